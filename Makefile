@@ -1,0 +1,36 @@
+# The few commands people type. Each sets up what it needs in .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: help demo test lint bench clean
+
+help:  ## List the commands
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+.venv/demo: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "fairpca needs Python 3.11 or newer; try make PYTHON=python3.12")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[demo]'
+	@touch $@
+
+.venv/dev: .venv/demo
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+demo: .venv/demo  ## Fair PCA on 1,989 real mortgage applications: what changes, what it costs
+	@$(BIN)/python examples/first_steps.py
+
+test: .venv/dev lint  ## All checks: style, types, import contracts, tests
+	$(BIN)/python -m pytest --numprocesses=2
+
+lint: .venv/dev  ## Style, types and import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: .venv/dev  ## Speed and memory against scikit-learn, as ratios in one run (minutes)
+	$(BIN)/python -m benchmarks
+
+clean:  ## Remove the environment and caches
+	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache .hypothesis build dist

@@ -1,0 +1,33 @@
+"""Fair representation learning: remove demographic information from data, keep the rest.
+
+Equal means do not hide what a non-linear model can see; measure with `fairpca.metrics`.
+"""
+
+from .errors import (
+    FairPCAError,
+    InfeasibleError,
+    ManyLevelsWarning,
+    MissingExtraError,
+    MissingGroupError,
+    MissingTargetError,
+    ResidualWarning,
+    SingleGroupError,
+)
+from .estimators import FairPCA
+from .moments import GroupMoments, collect_moments
+
+__version__ = "0.1.0.dev0"
+
+__all__ = [
+    "FairPCA",
+    "FairPCAError",
+    "GroupMoments",
+    "InfeasibleError",
+    "ManyLevelsWarning",
+    "MissingExtraError",
+    "MissingGroupError",
+    "MissingTargetError",
+    "ResidualWarning",
+    "SingleGroupError",
+    "collect_moments",
+]

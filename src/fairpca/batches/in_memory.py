@@ -1,0 +1,76 @@
+"""Rows of an array or a sparse matrix, with their weights and attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..arrays import Array, is_sparse, take_rows
+from ..groups import Attribute
+
+BLOCK_ROWS = 4096
+"""Rows per block: long enough for BLAS, short enough for the cache and for float32 sums."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of features with what belongs to them.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (N, d)
+        Features. Never written to and never copied as a whole.
+    weight : array of shape (n,) or None
+        Positive sample weights; None means 1 for each row.
+    attributes : tuple of Levels or Numeric
+        Sensitive attributes of the rows.
+    chosen : array of shape (n,) or None
+        Positions in `X` of the n rows that count; None means all N. Weights and attributes
+        belong to the chosen rows. So criteria and zero weights select rows without copying them.
+    """
+
+    X: Array
+    weight: np.ndarray | None = None
+    attributes: tuple[Attribute, ...] = field(default=())
+    chosen: np.ndarray | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that count."""
+        return int(self.X.shape[0] if self.chosen is None else len(self.chosen))
+
+    @property
+    def total_weight(self) -> float:
+        """Sum of the weights."""
+        return float(self.n_rows if self.weight is None else self.weight.sum())
+
+    @property
+    def entries(self) -> int:
+        """How many numbers it takes to store the features."""
+        return self.X.nnz if is_sparse(self.X) else self.n_rows * self.X.shape[1]
+
+    def block(self, rows: slice) -> Array:
+        """Return the features of some of the rows that count; a view where possible."""
+        if self.chosen is None:
+            return self.X[rows, :]
+        return take_rows(self.X, self.chosen[rows])
+
+    def materialized(self) -> Rows:
+        """Return the same rows with the chosen features in an array of their own."""
+        if self.chosen is None:
+            return self
+        return Rows(take_rows(self.X, self.chosen), self.weight, self.attributes)
+
+
+def row_blocks(n: int, size: int = BLOCK_ROWS) -> Iterator[slice]:
+    """Yield slices that cover `n` rows in order.
+
+    Examples
+    --------
+    >>> list(row_blocks(5, size=2))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    for start in range(0, n, size):
+        yield slice(start, min(start + size, n))

@@ -1,0 +1,40 @@
+"""What can go wrong, one class per thing a caller may want to catch."""
+
+
+class FairPCAError(Exception):
+    """Anything this package refuses to do."""
+
+
+class MissingGroupError(FairPCAError, ValueError):
+    """The sensitive attributes are absent, or absent for some rows."""
+
+
+class SingleGroupError(FairPCAError, ValueError):
+    """A sensitive attribute takes one value only, so there is nothing to be fair between."""
+
+
+class MissingTargetError(FairPCAError, ValueError):
+    """The criterion needs labels y that were not given, or that lack the needed values."""
+
+
+class InfeasibleError(FairPCAError, ValueError):
+    """The request cannot be met by any subspace of these data."""
+
+
+class MissingExtraError(FairPCAError, ImportError):
+    """An optional library is needed; the message names the extra that installs it."""
+
+    def __init__(self, library: str, extra: str, purpose: str) -> None:
+        super().__init__(
+            f"{purpose} needs the optional library '{library}', which is not installed. "
+            f"Install it with: pip install 'fairpca[{extra}]'",
+            name=library,
+        )
+
+
+class ManyLevelsWarning(UserWarning):
+    """An integer attribute has so many levels that it was probably meant to be numeric."""
+
+
+class ResidualWarning(UserWarning):
+    """A constraint holds less exactly than promised; the message gives the number."""

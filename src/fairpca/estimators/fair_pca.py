@@ -1,0 +1,434 @@
+"""The scikit-learn face of linear fair PCA: validate, call, store."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ..errors import ResidualWarning
+from ..maps import LinearMap, side_by_side
+from ..moments import (
+    DenseScatter,
+    GroupMoments,
+    LevelMoments,
+    accumulate,
+    standard_deviations,
+)
+from ..solvers import (
+    Subspace,
+    covariance_gap,
+    equalize_covariances_spectral,
+    equalize_means,
+    maximize_variance,
+    mean_gap,
+)
+from .inputs import unchanged_on_error
+from .parameters import check_directions, check_n_components, check_parameters, check_tradeoff
+from .sensitive_rows import FLOATS, ReadsSensitiveRows
+
+LEARNED = frozenset(
+    [
+        "components_",
+        "mean_",
+        "scale_",
+        "explained_variance_",
+        "explained_variance_ratio_",
+        "n_components_",
+        "standard_components_",
+        "groups_",
+        "constraint_rank_",
+        "mean_gap_",
+        "covariance_gap_",
+        "n_samples_seen_",
+        "_map",
+    ]
+)
+KEEP_UP_TO = 4096
+RESIDUAL_LIMIT = 1e9
+"""A residual of this many rounding units is reported: 2e-7 in float64."""
+
+
+class FairPCA(ReadsSensitiveRows, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    r"""Project data onto the best subspace that shows no group difference in the means.
+
+    Among all k-dimensional projections under which every demographic group has the same mean
+    (equivalently: no linear function of the projected data correlates with a sensitive
+    attribute), this is the one that keeps the most variance. It has a closed form and costs what
+    plain PCA costs.
+
+    Use it in front of linear models, or where downstream users must not read an attribute off
+    linearly. **Equal means do not hide what a non-linear model can see**: for those,
+    ``match="covariances"`` removes more, and `fairpca.metrics.leakage` measures what is left. The
+    guarantee is exact on the rows used to fit; on new rows it holds up to sampling error.
+
+    Parameters
+    ----------
+    n_components : int, float or None, default=None
+        Number of components k. A float in (0, 1) takes the fewest components that together reach
+        this share of the total variance. None takes all d - r feasible directions (for wide data,
+        those the rows can span).
+    match : {"means", "covariances"}, default="means"
+        What to make equal across groups. "covariances" also brings the groups' covariances
+        together, as far as `covariance_directions` says.
+    covariance_method : {"spectral"}, default="spectral"
+        How covariances are matched: the paper's Fair PCA-S.
+    covariance_directions : int or float, default=0.85
+        The number l of directions, or the fraction of d, in which covariances differ least and
+        to which the search is confined. Fewer directions: closer covariances, less variance.
+    criterion : {"demographic_parity", "equal_opportunity", "equalized_odds"}
+        Which rows are compared: all; those with ``y == pos_label`` (fitted on these rows alone,
+        as in the paper); or all rows within each class of y.
+    pos_label : label, default=1
+        The positive class of equal opportunity.
+    tradeoff : float in [0, 1], default=0.0
+        The paper's lambda. Above 0, `transform` returns 2k columns: the fair representation, and
+        lambda times the standard one. A regularised model can hardly use the second part while
+        lambda is small; with lambda > 0 the information is there, and the guarantee is not.
+    scale : bool, default=False
+        Whether to standardise the features inside.
+    solver : {"auto", "dense", "iterative"}, default="auto"
+        LAPACK, or Lanczos iterations for data that are large in both directions.
+    sensitive_columns : list, optional
+        Columns of X (names, or positions) that are the attributes. They are removed from the
+        features, so a plain pipeline needs no metadata routing; `transform` takes X with or
+        without them.
+    sensitive_kinds : dict, optional
+        Forces attributes to be "categorical" or "numeric", by column name. By default strings,
+        bools, categoricals and integers are levels; floats are numeric unless they hold only a
+        few integral values such as 0.0 and 1.0.
+    intersectional : bool, default=False
+        Whether to compare the joint groups of all categorical attributes (every combination)
+        instead of each attribute's groups.
+    missing_sensitive : {"error", "ignore", "group"}, default="error"
+        Missing attributes: refuse; let the row count for the variance but not for the
+        constraint; or treat missing as a level of its own.
+    random_state : int, RandomState or None
+        Start vector of the iterative solver.
+
+    Attributes
+    ----------
+    components_ : array of shape (k, d)
+        Orthonormal rows, most variance first, signs deterministic.
+    explained_variance_, explained_variance_ratio_ : array of shape (k,)
+        Variance of each component, absolute and relative to the total variance of the original
+        (with ``scale=True``: standardised) features.
+    mean_, scale_ : array of shape (d,)
+        What is subtracted from and divided into each feature; `scale_` is None unless
+        ``scale=True``.
+    n_components_, constraint_rank_ : int
+        The number of components, and how many directions the constraint took.
+    standard_components_ : array of shape (k, d)
+        Components of plain PCA; only with ``tradeoff > 0``.
+    groups_ : dict
+        The levels of each attribute, or "numeric".
+    mean_gap_ : float
+        The largest correlation left between an attribute and a component on the training rows:
+        the evidence that the constraint holds, at rounding.
+    covariance_gap_ : float
+        The largest relative difference between a group's covariance and the average in the
+        representation; only with ``match="covariances"``.
+    moments_ : GroupMoments
+        The moments of all rows seen, for `partial_fit` and for fits with other parameters through
+        `fit_moments`. After `fit` to wide or sparse rows (where they would be the rows
+        themselves), or to more than 4096 features, they are not kept.
+    n_features_in_, feature_names_in_, n_samples_seen_
+        As in scikit-learn.
+
+    See Also
+    --------
+    sklearn.decomposition.PCA : The same without the constraint.
+    fairpca.metrics.leakage : What a probe still reads from a representation.
+
+    References
+    ----------
+    .. [1] Kleindessner, Donini, Russell, Zafar. "Efficient fair PCA for fair representation
+       learning". AISTATS 2023.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca import FairPCA
+    >>> rng = np.random.default_rng(0)
+    >>> sex = rng.choice(["f", "m"], size=500)
+    >>> X = rng.normal(size=(500, 5)) + np.outer(sex == "m", [2, 1, 0, 0, 0])
+    >>> fair = FairPCA(n_components=2).fit(X, sensitive_features=sex)
+    >>> T = fair.transform(X)
+    >>> bool(np.allclose(T[sex == "f"].mean(axis=0), T[sex == "m"].mean(axis=0)))
+    True
+    >>> fair.constraint_rank_
+    1
+    """
+
+    components_: np.ndarray
+    moments_: GroupMoments
+    _map: LinearMap
+
+    def __init__(
+        self,
+        n_components: int | float | None = None,
+        *,
+        match: str = "means",
+        covariance_method: str = "spectral",
+        covariance_directions: int | float = 0.85,
+        criterion: str = "demographic_parity",
+        pos_label: Any = 1,
+        tradeoff: float = 0.0,
+        scale: bool = False,
+        solver: str = "auto",
+        sensitive_columns: Sequence[Any] | None = None,
+        sensitive_kinds: Mapping[Any, str] | None = None,
+        intersectional: bool = False,
+        missing_sensitive: str = "error",
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.match = match
+        self.covariance_method = covariance_method
+        self.covariance_directions = covariance_directions
+        self.criterion = criterion
+        self.pos_label = pos_label
+        self.tradeoff = tradeoff
+        self.scale = scale
+        self.solver = solver
+        self.sensitive_columns = sensitive_columns
+        self.sensitive_kinds = sensitive_kinds
+        self.intersectional = intersectional
+        self.missing_sensitive = missing_sensitive
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        sample_weight: Any = None,
+    ) -> FairPCA:
+        """Find the fair subspace of the rows of `X`.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix of shape (n, d)
+            Features.
+        y : array-like of shape (n,), optional
+            Labels; only the criteria other than demographic parity look at them.
+        sensitive_features : array-like, Series, frame or dict of columns with n rows
+            Sensitive attributes, any number of columns. Required, unless `sensitive_columns`
+            names columns of X.
+        sample_weight : array-like of shape (n,), optional
+            Weights >= 0.
+
+        Returns
+        -------
+        self
+        """
+        with unchanged_on_error(self):
+            self._forget()
+            moments = self._moments(
+                X, y, sensitive_features, sample_weight, first=True, partial=False
+            )
+            self._solve(moments)
+            self._keep(moments)
+        return self
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        sample_weight: Any = None,
+    ) -> FairPCA:
+        """Add a batch of rows; any split into batches gives the same result as `fit`.
+
+        The subspace is computed when it is first asked for (`transform`, or an attribute such
+        as `components_`), so adding a batch costs no eigenvectors.
+
+        Parameters
+        ----------
+        X, y, sensitive_features, sample_weight
+            As in `fit`. Levels of an attribute may be new, or absent, in a batch.
+
+        Returns
+        -------
+        self
+        """
+        first = "moments_" not in vars(self)
+        if first and "components_" in vars(self):
+            raise ValueError(
+                "This FairPCA was fitted to wide or sparse rows, or to very many features, and "
+                "kept no moments, so a batch cannot be added to it. Use partial_fit for all "
+                "batches from the start, or a fresh clone."
+            )
+        with unchanged_on_error(self):
+            moments = self._moments(
+                X, y, sensitive_features, sample_weight, first=first, partial=True
+            )
+            total = moments if first else self.moments_ + moments
+            self._forget()
+            self.moments_ = total
+        return self
+
+    def fit_moments(self, moments: GroupMoments) -> FairPCA:
+        """Find the fair subspace of rows known only through their moments.
+
+        Parameters
+        ----------
+        moments : GroupMoments
+            From `fairpca.collect_moments`, possibly the sum over many batches or machines. The
+            criterion and the treatment of missing attributes were applied when they were
+            collected.
+
+        Returns
+        -------
+        self
+        """
+        with unchanged_on_error(self):
+            self._forget()
+            check_parameters(self)
+            self._solve(moments)
+            self._keep(moments)
+            self.n_features_in_ = moments.n_features
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the fair representation of rows; their attributes are not needed.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        T : array of shape (n, k), or (n, 2k) with ``tradeoff > 0``
+        """
+        check_is_fitted(self)
+        linear_map = self._map  # solves, if rows came through partial_fit
+        return linear_map(self._features(X, first=False)[0])
+
+    def inverse_transform(self, T: Any) -> np.ndarray:
+        """Return the rows of the original space that a representation stands for.
+
+        Parameters
+        ----------
+        T : array-like of shape (n, k), or (n, 2k) with ``tradeoff > 0``
+            Representation.
+
+        Returns
+        -------
+        X : array of shape (n, d)
+            What the components can express; the directions that carry the attributes stay at the
+            mean.
+        """
+        check_is_fitted(self)
+        T = check_array(T, dtype=FLOATS)
+        if T.shape[1] != self._n_features_out:
+            raise ValueError(
+                f"T has {T.shape[1]} columns, but this representation has {self._n_features_out}. "
+                f"Pass what transform returned."
+            )
+        return self._map.inverse(T)
+
+    def _moments(self, *arguments: Any, first: bool, partial: bool) -> GroupMoments:
+        check_parameters(self)
+        rows = self._rows(*arguments, first=first, partial=partial)
+        moments = accumulate(rows, with_scatters=self.match == "covariances")
+        if not np.isfinite(moments.mean).all() or not np.isfinite(moments.scatter.diagonal).all():
+            check_array(rows.X, accept_sparse=True, input_name="X", estimator=self)
+            raise ValueError("X is finite, but its squares overflow. Divide X by a constant first.")
+        return moments
+
+    def _solve(self, moments: GroupMoments) -> None:
+        """Compute the learned attributes from moments."""
+        if moments.n_rows < 2:
+            raise ValueError(
+                f"Found {moments.n_rows} row(s) that count (n_samples = {moments.n_rows}), while a "
+                f"variance needs at least 2. Pass more rows."
+            )
+        k, tradeoff = check_n_components(self.n_components), check_tradeoff(self.tradeoff)
+        options: dict[str, Any] = {"solver": self.solver, "random_state": self._seed()}
+        scale = standard_deviations(moments) if self.scale else None
+        work = moments if scale is None else moments.rescaled(scale)
+        if self.match == "covariances":
+            directions = check_directions(self.covariance_directions)
+            fair = equalize_covariances_spectral(work, k, directions=directions, **options)
+            self.covariance_gap_ = covariance_gap(work, fair.basis)
+        else:
+            fair = equalize_means(work, k, **options)
+        self._store(fair, moments, work, scale)
+        if tradeoff > 0:
+            standard = maximize_variance(work, fair.basis.shape[1], **options)
+            self.standard_components_ = standard.basis.T
+            parts = [self._map, LinearMap(standard.basis, moments.mean, scale)]
+            self._map = side_by_side(parts, [1.0, tradeoff])
+
+    def _store(self, fair: Subspace, moments: GroupMoments, work: GroupMoments, scale: Any) -> None:
+        total = float(work.scatter.diagonal.sum())
+        self.components_ = fair.basis.T
+        self.mean_, self.scale_ = moments.mean, scale
+        self.explained_variance_ = fair.scatter / work.degrees_of_freedom
+        self.explained_variance_ratio_ = fair.scatter / (total if total > 0 else 1.0)
+        self.n_components_ = fair.basis.shape[1]
+        self.constraint_rank_ = fair.constraint_rank
+        self.n_samples_seen_ = moments.n_rows
+        self.groups_ = _groups(moments)
+        self._map = LinearMap(fair.basis, moments.mean, scale)
+        self.mean_gap_ = mean_gap(work, fair)
+        if self.mean_gap_ > RESIDUAL_LIMIT * moments.precision:
+            warnings.warn(
+                f"The largest correlation between an attribute and a component is "
+                f"{self.mean_gap_:.1e}, more than rounding explains: the data are too badly scaled "
+                f"for {moments.precision:.0e} precision. Try scale=True"
+                f"{'' if moments.precision < 1e-10 else ' or float64'}. See mean_gap_.",
+                ResidualWarning,
+                stacklevel=4,
+            )
+
+    def _keep(self, moments: GroupMoments) -> None:
+        """Keep moments for later batches, unless they are the rows themselves, or very large."""
+        if isinstance(moments.scatter, DenseScatter) and moments.n_features <= KEEP_UP_TO:
+            self.moments_ = moments
+
+    def _seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _forget(self) -> None:
+        for name in [*LEARNED, "moments_"]:
+            self.__dict__.pop(name, None)
+
+    def __getattr__(self, name: str) -> Any:
+        # After partial_fit the subspace is computed when it is first asked for.
+        if name in LEARNED and "moments_" in vars(self) and "components_" not in vars(self):
+            with unchanged_on_error(self):
+                self._solve(self.moments_)
+            if name in vars(self):
+                return vars(self)[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "components_" in vars(self) or "moments_" in vars(self)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self._map.matrix.shape[1])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.target_tags.required = self.criterion != "demographic_parity"
+        return tags
+
+
+def _groups(moments: GroupMoments) -> dict[str, Any]:
+    return {
+        a.name: list(a.labels) if isinstance(a, LevelMoments) else "numeric"
+        for a in moments.attributes
+    }

@@ -1,0 +1,170 @@
+"""What users pass, checked and turned into rows; each refusal says what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from difflib import get_close_matches
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from ..errors import MissingGroupError, MissingTargetError
+from ..groups import Attribute, drop_unused_labels, tie_to_strata
+
+CRITERIA = ("demographic_parity", "equal_opportunity", "equalized_odds")
+MANY_CLASSES = 50
+
+
+@contextmanager
+def unchanged_on_error(estimator: Any) -> Iterator[None]:
+    """Leave the estimator as it was if anything goes wrong inside."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
+def check_sensitive_given(sensitive_features: Any, sensitive_columns: Any) -> None:
+    """Raise unless the attributes come from exactly one place."""
+    if sensitive_features is None and sensitive_columns is None:
+        raise MissingGroupError(
+            "No sensitive features were given, and without them this would be plain PCA. Pass "
+            "fit(X, sensitive_features=...); in a pipeline, fit(X, y, "
+            "fairpca__sensitive_features=...) or set_fit_request(sensitive_features=True) with "
+            "metadata routing; or name columns of X with FairPCA(sensitive_columns=[...])."
+        )
+    if sensitive_features is not None and sensitive_columns is not None:
+        raise ValueError(
+            f"Both sensitive_features and sensitive_columns={list(sensitive_columns)!r} were "
+            f"given, so it is unclear which are the attributes. Use one of the two."
+        )
+
+
+def split_columns(X: Any, columns: Sequence[Any]) -> tuple[Any, dict[Any, Any]]:
+    """Split a frame or an array into the features and the named sensitive columns."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        _check_known(columns, frame.columns)
+        return frame.drop(*columns).to_native(), {c: frame[c] for c in columns}
+    array = X if hasattr(X, "shape") else np.asarray(X)
+    _check_known(columns, range(array.shape[1]))
+    rest = [j for j in range(array.shape[1]) if j not in set(columns)]
+    taken = {j: array[:, [j]] for j in columns}
+    taken = {j: np.ravel(c.toarray() if hasattr(c, "toarray") else c) for j, c in taken.items()}
+    return array[:, rest], taken
+
+
+def _check_known(columns: Sequence[Any], available: Sequence[Any]) -> None:
+    unknown = [c for c in columns if c not in available]
+    if unknown:
+        near = [m for c in unknown for m in get_close_matches(str(c), [str(a) for a in available])]
+        hint = f" Did you mean {near}?" if near else ""
+        shown = list(available)[:20]
+        raise ValueError(
+            f"sensitive_columns names {unknown}, but X has the columns {shown}"
+            f"{' ...' if len(available) > 20 else ''}.{hint} Use names of columns of X (or "
+            f"positions, if X has no names)."
+        )
+
+
+def check_lengths(n: int, attributes: Sequence[Attribute]) -> None:
+    """Raise unless every attribute has one entry per row."""
+    for a in attributes:
+        if len(a.missing) != n:
+            raise ValueError(
+                f"X has {n} rows, but the sensitive attribute {a.name!r} has {len(a.missing)} "
+                f"entries, so rows and groups cannot be paired. Pass one entry per row of X."
+            )
+
+
+def check_weights(sample_weight: Any, n: int) -> np.ndarray | None:
+    """Return weights as an array, None for unit weights."""
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight, dtype=float)
+    if weight.ndim == 0:
+        weight = np.full(n, float(weight))
+    if weight.shape != (n,):
+        raise ValueError(
+            f"sample_weight has shape {weight.shape}, but X has {n} rows. Pass one weight per row."
+        )
+    if not np.isfinite(weight).all():
+        raise ValueError("sample_weight contains NaN or infinity. Pass finite weights.")
+    if (weight < 0).any():
+        raise ValueError(
+            f"sample_weight has {int((weight < 0).sum())} negative entries (the smallest is "
+            f"{weight.min():g}), and a row cannot count less than nothing. Pass weights >= 0."
+        )
+    if not weight.any():
+        raise ValueError(
+            f"All {n} entries of sample_weight are zero, so no row counts. Give some rows a "
+            f"positive weight."
+        )
+    return None if (weight == 1).all() else weight
+
+
+def check_target(y: Any, n: int, criterion: str) -> np.ndarray:
+    """Return y as a vector of labels."""
+    if y is None:
+        raise MissingTargetError(
+            f"criterion={criterion!r} compares rows with the same label, but requires y to be "
+            f"passed, but the target y is None. Pass fit(X, y, ...), or use "
+            f"criterion='demographic_parity'."
+        )
+    labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels.ravel()
+    if labels.shape != (n,):
+        raise ValueError(f"y has shape {labels.shape}, but X has {n} rows. Pass one label per row.")
+    return labels
+
+
+def apply_criterion(
+    criterion: str,
+    attributes: tuple[Attribute, ...],
+    y: np.ndarray | None,
+    pos_label: Any,
+    kept: np.ndarray,
+) -> tuple[tuple[Attribute, ...], np.ndarray]:
+    """Return the attributes to equalise, and the mask of the rows that count.
+
+    Demographic parity uses all rows. Equal opportunity uses the rows with the positive label, as
+    in the paper. Equalised odds keeps all rows for the variance and ties every attribute to
+    every class of y.
+    """
+    attributes = tuple(drop_unused_labels(a.take(np.flatnonzero(kept))) for a in attributes)
+    if criterion == "demographic_parity" or y is None:
+        return attributes, kept
+    labels = y[kept]
+    if criterion == "equal_opportunity":
+        positive = labels == pos_label
+        rows = kept.copy()
+        rows[kept] = positive
+        # Labels are those of all rows: a group without a positive row must be noticed.
+        within = tuple(
+            a.take(np.flatnonzero(positive)).within(pos_label, np.ones(positive.sum(), bool))
+            for a in attributes
+        )
+        return within, rows
+    classes = np.unique(labels)
+    if len(classes) > MANY_CLASSES:
+        raise MissingTargetError(
+            f"criterion='equalized_odds' matches the groups within each class of y, but y has "
+            f"{len(classes)} distinct values. Pass class labels (cut a continuous y into bands)."
+        )
+    return tie_to_strata(attributes, labels, classes.tolist()), kept
+
+
+def check_some_positive(y: np.ndarray, pos_label: Any, n_rows: int) -> None:
+    """Raise if equal opportunity has no row to work with."""
+    if n_rows == 0:
+        found = np.unique(y)[:10].tolist()
+        raise MissingTargetError(
+            f"criterion='equal_opportunity' uses the rows with y == pos_label, but no row has "
+            f"y == {pos_label!r}; the labels are {found}. Set pos_label to one of them."
+        )

@@ -1,0 +1,70 @@
+"""The constructor's parameters, checked at fit as scikit-learn asks."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+from ..solvers import SOLVERS
+from .inputs import CRITERIA
+
+MATCH = ("means", "covariances")
+COVARIANCE_METHODS = ("spectral",)
+MISSING = ("error", "ignore", "group")
+
+
+def check_choice(name: str, value: Any, allowed: tuple[str, ...]) -> None:
+    """Raise unless `value` is one of the allowed words."""
+    if value not in allowed:
+        choices = ", ".join(repr(a) for a in allowed)
+        raise ValueError(f"{name}={value!r} is not an option. Use one of {choices}.")
+
+
+def check_n_components(n_components: Any) -> int | float | None:
+    """Return the number of components as a plain int or float."""
+    if n_components is None:
+        return None
+    if isinstance(n_components, Integral) and not isinstance(n_components, bool):
+        if int(n_components) >= 1:
+            return int(n_components)
+    elif isinstance(n_components, Real) and 0.0 < float(n_components) < 1.0:
+        return float(n_components)
+    raise ValueError(
+        f"n_components={n_components!r} is neither a number of directions nor a share of the "
+        f"variance. Use an integer >= 1, a float strictly between 0 and 1, or None for all."
+    )
+
+
+def check_directions(directions: Any) -> int | float:
+    """Return the number or fraction of directions as a plain int or float."""
+    if isinstance(directions, Integral) and not isinstance(directions, bool):
+        if int(directions) >= 1:
+            return int(directions)
+    elif isinstance(directions, Real) and 0.0 < float(directions) <= 1.0:
+        return float(directions)
+    raise ValueError(
+        f"covariance_directions={directions!r} is neither a number of directions nor a fraction "
+        f"of them. Use an integer >= 1 or a float in (0, 1]."
+    )
+
+
+def check_tradeoff(tradeoff: Any) -> float:
+    """Return the trade-off as a plain float."""
+    if isinstance(tradeoff, Real) and 0.0 <= float(tradeoff) <= 1.0:
+        return float(tradeoff)
+    raise ValueError(
+        f"tradeoff={tradeoff!r} is outside [0, 1]: it is the factor of the standard representation "
+        f"next to the fair one. Use 0 for the fair representation alone, 1 for all of both."
+    )
+
+
+def check_parameters(estimator: Any) -> None:
+    """Raise if a parameter of the estimator is not usable."""
+    check_choice("match", estimator.match, MATCH)
+    check_choice("covariance_method", estimator.covariance_method, COVARIANCE_METHODS)
+    check_choice("criterion", estimator.criterion, CRITERIA)
+    check_choice("solver", estimator.solver, SOLVERS)
+    check_choice("missing_sensitive", estimator.missing_sensitive, MISSING)
+    check_n_components(estimator.n_components)
+    check_directions(estimator.covariance_directions)
+    check_tradeoff(estimator.tradeoff)

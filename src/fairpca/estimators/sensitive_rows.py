@@ -1,0 +1,107 @@
+"""From the arguments of `fit` to rows with attributes; shared by all estimators."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
+
+from ..arrays import is_sparse
+from ..batches import Rows
+from ..groups import read_attributes
+from .inputs import (
+    apply_criterion,
+    check_lengths,
+    check_sensitive_given,
+    check_some_positive,
+    check_target,
+    check_weights,
+    split_columns,
+)
+
+FLOATS = (np.float64, np.float32)
+
+
+class ReadsSensitiveRows:
+    """Mixin of estimators that learn from rows and their sensitive attributes.
+
+    The estimator has the parameters `sensitive_columns`, `sensitive_kinds`, `intersectional`,
+    `missing_sensitive`, `criterion` and `pos_label`.
+    """
+
+    sensitive_columns: Sequence[Any] | None
+    sensitive_kinds: Mapping[Any, str] | None
+    intersectional: bool
+    missing_sensitive: str
+    criterion: str
+    pos_label: Any
+    n_features_in_: int
+
+    def _rows(
+        self,
+        X: Any,
+        y: Any,
+        sensitive_features: Any,
+        sample_weight: Any,
+        *,
+        first: bool,
+        partial: bool,
+    ) -> Rows:
+        """Check the arguments of `fit` and return the rows that count."""
+        check_sensitive_given(sensitive_features, self.sensitive_columns)
+        features, columns = self._features(
+            X, first=first, ensure_all_finite=False, ensure_min_samples=1 if partial else 2
+        )
+        n = features.shape[0]
+        attributes = read_attributes(
+            sensitive_features if columns is None else columns,
+            kinds=self.sensitive_kinds,
+            intersectional=self.intersectional,
+            missing=self.missing_sensitive,
+        )
+        check_lengths(n, attributes)
+        weight = check_weights(sample_weight, n)
+        kept = np.ones(n, bool) if weight is None else weight > 0
+        labels = None
+        if self.criterion != "demographic_parity":
+            labels = check_target(y, n, self.criterion)
+        attributes, kept = apply_criterion(self.criterion, attributes, labels, self.pos_label, kept)
+        if labels is not None and not partial:
+            check_some_positive(labels, self.pos_label, int(kept.sum()))
+        chosen = None if kept.all() else np.flatnonzero(kept)
+        if weight is not None and chosen is not None:
+            weight = weight[chosen]
+        if partial and (is_sparse(features) or n < features.shape[1]):
+            features = features.copy()  # these rows are kept beyond this call
+        return Rows(features, weight, attributes, chosen)
+
+    def _features(self, X: Any, *, first: bool, **checks: Any) -> tuple[Any, dict | None]:
+        """Return the features as an array, and the sensitive columns of X if it holds them."""
+        checks = {"accept_sparse": "csr", "dtype": FLOATS, **checks}
+        if self.sensitive_columns is None:
+            return validate_data(self, X, reset=first, **checks), None
+        if not first and self._lacks_sensitive_columns(X):
+            return check_array(X, **checks), None
+        validate_data(self, X, reset=first, skip_check_array=True)
+        features, columns = split_columns(X, list(self.sensitive_columns))
+        return check_array(features, estimator=self, input_name="X", **checks), columns
+
+    def _lacks_sensitive_columns(self, X: Any) -> bool:
+        """Tell whether X has just the features; complain if it has neither form."""
+        sensitive = list(self.sensitive_columns or ())
+        if X.shape[1] != self.n_features_in_ - len(sensitive):
+            return False
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+        if isinstance(frame, nw.DataFrame) and hasattr(self, "feature_names_in_"):
+            expected = [c for c in self.feature_names_in_ if c not in sensitive]
+            if list(frame.columns) != expected:
+                raise ValueError(
+                    f"X has the columns {list(frame.columns)[:10]}, but the features at fit were "
+                    f"{expected[:10]}. Pass the same columns in the same order, with or without "
+                    f"the sensitive ones."
+                )
+        return True

@@ -1,0 +1,14 @@
+"""Sensitive columns become levels and numeric attributes; criteria become strata of y."""
+
+from .attributes import Attribute, Levels, Numeric, drop_unused_labels, tie_to_strata
+from .reading import FEW_INTEGRAL_VALUES, read_attributes
+
+__all__ = [
+    "FEW_INTEGRAL_VALUES",
+    "Attribute",
+    "Levels",
+    "Numeric",
+    "drop_unused_labels",
+    "read_attributes",
+    "tie_to_strata",
+]

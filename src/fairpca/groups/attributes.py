@@ -1,0 +1,135 @@
+"""What a sensitive attribute is to the rest of the package: coded levels, or numbers.
+
+Rows that do not count for an attribute (its value is missing, or the row lies outside the stratum
+of y that the attribute is tied to) carry the code -1 or the value NaN. Every later stage knows
+this one convention, so missing values and criteria need no code of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from itertools import compress
+from typing import Any
+
+import numpy as np
+
+Label = Hashable
+EVERY_ROW = None
+"""The stratum of an attribute that concerns all rows."""
+
+
+@dataclass(frozen=True)
+class Levels:
+    """A categorical attribute of the rows.
+
+    Parameters
+    ----------
+    name : str
+        Name of the attribute.
+    labels : tuple
+        The levels, in a fixed order.
+    codes : array of shape (n,)
+        Position in `labels` of the level of each row, -1 where the row does not count.
+    integral_floats : bool
+        The levels are few integral floats such as 0.0 and 1.0. Should more rows show other
+        numbers, the attribute turns out to be numeric; its moments can follow without loss.
+    optional : bool
+        The attribute may turn out to have one level only; it then asks for nothing.
+    stratum : label or None
+        The value of y this attribute is tied to, None for all rows.
+    """
+
+    name: str
+    labels: tuple[Label, ...]
+    codes: np.ndarray
+    integral_floats: bool = False
+    optional: bool = False
+    stratum: Any = EVERY_ROW
+
+    def take(self, rows: np.ndarray) -> Levels:
+        """Return the attribute of some of the rows; the labels stay."""
+        return replace(self, codes=self.codes[rows])
+
+    def within(self, stratum: Any, rows: np.ndarray) -> Levels:
+        """Return the attribute tied to a stratum: the other rows do not count."""
+        return replace(self, codes=np.where(rows, self.codes, -1), stratum=stratum)
+
+    @property
+    def missing(self) -> np.ndarray:
+        """Mask of the rows that do not count."""
+        return self.codes < 0
+
+
+@dataclass(frozen=True)
+class Numeric:
+    """A numeric attribute of the rows: `values` of shape (n,), NaN where a row does not count."""
+
+    name: str
+    values: np.ndarray
+    stratum: Any = EVERY_ROW
+
+    def take(self, rows: np.ndarray) -> Numeric:
+        """Return the attribute of some of the rows."""
+        return replace(self, values=self.values[rows])
+
+    def within(self, stratum: Any, rows: np.ndarray) -> Numeric:
+        """Return the attribute tied to a stratum: the other rows do not count."""
+        return replace(self, values=np.where(rows, self.values, np.nan), stratum=stratum)
+
+    @property
+    def missing(self) -> np.ndarray:
+        """Mask of the rows that do not count."""
+        return np.isnan(self.values)
+
+
+Attribute = Levels | Numeric
+
+
+def drop_unused_labels(attribute: Attribute) -> Attribute:
+    """Forget labels that no row carries."""
+    if isinstance(attribute, Numeric):
+        return attribute
+    used = np.bincount(attribute.codes + 1, minlength=len(attribute.labels) + 1)[1:] > 0
+    if used.all():
+        return attribute
+    new_code = np.append(np.cumsum(used) - 1, -1)  # code -1 picks the last entry: stays -1
+    labels = tuple(compress(attribute.labels, used))
+    return replace(attribute, labels=labels, codes=new_code[attribute.codes])
+
+
+def intersect(attributes: Sequence[Attribute]) -> tuple[Attribute, ...]:
+    """Merge all categorical attributes into one whose levels are their joint groups.
+
+    A row with a missing part has no joint group. Numeric attributes stay as they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sex = Levels("sex", ("f", "m"), np.array([0, 1, 1]))
+    >>> old = Levels("old", (False, True), np.array([0, 0, 1]))
+    >>> intersect([sex, old])[0].labels
+    (('f', False), ('m', False), ('m', True))
+    """
+    parts = [a for a in attributes if isinstance(a, Levels)]
+    if len(parts) < 2:
+        return tuple(attributes)
+    sizes = tuple(len(a.labels) for a in parts)
+    known = ~np.any([a.missing for a in parts], axis=0)
+    flat = np.ravel_multi_index(tuple(np.where(known, a.codes, 0) for a in parts), sizes)
+    cells, codes = np.unique(flat[known], return_inverse=True)
+    joint_codes = np.full(known.shape, -1)
+    joint_codes[known] = codes
+    positions = zip(*np.unravel_index(cells, sizes), strict=True)
+    labels = tuple(
+        tuple(a.labels[i] for a, i in zip(parts, position, strict=True)) for position in positions
+    )
+    joint = Levels(" x ".join(a.name for a in parts), labels, joint_codes)
+    return (joint, *(a for a in attributes if isinstance(a, Numeric)))
+
+
+def tie_to_strata(
+    attributes: Sequence[Attribute], y: np.ndarray, classes: Sequence[Any]
+) -> tuple[Attribute, ...]:
+    """Repeat each attribute once per class of y, counting only the rows of that class."""
+    return tuple(a.within(c, y == c) for a in attributes for c in classes)

@@ -1,0 +1,137 @@
+"""Orthonormal ranges, leading eigenvectors, deflation: the linear algebra of every solver."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+
+from .arrays import Array, array_namespace, is_numpy, like
+
+SUBSET_FROM = 400
+"""From this order on, LAPACK's subset eigensolver beats a full one for few eigenvectors."""
+
+
+def top_eigenpairs(A: Array, k: int) -> tuple[Array, Array]:
+    """Return the `k` leading eigenpairs of a symmetric matrix.
+
+    Parameters
+    ----------
+    A : array of shape (d, d)
+        Symmetric matrix.
+    k : int
+        Number of pairs.
+
+    Returns
+    -------
+    values : array of shape (k,)
+        Largest eigenvalues, descending.
+    vectors : array of shape (d, k)
+        Orthonormal eigenvectors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> values, vectors = top_eigenpairs(np.diag([1.0, 3.0, 2.0]), k=2)
+    >>> values
+    array([3., 2.])
+    """
+    d = A.shape[0]
+    if is_numpy(A) and d >= SUBSET_FROM and k <= d // 4:
+        try:
+            values, vectors = scipy.linalg.eigh(
+                A, subset_by_index=[d - k, d - 1], driver="evx", check_finite=False
+            )
+        except np.linalg.LinAlgError:
+            pass  # inverse iteration can fail on tight clusters; the full solver does not
+        else:
+            return values[::-1], vectors[:, ::-1]
+    xp = array_namespace(A)
+    values, vectors = xp.linalg.eigh(A)
+    return xp.flip(values)[:k], xp.flip(vectors, axis=1)[:, :k]
+
+
+def orthonormalize(U: Array) -> Array:
+    """Return orthonormal columns with the same leading spans, directions kept.
+
+    Column j of the result is column j of `U` with the earlier columns projected out, so an
+    ordered, nearly orthonormal basis is cleaned up without being rotated.
+    """
+    xp = array_namespace(U)
+    Q, triangle = xp.linalg.qr(U, mode="reduced")
+    signs = xp.sign(xp.linalg.diagonal(triangle))
+    return Q * xp.where(signs == 0, xp.ones_like(signs), signs)
+
+
+def row_space(rows: Array, *, tol: float) -> tuple[Array, Array]:
+    """Return an orthonormal basis of the span of `rows`, with its rank decided by `tol`.
+
+    Parameters
+    ----------
+    rows : array of shape (q, d)
+        Rows in units in which rounding errors are of one size in all entries.
+    tol : float
+        Singular values up to this are rounding.
+
+    Returns
+    -------
+    coefficients : array of shape (r, q)
+        Combinations of the rows that span what all of them span.
+    basis : array of shape (d, r)
+        Orthonormal columns.
+    """
+    xp = array_namespace(rows)
+    if 0 in rows.shape:
+        empty = rows[:0, :0]
+        return xp.reshape(empty, (0, rows.shape[0])), xp.reshape(empty, (rows.shape[1], 0))
+    left, values, right = xp.linalg.svd(rows, full_matrices=False)
+    r = int(xp.sum(xp.astype(values > tol, xp.int64)))
+    return left.T[:r, :], right.T[:, :r]
+
+
+def project_out(A: Array, Q: Array) -> Array:
+    """Return `A` without its components along the orthonormal columns of `Q`."""
+    return A - Q @ (Q.T @ A)
+
+
+def deflate(S: Array, Q: Array, *, tau: float) -> Array:
+    """Return ``P S P - tau Q Q^T`` with ``P = I - Q Q^T``, in O(d^2 r).
+
+    The leading eigenvectors of the result are those of S within the complement of Q. The second
+    term sorts Q last even where S is singular.
+    """
+    if Q.shape[1] == 0:
+        return S
+    SQ = S @ Q
+    # P S P = S - (SQ - Q M/2) Q^T - Q (SQ - Q M/2)^T with M = Q^T S Q; tau joins M.
+    half = SQ - Q @ (0.5 * (Q.T @ SQ)) + (0.5 * tau) * Q
+    update = half @ Q.T
+    deflated = S - update
+    deflated -= update.T
+    return deflated
+
+
+def complete_basis(U: Array, Q: Array, k: int) -> Array:
+    """Append orthonormal columns, orthogonal to `U` and `Q`, until there are `k`.
+
+    Deterministic: the columns are pseudo-random directions from a fixed seed.
+    """
+    d, have = U.shape
+    if have >= k:
+        return U
+    xp = array_namespace(U)
+    known = xp.concat([Q, U], axis=1)
+    fresh = like(np.random.default_rng(0).standard_normal((d, k - have)), U)
+    for _ in range(2):  # "twice is enough" (Parlett, The Symmetric Eigenvalue Problem)
+        fresh, _triangle = xp.linalg.qr(project_out(fresh, known), mode="reduced")
+    return xp.concat([U, fresh], axis=1)
+
+
+def deterministic_signs(U: Array) -> Array:
+    """Flip columns so that the entry of largest magnitude in each is positive."""
+    xp = array_namespace(U)
+    if U.shape[1] == 0:
+        return U
+    rows = xp.argmax(xp.abs(U), axis=0)
+    picked = xp.reshape(xp.arange(U.shape[0], device=U.device), (-1, 1)) == rows
+    peak = xp.sum(xp.where(picked, U, xp.zeros_like(U)), axis=0)
+    return U * xp.where(peak < 0, -xp.ones_like(peak), xp.ones_like(peak))

@@ -1,0 +1,65 @@
+"""What is left after fitting: frozen, callable maps from rows to representations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .arrays import Array, array_namespace, is_sparse, like
+from .batches import row_blocks
+
+
+@dataclass(frozen=True)
+class LinearMap:
+    """Rows to ``((x - mean) / scale) @ matrix``.
+
+    Parameters
+    ----------
+    matrix : array of shape (d, k)
+        What the centred rows are multiplied with.
+    mean : array of shape (d,)
+        What is subtracted from each row.
+    scale : array of shape (d,), optional
+        What each centred column is divided by.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> halve = LinearMap(np.array([[0.5], [0.0]]), mean=np.array([1.0, 0.0]))
+    >>> halve(np.array([[3.0, 7.0]]))
+    array([[1.]])
+    """
+
+    matrix: Array
+    mean: Array
+    scale: Array | None = None
+
+    def __call__(self, X: Array) -> Array:
+        """Map rows; in blocks, in the precision of `X`, never a whole centred copy."""
+        matrix = self.matrix if self.scale is None else self.matrix / self.scale[:, None]
+        if is_sparse(X):
+            return np.asarray(X @ matrix - self.mean @ matrix).astype(X.dtype, copy=False)
+        xp = array_namespace(X)
+        matrix, mean = like(matrix, X), like(self.mean, X)
+        blocks = [(X[block, :] - mean) @ matrix for block in row_blocks(X.shape[0])]
+        return blocks[0] if len(blocks) == 1 else xp.concat(blocks, axis=0)
+
+    def inverse(self, T: Array) -> Array:
+        """Return the rows nearest to the mean, in units of `scale`, that are mapped to `T`."""
+        back = array_namespace(self.matrix).linalg.pinv(self.matrix)
+        if self.scale is not None:
+            back = back * self.scale
+        return T @ like(back, T) + like(self.mean, T)
+
+
+def side_by_side(maps: Sequence[LinearMap], factors: Sequence[float]) -> LinearMap:
+    """Return the map whose output is that of several maps, each times its factor.
+
+    All maps share mean and scale. This is the trade-off of Section 3.1 of the paper:
+    ``(U_fair^T x ; lambda U_st^T x)``.
+    """
+    xp = array_namespace(maps[0].matrix)
+    matrices = [f * m.matrix for m, f in zip(maps, factors, strict=True)]
+    return LinearMap(xp.concat(matrices, axis=1), maps[0].mean, maps[0].scale)

@@ -1,0 +1,174 @@
+"""What a classifier can still read from a representation about a sensitive attribute."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils import check_random_state
+
+from .inputs import finite_rows, integer_levels, median_threshold, present_values
+from .probes import Probe, as_classifier, level_scores
+from .rank_auc import macro_auc, permuted_macro_auc
+
+
+@dataclass(frozen=True)
+class Leakage:
+    """How well a probe predicts an attribute, next to what chance alone would give.
+
+    Parameters
+    ----------
+    probe : str
+        "linear", "boosting", or the class name of the classifier that was passed.
+    auc : float
+        Mean of `fold_aucs`: 0.5 is guessing, 1 is certainty.
+    fold_aucs : tuple of float
+        AUC on each held-out fold.
+    chance_mean, chance_interval : float, (float, float)
+        Mean and central 95 % of the AUCs of a probe that knows nothing.
+    p_value : float
+        How often such a probe does as well or better.
+    n_rows : int
+        Number of rows scored, each of them once.
+    """
+
+    probe: str
+    auc: float
+    fold_aucs: tuple[float, ...]
+    chance_mean: float
+    chance_interval: tuple[float, float]
+    p_value: float
+    n_rows: int
+
+    @property
+    def above_chance(self) -> bool:
+        """Whether chance alone would do as well in fewer than 5 % of cases."""
+        return self.p_value < 0.05
+
+    def __str__(self) -> str:
+        low, high = self.chance_interval
+        return (
+            f"{self.probe} probe: AUC {self.auc:.3f} on {self.n_rows} rows "
+            f"(chance {low:.3f} to {high:.3f}, p = {self.p_value:.3g})"
+        )
+
+
+def leakage(
+    T: ArrayLike,
+    attribute: ArrayLike,
+    *,
+    probe: Probe = "linear",
+    cv: int = 5,
+    n_permutations: int = 1000,
+    random_state: int | np.random.RandomState | None = None,
+) -> Leakage:
+    r"""Measure how well a probe reads an attribute from a representation, against chance.
+
+    Use rows that were **not** used to fit the projection. On its own training rows, fair PCA has
+    made the group means equal, so whatever gap four folds show, the fifth shows the opposite, and
+    a cross-validated linear probe falls *below* 0.5: that number says nothing about new rows.
+
+    Equal means do not hide what a non-linear probe can see. A linear probe at chance is no
+    promise about another model: measure with ``probe="boosting"`` too.
+
+    Parameters
+    ----------
+    T : array of shape (n, k)
+        Representation of n held-out rows.
+    attribute : array of shape (n,)
+        Level of each row. With more than two levels, the AUCs of each level against the rest
+        are averaged. Floats with more than 10 distinct values, or with one that is not a whole
+        number, are split at their median (above or not).
+    probe : "linear", "boosting" or classifier, default="linear"
+        Logistic regression on standardised columns; gradient-boosted trees; or any scikit-learn
+        classifier with ``predict_proba`` or ``decision_function``, of which clones are fitted.
+    cv : int, default=5
+        Number of stratified, shuffled folds.
+    n_permutations : int, default=1000
+        Number of draws from chance.
+    random_state : int, RandomState or None, default=None
+        Seeds the folds and the permutations.
+
+    Returns
+    -------
+    Leakage
+
+    Raises
+    ------
+    MissingGroupError, SingleGroupError, ValueError
+        If attribute values are missing, all equal, of another number than the rows, or if a
+        level has fewer rows than there are folds.
+
+    Notes
+    -----
+    Chance is measured by permuting the labels of the rows of each fold against the fixed scores;
+    nothing is refitted. For a single fold this test is exact. The mean over K folds varies more
+    than K independent folds would, because every pair of folds meets twice, each once as
+    training and once as test rows. If g_f is the group contrast of fold f, a linear probe has
+    :math:`\sum_f \langle \sum_{h \ne f} g_h, g_f \rangle = 2 \sum_{f < h} \langle g_f, g_h
+    \rangle`, whose variance is twice that of K independent folds, for any K. The deviations of
+    the permuted means from 0.5 are therefore stretched by :math:`\sqrt 2`. In simulations on
+    pure noise, a test at 5 % without it raised a false alarm in 8 to 15 % of cases; with it, in
+    2 to 5 %. It is derived for linear probes and was checked by simulation for boosted trees.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> z = rng.integers(2, size=500)
+    >>> noise = rng.normal(size=(500, 2))
+    >>> leakage(noise, z, random_state=0).above_chance
+    False
+    >>> leakage(noise + z[:, None], z, random_state=0).above_chance
+    True
+    """
+    T = finite_rows(T)
+    values = present_values(attribute, len(T), "attribute")
+    threshold = median_threshold(values)
+    levels, codes = integer_levels(values if threshold is None else values > threshold, "attribute")
+    _check_draws(cv, n_permutations)
+    _check_fold_sizes(levels, np.bincount(codes), cv)
+    name, classifier = as_classifier(probe)
+
+    random = check_random_state(random_state)
+    folds = list(StratifiedKFold(cv, shuffle=True, random_state=random).split(T, codes))
+    rng = np.random.default_rng(random.randint(2**31 - 1))
+    fold_aucs, chance = [], np.zeros(n_permutations)
+    for train, test in folds:
+        scores = level_scores(clone(classifier).fit(T[train], codes[train]), T[test])
+        fold_aucs.append(float(macro_auc(scores, codes[test][None])[0]))
+        chance += permuted_macro_auc(scores, codes[test], n_permutations, rng) / cv
+
+    auc = float(np.mean(fold_aucs))
+    chance = 0.5 + np.sqrt(2) * (chance - 0.5)
+    low, high = np.clip(np.quantile(chance, [0.025, 0.975]), 0, 1)
+    as_good = np.count_nonzero(chance >= auc - 1e-12)  # equal means may differ by rounding
+    return Leakage(
+        probe=name,
+        auc=auc,
+        fold_aucs=tuple(fold_aucs),
+        chance_mean=float(chance.mean()),
+        chance_interval=(float(low), float(high)),
+        p_value=float((1 + as_good) / (1 + n_permutations)),
+        n_rows=len(T),
+    )
+
+
+def _check_draws(cv: int, n_permutations: int) -> None:
+    if cv < 2 or n_permutations < 1:
+        raise ValueError(
+            f"cv={cv} and n_permutations={n_permutations} were given, but at least 2 folds and 1 "
+            f"permutation are needed to hold rows out and to know chance. The defaults are 5 and "
+            f"1000."
+        )
+
+
+def _check_fold_sizes(levels: Sequence, counts: np.ndarray, cv: int) -> None:
+    if counts.min() < cv:
+        raise ValueError(
+            f"attribute has level {levels[int(counts.argmin())]!r} in only {counts.min()} of "
+            f"{counts.sum()} rows, but cv={cv} folds need at least {cv} rows of each of the "
+            f"{len(levels)} levels. Merge rare levels, use fewer folds, or pass a numeric "
+            f"attribute as floats to have it split at its median."
+        )

@@ -1,0 +1,39 @@
+"""The classifiers that try to read an attribute from a representation."""
+
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+Probe = Literal["linear", "boosting"] | Any
+
+
+def as_classifier(probe: Probe) -> tuple[str, Any]:
+    """Name of a probe, and an unfitted classifier for it."""
+    if isinstance(probe, str):
+        if probe == "linear":
+            return probe, make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+        if probe == "boosting":
+            return probe, HistGradientBoostingClassifier(
+                max_iter=50, max_leaf_nodes=8, early_stopping=False, random_state=0
+            )
+    scores = hasattr(probe, "predict_proba") or hasattr(probe, "decision_function")
+    if isinstance(probe, type) or not (hasattr(probe, "fit") and scores):
+        raise ValueError(
+            f"probe={probe!r} cannot be fitted and scored: it is none of the 2 known names, nor "
+            f"an instance with fit and predict_proba or decision_function. Pass 'linear', "
+            f"'boosting', or a scikit-learn classifier."
+        )
+    return type(probe).__name__, probe
+
+
+def level_scores(classifier: Any, T: np.ndarray) -> np.ndarray:
+    """Scores of shape (n, m), or (n, 1) for two levels."""
+    if hasattr(classifier, "predict_proba"):
+        probabilities = classifier.predict_proba(T)
+        return probabilities[:, 1:] if probabilities.shape[1] == 2 else probabilities
+    decisions = classifier.decision_function(T)
+    return decisions[:, None] if decisions.ndim == 1 else decisions

@@ -1,0 +1,159 @@
+"""Rows become moments in one pass over blocks that stay in cache."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..arrays import (
+    Array,
+    CrossProduct,
+    array_namespace,
+    float64,
+    is_sparse,
+    like,
+    machine_epsilon,
+    quiet_overflow,
+    take_rows,
+)
+from ..batches import Rows, row_blocks
+from . import sparse_rows as sparse
+from .design import Design
+from .group_moments import GroupMoments
+from .level_products import LevelProducts, TotalProducts
+from .scatter import DenseScatter, RowScatter, Scatter
+
+PILOT_ROWS = 256
+COARSE = 1e-10
+"""Rounding units above this belong to single precision."""
+
+
+def accumulate(rows: Rows, *, with_scatters: bool = False) -> GroupMoments:
+    """Return the moments of rows held in memory.
+
+    Parameters
+    ----------
+    rows : Rows
+        Features, weights and attributes.
+    with_scatters : bool
+        Whether each level gets its own scatter, as matching covariances needs.
+
+    Returns
+    -------
+    GroupMoments
+
+    Notes
+    -----
+    X^T X - n mu mu^T loses all digits when rows lie far from the origin. A pilot sample tells
+    whether they do; if so, every block is shifted by the pilot mean before its products are
+    taken, else the shift (a copy of the block) is saved and the small correction is made at the
+    end. Should the sample have misjudged the data, the pass is repeated about the true mean.
+
+    Wide rows, and sparse ones that take less memory than a d x d matrix, are kept as they are.
+    """
+    d = rows.X.shape[1]
+    with quiet_overflow():
+        if is_sparse(rows.X) or rows.n_rows < d:
+            rows = rows.materialized()
+            return _keep_rows(rows, with_scatters, dense=rows.entries >= d * d)
+        return _take_products(rows, with_scatters)
+
+
+def _take_products(rows: Rows, with_scatters: bool) -> GroupMoments:
+    """Tall data: means and d x d products in one pass."""
+    X, weight, precision = rows.X, rows.total_weight, machine_epsilon(rows.X)
+    xp = array_namespace(X)
+    design = Design(rows, "float32" if precision > COARSE else "float64")
+    pilot_mean, pilot_variance = _pilot(rows)
+    shift = pilot_mean if _harmful(pilot_mean, pilot_variance, precision) else None
+    for attempt in range(2):
+        products = LevelProducts(X, design) if with_scatters else TotalProducts(X, design)
+        sums = _pass(rows, design, shift, products)
+        offset = sums[0, :] / weight
+        scatter = products.total()
+        scatter -= sums[0, :, None] * offset
+        variance = xp.linalg.diagonal(scatter) / weight
+        if attempt == 1 or not _harmful(offset, variance, precision):
+            break
+        shift = offset if shift is None else shift + offset
+
+    return GroupMoments(
+        n_rows=rows.n_rows,
+        weight=weight,
+        mean=offset if shift is None else shift + offset,
+        scatter=DenseScatter(scatter),
+        attributes=design.read(
+            sums - like(design.totals, sums)[:, None] * offset,
+            products.scatters_by_level(sums),
+        ),
+        precision=precision,
+    )
+
+
+def _keep_rows(rows: Rows, with_scatters: bool, *, dense: bool) -> GroupMoments:
+    """Wide or sparse data: means now, the scatter as the rows themselves unless `dense`."""
+    X, weight, precision = rows.X, rows.total_weight, machine_epsilon(rows.X)
+    coarse = precision > COARSE and not is_sparse(X)
+    design = Design(rows, "float32" if coarse else "float64")
+    if is_sparse(X):
+        shift = np.zeros(X.shape[1])
+        sums = sparse.design_sums(rows, design.block(slice(0, X.shape[0])))
+    else:
+        shift = _pilot(rows)[0]
+        sums = _pass(rows, design, shift, None)
+    offset = sums[0, :] / weight if weight > 0 else sums[0, :]
+    mean = shift + offset
+    sums = sums - like(design.totals, sums)[:, None] * offset
+
+    def level_scatter(i: int, g: int) -> Scatter:
+        chosen = np.flatnonzero(rows.attributes[i].codes == g)  # type: ignore[union-attr]
+        group = Rows(take_rows(X, chosen), None if rows.weight is None else rows.weight[chosen])
+        centre = mean + sums[design.columns[i].start + g, :] / float(design.level_weights(i)[g])
+        return _form(RowScatter((group,), centre), dense)
+
+    return GroupMoments(
+        n_rows=X.shape[0],
+        weight=weight,
+        mean=mean,
+        scatter=_form(RowScatter((Rows(X, rows.weight),) if rows.n_rows else (), mean), dense),
+        attributes=design.read(sums, level_scatter if with_scatters else None),
+        precision=precision,
+    )
+
+
+def _form(scatter: RowScatter, dense: bool) -> Scatter:
+    return scatter.dense() if dense else scatter
+
+
+def _pass(
+    rows: Rows, design: Design, shift: Array | None, products: TotalProducts | LevelProducts | None
+) -> Array:
+    """Return ``H.T @ (X - shift)``, adding the products of the shifted rows on the way."""
+    X = rows.X
+    sums = CrossProduct((design.width, X.shape[1]), X)
+    centre = None if shift is None else like(shift, X)
+    for block in row_blocks(rows.n_rows):
+        B = rows.block(block)
+        if centre is not None:
+            B = B - centre
+        if design.root_weight is not None:
+            B = B * like(design.root_weight[block, None], X)
+        sums.add(like(design.block(block), X), B)
+        if products is not None:
+            products.add(B, block)
+    return sums.total
+
+
+def _pilot(rows: Rows) -> tuple[Array, Array]:
+    """Return the mean and variance of a sample of rows spread over the data."""
+    xp = array_namespace(rows.X)
+    if rows.n_rows == 0:
+        nothing = xp.zeros(rows.X.shape[1], dtype=xp.float64)
+        return nothing, nothing
+    sample = float64(rows.block(slice(0, rows.n_rows, max(1, rows.n_rows // PILOT_ROWS))))
+    return xp.mean(sample, axis=0), xp.var(sample, axis=0)
+
+
+def _harmful(shift: Array, variance: Array, precision: float) -> bool:
+    """Tell whether subtracting the mean afterwards would cost more than about two digits."""
+    limit = 1.0 if precision > COARSE else 100.0
+    return bool(array_namespace(shift).any(shift * shift > limit * variance))

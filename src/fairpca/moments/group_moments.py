@@ -1,0 +1,212 @@
+"""The waist of the hourglass: all that a linear method needs to know about the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array, array_namespace, like
+from ..batches.in_memory import BLOCK_ROWS
+from ..groups import FEW_INTEGRAL_VALUES
+from .attribute_moments import AttributeMoments, LevelMoments, NumericMoments
+from .scatter import Scatter, merge_scatters
+
+
+@dataclass(frozen=True)
+class GroupMoments:
+    """Weight, mean and scatter of the rows, and the moments of their groups.
+
+    Moments of disjoint sets of rows add up with ``+``, so batches, files and machines can be
+    reduced in any order. Levels are matched by label: a batch need not have seen them all.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows.
+    weight : float
+        Their total weight.
+    mean : array of shape (d,)
+        Weighted mean row.
+    scatter : DenseScatter or RowScatter
+        Sum of ``w (x - mean)(x - mean)^T``. It is never divided by n: a covariance is a way to
+        read the scatter, not a thing to store.
+    attributes : tuple of LevelMoments or NumericMoments
+        One entry per attribute and stratum.
+    precision : float
+        Rounding unit of the coarsest numbers the rows came in.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca.moments import collect_moments
+    >>> X = np.array([[0.0, 1.0], [2.0, 1.0], [4.0, 4.0]])
+    >>> first = collect_moments(X[:2], sensitive_features=["a", "b"])
+    >>> both = first + collect_moments(X[2:], sensitive_features=["b"])
+    >>> both.mean
+    array([2., 2.])
+    >>> both.scatter.dense().matrix
+    array([[8., 6.],
+           [6., 6.]])
+    """
+
+    n_rows: int
+    weight: float
+    mean: Array
+    scatter: Scatter
+    attributes: tuple[AttributeMoments, ...]
+    precision: float
+
+    @property
+    def n_features(self) -> int:
+        """Number of features d."""
+        return int(self.mean.shape[0])
+
+    @property
+    def degrees_of_freedom(self) -> float:
+        """Divide a scatter by this to get an unbiased variance; n - 1 for unit weights."""
+        return self.weight * (1.0 - 1.0 / self.n_rows) if self.n_rows > 1 else self.weight
+
+    @property
+    def total_variance(self) -> float:
+        """Sum of the variances of all features."""
+        return float(self.scatter.diagonal.sum()) / self.degrees_of_freedom
+
+    def __add__(self, other: GroupMoments) -> GroupMoments:
+        if not isinstance(other, GroupMoments):
+            return NotImplemented
+        if self.n_features != other.n_features:
+            raise ValueError(
+                f"Moments of {self.n_features} features cannot be added to moments of "
+                f"{other.n_features}: they describe rows of different length. Collect both from "
+                f"the same columns."
+            )
+        weight = self.weight + other.weight
+        share = other.weight / weight if weight > 0 else 0.0
+        gap = other.mean - self.mean
+        mean = self.mean + share * gap
+        mine = [a.moved(-share * gap) for a in self.attributes]
+        theirs = [a.moved((1.0 - share) * gap) for a in other.attributes]
+        scatter = merge_scatters(
+            self.scatter,
+            other.scatter,
+            mean=mean,
+            gap=gap,
+            weight_a=self.weight,
+            weight_b=other.weight,
+        )
+        return GroupMoments(
+            n_rows=self.n_rows + other.n_rows,
+            weight=weight,
+            mean=mean,
+            scatter=scatter,
+            attributes=_merge_attributes(mine, theirs, mean),
+            precision=max(self.precision, other.precision),
+        )
+
+    def rescaled(self, scale: Array) -> GroupMoments:
+        """Return the moments of the rows divided by `scale`."""
+        return replace(
+            self,
+            mean=self.mean / scale,
+            scatter=self.scatter.rescaled(scale),
+            attributes=tuple(a.rescaled(scale) for a in self.attributes),
+        )
+
+    def compressed(self, B: Array) -> GroupMoments:
+        """Return the moments of the rows times `B` of shape (d, s): B^T S B and so on."""
+        return replace(
+            self,
+            mean=self.mean @ B,
+            scatter=self.scatter.compressed(B),
+            attributes=tuple(a.compressed(B) for a in self.attributes),
+        )
+
+    def contrasts(self) -> tuple[Array, np.ndarray]:
+        """Return the constraint rows of all attributes, and the size of each row.
+
+        Row over size over the norm of a centred feature is a correlation: a number without
+        units, in which rounding errors of all attributes and features compare.
+        """
+        pairs = [a.contrasts() for a in self.attributes]
+        rows = array_namespace(self.mean).concat([rows for rows, _ in pairs], axis=0)
+        return rows, np.concatenate([sizes for _, sizes in pairs])
+
+    @property
+    def spread(self) -> Array:
+        """Norm of each centred feature; 1 for a constant one."""
+        xp = array_namespace(self.mean)
+        squares = self.scatter.diagonal
+        return xp.sqrt(xp.where(squares > 0, squares, xp.ones_like(squares)))
+
+    @property
+    def rounding(self) -> float:
+        """Size of rounding errors in a correlation computed from these moments."""
+        within_blocks = self.precision * np.sqrt(min(max(self.n_rows, 1), BLOCK_ROWS))
+        across_blocks = np.finfo(float).eps * np.sqrt(max(self.n_rows, 1))
+        return float(16.0 * (within_blocks + across_blocks))
+
+
+def _merge_attributes(
+    mine: Iterable[AttributeMoments], theirs: Iterable[AttributeMoments], mean: Array
+) -> tuple[AttributeMoments, ...]:
+    merged: dict[tuple[str, Any], AttributeMoments] = {(a.name, a.stratum): a for a in mine}
+    for b in theirs:
+        a = merged.get((b.name, b.stratum))
+        merged[b.name, b.stratum] = b if a is None else _merge_pair(a, b, mean)
+    return _agree_across_strata(list(merged.values()))
+
+
+def _merge_pair(a: AttributeMoments, b: AttributeMoments, mean: Array) -> AttributeMoments:
+    if isinstance(a, LevelMoments) and isinstance(b, LevelMoments):
+        return a.merged(b, mean)
+    return _to_numeric(a).merged(_to_numeric(b), mean)
+
+
+def _to_numeric(a: AttributeMoments) -> NumericMoments:
+    if isinstance(a, NumericMoments):
+        return a
+    if not a.integral_floats:
+        raise ValueError(
+            f"The sensitive attribute {a.name!r} is numeric in one batch and has the levels "
+            f"{list(a.labels)[:5]} in another, so the two cannot be added. Declare it "
+            f"'categorical' or 'numeric' in sensitive_kinds."
+        )
+    return a.as_numeric()
+
+
+def _agree_across_strata(attributes: list[AttributeMoments]) -> tuple[AttributeMoments, ...]:
+    """Give the strata of one attribute the same kind and the same labels.
+
+    A column of floats is numeric as soon as one of its values, in any batch or stratum, is not
+    one of few integers; and a level seen in one stratum is a level of all of them.
+    """
+    by_name: dict[str, list[AttributeMoments]] = {}
+    for a in attributes:
+        by_name.setdefault(a.name, []).append(a)
+    agreed: dict[str, tuple[Any, ...] | None] = {}
+    for name, strata in by_name.items():
+        levels = [a for a in strata if isinstance(a, LevelMoments)]
+        labels = tuple(dict.fromkeys(label for a in levels for label in a.labels))
+        floats = any(a.integral_floats for a in levels)
+        too_many = floats and len(labels) > FEW_INTEGRAL_VALUES
+        agreed[name] = None if len(levels) < len(strata) or too_many else labels
+    return tuple(_agreeing(a, agreed[a.name]) for a in attributes)
+
+
+def _agreeing(a: AttributeMoments, labels: tuple[Any, ...] | None) -> AttributeMoments:
+    if labels is None:
+        return _to_numeric(a)
+    assert isinstance(a, LevelMoments)
+    return a.with_labels(labels)
+
+
+def standard_deviations(moments: GroupMoments) -> Array:
+    """Return the standard deviation (divisor n) of each feature, 1 where it is constant."""
+    xp = array_namespace(moments.mean)
+    squares = moments.scatter.diagonal / moments.weight
+    # Rounding of the mean leaves a constant column with a tiny spread; do not blow it up.
+    noise = (10.0 * np.finfo(float).eps * moments.mean) ** 2
+    return xp.sqrt(xp.where(squares > noise, squares, like(np.ones(len(squares)), squares)))

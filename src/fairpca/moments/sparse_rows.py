@@ -1,0 +1,78 @@
+"""Products of centred sparse rows, computed without ever making the rows dense."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.sparse
+
+from ..arrays import Array
+from ..batches import Rows
+
+NEARLY_DENSE = 0.9
+"""Columns with this share of nonzero entries are shifted inside the sparse structure.
+
+Only such a column can have a mean that is large against its spread, so only such a column could
+lose digits when the mean is subtracted afterwards; and it has hardly a zero to lose.
+"""
+
+
+def design_sums(rows: Rows, H: np.ndarray) -> np.ndarray:
+    """Return ``H.T @ X`` for a design `H` of shape (n, q) that carries the roots of the weights."""
+    return (rows.X.T @ (H * _root_weight(rows)[:, None])).T.astype(float)
+
+
+def times(rows: Rows, mean: np.ndarray, V: np.ndarray) -> np.ndarray:
+    """Return the centred, weighted rows times `V`."""
+    return (rows.X @ V - mean @ V) * _root_weight(rows)[:, None]
+
+
+def transposed_times(rows: Rows, mean: np.ndarray, V: np.ndarray) -> np.ndarray:
+    """Return the transpose of the centred, weighted rows times `V`."""
+    weighted = V * _root_weight(rows)[:, None]
+    return rows.X.T @ weighted - np.outer(mean, weighted.sum(axis=0))
+
+
+def sum_of_squares(rows: Rows, mean: np.ndarray) -> np.ndarray:
+    """Return the weighted sum of squares of each column about `mean`."""
+    X, rest, weight = _shifted(rows, mean)
+    return X.multiply(X).T @ weight - 2 * rest * (X.T @ weight) + weight.sum() * rest**2
+
+
+def scatter(rows: Rows, mean: np.ndarray) -> np.ndarray:
+    """Return the d x d weighted scatter of the rows about `mean`."""
+    X, rest, weight = _shifted(rows, mean)
+    weighted = X if rows.weight is None else X.multiply(weight[:, None]).tocsr()
+    product = (weighted.T @ X).toarray()
+    along = np.outer(rest, X.T @ weight)
+    return product - along - along.T + weight.sum() * np.outer(rest, rest)
+
+
+def gram(pieces: Sequence[Rows], mean: np.ndarray, scale: Array | None) -> np.ndarray:
+    """Return the inner products of all centred, scaled, weighted rows."""
+    X = scipy.sparse.vstack([scipy.sparse.csr_array(rows.X) for rows in pieces], format="csr")
+    together = Rows(X, np.concatenate([_root_weight(rows) ** 2 for rows in pieces]))
+    X, rest, weight = _shifted(together, mean)
+    if scale is not None:
+        X, rest = X.multiply(1.0 / scale).tocsr(), rest / scale
+    inner = (X @ X.T).toarray()
+    along = X @ rest
+    inner += rest @ rest - along[:, None] - along
+    return inner * np.sqrt(weight)[:, None] * np.sqrt(weight)
+
+
+def _root_weight(rows: Rows) -> np.ndarray:
+    return np.ones(rows.X.shape[0]) if rows.weight is None else np.sqrt(rows.weight)
+
+
+def _shifted(rows: Rows, mean: np.ndarray) -> tuple[scipy.sparse.csr_array, np.ndarray, np.ndarray]:
+    """Shift nearly dense columns by their mean; return the rows and the mean that is left."""
+    X = scipy.sparse.csr_array(rows.X).astype(np.float64, copy=False)
+    filled = np.bincount(X.indices, minlength=X.shape[1]) >= NEARLY_DENSE * max(X.shape[0], 1)
+    shift = np.where(filled, mean, 0.0)
+    if shift.any():
+        ones = scipy.sparse.csr_array(np.ones((X.shape[0], 1)))
+        X = scipy.sparse.csr_array(X - ones @ scipy.sparse.csr_array(shift[None, :]))
+    weight = np.ones(X.shape[0]) if rows.weight is None else rows.weight
+    return X, mean - shift, weight

@@ -1,0 +1,170 @@
+"""Fair PCA-S: equal means, and the directions in which group covariances differ least."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..arrays import Array, array_namespace, like
+from ..errors import InfeasibleError, SingleGroupError
+from ..linalg import deflate, deterministic_signs, orthonormalize
+from ..moments import GroupMoments, LevelMoments, RowScatter
+from .equalize_means import MeanConstraint, check_dimension, mean_constraint
+from .maximize_variance import maximize_variance
+from .subspace import Subspace
+
+
+def equalize_covariances_spectral(
+    moments: GroupMoments,
+    k: int | float | None,
+    *,
+    directions: int | float,
+    solver: str = "auto",
+    random_state: int | np.random.Generator | None = None,
+) -> Subspace:
+    r"""Solve fair PCA among the directions in which the groups' covariances differ least.
+
+    Parameters
+    ----------
+    moments : GroupMoments
+        Moments of rows in d dimensions, with a scatter per group.
+    k : int, float or None
+        Dimension; or the share of the total variance to reach; or all `directions`.
+    directions : int or float
+        How many directions ``l`` to keep before the variance is maximised, or that number as a
+        fraction of d (of the dimension of the span of the rows, for wide data). The fewer, the
+        closer the covariances and the less variance. A fraction never goes below `k`.
+    solver, random_state
+        See `maximize_variance`.
+
+    Returns
+    -------
+    Subspace
+
+    Notes
+    -----
+    Section 3.6 of the paper, for any number of groups and attributes. With :math:`T_g` the
+    difference between the covariance of group g and the average covariance, inside the fair
+    subspace, the l eigenvectors of :math:`\sum_g p_g T_g^2` of smallest eigenvalue are kept; for
+    two groups they are the eigenvectors of :math:`\Sigma_0 - \Sigma_1` of smallest magnitude.
+    """
+    constraint = mean_constraint(moments)
+    check_dimension(moments, constraint, k)
+    span, inner, Q = _working_space(moments, constraint)
+    n_fair = inner.n_features - Q.shape[1]
+    l = _how_many_directions(directions, k, inner.n_features, n_fair)  # noqa: E741
+    flattest = flattest_directions(inner, Q, l)
+    inside = maximize_variance(
+        replace(inner, attributes=()).compressed(flattest),
+        k,
+        total=float(moments.scatter.diagonal.sum()),
+        solver=solver,
+        random_state=random_state,
+    )
+    basis = flattest @ inside.basis
+    basis = orthonormalize(basis if span is None else span @ basis)
+    basis = deterministic_signs(constraint.polished(basis))
+    return Subspace(basis, inside.scatter, constraint.rank)
+
+
+def _working_space(
+    moments: GroupMoments, constraint: MeanConstraint
+) -> tuple[Array | None, GroupMoments, Array]:
+    """Return a basis to work in (None: all of it), the moments there, and what to avoid there."""
+    if not isinstance(moments.scatter, RowScatter):
+        return None, moments, constraint.Q
+    span = maximize_variance(moments, None, avoid=constraint.Q)
+    noise = moments.precision * moments.n_features * float(span.scatter[0])
+    B = span.basis[:, : max(1, int((span.scatter > noise).sum()))]
+    return B, moments.compressed(B), like(np.zeros((B.shape[1], 0)), B)
+
+
+def _how_many_directions(
+    directions: int | float, k: int | float | None, d: int, n_fair: int
+) -> int:
+    if isinstance(directions, float):
+        least = k if isinstance(k, int) else 1
+        wanted = max(least, int(np.floor(directions * d + 1e-9)))
+    else:
+        wanted = directions
+        if isinstance(k, int) and wanted < k:
+            raise InfeasibleError(
+                f"covariance_directions={wanted} is smaller than n_components={k}: the components "
+                f"are chosen among these directions. Use covariance_directions >= {k}."
+            )
+    if isinstance(k, int) and k > n_fair:
+        raise InfeasibleError(
+            f"n_components={k} is too large: the rows vary in only {n_fair} fair directions, and "
+            f"covariances cannot be compared in others. Use n_components <= {n_fair}."
+        )
+    return min(wanted, n_fair)
+
+
+def flattest_directions(moments: GroupMoments, Q: Array, l: int) -> Array:  # noqa: E741
+    """Return the `l` directions orthogonal to `Q` in which group covariances differ least."""
+    xp = array_namespace(moments.mean)
+    differences = covariance_differences(moments)
+    if len(differences) == 2:
+        # Two groups differ by multiples of one matrix. Squaring it would drown small eigenvalues.
+        spectrum = differences[0][1]
+    else:
+        spectrum = differences[0][1] * 0.0
+        for share, T in differences:
+            PTP = deflate(T, Q, tau=0.0)
+            spectrum = spectrum + share * (PTP @ PTP)
+    # Q gets the eigenvalue of largest magnitude and so comes last.
+    size = float(xp.linalg.matrix_norm(spectrum))
+    values, V = xp.linalg.eigh(deflate(spectrum, Q, tau=2.0 * size if size > 0 else 1.0))
+    order = xp.argsort(xp.abs(values), stable=True)
+    return xp.take(V, order[:l], axis=1)
+
+
+def covariance_differences(moments: GroupMoments) -> list[tuple[float, Array]]:
+    """Return, for each group, its share of the weight and its covariance minus the average."""
+    differences = []
+    for a in moments.attributes:
+        if not isinstance(a, LevelMoments) or (a.optional and np.any(a.weight == 0)):
+            continue
+        covariances = _covariances(a)
+        shares = a.weight / a.weight.sum()
+        average = sum(p * C for p, C in zip(shares, covariances, strict=True))
+        differences += [(float(p), C - average) for p, C in zip(shares, covariances, strict=True)]
+    if not differences:
+        raise InfeasibleError(
+            "match='covariances' needs a categorical attribute, but all attributes are numeric, "
+            "and a numeric attribute has no groups with covariances. Use match='means', or cut "
+            "the attribute into bands."
+        )
+    return differences
+
+
+def _covariances(a: LevelMoments) -> list[Array]:
+    if a.scatters is None:
+        raise ValueError(
+            f"The moments of {a.name!r} hold no scatter per group, which match='covariances' "
+            f"needs. Collect them with with_scatters=True."
+        )
+    covariances = []
+    for label, count, weight, scatter in zip(a.labels, a.count, a.weight, a.scatters, strict=True):
+        if count < 2 or scatter is None:
+            raise SingleGroupError(
+                f"The group {label!r} of the sensitive attribute {a.name!r} has {count} row(s), "
+                f"so it has no covariance to match. Merge it with another group, or use "
+                f"match='means'."
+            )
+        # ddof = 1, as in the paper's experiments
+        covariances.append(scatter.dense().matrix / (weight * (1.0 - 1.0 / count)))
+    return covariances
+
+
+def covariance_gap(moments: GroupMoments, U: Array) -> float:
+    """Return the largest difference between a group's covariance and the average, relative to it.
+
+    Measured in the subspace spanned by `U`, as a ratio of Frobenius norms.
+    """
+    xp = array_namespace(U)
+    inner = moments.compressed(U)
+    size = float(xp.linalg.matrix_norm(inner.scatter.dense().matrix)) / moments.weight
+    gaps = [float(xp.linalg.matrix_norm(T)) for _, T in covariance_differences(inner)]
+    return max(gaps) / size if size > 0 else 0.0

@@ -1,0 +1,164 @@
+"""PCA, inside the complement of given directions: the common core of all linear methods."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse.linalg
+
+from ..arrays import Array, array_namespace, like
+from ..errors import InfeasibleError
+from ..linalg import (
+    complete_basis,
+    deflate,
+    deterministic_signs,
+    orthonormalize,
+    project_out,
+    top_eigenpairs,
+)
+from ..moments import DenseScatter, GroupMoments, RowScatter, Scatter
+from .subspace import Subspace
+
+SMALL_SIDE = 6000
+"""Up to this many rows or features a dense eigensolver is the automatic choice."""
+
+SOLVERS = ("auto", "dense", "iterative")
+
+
+def maximize_variance(
+    moments: GroupMoments,
+    k: int | float | None,
+    *,
+    avoid: Array | None = None,
+    total: float | None = None,
+    solver: str = "auto",
+    random_state: int | np.random.Generator | None = None,
+) -> Subspace:
+    r"""Return the subspace that keeps the most variance, orthogonal to given directions.
+
+    Parameters
+    ----------
+    moments : GroupMoments
+        Moments of rows in d dimensions; only the scatter is used.
+    k : int, float or None
+        Dimension; or the share of the total variance to reach, in (0, 1); or all there is (for
+        wide data: all directions in which the rows vary).
+    avoid : array of shape (d, r), optional
+        Orthonormal directions ``Q`` to stay orthogonal to. Without them this is plain PCA.
+    total : float, optional
+        Sum of squares that a share refers to; by default that of these moments.
+    solver : {"auto", "dense", "iterative"}
+        A LAPACK eigensolver, or Lanczos iterations that need only products with the scatter.
+    random_state : int or Generator, optional
+        Start vector of the iterative solver.
+
+    Returns
+    -------
+    Subspace
+
+    Raises
+    ------
+    InfeasibleError
+        If there are fewer than `k` directions, or they hold less than the asked variance.
+
+    Notes
+    -----
+    No basis of the complement is built. With :math:`P = I - QQ^\top`, the answer is the leading
+    eigenvectors of :math:`PSP - \tau QQ^\top`, at the cost of plain PCA plus
+    :math:`O(d^2 r)`. For rows kept as rows (:math:`S = F^\top F`) the same eigenvectors come from
+    the Gram side, :math:`F P F^\top`.
+    """
+    d = moments.n_features
+    Q = like(np.zeros((d, 0)), moments.mean) if avoid is None else avoid
+    available = d - Q.shape[1]
+    count = _how_many(k, available, moments)
+    iterative = solver == "iterative" or (solver == "auto" and _too_large(moments.scatter))
+    if iterative and count < available:
+        U, values = _by_lanczos(moments.scatter, count, Q, random_state)
+    elif isinstance(moments.scatter, RowScatter) and moments.scatter.n_rows < d:
+        U, values = _by_gram_side(moments.scatter, count, Q, complete=isinstance(k, int))
+    else:
+        U, values = _by_dense_eigenvectors(moments.scatter.dense(), count, Q)
+    xp = array_namespace(values)
+    values = xp.where(values > 0, values, xp.zeros_like(values))
+    subspace = Subspace(deterministic_signs(U), values, constraint_rank=Q.shape[1])
+    if isinstance(k, float):
+        total = float(moments.scatter.diagonal.sum()) if total is None else total
+        return _reach(subspace, k, total)
+    return subspace
+
+
+def _how_many(k: int | float | None, available: int, moments: GroupMoments) -> int:
+    if isinstance(k, int):
+        return k
+    if isinstance(moments.scatter, RowScatter):  # the rows span no more than n - 1 directions
+        return max(1, min(available, moments.n_rows - 1))
+    return available
+
+
+def _too_large(scatter: Scatter) -> bool:
+    if isinstance(scatter, DenseScatter):
+        return False
+    return min(scatter.n_rows, scatter.mean.shape[0]) > SMALL_SIDE
+
+
+def _reach(subspace: Subspace, share: float, total: float) -> Subspace:
+    """Return the fewest components whose variance reaches a share of the total."""
+    kept = np.cumsum([float(v) for v in subspace.scatter]) / total if total > 0 else np.zeros(1)
+    # A share that is reached up to rounding is reached.
+    enough = np.flatnonzero(kept >= share * (1 - 1e-12))
+    if not len(enough):
+        raise InfeasibleError(
+            f"n_components={share} asks for {share:.2%} of the variance, but all "
+            f"{len(kept)} directions that satisfy the constraint together hold {kept[-1]:.2%}. "
+            f"Ask for less, or set tradeoff > 0 to give some of the rest back."
+        )
+    return subspace.first(int(enough[0]) + 1)
+
+
+def _by_dense_eigenvectors(scatter: DenseScatter, k: int, Q: Array) -> tuple[Array, Array]:
+    S = scatter.matrix
+    trace = float(array_namespace(S).linalg.trace(S))
+    values, U = top_eigenpairs(deflate(S, Q, tau=trace if trace > 0 else 1.0), k)
+    return _cleaned(U, Q), values
+
+
+def _by_gram_side(scatter: RowScatter, k: int, Q: Array, *, complete: bool) -> tuple[Array, Array]:
+    """Wide data: eigenvectors V of F P F^T (n x n) give the directions P F^T V."""
+    xp = array_namespace(scatter.mean)
+    G = scatter.gram()
+    if Q.shape[1]:
+        FQ = scatter.times_rows(Q)
+        G = G - FQ @ FQ.T
+    values, V = top_eigenpairs(G, min(k, scatter.n_rows))
+    noise = float(values[0]) * scatter.n_rows * float(xp.finfo(values.dtype).eps)
+    rank = max(1, int(xp.sum(xp.astype(values > noise, xp.int64))))
+    scale = xp.sqrt(xp.where(values > 0, values, xp.ones_like(values)))
+    U = _cleaned(scatter.rows_transposed(V[:, :rank]) / scale[:rank], Q)
+    if not complete:
+        return U, values[:rank]
+    nothing = like(np.zeros(k - rank), values)
+    return complete_basis(U, Q, k), xp.concat([values[:rank], nothing])
+
+
+def _by_lanczos(
+    scatter: Scatter, k: int, Q: Array, random_state: int | np.random.Generator | None
+) -> tuple[Array, Array]:
+    d = Q.shape[0]
+    apply = scatter.apply if isinstance(scatter, RowScatter) else scatter.matrix.__matmul__
+    tau = float(scatter.diagonal.sum()) or 1.0
+
+    def deflated(v: np.ndarray) -> np.ndarray:
+        v = v.reshape(d, 1)
+        along = Q.T @ v
+        Pv = v - Q @ along
+        return (project_out(apply(Pv), Q) - tau * (Q @ along)).ravel()
+
+    operator = scipy.sparse.linalg.LinearOperator((d, d), matvec=deflated, dtype=float)
+    start = project_out(np.random.default_rng(random_state).standard_normal((d, 1)), Q)
+    values, U = scipy.sparse.linalg.eigsh(operator, k=k, which="LA", v0=start.ravel())
+    return _cleaned(U[:, ::-1], Q), values[::-1]
+
+
+def _cleaned(U: Array, Q: Array) -> Array:
+    """Remove what rounding put along Q, and restore orthonormality."""
+    return orthonormalize(project_out(U, Q) if Q.shape[1] else U)

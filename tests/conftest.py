@@ -1,0 +1,37 @@
+"""Shared fixtures: array libraries, and the folder with the paper's data."""
+
+import os
+from pathlib import Path
+
+import array_api_strict
+import numpy as np
+import pytest
+from hypothesis import settings
+
+settings.register_profile("default", deadline=None, max_examples=60, derandomize=True)
+settings.load_profile("default")
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """Folder with the real data sets, from the environment variable FAIRPCA_DATA."""
+    folder = os.environ.get("FAIRPCA_DATA")
+    if not folder:
+        pytest.skip("needs the real data: set FAIRPCA_DATA to the folder that holds lee2022/")
+    return Path(folder)
+
+
+def read_only(values):
+    array = np.array(values)
+    array.flags.writeable = False
+    return array
+
+
+@pytest.fixture(params=["numpy", "read-only numpy", "array-api-strict"])
+def asarray(request):
+    """Make an array of each library; writing into an input fails in two of the three."""
+    return {
+        "numpy": np.asarray,
+        "read-only numpy": read_only,
+        "array-api-strict": array_api_strict.asarray,
+    }[request.param]

@@ -1,0 +1,229 @@
+from functools import reduce
+from itertools import pairwise
+from operator import add
+
+import array_api_strict
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairpca import collect_moments
+from fairpca.moments import DenseScatter, LevelMoments, NumericMoments, RowScatter
+from strategies import grouped_rows
+
+
+def scatter_by_the_book(X, w=None):
+    w = np.ones(len(X)) if w is None else w
+    centred = X - np.average(X, axis=0, weights=w)
+    return (centred * w[:, None]).T @ centred
+
+
+def assert_close(actual, expected, scale, rtol=1e-9):
+    np.testing.assert_allclose(np.asarray(actual), expected, atol=rtol * scale)
+
+
+def assert_same_moments(a, b, scale, rtol=1e-9):
+    """Equal up to rounding in units of `scale`, the size of the features."""
+    n = a.weight
+    assert a.n_rows == b.n_rows
+    assert a.weight == pytest.approx(b.weight)
+    assert_close(a.mean, b.mean, scale, rtol)
+    assert_close(a.scatter.dense().matrix, b.scatter.dense().matrix, n * scale**2, rtol)
+    assert {(x.name, x.stratum) for x in a.attributes} == {
+        (x.name, x.stratum) for x in b.attributes
+    }
+    of_b = {(x.name, x.stratum): x for x in b.attributes}
+    for x in a.attributes:
+        y = of_b[x.name, x.stratum]
+        assert type(x) is type(y)
+        if isinstance(x, NumericMoments):
+            assert x.value_mean == pytest.approx(y.value_mean, abs=1e-9 * max(1, scale))
+            assert_close(x.cross, y.cross, n * scale * max(1, scale), rtol)
+            continue
+        y = y.with_labels(x.labels)
+        np.testing.assert_array_equal(x.count, y.count)
+        np.testing.assert_allclose(x.weight, y.weight)
+        assert_close(x.total, y.total, n * scale, rtol)
+        for s, t in zip(x.scatters or (), y.scatters or (), strict=True):
+            assert_close(s.dense().matrix, t.dense().matrix, n * scale**2, rtol)
+
+
+@given(grouped_rows(weights=True))
+def test_moments_are_what_their_names_say(rows):
+    X, columns, w = rows
+    moments = collect_moments(X, columns, sample_weight=w, with_scatters=True)
+    mean = np.average(X, axis=0, weights=w)
+    spread = np.std(X, axis=0).max()
+    assert_close(moments.mean, mean, np.abs(X).max())
+    assert_close(
+        moments.scatter.dense().matrix, scatter_by_the_book(X, w), len(X) * spread**2, 1e-8
+    )
+    for a in moments.attributes:
+        column = columns[a.name]
+        if isinstance(a, LevelMoments):
+            for g, label in enumerate(a.labels):
+                of_g = column == label
+                centred = X[of_g] - mean
+                assert a.count[g] == of_g.sum()
+                assert_close(a.total[g], w[of_g] @ centred, len(X) * spread, 1e-8)
+                expected = scatter_by_the_book(X[of_g], w[of_g])
+                assert_close(a.scatters[g].dense().matrix, expected, len(X) * spread**2, 1e-8)
+        else:
+            v = column - np.average(column, weights=w)
+            size = len(X) * spread * np.std(column)
+            assert_close(a.cross, (w * v) @ (X - mean), size, 1e-8)
+
+
+@given(grouped_rows(weights=True), st.lists(st.integers(0, 60), max_size=4))
+def test_moments_do_not_depend_on_how_the_rows_are_split(rows, cuts):
+    X, columns, w = rows
+    whole = collect_moments(X, columns, sample_weight=w, with_scatters=True)
+    edges = sorted({0, len(X), *(min(cut, len(X)) for cut in cuts)})
+    parts = [
+        collect_moments(
+            X[a:b],
+            {name: column[a:b] for name, column in columns.items()},
+            sample_weight=w[a:b],
+            with_scatters=True,
+            sensitive_kinds={"v": "numeric"} if "v" in columns else None,
+        )
+        for a, b in pairwise(edges)
+    ]
+    assert_same_moments(reduce(add, parts), whole, np.abs(X).max())
+    assert_same_moments(reduce(add, parts[::-1]), whole, np.abs(X).max())
+
+
+def test_an_offset_of_a_million_costs_no_digits():
+    rng = np.random.default_rng(0)
+    X, z = rng.normal(size=(9000, 4)), rng.integers(0, 2, 9000)
+    near, far = collect_moments(X, z), collect_moments(X + 2.0**20, z)
+    np.testing.assert_allclose(far.scatter.matrix, near.scatter.matrix, rtol=1e-7, atol=1e-5)
+    np.testing.assert_allclose(far.attributes[0].total, near.attributes[0].total, atol=1e-5)
+
+
+def test_an_unrepresentative_pilot_sample_is_noticed_and_repaired():
+    """Every row the pilot looks at is at the origin; all others are far away."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(256 * 40, 3)) + 1e7
+    X[::40] = rng.normal(size=X[::40].shape)
+    X = X[X[:, 0] != 0]
+    moments = collect_moments(X, rng.integers(0, 2, len(X)))
+    np.testing.assert_allclose(moments.scatter.matrix, scatter_by_the_book(X), rtol=1e-10)
+
+
+def test_float32_rows_near_a_thousand_keep_their_scatter():
+    """X^T X - n mu mu^T in float32 has a relative error of several hundred per cent here."""
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(20_000, 5)) * 0.1 + 1000).astype(np.float32)
+    moments = collect_moments(X, rng.integers(0, 2, len(X)))
+    exact = scatter_by_the_book(X.astype(float))
+    naive = (X.T @ X - len(X) * np.outer(X.mean(0), X.mean(0))).astype(float)
+    size = np.abs(exact).max()
+    assert np.abs(naive - exact).max() / size > 0.1
+    assert np.abs(moments.scatter.matrix - exact).max() / size < 2e-5
+
+
+def test_a_constant_column_has_no_scatter_at_all():
+    X = np.column_stack([np.full(1000, 0.1), np.arange(1000.0)])
+    scatter = collect_moments(X, np.arange(1000) % 2).scatter.matrix
+    np.testing.assert_allclose(scatter[0], 0, atol=1e-12)
+
+
+def test_floats_that_look_like_levels_turn_numeric_when_more_is_seen():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 3))
+    v = np.r_[np.arange(10.0) % 2, rng.normal(size=20)]
+    whole = collect_moments(X, {"v": v})
+    assert isinstance(whole.attributes[0], NumericMoments)
+    parts = [collect_moments(X[i : i + 1], {"v": v[i : i + 1]}) for i in range(30)]
+    assert isinstance(parts[0].attributes[0], LevelMoments)
+    assert_same_moments(reduce(add, parts), whole, 3.0)
+
+
+def test_ten_integral_values_are_levels_and_eleven_are_numbers_over_batches_too():
+    X = np.random.default_rng(0).normal(size=(11, 2))
+    batches = [collect_moments(X[i : i + 1], {"v": [float(i)]}) for i in range(11)]
+    assert isinstance(reduce(add, batches[:10]).attributes[0], LevelMoments)
+    assert isinstance(reduce(add, batches).attributes[0], NumericMoments)
+
+
+def test_levels_and_numbers_that_cannot_be_reconciled_are_refused():
+    X = np.ones((2, 2))
+    with pytest.raises(ValueError, match=r"numeric in one batch.*sensitive_kinds"):
+        collect_moments(X, {"v": ["a", "b"]}) + collect_moments(X, {"v": [0.5, 0.25]})
+
+
+def test_moments_of_different_width_do_not_add():
+    with pytest.raises(ValueError, match="Moments of 2 features cannot be added"):
+        collect_moments(np.ones((2, 2)), [0, 1]) + collect_moments(np.ones((2, 3)), [0, 1])
+
+
+@pytest.mark.parametrize("with_weights", [False, True])
+@pytest.mark.parametrize("shape", [(40, 6), (6, 40)], ids=["tall", "wide"])
+@pytest.mark.parametrize("offset", [0.0, 50.0])
+def test_sparse_rows_give_the_moments_of_their_dense_twin(shape, with_weights, offset):
+    rng = np.random.default_rng(3)
+    X = scipy.sparse.random(*shape, density=0.3, format="csr", rng=rng)
+    X = scipy.sparse.csr_array(X)
+    if offset:  # a column without zeros, far from the origin
+        X = scipy.sparse.hstack([X, offset + rng.normal(size=(shape[0], 1))], format="csr")
+    z = np.arange(shape[0]) % 3
+    w = rng.uniform(0.5, 2, shape[0]) if with_weights else None
+    sparse = collect_moments(X, z, sample_weight=w, with_scatters=True)
+    dense = collect_moments(X.toarray(), z, sample_weight=w, with_scatters=True)
+    assert_same_moments(sparse, dense, max(1.0, offset), 1e-12)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_rows_kept_as_rows_behave_like_the_matrix(kind):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(7, 30)) + 5
+    X[rng.random(X.shape) < 0.4] = 0
+    w = rng.uniform(0.5, 2, 7)
+    given_X = X if kind == "dense" else scipy.sparse.csr_array(X)
+    scatter = collect_moments(given_X, np.arange(7) % 2, sample_weight=w).scatter
+    assert isinstance(scatter, RowScatter)
+    scale = rng.uniform(0.5, 2, 30)
+    scatter = scatter.rescaled(scale)
+    S = scatter_by_the_book(X, w) / np.outer(scale, scale)
+    V, Y = rng.normal(size=(30, 3)), rng.normal(size=(7, 3))
+    F = (X - np.average(X, axis=0, weights=w)) / scale * np.sqrt(w)[:, None]
+    np.testing.assert_allclose(scatter.dense().matrix, S, atol=1e-10)
+    np.testing.assert_allclose(scatter.diagonal, np.diag(S), atol=1e-10)
+    np.testing.assert_allclose(scatter.apply(V), S @ V, atol=1e-10)
+    np.testing.assert_allclose(scatter.gram(), F @ F.T, atol=1e-10)
+    np.testing.assert_allclose(scatter.times_rows(V), F @ V, atol=1e-10)
+    np.testing.assert_allclose(scatter.rows_transposed(Y), F.T @ Y, atol=1e-10)
+    np.testing.assert_allclose(scatter.compressed(V).matrix, V.T @ S @ V, atol=1e-10)
+
+
+def test_rows_become_a_matrix_once_that_is_smaller():
+    rng = np.random.default_rng(5)
+    X, z = rng.normal(size=(20, 8)), np.arange(20) % 2
+    first, second = collect_moments(X[:5], z[:5]), collect_moments(X[5:], z[5:])
+    few = collect_moments(X[:3], z[:3]) + collect_moments(X[3:6], z[3:6])
+    assert isinstance(few.scatter, RowScatter)
+    assert isinstance((first + second).scatter, DenseScatter)
+    assert_same_moments(first + second, collect_moments(X, z), 3.0)
+
+
+@pytest.mark.parametrize("d", [4, 40])
+def test_any_array_library_gives_the_same_moments_and_no_input_is_written_to(asarray, d):
+    rng = np.random.default_rng(6)
+    X, z, v = rng.normal(size=(30, d)) + 1e3, np.arange(30) % 3, rng.normal(size=30)
+    reference = collect_moments(X, {"z": z, "v": v}, with_scatters=True)
+    other = collect_moments(asarray(X), {"z": z, "v": v}, with_scatters=True)
+    assert_same_moments(other, reference, 1e3, 1e-13)
+
+
+def test_float32_strict_arrays_accumulate_in_float64():
+    X = array_api_strict.asarray(np.ones((5, 2), dtype=np.float32))
+    moments = collect_moments(X, np.arange(5) % 2)
+    assert moments.scatter.matrix.dtype == array_api_strict.float64
+
+
+def test_lengths_that_differ_are_refused():
+    with pytest.raises(ValueError, match=r"X has 3 rows.*has 2 entries"):
+        collect_moments(np.ones((3, 2)), [0, 1])

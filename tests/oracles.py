@@ -1,0 +1,53 @@
+"""The textbook, in the paper's own layout: columns are samples. Slow, short, obviously right."""
+
+import numpy as np
+import scipy.linalg
+
+
+def indicator_matrix(*columns):
+    """Z_comb of Section 3.5: centred one-hot columns of levels, centred numeric columns."""
+    blocks = []
+    for column in columns:
+        column = np.asarray(column)
+        if column.dtype.kind == "f":
+            blocks.append(column[:, None])
+        else:
+            blocks.append((column[:, None] == np.unique(column)).astype(float))
+    return np.hstack(blocks)
+
+
+def fair_null_space(X, *columns, weight=None, rcond=1e-9):
+    """R, an orthonormal basis of the null space of Z^T X^T; w are frequency weights."""
+    w = np.ones(len(X)) if weight is None else weight
+    Z = indicator_matrix(*columns)
+    Z = Z - (w @ Z) / w.sum()
+    X = (X - (w @ X) / w.sum()).T  # d x n
+    constraint = (Z * w[:, None]).T @ X.T
+    # Columns of Z and rows of X in units of their norm: the rank has no units.
+    constraint = constraint / np.sqrt(w @ Z**2)[:, None]
+    unit = np.sqrt((X**2) @ w)
+    scaled = constraint / np.where(unit > 0, unit, 1)
+    r = np.linalg.matrix_rank(scaled, tol=rcond)
+    left = np.linalg.svd(scaled)[0][:, :r]
+    return scipy.linalg.null_space(left.T @ constraint) if r else np.eye(X.shape[0])
+
+
+def fair_pca_by_the_book(X, *columns, k, weight=None):
+    """Algorithm 2 line by line."""
+    w = np.ones(len(X)) if weight is None else weight
+    R = fair_null_space(X, *columns, weight=weight)
+    X = (X - (w @ X) / w.sum()).T
+    _, V = np.linalg.eigh(R.T @ (X * w) @ X.T @ R)
+    return R @ V[:, ::-1][:, :k]
+
+
+def fair_pca_s_by_the_book(X, z, *, k, l):  # noqa: E741
+    """Section 3.6 for two groups, as printed."""
+    R = fair_null_space(X, z)
+    first, second = np.unique(z)
+    difference = np.cov(X[z == first].T) - np.cov(X[z == second].T)
+    values, vectors = np.linalg.eigh(R.T @ difference @ R)
+    Q = vectors[:, np.argsort(np.abs(values))[:l]]
+    X = (X - X.mean(axis=0)).T
+    _, V = np.linalg.eigh(Q.T @ R.T @ X @ X.T @ R @ Q)
+    return R @ Q @ V[:, ::-1][:, :k]
