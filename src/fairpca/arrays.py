@@ -82,6 +82,10 @@ class CrossProduct:
             np.matmul(A.T, B, out=self._buffer)
             self.total += self._buffer
 
+    def merge(self, other: CrossProduct) -> None:
+        """Add the total of other blocks."""
+        self.total = self.total + other.total
+
 
 def quiet_overflow() -> np.errstate:
     """Silence floating-point warnings of data that a finiteness check will refuse anyway."""

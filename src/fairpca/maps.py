@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .arrays import Array, array_namespace, is_sparse, like
-from .batches import row_blocks
+from .batches import block_rows, row_blocks
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,10 @@ class LinearMap:
             return np.asarray(X @ matrix - self.mean @ matrix).astype(X.dtype, copy=False)
         xp = array_namespace(X)
         matrix, mean = like(matrix, X), like(self.mean, X)
-        blocks = [(X[block, :] - mean) @ matrix for block in row_blocks(X.shape[0])]
+        blocks = [
+            (X[block, :] - mean) @ matrix
+            for block in row_blocks(X.shape[0], block_rows(X.shape[1]))
+        ]
         return blocks[0] if len(blocks) == 1 else xp.concat(blocks, axis=0)
 
     def inverse(self, T: Array) -> Array:

@@ -10,8 +10,17 @@ import numpy as np
 from ..arrays import Array, is_sparse, take_rows
 from ..groups import Attribute
 
-BLOCK_ROWS = 4096
-"""Rows per block: long enough for BLAS, short enough for the cache and for float32 sums."""
+BLOCK_ROWS = 8192
+"""Most rows per block: long enough for BLAS, short enough for float32 sums."""
+
+
+def block_rows(d: int) -> int:
+    """Return how many rows of `d` features make a block.
+
+    Few features: blocks that stay in the cache. Many: at most 4 million numbers, so that a shifted
+    or weighted copy of a block stays small next to a d x d matrix or a gigabyte of rows.
+    """
+    return BLOCK_ROWS // 2 if d <= 128 else max(64, min(BLOCK_ROWS, 2**22 // d))
 
 
 @dataclass(frozen=True)
@@ -64,7 +73,7 @@ class Rows:
         return Rows(take_rows(self.X, self.chosen), self.weight, self.attributes)
 
 
-def row_blocks(n: int, size: int = BLOCK_ROWS) -> Iterator[slice]:
+def row_blocks(n: int, size: int) -> Iterator[slice]:
     """Yield slices that cover `n` rows in order.
 
     Examples

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..arrays import (
@@ -9,17 +11,19 @@ from ..arrays import (
     CrossProduct,
     array_namespace,
     float64,
+    is_numpy,
     is_sparse,
     like,
     machine_epsilon,
     quiet_overflow,
     take_rows,
 )
-from ..batches import Rows, row_blocks
+from ..batches import Rows, block_rows, row_blocks
+from ..parallel import share_blocks
 from . import sparse_rows as sparse
 from .design import Design
 from .group_moments import GroupMoments
-from .level_products import LevelProducts, TotalProducts
+from .level_products import LevelProducts, Products, TotalProducts
 from .scatter import DenseScatter, RowScatter, Scatter
 
 PILOT_ROWS = 256
@@ -65,9 +69,9 @@ def _take_products(rows: Rows, with_scatters: bool) -> GroupMoments:
     design = Design(rows, "float32" if precision > COARSE else "float64")
     pilot_mean, pilot_variance = _pilot(rows)
     shift = pilot_mean if _harmful(pilot_mean, pilot_variance, precision) else None
+    kind: type[Products] = LevelProducts if with_scatters else TotalProducts
     for attempt in range(2):
-        products = LevelProducts(X, design) if with_scatters else TotalProducts(X, design)
-        sums = _pass(rows, design, shift, products)
+        sums, products = _pass(rows, design, shift, kind)
         offset = sums[0, :] / weight
         scatter = products.total()
         scatter -= sums[0, :, None] * offset
@@ -99,7 +103,7 @@ def _keep_rows(rows: Rows, with_scatters: bool, *, dense: bool) -> GroupMoments:
         sums = sparse.design_sums(rows, design.block(slice(0, X.shape[0])))
     else:
         shift = _pilot(rows)[0]
-        sums = _pass(rows, design, shift, None)
+        sums, _ = _pass(rows, design, shift, Products)
     offset = sums[0, :] / weight if weight > 0 else sums[0, :]
     mean = shift + offset
     sums = sums - like(design.totals, sums)[:, None] * offset
@@ -125,22 +129,35 @@ def _form(scatter: RowScatter, dense: bool) -> Scatter:
 
 
 def _pass(
-    rows: Rows, design: Design, shift: Array | None, products: TotalProducts | LevelProducts | None
-) -> Array:
-    """Return ``H.T @ (X - shift)``, adding the products of the shifted rows on the way."""
+    rows: Rows,
+    design: Design,
+    shift: Array | None,
+    kind: type[Products],
+) -> tuple[Array, Products]:
+    """Return ``H.T @ (X - shift)``, and the products of the shifted rows that `kind` collects."""
     X = rows.X
-    sums = CrossProduct((design.width, X.shape[1]), X)
     centre = None if shift is None else like(shift, X)
-    for block in row_blocks(rows.n_rows):
-        B = rows.block(block)
-        if centre is not None:
-            B = B - centre
-        if design.root_weight is not None:
-            B = B * like(design.root_weight[block, None], X)
-        sums.add(like(design.block(block), X), B)
-        if products is not None:
-            products.add(B, block)
-    return sums.total
+
+    def work(blocks: Sequence[slice]) -> tuple[CrossProduct, Products]:
+        sums, products = CrossProduct((design.width, X.shape[1]), X), kind(X, design)
+        with quiet_overflow():
+            for block in blocks:
+                B = rows.block(block)
+                if centre is not None:
+                    B = B - centre
+                if design.root_weight is not None:
+                    B = B * like(design.root_weight[block, None], X)
+                sums.add(like(design.block(block), X), B)
+                products.add(B, block)
+        return sums, products
+
+    blocks = list(row_blocks(rows.n_rows, block_rows(X.shape[1])))
+    parts = share_blocks(work, blocks, d=X.shape[1]) if is_numpy(X) else [work(blocks)]
+    sums, products = parts[0]
+    for more_sums, more_products in parts[1:]:
+        sums.merge(more_sums)
+        products.merge(more_products)
+    return sums.total, products
 
 
 def _pilot(rows: Rows) -> tuple[Array, Array]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, array_namespace, like
-from ..batches.in_memory import BLOCK_ROWS
+from ..batches import BLOCK_ROWS
 from ..groups import FEW_INTEGRAL_VALUES
 from .attribute_moments import AttributeMoments, LevelMoments, NumericMoments
 from .scatter import Scatter, merge_scatters

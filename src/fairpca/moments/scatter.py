@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from ..arrays import Array, CrossProduct, array_namespace, float64, is_sparse, like
-from ..batches import Rows, row_blocks
+from ..batches import Rows, block_rows, row_blocks
 from . import sparse_rows as sparse
 
 BLOCK_COLUMNS = 4096
@@ -81,7 +81,7 @@ class RowScatter:
                 total = total + sparse.sum_of_squares(rows, self.mean)
             else:
                 for block in _centred_blocks(rows, self.mean):
-                    total = total + float64(xp.sum(block * block, axis=0))
+                    total = total + float64(xp.linalg.vecdot(block, block, axis=-2))
         return total if self.scale is None else total / self.scale**2
 
     def apply(self, V: Array) -> Array:
@@ -177,7 +177,7 @@ def merge_scatters(
 
 def _centred_blocks(rows: Rows, mean: Array) -> Iterator[Array]:
     centre = like(mean, rows.X)
-    for block in row_blocks(rows.X.shape[0]):
+    for block in row_blocks(rows.X.shape[0], block_rows(rows.X.shape[1])):
         B = rows.X[block, :] - centre
         if rows.weight is not None:
             B *= like(np.sqrt(rows.weight[block, None]), B)
@@ -199,7 +199,7 @@ def _rows_transposed_times(rows: Rows, mean: Array, V: Array) -> Array:
     if is_sparse(rows.X):
         return sparse.transposed_times(rows, mean, V)
     total = array_namespace(V).zeros_like(mean)[:, None]
-    blocks = zip(row_blocks(V.shape[0]), _centred_blocks(rows, mean), strict=True)
-    for block, B in blocks:
+    blocks = row_blocks(V.shape[0], block_rows(rows.X.shape[1]))
+    for block, B in zip(blocks, _centred_blocks(rows, mean), strict=True):
         total = total + float64(B.T @ like(V[block, :], B))
     return total

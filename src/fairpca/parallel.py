@@ -1,0 +1,95 @@
+"""Work on blocks of rows side by side, one BLAS thread each.
+
+BLAS splits one product over threads. For tall and thin data that is a poor bargain: products of
+4096 x 100 blocks run two to four times faster when each thread takes blocks of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from itertools import pairwise
+from threading import Lock
+from typing import Any, TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+Result = TypeVar("Result")
+
+WIDEST = 1024
+"""Products of more features keep all BLAS threads busy by themselves."""
+
+ACCUMULATORS = 2**23
+"""Most numbers that the d x d accumulators of all threads may hold together."""
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController().select(user_api="blas")
+
+
+def blas_threads() -> int:
+    """Return how many threads BLAS may use now, as set by the environment or the user."""
+    return max((library["num_threads"] for library in _blas().info()), default=1)
+
+
+class _OneBlasThread:
+    """Limit BLAS to one thread while anybody is inside, and restore what was set before.
+
+    Several fits may run in threads of the caller; the first one in saves, the last one out
+    restores.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._inside = 0
+        self._limit: Any = None
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        with self._lock:
+            if self._inside == 0:
+                self._limit = _blas().limit(limits=1)
+            self._inside += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._inside -= 1
+                if self._inside == 0:
+                    self._limit.restore_original_limits()
+
+
+_one_blas_thread = _OneBlasThread()
+
+
+def share_blocks(
+    work: Callable[[Sequence[slice]], Result], blocks: Sequence[slice], *, d: int
+) -> list[Result]:
+    """Return the results of `work` on shares of the blocks, in the order of the rows.
+
+    Parameters
+    ----------
+    work : callable
+        Takes a sequence of blocks of rows. Must not touch what other shares touch.
+    blocks : sequence of slice
+        Blocks of rows of `d` features.
+    d : int
+        Number of features; results are taken to be of size d x d.
+
+    Returns
+    -------
+    list
+        One result per share; a single one where sharing would not pay.
+    """
+    threads = 1
+    if d <= WIDEST and len(blocks) >= 4:
+        threads = min(blas_threads(), len(blocks) // 2, max(1, ACCUMULATORS // d**2))
+    if threads < 2:
+        return [work(blocks)]
+    edges = [round(i * len(blocks) / threads) for i in range(threads + 1)]
+    shares = [blocks[a:b] for a, b in pairwise(edges)]
+    with _one_blas_thread(), ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(work, shares))

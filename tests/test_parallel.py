@@ -1,0 +1,73 @@
+import threading
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+from fairpca import FairPCA, collect_moments
+from fairpca.parallel import blas_threads, share_blocks
+
+
+def blocks(count):
+    return [slice(i, i + 1) for i in range(count)]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_every_block_is_worked_on_once_and_in_order(threads):
+    with threadpool_limits(threads, user_api="blas"):
+        shares = share_blocks(list, blocks(11), d=10)
+    assert [b for share in shares for b in share] == blocks(11)
+    assert len(shares) == threads
+
+
+def test_wide_products_and_few_blocks_are_left_to_blas():
+    with threadpool_limits(2, user_api="blas"):
+        assert len(share_blocks(list, blocks(11), d=5000)) == 1
+        assert len(share_blocks(list, blocks(3), d=10)) == 1
+
+
+def test_blas_has_one_thread_inside_and_its_own_number_afterwards():
+    with threadpool_limits(2, user_api="blas"):
+        inside = share_blocks(lambda share: blas_threads(), blocks(8), d=10)
+        assert inside == [1, 1]
+        assert blas_threads() == 2
+
+
+def test_fits_in_several_threads_do_not_leave_blas_with_one_thread():
+    rng = np.random.default_rng(0)
+    X, z = rng.normal(size=(40_000, 8)), rng.integers(0, 2, 40_000)
+    expected = FairPCA(2).fit(X, sensitive_features=z).components_
+    found = []
+
+    def fit():
+        for _ in range(5):
+            fair = FairPCA(2).fit(X, sensitive_features=z)
+            found.append(fair.components_)
+
+    with threadpool_limits(2, user_api="blas"):
+        threads = [threading.Thread(target=fit) for _ in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        assert blas_threads() == 2
+    assert len(found) == 20
+    for components in found:
+        np.testing.assert_allclose(components, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("with_scatters", [False, True])
+def test_the_number_of_threads_changes_moments_by_rounding_only(with_scatters):
+    rng = np.random.default_rng(1)
+    X, z = rng.normal(size=(40_000, 5)) + 100, rng.integers(0, 3, 40_000)
+    with threadpool_limits(1, user_api="blas"):
+        one = collect_moments(X, z, with_scatters=with_scatters)
+    with threadpool_limits(3, user_api="blas"):
+        three = collect_moments(X, z, with_scatters=with_scatters)
+        again = collect_moments(X, z, with_scatters=with_scatters)
+    np.testing.assert_allclose(three.scatter.matrix, one.scatter.matrix, rtol=1e-10)
+    np.testing.assert_array_equal(three.scatter.matrix, again.scatter.matrix)
+    for a, b in zip(
+        one.attributes[0].scatters or (), three.attributes[0].scatters or (), strict=True
+    ):
+        np.testing.assert_allclose(a.matrix, b.matrix, rtol=1e-10)
