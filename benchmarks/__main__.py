@@ -1,0 +1,56 @@
+"""Print all tables; a few minutes on two cores."""
+
+import platform
+from importlib.metadata import version
+
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from fairpca.parallel import blas_threads
+
+from . import against_scikit_learn, against_the_paper, memory_and_import
+
+console = Console(width=100)
+
+
+def table(title: str, *columns: str) -> Table:
+    made = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    for i, column in enumerate(columns):
+        made.add_column(column, justify="left" if i < 3 else "right", overflow="fold")
+    return made
+
+
+def main() -> None:
+    speed = table(
+        "Fit time: the smaller the ratio, the faster fairpca",
+        "rows x features",
+        "dtype",
+        "against",
+        "fairpca",
+        "ratio",
+    )
+    memory = table("Extra peak memory of fit on 1 GB", "rows x features", "one d x d", "extra peak")
+    steps = [
+        ("scikit-learn's PCA", speed, against_scikit_learn.rows_of_the_table),
+        ("the paper's algorithm, covariances", speed, against_the_paper.rows_of_the_table),
+        ("import time", speed, lambda: iter([memory_and_import.import_row()])),
+        ("memory", memory, memory_and_import.memory_rows),
+    ]
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=None)
+        for name, target, rows in steps:
+            for row in rows():
+                target.add_row(*row)
+                progress.update(task, description=f"{name}: {row[0]}")
+    versions = ", ".join(f"{p} {version(p)}" for p in ("numpy", "scipy", "scikit-learn"))
+    console.print(speed, "", memory, "", sep="\n")
+    console.print(
+        f"Medians of alternating runs. {blas_threads()} BLAS threads, Python "
+        f"{platform.python_version()}, {versions}."
+    )
+
+
+if __name__ == "__main__":
+    main()
