@@ -20,7 +20,7 @@ def null_space_fair_pca(X: np.ndarray, z: np.ndarray, k: int) -> np.ndarray:
 
 
 def rows_of_the_table() -> Iterator[list[str]]:
-    n, d, k = 4_000, 2_000, 50
+    n, d, k = 2_500, 2_000, 50  # few rows: both form the same d x d scatter first
     X, z = factor_rows(n, d, "float64")
     seconds = alternate(
         {

@@ -14,14 +14,14 @@ from fairpca import FairPCA
 n, d, offset, dtype = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]), sys.argv[4]
 rng = np.random.default_rng(0)
 X = np.empty((n, d), dtype)
-for start in range(0, n, 20_000):
-    size = min(20_000, n - start)
+for start in range(0, n, 250):
+    size = min(250, n - start)
     X[start : start + size] = rng.standard_normal((size, d), dtype=np.float32) + offset
 z = np.arange(n) % 2
 FairPCA(2).fit(X[:5000], sensitive_features=z[:5000])  # BLAS buffers, lazy imports
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+now = int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize() / 2**20
 FairPCA(10).fit(X, sensitive_features=z)
-print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 - now)
 """
 
 

@@ -24,6 +24,22 @@ def test_top_eigenpairs_agree_with_a_full_decomposition(d, k):
     assert_same_subspace(vectors, full_vectors[:, ::-1][:, :k])
 
 
+@pytest.mark.parametrize("spectrum", ["decaying", "flat", "double"])
+def test_large_matrices_with_any_spectrum(spectrum):
+    d, k = 900, 20
+    rng = np.random.default_rng(3)
+    Q, _ = np.linalg.qr(rng.normal(size=(d, d)))
+    values = {
+        "decaying": np.exp(-np.arange(d) / 10),
+        "flat": 1 + np.linspace(1e-3, 0, d),
+        "double": np.repeat(np.exp(-np.arange(d // 2) / 10), 2),
+    }[spectrum]
+    found, U = top_eigenpairs((Q * values) @ Q.T, k)
+    np.testing.assert_allclose(found, values[:k], rtol=1e-10)
+    assert_orthonormal(U)
+    assert_same_subspace(U, Q[:, :k], atol=1e-7)
+
+
 def test_a_cluster_of_equal_eigenvalues_still_gives_orthonormal_vectors():
     values, vectors = top_eigenpairs(np.eye(850), 20)
     np.testing.assert_allclose(values, 1)
