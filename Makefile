@@ -21,7 +21,7 @@ demo: .venv/demo  ## Fair PCA on 1,989 real mortgage applications: what changes,
 	@$(BIN)/python examples/first_steps.py
 
 test: .venv/dev lint  ## All checks: style, types, import contracts, tests
-	$(BIN)/python -m pytest --numprocesses=2
+	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses=2
 
 lint: .venv/dev  ## Style, types and import contracts
 	$(BIN)/ruff check .

@@ -5,6 +5,8 @@ Race and sex are not among the features of these loan applications, and yet the 
 them away. Read `encode` to learn the interface; the rest measures and prints.
 """
 
+from argparse import ArgumentParser
+
 import numpy as np
 from rich import box
 from rich.console import Console
@@ -40,13 +42,13 @@ def encode(reduction, X, sensitive):
     return encoder.fit(X)
 
 
-def main():
+def main(n_splits=SPLITS):
     loans = load_loanapp()
     X, y, sensitive = loans.features, loans.target, loans.sensitive
     race = np.where(sensitive["race"] == "white", "white", "other")
     sex = sensitive["sex"].astype(object).fillna("").to_numpy()
 
-    splits = StratifiedShuffleSplit(SPLITS, test_size=1 / 3, random_state=0)
+    splits = StratifiedShuffleSplit(n_splits, test_size=1 / 3, random_state=0)
     rounds = list(splits.split(X, y.astype(str) + race))
     measured = {name: [] for name in REDUCTIONS}
     for train, test in track(rounds, "Measuring", console=Console(stderr=True), transient=True):
@@ -64,7 +66,7 @@ def main():
         name: {what: np.mean([round_[what] for round_ in rounds_]) for what in rounds_[0]}
         for name, rounds_ in measured.items()
     }
-    show(means, X.shape, lenders_gap=selection_rate_gap(y, race))
+    show(means, X.shape, n_splits, lenders_gap=selection_rate_gap(y, race))
 
 
 def recognition(attribute, T, values):
@@ -97,14 +99,14 @@ def decisions(T, y, T_test, y_test, groups):
     }
 
 
-def show(means, shape, lenders_gap):
+def show(means, shape, n_splits, lenders_gap):
     plain, fair, strict = means.values()
     luck = max(fair["race, luck"], fair["sex, luck"])
     n, d = shape
     table = Table(
         box=box.SIMPLE_HEAD,
         title=f"{n:,} mortgage applications, Boston 1990: {d} features -> {K} components",
-        caption=f"Means over {SPLITS} random thirds of the applicants, held out.\n"
+        caption=f"Means over {n_splits} random thirds of the applicants, held out.\n"
         f"AUC 1.00 is always right, 0.50 is guessing; on one third luck reaches {luck:.2f}.",
     )
     table.add_column("", no_wrap=True)
@@ -147,5 +149,15 @@ def show(means, shape, lenders_gap):
 
 
 if __name__ == "__main__":
+    parser = ArgumentParser(description="Plain PCA and fair PCA on real loan applications.")
+    parser.add_argument(
+        "--splits",
+        type=int,
+        default=SPLITS,
+        help="random thirds to hold out (default: %(default)s)",
+    )
+    splits = parser.parse_args().splits
+    if splits < 1:
+        parser.error(f"--splits {splits}: at least 1 third must be held out")
     with threadpool_limits(1):  # the fits are small: threads would only wait for each other
-        main()
+        main(splits)

@@ -14,10 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from ..errors import ResidualWarning
 from ..maps import LinearMap, side_by_side
 from ..moments import (
-    DenseScatter,
     GroupMoments,
     LevelMoments,
-    accumulate,
     standard_deviations,
 )
 from ..solvers import (
@@ -28,33 +26,15 @@ from ..solvers import (
     maximize_variance,
     mean_gap,
 )
-from .inputs import unchanged_on_error
+from .moment_fits import FitsFromMoments
 from .parameters import check_directions, check_n_components, check_parameters, check_tradeoff
-from .sensitive_rows import FLOATS, ReadsSensitiveRows
+from .sensitive_rows import FLOATS
 
-LEARNED = frozenset(
-    [
-        "components_",
-        "mean_",
-        "scale_",
-        "explained_variance_",
-        "explained_variance_ratio_",
-        "n_components_",
-        "standard_components_",
-        "groups_",
-        "constraint_rank_",
-        "mean_gap_",
-        "covariance_gap_",
-        "n_samples_seen_",
-        "_map",
-    ]
-)
-KEEP_UP_TO = 4096
 RESIDUAL_LIMIT = 1e9
 """A residual of this many rounding units is reported: 2e-7 in float64."""
 
 
-class FairPCA(ReadsSensitiveRows, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class FairPCA(FitsFromMoments, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""Project data onto the best subspace that shows no group difference in the means.
 
     Among all k-dimensional projections under which every demographic group has the same mean
@@ -89,7 +69,9 @@ class FairPCA(ReadsSensitiveRows, ClassNamePrefixFeaturesOutMixin, TransformerMi
     tradeoff : float in [0, 1], default=0.0
         The paper's lambda. Above 0, `transform` returns 2k columns: the fair representation, and
         lambda times the standard one. A regularised model can hardly use the second part while
-        lambda is small; with lambda > 0 the information is there, and the guarantee is not.
+        lambda is small; but with lambda > 0 the information is there and the guarantee is not: a
+        model that rescales its inputs (trees, a pipeline with a scaler after this step) reads the
+        second part at any lambda.
     scale : bool, default=False
         Whether to standardise the features inside.
     solver : {"auto", "dense", "iterative"}, default="auto"
@@ -165,8 +147,23 @@ class FairPCA(ReadsSensitiveRows, ClassNamePrefixFeaturesOutMixin, TransformerMi
     1
     """
 
-    components_: np.ndarray
-    moments_: GroupMoments
+    _learned = frozenset(
+        [
+            "components_",
+            "mean_",
+            "scale_",
+            "explained_variance_",
+            "explained_variance_ratio_",
+            "n_components_",
+            "standard_components_",
+            "groups_",
+            "constraint_rank_",
+            "mean_gap_",
+            "covariance_gap_",
+            "n_samples_seen_",
+            "_map",
+        ]
+    )
     _map: LinearMap
 
     def __init__(
@@ -201,101 +198,6 @@ class FairPCA(ReadsSensitiveRows, ClassNamePrefixFeaturesOutMixin, TransformerMi
         self.intersectional = intersectional
         self.missing_sensitive = missing_sensitive
         self.random_state = random_state
-
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        sensitive_features: Any = None,
-        sample_weight: Any = None,
-    ) -> FairPCA:
-        """Find the fair subspace of the rows of `X`.
-
-        Parameters
-        ----------
-        X : array-like, frame or sparse matrix of shape (n, d)
-            Features.
-        y : array-like of shape (n,), optional
-            Labels; only the criteria other than demographic parity look at them.
-        sensitive_features : array-like, Series, frame or dict of columns with n rows
-            Sensitive attributes, any number of columns. Required, unless `sensitive_columns`
-            names columns of X.
-        sample_weight : array-like of shape (n,), optional
-            Weights >= 0.
-
-        Returns
-        -------
-        self
-        """
-        with unchanged_on_error(self):
-            self._forget()
-            moments = self._moments(
-                X, y, sensitive_features, sample_weight, first=True, partial=False
-            )
-            self._solve(moments)
-            self._keep(moments)
-        return self
-
-    def partial_fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        sensitive_features: Any = None,
-        sample_weight: Any = None,
-    ) -> FairPCA:
-        """Add a batch of rows; any split into batches gives the same result as `fit`.
-
-        The subspace is computed when it is first asked for (`transform`, or an attribute such
-        as `components_`), so adding a batch costs no eigenvectors.
-
-        Parameters
-        ----------
-        X, y, sensitive_features, sample_weight
-            As in `fit`. Levels of an attribute may be new, or absent, in a batch.
-
-        Returns
-        -------
-        self
-        """
-        first = "moments_" not in vars(self)
-        if first and "components_" in vars(self):
-            raise ValueError(
-                "This FairPCA was fitted to wide or sparse rows, or to very many features, and "
-                "kept no moments, so a batch cannot be added to it. Use partial_fit for all "
-                "batches from the start, or a fresh clone."
-            )
-        with unchanged_on_error(self):
-            moments = self._moments(
-                X, y, sensitive_features, sample_weight, first=first, partial=True
-            )
-            total = moments if first else self.moments_ + moments
-            self._forget()
-            self.moments_ = total
-        return self
-
-    def fit_moments(self, moments: GroupMoments) -> FairPCA:
-        """Find the fair subspace of rows known only through their moments.
-
-        Parameters
-        ----------
-        moments : GroupMoments
-            From `fairpca.collect_moments`, possibly the sum over many batches or machines. The
-            criterion and the treatment of missing attributes were applied when they were
-            collected.
-
-        Returns
-        -------
-        self
-        """
-        with unchanged_on_error(self):
-            self._forget()
-            check_parameters(self)
-            self._solve(moments)
-            self._keep(moments)
-            self.n_features_in_ = moments.n_features
-        return self
 
     def transform(self, X: Any) -> Any:
         """Return the fair representation of rows; their attributes are not needed.
@@ -336,14 +238,11 @@ class FairPCA(ReadsSensitiveRows, ClassNamePrefixFeaturesOutMixin, TransformerMi
             )
         return self._map.inverse(T)
 
-    def _moments(self, *arguments: Any, first: bool, partial: bool) -> GroupMoments:
+    def _check_parameters(self) -> None:
         check_parameters(self)
-        rows = self._rows(*arguments, first=first, partial=partial)
-        moments = accumulate(rows, with_scatters=self.match == "covariances")
-        if not np.isfinite(moments.mean).all() or not np.isfinite(moments.scatter.diagonal).all():
-            check_array(rows.X, accept_sparse=True, input_name="X", estimator=self)
-            raise ValueError("X is finite, but its squares overflow. Divide X by a constant first.")
-        return moments
+
+    def _collects_scatters(self) -> bool:
+        return self.match == "covariances"
 
     def _solve(self, moments: GroupMoments) -> None:
         """Compute the learned attributes from moments."""
@@ -391,29 +290,8 @@ class FairPCA(ReadsSensitiveRows, ClassNamePrefixFeaturesOutMixin, TransformerMi
                 stacklevel=4,
             )
 
-    def _keep(self, moments: GroupMoments) -> None:
-        """Keep moments for later batches, unless they are the rows themselves, or very large."""
-        if isinstance(moments.scatter, DenseScatter) and moments.n_features <= KEEP_UP_TO:
-            self.moments_ = moments
-
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
-
-    def _forget(self) -> None:
-        for name in [*LEARNED, "moments_"]:
-            self.__dict__.pop(name, None)
-
-    def __getattr__(self, name: str) -> Any:
-        # After partial_fit the subspace is computed when it is first asked for.
-        if name in LEARNED and "moments_" in vars(self) and "components_" not in vars(self):
-            with unchanged_on_error(self):
-                self._solve(self.moments_)
-            if name in vars(self):
-                return vars(self)[name]
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "components_" in vars(self) or "moments_" in vars(self)
 
     @property
     def _n_features_out(self) -> int:
