@@ -1,15 +1,18 @@
 """Draw the picture of the README: what a model sees of race, before and after fair PCA.
 
-Install ``fairpca[demo]`` and matplotlib, then run ``python examples/readme_picture.py``. The
+Install ``fairpca[demo,plots]``, then run ``python examples/readme_picture.py``. The
 measurements are those of `first_steps`; the curves show the scores behind its linear model.
 """
 
+from functools import partial
 from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
-from first_steps import REDUCTIONS, SPLITS, encode, recognition
+from first_steps import REDUCTIONS, SPLITS, K, encode, recognition
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from PIL import Image
 from scipy.stats import gaussian_kde
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
@@ -22,23 +25,24 @@ from fairpca.metrics import explained_variance_ratio
 
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "before_after.png"
 PLAIN, FAIR, STRICT = REDUCTIONS
-ROWS = {PLAIN: "plain PCA", FAIR: "fair PCA", STRICT: 'fair PCA,\nmatch="covariances"'}
+ROWS = {PLAIN: "Plain PCA", FAIR: "Fair PCA", STRICT: "Fair PCA, covariances"}
+LINEAR = "race, linear"
 
-# Two colours of Okabe and Ito for the groups, other ones for the models.
-GROUPS = {"white": ("White", "#0072B2"), "other": ("Black or\nHispanic", "#D55E00")}
-MODELS = {"linear": ("linear model", "#333333"), "boosting": ("boosted trees", "#9A9A9A")}
+# Colours of Okabe and Ito for the groups, other ones for the models.
+GROUPS = {"white": "#0072B2", "other": "#D55E00"}
+MODELS = {"linear": ("linear model", "#333333"), "boosting": ("boosted trees", "#8E5BA8")}
 INK, FAINT = "#222222", "#666666"
+COLOURS = 128
 
 
 def main():
-    measured, scores, groups = measure()
-    draw(measured, scores, groups)
+    loans = load_loanapp()
+    draw(*measure(loans), loans.features.shape)
     print(PICTURE)
 
 
-def measure():
+def measure(loans):
     """Means over the splits of `first_steps`, and the linear scores of all held-out rows."""
-    loans = load_loanapp()
     X, sensitive = loans.features, loans.sensitive
     race = np.where(sensitive["race"] == "white", "white", "other")
     splits = StratifiedShuffleSplit(SPLITS, test_size=1 / 3, random_state=0)
@@ -74,56 +78,86 @@ def linear_scores(T, labels):
     return scores
 
 
-def draw(measured, scores, groups):
-    mpl.rcParams.update({"font.size": 10, "text.color": INK, "axes.edgecolor": FAINT})
-    figure = Figure(figsize=(8, 3.7), dpi=200, facecolor="white")
-    left, middle, right = figure.subplots(1, 3, width_ratios=[1, 1, 1.05])
-    figure.subplots_adjust(left=0.015, right=0.985, bottom=0.17, top=0.70, wspace=0.1)
-    figure.text(
-        0.015,
-        0.985,
-        "Can a model tell an applicant's race? It is not among the features.",
-        size=13.5,
-        weight="bold",
-        va="top",
+def draw(measured, scores, groups, shape):
+    mpl.rcParams.update({"font.size": 9.5, "text.color": INK})
+    figure = Figure(figsize=(8, 4.1), dpi=200, facecolor="white")
+    left, middle, right = figure.subplots(1, 3, width_ratios=[1, 1, 1.28])
+    figure.subplots_adjust(left=0.02, right=0.99, bottom=0.13, top=0.69, wspace=0.12)
+    n, d = shape
+    headline = "Race is not among the features, yet plain PCA gives it away"
+    source = (
+        f"{n:,} mortgage applications, Boston 1990: {d} features reduced to {K}. "
+        f"Held-out applicants, {SPLITS} random splits."
     )
+    figure.text(0.02, 0.97, headline, size=14, weight="bold", va="top")
+    figure.text(0.02, 0.895, source, size=9.5, color=FAINT, va="top")
+
     curves(left, scores[PLAIN], groups)
+    title(left, "Plain PCA shows race", f"to a linear model: AUC {measured[PLAIN][LINEAR]:.2f}")
     curves(middle, scores[FAIR], groups)
-    for axes, name, finding in (
-        (left, PLAIN, "Plain PCA: it shows"),
-        (middle, FAIR, "Fair PCA: groups overlap"),
-    ):
-        title(
-            axes, finding, f"linear model right for {measured[name]['race, linear']:.0%} of pairs"
-        )
+    title(middle, "Fair PCA hides race", f"from a linear model: AUC {measured[FAIR][LINEAR]:.2f}")
     bars(right, measured)
-    title(right, "Trees still see a little", "AUC on held-out applicants")
+    title(right, "Boosted trees still see some", "how well race is recognised: AUC")
     PICTURE.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(PICTURE)
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    image = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
+    image.quantize(COLOURS).save(PICTURE, optimize=True)  # a fraction of the size in full colour
 
 
 def title(axes, finding, detail):
-    axes.text(0, 1.15, finding, transform=axes.transAxes, size=12, weight="bold")
-    axes.text(0, 1.05, detail, transform=axes.transAxes, size=9.5, color=FAINT)
+    axes.text(0, 1.13, finding, transform=axes.transAxes, size=12, weight="bold")
+    axes.text(0, 1.045, detail, transform=axes.transAxes, color=FAINT)
 
 
 def curves(axes, scores, groups):
-    grid = np.linspace(-3, 4, 300)
-    for group, (label, colour) in GROUPS.items():
+    """Where a linear model puts the applicants of each group; every group has the same area."""
+    grid = np.linspace(-3.5, 4.5, 300)
+    for group, colour in GROUPS.items():
         density = gaussian_kde(scores[groups == group])(grid)
         axes.fill_between(grid, density, color=colour, alpha=0.25, linewidth=0)
-        axes.plot(grid, density, color=colour, linewidth=2)
-    axes.set(xlim=(-3, 4), ylim=(0, 0.62), yticks=[], xticks=[])
+        axes.plot(grid, density, color=colour, linewidth=2, clip_on=False)
+    axes.set(xlim=(-3.5, 4.5), ylim=(0, 0.58), xticks=[], yticks=[])
     axes.spines[["left", "right", "top"]].set_visible(False)
+    axes.spines["bottom"].set_color(FAINT)
+
+    write = partial(axes.text, transform=axes.transAxes, linespacing=1.15)
+    white, other = GROUPS.values()
+    write(0.25, 0.72, "White", color=white, weight="bold", ha="right")
+    write(0.62, 0.62, "Black or\nHispanic", color=other, weight="bold")
+    write(0, -0.03, "← guessed\n    White", color=white, size=9, va="top")
+    write(1, -0.03, "guessed Black →\nor Hispanic    ", color=other, size=9, va="top", ha="right")
 
 
 def bars(axes, measured):
+    """How well each model recognises race; a bar starts at guessing, where it has no length."""
     for row, (name, label) in enumerate(ROWS.items()):
-        for offset, (model, (_, colour)) in zip((-0.2, 0.2), MODELS.items(), strict=True):
+        kept = f"keeps {measured[name]['variance']:.0%}" + " of variance" * (row == 0)
+        axes.text(0.5, row - 0.36, label, weight="bold", va="center")
+        axes.text(0.8, row - 0.36, kept, size=9, color=FAINT, va="center", ha="right")
+        for place, (model, (reader, colour)) in zip((-0.08, 0.22), MODELS.items(), strict=True):
             auc = measured[name][f"race, {model}"]
-            axes.barh(row + offset, auc - 0.5, 0.36, left=0.5, color=colour)
-            axes.text(auc + 0.005, row + offset, f"{auc:.2f}", va="center", size=9)
-    axes.set(ylim=(2.6, -0.6), xlim=(0.5, 0.8), yticks=[])
+            axes.barh(row + place, auc - 0.5, 0.27, left=0.5, color=colour)
+            number = axes.annotate(
+                f"{auc:.2f}", (auc, row + place), (4, 0), textcoords="offset points", va="center"
+            )
+            if auc > 0.65:
+                axes.text(0.51, row + place, reader, color="white", size=9, va="center")
+            else:
+                axes.annotate(
+                    reader,
+                    (1, 0.5),
+                    (5, 0),
+                    xycoords=number,
+                    textcoords="offset points",
+                    color=colour,
+                    size=9,
+                    va="center",
+                )
+        axes.plot([0.5, 0.5], [row - 0.25, row + 0.39], color=INK, linewidth=1.5)
+    axes.text(0.5, 0, "0.50 = guessing", transform=axes.get_xaxis_transform(), size=9, va="top")
+    axes.set(xlim=(0.5, 0.8), ylim=(2.45, -0.55), xticks=[], yticks=[])
+    axes.spines[:].set_visible(False)
 
 
 if __name__ == "__main__":
