@@ -2,10 +2,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test test-oldest lint bench clean
 
 help:  ## List the commands
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 .venv/demo: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "fairpca needs Python 3.11 or newer; try make PYTHON=python3.12")'
@@ -23,6 +23,11 @@ demo: .venv/demo  ## Fair PCA on 1,989 real mortgage applications: what changes,
 test: .venv/dev lint  ## All checks: style, types, import contracts, tests
 	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses=2
 
+test-oldest:  ## The tests on the oldest supported versions (Python 3.11)
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/pip install --quiet --disable-pip-version-check --constraint tests/oldest.txt --editable '.[test]'
+	.venv-oldest/bin/python -m pytest --numprocesses=2
+
 lint: .venv/dev  ## Style, types and import contracts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -33,4 +38,4 @@ bench: .venv/dev  ## Speed and memory against scikit-learn, as ratios in one run
 	$(BIN)/python -m benchmarks
 
 clean:  ## Remove the environment and caches
-	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache .hypothesis build dist
+	rm -rf .venv .venv-oldest .pytest_cache .ruff_cache .mypy_cache .hypothesis build dist

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.linalg
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from .arrays import Array, array_namespace, is_numpy, like
+from .arrays import Array, array_namespace, device, is_numpy, like
 
 SUBSET_FROM = 800
 """From this order on, SciPy's subset eigensolver beats NumPy's full one for few eigenvectors.
@@ -105,7 +105,7 @@ def orthonormalize(U: Array) -> Array:
     which moves it least.
     """
     xp = array_namespace(U)
-    defect = U.T @ U - xp.eye(U.shape[1], dtype=U.dtype, device=U.device)
+    defect = U.T @ U - xp.eye(U.shape[1], dtype=U.dtype, device=device(U))
     if 0 in U.shape or float(xp.max(xp.abs(defect))) < NEARLY_ORTHONORMAL:
         return U - 0.5 * (U @ defect)
     Q, triangle = xp.linalg.qr(U, mode="reduced")
@@ -183,6 +183,6 @@ def deterministic_signs(U: Array) -> Array:
     if U.shape[1] == 0:
         return U
     rows = xp.argmax(xp.abs(U), axis=0)
-    picked = xp.reshape(xp.arange(U.shape[0], device=U.device), (-1, 1)) == rows
+    picked = xp.reshape(xp.arange(U.shape[0], device=device(U)), (-1, 1)) == rows
     peak = xp.sum(xp.where(picked, U, xp.zeros_like(U)), axis=0)
     return U * xp.where(peak < 0, -xp.ones_like(peak), xp.ones_like(peak))

@@ -257,7 +257,7 @@ def test_read_only_and_memory_mapped_arrays_are_fine_and_stay_untouched(tmp_path
 @pytest.mark.parametrize("shape", [(200, 8), (30, 90)], ids=["tall", "wide"])
 @pytest.mark.parametrize("format", ["csr", "csc", "coo"])
 def test_sparse_rows_equal_their_dense_twin(shape, format):
-    X = scipy.sparse.random(*shape, density=0.2, format=format, rng=np.random.default_rng(15))
+    X = scipy.sparse.random(*shape, density=0.2, format=format, random_state=15)
     z = np.arange(shape[0]) % 3
     sparse, dense = FairPCA(3, scale=True), FairPCA(3, scale=True)
     sparse.fit(X, sensitive_features=z)
@@ -267,7 +267,7 @@ def test_sparse_rows_equal_their_dense_twin(shape, format):
 
 
 def test_sparse_rows_are_never_made_dense(monkeypatch):
-    X = scipy.sparse.random(4000, 3000, density=0.001, format="csr", rng=np.random.default_rng(16))
+    X = scipy.sparse.random(4000, 3000, density=0.001, format="csr", random_state=16)
     for kind in (scipy.sparse.csr_matrix, scipy.sparse.csr_array):
         for name in ("toarray", "todense"):
             original = getattr(kind, name)

@@ -165,7 +165,7 @@ def test_moments_of_different_width_do_not_add():
 @pytest.mark.parametrize("offset", [0.0, 50.0])
 def test_sparse_rows_give_the_moments_of_their_dense_twin(shape, with_weights, offset):
     rng = np.random.default_rng(3)
-    X = scipy.sparse.random(*shape, density=0.3, format="csr", rng=rng)
+    X = scipy.sparse.random(*shape, density=0.3, format="csr", random_state=3)
     X = scipy.sparse.csr_array(X)
     if offset:  # a column without zeros, far from the origin
         X = scipy.sparse.hstack([X, offset + rng.normal(size=(shape[0], 1))], format="csr")

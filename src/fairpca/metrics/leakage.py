@@ -10,7 +10,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import check_random_state
 
 from .inputs import finite_rows, integer_levels, median_threshold, present_values
-from .probes import Probe, as_classifier, level_scores
+from .probes import Probe, as_classifier, few_threads, level_scores
 from .rank_auc import macro_auc, permuted_macro_auc
 
 
@@ -136,7 +136,8 @@ def leakage(
     rng = np.random.default_rng(random.randint(2**31 - 1))
     fold_aucs, chance = [], np.zeros(n_permutations)
     for train, test in folds:
-        scores = level_scores(clone(classifier).fit(T[train], codes[train]), T[test])
+        with few_threads(len(T)):
+            scores = level_scores(clone(classifier).fit(T[train], codes[train]), T[test])
         fold_aucs.append(float(macro_auc(scores, codes[test][None])[0]))
         chance += permuted_macro_auc(scores, codes[test], n_permutations, rng) / cv
 

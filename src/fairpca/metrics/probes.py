@@ -1,5 +1,6 @@
 """The classifiers that try to read an attribute from a representation."""
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal
 
 import numpy as np
@@ -7,6 +8,10 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
+
+SMALL = 20_000
+"""Up to this many rows a probe is fitted faster by one thread than by several that wait."""
 
 Probe = Literal["linear", "boosting"] | Any
 
@@ -28,6 +33,11 @@ def as_classifier(probe: Probe) -> tuple[str, Any]:
             f"'boosting', or a scikit-learn classifier."
         )
     return type(probe).__name__, probe
+
+
+def few_threads(n: int) -> AbstractContextManager[Any]:
+    """Keep small fits to one thread: on busy cores threads wait for each other, up to minutes."""
+    return threadpool_limits(1) if n < SMALL else nullcontext()
 
 
 def level_scores(classifier: Any, T: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, array_namespace, like
+from ..arrays import Array, array_namespace, like, take_rows
 from .scatter import Scatter, merge_scatters
 
 
@@ -59,7 +59,6 @@ class LevelMoments:
         position = {label: i for i, label in enumerate(self.labels)}
         found = np.array([position.get(label, -1) for label in labels])
         padded = xp.concat([self.total, like(np.zeros((1, d)), self.total)], axis=0)
-        rows = xp.asarray(np.where(found < 0, len(self.labels), found), device=padded.device)
         scatters = self.scatters
         if scatters is not None:
             scatters = tuple(None if i < 0 else scatters[i] for i in found)
@@ -68,7 +67,7 @@ class LevelMoments:
             labels=labels,
             count=np.append(self.count, 0)[found],
             weight=np.append(self.weight, 0.0)[found],
-            total=xp.take(padded, rows, axis=0),
+            total=take_rows(padded, np.where(found < 0, len(self.labels), found)),
             scatters=scatters,
         )
 
