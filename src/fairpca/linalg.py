@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from .arrays import Array, array_namespace, device, is_numpy, like
 
@@ -67,7 +67,7 @@ def _by_lanczos(A: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray] | None:
     options: dict[str, Any] = {"which": "LA", "v0": start}
     try:
         values, V = eigsh(A, k, ncv=2 * k + 10, maxiter=3, **options)
-    except ArpackNoConvergence:
+    except ArpackError:
         return None
 
     def left_over(v: np.ndarray) -> np.ndarray:
@@ -78,7 +78,7 @@ def _by_lanczos(A: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray] | None:
     rest = LinearOperator(A.shape, matvec=left_over, dtype=float)
     try:
         missed = eigsh(rest, 1, tol=1e-2, ncv=20, return_eigenvectors=False, **options)[0]
-    except ArpackNoConvergence:
+    except ArpackError:
         return None
     order = np.argsort(values)[::-1]
     values, V = values[order], V[:, order]

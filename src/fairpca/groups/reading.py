@@ -19,6 +19,7 @@ from .attributes import Attribute, Levels, Numeric, drop_unused_labels, intersec
 
 FEW_INTEGRAL_VALUES = 10
 MANY_INTEGER_LEVELS = 20
+MOST_LEVELS = 10_000
 MISSING_LABEL = "(missing)"
 KINDS = ("categorical", "numeric")
 
@@ -55,12 +56,13 @@ def read_attributes(
     >>> age.values.tolist()
     [31.5, 44.0, 27.2]
     """
-    columns = _columns(sensitive)
+    columns = _named(_columns(sensitive))
     kinds = _check_kinds(kinds, columns)
     attributes: list[Attribute] = []
     for name, column in columns.items():
-        attribute = _read_column(str(name), column, kinds.get(name))
-        attributes.extend(_treat_missing(attribute, missing))
+        attribute = _read_column(name, column, kinds.get(name))
+        _refuse_identifiers(attribute)
+        attributes.extend(_treat_missing(attribute, missing, streams=not intersectional))
     return intersect(attributes) if intersectional else tuple(attributes)
 
 
@@ -84,6 +86,21 @@ def _columns(sensitive: Any) -> dict[Any, Any]:
     return {j: array[:, j] for j in range(array.shape[1])}
 
 
+def _named(columns: dict[Any, Any]) -> dict[str, Any]:
+    """Return columns by their names as strings, refusing none at all and names that collide."""
+    if not columns:
+        raise MissingGroupError(
+            "sensitive_features has no columns, and without attributes this would be plain PCA. "
+            "Pass at least one column."
+        )
+    named = {str(name): column for name, column in columns.items()}
+    if len(named) < len(columns):
+        raise ValueError(
+            f"The sensitive columns {list(columns)} have names that read the same. Rename them."
+        )
+    return named
+
+
 def _one_column(column: Any) -> Any:
     native = nw.from_native(column, eager_only=True, series_only=True, pass_through=True)
     return native if isinstance(native, nw.Series) else _as_array(column)
@@ -99,7 +116,13 @@ def _as_array(values: Any) -> np.ndarray:
 
 
 def _check_kinds(kinds: Mapping[Any, str] | None, columns: Mapping[Any, Any]) -> Mapping[Any, str]:
-    for name, kind in (kinds or {}).items():
+    if kinds is not None and not isinstance(kinds, Mapping):
+        raise ValueError(
+            f"sensitive_kinds={kinds!r} does not say which column is meant. Pass a dict such as "
+            f"{{{next(iter(columns))!r}: 'numeric'}}."
+        )
+    kinds = {str(name): kind for name, kind in (kinds or {}).items()}
+    for name, kind in kinds.items():
         if name not in columns:
             raise ValueError(
                 f"sensitive_kinds names the column {name!r}, but the sensitive features are "
@@ -110,11 +133,13 @@ def _check_kinds(kinds: Mapping[Any, str] | None, columns: Mapping[Any, Any]) ->
                 f"sensitive_kinds[{name!r}] is {kind!r}: a column is either 'categorical' "
                 f"(levels) or 'numeric'. Use one of the two."
             )
-    return kinds or {}
+    return kinds
 
 
 def _read_column(name: str, column: Any, kind: str | None) -> Attribute:
     if isinstance(column, nw.Series):
+        if kind is None and column.dtype in (nw.Categorical, nw.Enum):
+            kind = "categorical"
         column = _plain_values(column)
     if kind == "numeric":
         return _numeric(name, _as_float(name, column))
@@ -166,11 +191,22 @@ def _read_integers(name: str, values: np.ndarray, kind: str | None) -> Attribute
     if values.dtype.kind == "b":
         return drop_unused_labels(Levels(name, (False, True), values.astype(np.intp)))
     low, high = (int(values.min()), int(values.max())) if len(values) else (0, -1)
-    if high - low < 1 << 16:  # counting beats sorting
+    if high - low < 1 << 16 and high < 1 << 62:  # counting beats sorting
+        values = values.astype(np.int64)
         labels, codes = tuple(range(low, high + 1)), (values - low).astype(np.intp)
         return _with_a_warning(drop_unused_labels(Levels(name, labels, codes)), kind)
     distinct, codes = np.unique(values, return_inverse=True)
     return _with_a_warning(Levels(name, tuple(distinct.tolist()), codes), kind)
+
+
+def _refuse_identifiers(attribute: Attribute) -> Attribute:
+    if isinstance(attribute, Levels) and len(attribute.labels) > MOST_LEVELS:
+        raise ValueError(
+            f"The sensitive attribute {attribute.name!r} has {len(attribute.labels)} levels, more "
+            f"than the {MOST_LEVELS} that make sense as groups: it looks like an identifier. Leave "
+            f"it out, merge levels, or declare it 'numeric' in sensitive_kinds."
+        )
+    return attribute
 
 
 def _with_a_warning(attribute: Attribute, kind: str | None) -> Attribute:
@@ -192,9 +228,17 @@ def _with_a_warning(attribute: Attribute, kind: str | None) -> Attribute:
 
 def _read_objects(name: str, values: np.ndarray, kind: str | None) -> Attribute:
     entries = [None if _is_missing(v) else v for v in values.tolist()]
-    known = dict.fromkeys(v for v in entries if v is not None)
+    try:
+        known = dict.fromkeys(v for v in entries if v is not None)
+    except TypeError:
+        raise ValueError(
+            f"The sensitive attribute {name!r} holds entries of type {type(entries[0]).__name__}, "
+            f"which cannot be levels. Pass strings, numbers or bools, one per row."
+        ) from None
     if known and kind is None and all(isinstance(v, float) for v in known):
         return _read_floats(name, np.array(entries, dtype=float), kind)
+    if not known:
+        return Levels(name, (), np.full(len(entries), -1), integral_floats=kind is None)
     labels = tuple(_sorted_if_possible(known))
     position: dict[Any, int] = {label: i for i, label in enumerate(labels)}
     position[None] = -1
@@ -227,7 +271,7 @@ def _as_float(name: str, values: np.ndarray) -> np.ndarray:
         ) from None
 
 
-def _treat_missing(attribute: Attribute, missing: str) -> list[Attribute]:
+def _treat_missing(attribute: Attribute, missing: str, *, streams: bool) -> list[Attribute]:
     absent = attribute.missing
     if missing == "error" and absent.any():
         raise MissingGroupError(
@@ -238,12 +282,13 @@ def _treat_missing(attribute: Attribute, missing: str) -> list[Attribute]:
         )
     if missing != "group":
         return [attribute]
-    if isinstance(attribute, Numeric) or attribute.integral_floats:
+    if isinstance(attribute, Numeric) or (attribute.integral_floats and streams):
         # Always said, so that batches with and without missing values fit together.
         is_missing = absent.astype(np.intp)
         name = f"{attribute.name} is missing"
         return [attribute, Levels(name, (False, True), is_missing, optional=True)]
     if not absent.any():
         return [attribute]
-    codes = np.where(absent, len(attribute.labels), attribute.codes)
-    return [replace(attribute, labels=(*attribute.labels, MISSING_LABEL), codes=codes)]
+    labels = tuple(dict.fromkeys((*attribute.labels, MISSING_LABEL)))
+    codes = np.where(absent, labels.index(MISSING_LABEL), attribute.codes)
+    return [replace(attribute, labels=labels, codes=codes, integral_floats=False)]

@@ -73,8 +73,7 @@ def _take_products(rows: Rows, with_scatters: bool) -> GroupMoments:
     for attempt in range(2):
         sums, products = _pass(rows, design, shift, kind)
         offset = sums[0, :] / weight
-        scatter = products.total()
-        scatter -= sums[0, :, None] * offset
+        scatter = products.total(sums) - sums[0, :, None] * sums[0, :] / weight
         variance = xp.linalg.diagonal(scatter) / weight
         if attempt == 1 or not _harmful(offset, variance, precision):
             break
@@ -99,8 +98,8 @@ def _keep_rows(rows: Rows, with_scatters: bool, *, dense: bool) -> GroupMoments:
     coarse = precision > COARSE and not is_sparse(X)
     design = Design(rows, "float32" if coarse else "float64")
     if is_sparse(X):
-        shift = np.zeros(X.shape[1])
-        sums = sparse.design_sums(rows, design.block(slice(0, X.shape[0])))
+        precision = float(np.finfo(np.float64).eps)  # sums of few entries, in float64
+        shift, sums = sparse.mean_and_sums(rows, design.block(slice(0, X.shape[0])))
     else:
         shift = _pilot(rows)[0]
         sums, _ = _pass(rows, design, shift, Products)
@@ -139,7 +138,7 @@ def _pass(
     centre = None if shift is None else like(shift, X)
 
     def work(blocks: Sequence[slice]) -> tuple[CrossProduct, Products]:
-        sums, products = CrossProduct((design.width, X.shape[1]), X), kind(X, design)
+        sums, products = CrossProduct((design.width, X.shape[1]), X), kind(X, design, shift)
         with quiet_overflow():
             for block in blocks:
                 B = rows.block(block)

@@ -84,7 +84,7 @@ class LevelMoments:
             weight=a.weight + b.weight,
             total=a.total + b.total,
             scatters=scatters,
-            integral_floats=a.integral_floats and b.integral_floats,
+            integral_floats=all(x.integral_floats for x in (self, other) if x.labels),
         )
 
     def rescaled(self, scale: Array) -> LevelMoments:

@@ -83,8 +83,9 @@ class _LevelColumns:
     def __init__(self, attribute: Levels, weight: np.ndarray | None, dtype: np.dtype) -> None:
         self.attribute = attribute
         self.width = m = len(attribute.labels)
-        # The last row is zero: code -1 picks it.
-        self._eye = np.eye(m + 1, m, dtype=dtype)
+        # The last row is zero: code -1 picks it. For many levels that table would be large.
+        self._eye = np.eye(m + 1, m, dtype=dtype) if m <= 64 else None
+        self._dtype = dtype
         self.count = np.bincount(attribute.codes + 1, minlength=m + 1)[1:]
         self.totals = (
             self.count.astype(float)
@@ -93,7 +94,10 @@ class _LevelColumns:
         )
 
     def block(self, block: slice) -> np.ndarray:
-        return self._eye[self.attribute.codes[block]]
+        codes = self.attribute.codes[block]
+        if self._eye is not None:
+            return self._eye[codes]
+        return (codes[:, None] == np.arange(self.width)).astype(self._dtype)
 
     def read(self, sums: Array, level_scatter: Callable | None) -> LevelMoments:
         a = self.attribute

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, array_namespace, like
+from ..arrays import Array, array_namespace
 from ..batches import BLOCK_ROWS
 from ..groups import FEW_INTEGRAL_VALUES
 from .attribute_moments import AttributeMoments, LevelMoments, NumericMoments
@@ -69,11 +69,6 @@ class GroupMoments:
         """Divide a scatter by this to get an unbiased variance; n - 1 for unit weights."""
         return self.weight * (1.0 - 1.0 / self.n_rows) if self.n_rows > 1 else self.weight
 
-    @property
-    def total_variance(self) -> float:
-        """Sum of the variances of all features."""
-        return float(self.scatter.diagonal.sum()) / self.degrees_of_freedom
-
     def __add__(self, other: GroupMoments) -> GroupMoments:
         if not isinstance(other, GroupMoments):
             return NotImplemented
@@ -83,6 +78,7 @@ class GroupMoments:
                 f"{other.n_features}: they describe rows of different length. Collect both from "
                 f"the same columns."
             )
+        _check_same_attributes(self, other)
         weight = self.weight + other.weight
         share = other.weight / weight if weight > 0 else 0.0
         gap = other.mean - self.mean
@@ -131,22 +127,44 @@ class GroupMoments:
         units, in which rounding errors of all attributes and features compare.
         """
         pairs = [a.contrasts() for a in self.attributes]
-        rows = array_namespace(self.mean).concat([rows for rows, _ in pairs], axis=0)
+        xp = array_namespace(self.mean)
+        rows = xp.concat([rows for rows, _ in pairs], axis=0)
+        rows = xp.where(self.varies, rows, xp.zeros_like(rows))
         return rows, np.concatenate([sizes for _, sizes in pairs])
+
+    @property
+    def varies(self) -> Array:
+        """Mask of the features that vary by more than rounding of their mean explains."""
+        noise = 32.0 * np.finfo(float).eps * self.mean
+        return self.scatter.diagonal > self.weight * noise * noise
 
     @property
     def spread(self) -> Array:
         """Norm of each centred feature; 1 for a constant one."""
         xp = array_namespace(self.mean)
         squares = self.scatter.diagonal
-        return xp.sqrt(xp.where(squares > 0, squares, xp.ones_like(squares)))
+        return xp.sqrt(xp.where(self.varies, squares, xp.ones_like(squares)))
 
     @property
     def rounding(self) -> float:
-        """Size of rounding errors in a correlation computed from these moments."""
-        within_blocks = self.precision * np.sqrt(min(max(self.n_rows, 1), BLOCK_ROWS))
-        across_blocks = np.finfo(float).eps * np.sqrt(max(self.n_rows, 1))
-        return float(16.0 * (within_blocks + across_blocks))
+        """Size of rounding errors in a correlation computed from these moments.
+
+        Summing a block of b rows leaves errors of about eps sqrt(b) of the sum of squares; those
+        of many blocks average out.
+        """
+        n = max(self.n_rows, 1)
+        within_blocks = self.precision * np.sqrt(min(n, BLOCK_ROWS) / n)
+        return float(16.0 * (within_blocks + np.finfo(float).eps))
+
+
+def _check_same_attributes(a: GroupMoments, b: GroupMoments) -> None:
+    names = [list(dict.fromkeys(x.name for x in m.attributes)) for m in (a, b)]
+    if set(names[0]) != set(names[1]):
+        raise ValueError(
+            f"Moments of the attributes {names[0]} cannot be added to moments of {names[1]}: rows "
+            f"of one would belong to no group of the other. Name the attributes alike in all "
+            f"batches, and declare their kinds in sensitive_kinds if they differ."
+        )
 
 
 def _merge_attributes(
@@ -206,7 +224,5 @@ def _agreeing(a: AttributeMoments, labels: tuple[Any, ...] | None) -> AttributeM
 def standard_deviations(moments: GroupMoments) -> Array:
     """Return the standard deviation (divisor n) of each feature, 1 where it is constant."""
     xp = array_namespace(moments.mean)
-    squares = moments.scatter.diagonal / moments.weight
-    # Rounding of the mean leaves a constant column with a tiny spread; do not blow it up.
-    noise = (10.0 * np.finfo(float).eps * moments.mean) ** 2
-    return xp.sqrt(xp.where(squares > noise, squares, like(np.ones(len(squares)), squares)))
+    variance = moments.scatter.diagonal / moments.weight
+    return xp.sqrt(xp.where(moments.varies, variance, xp.ones_like(variance)))

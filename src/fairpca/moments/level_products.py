@@ -7,17 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, CrossProduct, take_rows
+from ..arrays import Array, CrossProduct, array_namespace, float64, like, take_rows
 from ..groups import Levels
 from .design import Design
 from .scatter import DenseScatter
+
+CENTRE_ROWS = 32
 
 
 class Products:
     """What to collect besides first-order moments; this base class: nothing."""
 
-    def __init__(self, X: Array, design: Design) -> None:
+    def __init__(self, X: Array, design: Design, shift: Array | None) -> None:
         self.design = design
+        self.shift = shift
 
     def add(self, B: Array, block: slice) -> None:
         """Add the products of a block of shifted, weighted rows."""
@@ -25,8 +28,11 @@ class Products:
     def merge(self, other: Any) -> None:
         """Add the products of other rows."""
 
-    def total(self) -> Array:
-        """Return the sum of ``(x - shift)(x - shift)^T`` over all rows."""
+    def total(self, sums: Array) -> Array:
+        """Return the sum of ``(x - shift)(x - shift)^T`` over all rows.
+
+        `sums` is ``H.T @ (X - shift)``.
+        """
         raise TypeError("no products were collected")
 
     def scatters_by_level(self, sums: Array) -> Callable[[int, int], DenseScatter] | None:
@@ -40,8 +46,8 @@ class Products:
 class TotalProducts(Products):
     """Products of all rows."""
 
-    def __init__(self, X: Array, design: Design) -> None:
-        super().__init__(X, design)
+    def __init__(self, X: Array, design: Design, shift: Array | None) -> None:
+        super().__init__(X, design, shift)
         self._total = CrossProduct((X.shape[1], X.shape[1]), X)
 
     def add(self, B: Array, block: slice) -> None:  # noqa: D102
@@ -50,19 +56,20 @@ class TotalProducts(Products):
     def merge(self, other: Any) -> None:  # noqa: D102
         self._total.merge(other._total)
 
-    def total(self) -> Array:  # noqa: D102
+    def total(self, sums: Array) -> Array:  # noqa: D102
         return self._total.total
 
 
 class LevelProducts(Products):
-    """Products of the rows of each level of each categorical attribute, which also gives the total.
+    """Products of the rows of each level of each categorical attribute, and so of all rows.
 
     The levels of an attribute that no row lacks add up to the total, so matching covariances of
-    one attribute costs no more products than plain fair PCA.
+    one attribute costs no more products than plain fair PCA. The rows of a level are shifted by
+    the mean of a few of them: levels may lie far apart and still be narrow.
     """
 
-    def __init__(self, X: Array, design: Design) -> None:
-        super().__init__(X, design)
+    def __init__(self, X: Array, design: Design, shift: Array | None) -> None:
+        super().__init__(X, design, shift)
         d = X.shape[1]
         attributes = enumerate(design.rows.attributes)
         self._levels = {i: a for i, a in attributes if isinstance(a, Levels)}
@@ -71,36 +78,59 @@ class LevelProducts(Products):
             for i, a in self._levels.items()
             for g in range(len(a.labels))
         }
+        self._centres = {key: self._centre(*key) for key in self._parts}
         complete = (i for i, a in self._levels.items() if not a.missing.any())
         self._complete = next(complete, None)
-        self._rest = TotalProducts(X, design) if self._complete is None else None
+        self._rest = TotalProducts(X, design, shift) if self._complete is None else None
+
+    def _centre(self, i: int, g: int) -> Array:
+        """Return the mean of a few rows of a level, measured from the shift of all rows."""
+        rows = self.design.rows
+        few = np.flatnonzero(self._levels[i].codes == g)[:CENTRE_ROWS]
+        some = float64(take_rows(rows.X, few if rows.chosen is None else rows.chosen[few]))
+        xp = array_namespace(some)
+        if len(few) == 0:
+            return xp.sum(some, axis=0)
+        mean = xp.mean(some, axis=0)
+        return mean if self.shift is None else mean - self.shift
 
     def add(self, B: Array, block: slice) -> None:  # noqa: D102
         if self._rest is not None:
             self._rest.add(B, block)
+        root_weight = self.design.root_weight
         for (i, g), part in self._parts.items():
             chosen = np.flatnonzero(self._levels[i].codes[block] == g)
             if len(chosen):
-                rows = take_rows(B, chosen)
+                centre = like(self._centres[i, g], B)
+                if root_weight is not None:
+                    centre = like(root_weight[block][chosen, None], B) * centre
+                rows = take_rows(B, chosen) - centre
                 part.add(rows, rows)
 
     def merge(self, other: Any) -> None:  # noqa: D102
         for key, part in self._parts.items():
             part.merge(other._parts[key])
-        if self._rest is not None and other._rest is not None:
+        if self._rest is not None:
             self._rest.merge(other._rest)
 
-    def total(self) -> Array:  # noqa: D102
+    def total(self, sums: Array) -> Array:  # noqa: D102
         if self._complete is None:
             assert self._rest is not None
-            return self._rest.total()
-        m = len(self._levels[self._complete].labels)
-        return sum(self._parts[self._complete, g].total for g in range(m))
+            return self._rest.total(sums)
+        total = None
+        level_scatter = self.scatters_by_level(sums)
+        for g in range(len(self._levels[self._complete].labels)):
+            weight = float(self.design.level_weights(self._complete)[g])
+            if weight > 0:
+                s = sums[self.design.columns[self._complete].start + g, :]
+                part = level_scatter(self._complete, g).matrix + s[:, None] * s / weight
+                total = part if total is None else total + part
+        return total
 
     def scatters_by_level(self, sums: Array) -> Callable[[int, int], DenseScatter]:  # noqa: D102
         def level_scatter(i: int, g: int) -> DenseScatter:
-            s = sums[self.design.columns[i].start + g, :]
             weight = float(self.design.level_weights(i)[g])
-            return DenseScatter(self._parts[i, g].total - s[:, None] * (s / weight))
+            s = sums[self.design.columns[i].start + g, :] - weight * self._centres[i, g]
+            return DenseScatter(self._parts[i, g].total - s[:, None] * s / weight)
 
         return level_scatter

@@ -166,7 +166,9 @@ def merge_scatters(
     """
     d = mean.shape[0]
     if isinstance(a, RowScatter) and isinstance(b, RowScatter):
-        together = RowScatter(a.pieces + b.pieces, mean, a.scale)
+        assert a.scale is None, "moments are rescaled after they are added"
+        assert b.scale is None, "moments are rescaled after they are added"
+        together = RowScatter(a.pieces + b.pieces, mean)
         return together if together.entries < d * d else together.dense()
     if weight_a == 0 or weight_b == 0:
         return (b if weight_a == 0 else a).dense()

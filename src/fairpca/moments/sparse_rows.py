@@ -18,9 +18,17 @@ lose digits when the mean is subtracted afterwards; and it has hardly a zero to 
 """
 
 
-def design_sums(rows: Rows, H: np.ndarray) -> np.ndarray:
-    """Return ``H.T @ X`` for a design `H` of shape (n, q) that carries the roots of the weights."""
-    return (rows.X.T @ (H * _root_weight(rows)[:, None])).T.astype(float)
+def mean_and_sums(rows: Rows, H: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return a mean and ``H.T @ (X - mean)``.
+
+    `H` of shape (n, q) carries the roots of the weights; its first column is 1 times these. The
+    mean is the true one but for rounding.
+    """
+    weighted = H * _root_weight(rows)[:, None]
+    totals = weighted.sum(axis=0)
+    about = (rows.X.T @ weighted[:, 0]).astype(float) / (totals[0] or 1.0)
+    X, rest, _ = _shifted(rows, about)
+    return about, (X.T @ weighted).T - np.outer(totals, rest)
 
 
 def times(rows: Rows, mean: np.ndarray, V: np.ndarray) -> np.ndarray:

@@ -65,23 +65,24 @@ def equalize_means(
     return replace(subspace, basis=constraint.polished(subspace.basis))
 
 
+ROUNDING_STEP = 1e-10
+"""Refinement that would move a unit vector by more is not refinement."""
+
+
 @dataclass(frozen=True)
 class MeanConstraint:
     """The directions that separate group means.
 
     Parameters
     ----------
+    rows : array of shape (r, d)
+        Independent combinations of the constraint rows.
     Q : array of shape (d, r)
-        Orthonormal basis of the directions, in the units of the data.
-    spread : array of shape (d,)
-        Norm of each centred feature.
-    Q_unitless : array of shape (d, r)
-        Orthonormal basis of the same directions after dividing each feature by its spread.
+        Orthonormal basis of their span.
     """
 
+    rows: Array
     Q: Array
-    spread: Array
-    Q_unitless: Array
 
     @property
     def rank(self) -> int:
@@ -92,14 +93,17 @@ class MeanConstraint:
         """Satisfy the constraint to rounding in the units of each feature.
 
         Orthogonality to Q leaves errors of one size in all entries of U. Next to a feature in
-        units of 1e6 that is visible in a component that lives on features in units of 1e-6;
-        this step makes the error relative to each feature. It moves U by rounding only.
+        units of 1e6 that is visible in a component that lives on features in units of 1e-6. This
+        is one step of iterative refinement: the residual of the constraint rows themselves, and
+        the smallest change of U that removes it, which is of the size of rounding.
         """
         if self.rank == 0:
             return U
-        unitless = U * self.spread[:, None]
-        along = self.Q_unitless @ (self.Q_unitless.T @ unitless)
-        return U - along / self.spread[:, None]
+        xp = array_namespace(U)
+        size = xp.linalg.vector_norm(self.rows, axis=1)[:, None]
+        rows = self.rows / size
+        change = self.Q @ xp.linalg.solve(rows @ self.Q, rows @ U)
+        return U - change if float(xp.max(xp.abs(change))) < ROUNDING_STEP else U
 
 
 def mean_constraint(moments: GroupMoments) -> MeanConstraint:
@@ -110,14 +114,12 @@ def mean_constraint(moments: GroupMoments) -> MeanConstraint:
     rounding as a direction as soon as the rows lie away from the origin.
     """
     check_attributes(moments)
-    xp = array_namespace(moments.mean)
     rows, sizes = moments.contrasts()
     rows = rows / like(np.where(sizes > 0, sizes, 1.0), rows)[:, None]
-    spread = moments.spread
     tol = float(moments.rounding * (np.sqrt(rows.shape[0]) + np.sqrt(rows.shape[1])))
-    coefficients, Q_unitless = row_space(rows / spread, tol=tol)
-    Q = orthonormalize((coefficients @ rows).T) if coefficients.shape[0] else Q_unitless
-    return MeanConstraint(Q, xp.asarray(spread), Q_unitless)
+    coefficients, basis = row_space(rows / moments.spread, tol=tol)
+    rows = coefficients @ rows
+    return MeanConstraint(rows, orthonormalize(rows.T) if rows.shape[0] else basis)
 
 
 def check_dimension(
@@ -175,14 +177,22 @@ def _where(a: AttributeMoments) -> str:
 
 
 def mean_gap(moments: GroupMoments, subspace: Subspace) -> float:
-    """Return the largest correlation between an attribute and a direction of the subspace.
+    """Return the largest difference between a group and the rest that is left in the subspace.
 
-    Zero means that all group means coincide. Directions whose variance is rounding do not count.
+    For a level: the distance of its mean from the overall mean, in standard deviations of the
+    component. For a numeric attribute: its correlation with the component. Computed from the
+    moments; directions whose variance is rounding do not count.
     """
     xp = array_namespace(moments.mean)
-    rows, sizes = moments.contrasts()
     noise = 100 * moments.precision * float(xp.sum(moments.scatter.diagonal))
     counts = subspace.scatter > noise
-    spread = xp.sqrt(xp.where(counts, subspace.scatter, xp.ones_like(subspace.scatter)))
-    gaps = xp.abs(rows @ subspace.basis) / like(np.where(sizes > 0, sizes, 1.0), rows)[:, None]
-    return float(xp.max(xp.where(counts, gaps / spread, xp.zeros_like(gaps))))
+    scatter = xp.where(counts, subspace.scatter, xp.ones_like(subspace.scatter))
+    largest = 0.0
+    for a in moments.attributes:
+        rows, sizes = a.contrasts()
+        if isinstance(a, LevelMoments):
+            sizes = a.weight / np.sqrt(moments.weight)
+        units = like(np.where(sizes > 0, sizes, np.inf), rows)[:, None]
+        gaps = xp.abs(rows @ subspace.basis) / units / xp.sqrt(scatter)
+        largest = max(largest, float(xp.max(xp.where(counts, gaps, xp.zeros_like(gaps)))))
+    return largest

@@ -75,7 +75,9 @@ def maximize_variance(
     if iterative and count < available:
         U, values = _by_lanczos(moments.scatter, count, Q, random_state)
     elif isinstance(moments.scatter, RowScatter) and moments.scatter.n_rows < d:
-        U, values = _by_gram_side(moments.scatter, count, Q, complete=isinstance(k, int))
+        U, values = _by_gram_side(
+            moments.scatter, count, Q, precision=moments.precision, complete=isinstance(k, int)
+        )
     else:
         U, values = _by_dense_eigenvectors(moments.scatter.dense(), count, Q)
     xp = array_namespace(values)
@@ -122,7 +124,9 @@ def _by_dense_eigenvectors(scatter: DenseScatter, k: int, Q: Array) -> tuple[Arr
     return _cleaned(U, Q), values
 
 
-def _by_gram_side(scatter: RowScatter, k: int, Q: Array, *, complete: bool) -> tuple[Array, Array]:
+def _by_gram_side(
+    scatter: RowScatter, k: int, Q: Array, *, precision: float, complete: bool
+) -> tuple[Array, Array]:
     """Wide data: eigenvectors V of F P F^T (n x n) give the directions P F^T V."""
     xp = array_namespace(scatter.mean)
     G = scatter.gram()
@@ -130,7 +134,7 @@ def _by_gram_side(scatter: RowScatter, k: int, Q: Array, *, complete: bool) -> t
         FQ = scatter.times_rows(Q)
         G = G - FQ @ FQ.T
     values, V = top_eigenpairs(G, min(k, scatter.n_rows))
-    noise = float(values[0]) * scatter.n_rows * float(xp.finfo(values.dtype).eps)
+    noise = float(values[0]) * scatter.n_rows * precision
     rank = max(1, int(xp.sum(xp.astype(values > noise, xp.int64))))
     scale = xp.sqrt(xp.where(values > 0, values, xp.ones_like(values)))
     U = _cleaned(scatter.rows_transposed(V[:, :rank]) / scale[:rank], Q)
@@ -145,7 +149,9 @@ def _by_lanczos(
 ) -> tuple[Array, Array]:
     d = Q.shape[0]
     apply = scatter.apply if isinstance(scatter, RowScatter) else scatter.matrix.__matmul__
-    tau = float(scatter.diagonal.sum()) or 1.0
+    tau = float(scatter.diagonal.sum())
+    if tau == 0:
+        return complete_basis(Q[:, :0], Q, k), np.zeros(k)
 
     def deflated(v: np.ndarray) -> np.ndarray:
         v = v.reshape(d, 1)
