@@ -13,8 +13,8 @@ from .errors import (
     ResidualWarning,
     SingleGroupError,
 )
-from .estimators import FairPCA
-from .moments import GroupMoments, collect_moments
+from .estimators import FairPCA, collect_moments
+from .moments import GroupMoments
 
 __version__ = "0.1.0.dev0"
 

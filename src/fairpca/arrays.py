@@ -50,7 +50,9 @@ def machine_epsilon(X: Any) -> float:
 
 def to_numpy(A: Array) -> np.ndarray:
     """Return a small array on the host as NumPy."""
-    return np.asarray(A if is_numpy(A) else array_api_compat.to_device(A, "cpu"))
+    if array_api_compat.is_torch_array(A) or array_api_compat.is_cupy_array(A):
+        A = array_api_compat.to_device(A, "cpu")
+    return np.asarray(A)
 
 
 def take_rows(X: Any, positions: np.ndarray) -> Any:

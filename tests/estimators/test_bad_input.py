@@ -209,7 +209,7 @@ CASES = {
         {},
         {"X": with_entry(1e300), "sensitive_features": Z},
         ValueError,
-        r"squares overflow.*Divide X",
+        r"squares, times the weights, overflow.*Divide X",
     ),
     "a text column": (
         {},

@@ -66,6 +66,16 @@ class Rows:
             return self.X[rows, :]
         return take_rows(self.X, self.chosen[rows])
 
+    def safe_to_keep(self) -> Rows:
+        """Return rows that later changes of the caller's arrays do not reach.
+
+        Only rows that moments hold on to are copied: sparse ones, and fewer than features.
+        """
+        if not is_sparse(self.X) and self.n_rows >= self.X.shape[1]:
+            return self
+        weight = None if self.weight is None else self.weight.copy()
+        return Rows(self.X.copy(), weight, self.attributes, self.chosen)
+
     def materialized(self) -> Rows:
         """Return the same rows with the chosen features in an array of their own."""
         if self.chosen is None:

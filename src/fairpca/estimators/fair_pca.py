@@ -30,8 +30,8 @@ from .moment_fits import FitsFromMoments
 from .parameters import check_directions, check_n_components, check_parameters, check_tradeoff
 from .sensitive_rows import FLOATS
 
-RESIDUAL_LIMIT = 1e9
-"""A residual of this many rounding units is reported: 2e-7 in float64."""
+RESIDUAL_LIMIT, RESIDUAL_LIMIT_SINGLE = 1e-7, 1e-3
+"""Gaps above this are reported, in double and single precision."""
 
 
 class FairPCA(FitsFromMoments, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -110,8 +110,10 @@ class FairPCA(FitsFromMoments, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     groups_ : dict
         The levels of each attribute, or "numeric".
     mean_gap_ : float
-        The largest correlation left between an attribute and a component on the training rows:
-        the evidence that the constraint holds, at rounding.
+        The largest group difference left on the training rows, computed from their moments: the
+        distance of a group's mean from the overall mean in standard deviations of a component,
+        or the correlation of a numeric attribute with it. At rounding where the constraint
+        holds; more is a `ResidualWarning`.
     covariance_gap_ : float
         The largest relative difference between a group's covariance and the average in the
         representation; only with ``match="covariances"``.
@@ -212,8 +214,8 @@ class FairPCA(FitsFromMoments, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         T : array of shape (n, k), or (n, 2k) with ``tradeoff > 0``
         """
         check_is_fitted(self)
-        linear_map = self._map  # solves, if rows came through partial_fit
-        return linear_map(self._features(X, first=False)[0])
+        self._ensure_solved()
+        return self._map(self._features(X, first=False)[0])
 
     def inverse_transform(self, T: Any) -> np.ndarray:
         """Return the rows of the original space that a representation stands for.
@@ -230,6 +232,7 @@ class FairPCA(FitsFromMoments, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             mean.
         """
         check_is_fitted(self)
+        self._ensure_solved()
         T = check_array(T, dtype=FLOATS)
         if T.shape[1] != self._n_features_out:
             raise ValueError(
@@ -244,51 +247,26 @@ class FairPCA(FitsFromMoments, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def _collects_scatters(self) -> bool:
         return self.match == "covariances"
 
-    def _solve(self, moments: GroupMoments) -> None:
-        """Compute the learned attributes from moments."""
-        if moments.n_rows < 2:
-            raise ValueError(
-                f"Found {moments.n_rows} row(s) that count (n_samples = {moments.n_rows}), while a "
-                f"variance needs at least 2. Pass more rows."
-            )
+    def _solve(self, moments: GroupMoments) -> dict[str, Any]:
         k, tradeoff = check_n_components(self.n_components), check_tradeoff(self.tradeoff)
         options: dict[str, Any] = {"solver": self.solver, "random_state": self._seed()}
         scale = standard_deviations(moments) if self.scale else None
         work = moments if scale is None else moments.rescaled(scale)
+        learned: dict[str, Any] = {}
         if self.match == "covariances":
             directions = check_directions(self.covariance_directions)
             fair = equalize_covariances_spectral(work, k, directions=directions, **options)
-            self.covariance_gap_ = covariance_gap(work, fair.basis)
+            learned["covariance_gap_"] = covariance_gap(work, fair.basis)
         else:
             fair = equalize_means(work, k, **options)
-        self._store(fair, moments, work, scale)
+        learned |= _attributes(fair, moments, work, scale)
+        _warn_of_a_residual(learned["mean_gap_"], moments.precision)
         if tradeoff > 0:
             standard = maximize_variance(work, fair.basis.shape[1], **options)
-            self.standard_components_ = standard.basis.T
-            parts = [self._map, LinearMap(standard.basis, moments.mean, scale)]
-            self._map = side_by_side(parts, [1.0, tradeoff])
-
-    def _store(self, fair: Subspace, moments: GroupMoments, work: GroupMoments, scale: Any) -> None:
-        total = float(work.scatter.diagonal.sum())
-        self.components_ = fair.basis.T
-        self.mean_, self.scale_ = moments.mean, scale
-        self.explained_variance_ = fair.scatter / work.degrees_of_freedom
-        self.explained_variance_ratio_ = fair.scatter / (total if total > 0 else 1.0)
-        self.n_components_ = fair.basis.shape[1]
-        self.constraint_rank_ = fair.constraint_rank
-        self.n_samples_seen_ = moments.n_rows
-        self.groups_ = _groups(moments)
-        self._map = LinearMap(fair.basis, moments.mean, scale)
-        self.mean_gap_ = mean_gap(work, fair)
-        if self.mean_gap_ > RESIDUAL_LIMIT * moments.precision:
-            warnings.warn(
-                f"The largest correlation between an attribute and a component is "
-                f"{self.mean_gap_:.1e}, more than rounding explains: the data are too badly scaled "
-                f"for {moments.precision:.0e} precision. Try scale=True"
-                f"{'' if moments.precision < 1e-10 else ' or float64'}. See mean_gap_.",
-                ResidualWarning,
-                stacklevel=4,
-            )
+            learned["standard_components_"] = standard.basis.T
+            parts = [learned["_map"], LinearMap(standard.basis, moments.mean, scale)]
+            learned["_map"] = side_by_side(parts, [1.0, tradeoff])
+        return learned
 
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -303,6 +281,39 @@ class FairPCA(FitsFromMoments, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.target_tags.required = self.criterion != "demographic_parity"
         return tags
+
+
+def _attributes(
+    fair: Subspace, moments: GroupMoments, work: GroupMoments, scale: Any
+) -> dict[str, Any]:
+    """Return what was learned in scikit-learn's words."""
+    total = float(work.scatter.diagonal.sum())
+    return {
+        "components_": fair.basis.T,
+        "mean_": moments.mean,
+        "scale_": scale,
+        "explained_variance_": fair.scatter / work.degrees_of_freedom,
+        "explained_variance_ratio_": fair.scatter / (total if total > 0 else 1.0),
+        "n_components_": fair.basis.shape[1],
+        "constraint_rank_": fair.constraint_rank,
+        "n_samples_seen_": moments.n_rows,
+        "groups_": _groups(moments),
+        "mean_gap_": mean_gap(work, fair),
+        "_map": LinearMap(fair.basis, moments.mean, scale),
+    }
+
+
+def _warn_of_a_residual(gap: float, precision: float) -> None:
+    if gap > (RESIDUAL_LIMIT if precision < 1e-10 else RESIDUAL_LIMIT_SINGLE):
+        advice = "" if precision < 1e-10 else " or float64"
+        warnings.warn(
+            f"A group mean still differs by {gap:.1e} standard deviations of a component (or a "
+            f"numeric attribute correlates by that much), more than rounding explains: the data, "
+            f"or the weights, span too many orders of magnitude. Try scale=True{advice}. The "
+            f"number is in mean_gap_.",
+            ResidualWarning,
+            stacklevel=4,
+        )
 
 
 def _groups(moments: GroupMoments) -> dict[str, Any]:

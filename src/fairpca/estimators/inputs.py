@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 
 from ..errors import MissingGroupError, MissingTargetError
@@ -40,35 +38,8 @@ def check_sensitive_given(sensitive_features: Any, sensitive_columns: Any) -> No
         )
     if sensitive_features is not None and sensitive_columns is not None:
         raise ValueError(
-            f"Both sensitive_features and sensitive_columns={list(sensitive_columns)!r} were "
+            f"Both sensitive_features and sensitive_columns={sensitive_columns!r} were "
             f"given, so it is unclear which are the attributes. Use one of the two."
-        )
-
-
-def split_columns(X: Any, columns: Sequence[Any]) -> tuple[Any, dict[Any, Any]]:
-    """Split a frame or an array into the features and the named sensitive columns."""
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        _check_known(columns, frame.columns)
-        return frame.drop(*columns).to_native(), {c: frame[c] for c in columns}
-    array = X if hasattr(X, "shape") else np.asarray(X)
-    _check_known(columns, range(array.shape[1]))
-    rest = [j for j in range(array.shape[1]) if j not in set(columns)]
-    taken = {j: array[:, [j]] for j in columns}
-    taken = {j: np.ravel(c.toarray() if hasattr(c, "toarray") else c) for j, c in taken.items()}
-    return array[:, rest], taken
-
-
-def _check_known(columns: Sequence[Any], available: Sequence[Any]) -> None:
-    unknown = [c for c in columns if c not in available]
-    if unknown:
-        near = [m for c in unknown for m in get_close_matches(str(c), [str(a) for a in available])]
-        hint = f" Did you mean {near}?" if near else ""
-        shown = list(available)[:20]
-        raise ValueError(
-            f"sensitive_columns names {unknown}, but X has the columns {shown}"
-            f"{' ...' if len(available) > 20 else ''}.{hint} Use names of columns of X (or "
-            f"positions, if X has no names)."
         )
 
 
@@ -82,8 +53,8 @@ def check_lengths(n: int, attributes: Sequence[Attribute]) -> None:
             )
 
 
-def check_weights(sample_weight: Any, n: int) -> np.ndarray | None:
-    """Return weights as an array, None for unit weights."""
+def check_weights(sample_weight: Any, n: int, *, some: bool = True) -> np.ndarray | None:
+    """Return weights as an array, None for unit weights; `some` must be positive if asked."""
     if sample_weight is None:
         return None
     weight = np.asarray(sample_weight, dtype=float)
@@ -100,7 +71,7 @@ def check_weights(sample_weight: Any, n: int) -> np.ndarray | None:
             f"sample_weight has {int((weight < 0).sum())} negative entries (the smallest is "
             f"{weight.min():g}), and a row cannot count less than nothing. Pass weights >= 0."
         )
-    if not weight.any():
+    if some and not weight.any():
         raise ValueError(
             f"All {n} entries of sample_weight are zero, so no row counts. Give some rows a "
             f"positive weight."
@@ -117,6 +88,11 @@ def check_target(y: Any, n: int, criterion: str) -> np.ndarray:
             f"criterion='demographic_parity'."
         )
     labels = np.asarray(y)
+    if any(v is None or v != v for v in (labels.tolist() if labels.dtype.kind in "Of" else ())):
+        raise MissingTargetError(
+            f"y has missing values, and criterion={criterion!r} cannot tell which rows to compare "
+            f"them with. Fill them in, or leave these rows out."
+        )
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels.ravel()
     if labels.shape != (n,):
@@ -151,19 +127,19 @@ def apply_criterion(
             for a in attributes
         )
         return within, rows
-    classes = np.unique(labels)
+    classes = sorted(set(labels.tolist()), key=lambda c: (type(c).__name__, c))
     if len(classes) > MANY_CLASSES:
         raise MissingTargetError(
             f"criterion='equalized_odds' matches the groups within each class of y, but y has "
             f"{len(classes)} distinct values. Pass class labels (cut a continuous y into bands)."
         )
-    return tie_to_strata(attributes, labels, classes.tolist()), kept
+    return tie_to_strata(attributes, labels, classes), kept
 
 
 def check_some_positive(y: np.ndarray, pos_label: Any, n_rows: int) -> None:
     """Raise if equal opportunity has no row to work with."""
     if n_rows == 0:
-        found = np.unique(y)[:10].tolist()
+        found = list(dict.fromkeys(y.tolist()))[:10]
         raise MissingTargetError(
             f"criterion='equal_opportunity' uses the rows with y == pos_label, but no row has "
             f"y == {pos_label!r}; the labels are {found}. Set pos_label to one of them."

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from threading import RLock
 from typing import Any, ClassVar, Self
 
-import numpy as np
-from sklearn.utils import check_array
-
-from ..moments import DenseScatter, GroupMoments, accumulate
+from ..moments import DenseScatter, GroupMoments
 from .inputs import unchanged_on_error
+from .rows_to_moments import finite_moments
 from .sensitive_rows import ReadsSensitiveRows
+
+_SOLVING = RLock()
 
 KEEP_UP_TO = 4096
 """Moments of more features than this are not kept after `fit`."""
@@ -34,8 +35,8 @@ class FitsFromMoments(ReadsSensitiveRows):
         """Tell whether a scatter per group is needed."""
 
     @abstractmethod
-    def _solve(self, moments: GroupMoments) -> None:
-        """Set the learned attributes."""
+    def _solve(self, moments: GroupMoments) -> dict[str, Any]:
+        """Return the learned attributes."""
 
     def fit(
         self,
@@ -68,7 +69,7 @@ class FitsFromMoments(ReadsSensitiveRows):
             moments = self._moments(
                 X, y, sensitive_features, sample_weight, first=True, partial=False
             )
-            self._solve(moments)
+            self._learn(moments)
             self._keep(moments)
         return self
 
@@ -124,10 +125,28 @@ class FitsFromMoments(ReadsSensitiveRows):
         -------
         self
         """
+        if not isinstance(moments, GroupMoments):
+            raise TypeError(
+                f"fit_moments takes GroupMoments, not {type(moments).__name__}. Make them with "
+                f"fairpca.collect_moments, or use fit for rows."
+            )
+        self._check_parameters()
+        untied = any(a.stratum is None for a in moments.attributes)
+        if self.criterion != "demographic_parity" and untied:
+            raise ValueError(
+                f"criterion={self.criterion!r}, but these moments were collected for demographic "
+                f"parity, over all rows. Collect them with collect_moments(..., y=y, "
+                f"criterion={self.criterion!r})."
+            )
+        if self.sensitive_columns is not None:
+            raise ValueError(
+                "sensitive_columns names columns of X, but moments have features only. Leave it "
+                "out here, and in collect_moments name the attributes."
+            )
         with unchanged_on_error(self):
             self._forget()
-            self._check_parameters()
-            self._solve(moments)
+            self.__dict__.pop("feature_names_in_", None)
+            self._learn(moments)
             self._keep(moments)
             self.n_features_in_ = moments.n_features
         return self
@@ -135,11 +154,23 @@ class FitsFromMoments(ReadsSensitiveRows):
     def _moments(self, *arguments: Any, first: bool, partial: bool) -> GroupMoments:
         self._check_parameters()
         rows = self._rows(*arguments, first=first, partial=partial)
-        moments = accumulate(rows, with_scatters=self._collects_scatters())
-        if not np.isfinite(moments.mean).all() or not np.isfinite(moments.scatter.diagonal).all():
-            check_array(rows.X, accept_sparse=True, input_name="X", estimator=self)
-            raise ValueError("X is finite, but its squares overflow. Divide X by a constant first.")
-        return moments
+        if partial:
+            rows = rows.safe_to_keep()
+        return finite_moments(rows, with_scatters=self._collects_scatters())
+
+    def _learn(self, moments: GroupMoments) -> None:
+        if moments.n_rows < 2:
+            raise ValueError(
+                f"Found {moments.n_rows} row(s) that count (n_samples = {moments.n_rows}), while a "
+                f"variance needs at least 2. Pass more rows."
+            )
+        self.__dict__.update(self._solve(moments))
+
+    def _ensure_solved(self) -> None:
+        """Compute what was learned, if rows came through `partial_fit`; one thread does."""
+        with _SOLVING:
+            if not self._is_solved():
+                self._learn(self.moments_)
 
     def _keep(self, moments: GroupMoments) -> None:
         """Keep moments for later batches, unless they are the rows themselves, or very large."""
@@ -147,7 +178,7 @@ class FitsFromMoments(ReadsSensitiveRows):
             self.moments_ = moments
 
     def _is_solved(self) -> bool:
-        return not self._learned.isdisjoint(vars(self))
+        return "_map" in vars(self)
 
     def _forget(self) -> None:
         for name in [*self._learned, "moments_"]:
@@ -156,8 +187,10 @@ class FitsFromMoments(ReadsSensitiveRows):
     def __getattr__(self, name: str) -> Any:
         # After partial_fit the result is computed when it is first asked for.
         if name in self._learned and "moments_" in vars(self) and not self._is_solved():
-            with unchanged_on_error(self):
-                self._solve(self.moments_)
+            try:
+                self._ensure_solved()
+            except ValueError as reason:
+                raise AttributeError(f"{name} cannot be computed yet: {reason}") from reason
             if name in vars(self):
                 return vars(self)[name]
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+
 from ..solvers import SOLVERS
 from .inputs import CRITERIA
 
@@ -15,7 +17,7 @@ MISSING = ("error", "ignore", "group")
 
 def check_choice(name: str, value: Any, allowed: tuple[str, ...]) -> None:
     """Raise unless `value` is one of the allowed words."""
-    if value not in allowed:
+    if not isinstance(value, str) or value not in allowed:
         choices = ", ".join(repr(a) for a in allowed)
         raise ValueError(f"{name}={value!r} is not an option. Use one of {choices}.")
 
@@ -65,6 +67,11 @@ def check_parameters(estimator: Any) -> None:
     check_choice("criterion", estimator.criterion, CRITERIA)
     check_choice("solver", estimator.solver, SOLVERS)
     check_choice("missing_sensitive", estimator.missing_sensitive, MISSING)
+    for name in ("scale", "intersectional"):
+        if not isinstance(getattr(estimator, name), bool | np.bool_):
+            raise ValueError(
+                f"{name}={getattr(estimator, name)!r} is not a bool. Use True or False."
+            )
     check_n_components(estimator.n_components)
     check_directions(estimator.covariance_directions)
     check_tradeoff(estimator.tradeoff)

@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from ..arrays import is_sparse
 from ..batches import Rows
 from ..groups import read_attributes
+from .columns import as_columns, indexable, split_columns
 from .inputs import (
     apply_criterion,
     check_lengths,
@@ -20,7 +20,6 @@ from .inputs import (
     check_some_positive,
     check_target,
     check_weights,
-    split_columns,
 )
 
 FLOATS = (np.float64, np.float32)
@@ -64,7 +63,7 @@ class ReadsSensitiveRows:
             missing=self.missing_sensitive,
         )
         check_lengths(n, attributes)
-        weight = check_weights(sample_weight, n)
+        weight = check_weights(sample_weight, n, some=not partial)
         kept = np.ones(n, bool) if weight is None else weight > 0
         labels = None
         if self.criterion != "demographic_parity":
@@ -75,8 +74,6 @@ class ReadsSensitiveRows:
         chosen = None if kept.all() else np.flatnonzero(kept)
         if weight is not None and chosen is not None:
             weight = weight[chosen]
-        if partial and (is_sparse(features) or n < features.shape[1]):
-            features = features.copy()  # these rows are kept beyond this call
         return Rows(features, weight, attributes, chosen)
 
     def _features(self, X: Any, *, first: bool, **checks: Any) -> tuple[Any, dict | None]:
@@ -86,13 +83,15 @@ class ReadsSensitiveRows:
             return validate_data(self, X, reset=first, **checks), None
         if not first and self._lacks_sensitive_columns(X):
             return check_array(X, **checks), None
+        X = indexable(X)
         validate_data(self, X, reset=first, skip_check_array=True)
-        features, columns = split_columns(X, list(self.sensitive_columns))
+        features, columns = split_columns(X, as_columns(self.sensitive_columns))
         return check_array(features, estimator=self, input_name="X", **checks), columns
 
     def _lacks_sensitive_columns(self, X: Any) -> bool:
         """Tell whether X has just the features; complain if it has neither form."""
-        sensitive = list(self.sensitive_columns or ())
+        sensitive = as_columns(self.sensitive_columns)
+        X = indexable(X)
         if X.shape[1] != self.n_features_in_ - len(sensitive):
             return False
         frame = nw.from_native(X, eager_only=True, pass_through=True)

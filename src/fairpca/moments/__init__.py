@@ -2,7 +2,6 @@
 
 from .accumulate import accumulate
 from .attribute_moments import AttributeMoments, LevelMoments, NumericMoments
-from .collect import collect_moments
 from .group_moments import GroupMoments, standard_deviations
 from .scatter import DenseScatter, RowScatter, Scatter
 
@@ -15,6 +14,5 @@ __all__ = [
     "RowScatter",
     "Scatter",
     "accumulate",
-    "collect_moments",
     "standard_deviations",
 ]

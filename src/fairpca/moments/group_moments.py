@@ -41,7 +41,7 @@ class GroupMoments:
     Examples
     --------
     >>> import numpy as np
-    >>> from fairpca.moments import collect_moments
+    >>> from fairpca import collect_moments
     >>> X = np.array([[0.0, 1.0], [2.0, 1.0], [4.0, 4.0]])
     >>> first = collect_moments(X[:2], sensitive_features=["a", "b"])
     >>> both = first + collect_moments(X[2:], sensitive_features=["b"])
@@ -135,7 +135,7 @@ class GroupMoments:
     @property
     def varies(self) -> Array:
         """Mask of the features that vary by more than rounding of their mean explains."""
-        noise = 32.0 * np.finfo(float).eps * self.mean
+        noise = 32.0 * float(np.finfo(float).eps) * self.mean
         return self.scatter.diagonal > self.weight * noise * noise
 
     @property

@@ -1,0 +1,46 @@
+"""Rows become moments, or a refusal that names what is wrong with the numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils import check_array
+
+from ..arrays import is_numpy, is_sparse, machine_epsilon, to_numpy
+from ..batches import Rows
+from ..moments import GroupMoments, accumulate
+
+UNDERFLOW, UNDERFLOW_SINGLE = 1e-280, 1e-30
+"""Sums of squares below this have lost digits to underflow, in double and single precision."""
+
+
+def finite_moments(rows: Rows, *, with_scatters: bool) -> GroupMoments:
+    """Return the moments of the rows; raise if the rows, or their squares, are not finite."""
+    moments = accumulate(rows, with_scatters=with_scatters)
+    diagonal = to_numpy(moments.scatter.diagonal)
+    if rows.chosen is not None:  # rows that do not count must be finite too, as in `transform`
+        _check_finite(rows)
+    if not np.isfinite(diagonal).all() or not np.isfinite(to_numpy(moments.mean)).all():
+        _check_finite(rows)
+        raise ValueError(
+            "X is finite, but its squares, times the weights, overflow. Divide X or the weights "
+            "by a constant first."
+        )
+    smallest = UNDERFLOW if machine_epsilon(rows.X) < 1e-10 else UNDERFLOW_SINGLE
+    if rows.n_rows > 1 and diagonal.max() < smallest and _varies(rows):
+        raise ValueError(
+            f"The squares of X, times the weights, underflow: the largest sum of squares of a "
+            f"feature is {diagonal.max():.0e}. Multiply X or the weights by a constant first."
+        )
+    return moments
+
+
+def _check_finite(rows: Rows) -> None:
+    if is_numpy(rows.X) or is_sparse(rows.X):
+        check_array(rows.X, accept_sparse=True, input_name="X")
+
+
+def _varies(rows: Rows) -> bool:
+    X = rows.X
+    if is_sparse(X):
+        return bool(X.nnz)
+    return bool((to_numpy(X) != to_numpy(X[0, :])).any())
