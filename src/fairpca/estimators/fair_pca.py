@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,27 +10,21 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..errors import ResidualWarning
 from ..maps import LinearMap, side_by_side
 from ..moments import (
     GroupMoments,
-    LevelMoments,
     standard_deviations,
 )
 from ..solvers import (
-    Subspace,
     covariance_gap,
     equalize_covariances_spectral,
     equalize_means,
     maximize_variance,
-    mean_gap,
 )
+from .learned import learned_attributes, warn_of_a_residual
 from .moment_fits import FitsFromMoments
 from .parameters import check_directions, check_n_components, check_parameters, check_tradeoff
 from .sensitive_rows import FLOATS
-
-RESIDUAL_LIMIT, RESIDUAL_LIMIT_SINGLE = 1e-7, 1e-3
-"""Gaps above this are reported, in double and single precision."""
 
 
 class FairPCA(FitsFromMoments, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -259,8 +252,8 @@ class FairPCA(FitsFromMoments, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             learned["covariance_gap_"] = covariance_gap(work, fair.basis)
         else:
             fair = equalize_means(work, k, **options)
-        learned |= _attributes(fair, moments, work, scale)
-        _warn_of_a_residual(learned["mean_gap_"], moments.precision)
+        learned |= learned_attributes(fair, moments, work, scale)
+        warn_of_a_residual(learned["mean_gap_"], moments.precision)
         if tradeoff > 0:
             standard = maximize_variance(work, fair.basis.shape[1], **options)
             learned["standard_components_"] = standard.basis.T
@@ -281,43 +274,3 @@ class FairPCA(FitsFromMoments, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.target_tags.required = self.criterion != "demographic_parity"
         return tags
-
-
-def _attributes(
-    fair: Subspace, moments: GroupMoments, work: GroupMoments, scale: Any
-) -> dict[str, Any]:
-    """Return what was learned in scikit-learn's words."""
-    total = float(work.scatter.diagonal.sum())
-    return {
-        "components_": fair.basis.T,
-        "mean_": moments.mean,
-        "scale_": scale,
-        "explained_variance_": fair.scatter / work.degrees_of_freedom,
-        "explained_variance_ratio_": fair.scatter / (total if total > 0 else 1.0),
-        "n_components_": fair.basis.shape[1],
-        "constraint_rank_": fair.constraint_rank,
-        "n_samples_seen_": moments.n_rows,
-        "groups_": _groups(moments),
-        "mean_gap_": mean_gap(work, fair),
-        "_map": LinearMap(fair.basis, moments.mean, scale),
-    }
-
-
-def _warn_of_a_residual(gap: float, precision: float) -> None:
-    if gap > (RESIDUAL_LIMIT if precision < 1e-10 else RESIDUAL_LIMIT_SINGLE):
-        advice = "" if precision < 1e-10 else " or float64"
-        warnings.warn(
-            f"A group mean still differs by {gap:.1e} standard deviations of a component (or a "
-            f"numeric attribute correlates by that much), more than rounding explains: the data, "
-            f"or the weights, span too many orders of magnitude. Try scale=True{advice}. The "
-            f"number is in mean_gap_.",
-            ResidualWarning,
-            stacklevel=4,
-        )
-
-
-def _groups(moments: GroupMoments) -> dict[str, Any]:
-    return {
-        a.name: list(a.labels) if isinstance(a, LevelMoments) else "numeric"
-        for a in moments.attributes
-    }

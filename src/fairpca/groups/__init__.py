@@ -1,7 +1,8 @@
 """Sensitive columns become levels and numeric attributes; criteria become strata of y."""
 
 from .attributes import Attribute, Levels, Numeric, drop_unused_labels, tie_to_strata
-from .reading import FEW_INTEGRAL_VALUES, read_attributes
+from .kinds import FEW_INTEGRAL_VALUES
+from .reading import read_attributes
 
 __all__ = [
     "FEW_INTEGRAL_VALUES",

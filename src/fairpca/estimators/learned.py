@@ -1,0 +1,54 @@
+"""What a linear solution is called in scikit-learn's words, and when its numbers are worrying."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from ..errors import ResidualWarning
+from ..maps import LinearMap
+from ..moments import GroupMoments, LevelMoments
+from ..solvers import Subspace, mean_gap
+
+RESIDUAL_LIMIT, RESIDUAL_LIMIT_SINGLE = 1e-7, 1e-3
+"""Gaps above this are reported, in double and single precision."""
+
+
+def learned_attributes(
+    fair: Subspace, moments: GroupMoments, work: GroupMoments, scale: Any
+) -> dict[str, Any]:
+    """Return what was learned in scikit-learn's words."""
+    total = float(work.scatter.diagonal.sum())
+    return {
+        "components_": fair.basis.T,
+        "mean_": moments.mean,
+        "scale_": scale,
+        "explained_variance_": fair.scatter / work.degrees_of_freedom,
+        "explained_variance_ratio_": fair.scatter / (total if total > 0 else 1.0),
+        "n_components_": fair.basis.shape[1],
+        "constraint_rank_": fair.constraint_rank,
+        "n_samples_seen_": moments.n_rows,
+        "groups_": _groups(moments),
+        "mean_gap_": mean_gap(work, fair),
+        "_map": LinearMap(fair.basis, moments.mean, scale),
+    }
+
+
+def warn_of_a_residual(gap: float, precision: float) -> None:
+    if gap > (RESIDUAL_LIMIT if precision < 1e-10 else RESIDUAL_LIMIT_SINGLE):
+        advice = "" if precision < 1e-10 else " or float64"
+        warnings.warn(
+            f"A group mean still differs by {gap:.1e} standard deviations of a component (or a "
+            f"numeric attribute correlates by that much), more than rounding explains: the data, "
+            f"or the weights, span too many orders of magnitude. Try scale=True{advice}. The "
+            f"number is in mean_gap_.",
+            ResidualWarning,
+            stacklevel=4,
+        )
+
+
+def _groups(moments: GroupMoments) -> dict[str, Any]:
+    return {
+        a.name: list(a.labels) if isinstance(a, LevelMoments) else "numeric"
+        for a in moments.attributes
+    }
