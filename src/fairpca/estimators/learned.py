@@ -35,6 +35,7 @@ def learned_attributes(
 
 
 def warn_of_a_residual(gap: float, precision: float) -> None:
+    """Warn with the number if the constraint holds less exactly than rounding explains."""
     if gap > (RESIDUAL_LIMIT if precision < 1e-10 else RESIDUAL_LIMIT_SINGLE):
         advice = "" if precision < 1e-10 else " or float64"
         warnings.warn(
