@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 
-PEAK_OF_A_FIT = """
+PEAK_OF_A_FIT = r"""
 import re, sys
 import numpy as np
 from fairpca import FairPCA

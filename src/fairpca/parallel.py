@@ -35,14 +35,22 @@ def blas_threads() -> int:
     return max((library["num_threads"] for library in _blas().info()), default=1)
 
 
-class _OneBlasThread:
-    """Limit BLAS to one thread while anybody is inside, and restore what was set before.
+@cache
+def _blas_of_scipy() -> ThreadpoolController:
+    """SciPy's own BLAS, where it has one beside NumPy's (as in wheels)."""
+    own = [b["filepath"] for b in _blas().info() if "scipy.libs" in b["filepath"]]
+    return _blas().select(filepath=own)
+
+
+class _OneThread:
+    """Limit libraries to one thread while anybody is inside, and restore what was set before.
 
     Several fits may run in threads of the caller; the first one in saves, the last one out
     restores.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, libraries: Callable[[], ThreadpoolController]) -> None:
+        self._libraries = libraries
         self._lock = Lock()
         self._inside = 0
         self._limit: Any = None
@@ -51,7 +59,7 @@ class _OneBlasThread:
     def __call__(self) -> Iterator[None]:
         with self._lock:
             if self._inside == 0:
-                self._limit = _blas().limit(limits=1)
+                self._limit = self._libraries().limit(limits=1)
             self._inside += 1
         try:
             yield
@@ -62,7 +70,10 @@ class _OneBlasThread:
                     self._limit.restore_original_limits()
 
 
-_one_blas_thread = _OneBlasThread()
+_one_blas_thread = _OneThread(_blas)
+
+one_scipy_blas_thread = _OneThread(_blas_of_scipy)
+"""For SciPy routines that call back into NumPy: two pools of threads would fight for the cores."""
 
 
 def share_blocks(
