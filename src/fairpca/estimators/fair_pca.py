@@ -48,7 +48,8 @@ class FairPCA(FitsFromMoments, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         those the rows can span).
     match : {"means", "covariances"}, default="means"
         What to make equal across groups. "covariances" also brings the groups' covariances
-        together, as far as `covariance_directions` says.
+        together, as far as `covariance_directions` says. Numeric attributes have no groups; they
+        are made uncorrelated in both cases.
     covariance_method : {"spectral"}, default="spectral"
         How covariances are matched: the paper's Fair PCA-S.
     covariance_directions : int or float, default=0.85
