@@ -59,6 +59,7 @@ def _check_known(
         hint = f" Did you mean {near}?" if near else ""
         raise ValueError(
             f"sensitive_columns names {unknown}, but X has the columns {listed[:20]}"
-            f"{' ...' if len(listed) > 20 else ''}.{hint} Use names of columns of X (or "
-            f"positions, if X has no names)."
+            f"{' ...' if len(listed) > 20 else ''}.{hint} Use names of columns of X, or positions "
+            f"if X has no names (an earlier pipeline step may have dropped them: put FairPCA "
+            f"first, or use set_output(transform='pandas'))."
         )

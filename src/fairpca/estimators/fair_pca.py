@@ -73,7 +73,8 @@ class FairPCA(FitsFromMoments, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     sensitive_columns : list, optional
         Columns of X (names, or positions) that are the attributes. They are removed from the
         features, so a plain pipeline needs no metadata routing; `transform` takes X with or
-        without them.
+        without them. Put this step before imputers and scalers, which would treat the attributes
+        as features; `scale=True` standardises inside.
     sensitive_kinds : dict, optional
         Forces attributes to be "categorical" or "numeric", by column name. By default strings,
         bools, categoricals and integers are levels; floats are numeric unless they hold only a
@@ -107,7 +108,8 @@ class FairPCA(FitsFromMoments, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         The largest group difference left on the training rows, computed from their moments: the
         distance of a group's mean from the overall mean in standard deviations of a component,
         or the correlation of a numeric attribute with it. At rounding where the constraint
-        holds; more is a `ResidualWarning`.
+        holds; more is a `ResidualWarning`. With ``tradeoff > 0`` it speaks of the fair part only.
+        It says nothing of new rows: measure these with `fairpca.metrics.leakage`.
     covariance_gap_ : float
         The largest relative difference between a group's covariance and the average in the
         representation; only with ``match="covariances"``.
@@ -264,6 +266,25 @@ class FairPCA(FitsFromMoments, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the columns of the representation.
+
+        Parameters
+        ----------
+        input_features : ignored
+            As in scikit-learn.
+
+        Returns
+        -------
+        names : array of str
+            ``fairpca0, fairpca1, ...``; with ``tradeoff > 0`` the standard half follows as
+            ``fairpca_standard0, ...``, so that nobody takes it for fair.
+        """
+        names = super().get_feature_names_out(input_features)
+        k, prefix = self.n_components_, type(self).__name__.lower()
+        standard = [f"{prefix}_standard{i}" for i in range(len(names) - k)]
+        return np.asarray([*names[:k], *standard], dtype=object)
 
     @property
     def _n_features_out(self) -> int:

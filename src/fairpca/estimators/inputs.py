@@ -36,10 +36,29 @@ def check_sensitive_given(sensitive_features: Any, sensitive_columns: Any) -> No
             "fairpca__sensitive_features=...) or set_fit_request(sensitive_features=True) with "
             "metadata routing; or name columns of X with FairPCA(sensitive_columns=[...])."
         )
+    if isinstance(sensitive_features, str):
+        raise ValueError(
+            f"sensitive_features={sensitive_features!r} is a name, not one entry per row. Pass the "
+            f"column itself, or name it with FairPCA(sensitive_columns=[{sensitive_features!r}])."
+        )
     if sensitive_features is not None and sensitive_columns is not None:
         raise ValueError(
             f"Both sensitive_features and sensitive_columns={sensitive_columns!r} were "
             f"given, so it is unclear which are the attributes. Use one of the two."
+        )
+
+
+def check_same_order(X: Any, sensitive_features: Any) -> None:
+    """Raise if pandas indexes show that rows and attributes are in different orders."""
+    rows: Any = getattr(X, "index", None)
+    people: Any = getattr(sensitive_features, "index", None)
+    if not (hasattr(rows, "equals") and hasattr(people, "equals")) or rows.equals(people):
+        return
+    if len(rows) == len(people) and rows.sort_values().equals(people.sort_values()):
+        raise ValueError(
+            "X and sensitive_features have the same index labels in a different order, and rows "
+            "are paired by position, so people would get the groups of others. Pass "
+            "sensitive_features.loc[X.index]."
         )
 
 
@@ -83,7 +102,7 @@ def check_target(y: Any, n: int, criterion: str) -> np.ndarray:
     """Return y as a vector of labels."""
     if y is None:
         raise MissingTargetError(
-            f"criterion={criterion!r} compares rows with the same label, but requires y to be "
+            f"criterion={criterion!r} compares rows with the same label and requires y to be "
             f"passed, but the target y is None. Pass fit(X, y, ...), or use "
             f"criterion='demographic_parity'."
         )

@@ -55,8 +55,8 @@ class FitsFromMoments(ReadsSensitiveRows):
         y : array-like of shape (n,), optional
             Labels; only the criteria other than demographic parity look at them.
         sensitive_features : array-like, Series, frame or dict of columns with n rows
-            Sensitive attributes, any number of columns. Required, unless `sensitive_columns`
-            names columns of X.
+            Sensitive attributes, any number of columns, paired with the rows by position.
+            Required, unless `sensitive_columns` names columns of X.
         sample_weight : array-like of shape (n,), optional
             Weights >= 0.
 

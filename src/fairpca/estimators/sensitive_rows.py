@@ -16,6 +16,7 @@ from .columns import as_columns, indexable, split_columns
 from .inputs import (
     apply_criterion,
     check_lengths,
+    check_same_order,
     check_sensitive_given,
     check_some_positive,
     check_target,
@@ -52,6 +53,7 @@ class ReadsSensitiveRows:
     ) -> Rows:
         """Check the arguments of `fit` and return the rows that count."""
         check_sensitive_given(sensitive_features, self.sensitive_columns)
+        check_same_order(X, sensitive_features)
         features, columns = self._features(
             X, first=first, ensure_all_finite=False, ensure_min_samples=1 if partial else 2
         )

@@ -1,5 +1,7 @@
 """What the metrics accept: finite rows, and attribute values of which none is missing."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array

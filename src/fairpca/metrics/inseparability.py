@@ -1,5 +1,7 @@
 """The paper's measure of fairness: the errors of a linear classifier of the attribute."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """What a classifier can still read from a representation about a sensitive attribute."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -49,9 +51,11 @@ class Leakage:
 
     def __str__(self) -> str:
         low, high = self.chance_interval
+        below = "; below chance: are these the rows the projection was fitted to?"
         return (
             f"{self.probe} probe: AUC {self.auc:.3f} on {self.n_rows} rows "
             f"(chance {low:.3f} to {high:.3f}, p = {self.p_value:.3g})"
+            f"{below if self.auc < low else ''}"
         )
 
 
@@ -69,6 +73,9 @@ def leakage(
     Use rows that were **not** used to fit the projection. On its own training rows, fair PCA has
     made the group means equal, so whatever gap four folds show, the fifth shows the opposite, and
     a cross-validated linear probe falls *below* 0.5: that number says nothing about new rows.
+
+    The linear probe standardises its columns, so it sees through a small ``tradeoff`` that a
+    regularised model would hardly use; pass ``probe=LogisticRegression()`` to ask that question.
 
     Equal means do not hide what a non-linear probe can see. A linear probe at chance is no
     promise about another model: measure with ``probe="boosting"`` too.

@@ -1,5 +1,7 @@
 """Maximum mean discrepancy: how differently the groups are distributed."""
 
+from __future__ import annotations
+
 from itertools import combinations
 from typing import Literal
 

@@ -1,5 +1,7 @@
 """Gaps between groups in the decisions of a downstream classifier, computed by fairlearn."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """The classifiers that try to read an attribute from a representation."""
 
+from __future__ import annotations
+
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal
 

@@ -1,5 +1,7 @@
 """Area under the ROC curve from ranks, for many relabellings of the same scores at once."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,5 +1,7 @@
 """How much of the data a subspace keeps."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import gen_batches

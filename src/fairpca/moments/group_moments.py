@@ -102,6 +102,9 @@ class GroupMoments:
             precision=max(self.precision, other.precision),
         )
 
+    def __radd__(self, other: object) -> GroupMoments:
+        return self if other == 0 else NotImplemented  # so that sum() works
+
     def rescaled(self, scale: Array) -> GroupMoments:
         """Return the moments of the rows divided by `scale`."""
         return replace(

@@ -112,7 +112,7 @@ def _reach(subspace: Subspace, share: float, total: float) -> Subspace:
         raise InfeasibleError(
             f"n_components={share} asks for {share:.2%} of the variance, but all "
             f"{len(kept)} directions that satisfy the constraint together hold {kept[-1]:.2%}. "
-            f"Ask for less, or set tradeoff > 0 to give some of the rest back."
+            f"Ask for less, or pass n_components=None for all of them."
         )
     return subspace.first(int(enough[0]) + 1)
 
