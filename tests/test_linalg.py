@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from assertions import assert_orthonormal, assert_same_subspace
+from fairpca import linalg
 from fairpca.linalg import (
     complete_basis,
     deflate,
@@ -91,3 +92,16 @@ def test_signs_are_deterministic(asarray):
     flipped = np.asarray(deterministic_signs(asarray(U)))
     np.testing.assert_array_equal(flipped, [[-0.6, 0.8], [0.8, 0.6]])
     np.testing.assert_array_equal(np.asarray(deterministic_signs(asarray(-U))), flipped)
+
+
+def test_an_eigenvector_that_lanczos_missed_is_noticed(monkeypatch):
+    A = np.diag(np.exp(-np.arange(900.0) / 10))
+    original = linalg.eigsh
+
+    def forgetful(A, k, **options):
+        values, vectors = original(A, k + 1, **options | {"ncv": 2 * k + 12})
+        return values[:-1], vectors[:, :-1]  # without the largest
+
+    monkeypatch.setattr(linalg, "eigsh", forgetful)
+    values, _ = top_eigenpairs(A, 10)
+    assert values[0] == pytest.approx(1.0)

@@ -12,17 +12,40 @@ from fairpca import FairPCA, MissingGroupError, MissingTargetError, collect_mome
 from oracles import fair_pca_s_by_the_book
 
 
-@pytest.mark.parametrize("power", [3, 6, 8])
+@pytest.mark.parametrize("power", [3, 6])
 def test_components_stay_orthonormal_and_fair_in_mixed_units(power):
+    """Without the polishing step the weak components differ by 3e-5 standard deviations at 1e6."""
+    rng = np.random.default_rng(0)
+    g = rng.integers(0, 4, 3000)
+    X = rng.normal(size=(3000, 8)) @ rng.normal(size=(8, 8)) + rng.normal(size=(4, 8))[g]
+    X[:, :4] *= 10.0**-power
+    X[:, 4:] *= 10.0**power
+    fair = FairPCA(5).fit(X, sensitive_features=g)
+    assert_orthonormal(fair.components_.T, atol=1e-10)
+    for component in fair.transform(X).T:  # each in its own units
+        assert_equal_group_means(component[:, None], g)
+
+
+def test_units_too_far_apart_still_give_an_orthonormal_basis():
     rng = np.random.default_rng(0)
     g = rng.integers(0, 3, 3000)
     X = rng.normal(size=(3000, 8)) @ rng.normal(size=(8, 8)) + g[:, None]
-    X[:, :4] *= 10.0**-power
-    X[:, 4:] *= 10.0**power
-    fair = FairPCA(6).fit(X, sensitive_features=g)
-    assert_orthonormal(fair.components_.T, atol=1e-10)
-    T = fair.transform(X)
-    assert_equal_group_means(T[:, :2], g)
+    X[:, :4] *= 1e-9
+    X[:, 4:] *= 1e9
+    assert_orthonormal(FairPCA(6).fit(X, sensitive_features=g).components_.T, atol=1e-10)
+
+
+def test_a_constant_column_takes_no_direction_however_the_rows_are_split():
+    rng = np.random.default_rng(20)
+    X, g = rng.normal(size=(60, 4)), rng.integers(0, 4, 60)
+    X[:, 1] = 1e15 / 3
+    batched = FairPCA(scale=True)
+    for i in range(0, 60, 7):
+        batched.partial_fit(X[i : i + 7], sensitive_features={"g": g[i : i + 7] > 1})
+    assert batched.constraint_rank_ == 1
+    assert batched.scale_[1] == 1
+    rows = batched.moments_.contrasts()[0]
+    np.testing.assert_array_equal(rows[:, 1], 0)
 
 
 @pytest.mark.parametrize("column", ["constant", "far away"])
@@ -63,17 +86,17 @@ def test_a_light_group_in_single_precision_is_still_erased():
     assert_equal_group_means(fair.transform(X.astype(float)), rare, w, rtol=1e-4)
 
 
-@pytest.mark.parametrize("separation", [1e2, 1e4, 1e6])
+@pytest.mark.parametrize("separation", [1e2, 1e4, 1e5])
 def test_covariances_of_distant_groups_keep_their_digits(separation):
     rng = np.random.default_rng(4)
     z = rng.integers(0, 2, 500)
     X = rng.normal(size=(500, 6)) * np.where(z[:, None] == 1, np.linspace(1, 3, 6), 1.0)
     X = X - np.array([X[z == 0].mean(0), X[z == 1].mean(0)])[z]
-    moved = X + separation * z[:, None] * np.eye(6)[0]
+    moved = X + separation * z[:, None] * np.array([1.0, -0.5, 0.3, 0.7, -0.2, 0.4])
     fair = FairPCA(2, match="covariances", covariance_directions=3)
     fair.fit(moved, sensitive_features=z)
     oracle = fair_pca_s_by_the_book(moved, z, k=2, l=3)
-    assert_same_subspace(fair.components_.T, oracle, atol=1e-5)
+    assert_same_subspace(fair.components_.T, oracle, atol=1e-6)
 
 
 def test_later_changes_of_the_callers_arrays_do_not_reach_the_batches():

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from fairpca.errors import ManyLevelsWarning, MissingGroupError
-from fairpca.groups import Levels, Numeric, read_attributes
+from fairpca.groups import Levels, Numeric, drop_unused_labels, read_attributes
 
 
 def levels_of(attribute):
@@ -160,3 +160,9 @@ def test_a_row_with_a_missing_part_has_no_joint_group():
 def test_three_dimensions_are_refused():
     with pytest.raises(ValueError, match="3 dimensions"):
         read_attributes(np.zeros((2, 2, 2)))
+
+
+def test_dropping_unused_labels_leaves_missing_rows_missing():
+    used = drop_unused_labels(Levels("a", ("x", "y", "z"), np.array([0, 2, -1, 2])))
+    assert used.labels == ("x", "z")
+    assert used.codes.tolist() == [0, 1, -1, 1]

@@ -118,7 +118,7 @@ def test_columns_in_units_of_1e6_and_1e_6_side_by_side_are_both_erased():
     U = equalize_means(moments, None).basis
     T = X @ U - X.mean(axis=0) @ U
     correlation = [np.corrcoef(t, z)[0, 1] for t in T.T]
-    assert np.abs(correlation).max() < 1e-9  # 1e-4 without the polishing step
+    assert np.abs(correlation).max() < 1e-9
 
 
 def test_nested_and_repeated_attributes_take_no_extra_direction():

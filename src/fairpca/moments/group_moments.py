@@ -132,7 +132,6 @@ class GroupMoments:
         pairs = [a.contrasts() for a in self.attributes]
         xp = array_namespace(self.mean)
         rows = xp.concat([rows for rows, _ in pairs], axis=0)
-        rows = xp.where(self.varies, rows, xp.zeros_like(rows))
         return rows, np.concatenate([sizes for _, sizes in pairs])
 
     @property
