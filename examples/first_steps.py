@@ -42,14 +42,25 @@ def encode(reduction, X, sensitive):
     return encoder.fit(X)
 
 
+def held_out_thirds(loans, n_splits=SPLITS):
+    """Race as white or other, and rounds of training rows and a third that is held out."""
+    race = np.where(loans.sensitive["race"] == "white", "white", "other")
+    splits = StratifiedShuffleSplit(n_splits, test_size=1 / 3, random_state=0)
+    return race, list(splits.split(loans.features, loans.target.astype(str) + race))
+
+
+def means_over_rounds(measured):
+    return {
+        name: {what: np.mean([round_[what] for round_ in rounds]) for what in rounds[0]}
+        for name, rounds in measured.items()
+    }
+
+
 def main(n_splits=SPLITS):
     loans = load_loanapp()
     X, y, sensitive = loans.features, loans.target, loans.sensitive
-    race = np.where(sensitive["race"] == "white", "white", "other")
+    race, rounds = held_out_thirds(loans, n_splits)
     sex = sensitive["sex"].astype(object).fillna("").to_numpy()
-
-    splits = StratifiedShuffleSplit(n_splits, test_size=1 / 3, random_state=0)
-    rounds = list(splits.split(X, y.astype(str) + race))
     measured = {name: [] for name in REDUCTIONS}
     for train, test in track(rounds, "Measuring", console=Console(stderr=True), transient=True):
         for name, reduction in REDUCTIONS.items():
@@ -62,11 +73,7 @@ def main(n_splits=SPLITS):
                 | decisions(T, y.iloc[train], T_test, y.iloc[test], race[test])
                 | {"variance": explained_variance_ratio(X_test, U)}
             )
-    means = {
-        name: {what: np.mean([round_[what] for round_ in rounds_]) for what in rounds_[0]}
-        for name, rounds_ in measured.items()
-    }
-    show(means, X.shape, n_splits, lenders_gap=selection_rate_gap(y, race))
+    show(means_over_rounds(measured), X.shape, n_splits, lenders_gap=selection_rate_gap(y, race))
 
 
 def recognition(attribute, T, values):

@@ -9,13 +9,21 @@ from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
-from first_steps import REDUCTIONS, SPLITS, K, encode, recognition
+from first_steps import (
+    REDUCTIONS,
+    SPLITS,
+    K,
+    encode,
+    held_out_thirds,
+    means_over_rounds,
+    recognition,
+)
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
 from scipy.stats import gaussian_kde
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
+from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
@@ -44,10 +52,9 @@ def main():
 def measure(loans):
     """Means over the splits of `first_steps`, and the linear scores of all held-out rows."""
     X, sensitive = loans.features, loans.sensitive
-    race = np.where(sensitive["race"] == "white", "white", "other")
-    splits = StratifiedShuffleSplit(SPLITS, test_size=1 / 3, random_state=0)
+    race, rounds = held_out_thirds(loans)
     measured, scores, groups = {name: [] for name in REDUCTIONS}, {PLAIN: [], FAIR: []}, []
-    for train, test in splits.split(X, loans.target.astype(str) + race):
+    for train, test in rounds:
         groups.append(race[test])
         for name, reduction in REDUCTIONS.items():
             encoder = encode(reduction, X.iloc[train], sensitive.iloc[train])
@@ -58,10 +65,7 @@ def measure(loans):
             )
             if name in scores:
                 scores[name].append(linear_scores(T, race[test] == "other"))
-    means = {
-        name: {what: np.mean([round_[what] for round_ in rounds]) for what in rounds[0]}
-        for name, rounds in measured.items()
-    }
+    means = means_over_rounds(measured)
     return means, {n: np.concatenate(s) for n, s in scores.items()}, np.concatenate(groups)
 
 

@@ -48,6 +48,11 @@ def machine_epsilon(X: Any) -> float:
     return float(array_namespace(X).finfo(X.dtype).eps)
 
 
+def is_single(precision: float) -> bool:
+    """Tell whether a rounding unit belongs to single precision (or less)."""
+    return precision > 1e-10
+
+
 def to_numpy(A: Array) -> np.ndarray:
     """Return a small array on the host as NumPy."""
     if array_api_compat.is_torch_array(A) or array_api_compat.is_cupy_array(A):

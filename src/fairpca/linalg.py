@@ -15,7 +15,6 @@ SUBSET_FROM = 800
 Below it, waking SciPy's BLAS threads while NumPy's still spin costs more than the solver saves.
 """
 
-
 NEARLY_ORTHONORMAL = 1e-9
 """One Newton step squares the defect of a basis: 1e-9 becomes rounding."""
 

@@ -107,7 +107,7 @@ def check_target(y: Any, n: int, criterion: str) -> np.ndarray:
             f"criterion='demographic_parity'."
         )
     labels = np.asarray(y)
-    if any(v is None or v != v for v in (labels.tolist() if labels.dtype.kind in "Of" else ())):
+    if _has_missing(labels):
         raise MissingTargetError(
             f"y has missing values, and criterion={criterion!r} cannot tell which rows to compare "
             f"them with. Fill them in, or leave these rows out."
@@ -117,6 +117,12 @@ def check_target(y: Any, n: int, criterion: str) -> np.ndarray:
     if labels.shape != (n,):
         raise ValueError(f"y has shape {labels.shape}, but X has {n} rows. Pass one label per row.")
     return labels
+
+
+def _has_missing(labels: np.ndarray) -> bool:
+    if labels.dtype.kind == "f":
+        return bool(np.isnan(labels).any())
+    return labels.dtype.kind == "O" and any(v is None or v != v for v in labels.tolist())
 
 
 def apply_criterion(
@@ -132,7 +138,9 @@ def apply_criterion(
     in the paper. Equalised odds keeps all rows for the variance and ties every attribute to
     every class of y.
     """
-    attributes = tuple(drop_unused_labels(a.take(np.flatnonzero(kept))) for a in attributes)
+    if not kept.all():
+        attributes = tuple(a.take(np.flatnonzero(kept)) for a in attributes)
+    attributes = tuple(drop_unused_labels(a) for a in attributes)
     if criterion == "demographic_parity" or y is None:
         return attributes, kept
     labels = y[kept]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from ..arrays import is_single
 from ..errors import ResidualWarning
 from ..maps import LinearMap
 from ..moments import GroupMoments, LevelMoments
@@ -36,8 +37,9 @@ def learned_attributes(
 
 def warn_of_a_residual(gap: float, precision: float) -> None:
     """Warn with the number if the constraint holds less exactly than rounding explains."""
-    if gap > (RESIDUAL_LIMIT if precision < 1e-10 else RESIDUAL_LIMIT_SINGLE):
-        advice = "" if precision < 1e-10 else " or float64"
+    single = is_single(precision)
+    if gap > (RESIDUAL_LIMIT_SINGLE if single else RESIDUAL_LIMIT):
+        advice = " or float64" if single else ""
         warnings.warn(
             f"A group mean still differs by {gap:.1e} standard deviations of a component (or a "
             f"numeric attribute correlates by that much), more than rounding explains: the data, "

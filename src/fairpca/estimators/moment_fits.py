@@ -168,6 +168,8 @@ class FitsFromMoments(ReadsSensitiveRows):
 
     def _ensure_solved(self) -> None:
         """Compute what was learned, if rows came through `partial_fit`; one thread does."""
+        if self._is_solved():
+            return  # nobody waits for another estimator that is being solved
         with _SOLVING:
             if not self._is_solved():
                 self._learn(self.moments_)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils import check_array
 
-from ..arrays import is_numpy, is_sparse, machine_epsilon, to_numpy
+from ..arrays import is_numpy, is_single, is_sparse, machine_epsilon, to_numpy
 from ..batches import Rows
 from ..moments import GroupMoments, accumulate
 
@@ -25,7 +25,7 @@ def finite_moments(rows: Rows, *, with_scatters: bool) -> GroupMoments:
             "X is finite, but its squares, times the weights, overflow. Divide X or the weights "
             "by a constant first."
         )
-    smallest = UNDERFLOW if machine_epsilon(rows.X) < 1e-10 else UNDERFLOW_SINGLE
+    smallest = UNDERFLOW_SINGLE if is_single(machine_epsilon(rows.X)) else UNDERFLOW
     if rows.n_rows > 1 and diagonal.max() < smallest and _varies(rows):
         raise ValueError(
             f"The squares of X, times the weights, underflow: the largest sum of squares of a "

@@ -83,9 +83,9 @@ class ReadsSensitiveRows:
         checks = {"accept_sparse": "csr", "dtype": FLOATS, **checks}
         if self.sensitive_columns is None:
             return validate_data(self, X, reset=first, **checks), None
+        X = indexable(X)
         if not first and self._lacks_sensitive_columns(X):
             return check_array(X, **checks), None
-        X = indexable(X)
         validate_data(self, X, reset=first, skip_check_array=True)
         features, columns = split_columns(X, as_columns(self.sensitive_columns))
         return check_array(features, estimator=self, input_name="X", **checks), columns
@@ -93,7 +93,6 @@ class ReadsSensitiveRows:
     def _lacks_sensitive_columns(self, X: Any) -> bool:
         """Tell whether X has just the features; complain if it has neither form."""
         sensitive = as_columns(self.sensitive_columns)
-        X = indexable(X)
         if X.shape[1] != self.n_features_in_ - len(sensitive):
             return False
         frame = nw.from_native(X, eager_only=True, pass_through=True)

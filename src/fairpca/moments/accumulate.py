@@ -12,6 +12,7 @@ from ..arrays import (
     array_namespace,
     float64,
     is_numpy,
+    is_single,
     is_sparse,
     like,
     machine_epsilon,
@@ -27,8 +28,6 @@ from .level_products import LevelProducts, Products, TotalProducts
 from .scatter import DenseScatter, RowScatter, Scatter
 
 PILOT_ROWS = 256
-COARSE = 1e-10
-"""Rounding units above this belong to single precision."""
 
 
 def accumulate(rows: Rows, *, with_scatters: bool = False) -> GroupMoments:
@@ -66,7 +65,7 @@ def _take_products(rows: Rows, with_scatters: bool) -> GroupMoments:
     """Tall data: means and d x d products in one pass."""
     X, weight, precision = rows.X, rows.total_weight, machine_epsilon(rows.X)
     xp = array_namespace(X)
-    design = Design(rows, "float32" if precision > COARSE else "float64")
+    design = Design(rows, "float32" if is_single(precision) else "float64")
     pilot_mean, pilot_variance = _pilot(rows)
     shift = pilot_mean if _harmful(pilot_mean, pilot_variance, precision) else None
     kind: type[Products] = LevelProducts if with_scatters else TotalProducts
@@ -95,7 +94,7 @@ def _take_products(rows: Rows, with_scatters: bool) -> GroupMoments:
 def _keep_rows(rows: Rows, with_scatters: bool, *, dense: bool) -> GroupMoments:
     """Wide or sparse data: means now, the scatter as the rows themselves unless `dense`."""
     X, weight, precision = rows.X, rows.total_weight, machine_epsilon(rows.X)
-    coarse = precision > COARSE and not is_sparse(X)
+    coarse = is_single(precision) and not is_sparse(X)
     design = Design(rows, "float32" if coarse else "float64")
     if is_sparse(X):
         precision = float(np.finfo(np.float64).eps)  # sums of few entries, in float64
@@ -171,5 +170,5 @@ def _pilot(rows: Rows) -> tuple[Array, Array]:
 
 def _harmful(shift: Array, variance: Array, precision: float) -> bool:
     """Tell whether subtracting the mean afterwards would cost more than about two digits."""
-    limit = 1.0 if precision > COARSE else 100.0
+    limit = 1.0 if is_single(precision) else 100.0
     return bool(array_namespace(shift).any(shift * shift > limit * variance))
