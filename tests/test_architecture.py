@@ -8,9 +8,12 @@ import pytest
 import fairpca
 
 PUBLIC = {
+    "FairKernelPCA",
     "FairPCA",
     "FairPCAError",
+    "FewLandmarksWarning",
     "GroupMoments",
+    "IndefiniteKernelWarning",
     "InfeasibleError",
     "ManyLevelsWarning",
     "MissingExtraError",

@@ -5,6 +5,8 @@ Equal means do not hide what a non-linear model can see; measure with `fairpca.m
 
 from .errors import (
     FairPCAError,
+    FewLandmarksWarning,
+    IndefiniteKernelWarning,
     InfeasibleError,
     ManyLevelsWarning,
     MissingExtraError,
@@ -13,15 +15,18 @@ from .errors import (
     ResidualWarning,
     SingleGroupError,
 )
-from .estimators import FairPCA, collect_moments
+from .estimators import FairKernelPCA, FairPCA, collect_moments
 from .moments import GroupMoments
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "FairKernelPCA",
     "FairPCA",
     "FairPCAError",
+    "FewLandmarksWarning",
     "GroupMoments",
+    "IndefiniteKernelWarning",
     "InfeasibleError",
     "ManyLevelsWarning",
     "MissingExtraError",

@@ -38,3 +38,11 @@ class ManyLevelsWarning(UserWarning):
 
 class ResidualWarning(UserWarning):
     """A constraint holds less exactly than promised; the message gives the number."""
+
+
+class IndefiniteKernelWarning(UserWarning):
+    """A kernel has negative eigenvalues, which were left out; the message gives their size."""
+
+
+class FewLandmarksWarning(UserWarning):
+    """Fewer landmarks were drawn than asked for: there were not more rows to draw from."""

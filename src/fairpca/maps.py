@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from .arrays import Array, array_namespace, is_sparse, like
 from .batches import block_rows, row_blocks
+from .parallel import each_item
+
+FEATURES_AT_A_TIME = 2**20
+"""How many features each thread computes at once: 8 MB, whatever the number of rows."""
 
 
 @dataclass(frozen=True)
@@ -66,3 +71,35 @@ def side_by_side(maps: Sequence[LinearMap], factors: Sequence[float]) -> LinearM
     xp = array_namespace(maps[0].matrix)
     matrices = [f * m.matrix for m, f in zip(maps, factors, strict=True)]
     return LinearMap(xp.concat(matrices, axis=1), maps[0].mean, maps[0].scale)
+
+
+@dataclass(frozen=True)
+class FeatureMap:
+    """Rows to features, then to a linear map of them; in blocks, by all threads.
+
+    Parameters
+    ----------
+    features : callable
+        Takes rows, returns their features, such as kernel values with the training rows.
+    linear : LinearMap
+        From features to the representation.
+    """
+
+    features: Callable[[Any], np.ndarray]
+    linear: LinearMap
+
+    @property
+    def matrix(self) -> Array:
+        """What the centred features are multiplied with."""
+        return self.linear.matrix
+
+    def __call__(self, X: Any) -> np.ndarray:
+        """Map rows; a large X never builds the features of all its rows."""
+        p, k = self.linear.matrix.shape
+        T = np.empty((X.shape[0], k), dtype=X.dtype)
+
+        def fill(block: slice) -> None:
+            T[block] = self.linear(self.features(X[block]))
+
+        each_item(fill, row_blocks(X.shape[0], max(16, FEATURES_AT_A_TIME // p)))
+        return T

@@ -6,7 +6,7 @@ BLAS splits one product over threads. For tall and thin data that is a poor barg
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 WIDEST = 1024
@@ -74,6 +75,29 @@ _one_blas_thread = _OneThread(_blas)
 
 one_scipy_blas_thread = _OneThread(_blas_of_scipy)
 """For SciPy routines that call back into NumPy: two pools of threads would fight for the cores."""
+
+
+@contextmanager
+def limited_threads(threads: int | None) -> Iterator[None]:
+    """Let BLAS, and so everything here, use so many threads inside; None changes nothing."""
+    if threads is None:
+        yield
+        return
+    with _blas().limit(limits=threads):
+        yield
+
+
+def each_item(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """Return the results of `work` on every item, in order; a free thread takes the next one.
+
+    Each thread has one BLAS thread, so `work` may multiply matrices. It must not touch what the
+    work on other items touches.
+    """
+    threads = blas_threads()
+    if threads < 2:
+        return [work(item) for item in items]
+    with _one_blas_thread(), ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(work, items))
 
 
 def share_blocks(

@@ -14,18 +14,38 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from assertions import assert_equal_group_means
-from fairpca import FairPCA, MissingGroupError
+from fairpca import FairKernelPCA, FairPCA, MissingGroupError
 
 
-class WithMadeUpGroups(FairPCA):
+class WithMadeUpGroups:
     """The checks pass no groups: rows fall into two, by a rule that does not look at order."""
 
     def fit(self, X, y=None, *, sensitive_features=None, sample_weight=None):
         return super().fit(X, y, sensitive_features=made_up_groups(X), sample_weight=sample_weight)
 
+
+class WithMadeUpGroupsInBatches(WithMadeUpGroups):
     def partial_fit(self, X, y=None, *, sensitive_features=None, sample_weight=None):
         return super().partial_fit(
             X, y, sensitive_features=made_up_groups(X), sample_weight=sample_weight
+        )
+
+
+class GroupedPCA(WithMadeUpGroupsInBatches, FairPCA):
+    pass
+
+
+class GroupedKernelPCA(WithMadeUpGroups, FairKernelPCA):
+    def fit_transform(self, X, y=None, *, sensitive_features=None, sample_weight=None):
+        return super().fit_transform(
+            X, y, sensitive_features=made_up_groups(X), sample_weight=sample_weight
+        )
+
+
+class GroupedApproximateKernelPCA(WithMadeUpGroupsInBatches, FairKernelPCA):
+    def __init__(self, approximation="nystroem", n_landmarks=10, tradeoff=0.0):
+        super().__init__(
+            approximation=approximation, n_landmarks=n_landmarks, tradeoff=tradeoff, random_state=0
         )
 
 
@@ -42,7 +62,27 @@ def made_up_groups(X):
     return groups
 
 
-@parametrize_with_checks([WithMadeUpGroups(), WithMadeUpGroups(scale=True, tradeoff=0.5)])
+LANDMARKS_ARE_ROWS = {
+    f"check_sample_weight_equivalence_on_{kind}_data": (
+        "a repeated row can be drawn twice as a landmark, a row of weight two cannot"
+    )
+    for kind in ("dense", "sparse")
+}
+
+
+@parametrize_with_checks(
+    [
+        GroupedPCA(),
+        GroupedPCA(scale=True, tradeoff=0.5),
+        GroupedKernelPCA(),
+        GroupedKernelPCA(tradeoff=0.5, kernel="laplacian", solver="dense", n_components=1),
+        GroupedApproximateKernelPCA(tradeoff=0.5),
+        GroupedApproximateKernelPCA("random_features"),
+    ],
+    expected_failed_checks=lambda estimator: (
+        LANDMARKS_ARE_ROWS if getattr(estimator, "approximation", None) == "nystroem" else {}
+    ),
+)
 def test_all_estimator_checks_pass(estimator, check):
     check(estimator)
 

@@ -1,5 +1,5 @@
 """Where rows come from, cut into blocks that stay in cache."""
 
-from .in_memory import BLOCK_ROWS, Rows, block_rows, row_blocks
+from .in_memory import BLOCK_ROWS, MappedRows, Rows, block_rows, row_blocks
 
-__all__ = ["BLOCK_ROWS", "Rows", "block_rows", "row_blocks"]
+__all__ = ["BLOCK_ROWS", "MappedRows", "Rows", "block_rows", "row_blocks"]

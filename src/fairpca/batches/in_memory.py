@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -60,11 +61,20 @@ class Rows:
         """How many numbers it takes to store the features."""
         return self.X.nnz if is_sparse(self.X) else self.n_rows * self.X.shape[1]
 
+    @property
+    def empty(self) -> Array:
+        """No rows at all: tells the number of features, their type and their array library."""
+        return self.block(slice(0, 0))
+
     def block(self, rows: slice) -> Array:
         """Return the features of some of the rows that count; a view where possible."""
         if self.chosen is None:
             return self.X[rows, :]
         return take_rows(self.X, self.chosen[rows])
+
+    def take(self, positions: np.ndarray) -> Array:
+        """Return the features of the rows that count at the given positions, as a copy."""
+        return take_rows(self.X, positions if self.chosen is None else self.chosen[positions])
 
     def safe_to_keep(self) -> Rows:
         """Return rows that later changes of the caller's arrays do not reach.
@@ -81,6 +91,35 @@ class Rows:
         if self.chosen is None:
             return self
         return Rows(take_rows(self.X, self.chosen), self.weight, self.attributes)
+
+
+@dataclass(frozen=True)
+class MappedRows(Rows):
+    """Rows seen through a feature map, block by block; the features are never held as a whole.
+
+    Parameters
+    ----------
+    features : callable
+        Takes a block of rows of `X`, returns a dense array with one row of features for each.
+    """
+
+    features: Callable[[Any], Array] = field(kw_only=True)
+
+    def block(self, rows: slice) -> Array:
+        """Return the features of some of the rows that count."""
+        return self.features(super().block(rows))
+
+    def take(self, positions: np.ndarray) -> Array:
+        """Return the features of the rows that count at the given positions."""
+        return self.features(super().take(positions))
+
+    def safe_to_keep(self) -> Rows:
+        """Return these rows: features are computed, so nothing of the caller's is kept."""
+        return self
+
+    def materialized(self) -> Rows:
+        """Return the features as an array of their own."""
+        return Rows(self.block(slice(0, self.n_rows)), self.weight, self.attributes)
 
 
 def row_blocks(n: int, size: int) -> Iterator[slice]:

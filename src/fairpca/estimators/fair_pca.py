@@ -6,28 +6,22 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from ..maps import LinearMap, side_by_side
-from ..moments import (
-    GroupMoments,
-    standard_deviations,
-)
+from ..moments import GroupMoments, standard_deviations
 from ..solvers import (
     covariance_gap,
     equalize_covariances_spectral,
     equalize_means,
     maximize_variance,
 )
+from .given_moments import FitsGivenMoments
 from .learned import learned_attributes, warn_of_a_residual
-from .moment_fits import FitsFromMoments
 from .parameters import check_directions, check_n_components, check_parameters, check_tradeoff
-from .sensitive_rows import FLOATS
+from .representation import FairTransformer
 
 
-class FairPCA(FitsFromMoments, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class FairPCA(FitsGivenMoments, FairTransformer):
     r"""Project data onto the best subspace that shows no group difference in the means.
 
     Among all k-dimensional projections under which every demographic group has the same mean
@@ -197,22 +191,6 @@ class FairPCA(FitsFromMoments, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.missing_sensitive = missing_sensitive
         self.random_state = random_state
 
-    def transform(self, X: Any) -> Any:
-        """Return the fair representation of rows; their attributes are not needed.
-
-        Parameters
-        ----------
-        X : array-like, frame or sparse matrix of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        T : array of shape (n, k), or (n, 2k) with ``tradeoff > 0``
-        """
-        check_is_fitted(self)
-        self._ensure_solved()
-        return self._map(self._features(X, first=False)[0])
-
     def inverse_transform(self, T: Any) -> np.ndarray:
         """Return the rows of the original space that a representation stands for.
 
@@ -227,14 +205,7 @@ class FairPCA(FitsFromMoments, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             What the components can express; the directions that carry the attributes stay at the
             mean.
         """
-        check_is_fitted(self)
-        self._ensure_solved()
-        T = check_array(T, dtype=FLOATS)
-        if T.shape[1] != self._n_features_out:
-            raise ValueError(
-                f"T has {T.shape[1]} columns, but this representation has {self._n_features_out}. "
-                f"Pass what transform returned."
-            )
+        T = self._checked_representation(T)  # solves first, where rows came in batches
         return self._map.inverse(T)
 
     def _check_parameters(self) -> None:
@@ -263,36 +234,3 @@ class FairPCA(FitsFromMoments, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             parts = [learned["_map"], LinearMap(standard.basis, moments.mean, scale)]
             learned["_map"] = side_by_side(parts, [1.0, tradeoff])
         return learned
-
-    def _seed(self) -> int:
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
-
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return the names of the columns of the representation.
-
-        Parameters
-        ----------
-        input_features : ignored
-            As in scikit-learn.
-
-        Returns
-        -------
-        names : array of str
-            ``fairpca0, fairpca1, ...``; with ``tradeoff > 0`` the standard half follows as
-            ``fairpca_standard0, ...``, so that nobody takes it for fair.
-        """
-        names = super().get_feature_names_out(input_features)
-        k, prefix = self.n_components_, type(self).__name__.lower()
-        standard = [f"{prefix}_standard{i}" for i in range(len(names) - k)]
-        return np.asarray([*names[:k], *standard], dtype=object)
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self._map.matrix.shape[1])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        tags.target_tags.required = self.criterion != "demographic_parity"
-        return tags

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 from ..arrays import is_single
 from ..errors import ResidualWarning
 from ..maps import LinearMap
-from ..moments import GroupMoments, LevelMoments
+from ..moments import AttributeMoments, GroupMoments, LevelMoments
 from ..solvers import Subspace, mean_gap
 
 RESIDUAL_LIMIT, RESIDUAL_LIMIT_SINGLE = 1e-7, 1e-3
@@ -29,7 +30,7 @@ def learned_attributes(
         "n_components_": fair.basis.shape[1],
         "constraint_rank_": fair.constraint_rank,
         "n_samples_seen_": moments.n_rows,
-        "groups_": _groups(moments),
+        "groups_": groups_of(moments.attributes),
         "mean_gap_": mean_gap(work, fair),
         "_map": LinearMap(fair.basis, moments.mean, scale),
     }
@@ -50,8 +51,8 @@ def warn_of_a_residual(gap: float, precision: float) -> None:
         )
 
 
-def _groups(moments: GroupMoments) -> dict[str, Any]:
+def groups_of(attributes: Sequence[AttributeMoments]) -> dict[str, Any]:
+    """Return the levels of each attribute, or "numeric"."""
     return {
-        a.name: list(a.labels) if isinstance(a, LevelMoments) else "numeric"
-        for a in moments.attributes
+        a.name: list(a.labels) if isinstance(a, LevelMoments) else "numeric" for a in attributes
     }

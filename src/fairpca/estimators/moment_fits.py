@@ -1,4 +1,4 @@
-"""`fit`, `partial_fit` and `fit_moments` of everything that can be solved from moments."""
+"""`fit` and `partial_fit` of everything that can be solved from moments."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from abc import abstractmethod
 from threading import RLock
 from typing import Any, ClassVar, Self
 
+from ..batches import Rows
 from ..moments import DenseScatter, GroupMoments
 from .inputs import unchanged_on_error
 from .rows_to_moments import finite_moments
@@ -24,6 +25,7 @@ class FitsFromMoments(ReadsSensitiveRows):
     """
 
     _learned: ClassVar[frozenset[str]]
+    _chosen_at_first: ClassVar[tuple[str, ...]] = ()
     moments_: GroupMoments
 
     @abstractmethod
@@ -65,7 +67,7 @@ class FitsFromMoments(ReadsSensitiveRows):
         self
         """
         with unchanged_on_error(self):
-            self._forget()
+            self._forget(all_of_it=True)
             moments = self._moments(
                 X, y, sensitive_features, sample_weight, first=True, partial=False
             )
@@ -111,52 +113,17 @@ class FitsFromMoments(ReadsSensitiveRows):
             self.moments_ = total
         return self
 
-    def fit_moments(self, moments: GroupMoments) -> Self:
-        """Learn the fair representation of rows known only through their moments.
-
-        Parameters
-        ----------
-        moments : GroupMoments
-            From `fairpca.collect_moments`, possibly the sum over many batches or machines. The
-            criterion and the treatment of missing attributes were applied when they were
-            collected.
-
-        Returns
-        -------
-        self
-        """
-        if not isinstance(moments, GroupMoments):
-            raise TypeError(
-                f"fit_moments takes GroupMoments, not {type(moments).__name__}. Make them with "
-                f"fairpca.collect_moments, or use fit for rows."
-            )
-        self._check_parameters()
-        untied = any(a.stratum is None for a in moments.attributes)
-        if self.criterion != "demographic_parity" and untied:
-            raise ValueError(
-                f"criterion={self.criterion!r}, but these moments were collected for demographic "
-                f"parity, over all rows. Collect them with collect_moments(..., y=y, "
-                f"criterion={self.criterion!r})."
-            )
-        if self.sensitive_columns is not None:
-            raise ValueError(
-                "sensitive_columns names columns of X, but moments have features only. Leave it "
-                "out here, and in collect_moments name the attributes."
-            )
-        with unchanged_on_error(self):
-            self._forget()
-            self.__dict__.pop("feature_names_in_", None)
-            self._learn(moments)
-            self._keep(moments)
-            self.n_features_in_ = moments.n_features
-        return self
-
     def _moments(self, *arguments: Any, first: bool, partial: bool) -> GroupMoments:
         self._check_parameters()
         rows = self._rows(*arguments, first=first, partial=partial)
         if partial:
             rows = rows.safe_to_keep()
+        rows = self._mapped(rows, first=first, partial=partial)
         return finite_moments(rows, with_scatters=self._collects_scatters())
+
+    def _mapped(self, rows: Rows, *, first: bool, partial: bool) -> Rows:
+        """Return the rows whose moments are taken; a kernel method sees them as features."""
+        return rows
 
     def _learn(self, moments: GroupMoments) -> None:
         if moments.n_rows < 2:
@@ -182,8 +149,9 @@ class FitsFromMoments(ReadsSensitiveRows):
     def _is_solved(self) -> bool:
         return "_map" in vars(self)
 
-    def _forget(self) -> None:
-        for name in [*self._learned, "moments_"]:
+    def _forget(self, *, all_of_it: bool = False) -> None:
+        """Drop what was learned; what later batches build on only if they start anew."""
+        for name in [*self._learned, "moments_", *(self._chosen_at_first if all_of_it else ())]:
             self.__dict__.pop(name, None)
 
     def __getattr__(self, name: str) -> Any:

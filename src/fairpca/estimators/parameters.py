@@ -15,11 +15,17 @@ COVARIANCE_METHODS = ("spectral",)
 MISSING = ("error", "ignore", "group")
 
 
-def check_choice(name: str, value: Any, allowed: tuple[str, ...]) -> None:
-    """Raise unless `value` is one of the allowed words."""
+def check_choice(name: str, value: Any, allowed: tuple[str, ...], *, or_else: str = "") -> None:
+    """Raise unless `value` is one of the allowed words; `or_else` says what else would do."""
     if not isinstance(value, str) or value not in allowed:
-        choices = ", ".join(repr(a) for a in allowed)
+        choices = ", ".join(repr(a) for a in allowed) + (f", or {or_else}" if or_else else "")
         raise ValueError(f"{name}={value!r} is not an option. Use one of {choices}.")
+
+
+def check_bool(name: str, value: Any) -> None:
+    """Raise unless `value` is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name}={value!r} is not a bool. Use True or False.")
 
 
 def check_n_components(n_components: Any) -> int | float | None:
@@ -68,10 +74,7 @@ def check_parameters(estimator: Any) -> None:
     check_choice("solver", estimator.solver, SOLVERS)
     check_choice("missing_sensitive", estimator.missing_sensitive, MISSING)
     for name in ("scale", "intersectional"):
-        if not isinstance(getattr(estimator, name), bool | np.bool_):
-            raise ValueError(
-                f"{name}={getattr(estimator, name)!r} is not a bool. Use True or False."
-            )
+        check_bool(name, getattr(estimator, name))
     check_n_components(estimator.n_components)
     check_directions(estimator.covariance_directions)
     check_tradeoff(estimator.tradeoff)

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from ..arrays import is_numpy, is_single, is_sparse, machine_epsilon, to_numpy
-from ..batches import Rows
+from ..batches import MappedRows, Rows
 from ..moments import GroupMoments, accumulate
 
 UNDERFLOW, UNDERFLOW_SINGLE = 1e-280, 1e-30
@@ -18,14 +18,19 @@ def finite_moments(rows: Rows, *, with_scatters: bool) -> GroupMoments:
     moments = accumulate(rows, with_scatters=with_scatters)
     diagonal = to_numpy(moments.scatter.diagonal)
     if rows.chosen is not None:  # rows that do not count must be finite too, as in `transform`
-        _check_finite(rows)
+        check_finite(rows)
     if not np.isfinite(diagonal).all() or not np.isfinite(to_numpy(moments.mean)).all():
-        _check_finite(rows)
+        check_finite(rows)
+        if isinstance(rows, MappedRows):
+            raise ValueError(
+                "X is finite, but kernel values of its rows, or their squares, overflow. Divide X "
+                "by a constant first, or use a smaller gamma or degree."
+            )
         raise ValueError(
             "X is finite, but its squares, times the weights, overflow. Divide X or the weights "
             "by a constant first."
         )
-    smallest = UNDERFLOW_SINGLE if is_single(machine_epsilon(rows.X)) else UNDERFLOW
+    smallest = UNDERFLOW_SINGLE if is_single(machine_epsilon(rows.empty)) else UNDERFLOW
     if rows.n_rows > 1 and diagonal.max() < smallest and _varies(rows):
         raise ValueError(
             f"The squares of X, times the weights, underflow: the largest sum of squares of a "
@@ -34,7 +39,8 @@ def finite_moments(rows: Rows, *, with_scatters: bool) -> GroupMoments:
     return moments
 
 
-def _check_finite(rows: Rows) -> None:
+def check_finite(rows: Rows) -> None:
+    """Raise if a feature of a row, counted or not, is NaN or infinite."""
     if is_numpy(rows.X) or is_sparse(rows.X):
         check_array(rows.X, accept_sparse=True, input_name="X")
 

@@ -3,6 +3,7 @@
 from .accumulate import accumulate
 from .attribute_moments import AttributeMoments, LevelMoments, NumericMoments
 from .group_moments import GroupMoments, standard_deviations
+from .rows_as_features import attributes_over_rows
 from .scatter import DenseScatter, RowScatter, Scatter
 
 __all__ = [
@@ -14,5 +15,6 @@ __all__ = [
     "RowScatter",
     "Scatter",
     "accumulate",
+    "attributes_over_rows",
     "standard_deviations",
 ]

@@ -53,9 +53,9 @@ def accumulate(rows: Rows, *, with_scatters: bool = False) -> GroupMoments:
 
     Wide rows, and sparse ones that take less memory than a d x d matrix, are kept as they are.
     """
-    d = rows.X.shape[1]
+    d = rows.empty.shape[1]
     with quiet_overflow():
-        if is_sparse(rows.X) or rows.n_rows < d:
+        if is_sparse(rows.empty) or rows.n_rows < d:
             rows = rows.materialized()
             return _keep_rows(rows, with_scatters, dense=rows.entries >= d * d)
         return _take_products(rows, with_scatters)
@@ -63,8 +63,8 @@ def accumulate(rows: Rows, *, with_scatters: bool = False) -> GroupMoments:
 
 def _take_products(rows: Rows, with_scatters: bool) -> GroupMoments:
     """Tall data: means and d x d products in one pass."""
-    X, weight, precision = rows.X, rows.total_weight, machine_epsilon(rows.X)
-    xp = array_namespace(X)
+    weight, precision = rows.total_weight, machine_epsilon(rows.empty)
+    xp = array_namespace(rows.empty)
     design = Design(rows, "float32" if is_single(precision) else "float64")
     pilot_mean, pilot_variance = _pilot(rows)
     shift = pilot_mean if _harmful(pilot_mean, pilot_variance, precision) else None
@@ -133,7 +133,7 @@ def _pass(
     kind: type[Products],
 ) -> tuple[Array, Products]:
     """Return ``H.T @ (X - shift)``, and the products of the shifted rows that `kind` collects."""
-    X = rows.X
+    X = rows.empty
     centre = None if shift is None else like(shift, X)
 
     def work(blocks: Sequence[slice]) -> tuple[CrossProduct, Products]:
@@ -160,9 +160,9 @@ def _pass(
 
 def _pilot(rows: Rows) -> tuple[Array, Array]:
     """Return the mean and variance of a sample of rows spread over the data."""
-    xp = array_namespace(rows.X)
+    xp = array_namespace(rows.empty)
     if rows.n_rows == 0:
-        nothing = xp.zeros(rows.X.shape[1], dtype=xp.float64)
+        nothing = xp.zeros(rows.empty.shape[1], dtype=xp.float64)
         return nothing, nothing
     sample = float64(rows.block(slice(0, rows.n_rows, max(1, rows.n_rows // PILOT_ROWS))))
     return xp.mean(sample, axis=0), xp.var(sample, axis=0)

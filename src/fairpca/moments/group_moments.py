@@ -12,7 +12,7 @@ from ..arrays import Array, array_namespace
 from ..batches import BLOCK_ROWS
 from ..groups import FEW_INTEGRAL_VALUES
 from .attribute_moments import AttributeMoments, LevelMoments, NumericMoments
-from .scatter import Scatter, merge_scatters
+from .scatter import DenseScatter, Scatter, merge_scatters
 
 
 @dataclass(frozen=True)
@@ -122,6 +122,13 @@ class GroupMoments:
             scatter=self.scatter.compressed(B),
             attributes=tuple(a.compressed(B) for a in self.attributes),
         )
+
+    def about_the_origin(self) -> GroupMoments:
+        """Return moments whose scatter is ``sum w x x^T``; group differences are the same."""
+        square = self.weight * self.mean[:, None] * self.mean
+        scatter = DenseScatter(self.scatter.dense().matrix + square)
+        zero = array_namespace(self.mean).zeros_like(self.mean)
+        return replace(self, mean=zero, scatter=scatter)
 
     def contrasts(self) -> tuple[Array, np.ndarray]:
         """Return the constraint rows of all attributes, and the size of each row.

@@ -85,9 +85,8 @@ class LevelProducts(Products):
 
     def _centre(self, i: int, g: int) -> Array:
         """Return the mean of a few rows of a level, measured from the shift of all rows."""
-        rows = self.design.rows
         few = np.flatnonzero(self._levels[i].codes == g)[:CENTRE_ROWS]
-        some = float64(take_rows(rows.X, few if rows.chosen is None else rows.chosen[few]))
+        some = float64(self.design.rows.take(few))
         xp = array_namespace(some)
         if len(few) == 0:
             return xp.sum(some, axis=0)

@@ -10,7 +10,8 @@ from ..arrays import Array, array_namespace, like
 from ..errors import InfeasibleError, SingleGroupError
 from ..linalg import deflate, deterministic_signs, orthonormalize
 from ..moments import GroupMoments, LevelMoments, RowScatter
-from .equalize_means import MeanConstraint, check_dimension, mean_constraint
+from .checks import check_dimension
+from .equalize_means import MeanConstraint, mean_constraint
 from .maximize_variance import maximize_variance
 from .subspace import Subspace
 
@@ -50,7 +51,7 @@ def equalize_covariances_spectral(
     two groups they are the eigenvectors of :math:`\Sigma_0 - \Sigma_1` of smallest magnitude.
     """
     constraint = mean_constraint(moments)
-    check_dimension(moments, constraint, k)
+    check_dimension(moments, constraint.rank, k)
     span, inner, Q = _working_space(moments, constraint)
     n_fair = inner.n_features - Q.shape[1]
     l = _how_many_directions(directions, k, inner.n_features, n_fair)  # noqa: E741

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..arrays import Array, array_namespace, like
-from ..errors import InfeasibleError, MissingTargetError, SingleGroupError
 from ..linalg import orthonormalize, row_space
-from ..moments import AttributeMoments, GroupMoments, LevelMoments, NumericMoments
+from ..moments import AttributeMoments, GroupMoments, LevelMoments
+from .checks import check_attributes, check_dimension
 from .maximize_variance import maximize_variance
 from .subspace import Subspace
 
@@ -18,6 +19,7 @@ def equalize_means(
     moments: GroupMoments,
     k: int | float | None,
     *,
+    constraint: MeanConstraint | None = None,
     solver: str = "auto",
     random_state: int | np.random.Generator | None = None,
 ) -> Subspace:
@@ -32,6 +34,8 @@ def equalize_means(
         Moments of rows in d dimensions.
     k : int, float or None
         Dimension; or the share of the total variance to reach; or all feasible directions.
+    constraint : MeanConstraint, optional
+        The directions that separate group means, where they are known already.
     solver, random_state
         See `maximize_variance`.
 
@@ -57,8 +61,8 @@ def equalize_means(
     .. [1] Kleindessner, Donini, Russell, Zafar. "Efficient fair PCA for fair representation
        learning". AISTATS 2023.
     """
-    constraint = mean_constraint(moments)
-    check_dimension(moments, constraint, k)
+    constraint = mean_constraint(moments) if constraint is None else constraint
+    check_dimension(moments, constraint.rank, k)
     subspace = maximize_variance(
         moments, k, avoid=constraint.Q, solver=solver, random_state=random_state
     )
@@ -89,6 +93,13 @@ class MeanConstraint:
         """Number of directions."""
         return int(self.Q.shape[1])
 
+    def compressed(self, B: Array, moments: GroupMoments, *, tol: float) -> MeanConstraint:
+        """Return the constraint for rows times `B`, whose moments are given.
+
+        Combinations of rows that `B` all but annihilates (correlations up to `tol`) are rounding.
+        """
+        return _independent(self.rows @ B, moments.spread, tol)
+
     def polished(self, U: Array) -> Array:
         """Satisfy the constraint to rounding in the units of each feature.
 
@@ -113,67 +124,17 @@ def mean_constraint(moments: GroupMoments) -> MeanConstraint:
     attributes in small units unerased, and one relative to the constraint rows alone counts
     rounding as a direction as soon as the rows lie away from the origin.
     """
-    check_attributes(moments)
+    check_attributes(moments.attributes)
     rows, sizes = moments.contrasts()
     rows = rows / like(np.where(sizes > 0, sizes, 1.0), rows)[:, None]
     tol = float(moments.rounding * (np.sqrt(rows.shape[0]) + np.sqrt(rows.shape[1])))
-    coefficients, basis = row_space(rows / moments.spread, tol=tol)
+    return _independent(rows, moments.spread, tol)
+
+
+def _independent(rows: Array, spread: Array, tol: float) -> MeanConstraint:
+    coefficients, basis = row_space(rows / spread, tol=tol)
     rows = coefficients @ rows
     return MeanConstraint(rows, orthonormalize(rows.T) if rows.shape[0] else basis)
-
-
-def check_dimension(
-    moments: GroupMoments, constraint: MeanConstraint, k: int | float | None
-) -> None:
-    """Raise if fewer than `k` directions satisfy the constraint."""
-    d, r = moments.n_features, constraint.rank
-    n_fair = d - r
-    names = ", ".join(dict.fromkeys(repr(a.name) for a in moments.attributes))
-    if n_fair == 0:
-        raise InfeasibleError(
-            f"Nothing is left: the attributes ({names}) separate the group means in all {d} "
-            f"feature directions (n_features = {d}), so every direction carries them. Remove "
-            f"features that are functions of an attribute, merge groups, or add features."
-        )
-    if isinstance(k, int) and k > n_fair:
-        raise InfeasibleError(
-            f"n_components={k} is too large: the attributes ({names}) separate the group means in "
-            f"{r} of the {d} feature directions, which leaves {n_fair}. Use n_components <= "
-            f"{n_fair}, or merge groups."
-        )
-
-
-def check_attributes(moments: GroupMoments) -> None:
-    """Raise if there is nothing to be fair between."""
-    for a in moments.attributes:
-        problem = _single_value(a)
-        if problem:
-            raise SingleGroupError(
-                f"The sensitive attribute {a.name!r}{_where(a)} {problem}, so there is nothing to "
-                f"be fair between. Leave the attribute out, or pass rows of every group."
-            )
-        if isinstance(a, LevelMoments) and not a.optional and np.any(a.weight == 0):
-            empty = [label for label, w in zip(a.labels, a.weight, strict=True) if w == 0]
-            raise MissingTargetError(
-                f"The group(s) {empty} of the sensitive attribute {a.name!r} have no row"
-                f"{_where(a)}, so their mean is undefined there. Pass more rows, or merge these "
-                f"groups with others."
-            )
-
-
-def _single_value(a: AttributeMoments) -> str | None:
-    if isinstance(a, NumericMoments):
-        return f"is {a.value_mean:g} in every row" if a.is_constant else None
-    if a.optional:
-        return None
-    present = [label for label, w in zip(a.labels, a.weight, strict=True) if w > 0]
-    if len(a.labels) > 1 and present:
-        return None
-    return f"has only the level {present[0]!r}" if present else "has no row"
-
-
-def _where(a: AttributeMoments) -> str:
-    return "" if a.stratum is None else f" among the rows with y == {a.stratum!r}"
 
 
 def mean_gap(moments: GroupMoments, subspace: Subspace) -> float:
@@ -183,16 +144,33 @@ def mean_gap(moments: GroupMoments, subspace: Subspace) -> float:
     component. For a numeric attribute: its correlation with the component. Computed from the
     moments; directions whose variance is rounding do not count.
     """
-    xp = array_namespace(moments.mean)
-    noise = 100 * moments.precision * float(xp.sum(moments.scatter.diagonal))
-    counts = subspace.scatter > noise
-    scatter = xp.where(counts, subspace.scatter, xp.ones_like(subspace.scatter))
+    noise = 100 * moments.precision * float(moments.scatter.diagonal.sum())
+    return largest_gap(
+        moments.attributes, moments.weight, subspace.basis, subspace.scatter, noise=noise
+    )
+
+
+def largest_gap(
+    attributes: Sequence[AttributeMoments],
+    weight: float,
+    basis: Array,
+    scatter: Array,
+    *,
+    noise: float = 0.0,
+) -> float:
+    """Return the largest group difference along the columns of `basis`, as `mean_gap` does.
+
+    `scatter` is the sum of squares along each column; columns where it is `noise` do not count.
+    """
+    xp = array_namespace(basis)
+    counts = scatter > noise
+    size = xp.sqrt(xp.where(counts, scatter, xp.ones_like(scatter)))
     largest = 0.0
-    for a in moments.attributes:
+    for a in attributes:
         rows, sizes = a.contrasts()
         if isinstance(a, LevelMoments):
-            sizes = a.weight / np.sqrt(moments.weight)
+            sizes = a.weight / np.sqrt(weight)
         units = like(np.where(sizes > 0, sizes, np.inf), rows)[:, None]
-        gaps = xp.abs(rows @ subspace.basis) / units / xp.sqrt(scatter)
+        gaps = xp.abs(rows @ basis) / units / size
         largest = max(largest, float(xp.max(xp.where(counts, gaps, xp.zeros_like(gaps)))))
     return largest

@@ -6,7 +6,6 @@ import numpy as np
 import scipy.sparse.linalg
 
 from ..arrays import Array, array_namespace, like
-from ..errors import InfeasibleError
 from ..linalg import (
     complete_basis,
     deflate,
@@ -16,7 +15,7 @@ from ..linalg import (
     top_eigenpairs,
 )
 from ..moments import DenseScatter, GroupMoments, RowScatter, Scatter
-from .subspace import Subspace
+from .subspace import Subspace, components_to_reach
 
 SMALL_SIDE = 6000
 """Up to this many rows or features a dense eigensolver is the automatic choice."""
@@ -85,7 +84,7 @@ def maximize_variance(
     subspace = Subspace(deterministic_signs(U), values, constraint_rank=Q.shape[1])
     if isinstance(k, float):
         total = float(moments.scatter.diagonal.sum()) if total is None else total
-        return _reach(subspace, k, total)
+        return subspace.first(components_to_reach(subspace.scatter, k, total))
     return subspace
 
 
@@ -101,20 +100,6 @@ def _too_large(scatter: Scatter) -> bool:
     if isinstance(scatter, DenseScatter):
         return False
     return min(scatter.n_rows, scatter.mean.shape[0]) > SMALL_SIDE
-
-
-def _reach(subspace: Subspace, share: float, total: float) -> Subspace:
-    """Return the fewest components whose variance reaches a share of the total."""
-    kept = np.cumsum([float(v) for v in subspace.scatter]) / total if total > 0 else np.zeros(1)
-    # A share that is reached up to rounding is reached.
-    enough = np.flatnonzero(kept >= share * (1 - 1e-12))
-    if not len(enough):
-        raise InfeasibleError(
-            f"n_components={share} asks for {share:.2%} of the variance, but all "
-            f"{len(kept)} directions that satisfy the constraint together hold {kept[-1]:.2%}. "
-            f"Ask for less, or pass n_components=None for all of them."
-        )
-    return subspace.first(int(enough[0]) + 1)
 
 
 def _by_dense_eigenvectors(scatter: DenseScatter, k: int, Q: Array) -> tuple[Array, Array]:

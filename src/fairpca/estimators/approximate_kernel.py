@@ -1,0 +1,112 @@
+"""Approximate fair kernel PCA: linear fair PCA of features that stand for the kernel."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ..arrays import is_sparse
+from ..batches import MappedRows, Rows
+from ..errors import FewLandmarksWarning, InfeasibleError
+from ..kernels import Kernel, KernelColumns, RandomFeatures, pilot_centre, whitening
+from ..linalg import deterministic_signs
+from ..maps import FeatureMap, LinearMap, side_by_side
+from ..moments import GroupMoments
+from ..solvers import Subspace, equalize_means, largest_gap, maximize_variance, mean_constraint
+from .kernel_parameters import NYSTROEM
+from .learned import groups_of, warn_of_a_residual
+
+Features = KernelColumns | RandomFeatures
+
+
+def draw_features(
+    kernel: Kernel, approximation: str, p: int, rows: Rows, seed: int, *, partial: bool
+) -> Features:
+    """Draw landmarks among the rows that count, or random frequencies."""
+    if rows.n_rows == 0:
+        raise ValueError(
+            "The first batch has no row that counts, so there is nothing to choose the kernel's "
+            "features from. Start with a batch that has some."
+        )
+    if approximation != NYSTROEM:
+        return RandomFeatures.draw(kernel, p, pilot_centre(rows), seed)
+    if partial and rows.n_rows < p:
+        warnings.warn(
+            f"n_landmarks={p}, but the first batch has {rows.n_rows} rows that count, so these "
+            f"are all landmarks there will be. Start with a larger batch.",
+            FewLandmarksWarning,
+            stacklevel=6,
+        )
+    drawn = np.random.default_rng(seed).permutation(rows.n_rows)[:p]
+    landmarks = rows.take(np.sort(drawn))
+    return KernelColumns(kernel, landmarks if is_sparse(landmarks) else np.array(landmarks))
+
+
+def seen_through(features: Features, rows: Rows) -> MappedRows:
+    """Return the rows as their features, computed when they are asked for."""
+    return MappedRows(rows.X, rows.weight, rows.attributes, rows.chosen, features=features)
+
+
+def solve_features(
+    features: Features,
+    moments: GroupMoments,
+    k: int | float | None,
+    tradeoff: float,
+    *,
+    centred: bool,
+    **options: Any,
+) -> dict[str, Any]:
+    r"""Return the learned attributes from the moments of features.
+
+    Landmarks' features are plain kernel values, of which Nystroem's are linear combinations N.
+    Taking N after the moments instead of before saves two thirds of the work per row. Ranks are
+    decided before, on numbers that have not lost digits to N.
+    """
+    constraint = mean_constraint(moments)
+    N = whitening(features, moments.precision) if isinstance(features, KernelColumns) else None
+    work = moments if N is None else moments.compressed(N)
+    work = work if centred else work.about_the_origin()
+    if N is not None:
+        constraint = constraint.compressed(N, work, tol=16 * np.sqrt(moments.precision))
+    fair = equalize_means(work, k, constraint=constraint, **options)
+    fair = _that_vary(fair, k, moments.precision if N is None else np.sqrt(moments.precision))
+    total = float(work.scatter.diagonal.sum())
+    matrix = deterministic_signs(fair.basis if N is None else N @ fair.basis)
+    noise = 100 * moments.precision * total
+    gap = largest_gap(moments.attributes, moments.weight, matrix, fair.scatter, noise=noise)
+    warn_of_a_residual(gap, moments.precision)
+    mean = moments.mean if centred else np.zeros_like(moments.mean)
+    linear = LinearMap(matrix, mean)
+    learned: dict[str, Any] = {}
+    if tradeoff > 0:
+        standard = maximize_variance(work, fair.basis.shape[1], **options)
+        U_st = deterministic_signs(standard.basis if N is None else N @ standard.basis)
+        learned["standard_dual_components_"] = U_st
+        linear = side_by_side([linear, LinearMap(U_st, mean)], [1.0, tradeoff])
+    return learned | {
+        "eigenvalues_": fair.scatter,
+        "dual_components_": matrix,
+        "explained_variance_": fair.scatter / moments.degrees_of_freedom,
+        "explained_variance_ratio_": fair.scatter / (total if total > 0 else 1.0),
+        "n_components_": matrix.shape[1],
+        "constraint_rank_": fair.constraint_rank,
+        "n_samples_seen_": moments.n_rows,
+        "groups_": groups_of(moments.attributes),
+        "mean_gap_": gap,
+        "_map": FeatureMap(features, linear),
+    }
+
+
+def _that_vary(fair: Subspace, k: int | float | None, precision: float) -> Subspace:
+    """Return the directions along which the rows vary; as many as were asked for, or say so."""
+    largest = float(fair.scatter.max(initial=0.0))
+    found = int((fair.scatter > 100 * precision * largest).sum())
+    if found == 0 or (isinstance(k, int) and found < k):
+        raise InfeasibleError(
+            f"n_components={k} is too large: the rows vary along {found} direction(s) of the "
+            f"approximated feature space in which the groups have the same mean. Use fewer "
+            f"components, more rows, or a larger n_landmarks."
+        )
+    return fair.first(found)

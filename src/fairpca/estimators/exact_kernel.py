@@ -1,0 +1,164 @@
+"""Exact fair kernel PCA: from rows to what is learned, through the n x n kernel matrix."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..arrays import is_sparse
+from ..batches import Rows, block_rows, row_blocks
+from ..errors import IndefiniteKernelWarning, ResidualWarning
+from ..kernels import PRECOMPUTED, Kernel, KernelColumns, kernel_matrix
+from ..maps import FeatureMap, LinearMap
+from ..moments import attributes_over_rows
+from ..solvers import DualSubspace, KernelScatter, equalize_kernel_means, largest_gap
+from .kernel_parameters import kernel_for
+from .learned import groups_of, warn_of_a_residual
+
+NEGATIVE = 1e-5
+"""Negative eigenvalues up to this share of the largest are rounding, as in scikit-learn."""
+
+ASYMMETRIC = 1e-7
+"""Largest difference between K and its transpose, relative to its entries, that is rounding."""
+
+UNCONVERGED = 1e-8
+"""Relative residuals of eigenvectors above this, and above the asked tolerance, are reported."""
+
+
+@dataclass(frozen=True)
+class ExactFit:
+    """What an exact fit gives: the learned attributes, and the representation of its rows."""
+
+    learned: dict[str, Any]
+    representation: np.ndarray
+
+
+def fit_exactly(
+    estimator: Any, rows: Rows, k: int | float | None, tradeoff: float, seed: int
+) -> ExactFit:
+    """Learn from all rows at once."""
+    attributes = attributes_over_rows(rows)
+    kernel, features, K = _kernel_of(estimator, rows)
+    scatter = KernelScatter(K, rows.weight, bool(estimator.center))
+    if not np.isfinite(scatter.norm):
+        raise ValueError(
+            "Kernel values of the rows, or their squares, overflow or are NaN. Divide X by a "
+            "constant first, use a smaller gamma or degree, or check the kernel function."
+        )
+    options = {"solver": estimator.solver, "tol": float(estimator.tol), "seed": seed}
+    fair = equalize_kernel_means(scatter, attributes, k, **options)
+    _warn_if_indefinite(fair, kernel)
+    _warn_if_unconverged(fair, float(estimator.tol))
+    gap = largest_gap(attributes, scatter.total_weight, fair.representation, fair.values)
+    warn_of_a_residual(gap, float(np.finfo(float).eps))
+    parts, representations = [_dual(scatter, fair)], [fair.representation]
+    learned: dict[str, Any] = {}
+    if tradeoff > 0:
+        standard = equalize_kernel_means(scatter, (), len(fair.values), **options)
+        learned["standard_dual_components_"] = _dual(scatter, standard)
+        parts.append(tradeoff * learned["standard_dual_components_"])
+        representations.append(tradeoff * standard.representation)
+    dof = scatter.total_weight * (1.0 - 1.0 / scatter.n_rows)
+    learned |= {
+        "eigenvalues_": fair.values,
+        "dual_components_": parts[0],
+        "gamma_": None if kernel is None or callable(kernel.name) else kernel.gamma,
+        "explained_variance_": fair.values / dof,
+        "explained_variance_ratio_": fair.values / scatter.trace,
+        "n_components_": len(fair.values),
+        "constraint_rank_": fair.constraint_rank,
+        "n_samples_seen_": rows.n_rows,
+        "groups_": groups_of(attributes),
+        "mean_gap_": gap,
+    }
+    linear = LinearMap(np.hstack(parts), scatter.mean)
+    if features is None:
+        learned["_map"] = _over_all_columns(linear, rows)
+    else:
+        learned["X_fit_"] = features.rows
+        learned["_map"] = FeatureMap(features, linear)
+        if kernel is not None and kernel.name == "linear":
+            learned["_inverse"] = _in_input_space(linear, features.rows, rows, scatter.centred)
+    T = np.hstack(representations) / scatter.root_weight[:, None]
+    return ExactFit(learned, T)
+
+
+def _kernel_of(estimator: Any, rows: Rows) -> tuple[Kernel | None, KernelColumns | None, Any]:
+    """Return the kernel, its columns and its matrix; the first two are None if precomputed."""
+    if estimator.kernel == PRECOMPUTED:
+        _check_symmetric(rows.X)
+        K = rows.X if rows.chosen is None else rows.X[np.ix_(rows.chosen, rows.chosen)]
+        return None, None, K.astype(float, copy=False)
+    rows = rows.materialized()
+    kernel, X = kernel_for(estimator, rows), rows.X.astype(float)
+    return kernel, KernelColumns(kernel, X), kernel_matrix(kernel, X)
+
+
+def _check_symmetric(K: Any) -> None:
+    n, columns = K.shape
+    if n != columns:
+        raise ValueError(
+            f"kernel='precomputed' needs the kernel of the rows with each other, a square matrix, "
+            f"but X has shape {K.shape}. Pass X with another kernel, or the square matrix."
+        )
+    largest = max(float(np.abs(K[b]).max()) for b in row_blocks(n, block_rows(n)))
+    gap = max(float(np.abs(K[b] - K[:, b].T).max()) for b in row_blocks(n, block_rows(n)))
+    if gap > ASYMMETRIC * largest:
+        raise ValueError(
+            f"kernel='precomputed' needs a symmetric matrix, but entries differ from their mirror "
+            f"images by up to {gap:.1e}, where the largest is {largest:.1e}. Pass (K + K.T) / 2 "
+            f"if that is meant."
+        )
+
+
+def _dual(scatter: KernelScatter, subspace: DualSubspace) -> np.ndarray:
+    """Return coefficients of kernel values: weights and centring moved from rows to them."""
+    return (scatter.centre(subspace.coefficients.T) * scatter.root_weight).T
+
+
+def _over_all_columns(linear: LinearMap, rows: Rows) -> LinearMap:
+    """Return the map for kernel values with all N rows, counted or not."""
+    if rows.chosen is None:
+        return linear
+    matrix = np.zeros((rows.X.shape[0], linear.matrix.shape[1]))
+    mean = np.zeros(rows.X.shape[0])
+    matrix[rows.chosen], mean[rows.chosen] = linear.matrix, linear.mean
+    return LinearMap(matrix, mean)
+
+
+def _in_input_space(linear: LinearMap, X: Any, rows: Rows, centred: bool) -> LinearMap:
+    """Return the map of the linear kernel on the features themselves, which has an inverse."""
+    weight = np.ones(rows.n_rows) if rows.weight is None else rows.weight
+    mean = np.asarray(X.T @ weight) / weight.sum()
+    directions = X.T @ linear.matrix if is_sparse(X) else (X - mean).T @ linear.matrix
+    return LinearMap(np.asarray(directions), mean if centred else np.zeros_like(mean))
+
+
+def _warn_if_indefinite(fair: DualSubspace, kernel: Kernel | None) -> None:
+    if (kernel is not None and kernel.is_positive) or fair.smallest is None:
+        return
+    share = -fair.smallest / fair.values[0]
+    if share > NEGATIVE:
+        warnings.warn(
+            f"The kernel is not positive semi-definite: it has an eigenvalue of "
+            f"{fair.smallest:.3g}, {share:.2g} times the largest in size. Such directions have no "
+            f"variance and were left out, as in scikit-learn's KernelPCA; the groups have the "
+            f"same mean in the others.",
+            IndefiniteKernelWarning,
+            stacklevel=5,
+        )
+
+
+def _warn_if_unconverged(fair: DualSubspace, tol: float) -> None:
+    if fair.residual > max(tol, UNCONVERGED):
+        warnings.warn(
+            f"The iterative solver stopped at a relative residual of {fair.residual:.1e} of the "
+            f"eigenvectors: the leading eigenvalues lie close together. The groups have the same "
+            f"mean all the same, but another subspace may keep a little more variance. Use "
+            f"solver='auto' or 'dense'.",
+            ResidualWarning,
+            stacklevel=5,
+        )

@@ -1,0 +1,86 @@
+"""`transform` and what scikit-learn asks of everything that has it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ..maps import FeatureMap, LinearMap
+from .moment_fits import FitsFromMoments
+from .sensitive_rows import FLOATS
+
+
+class FairTransformer(
+    FitsFromMoments, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
+    """Base of the estimators: a fitted map, k fair columns, perhaps k standard ones after them."""
+
+    _map: LinearMap | FeatureMap
+    n_components_: int
+    random_state: Any
+
+    def transform(self, X: Any) -> Any:
+        """Return the fair representation of rows; their attributes are not needed.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        T : array of shape (n, k), or (n, 2k) with ``tradeoff > 0``
+        """
+        check_is_fitted(self)
+        self._ensure_solved()
+        return self._map(self._features(X, first=False)[0])
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the columns of the representation.
+
+        Parameters
+        ----------
+        input_features : ignored
+            As in scikit-learn.
+
+        Returns
+        -------
+        names : array of str
+            The class's name in lower case and a number: ``fairpca0, fairpca1, ...``; with
+            ``tradeoff > 0`` the standard half follows as ``fairpca_standard0, ...``, so that
+            nobody takes it for fair.
+        """
+        names = super().get_feature_names_out(input_features)
+        k, prefix = self.n_components_, type(self).__name__.lower()
+        standard = [f"{prefix}_standard{i}" for i in range(len(names) - k)]
+        return np.asarray([*names[:k], *standard], dtype=object)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self._map.matrix.shape[1])
+
+    def _checked_representation(self, T: Any) -> np.ndarray:
+        """Return what `inverse_transform` was given, if it has as many columns as it should."""
+        check_is_fitted(self)
+        self._ensure_solved()
+        T = check_array(T, dtype=FLOATS)
+        if T.shape[1] != self._n_features_out:
+            raise ValueError(
+                f"T has {T.shape[1]} columns, but this representation has {self._n_features_out}. "
+                f"Pass what transform returned."
+            )
+        return T
+
+    def _seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.target_tags.required = self.criterion != "demographic_parity"
+        return tags

@@ -1,0 +1,18 @@
+"""Kernels, evaluated in blocks, and the feature maps that stand for them."""
+
+from .bandwidth import pilot_centre, scale_gamma
+from .feature_maps import KernelColumns, RandomFeatures, whitening
+from .gram import kernel_matrix
+from .kernel import KERNELS, PRECOMPUTED, Kernel
+
+__all__ = [
+    "KERNELS",
+    "PRECOMPUTED",
+    "Kernel",
+    "KernelColumns",
+    "RandomFeatures",
+    "kernel_matrix",
+    "pilot_centre",
+    "scale_gamma",
+    "whitening",
+]

@@ -1,0 +1,121 @@
+"""Feature maps: rows become features whose products are, or approximate, a kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..arrays import is_sparse
+from .kernel import Kernel
+
+
+@dataclass(frozen=True)
+class KernelColumns:
+    """Kernel values of a row with given rows: all training rows, or a few landmarks.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The similarity.
+    rows : array or sparse matrix of shape (p, d)
+        What each row is compared with.
+    """
+
+    kernel: Kernel
+    rows: Any
+
+    @property
+    def n_features(self) -> int:
+        """Number of features p."""
+        return int(self.rows.shape[0])
+
+    def __call__(self, X: Any) -> np.ndarray:
+        """Return the features of a block of rows, of shape (n, p)."""
+        if X.shape[0] == 0:
+            return np.zeros((0, self.n_features), self.rows.dtype)
+        return self.kernel(X.astype(self.rows.dtype, copy=False), self.rows)
+
+
+@dataclass(frozen=True)
+class RandomFeatures:
+    r"""Random Fourier features (Rahimi & Recht 2007): pairs of a cosine and a sine.
+
+    The kernel is the expectation of :math:`\cos(\omega^\top (x - y))`, so the product of two
+    feature vectors is its average over the drawn frequencies.
+
+    Parameters
+    ----------
+    frequencies : array of shape (d, p / 2)
+        Drawn frequencies.
+    centre : array of shape (d,)
+        Subtracted first: rows far from the origin would lose digits in the angles.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> features = RandomFeatures.draw(Kernel("rbf", gamma=0.5), 1000, np.zeros(1), seed=0)
+    >>> a, b = features(np.array([[0.0], [1.0]]))
+    >>> bool(abs(a @ b - np.exp(-0.5)) < 0.05)
+    True
+    """
+
+    frequencies: np.ndarray
+    centre: np.ndarray
+
+    @classmethod
+    def draw(cls, kernel: Kernel, p: int, centre: np.ndarray, seed: int) -> RandomFeatures:
+        """Draw the frequencies of a shift-invariant kernel; odd p is rounded up."""
+        rng, shape = np.random.default_rng(seed), (len(centre), (p + 1) // 2)
+        if kernel.name == "rbf":
+            frequencies = np.sqrt(2.0 * kernel.gamma) * rng.standard_normal(shape)
+        elif kernel.name == "laplacian":
+            frequencies = kernel.gamma * rng.standard_cauchy(shape)
+        else:
+            raise ValueError(f"the kernel {kernel.name!r} is not a function of x - y")
+        return cls(frequencies.astype(centre.dtype), centre)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features p."""
+        return 2 * int(self.frequencies.shape[1])
+
+    def __call__(self, X: Any) -> np.ndarray:
+        """Return the features of a block of rows, of shape (n, p)."""
+        dtype, half = self.frequencies.dtype, self.frequencies.shape[1]
+        shift = self.centre @ self.frequencies
+        if is_sparse(X):
+            angles = np.asarray(X @ self.frequencies) - shift
+        else:
+            angles = (X.astype(dtype, copy=False) - self.centre) @ self.frequencies
+        features = np.empty((X.shape[0], 2 * half), dtype)
+        np.cos(angles, out=features[:, :half])
+        np.sin(angles, out=features[:, half:])
+        features *= dtype.type(1.0 / np.sqrt(half))
+        return features
+
+
+def whitening(columns: KernelColumns, precision: float) -> np.ndarray:
+    r"""Return N such that ``columns(X) @ N`` are Nystroem's features.
+
+    With :math:`K_L = E \,\mathrm{diag}(s)\, E^\top` the kernel of the landmarks among themselves,
+    :math:`N = E\, \mathrm{diag}(s)^{-1/2}`.
+
+    Parameters
+    ----------
+    columns : KernelColumns
+        The kernel and the landmarks.
+    precision : float
+        Rounding unit of the rows.
+
+    Returns
+    -------
+    N : array of shape (p, r)
+        Directions with s below the root of `precision` times the largest are left out: scatters
+        of kernel values know nothing of them but rounding.
+    """
+    K = columns(columns.rows).astype(float)
+    s, E = np.linalg.eigh(0.5 * (K + K.T))
+    kept = s > np.sqrt(precision) * s[-1]
+    return (E[:, kept] / np.sqrt(s[kept]))[:, ::-1]

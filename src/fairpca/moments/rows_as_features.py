@@ -1,0 +1,27 @@
+"""Contrasts in the space of the rows: what kernel methods see of the attributes."""
+
+from __future__ import annotations
+
+from ..batches import Rows
+from .attribute_moments import AttributeMoments
+from .design import Design
+
+
+def attributes_over_rows(rows: Rows) -> tuple[AttributeMoments, ...]:
+    r"""Return the attributes' moments with every row as a feature of its own.
+
+    A kernel knows rows only through their products with each other, so a mean is a combination of
+    rows. The ``contrasts()`` of the result are the coefficients of these combinations: the
+    columns of the paper's :math:`Z` as rows of length n, times the roots of the weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca.groups import Levels
+    >>> sex = Levels("sex", ("f", "m"), np.array([0, 1, 1, 1]))
+    >>> attributes_over_rows(Rows(np.zeros((4, 2)), attributes=(sex,)))[0].contrasts()[0]
+    array([[ 0.75, -0.25, -0.25, -0.25],
+           [-0.75,  0.25,  0.25,  0.25]])
+    """
+    design = Design(rows, "float64")
+    return design.read(design.block(slice(0, rows.n_rows)).T, None)

@@ -1,0 +1,233 @@
+"""Fair kernel PCA: ordinary kernel PCA of a deflated kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..batches import block_rows, row_blocks
+from ..errors import InfeasibleError
+from ..krylov import leading_eigenpairs
+from ..linalg import deterministic_signs, orthonormalize, project_out, row_space, top_eigenpairs
+from ..moments import AttributeMoments
+from .checks import check_attributes, names_of
+from .kernel_scatter import KernelScatter
+from .subspace import components_to_reach
+
+DEPENDENT = 1e-12
+"""Contrasts of unit length that differ by less from a combination of others add nothing."""
+
+ZERO = 1e-12
+"""Eigenvalues below this share of the largest are zero, as in scikit-learn's KernelPCA."""
+
+SMALL = 500
+"""Up to this many rows a direct eigensolver is the automatic choice."""
+
+
+@dataclass(frozen=True)
+class DualSubspace:
+    r"""A subspace of a feature space, spanned by combinations of the rows.
+
+    Parameters
+    ----------
+    values : array of shape (k,)
+        Sum of squares along each direction, descending.
+    coefficients : array of shape (n, k)
+        The directions as combinations of the weighted, centred rows.
+    representation : array of shape (n, k)
+        Coordinates of the weighted, centred rows: scatter times coefficients.
+    constraint_rank : int
+        How many directions the constraints took.
+    smallest : float or None
+        The smallest eigenvalue met, where more than the leading ones were looked at.
+    residual : float
+        Relative residual of the eigenvectors, 0 for a direct solver.
+    """
+
+    values: np.ndarray
+    coefficients: np.ndarray
+    representation: np.ndarray
+    constraint_rank: int
+    smallest: float | None
+    residual: float
+
+    def first(self, k: int) -> DualSubspace:
+        """Return the span of the first `k` directions."""
+        return replace(
+            self,
+            values=self.values[:k],
+            coefficients=self.coefficients[:, :k],
+            representation=self.representation[:, :k],
+        )
+
+
+def equalize_kernel_means(
+    scatter: KernelScatter,
+    attributes: Sequence[AttributeMoments],
+    k: int | float | None,
+    *,
+    solver: str = "auto",
+    tol: float = 0.0,
+    seed: int = 0,
+) -> DualSubspace:
+    r"""Solve fair kernel PCA.
+
+    Among the k-dimensional subspaces of the feature space in which every group has the same mean,
+    return the one that keeps the most variance.
+
+    Parameters
+    ----------
+    scatter : KernelScatter
+        Products of n rows in feature space.
+    attributes : sequence of AttributeMoments
+        From `attributes_over_rows`; none for plain kernel PCA.
+    k : int, float or None
+        Dimension; or the share of the total variance to reach; or all directions there are.
+    solver : {"auto", "dense", "iterative"}
+        LAPACK, or block Krylov iterations that need only products with the kernel.
+    tol : float
+        Relative residual at which the iterations may stop; 0 asks for rounding.
+    seed : int
+        Start of the iterations.
+
+    Returns
+    -------
+    DualSubspace
+
+    Raises
+    ------
+    InfeasibleError
+        If fewer than `k` directions satisfy the constraint.
+
+    Notes
+    -----
+    Algorithm 3 of [1]_ maximises :math:`\mathrm{tr}(B^\top K K B)` subject to
+    :math:`B^\top K B = I` and :math:`Z^\top K B = 0` through an n x (n - m + 1) null space and a
+    generalised eigenproblem. Its solution is ordinary kernel PCA of the Schur complement
+    :math:`\tilde K = K - K Z (Z^\top K Z)^+ Z^\top K`: with :math:`\tilde K = V S V^\top`, the
+    representation is :math:`V S^{1/2}`. The correction has rank m - 1, so it is applied and never
+    formed, and the cost is that of kernel PCA. No ridge is needed for singular kernels.
+
+    References
+    ----------
+    .. [1] Kleindessner, Donini, Russell, Zafar. "Efficient fair PCA for fair representation
+       learning". AISTATS 2023.
+    """
+    n = scatter.n_rows
+    deflation = _deflation(scatter, attributes)
+    r = deflation.rank
+    if isinstance(k, int) and k > n - r:
+        raise InfeasibleError(
+            f"n_components={k} is too large: {n} rows span at most {n - r} directions of the "
+            f"feature space in which the groups ({names_of(attributes)}) have the same mean. Use "
+            f"n_components <= {n - r}, or pass more rows."
+        )
+    if _iterates(solver, k, n):
+        assert isinstance(k, int)
+        found = leading_eigenpairs(
+            lambda rows: scatter.apply(rows) - deflation.apply(rows), n, k, tol=tol, seed=seed
+        )
+        if found.converged or solver == "iterative":
+            subspace = _subspace(scatter, deflation, found.values, found.vectors)
+            subspace = replace(subspace, smallest=found.smallest, residual=found.residual)
+            return _enough(subspace, scatter, attributes, k)
+    values, V, smallest = _directly(scatter, deflation, k)
+    subspace = replace(_subspace(scatter, deflation, values, V), smallest=smallest)
+    return _enough(subspace, scatter, attributes, k)
+
+
+@dataclass(frozen=True)
+class _Deflation:
+    """K Z (Z^T K Z)^+ Z^T K = A diag(1/m) A^T, with orthonormal Z that diagonalises Z^T K Z."""
+
+    Z: np.ndarray
+    A: np.ndarray
+    m: np.ndarray
+
+    @property
+    def rank(self) -> int:
+        return len(self.m)
+
+    def apply(self, rows: np.ndarray) -> np.ndarray:
+        return ((rows @ self.A) / self.m) @ self.A.T
+
+
+def _deflation(scatter: KernelScatter, attributes: Sequence[AttributeMoments]) -> _Deflation:
+    check_attributes(attributes)
+    Z = np.zeros((scatter.n_rows, 0))
+    if attributes:
+        pairs = [a.contrasts() for a in attributes]
+        sizes = np.concatenate([size for _, size in pairs])
+        contrasts = np.vstack([rows for rows, _ in pairs])
+        contrasts /= np.where(sizes > 0, sizes, 1.0)[:, None]
+        Z = row_space(contrasts, tol=DEPENDENT)[1]
+    KZ = scatter.apply(Z.T).T
+    M = Z.T @ KZ
+    m, E = np.linalg.eigh(0.5 * (M + M.T))
+    seen = np.abs(m) > scatter.noise  # the others: contrasts that the kernel does not see
+    return _Deflation(Z @ E[:, seen], KZ @ E[:, seen], m[seen])
+
+
+def _iterates(solver: str, k: int | float | None, n: int) -> bool:
+    if not isinstance(k, int) or solver == "dense":
+        return False
+    return solver == "iterative" or (n > SMALL and 20 * k <= n)
+
+
+def _directly(
+    scatter: KernelScatter, deflation: _Deflation, k: int | float | None
+) -> tuple[np.ndarray, np.ndarray, float | None]:
+    n = scatter.n_rows
+    K = scatter.dense()
+    for block in row_blocks(n, block_rows(n)):
+        K[block] -= (deflation.A[block] / deflation.m) @ deflation.A.T
+    if isinstance(k, int) and 4 * k <= n:
+        return *top_eigenpairs(K, k), None
+    values, V = np.linalg.eigh(K)
+    wanted = k if isinstance(k, int) else n - deflation.rank
+    return values[::-1][:wanted], V[:, ::-1][:, :wanted], float(values[0])
+
+
+def _subspace(
+    scatter: KernelScatter, deflation: _Deflation, values: np.ndarray, V: np.ndarray
+) -> DualSubspace:
+    """Turn eigenvectors of the deflated kernel into combinations of rows."""
+    zero = max(scatter.noise, ZERO * float(values.max(initial=0.0)))
+    positive = values > zero
+    values = values[positive]
+    V = deterministic_signs(orthonormalize(project_out(V[:, positive], deflation.Z)))
+    B = V / np.sqrt(values)
+    B -= deflation.Z @ ((deflation.A.T @ B) / deflation.m[:, None])
+    T = scatter.apply(B.T).T
+    # One step of refinement: what rounding left of the constraint.
+    left = (deflation.Z.T @ T) / deflation.m[:, None]
+    return DualSubspace(
+        values=values,
+        coefficients=B - deflation.Z @ left,
+        representation=T - deflation.A @ left,
+        constraint_rank=deflation.rank,
+        smallest=None,
+        residual=0.0,
+    )
+
+
+def _enough(
+    subspace: DualSubspace,
+    scatter: KernelScatter,
+    attributes: Sequence[AttributeMoments],
+    k: int | float | None,
+) -> DualSubspace:
+    """Return as many directions as were asked for, or say how many there are."""
+    found = len(subspace.values)
+    if found == 0 or (isinstance(k, int) and found < k):
+        asked = "" if k is None else f"n_components={k} is too large: "
+        raise InfeasibleError(
+            f"{asked}The kernel spans {found} direction(s) in which the rows vary and the groups "
+            f"({names_of(attributes)}) have the same mean. Use fewer components, or a kernel with "
+            f"more directions (rbf, or poly of a higher degree)."
+        )
+    if not isinstance(k, float):
+        return subspace
+    return subspace.first(components_to_reach(subspace.values, k, scatter.trace))

@@ -1,0 +1,102 @@
+"""The scatter of rows in a kernel's feature space, seen from the side of the rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..batches import block_rows, row_blocks
+
+
+@dataclass(frozen=True)
+class KernelScatter:
+    r"""Products of weighted rows about their mean, without a copy of the kernel matrix.
+
+    With D the roots of the weights and :math:`P = I - qq^\top`, :math:`q = D1 / |D1|`, this is
+    :math:`P D K D P`: subtracting the mean in feature space is a projection on either side.
+
+    Parameters
+    ----------
+    K : array of shape (n, n)
+        Kernel values; symmetric, only read.
+    weight : array of shape (n,), optional
+        Positive weights of the rows.
+    centred : bool
+        Whether to subtract the mean. Without, sums of squares are about the origin.
+    """
+
+    K: np.ndarray
+    weight: np.ndarray | None = None
+    centred: bool = True
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.K.shape[0])
+
+    @cached_property
+    def total_weight(self) -> float:
+        """Sum of the weights."""
+        return float(self.n_rows if self.weight is None else self.weight.sum())
+
+    @cached_property
+    def root_weight(self) -> np.ndarray:
+        """Roots of the weights."""
+        return np.ones(self.n_rows) if self.weight is None else np.sqrt(self.weight)
+
+    def apply(self, vectors: np.ndarray) -> np.ndarray:
+        """Return the scatter times each vector; vectors are the rows of a (b, n) array."""
+        # Rows times K is a third faster than K times columns.
+        if self.weight is None:
+            return self.centre(self.centre(vectors) @ self.K)
+        return self.centre(((self.centre(vectors) * self.root_weight) @ self.K) * self.root_weight)
+
+    def centre(self, vectors: np.ndarray) -> np.ndarray:
+        """Return P times each row of `vectors`; the same where the scatter is not centred."""
+        if not self.centred:
+            return vectors
+        q = self.root_weight / np.sqrt(self.total_weight)
+        return vectors - (vectors @ q)[:, None] * q
+
+    @cached_property
+    def mean(self) -> np.ndarray:
+        """Mean of the kernel values in each column; zero where the scatter is not centred."""
+        if not self.centred:
+            return np.zeros(self.n_rows)
+        weight = np.ones(self.n_rows) if self.weight is None else self.weight
+        return (weight / self.total_weight) @ self.K
+
+    @cached_property
+    def trace(self) -> float:
+        """Sum of squares of all rows."""
+        squares = float(self.root_weight**2 @ np.diagonal(self.K))
+        return squares - float(self.mean @ self.root_weight**2)
+
+    @cached_property
+    def norm(self) -> float:
+        """Frobenius norm of the weighted products about the origin: the scale of rounding."""
+        if self.weight is None:
+            return float(np.linalg.norm(self.K))
+        squares = 0.0
+        for block in row_blocks(self.n_rows, block_rows(self.n_rows)):
+            squares += float(self.weight[block] @ (self.K[block] ** 2 @ self.weight))
+        return float(np.sqrt(squares))
+
+    @property
+    def noise(self) -> float:
+        """Eigenvalues up to this size are rounding."""
+        return 8.0 * float(np.finfo(float).eps) * self.norm
+
+    def dense(self) -> np.ndarray:
+        """Return the scatter as a matrix of its own."""
+        G = self.K * self.root_weight
+        G *= self.root_weight[:, None]
+        if self.centred:
+            q = self.root_weight / np.sqrt(self.total_weight)
+            Gq = G @ q
+            half = Gq - 0.5 * float(q @ Gq) * q
+            for block in row_blocks(self.n_rows, block_rows(self.n_rows)):
+                G[block] -= half[block, None] * q + q[block, None] * half
+        return G
