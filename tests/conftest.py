@@ -6,10 +6,17 @@ from pathlib import Path
 import array_api_strict
 import numpy as np
 import pytest
+import scipy.linalg  # noqa: F401  (loads SciPy's BLAS, so that its threads are limited too)
 from hypothesis import settings
+from threadpoolctl import threadpool_limits
 
 settings.register_profile("default", deadline=None, max_examples=60, derandomize=True)
 settings.load_profile("default")
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # Workers share the cores, and BLAS threads that wait for a core by spinning make products of
+    # small matrices a hundred times slower. Tests of threads ask for them.
+    threadpool_limits(1, user_api="blas")
 
 
 @pytest.fixture(scope="session")

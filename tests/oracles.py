@@ -51,3 +51,27 @@ def fair_pca_s_by_the_book(X, z, *, k, l):  # noqa: E741
     X = (X - X.mean(axis=0)).T
     _, V = np.linalg.eigh(Q.T @ R.T @ X @ X.T @ R @ Q)
     return R @ Q @ V[:, ::-1][:, :k]
+
+
+def fair_kernel_pca_by_the_book(K, *columns, k, rcond=1e-9):
+    """Algorithm 3 line by line; the representation of the training data, columns are samples.
+
+    The generalised eigenproblem has a singular right-hand side as soon as the kernel is: it is
+    solved inside its range.
+    """
+    Z = indicator_matrix(*columns)
+    Z = Z - Z.mean(axis=0)
+    Z = Z / np.linalg.norm(Z, axis=0)
+    left, values, _ = np.linalg.svd(Z.T @ K, full_matrices=False)
+    constraint = left[:, values > rcond * np.linalg.norm(K, 2)].T @ Z.T @ K
+    R = scipy.linalg.null_space(constraint)
+    b, E = np.linalg.eigh(R.T @ K @ R)
+    W = E[:, b > rcond * b[-1]] / np.sqrt(b[b > rcond * b[-1]])
+    eigenvalues, Lam = np.linalg.eigh(W.T @ R.T @ K @ K @ R @ W)
+    Lam = W @ Lam[:, ::-1][:, :k]
+    return eigenvalues[::-1][:k], Lam.T @ R.T @ K
+
+
+def centred(K):
+    """The kernel of the feature vectors minus their mean."""
+    return K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()

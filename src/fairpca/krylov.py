@@ -92,11 +92,13 @@ def leading_eigenpairs(
         return _directly(apply(np.eye(n)), k)
     products = max(30, n // (2 * width)) if products is None else products
     space = _KrylovSpace(n, capacity=BLOCKS * width)
+    smallest = np.inf
     block = _orthonormal_rows(np.random.default_rng(seed).standard_normal((width, n)))
     for product in range(1, products + 1):
         following, coupling = space.extend(block, apply(block))
         values, Y = space.ritz()
-        size = max(abs(values[0]), abs(values[-1]))
+        smallest = min(smallest, float(values[-1]))
+        size = max(abs(values[0]), abs(smallest))
         residual = float(np.linalg.norm(coupling.T @ Y[-len(block) :, :k], axis=0).max())
         residual = residual / size if size > 0 else 0.0
         done = residual <= max(tol, PRECISION)
@@ -106,7 +108,7 @@ def leading_eigenpairs(
         if space.used + width > space.capacity:
             space.compress(values, Y, keep=k + width)
     vectors = (Y[:, :k].T @ space.basis[: space.used]).T
-    return Eigenpairs(values[:k], vectors, float(values[-1]), residual, done)
+    return Eigenpairs(values[:k], vectors, smallest, residual, bool(done))
 
 
 class _KrylovSpace:

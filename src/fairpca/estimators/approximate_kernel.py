@@ -16,7 +16,7 @@ from ..maps import FeatureMap, LinearMap, side_by_side
 from ..moments import GroupMoments
 from ..solvers import Subspace, equalize_means, largest_gap, maximize_variance, mean_constraint
 from .kernel_parameters import NYSTROEM
-from .learned import groups_of, warn_of_a_residual
+from .learned import TOO_ALIKE, groups_of, warn_of_a_residual
 
 Features = KernelColumns | RandomFeatures
 
@@ -76,7 +76,7 @@ def solve_features(
     matrix = deterministic_signs(fair.basis if N is None else N @ fair.basis)
     noise = 100 * moments.precision * total
     gap = largest_gap(moments.attributes, moments.weight, matrix, fair.scatter, noise=noise)
-    warn_of_a_residual(gap, moments.precision)
+    warn_of_a_residual(gap, moments.precision, TOO_ALIKE)
     mean = moments.mean if centred else np.zeros_like(moments.mean)
     linear = LinearMap(matrix, mean)
     learned: dict[str, Any] = {}

@@ -16,7 +16,7 @@ from ..maps import FeatureMap, LinearMap
 from ..moments import attributes_over_rows
 from ..solvers import DualSubspace, KernelScatter, equalize_kernel_means, largest_gap
 from .kernel_parameters import kernel_for
-from .learned import groups_of, warn_of_a_residual
+from .learned import TOO_ALIKE, groups_of, warn_of_a_residual
 
 NEGATIVE = 1e-5
 """Negative eigenvalues up to this share of the largest are rounding, as in scikit-learn."""
@@ -53,7 +53,7 @@ def fit_exactly(
     _warn_if_indefinite(fair, kernel)
     _warn_if_unconverged(fair, float(estimator.tol))
     gap = largest_gap(attributes, scatter.total_weight, fair.representation, fair.values)
-    warn_of_a_residual(gap, float(np.finfo(float).eps))
+    warn_of_a_residual(gap, float(np.finfo(float).eps), TOO_ALIKE)
     parts, representations = [_dual(scatter, fair)], [fair.representation]
     learned: dict[str, Any] = {}
     if tradeoff > 0:

@@ -36,16 +36,22 @@ def learned_attributes(
     }
 
 
-def warn_of_a_residual(gap: float, precision: float) -> None:
+TOO_MANY_MAGNITUDES = "the data, or the weights, span too many orders of magnitude. Try scale=True"
+TOO_ALIKE = (
+    "the kernel values of different rows agree in too many digits. Standardise the features, or "
+    "use a larger gamma"
+)
+
+
+def warn_of_a_residual(gap: float, precision: float, reason: str = TOO_MANY_MAGNITUDES) -> None:
     """Warn with the number if the constraint holds less exactly than rounding explains."""
     single = is_single(precision)
     if gap > (RESIDUAL_LIMIT_SINGLE if single else RESIDUAL_LIMIT):
         advice = " or float64" if single else ""
         warnings.warn(
             f"A group mean still differs by {gap:.1e} standard deviations of a component (or a "
-            f"numeric attribute correlates by that much), more than rounding explains: the data, "
-            f"or the weights, span too many orders of magnitude. Try scale=True{advice}. The "
-            f"number is in mean_gap_.",
+            f"numeric attribute correlates by that much), more than rounding explains: "
+            f"{reason}{advice}. The number is in mean_gap_.",
             ResidualWarning,
             stacklevel=4,
         )

@@ -1,0 +1,84 @@
+import numpy as np
+import pytest
+import scipy.sparse
+
+from fairpca.batches import Rows
+from fairpca.kernels import (
+    Kernel,
+    KernelColumns,
+    RandomFeatures,
+    kernel_matrix,
+    pilot_centre,
+    scale_gamma,
+    whitening,
+)
+
+RNG = np.random.default_rng(1)
+X = RNG.normal(size=(150, 3))
+
+
+@pytest.mark.parametrize("name", ["rbf", "laplacian"])
+def test_products_of_random_features_approach_the_kernel(name):
+    kernel = Kernel(name, gamma=0.4)
+    K = kernel_matrix(kernel, X)
+    errors = []
+    for p in (100, 10_000):
+        F = RandomFeatures.draw(kernel, p, np.zeros(3), seed=0)(X)
+        assert F.shape == (150, p)
+        errors.append(np.abs(F @ F.T - K).max())
+    assert errors[1] < 0.06
+    assert errors[1] < errors[0] / 4  # theory: a tenth
+
+
+def test_an_odd_number_of_random_features_is_rounded_up():
+    assert RandomFeatures.draw(Kernel("rbf"), 7, np.zeros(2), seed=0).n_features == 8
+
+
+def test_random_features_do_not_lose_digits_far_from_the_origin():
+    features = RandomFeatures.draw(Kernel("rbf", gamma=0.4), 50, np.full(3, 1e8), seed=0)
+    near = RandomFeatures(features.frequencies, np.zeros(3))
+    np.testing.assert_allclose(features(X + 1e8), near(X + 1e8 - 1e8), atol=1e-12)
+
+
+def test_random_features_of_sparse_rows_equal_those_of_dense_ones():
+    S = scipy.sparse.random_array((30, 4), density=0.4, rng=RNG, format="csr")
+    features = RandomFeatures.draw(Kernel("rbf"), 20, np.zeros(4), seed=0)
+    np.testing.assert_allclose(features(S), features(S.toarray()))
+
+
+def test_other_kernels_have_no_random_features():
+    with pytest.raises(ValueError, match="not a function of x - y"):
+        RandomFeatures.draw(Kernel("poly"), 10, np.zeros(2), seed=0)
+
+
+def test_whitened_columns_of_all_rows_reproduce_the_kernel():
+    kernel = Kernel("rbf", gamma=0.4)
+    columns = KernelColumns(kernel, X)
+    F = columns(X) @ whitening(columns, np.finfo(float).eps)
+    np.testing.assert_allclose(F @ F.T, kernel_matrix(kernel, X), atol=1e-6)
+
+
+def test_repeated_landmarks_add_nothing():
+    twice = KernelColumns(Kernel("linear"), np.vstack([X, X]))
+    assert whitening(twice, np.finfo(float).eps).shape == (300, 3)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_gamma_is_one_over_the_variance_of_all_entries(kind):
+    A = np.where(RNG.random((5000, 3)) < 0.3, RNG.normal(5.0, 2.0, (5000, 3)), 0.0)
+    rows = Rows(scipy.sparse.csr_array(A) if kind == "sparse" else A)
+    assert scale_gamma(rows) == pytest.approx(1 / (3 * A.var()))
+
+
+def test_weights_count_as_repetitions_in_gamma():
+    w = RNG.integers(1, 5, 150)
+    repeated = np.repeat(X, w, axis=0)
+    assert scale_gamma(Rows(X, w.astype(float))) == pytest.approx(1 / (3 * repeated.var()))
+
+
+def test_constant_rows_have_gamma_one():
+    assert scale_gamma(Rows(np.full((4, 2), 3.0))) == 1.0
+
+
+def test_the_pilot_centre_is_near_the_rows():
+    assert np.abs(pilot_centre(Rows(X + 1e6)) - 1e6).max() < 1.0
