@@ -1,10 +1,11 @@
 """Draw what fair kernel PCA is for, and what it does not do: two groups on nested rings.
 
-Install ``fairpca[demo,plots]``, then run ``python examples/kernel_rings.py``. The rings have the
+Install ``fairpca[plots]``, then run ``python examples/kernel_rings.py``. The rings have the
 same centre, so nothing linear is left to remove once the group's shift in the third feature is
 gone; the group is in the distance from the centre, the task in the direction seen from there.
 """
 
+from functools import partial
 from pathlib import Path
 
 import matplotlib as mpl
@@ -25,7 +26,7 @@ N, K, DRAWS = 1000, 10, 5
 
 PANELS = {
     "The data": "two of its features; the\nthird is higher outside",
-    "Fair PCA": "removes the third feature;\nthe rings stay visible",
+    "Fair PCA": "takes out the third one;\nthe rings stay visible",
     "Kernel PCA": "shows the group\neven to a linear model",
     "Fair kernel PCA": "hides it from a linear\nmodel, not from trees",
 }
@@ -73,10 +74,11 @@ def measure(seed):
         "Kernel PCA": KernelPCA(K, kernel="rbf", gamma=fair_kernel.gamma_).fit(X),
         "Fair kernel PCA": fair_kernel,
     }
-    T = {"The data": X} | {panel: encoder.transform(X) for panel, encoder in encoders.items()}
     T_new = {"The data": X_new} | {name: e.transform(X_new) for name, e in encoders.items()}
-    shown = {panel: telling(T[panel], people["group"]) for panel in PANELS if "ernel" in panel}
-    views = {panel: T_new[panel][:, shown.get(panel, [0, 1])] for panel in PANELS}
+    views = {panel: T_new[panel][:, :2] for panel in PANELS}
+    for panel in ("Kernel PCA", "Fair kernel PCA"):
+        columns = telling(encoders[panel].transform(X), people["group"])
+        views[panel] = T_new[panel][:, columns]
     measured = {
         panel: {
             (what, probe): leakage(T_new[panel], new_people[what], probe=probe, random_state=0).auc
@@ -129,17 +131,17 @@ def explain(axes, reach):
     for side in (0, -reach):
         axes.add_patch(Rectangle((side, side), reach, reach, color=SHADE, zorder=0, linewidth=0))
     axes.set(xlim=(-reach, reach), ylim=(-reach, reach))
-    notes = [(0.93, "Group", INK), (0.82, "outer ring", GROUPS["outer"])]
-    notes += [(0.72, "inner ring", GROUPS["inner"]), (0.5, "Task", INK)]
-    for height, text, colour in notes:
-        axes.text(-0.1, height, text, transform=axes.transAxes, color=colour, ha="right")
-    task = "which people\nare in the\nshaded quarters"
-    axes.text(-0.1, 0.46, task, transform=axes.transAxes, size=9, ha="right", va="top")
+    write = partial(axes.text, -0.04, transform=axes.transAxes, size=9, ha="right")
+    write(0.92, "Group", weight="bold")
+    write(0.81, "outer ring", color=GROUPS["outer"])
+    write(0.71, "inner ring", color=GROUPS["inner"])
+    write(0.52, "Task", weight="bold")
+    write(0.47, "in a shaded\nquarter or not", va="top", linespacing=1.3)
 
 
 def bars(axes, aucs, *, first):
     """How well each model reads each thing; a bar starts at guessing, where it has no length."""
-    for place, (row, auc) in zip((1, 2, 4), aucs.items(), strict=True):
+    for place, (row, auc) in zip((1, 2, 4.3), aucs.items(), strict=True):
         label, colour = ROWS[row]
         axes.barh(place, max(auc - 0.5, 0), 0.8, left=0.5, color=colour)
         axes.text(max(auc, 0.5) + 0.015, place, f"{auc:.2f}", va="center")
@@ -147,10 +149,10 @@ def bars(axes, aucs, *, first):
         if first:
             axes.text(0.48, place, label, ha="right", va="center", size=9)
     if first:
-        for place, heading in {0: "Group seen by", 3: "Task done by"}.items():
+        for place, heading in {0: "Group seen by", 3.3: "Task done by"}.items():
             axes.text(0.48, place, heading, ha="right", va="center", weight="bold", size=9)
-        axes.text(0.5, 4.6, "0.50 = guessing", size=9, color=FAINT, va="top")
-    axes.set(xlim=(0.5, 1.12), ylim=(4.5, -0.5), xticks=[], yticks=[])
+        axes.text(0.5, 4.9, "0.50 = guessing", size=9, color=FAINT, va="top")
+    axes.set(xlim=(0.5, 1.14), ylim=(4.8, -0.5), xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
 
 

@@ -16,7 +16,7 @@ from ..maps import FeatureMap, LinearMap, side_by_side
 from ..moments import GroupMoments
 from ..solvers import Subspace, equalize_means, largest_gap, maximize_variance, mean_constraint
 from .kernel_parameters import NYSTROEM
-from .learned import TOO_ALIKE, groups_of, warn_of_a_residual
+from .learned import TOO_ALIKE, gap_from_rounding, groups_of, warn_of_a_residual
 
 Features = KernelColumns | RandomFeatures
 
@@ -74,9 +74,7 @@ def solve_features(
     fair = _that_vary(fair, k, moments.precision if N is None else np.sqrt(moments.precision))
     total = float(work.scatter.diagonal.sum())
     matrix = deterministic_signs(fair.basis if N is None else N @ fair.basis)
-    noise = 100 * moments.precision * total
-    gap = largest_gap(moments.attributes, moments.weight, matrix, fair.scatter, noise=noise)
-    warn_of_a_residual(gap, moments.precision, TOO_ALIKE)
+    gap = _gap(moments, matrix, fair.scatter)
     mean = moments.mean if centred else np.zeros_like(moments.mean)
     linear = LinearMap(matrix, mean)
     learned: dict[str, Any] = {}
@@ -99,6 +97,19 @@ def solve_features(
     }
 
 
+def _gap(moments: GroupMoments, matrix: np.ndarray, values: np.ndarray) -> float:
+    """Return the largest group difference, of these features and of any others as exact."""
+    squares = np.mean(moments.mean**2 + moments.scatter.diagonal / moments.weight)
+    gap = max(
+        largest_gap(moments.attributes, moments.weight, matrix, values),
+        gap_from_rounding(
+            float(np.sqrt(squares)), matrix, values, moments.weight, moments.precision
+        ),
+    )
+    warn_of_a_residual(gap, moments.precision, TOO_ALIKE)
+    return gap
+
+
 def _that_vary(fair: Subspace, k: int | float | None, precision: float) -> Subspace:
     """Return the directions along which the rows vary; as many as were asked for, or say so."""
     largest = float(fair.scatter.max(initial=0.0))
@@ -107,6 +118,7 @@ def _that_vary(fair: Subspace, k: int | float | None, precision: float) -> Subsp
         raise InfeasibleError(
             f"n_components={k} is too large: the rows vary along {found} direction(s) of the "
             f"approximated feature space in which the groups have the same mean. Use fewer "
-            f"components, more rows, or a larger n_landmarks."
+            f"components, more rows, or a larger n_landmarks; if all rows look alike to the "
+            f"kernel, standardise the features or use a larger gamma."
         )
     return fair.first(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,10 +14,10 @@ from ..batches import Rows, block_rows, row_blocks
 from ..errors import IndefiniteKernelWarning, ResidualWarning
 from ..kernels import PRECOMPUTED, Kernel, KernelColumns, kernel_matrix
 from ..maps import FeatureMap, LinearMap
-from ..moments import attributes_over_rows
+from ..moments import AttributeMoments, attributes_over_rows
 from ..solvers import DualSubspace, KernelScatter, equalize_kernel_means, largest_gap
 from .kernel_parameters import kernel_for
-from .learned import TOO_ALIKE, groups_of, warn_of_a_residual
+from .learned import TOO_ALIKE, gap_from_rounding, groups_of, warn_of_a_residual
 
 NEGATIVE = 1e-5
 """Negative eigenvalues up to this share of the largest are rounding, as in scikit-learn."""
@@ -52,9 +53,8 @@ def fit_exactly(
     fair = equalize_kernel_means(scatter, attributes, k, **options)
     _warn_if_indefinite(fair, kernel)
     _warn_if_unconverged(fair, float(estimator.tol))
-    gap = largest_gap(attributes, scatter.total_weight, fair.representation, fair.values)
-    warn_of_a_residual(gap, float(np.finfo(float).eps), TOO_ALIKE)
     parts, representations = [_dual(scatter, fair)], [fair.representation]
+    gap = _gap(scatter, attributes, fair, parts[0])
     learned: dict[str, Any] = {}
     if tradeoff > 0:
         standard = equalize_kernel_means(scatter, (), len(fair.values), **options)
@@ -112,6 +112,22 @@ def _check_symmetric(K: Any) -> None:
             f"images by up to {gap:.1e}, where the largest is {largest:.1e}. Pass (K + K.T) / 2 "
             f"if that is meant."
         )
+
+
+def _gap(
+    scatter: KernelScatter,
+    attributes: Sequence[AttributeMoments],
+    fair: DualSubspace,
+    dual: np.ndarray,
+) -> float:
+    """Return the largest group difference, of these kernel values and of any others as exact."""
+    precision, weight = float(np.finfo(float).eps), scatter.total_weight
+    gap = max(
+        largest_gap(attributes, weight, fair.representation, fair.values),
+        gap_from_rounding(scatter.norm / scatter.n_rows, dual, fair.values, weight, precision),
+    )
+    warn_of_a_residual(gap, precision, TOO_ALIKE)
+    return gap
 
 
 def _dual(scatter: KernelScatter, subspace: DualSubspace) -> np.ndarray:

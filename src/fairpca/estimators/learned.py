@@ -6,6 +6,8 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ..arrays import is_single
 from ..errors import ResidualWarning
 from ..maps import LinearMap
@@ -55,6 +57,19 @@ def warn_of_a_residual(gap: float, precision: float, reason: str = TOO_MANY_MAGN
             ResidualWarning,
             stacklevel=4,
         )
+
+
+def gap_from_rounding(
+    size: float, coefficients: np.ndarray, values: np.ndarray, weight: float, precision: float
+) -> float:
+    """Return the group difference that rounding of kernel values can cause in a component.
+
+    `size` is that of a typical kernel value. Its last digit, times the coefficients of a
+    component, over the component's standard deviation: this is what evaluating the kernel once
+    more, as `transform` does, may change.
+    """
+    noise = precision * size * np.linalg.norm(coefficients, axis=0)
+    return float(np.max(noise / np.sqrt(values / weight), initial=0.0))
 
 
 def groups_of(attributes: Sequence[AttributeMoments]) -> dict[str, Any]:

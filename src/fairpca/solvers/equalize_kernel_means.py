@@ -134,8 +134,8 @@ def equalize_kernel_means(
             subspace = replace(subspace, smallest=found.smallest, residual=found.residual)
             return _enough(subspace, scatter, attributes, k)
     values, V, smallest = _directly(scatter, deflation, k)
-    subspace = replace(_subspace(scatter, deflation, values, V), smallest=smallest)
-    return _enough(subspace, scatter, attributes, k)
+    subspace = _subspace(scatter, deflation, values, V, promised=isinstance(k, int))
+    return _enough(replace(subspace, smallest=smallest), scatter, attributes, k)
 
 
 @dataclass(frozen=True)
@@ -191,10 +191,21 @@ def _directly(
 
 
 def _subspace(
-    scatter: KernelScatter, deflation: _Deflation, values: np.ndarray, V: np.ndarray
+    scatter: KernelScatter,
+    deflation: _Deflation,
+    values: np.ndarray,
+    V: np.ndarray,
+    *,
+    promised: bool = True,
 ) -> DualSubspace:
-    """Turn eigenvectors of the deflated kernel into combinations of rows."""
+    """Turn eigenvectors of the deflated kernel into combinations of rows.
+
+    Where no number of them was `promised`, directions that rounding of the kernel values makes
+    unreliable are left out.
+    """
     zero = max(scatter.noise, ZERO * float(values.max(initial=0.0)))
+    if not promised:
+        zero = max(zero, scatter.resolution)
     positive = values > zero
     values = values[positive]
     V = deterministic_signs(orthonormalize(project_out(V[:, positive], deflation.Z)))
@@ -226,7 +237,8 @@ def _enough(
         raise InfeasibleError(
             f"{asked}The kernel spans {found} direction(s) in which the rows vary and the groups "
             f"({names_of(attributes)}) have the same mean. Use fewer components, or a kernel with "
-            f"more directions (rbf, or poly of a higher degree)."
+            f"more directions (rbf, or poly of a higher degree); if all rows look alike to the "
+            f"kernel, standardise the features or use a larger gamma."
         )
     if not isinstance(k, float):
         return subspace

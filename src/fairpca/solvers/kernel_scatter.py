@@ -89,6 +89,15 @@ class KernelScatter:
         """Eigenvalues up to this size are rounding."""
         return 8.0 * float(np.finfo(float).eps) * self.norm
 
+    @property
+    def resolution(self) -> float:
+        """Eigenvalues up to this size have components with group differences of some 1e-7.
+
+        A component is a combination of kernel values, larger the smaller its eigenvalue, and so
+        are the rounding errors that come with it.
+        """
+        return 1e7 * float(np.finfo(float).eps) * self.norm / float(np.sqrt(self.n_rows))
+
     def dense(self) -> np.ndarray:
         """Return the scatter as a matrix of its own."""
         G = self.K * self.root_weight
