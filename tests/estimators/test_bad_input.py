@@ -1,10 +1,13 @@
 """Each refusal says what was given, why it cannot be, and what to do; nothing changes."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from fairpca import (
+    FairKernelPCA,
     FairPCA,
     InfeasibleError,
     ManyLevelsWarning,
@@ -220,16 +223,35 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_bad_input_is_refused_in_words_and_changes_nothing(case):
+LINEAR_ONLY = [
+    "k too large",
+    "nothing left",
+    "no directions",
+    "an unknown word",
+    "squares that overflow",
+]
+ESTIMATORS = {
+    "linear": FairPCA,
+    "kernel": FairKernelPCA,
+    "nystroem": partial(FairKernelPCA, approximation="nystroem", n_landmarks=20),
+    "random features": partial(FairKernelPCA, approximation="random_features", n_landmarks=20),
+}
+
+
+@pytest.mark.parametrize(
+    ("method", "case"),
+    [(m, case) for m in ESTIMATORS for case in CASES if m == "linear" or case not in LINEAR_ONLY],
+)
+def test_bad_input_is_refused_in_words_and_changes_nothing(method, case):
+    estimator = ESTIMATORS[method]
     parameters, arguments, error, message = CASES[case]
     arguments = {"X": X, **arguments}
-    fresh = FairPCA(**parameters)
+    fresh = estimator(**parameters)
     with pytest.raises(error, match=f"(?s){message}"):
         fresh.fit(**arguments)
-    assert vars(fresh).keys() == vars(FairPCA()).keys()
+    assert vars(fresh).keys() == vars(estimator()).keys()
 
-    fitted = FairPCA(2).fit(X, sensitive_features=Z)
+    fitted = estimator(n_components=2).fit(X, sensitive_features=Z)
     before = dict(vars(fitted))
     fitted.set_params(**parameters)
     with pytest.raises(error):

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import is_sparse
 from ..batches import MappedRows, Rows
 from ..errors import FewLandmarksWarning, InfeasibleError
 from ..kernels import Kernel, KernelColumns, RandomFeatures, pilot_centre, whitening
@@ -25,11 +24,6 @@ def draw_features(
     kernel: Kernel, approximation: str, p: int, rows: Rows, seed: int, *, partial: bool
 ) -> Features:
     """Draw landmarks among the rows that count, or random frequencies."""
-    if rows.n_rows == 0:
-        raise ValueError(
-            "The first batch has no row that counts, so there is nothing to choose the kernel's "
-            "features from. Start with a batch that has some."
-        )
     if approximation != NYSTROEM:
         return RandomFeatures.draw(kernel, p, pilot_centre(rows), seed)
     if partial and rows.n_rows < p:
@@ -40,8 +34,7 @@ def draw_features(
             stacklevel=6,
         )
     drawn = np.random.default_rng(seed).permutation(rows.n_rows)[:p]
-    landmarks = rows.take(np.sort(drawn))
-    return KernelColumns(kernel, landmarks if is_sparse(landmarks) else np.array(landmarks))
+    return KernelColumns(kernel, rows.take(np.sort(drawn)).astype(float))
 
 
 def seen_through(features: Features, rows: Rows) -> MappedRows:

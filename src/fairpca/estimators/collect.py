@@ -20,6 +20,9 @@ class _Reader(ReadsSensitiveRows):
 
     sensitive_columns = None
 
+    def _public_name(self) -> str:
+        return "FairPCA"
+
     def _features(self, X: Any, *, first: bool, **checks: Any) -> tuple[Any, None]:
         if hasattr(X, "__array_namespace__") and not is_numpy(X) and not is_sparse(X):
             return X, None  # another array library: stays where it is

@@ -60,6 +60,6 @@ def _check_known(
         raise ValueError(
             f"sensitive_columns names {unknown}, but X has the columns {listed[:20]}"
             f"{' ...' if len(listed) > 20 else ''}.{hint} Use names of columns of X, or positions "
-            f"if X has no names (an earlier pipeline step may have dropped them: put FairPCA "
+            f"if X has no names (an earlier pipeline step may have dropped them: put this step "
             f"first, or use set_output(transform='pandas'))."
         )

@@ -99,6 +99,11 @@ def _kernel_of(estimator: Any, rows: Rows) -> tuple[Kernel | None, KernelColumns
 
 def _check_symmetric(K: Any) -> None:
     n, columns = K.shape
+    if is_sparse(K):
+        raise ValueError(
+            "kernel='precomputed' works with all n x n kernel values, but X is sparse. Pass "
+            "X.toarray(), or the rows themselves with another kernel."
+        )
     if n != columns:
         raise ValueError(
             f"kernel='precomputed' needs the kernel of the rows with each other, a square matrix, "

@@ -144,7 +144,7 @@ class FairKernelPCA(FairTransformer):
 
     Notes
     -----
-    The exact method works in double precision whatever the rows are in. In a stream, the landmarks
+    Kernel values are computed in double precision whatever the rows are in. In a stream, landmarks
     and ``gamma="scale"`` come from the first batch.
 
     References

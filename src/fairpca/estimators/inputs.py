@@ -27,19 +27,21 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
         raise
 
 
-def check_sensitive_given(sensitive_features: Any, sensitive_columns: Any) -> None:
-    """Raise unless the attributes come from exactly one place."""
+def check_sensitive_given(
+    sensitive_features: Any, sensitive_columns: Any, name: str = "FairPCA"
+) -> None:
+    """Raise unless the attributes come from exactly one place; `name` is the estimator's."""
     if sensitive_features is None and sensitive_columns is None:
         raise MissingGroupError(
-            "No sensitive features were given, and without them this would be plain PCA. Pass "
-            "fit(X, sensitive_features=...); in a pipeline, fit(X, y, "
-            "fairpca__sensitive_features=...) or set_fit_request(sensitive_features=True) with "
-            "metadata routing; or name columns of X with FairPCA(sensitive_columns=[...])."
+            f"No sensitive features were given, and without them this would be plain PCA. Pass "
+            f"fit(X, sensitive_features=...); in a pipeline, fit(X, y, "
+            f"{name.lower()}__sensitive_features=...) or set_fit_request(sensitive_features=True) "
+            f"with metadata routing; or name columns of X with {name}(sensitive_columns=[...])."
         )
     if isinstance(sensitive_features, str):
         raise ValueError(
             f"sensitive_features={sensitive_features!r} is a name, not one entry per row. Pass the "
-            f"column itself, or name it with FairPCA(sensitive_columns=[{sensitive_features!r}])."
+            f"column itself, or name it with {name}(sensitive_columns=[{sensitive_features!r}])."
         )
     if sensitive_features is not None and sensitive_columns is not None:
         raise ValueError(

@@ -104,6 +104,11 @@ def _check_approximation(approximation: str, kernel: Any) -> None:
 
 def kernel_for(estimator: Any, rows: Rows) -> Kernel:
     """Return the kernel with a gamma and a centre that fit the rows."""
+    if rows.n_rows == 0:
+        raise ValueError(
+            "The first batch has no row that counts, so there is nothing to choose the kernel's "
+            "features from. Start with a batch that has some."
+        )
     e, gamma = estimator, 1.0
     if not callable(e.kernel):
         if e.gamma == "scale":

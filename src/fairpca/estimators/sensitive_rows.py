@@ -52,7 +52,7 @@ class ReadsSensitiveRows:
         partial: bool,
     ) -> Rows:
         """Check the arguments of `fit` and return the rows that count."""
-        check_sensitive_given(sensitive_features, self.sensitive_columns)
+        check_sensitive_given(sensitive_features, self.sensitive_columns, self._public_name())
         check_same_order(X, sensitive_features)
         features, columns = self._features(
             X, first=first, ensure_all_finite=False, ensure_min_samples=1 if partial else 2
@@ -77,6 +77,9 @@ class ReadsSensitiveRows:
         if weight is not None and chosen is not None:
             weight = weight[chosen]
         return Rows(features, weight, attributes, chosen)
+
+    def _public_name(self) -> str:
+        return type(self).__name__
 
     def _features(self, X: Any, *, first: bool, **checks: Any) -> tuple[Any, dict | None]:
         """Return the features as an array, and the sensitive columns of X if it holds them."""

@@ -48,6 +48,6 @@ def _weighted_sum(rows: Rows, shift: float, *, power: int) -> float:
 def pilot_centre(rows: Rows) -> np.ndarray:
     """Return the mean of a few rows spread over the data, zero for sparse rows."""
     if is_sparse(rows.X) or rows.n_rows == 0:
-        return np.zeros(rows.X.shape[1], rows.X.dtype)
+        return np.zeros(rows.X.shape[1])
     few = np.unique(np.linspace(0, rows.n_rows - 1, PILOT_ROWS).astype(int))
-    return np.mean(rows.take(few), axis=0)
+    return np.mean(rows.take(few), axis=0, dtype=float)

@@ -1,4 +1,8 @@
-"""Feature maps: rows become features whose products are, or approximate, a kernel."""
+"""Feature maps: rows become features whose products are, or approximate, a kernel.
+
+Features are computed in double precision whatever the rows are in: combinations of kernel values
+cancel, and single precision would leave three digits of them.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,7 @@ class KernelColumns:
     kernel : Kernel
         The similarity.
     rows : array or sparse matrix of shape (p, d)
-        What each row is compared with.
+        What each row is compared with, in double precision.
     """
 
     kernel: Kernel
@@ -34,8 +38,8 @@ class KernelColumns:
     def __call__(self, X: Any) -> np.ndarray:
         """Return the features of a block of rows, of shape (n, p)."""
         if X.shape[0] == 0:
-            return np.zeros((0, self.n_features), self.rows.dtype)
-        return self.kernel(X.astype(self.rows.dtype, copy=False), self.rows)
+            return np.zeros((0, self.n_features))
+        return self.kernel(X.astype(float, copy=False), self.rows)
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,7 @@ class RandomFeatures:
             frequencies = kernel.gamma * rng.standard_cauchy(shape)
         else:
             raise ValueError(f"the kernel {kernel.name!r} is not a function of x - y")
-        return cls(frequencies.astype(centre.dtype), centre)
+        return cls(frequencies, centre)
 
     @property
     def n_features(self) -> int:
@@ -83,16 +87,15 @@ class RandomFeatures:
 
     def __call__(self, X: Any) -> np.ndarray:
         """Return the features of a block of rows, of shape (n, p)."""
-        dtype, half = self.frequencies.dtype, self.frequencies.shape[1]
-        shift = self.centre @ self.frequencies
+        half = self.frequencies.shape[1]
         if is_sparse(X):
-            angles = np.asarray(X @ self.frequencies) - shift
+            angles = np.asarray(X @ self.frequencies) - self.centre @ self.frequencies
         else:
-            angles = (X.astype(dtype, copy=False) - self.centre) @ self.frequencies
-        features = np.empty((X.shape[0], 2 * half), dtype)
+            angles = (X - self.centre) @ self.frequencies
+        features = np.empty((X.shape[0], 2 * half))
         np.cos(angles, out=features[:, :half])
         np.sin(angles, out=features[:, half:])
-        features *= dtype.type(1.0 / np.sqrt(half))
+        features *= 1.0 / np.sqrt(half)
         return features
 
 
@@ -115,7 +118,7 @@ def whitening(columns: KernelColumns, precision: float) -> np.ndarray:
         Directions with s below the root of `precision` times the largest are left out: scatters
         of kernel values know nothing of them but rounding.
     """
-    K = columns(columns.rows).astype(float)
+    K = columns(columns.rows)
     s, E = np.linalg.eigh(0.5 * (K + K.T))
     kept = s > np.sqrt(precision) * s[-1]
     return (E[:, kept] / np.sqrt(s[kept]))[:, ::-1]
