@@ -13,9 +13,11 @@ from collections.abc import Callable, Mapping
 PAUSE = 0.15
 
 
-def alternate(contestants: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, float]:
-    """Return the median seconds of each contestant over alternating runs, after a warm-up."""
-    for run in contestants.values():
+def alternate(
+    contestants: Mapping[str, Callable[[], object]], repeats: int, *, warm_up: bool = True
+) -> dict[str, float]:
+    """Return the median seconds of each contestant over alternating runs."""
+    for run in contestants.values() if warm_up else ():
         run()
     seconds: dict[str, list[float]] = {name: [] for name in contestants}
     for _ in range(repeats):

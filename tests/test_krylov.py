@@ -75,3 +75,11 @@ def test_the_smallest_value_shows_a_negative_part():
     A, _ = symmetric(np.r_[5.0, np.linspace(1, 0, 598), -2.0])
     found = leading_eigenpairs(lambda rows: rows @ A, 600, 2)
     assert found.smallest == pytest.approx(-2.0, rel=1e-3)
+
+
+def test_more_copies_of_an_eigenvalue_than_the_block_is_wide_are_all_found():
+    A, Q = symmetric(np.r_[np.full(20, 3.0), 2.0 * 0.8 ** np.arange(780)])
+    found = leading_eigenpairs(lambda rows: rows @ A, 800, 16)
+    np.testing.assert_allclose(found.values, 3.0)
+    inside = Q[:, :20]
+    np.testing.assert_allclose(inside @ (inside.T @ found.vectors), found.vectors, atol=1e-9)
