@@ -56,14 +56,16 @@ class FairKernelPCA(FairTransformer):
     linear model on top of them cannot tell the groups apart on the training rows; a non-linear
     one may**: equal means of k features are not equal distributions, and the group can remain
     visible in their spread. Measure with `fairpca.metrics.leakage`. On new rows the guarantee
-    holds up to sampling error, which is larger than for `FairPCA`: a flexible kernel has many
-    directions in which small samples differ.
+    holds up to sampling error. **Keep k small next to the number of rows**: a flexible kernel has
+    many directions in which a sample's groups differ by chance, and with hundreds of components
+    of a thousand rows a linear model reads the group of new people again.
 
     Parameters
     ----------
     n_components : int, float or None, default=None
         Number of components k. A float in (0, 1) takes the fewest that reach this share of the
-        total variance in feature space. None takes all there are.
+        total variance in feature space. None takes all there are, usually too many to be fair on
+        new rows.
     kernel : {"rbf", "laplacian", "poly", "sigmoid", "cosine", "linear", "precomputed"} or callable
         Similarity of two rows. With "precomputed", X is the kernel matrix of the training rows at
         `fit`, and that of new with training rows at `transform`. A function takes two rows and
