@@ -247,6 +247,8 @@ def test_an_indefinite_kernel_is_reported_with_its_size(people):
     with pytest.warns(IndefiniteKernelWarning):
         every = FairKernelPCA(kernel="precomputed", solver="dense").fit(K, sensitive_features=A)
     assert (every.eigenvalues_ > 0).all()
+    with pytest.warns(IndefiniteKernelWarning):  # few rows: another solver
+        FairKernelPCA(2, kernel="sigmoid", gamma=0.5).fit(X[:90], sensitive_features=A["sex"][:90])
 
 
 def test_all_components_reproduce_the_deflated_kernel(people):

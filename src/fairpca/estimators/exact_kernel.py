@@ -49,41 +49,48 @@ def fit_exactly(
             "Kernel values of the rows, or their squares, overflow or are NaN. Divide X by a "
             "constant first, use a smaller gamma or degree, or check the kernel function."
         )
-    options = {"solver": estimator.solver, "tol": float(estimator.tol), "seed": seed}
-    fair = equalize_kernel_means(scatter, attributes, k, **options)
-    _warn_if_indefinite(fair, kernel)
+    definite = kernel is not None and kernel.is_positive
+    options: dict[str, Any] = {"solver": estimator.solver, "tol": float(estimator.tol)}
+    fair = equalize_kernel_means(scatter, attributes, k, definite=definite, seed=seed, **options)
+    if not definite:
+        _warn_if_indefinite(fair)
     _warn_if_unconverged(fair, float(estimator.tol))
-    parts, representations = [_dual(scatter, fair)], [fair.representation]
-    gap = _gap(scatter, attributes, fair, parts[0])
-    learned: dict[str, Any] = {}
+    learned = _learned(scatter, attributes, fair)
+    learned["gamma_"] = None if kernel is None or callable(kernel.name) else kernel.gamma
+    matrix, T = learned["dual_components_"], fair.representation
     if tradeoff > 0:
-        standard = equalize_kernel_means(scatter, (), len(fair.values), **options)
+        standard = equalize_kernel_means(
+            scatter, (), len(fair.values), definite=True, seed=seed, **options
+        )
         learned["standard_dual_components_"] = _dual(scatter, standard)
-        parts.append(tradeoff * learned["standard_dual_components_"])
-        representations.append(tradeoff * standard.representation)
-    dof = scatter.total_weight * (1.0 - 1.0 / scatter.n_rows)
-    learned |= {
-        "eigenvalues_": fair.values,
-        "dual_components_": parts[0],
-        "gamma_": None if kernel is None or callable(kernel.name) else kernel.gamma,
-        "explained_variance_": fair.values / dof,
-        "explained_variance_ratio_": fair.values / scatter.trace,
-        "n_components_": len(fair.values),
-        "constraint_rank_": fair.constraint_rank,
-        "n_samples_seen_": rows.n_rows,
-        "groups_": groups_of(attributes),
-        "mean_gap_": gap,
-    }
-    linear = LinearMap(np.hstack(parts), scatter.mean)
+        matrix = np.hstack([matrix, tradeoff * learned["standard_dual_components_"]])
+        T = np.hstack([T, tradeoff * standard.representation])
+    linear = LinearMap(matrix, scatter.mean)
     if features is None:
         learned["_map"] = _over_all_columns(linear, rows)
     else:
         learned["X_fit_"] = features.rows
         learned["_map"] = FeatureMap(features, linear)
-        if kernel is not None and kernel.name == "linear":
+        if features.kernel.name == "linear":
             learned["_inverse"] = _in_input_space(linear, features.rows, rows, scatter.centred)
-    T = np.hstack(representations) / scatter.root_weight[:, None]
-    return ExactFit(learned, T)
+    return ExactFit(learned, T / scatter.root_weight[:, None])
+
+
+def _learned(
+    scatter: KernelScatter, attributes: Sequence[AttributeMoments], fair: DualSubspace
+) -> dict[str, Any]:
+    dual = _dual(scatter, fair)
+    return {
+        "eigenvalues_": fair.values,
+        "dual_components_": dual,
+        "explained_variance_": fair.values / scatter.degrees_of_freedom,
+        "explained_variance_ratio_": fair.values / scatter.trace,
+        "n_components_": len(fair.values),
+        "constraint_rank_": fair.constraint_rank,
+        "n_samples_seen_": scatter.n_rows,
+        "groups_": groups_of(attributes),
+        "mean_gap_": _gap(scatter, attributes, fair, dual),
+    }
 
 
 def _kernel_of(estimator: Any, rows: Rows) -> tuple[Kernel | None, KernelColumns | None, Any]:
@@ -158,10 +165,8 @@ def _in_input_space(linear: LinearMap, X: Any, rows: Rows, centred: bool) -> Lin
     return LinearMap(np.asarray(directions), mean if centred else np.zeros_like(mean))
 
 
-def _warn_if_indefinite(fair: DualSubspace, kernel: Kernel | None) -> None:
-    if (kernel is not None and kernel.is_positive) or fair.smallest is None:
-        return
-    share = -fair.smallest / fair.values[0]
+def _warn_if_indefinite(fair: DualSubspace) -> None:
+    share = 0.0 if fair.smallest is None else -fair.smallest / fair.values[0]
     if share > NEGATIVE:
         warnings.warn(
             f"The kernel is not positive semi-definite: it has an eigenvalue of "

@@ -68,6 +68,7 @@ def equalize_kernel_means(
     attributes: Sequence[AttributeMoments],
     k: int | float | None,
     *,
+    definite: bool = False,
     solver: str = "auto",
     tol: float = 0.0,
     seed: int = 0,
@@ -85,6 +86,9 @@ def equalize_kernel_means(
         From `attributes_over_rows`; none for plain kernel PCA.
     k : int, float or None
         Dimension; or the share of the total variance to reach; or all directions there are.
+    definite : bool
+        Whether the kernel is known to be positive semi-definite. If not, the smallest eigenvalue
+        is looked for, too.
     solver : {"auto", "dense", "iterative"}
         LAPACK, or block Krylov iterations that need only products with the kernel.
     tol : float
@@ -133,7 +137,7 @@ def equalize_kernel_means(
             subspace = _subspace(scatter, deflation, found.values, found.vectors)
             subspace = replace(subspace, smallest=found.smallest, residual=found.residual)
             return _enough(subspace, scatter, attributes, k)
-    values, V, smallest = _directly(scatter, deflation, k)
+    values, V, smallest = _directly(scatter, deflation, k, definite)
     subspace = _subspace(scatter, deflation, values, V, promised=isinstance(k, int))
     return _enough(replace(subspace, smallest=smallest), scatter, attributes, k)
 
@@ -177,13 +181,13 @@ def _iterates(solver: str, k: int | float | None, n: int) -> bool:
 
 
 def _directly(
-    scatter: KernelScatter, deflation: _Deflation, k: int | float | None
+    scatter: KernelScatter, deflation: _Deflation, k: int | float | None, definite: bool
 ) -> tuple[np.ndarray, np.ndarray, float | None]:
     n = scatter.n_rows
     K = scatter.dense()
     for block in row_blocks(n, block_rows(n)):
         K[block] -= (deflation.A[block] / deflation.m) @ deflation.A.T
-    if isinstance(k, int) and 4 * k <= n:
+    if isinstance(k, int) and 4 * k <= n and definite:
         return *top_eigenpairs(K, k), None
     values, V = np.linalg.eigh(K)
     wanted = k if isinstance(k, int) else n - deflation.rank

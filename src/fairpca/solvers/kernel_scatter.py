@@ -41,6 +41,11 @@ class KernelScatter:
         """Sum of the weights."""
         return float(self.n_rows if self.weight is None else self.weight.sum())
 
+    @property
+    def degrees_of_freedom(self) -> float:
+        """Divide the scatter by this to get an unbiased variance; n - 1 for unit weights."""
+        return self.total_weight * (1.0 - 1.0 / self.n_rows)
+
     @cached_property
     def root_weight(self) -> np.ndarray:
         """Roots of the weights."""
