@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,15 +11,27 @@ import numpy as np
 from ..maps import LinearMap, side_by_side
 from ..moments import GroupMoments, standard_deviations
 from ..solvers import (
+    Subspace,
     covariance_gap,
+    equalize_covariances_exactly,
     equalize_covariances_spectral,
     equalize_means,
     maximize_variance,
 )
 from .given_moments import FitsGivenMoments
-from .learned import learned_attributes, warn_of_a_residual
-from .parameters import check_directions, check_n_components, check_parameters, check_tradeoff
+from .learned import learned_attributes, warn_of_a_residual, warn_of_unequal_covariances
+from .parameters import (
+    check_covariance_tol,
+    check_directions,
+    check_n_components,
+    check_parameters,
+    check_tradeoff,
+)
 from .representation import FairTransformer
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr)  # noqa: T201  (asked for with verbose=True)
 
 
 class FairPCA(FitsGivenMoments, FairTransformer):
@@ -175,6 +188,8 @@ class FairPCA(FitsGivenMoments, FairTransformer):
         intersectional: bool = False,
         missing_sensitive: str = "error",
         random_state: Any = None,
+        covariance_tol: float = 1e-6,
+        verbose: bool = False,
     ) -> None:
         self.n_components = n_components
         self.match = match
@@ -190,6 +205,8 @@ class FairPCA(FitsGivenMoments, FairTransformer):
         self.intersectional = intersectional
         self.missing_sensitive = missing_sensitive
         self.random_state = random_state
+        self.covariance_tol = covariance_tol
+        self.verbose = verbose
 
     def inverse_transform(self, T: Any) -> np.ndarray:
         """Return the rows of the original space that a representation stands for.
@@ -208,6 +225,19 @@ class FairPCA(FitsGivenMoments, FairTransformer):
         T = self._checked_representation(T)  # solves first, where rows came in batches
         return self._map.inverse(T)
 
+    def _match_covariances(
+        self, work: GroupMoments, k: int | float | None, options: dict[str, Any]
+    ) -> Subspace:
+        directions = check_directions(self.covariance_directions)
+        if self.covariance_method == "spectral":
+            return equalize_covariances_spectral(work, k, directions=directions, **options)
+        tol = check_covariance_tol(self.covariance_tol)
+        fair, match = equalize_covariances_exactly(
+            work, k, directions=directions, tol=tol, progress=_say if self.verbose else None
+        )
+        warn_of_unequal_covariances(match)
+        return fair
+
     def _check_parameters(self) -> None:
         check_parameters(self)
 
@@ -221,8 +251,7 @@ class FairPCA(FitsGivenMoments, FairTransformer):
         work = moments if scale is None else moments.rescaled(scale)
         learned: dict[str, Any] = {}
         if self.match == "covariances":
-            directions = check_directions(self.covariance_directions)
-            fair = equalize_covariances_spectral(work, k, directions=directions, **options)
+            fair = self._match_covariances(work, k, options)
             learned["covariance_gap_"] = covariance_gap(work, fair.basis)
         else:
             fair = equalize_means(work, k, **options)

@@ -12,7 +12,7 @@ from ..arrays import is_single
 from ..errors import ResidualWarning
 from ..maps import LinearMap
 from ..moments import AttributeMoments, GroupMoments, LevelMoments
-from ..solvers import Subspace, mean_gap
+from ..solvers import CovarianceMatch, Subspace, mean_gap
 
 RESIDUAL_LIMIT, RESIDUAL_LIMIT_SINGLE = 1e-7, 1e-3
 """Gaps above this are reported, in double and single precision."""
@@ -56,6 +56,19 @@ def warn_of_a_residual(gap: float, precision: float, reason: str = TOO_MANY_MAGN
             f"{reason}{advice}. The number is in mean_gap_.",
             ResidualWarning,
             stacklevel=4,
+        )
+
+
+def warn_of_unequal_covariances(match: CovarianceMatch) -> None:
+    """Warn with the numbers if the optimiser stopped before covariances or variance were best."""
+    if not match.converged:
+        warnings.warn(
+            f"Covariances were matched to a relative gap of {match.gap:.1e}, and the search for "
+            f"the most variance stopped at a gradient of {match.gradient_norm:.1e} after "
+            f"{match.evaluations} evaluations. The gap is in covariance_gap_; a little more "
+            f"variance, or a smaller gap, may be possible with other covariance_directions.",
+            ResidualWarning,
+            stacklevel=5,
         )
 
 

@@ -11,7 +11,7 @@ from ..solvers import SOLVERS
 from .inputs import CRITERIA
 
 MATCH = ("means", "covariances")
-COVARIANCE_METHODS = ("spectral",)
+COVARIANCE_METHODS = ("exact", "spectral")
 MISSING = ("error", "ignore", "group")
 
 
@@ -56,6 +56,16 @@ def check_directions(directions: Any) -> int | float:
     )
 
 
+def check_covariance_tol(tol: Any) -> float:
+    """Return the largest covariance gap to accept as a plain float."""
+    if isinstance(tol, Real) and not isinstance(tol, bool) and float(tol) > 0:
+        return float(tol)
+    raise ValueError(
+        f"covariance_tol={tol!r} is not a gap to accept. Use a number above 0: 1e-6 for equal "
+        f"covariances, 0.05 if a difference of 5 % will do where no exact solution exists."
+    )
+
+
 def check_tradeoff(tradeoff: Any) -> float:
     """Return the trade-off as a plain float."""
     if isinstance(tradeoff, Real) and 0.0 <= float(tradeoff) <= 1.0:
@@ -77,4 +87,5 @@ def check_parameters(estimator: Any) -> None:
         check_bool(name, getattr(estimator, name))
     check_n_components(estimator.n_components)
     check_directions(estimator.covariance_directions)
+    check_covariance_tol(estimator.covariance_tol)
     check_tradeoff(estimator.tradeoff)

@@ -7,10 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from ..arrays import Array, array_namespace, like
-from ..errors import InfeasibleError, SingleGroupError
+from ..errors import InfeasibleError
 from ..linalg import deflate, deterministic_signs, orthonormalize
-from ..moments import GroupMoments, LevelMoments, RowScatter
+from ..moments import GroupMoments, RowScatter
 from .checks import check_dimension
+from .covariance_differences import covariance_differences
 from .equalize_means import MeanConstraint, mean_constraint
 from .maximize_variance import maximize_variance
 from .subspace import Subspace
@@ -52,9 +53,9 @@ def equalize_covariances_spectral(
     """
     constraint = mean_constraint(moments)
     check_dimension(moments, constraint.rank, k)
-    span, inner, Q = _working_space(moments, constraint)
+    span, inner, Q = working_space(moments, constraint)
     n_fair = inner.n_features - Q.shape[1]
-    l = _how_many_directions(directions, k, inner.n_features, n_fair)  # noqa: E741
+    l = how_many_directions(directions, k, inner.n_features, n_fair)  # noqa: E741
     flattest = flattest_directions(inner, Q, l)
     inside = maximize_variance(
         replace(inner, attributes=()).compressed(flattest),
@@ -69,7 +70,7 @@ def equalize_covariances_spectral(
     return Subspace(basis, inside.scatter, constraint.rank)
 
 
-def _working_space(
+def working_space(
     moments: GroupMoments, constraint: MeanConstraint
 ) -> tuple[Array | None, GroupMoments, Array]:
     """Return a basis to work in (None: all of it), the moments there, and what to avoid there."""
@@ -81,9 +82,8 @@ def _working_space(
     return B, moments.compressed(B), like(np.zeros((B.shape[1], 0)), B)
 
 
-def _how_many_directions(
-    directions: int | float, k: int | float | None, d: int, n_fair: int
-) -> int:
+def how_many_directions(directions: int | float, k: int | float | None, d: int, n_fair: int) -> int:
+    """Return the number of directions to search in, at most `n_fair`; raise if it is below k."""
     if isinstance(directions, float):
         least = k if isinstance(k, int) else 1
         wanted = max(least, int(np.floor(directions * d + 1e-9)))
@@ -119,53 +119,3 @@ def flattest_directions(moments: GroupMoments, Q: Array, l: int) -> Array:  # no
     values, V = xp.linalg.eigh(deflate(spectrum, Q, tau=2.0 * size if size > 0 else 1.0))
     order = xp.argsort(xp.abs(values), stable=True)
     return xp.take(V, order[:l], axis=1)
-
-
-def covariance_differences(moments: GroupMoments) -> list[tuple[float, Array]]:
-    """Return, for each group, its share of the weight and its covariance minus the average."""
-    differences = []
-    for a in moments.attributes:
-        if not isinstance(a, LevelMoments) or (a.optional and np.any(a.weight == 0)):
-            continue
-        covariances = _covariances(a)
-        shares = a.weight / a.weight.sum()
-        average = sum(p * C for p, C in zip(shares, covariances, strict=True))
-        differences += [(float(p), C - average) for p, C in zip(shares, covariances, strict=True)]
-    if not differences:
-        raise InfeasibleError(
-            "match='covariances' needs a categorical attribute, but all attributes are numeric, "
-            "and a numeric attribute has no groups with covariances. Use match='means', or cut "
-            "the attribute into bands."
-        )
-    return differences
-
-
-def _covariances(a: LevelMoments) -> list[Array]:
-    if a.scatters is None:
-        raise ValueError(
-            f"The moments of {a.name!r} hold no scatter per group, which match='covariances' "
-            f"needs. Collect them with with_scatters=True."
-        )
-    covariances = []
-    for label, count, weight, scatter in zip(a.labels, a.count, a.weight, a.scatters, strict=True):
-        if count < 2 or scatter is None:
-            raise SingleGroupError(
-                f"The group {label!r} of the sensitive attribute {a.name!r} has {count} row(s), "
-                f"so it has no covariance to match. Merge it with another group, or use "
-                f"match='means'."
-            )
-        # ddof = 1, as in the paper's experiments
-        covariances.append(scatter.dense().matrix / (weight * (1.0 - 1.0 / count)))
-    return covariances
-
-
-def covariance_gap(moments: GroupMoments, U: Array) -> float:
-    """Return the largest difference between a group's covariance and the average, relative to it.
-
-    Measured in the subspace spanned by `U`, as a ratio of Frobenius norms.
-    """
-    xp = array_namespace(U)
-    inner = moments.compressed(U)
-    size = float(xp.linalg.matrix_norm(inner.scatter.dense().matrix)) / moments.weight
-    gaps = [float(xp.linalg.matrix_norm(T)) for _, T in covariance_differences(inner)]
-    return max(gaps) / size if size > 0 else 0.0

@@ -1,0 +1,81 @@
+"""How the covariances of groups differ, from moments."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..arrays import Array, array_namespace
+from ..errors import InfeasibleError, SingleGroupError
+from ..moments import GroupMoments, LevelMoments
+
+
+def covariance_differences(moments: GroupMoments) -> list[tuple[float, Array]]:
+    """Return, for each group, its share of the weight and its covariance minus the average."""
+    differences = []
+    for a in _with_covariances(moments):
+        covariances = _covariances(a)
+        shares = a.weight / a.weight.sum()
+        average = sum(p * C for p, C in zip(shares, covariances, strict=True))
+        differences += [(float(p), C - average) for p, C in zip(shares, covariances, strict=True)]
+    if not differences:
+        raise InfeasibleError(
+            "match='covariances' needs a categorical attribute, but all attributes are numeric, "
+            "and a numeric attribute has no groups with covariances. Use match='means', or cut "
+            "the attribute into bands."
+        )
+    return differences
+
+
+def independent_differences(moments: GroupMoments) -> list[Array]:
+    """Return the differences that must vanish, without those that the others imply.
+
+    The differences of an attribute's groups, weighted by their shares, add up to zero, so that of
+    its largest group is left out.
+    """
+    differences = covariance_differences(moments)
+    kept, start = [], 0
+    for a in _with_covariances(moments):
+        of_groups = differences[start : start + len(a.labels)]
+        largest = max(range(len(of_groups)), key=lambda g: of_groups[g][0])
+        kept += [T for g, (_, T) in enumerate(of_groups) if g != largest]
+        start += len(a.labels)
+    return kept
+
+
+def _with_covariances(moments: GroupMoments) -> list[LevelMoments]:
+    return [
+        a
+        for a in moments.attributes
+        if isinstance(a, LevelMoments) and not (a.optional and np.any(a.weight == 0))
+    ]
+
+
+def _covariances(a: LevelMoments) -> list[Array]:
+    if a.scatters is None:
+        raise ValueError(
+            f"The moments of {a.name!r} hold no scatter per group, which match='covariances' "
+            f"needs. Collect them with with_scatters=True."
+        )
+    covariances = []
+    for label, count, weight, scatter in zip(a.labels, a.count, a.weight, a.scatters, strict=True):
+        if count < 2 or scatter is None:
+            raise SingleGroupError(
+                f"The group {label!r} of the sensitive attribute {a.name!r} has {count} row(s), "
+                f"so it has no covariance to match. Merge it with another group, or use "
+                f"match='means'."
+            )
+        # ddof = 1, as in the paper's experiments
+        covariances.append(scatter.dense().matrix / (weight * (1.0 - 1.0 / count)))
+    return covariances
+
+
+def covariance_gap(moments: GroupMoments, U: Array) -> float:
+    """Return the largest difference between a group's covariance and the average, relative to it.
+
+    Measured in the subspace spanned by `U`, as a ratio of Frobenius norms.
+    """
+    xp = array_namespace(U)
+    inner = moments.compressed(U)
+    size = float(xp.linalg.matrix_norm(inner.scatter.dense().matrix)) / moments.weight
+    gaps = [float(xp.linalg.matrix_norm(T)) for _, T in covariance_differences(inner)]
+    return max(gaps) / size if size > 0 else 0.0

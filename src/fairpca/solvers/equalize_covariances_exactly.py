@@ -1,0 +1,173 @@
+"""Fair PCA with equal means and equal covariances: from moments to the best such subspace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..arrays import like, to_numpy
+from ..errors import InfeasibleError
+from ..linalg import deterministic_signs, orthonormalize
+from ..moments import GroupMoments
+from .checks import check_dimension
+from .covariance_differences import independent_differences
+from .equalize_covariances import flattest_directions, how_many_directions, working_space
+from .equalize_means import mean_constraint
+from .match_covariances import CovarianceMatch, largest_isotropic_dimension, match_covariances
+from .subspace import Subspace
+
+TOLERANCE = 1e-8
+"""Relative gap at which covariances count as equal."""
+
+
+def equalize_covariances_exactly(
+    moments: GroupMoments,
+    k: int | float | None,
+    *,
+    directions: int | float,
+    tol: float = 1e-6,
+    progress: Callable[[str], None] | None = None,
+) -> tuple[Subspace, CovarianceMatch]:
+    r"""Solve fair PCA with equal means and equal covariances of all groups.
+
+    Among the k-dimensional subspaces, within the l fair directions in which covariances differ
+    least, in which all groups have the same mean and the same covariance, return the one that
+    keeps the most variance.
+
+    Parameters
+    ----------
+    moments : GroupMoments
+        Moments of rows in d dimensions, with a scatter per group.
+    k : int, float or None
+        Dimension; or the share of the total variance to reach; or, for two groups, the largest
+        dimension that has a solution.
+    directions : int or float
+        The number l, or that number as a fraction of d; 1.0 for all.
+    tol : float
+        Largest relative gap to accept. The gap is made as small as possible (1e-8 where a
+        solution exists); more than `tol` is refused.
+    progress : callable, optional
+        Is told, in words, how far the work is.
+
+    Returns
+    -------
+    Subspace, CovarianceMatch
+
+    Raises
+    ------
+    InfeasibleError
+        If no such subspace exists.
+
+    Notes
+    -----
+    The problem of Section 3.6 of the paper, which solves it by a spectral heuristic. For two groups
+    a solution exists if and only if k is at most min(n+, n-) + n0, the inertia of the difference
+    of the covariances inside the directions.
+    """
+    constraint = mean_constraint(moments)
+    check_dimension(moments, constraint.rank, k)
+    span, inner, Q = working_space(moments, constraint)
+    n_fair = inner.n_features - Q.shape[1]
+    l = how_many_directions(directions, k, inner.n_features, n_fair)  # noqa: E741
+    flattest = flattest_directions(inner, Q, l)
+    inside = inner.compressed(flattest)
+    C = to_numpy(inside.scatter.dense().matrix) / moments.weight
+    problem = _Problem(C, [to_numpy(T) for T in independent_differences(inside)], tol, progress)
+    if isinstance(k, float):
+        match = problem.reach(k, float(moments.scatter.diagonal.sum()) / moments.weight)
+    else:
+        match = problem.solve(problem.largest() if k is None else k)
+    basis = flattest @ like(match.L, flattest)
+    basis = orthonormalize(basis if span is None else span @ basis)
+    basis = deterministic_signs(constraint.polished(basis))
+    scatter = like(match.variance * moments.weight, flattest)
+    return Subspace(basis, scatter, constraint.rank), match
+
+
+class _Problem:
+    """Covariance and differences inside the directions, and what can be done with them."""
+
+    def __init__(
+        self,
+        C: np.ndarray,
+        differences: list[np.ndarray],
+        tol: float,
+        progress: Callable[[str], None] | None,
+    ) -> None:
+        self.C, self.differences, self.tol, self.progress = C, differences, tol, progress
+        two_groups = len(differences) == 1
+        self.bound = largest_isotropic_dimension(differences[0]) if two_groups else None
+
+    def largest(self) -> int:
+        """Return the largest dimension with a solution, if theory knows it."""
+        if self.bound is None:
+            raise InfeasibleError(
+                "n_components=None asks for as many directions as can have equal covariances, "
+                "which is known for two groups only. Pass a number, or a share of the variance."
+            )
+        if self.bound == 0:
+            raise self._infeasible(1, None)
+        return self.bound
+
+    def solve(self, k: int) -> CovarianceMatch:
+        """Return the best subspace of dimension k, or raise with the least gap."""
+        exact = self.tol <= 1e-4
+        if exact and self.bound is not None and k > self.bound:
+            raise self._infeasible(k, None)
+        match = match_covariances(
+            self.C,
+            self.differences,
+            k,
+            starts=[self._start(k, len(self.C)), self._start(k, len(self.C) // 2)],
+            tol=min(TOLERANCE, self.tol),
+            progress=self.progress,
+        )
+        if match.gap > self.tol:
+            raise self._infeasible(k, match.gap)
+        return match
+
+    def _start(self, k: int, directions: int) -> np.ndarray:
+        """Return the leading eigenvectors of C within the flattest of the directions."""
+        total = sum(T @ T for T in self.differences)
+        flattest = np.linalg.eigh(total)[1][:, : max(k, directions)]
+        V = np.linalg.eigh(flattest.T @ self.C @ flattest)[1]
+        return flattest @ V[:, ::-1][:, :k]
+
+    def reach(self, share: float, total: float) -> CovarianceMatch:
+        """Return the fewest components that keep a share of the variance, by bisection."""
+        low, high = 1, self.bound or len(self.C)
+        best: CovarianceMatch | None = None
+        most = 0.0
+        while low <= high:
+            k = (low + high) // 2
+            try:
+                match = self.solve(k)
+            except InfeasibleError:
+                high = k - 1
+                continue
+            kept = float(match.variance.sum()) / total
+            most = max(most, kept)
+            if kept >= share * (1 - 1e-12):
+                best, high = match, k - 1
+            else:
+                low = k + 1
+        if best is None:
+            raise InfeasibleError(
+                f"n_components={share} asks for {share:.2%} of the variance, but directions with "
+                f"equal means and covariances hold at most {most:.2%}. Ask for less, or use "
+                f"covariance_directions=1.0."
+            )
+        return best
+
+    def _infeasible(self, k: int, gap: float | None) -> InfeasibleError:
+        known = ""
+        if self.bound is not None:
+            known = f" (the {len(self.C)} directions allow {self.bound}, by the signs of the "
+            known += "eigenvalues of the difference)"
+        found = "" if gap is None else f"; the smallest gap found is {gap:.2g}"
+        return InfeasibleError(
+            f"n_components={k} directions with equal group covariances do not exist{known}{found}. "
+            f"Use fewer components or more covariance_directions; or set covariance_tol to a gap "
+            f"you accept; or covariance_method='spectral', which brings covariances close."
+        )

@@ -1,0 +1,159 @@
+"""Minimisation over orthonormal bases: limited-memory BFGS on the Stiefel manifold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+MEMORY = 12
+"""How many past steps shape the next one."""
+
+SUFFICIENT = 1e-4
+"""Share of the decrease that the slope promises which a step must reach (Armijo)."""
+
+SHORTEST = 1e-14
+"""Steps below this make no progress in double precision."""
+
+Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
+"""Takes a basis, returns a value and its gradient with respect to all entries."""
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """Where a minimisation ended.
+
+    Parameters
+    ----------
+    L : array of shape (s, k)
+        Orthonormal columns.
+    value : float
+        The objective there.
+    gradient_norm : float
+        Norm of the gradient along the manifold.
+    evaluations : int
+        How often the objective was computed.
+    """
+
+    L: np.ndarray
+    value: float
+    gradient_norm: float
+    evaluations: int
+
+
+def minimize_on_stiefel(
+    objective: Objective, L: np.ndarray, *, tol: float, max_steps: int = 500
+) -> Minimum:
+    """Return a local minimum of a function of orthonormal bases.
+
+    Parameters
+    ----------
+    objective : callable
+        Value and gradient.
+    L : array of shape (s, k)
+        Orthonormal start.
+    tol : float
+        Norm of the gradient along the manifold at which to stop.
+    max_steps : int
+        Most steps.
+
+    Returns
+    -------
+    Minimum
+
+    Notes
+    -----
+    Steps are taken in the tangent space and pulled back by a QR decomposition; past steps are
+    carried along by projection (Absil, Mahony & Sepulchre 2008, Chapter 8).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> A = np.diag([3.0, 2.0, 1.0])
+    >>> start = np.full((3, 1), 1 / np.sqrt(3))
+    >>> found = minimize_on_stiefel(lambda L: (np.vdot(L, A @ L), 2 * A @ L), start, tol=1e-9)
+    >>> round(float(found.value), 9)
+    1.0
+    """
+    value, G = objective(L)
+    gradient = _tangent(L, G)
+    history = _History()
+    evaluations = 1
+    for _ in range(max_steps):
+        if np.linalg.norm(gradient) <= tol:
+            break
+        direction = _tangent(L, -history.apply(gradient))
+        slope = float(np.vdot(gradient, direction))
+        if slope >= 0:  # the past misleads
+            history = _History()
+            direction, slope = -gradient, -float(np.vdot(gradient, gradient))
+        step = 1.0 if history.steps else min(1.0, 1.0 / float(np.linalg.norm(gradient)))
+        while True:
+            moved = _retract(L + step * direction)
+            new_value, G = objective(moved)
+            evaluations += 1
+            if new_value <= value + SUFFICIENT * step * slope or step < SHORTEST:
+                break
+            step *= 0.5
+        if new_value >= value:  # rounding: nothing better can be told apart
+            break
+        new_gradient = _tangent(moved, G)
+        history.carry_to(moved)
+        history.add(_tangent(moved, step * direction), new_gradient - _tangent(moved, gradient))
+        L, value, gradient = moved, new_value, new_gradient
+    return Minimum(L, value, float(np.linalg.norm(gradient)), evaluations)
+
+
+class _History:
+    """Past steps and changes of the gradient, and the inverse Hessian that they suggest."""
+
+    def __init__(self) -> None:
+        self.steps: list[np.ndarray] = []
+        self.changes: list[np.ndarray] = []
+
+    def add(self, step: np.ndarray, change: np.ndarray) -> None:
+        size = float(np.linalg.norm(step) * np.linalg.norm(change))
+        if np.vdot(step, change) <= 1e-10 * size:
+            return  # no curvature to learn from
+        self.steps = [*self.steps[-MEMORY + 1 :], step]
+        self.changes = [*self.changes[-MEMORY + 1 :], change]
+
+    def carry_to(self, L: np.ndarray) -> None:
+        """Project all of it onto the tangent space at L, in one product."""
+        if self.steps:
+            carried = list(_tangent(L, np.stack(self.steps + self.changes)))
+            half = len(self.steps)
+            self.steps, self.changes = carried[:half], carried[half:]
+
+    def apply(self, gradient: np.ndarray) -> np.ndarray:
+        """Return the inverse Hessian times a vector (Nocedal & Wright 2006, Algorithm 7.4)."""
+        q = gradient.copy()
+        pairs = [
+            (s, y, float(np.vdot(s, y)))
+            for s, y in zip(self.steps, self.changes, strict=True)
+            if np.vdot(s, y) > 0
+        ]
+        weights = []
+        for s, y, sy in reversed(pairs):
+            weights.append(float(np.vdot(s, q)) / sy)
+            q -= weights[-1] * y
+        if pairs:
+            _, y, sy = pairs[-1]
+            q *= sy / float(np.vdot(y, y))
+        for (s, y, sy), weight in zip(pairs, reversed(weights), strict=True):
+            q += (weight - float(np.vdot(y, q)) / sy) * s
+        return q
+
+
+def _tangent(L: np.ndarray, G: np.ndarray) -> np.ndarray:
+    """Project onto the tangent space at L; `G` may be a stack of matrices."""
+    inner = L.T @ G
+    return G - L @ (0.5 * (inner + np.swapaxes(inner, -1, -2)))
+
+
+def _retract(W: np.ndarray) -> np.ndarray:
+    """Return the orthonormal factor of W with the signs that leave an orthonormal W alone."""
+    Q, triangle = np.linalg.qr(W)
+    signs = np.sign(np.diag(triangle))
+    return Q * np.where(signs == 0, 1.0, signs)
