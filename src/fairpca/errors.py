@@ -1,5 +1,11 @@
 """What can go wrong, one class per thing a caller may want to catch."""
 
+import sys
+import warnings
+
+OURS = ("fairpca", "sklearn")
+"""Packages between a warning and the line of the user that it is about."""
+
 
 class FairPCAError(Exception):
     """Anything this package refuses to do."""
@@ -46,3 +52,11 @@ class IndefiniteKernelWarning(UserWarning):
 
 class FewLandmarksWarning(UserWarning):
     """Fewer landmarks were drawn than asked for: there were not more rows to draw from."""
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn, pointing at the user's line, however many calls of ours lie in between."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(OURS):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

@@ -244,9 +244,11 @@ def test_an_indefinite_kernel_is_reported_with_its_size(people):
         T = sigmoid.fit_transform(X, sensitive_features=A)
     assert_equal_group_means(T, A["race"].to_numpy())
     K = pairwise_kernels(X, metric="sigmoid", gamma=0.5, coef0=1.0)
-    with pytest.warns(IndefiniteKernelWarning):
+    with pytest.warns(IndefiniteKernelWarning) as caught:
         every = FairKernelPCA(kernel="precomputed", solver="dense").fit(K, sensitive_features=A)
+    assert caught[0].filename == __file__  # it points at the line above
     assert (every.eigenvalues_ > 0).all()
+    assert every.explained_variance_ratio_.sum() <= 1.0
     with pytest.warns(IndefiniteKernelWarning):  # few rows: another solver
         FairKernelPCA(2, kernel="sigmoid", gamma=0.5).fit(X[:90], sensitive_features=A["sex"][:90])
 

@@ -5,7 +5,12 @@ import pytest
 import scipy.sparse
 
 from assertions import assert_equal_group_means, assert_uncorrelated
-from fairpca import FairKernelPCA, FewLandmarksWarning, InfeasibleError
+from fairpca import (
+    FairKernelPCA,
+    FewLandmarksWarning,
+    IndefiniteKernelWarning,
+    InfeasibleError,
+)
 from fairpca.kernels import KernelColumns
 
 MODES = ["nystroem", "random_features"]
@@ -204,11 +209,44 @@ def test_a_first_batch_without_rows_that_count_is_refused(people):
 def test_more_components_than_the_features_can_show_are_refused(people):
     X, A, _ = people
     fair = FairKernelPCA(6, kernel="linear", approximation="nystroem")
-    with pytest.raises(InfeasibleError, match=r"n_components=6 is too large.*leaves 5"):
+    with pytest.raises(InfeasibleError, match=r"n_components=6 is too large.* 5 direction"):
         fair.fit(X, sensitive_features=A["sex"])
     few = {"sensitive_features": A["sex"][:9]}
     with pytest.raises(InfeasibleError, match=r"vary along 7 direction"):
         FairKernelPCA(12, approximation="random_features", n_landmarks=60).fit(X[:9], **few)
+
+
+def test_changing_the_kernel_between_batches_is_refused(people):
+    X, A, _ = people
+    fair = FairKernelPCA(2, approximation="nystroem", n_landmarks=50, random_state=0)
+    fair.partial_fit(X, sensitive_features=A)
+    fair.set_params(gamma=9.0, kernel="laplacian")
+    with pytest.raises(ValueError, match=r"\['kernel', 'gamma'\] were changed.*Set them back"):
+        fair.partial_fit(X, sensitive_features=A)
+    fair.set_params(gamma="scale", kernel="rbf", n_components=3)  # what is solved may change
+    assert fair.partial_fit(X, sensitive_features=A).transform(X).shape == (900, 3)
+
+
+def test_shares_are_of_the_whole_variance_not_of_what_the_landmarks_see(people):
+    X, A, _ = people
+    exact = FairKernelPCA(3).fit(X, sensitive_features=A)
+    few = FairKernelPCA(3, approximation="nystroem", n_landmarks=60, random_state=0)
+    few.fit(X, sensitive_features=A)
+    assert few.explained_variance_ratio_.sum() < exact.explained_variance_ratio_.sum()
+    share = few.explained_variance_ratio_[0] / few.explained_variance_[0]
+    expected = exact.explained_variance_ratio_[0] / exact.explained_variance_[0]
+    assert share == pytest.approx(expected, rel=1e-2)
+    with pytest.raises(InfeasibleError, match=r"asks for 95\.00% of the variance"):
+        few.set_params(n_components=0.95).fit(X, sensitive_features=A)
+
+
+def test_an_indefinite_kernel_is_reported_from_its_landmarks(people):
+    X, A, _ = people
+    fair = FairKernelPCA(2, kernel="sigmoid", gamma=0.5, approximation="nystroem", n_landmarks=80)
+    with pytest.warns(IndefiniteKernelWarning, match=r"eigenvalue of -\d") as caught:
+        fair.fit(X, sensitive_features=A)
+    assert caught[0].filename == __file__  # it points at the line above
+    assert_equal_group_means(fair.transform(X), A["race"])
 
 
 def test_equal_opportunity_draws_landmarks_from_the_positive_rows(people):

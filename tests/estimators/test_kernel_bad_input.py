@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse
+from sklearn.metrics.pairwise import rbf_kernel
 
 from fairpca import FairKernelPCA, InfeasibleError
 
@@ -22,7 +23,32 @@ def nan_kernel(a, b):
     return np.nan
 
 
+def lopsided(a, b):
+    return float(a @ b + a[0])
+
+
 CASES = {
+    "a function that is not symmetric": (
+        {"kernel": lopsided},
+        X,
+        r"not symmetric: k\(a, b\) and k\(b, a\) differ by up to",
+    ),
+    "a lopsided function of landmarks": (
+        {"kernel": lopsided, "approximation": "nystroem"},
+        X,
+        r"not symmetric",
+    ),
+    "a function of matrices": (
+        {"kernel": rbf_kernel},
+        X,
+        r"takes two rows, .*returns one number.*kernel='precomputed'",
+    ),
+    "a function that returns a row": ({"kernel": np.multiply}, X, r"returns one number"),
+    "a fractional degree": (
+        {"kernel": "poly", "degree": 2.5, "coef0": 0.0},
+        X,
+        r"a whole one: fractional powers",
+    ),
     "an unknown kernel": ({"kernel": "magic"}, X, r"kernel='magic'.*'rbf'.*function of two rows"),
     "gamma of zero": ({"gamma": 0.0}, X, r"gamma=0\.0 .*above 0, 'scale'"),
     "an unknown gamma": ({"gamma": "wide"}, X, r"gamma='wide'.*'auto'"),

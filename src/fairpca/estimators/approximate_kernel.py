@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from ..batches import MappedRows, Rows
-from ..errors import FewLandmarksWarning, InfeasibleError
+from ..errors import FewLandmarksWarning, InfeasibleError, warn_user
 from ..kernels import Kernel, KernelColumns, RandomFeatures, pilot_centre, whitening
 from ..linalg import deterministic_signs
 from ..maps import FeatureMap, LinearMap, side_by_side
 from ..moments import GroupMoments
 from ..solvers import Subspace, equalize_means, largest_gap, maximize_variance, mean_constraint
-from .kernel_parameters import NYSTROEM
+from .kernel_parameters import NYSTROEM, SHIFT_INVARIANT, check_function
 from .learned import TOO_ALIKE, gap_from_rounding, groups_of, warn_of_a_residual
 
 Features = KernelColumns | RandomFeatures
@@ -27,14 +26,16 @@ def draw_features(
     if approximation != NYSTROEM:
         return RandomFeatures.draw(kernel, p, pilot_centre(rows), seed)
     if partial and rows.n_rows < p:
-        warnings.warn(
+        warn_user(
             f"n_landmarks={p}, but the first batch has {rows.n_rows} rows that count, so these "
             f"are all landmarks there will be. Start with a larger batch.",
             FewLandmarksWarning,
-            stacklevel=6,
         )
     drawn = np.random.default_rng(seed).permutation(rows.n_rows)[:p]
-    return KernelColumns(kernel, rows.take(np.sort(drawn)).astype(float))
+    columns = KernelColumns(kernel, rows.take(np.sort(drawn)).astype(float))
+    if callable(kernel.name):
+        check_function(kernel, columns.rows)
+    return columns
 
 
 def seen_through(features: Features, rows: Rows) -> MappedRows:
@@ -63,9 +64,11 @@ def solve_features(
     work = work if centred else work.about_the_origin()
     if N is not None:
         constraint = constraint.compressed(N, work, tol=16 * np.sqrt(moments.precision))
-    fair = equalize_means(work, k, constraint=constraint, **options)
+    if isinstance(k, int) and k > work.n_features - constraint.rank:
+        raise _infeasible(k, max(0, work.n_features - constraint.rank))
+    total = _total(features, work, centred)
+    fair = equalize_means(work, k, constraint=constraint, total=total, **options)
     fair = _that_vary(fair, k, moments.precision if N is None else np.sqrt(moments.precision))
-    total = float(work.scatter.diagonal.sum())
     matrix = deterministic_signs(fair.basis if N is None else N @ fair.basis)
     gap = _gap(moments, matrix, fair.scatter)
     mean = moments.mean if centred else np.zeros_like(moments.mean)
@@ -108,10 +111,25 @@ def _that_vary(fair: Subspace, k: int | float | None, precision: float) -> Subsp
     largest = float(fair.scatter.max(initial=0.0))
     found = int((fair.scatter > 100 * precision * largest).sum())
     if found == 0 or (isinstance(k, int) and found < k):
-        raise InfeasibleError(
-            f"n_components={k} is too large: the rows vary along {found} direction(s) of the "
-            f"approximated feature space in which the groups have the same mean. Use fewer "
-            f"components, more rows, or a larger n_landmarks; if all rows look alike to the "
-            f"kernel, standardise the features or use a larger gamma."
-        )
+        raise _infeasible(k, found)
     return fair.first(found)
+
+
+def _infeasible(k: int | float | None, found: int) -> InfeasibleError:
+    return InfeasibleError(
+        f"n_components={k} is too large: the rows vary along {found} direction(s) of the "
+        f"approximated feature space in which the groups have the same mean. Use fewer components, "
+        f"more rows, or a larger n_landmarks; if all rows look alike to the kernel, standardise "
+        f"the features or use a larger gamma."
+    )
+
+
+def _total(features: Features, work: GroupMoments, centred: bool) -> float:
+    """Return the sum of squares in feature space; of what the features see, if it is not known.
+
+    With rbf and laplacian kernels every row has length one, whatever the landmarks.
+    """
+    if not isinstance(features, KernelColumns) or features.kernel.name not in SHIFT_INVARIANT:
+        return float(work.scatter.diagonal.sum())
+    mean = float(work.mean @ work.mean) if centred else 0.0
+    return work.weight * (1.0 - mean)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,19 +10,13 @@ import numpy as np
 
 from ..arrays import is_sparse
 from ..batches import Rows, block_rows, row_blocks
-from ..errors import IndefiniteKernelWarning, ResidualWarning
-from ..kernels import PRECOMPUTED, Kernel, KernelColumns, kernel_matrix
+from ..errors import ResidualWarning, warn_user
+from ..kernels import PRECOMPUTED, Kernel, KernelColumns, kernel_matrix, warn_if_indefinite
 from ..maps import FeatureMap, LinearMap
 from ..moments import AttributeMoments, attributes_over_rows
 from ..solvers import DualSubspace, KernelScatter, equalize_kernel_means, largest_gap
-from .kernel_parameters import kernel_for
+from .kernel_parameters import ASYMMETRIC, check_function, kernel_for
 from .learned import TOO_ALIKE, gap_from_rounding, groups_of, warn_of_a_residual
-
-NEGATIVE = 1e-5
-"""Negative eigenvalues up to this share of the largest are rounding, as in scikit-learn."""
-
-ASYMMETRIC = 1e-7
-"""Largest difference between K and its transpose, relative to its entries, that is rounding."""
 
 UNCONVERGED = 1e-8
 """Relative residuals of eigenvectors above this, and above the asked tolerance, are reported."""
@@ -47,16 +40,17 @@ def fit_exactly(
     if not np.isfinite(scatter.norm):
         raise ValueError(
             "Kernel values of the rows, or their squares, overflow or are NaN. Divide X by a "
-            "constant first, use a smaller gamma or degree, or check the kernel function."
+            "constant first, use a smaller gamma or degree (a whole one: fractional powers of "
+            "negative numbers are NaN), or check the kernel function."
         )
     definite = kernel is not None and kernel.is_positive
     options: dict[str, Any] = {"solver": estimator.solver, "tol": float(estimator.tol)}
     fair = equalize_kernel_means(scatter, attributes, k, definite=definite, seed=seed, **options)
-    if not definite:
-        _warn_if_indefinite(fair)
+    if fair.smallest is not None and not definite:
+        warn_if_indefinite(fair.smallest, float(fair.values[0]))
     _warn_if_unconverged(fair, float(estimator.tol))
     learned = _learned(scatter, attributes, fair)
-    learned["gamma_"] = None if kernel is None or callable(kernel.name) else kernel.gamma
+    learned["gamma_"] = None if kernel is None else kernel.gamma_in_use
     matrix, T = learned["dual_components_"], fair.representation
     if tradeoff > 0:
         standard = equalize_kernel_means(
@@ -84,7 +78,7 @@ def _learned(
         "eigenvalues_": fair.values,
         "dual_components_": dual,
         "explained_variance_": fair.values / scatter.degrees_of_freedom,
-        "explained_variance_ratio_": fair.values / scatter.trace,
+        "explained_variance_ratio_": fair.values / fair.total,
         "n_components_": len(fair.values),
         "constraint_rank_": fair.constraint_rank,
         "n_samples_seen_": scatter.n_rows,
@@ -101,6 +95,8 @@ def _kernel_of(estimator: Any, rows: Rows) -> tuple[Kernel | None, KernelColumns
         return None, None, K.astype(float, copy=False)
     rows = rows.materialized()
     kernel, X = kernel_for(estimator, rows), rows.X.astype(float)
+    if callable(kernel.name):
+        check_function(kernel, X)
     return kernel, KernelColumns(kernel, X), kernel_matrix(kernel, X)
 
 
@@ -165,26 +161,12 @@ def _in_input_space(linear: LinearMap, X: Any, rows: Rows, centred: bool) -> Lin
     return LinearMap(np.asarray(directions), mean if centred else np.zeros_like(mean))
 
 
-def _warn_if_indefinite(fair: DualSubspace) -> None:
-    share = 0.0 if fair.smallest is None else -fair.smallest / fair.values[0]
-    if share > NEGATIVE:
-        warnings.warn(
-            f"The kernel is not positive semi-definite: it has an eigenvalue of "
-            f"{fair.smallest:.3g}, {share:.2g} times the largest in size. Such directions have no "
-            f"variance and were left out, as in scikit-learn's KernelPCA; the groups have the "
-            f"same mean in the others.",
-            IndefiniteKernelWarning,
-            stacklevel=5,
-        )
-
-
 def _warn_if_unconverged(fair: DualSubspace, tol: float) -> None:
     if fair.residual > max(tol, UNCONVERGED):
-        warnings.warn(
+        warn_user(
             f"The iterative solver stopped at a relative residual of {fair.residual:.1e} of the "
             f"eigenvectors: the leading eigenvalues lie close together. The groups have the same "
             f"mean all the same, but another subspace may keep a little more variance. Use "
             f"solver='auto' or 'dense'.",
             ResidualWarning,
-            stacklevel=5,
         )

@@ -31,6 +31,8 @@ def _has_an_inverse(estimator: Any) -> bool:
     return estimator.kernel == "linear" and estimator.approximation is None
 
 
+_DECIDED_AT_FIRST = ("kernel", "gamma", "degree", "coef0", "approximation", "n_landmarks")
+
 _UNAVAILABLE = {
     "partial_fit": (
         "partial_fit needs approximation='nystroem' or 'random_features': the exact method "
@@ -64,8 +66,8 @@ class FairKernelPCA(FairTransformer):
     ----------
     n_components : int, float or None, default=None
         Number of components k. A float in (0, 1) takes the fewest that reach this share of the
-        total variance in feature space. None takes all there are, usually too many to be fair on
-        new rows.
+        total variance in feature space. None takes all that rounding leaves reliable (where
+        `mean_gap_` stays below 1e-7), usually too many to be fair on new rows.
     kernel : {"rbf", "laplacian", "poly", "sigmoid", "cosine", "linear", "precomputed"} or callable
         Similarity of two rows. With "precomputed", X is the kernel matrix of the training rows at
         `fit`, and that of new with training rows at `transform`. A function takes two rows and
@@ -95,7 +97,9 @@ class FairKernelPCA(FairTransformer):
         The paper's lambda. Above 0, `transform` appends lambda times the components of plain
         kernel PCA, and the guarantee is gone; see `FairPCA`.
     sensitive_columns : list, optional
-        Columns of X (names, or positions) that are the attributes; see `FairPCA`.
+        Columns of X (names, or positions) that are the attributes. They are removed from the
+        features. Kernels need features of comparable size: to standardise the others first, use
+        a ColumnTransformer with ``remainder="passthrough"``, or pass `sensitive_features`.
     sensitive_kinds : dict, optional
         Forces attributes to be "categorical" or "numeric", by column name.
     intersectional : bool, default=False
@@ -120,9 +124,11 @@ class FairKernelPCA(FairTransformer):
         Each component as a combination of kernel values: with the training rows; with
         `landmarks_`, then of shape (p, k); or of the random features.
     gamma_ : float or None
-        The kernel's gamma in use; None for precomputed kernels and functions.
+        The kernel's gamma in use; None for kernels that have none.
     explained_variance_, explained_variance_ratio_ : array of shape (k,)
-        Variance of each component, absolute and relative to the total in feature space.
+        Variance of each component, absolute and relative to the total in feature space. For
+        Nystroem with kernels other than rbf and laplacian, the total is that which the landmarks
+        see; kernels that are not positive have no total that shares add up to.
     n_components_, constraint_rank_ : int
         The number of components, and how many directions the constraint took.
     mean_gap_ : float
@@ -182,7 +188,7 @@ class FairKernelPCA(FairTransformer):
             "_map",
         ]
     )
-    _chosen_at_first = ("gamma_", "landmarks_", "X_fit_", "_inverse", "_feature_map")
+    _chosen_at_first = ("_drawn_with", "gamma_", "landmarks_", "X_fit_", "_inverse", "_feature_map")
     _map: LinearMap | FeatureMap
     _inverse: LinearMap
     _feature_map: Features
@@ -367,16 +373,28 @@ class FairKernelPCA(FairTransformer):
 
     def _mapped(self, rows: Rows, *, first: bool, partial: bool) -> Rows:
         check_finite(rows)
-        if first:
+        if not first:
+            self._check_unchanged()
+        else:
             assert self.approximation is not None
             kernel = kernel_for(self, rows)
+            self._drawn_with = {name: getattr(self, name) for name in _DECIDED_AT_FIRST}
             self._feature_map = draw_features(
                 kernel, self.approximation, self.n_landmarks, rows, self._seed(), partial=partial
             )
-            self.gamma_ = None if callable(kernel.name) else kernel.gamma
+            self.gamma_ = kernel.gamma_in_use
             if isinstance(self._feature_map, KernelColumns):
                 self.landmarks_ = self._feature_map.rows
         return seen_through(self._feature_map, rows)
+
+    def _check_unchanged(self) -> None:
+        changed = [n for n, value in self._drawn_with.items() if getattr(self, n) != value]
+        if changed:
+            raise ValueError(
+                f"The parameter(s) {changed} were changed after the first batch, which decided "
+                f"what rows are seen through, so this batch would not fit to the others. Set them "
+                f"back, or start anew with fit or a clone."
+            )
 
     def _solve(self, moments: GroupMoments) -> dict[str, Any]:
         return solve_features(

@@ -15,6 +15,12 @@ from .inputs import CRITERIA
 from .parameters import MISSING, check_bool, check_choice, check_n_components, check_tradeoff
 
 NYSTROEM, RANDOM_FEATURES = "nystroem", "random_features"
+FEW = 16
+"""So many rows are compared with each other to check a function."""
+
+ASYMMETRIC = 1e-7
+"""Largest difference between K and its transpose, relative to its entries, that is rounding."""
+
 SHIFT_INVARIANT = ("rbf", "laplacian")
 
 
@@ -99,6 +105,26 @@ def _check_approximation(approximation: str, kernel: Any) -> None:
             f"approximation='random_features' draws from the Fourier transform of a kernel of "
             f"x - y, which kernel={shown!r} is not. Use one of {SHIFT_INVARIANT}, or "
             f"approximation='nystroem'."
+        )
+
+
+def check_function(kernel: Kernel, X: Any) -> None:
+    """Raise unless a user's function gives a number, and the same one for (a, b) and (b, a)."""
+    some = X[np.unique(np.linspace(0, X.shape[0] - 1, FEW).astype(int))]
+    try:
+        K = np.asarray(kernel(some, some.copy()), dtype=float)  # a copy: all pairs, not half
+    except (TypeError, ValueError) as reason:
+        raise ValueError(
+            f"The kernel function failed on a pair of rows: {reason}. It takes two rows, and "
+            f"kernel_params as keywords, and returns one number; a function of whole matrices "
+            f"can be used with kernel='precomputed'."
+        ) from reason
+    gap, largest = float(np.abs(K - K.T).max()), float(np.abs(K).max())
+    if gap > ASYMMETRIC * largest:
+        raise ValueError(
+            f"The kernel function is not symmetric: k(a, b) and k(b, a) differ by up to {gap:.1e}, "
+            f"where the largest value is {largest:.1e}, so it is no similarity and has no feature "
+            f"space. Use (k(a, b) + k(b, a)) / 2 if that is meant."
         )
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..arrays import is_single
-from ..errors import ResidualWarning
+from ..errors import ResidualWarning, warn_user
 from ..maps import LinearMap
 from ..moments import AttributeMoments, GroupMoments, LevelMoments
 from ..solvers import CovarianceMatch, Subspace, mean_gap
@@ -40,8 +39,8 @@ def learned_attributes(
 
 TOO_MANY_MAGNITUDES = "the data, or the weights, span too many orders of magnitude. Try scale=True"
 TOO_ALIKE = (
-    "the kernel values of different rows agree in too many digits. Standardise the features, or "
-    "use a larger gamma"
+    "the kernel values of different rows agree in too many digits for these components. "
+    "Standardise the features, use a larger gamma, or fewer components"
 )
 
 
@@ -50,25 +49,23 @@ def warn_of_a_residual(gap: float, precision: float, reason: str = TOO_MANY_MAGN
     single = is_single(precision)
     if gap > (RESIDUAL_LIMIT_SINGLE if single else RESIDUAL_LIMIT):
         advice = " or float64" if single else ""
-        warnings.warn(
+        warn_user(
             f"A group mean still differs by {gap:.1e} standard deviations of a component (or a "
             f"numeric attribute correlates by that much), more than rounding explains: "
             f"{reason}{advice}. The number is in mean_gap_.",
             ResidualWarning,
-            stacklevel=4,
         )
 
 
 def warn_of_unequal_covariances(match: CovarianceMatch) -> None:
     """Warn with the numbers if the optimiser stopped before covariances or variance were best."""
     if not match.converged:
-        warnings.warn(
+        warn_user(
             f"Covariances were matched to a relative gap of {match.gap:.1e}, and the search for "
             f"the most variance stopped at a gradient of {match.gradient_norm:.1e} after "
             f"{match.evaluations} evaluations. The gap is in covariance_gap_; a little more "
             f"variance, or a smaller gap, may be possible with other covariance_directions.",
             ResidualWarning,
-            stacklevel=5,
         )
 
 

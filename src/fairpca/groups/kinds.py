@@ -6,14 +6,13 @@ integral values such as 0.0 and 1.0, which are levels that passed through a floa
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
-from ..errors import ManyLevelsWarning
+from ..errors import ManyLevelsWarning, warn_user
 from .attributes import Attribute, Levels, Numeric, drop_unused_labels
 
 FEW_INTEGRAL_VALUES = 10
@@ -104,14 +103,13 @@ def _with_a_warning(attribute: Attribute, kind: str | None) -> Attribute:
     if isinstance(attribute, Levels) and kind is None:
         m = len(attribute.labels)
         if m > MANY_INTEGER_LEVELS:
-            warnings.warn(
+            warn_user(
                 f"The integer attribute {attribute.name!r} has {m} distinct values; each became a "
                 f"group whose mean is matched, which takes up to {m - 1} directions. If it is a "
                 f"quantity such as an age, pass it as floats or set sensitive_kinds="
                 f"{{{attribute.name!r}: 'numeric'}}; if it is a code, declare it 'categorical' to "
                 f"silence this.",
                 ManyLevelsWarning,
-                stacklevel=2,
             )
     return attribute
 

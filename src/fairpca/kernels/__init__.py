@@ -1,7 +1,7 @@
 """Kernels, evaluated in blocks, and the feature maps that stand for them."""
 
 from .bandwidth import pilot_centre, scale_gamma
-from .feature_maps import KernelColumns, RandomFeatures, whitening
+from .feature_maps import KernelColumns, RandomFeatures, warn_if_indefinite, whitening
 from .gram import kernel_matrix
 from .kernel import KERNELS, PRECOMPUTED, Kernel
 
@@ -14,5 +14,6 @@ __all__ = [
     "kernel_matrix",
     "pilot_centre",
     "scale_gamma",
+    "warn_if_indefinite",
     "whitening",
 ]

@@ -111,6 +111,11 @@ class Kernel:
         return G
 
     @property
+    def gamma_in_use(self) -> float | None:
+        """The kernel's gamma, None where it has none."""
+        return self.gamma if self.name in ("rbf", "laplacian", "poly", "sigmoid") else None
+
+    @property
     def is_positive(self) -> bool:
         """Whether the kernel is positive semi-definite by its nature."""
         if self.name == "poly":

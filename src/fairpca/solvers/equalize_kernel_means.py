@@ -44,6 +44,9 @@ class DualSubspace:
         The smallest eigenvalue met, where more than the leading ones were looked at.
     residual : float
         Relative residual of the eigenvectors, 0 for a direct solver.
+    total : float
+        Sum of squares of the rows, without what negative eigenvalues take from it, where all of
+        them are known.
     """
 
     values: np.ndarray
@@ -52,6 +55,7 @@ class DualSubspace:
     constraint_rank: int
     smallest: float | None
     residual: float
+    total: float
 
     def first(self, k: int) -> DualSubspace:
         """Return the span of the first `k` directions."""
@@ -122,11 +126,12 @@ def equalize_kernel_means(
     n = scatter.n_rows
     deflation = _deflation(scatter, attributes)
     r = deflation.rank
-    if isinstance(k, int) and k > n - r:
+    most = n - r - int(scatter.centred)
+    if isinstance(k, int) and k > most:
         raise InfeasibleError(
-            f"n_components={k} is too large: {n} rows span at most {n - r} directions of the "
+            f"n_components={k} is too large: {n} rows span at most {most} directions of the "
             f"feature space in which the groups ({names_of(attributes)}) have the same mean. Use "
-            f"n_components <= {n - r}, or pass more rows."
+            f"n_components <= {most}, or pass more rows."
         )
     if _iterates(solver, k, n):
         assert isinstance(k, int)
@@ -136,10 +141,16 @@ def equalize_kernel_means(
         if found.converged or solver == "iterative":
             subspace = _subspace(scatter, deflation, found.values, found.vectors)
             subspace = replace(subspace, smallest=found.smallest, residual=found.residual)
-            return _enough(subspace, scatter, attributes, k)
-    values, V, smallest = _directly(scatter, deflation, k, definite)
-    subspace = _subspace(scatter, deflation, values, V, promised=isinstance(k, int))
-    return _enough(replace(subspace, smallest=smallest), scatter, attributes, k)
+            return _enough(subspace, attributes, k)
+    every, V = _directly(scatter, deflation, k, definite)
+    wanted = k if isinstance(k, int) else n - r
+    subspace = _subspace(
+        scatter, deflation, every[:wanted], V[:, :wanted], promised=isinstance(k, int)
+    )
+    if len(every) == n:
+        negative = float(every[every < 0].sum())
+        subspace = replace(subspace, smallest=float(every[-1]), total=scatter.trace - negative)
+    return _enough(subspace, attributes, k)
 
 
 @dataclass(frozen=True)
@@ -182,16 +193,16 @@ def _iterates(solver: str, k: int | float | None, n: int) -> bool:
 
 def _directly(
     scatter: KernelScatter, deflation: _Deflation, k: int | float | None, definite: bool
-) -> tuple[np.ndarray, np.ndarray, float | None]:
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the leading eigenpairs, or all of them where they are needed."""
     n = scatter.n_rows
     K = scatter.dense()
     for block in row_blocks(n, block_rows(n)):
         K[block] -= (deflation.A[block] / deflation.m) @ deflation.A.T
     if isinstance(k, int) and 4 * k <= n and definite:
-        return *top_eigenpairs(K, k), None
+        return top_eigenpairs(K, k)
     values, V = np.linalg.eigh(K)
-    wanted = k if isinstance(k, int) else n - deflation.rank
-    return values[::-1][:wanted], V[:, ::-1][:, :wanted], float(values[0])
+    return values[::-1], V[:, ::-1]
 
 
 def _subspace(
@@ -225,12 +236,12 @@ def _subspace(
         constraint_rank=deflation.rank,
         smallest=None,
         residual=0.0,
+        total=scatter.trace,
     )
 
 
 def _enough(
     subspace: DualSubspace,
-    scatter: KernelScatter,
     attributes: Sequence[AttributeMoments],
     k: int | float | None,
 ) -> DualSubspace:
@@ -246,4 +257,4 @@ def _enough(
         )
     if not isinstance(k, float):
         return subspace
-    return subspace.first(components_to_reach(subspace.values, k, scatter.trace))
+    return subspace.first(components_to_reach(subspace.values, k, subspace.total))

@@ -20,6 +20,7 @@ def equalize_means(
     k: int | float | None,
     *,
     constraint: MeanConstraint | None = None,
+    total: float | None = None,
     solver: str = "auto",
     random_state: int | np.random.Generator | None = None,
 ) -> Subspace:
@@ -36,7 +37,7 @@ def equalize_means(
         Dimension; or the share of the total variance to reach; or all feasible directions.
     constraint : MeanConstraint, optional
         The directions that separate group means, where they are known already.
-    solver, random_state
+    total, solver, random_state
         See `maximize_variance`.
 
     Returns
@@ -64,7 +65,7 @@ def equalize_means(
     constraint = mean_constraint(moments) if constraint is None else constraint
     check_dimension(moments, constraint.rank, k)
     subspace = maximize_variance(
-        moments, k, avoid=constraint.Q, solver=solver, random_state=random_state
+        moments, k, avoid=constraint.Q, total=total, solver=solver, random_state=random_state
     )
     return replace(subspace, basis=constraint.polished(subspace.basis))
 
