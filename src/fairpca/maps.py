@@ -73,6 +73,11 @@ def side_by_side(maps: Sequence[LinearMap], factors: Sequence[float]) -> LinearM
     return LinearMap(xp.concat(matrices, axis=1), maps[0].mean, maps[0].scale)
 
 
+def in_double_precision(X: np.ndarray) -> np.ndarray:
+    """Return rows that are features already, such as given kernel values, as doubles."""
+    return X.astype(float, copy=False)
+
+
 @dataclass(frozen=True)
 class FeatureMap:
     """Rows to features, then to a linear map of them; in blocks, by all threads.

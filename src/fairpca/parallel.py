@@ -43,8 +43,8 @@ def _blas_of_scipy() -> ThreadpoolController:
     return _blas().select(filepath=own)
 
 
-class _OneThread:
-    """Limit libraries to one thread while anybody is inside, and restore what was set before.
+class _Limit:
+    """Limit libraries to some threads while anybody is inside, and restore what was set before.
 
     Several fits may run in threads of the caller; the first one in saves, the last one out
     restores.
@@ -57,10 +57,10 @@ class _OneThread:
         self._limit: Any = None
 
     @contextmanager
-    def __call__(self) -> Iterator[None]:
+    def __call__(self, threads: int = 1) -> Iterator[None]:
         with self._lock:
             if self._inside == 0:
-                self._limit = self._libraries().limit(limits=1)
+                self._limit = self._libraries().limit(limits=threads)
             self._inside += 1
         try:
             yield
@@ -71,19 +71,23 @@ class _OneThread:
                     self._limit.restore_original_limits()
 
 
-_one_blas_thread = _OneThread(_blas)
+_one_blas_thread = _Limit(_blas)
+_asked_for = _Limit(_blas)
 
-one_scipy_blas_thread = _OneThread(_blas_of_scipy)
+one_scipy_blas_thread = _Limit(_blas_of_scipy)
 """For SciPy routines that call back into NumPy: two pools of threads would fight for the cores."""
 
 
 @contextmanager
 def limited_threads(threads: int | None) -> Iterator[None]:
-    """Let BLAS, and so everything here, use so many threads inside; None changes nothing."""
+    """Let BLAS, and so everything here, use so many threads inside; None changes nothing.
+
+    Threads of the caller that come in while others are inside share the limit of the first.
+    """
     if threads is None:
         yield
         return
-    with _blas().limit(limits=threads):
+    with _asked_for(threads):
         yield
 
 

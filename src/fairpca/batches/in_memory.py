@@ -118,8 +118,9 @@ class MappedRows(Rows):
         return self
 
     def materialized(self) -> Rows:
-        """Return the features as an array of their own."""
-        return Rows(self.block(slice(0, self.n_rows)), self.weight, self.attributes)
+        """Return the features, and the weights, as arrays of their own."""
+        weight = None if self.weight is None else self.weight.copy()
+        return Rows(self.block(slice(0, self.n_rows)), weight, self.attributes)
 
 
 def row_blocks(n: int, size: int) -> Iterator[slice]:

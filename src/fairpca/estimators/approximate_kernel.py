@@ -64,13 +64,15 @@ def solve_features(
     work = work if centred else work.about_the_origin()
     if N is not None:
         constraint = constraint.compressed(N, work, tol=16 * np.sqrt(moments.precision))
-    if isinstance(k, int) and k > work.n_features - constraint.rank:
-        raise _infeasible(k, max(0, work.n_features - constraint.rank))
+    left = work.n_features - constraint.rank
+    if left <= 0 or (isinstance(k, int) and k > left):
+        raise _infeasible(k, max(0, left))
     total = _total(features, work, centred)
     fair = equalize_means(work, k, constraint=constraint, total=total, **options)
-    fair = _that_vary(fair, k, moments.precision if N is None else np.sqrt(moments.precision))
+    noise = 100 * moments.precision if N is None else 10 * np.sqrt(moments.precision)
+    fair = _that_vary(fair, k, noise * float(work.scatter.diagonal.sum()))
     matrix = deterministic_signs(fair.basis if N is None else N @ fair.basis)
-    gap = _gap(moments, matrix, fair.scatter)
+    gap = _gap(features, moments, matrix, fair.scatter)
     mean = moments.mean if centred else np.zeros_like(moments.mean)
     linear = LinearMap(matrix, mean)
     learned: dict[str, Any] = {}
@@ -93,34 +95,39 @@ def solve_features(
     }
 
 
-def _gap(moments: GroupMoments, matrix: np.ndarray, values: np.ndarray) -> float:
+def _gap(
+    features: Features, moments: GroupMoments, matrix: np.ndarray, values: np.ndarray
+) -> float:
     """Return the largest group difference, of these features and of any others as exact."""
+    lost = 1.0
+    if isinstance(features, KernelColumns):
+        lost = features.kernel.digits_lost(features.rows)
     squares = np.mean(moments.mean**2 + moments.scatter.diagonal / moments.weight)
     gap = max(
         largest_gap(moments.attributes, moments.weight, matrix, values),
         gap_from_rounding(
-            float(np.sqrt(squares)), matrix, values, moments.weight, moments.precision
+            float(np.sqrt(squares)), matrix, values, moments.weight, moments.precision * lost
         ),
     )
     warn_of_a_residual(gap, moments.precision, TOO_ALIKE)
     return gap
 
 
-def _that_vary(fair: Subspace, k: int | float | None, precision: float) -> Subspace:
+def _that_vary(fair: Subspace, k: int | float | None, noise: float) -> Subspace:
     """Return the directions along which the rows vary; as many as were asked for, or say so."""
-    largest = float(fair.scatter.max(initial=0.0))
-    found = int((fair.scatter > 100 * precision * largest).sum())
+    found = int((fair.scatter > noise).sum())
     if found == 0 or (isinstance(k, int) and found < k):
         raise _infeasible(k, found)
     return fair.first(found)
 
 
 def _infeasible(k: int | float | None, found: int) -> InfeasibleError:
+    asked = "" if k is None else f"n_components={k} is too large: "
     return InfeasibleError(
-        f"n_components={k} is too large: the rows vary along {found} direction(s) of the "
+        f"{asked}The rows vary along {found} direction(s) of the "
         f"approximated feature space in which the groups have the same mean. Use fewer components, "
-        f"more rows, or a larger n_landmarks; if all rows look alike to the kernel, standardise "
-        f"the features or use a larger gamma."
+        f"fewer groups, more rows, or a larger n_landmarks; if all rows look alike to the kernel, "
+        f"standardise the features or use a larger gamma."
     )
 
 

@@ -12,7 +12,7 @@ from ..moments import GroupMoments
 from .inputs import CRITERIA
 from .parameters import MISSING, check_choice
 from .rows_to_moments import finite_moments
-from .sensitive_rows import FLOATS, ReadsSensitiveRows
+from .sensitive_rows import FLOATS, ReadsSensitiveRows, canonical
 
 
 class _Reader(ReadsSensitiveRows):
@@ -27,7 +27,8 @@ class _Reader(ReadsSensitiveRows):
         if hasattr(X, "__array_namespace__") and not is_numpy(X) and not is_sparse(X):
             return X, None  # another array library: stays where it is
         checks |= {"ensure_min_samples": 1}
-        return check_array(X, accept_sparse="csr", dtype=FLOATS, input_name="X", **checks), None
+        X = check_array(X, accept_sparse="csr", dtype=FLOATS, input_name="X", **checks)
+        return canonical(X), None
 
 
 def collect_moments(

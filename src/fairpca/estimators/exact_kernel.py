@@ -8,15 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import is_sparse
+from ..arrays import is_sparse, machine_epsilon
 from ..batches import Rows, block_rows, row_blocks
 from ..errors import ResidualWarning, warn_user
-from ..kernels import PRECOMPUTED, Kernel, KernelColumns, kernel_matrix, warn_if_indefinite
-from ..maps import FeatureMap, LinearMap
+from ..kernels import PRECOMPUTED, Kernel, KernelColumns, kernel_matrix, warn_of_negative_directions
+from ..maps import FeatureMap, LinearMap, in_double_precision
 from ..moments import AttributeMoments, attributes_over_rows
 from ..solvers import DualSubspace, KernelScatter, equalize_kernel_means, largest_gap
 from .kernel_parameters import ASYMMETRIC, check_function, kernel_for
 from .learned import TOO_ALIKE, gap_from_rounding, groups_of, warn_of_a_residual
+
+SYMMETRIC = 1e-14
+"""Asymmetry of a given kernel up to this needs no repair."""
 
 UNCONVERGED = 1e-8
 """Relative residuals of eigenvectors above this, and above the asked tolerance, are reported."""
@@ -36,7 +39,7 @@ def fit_exactly(
     """Learn from all rows at once."""
     attributes = attributes_over_rows(rows)
     kernel, features, K = _kernel_of(estimator, rows)
-    scatter = KernelScatter(K, rows.weight, bool(estimator.center))
+    scatter = KernelScatter(K, rows.weight, bool(estimator.center), _precision(features, rows))
     if not np.isfinite(scatter.norm):
         raise ValueError(
             "Kernel values of the rows, or their squares, overflow or are NaN. Divide X by a "
@@ -46,10 +49,12 @@ def fit_exactly(
     definite = kernel is not None and kernel.is_positive
     options: dict[str, Any] = {"solver": estimator.solver, "tol": float(estimator.tol)}
     fair = equalize_kernel_means(scatter, attributes, k, definite=definite, seed=seed, **options)
-    if fair.smallest is not None and not definite:
-        warn_if_indefinite(fair.smallest, float(fair.values[0]))
+    if fair.smallest is not None:
+        warn_of_negative_directions(fair.smallest, float(fair.values[0]))
     _warn_if_unconverged(fair, float(estimator.tol))
     learned = _learned(scatter, attributes, fair)
+    given = machine_epsilon(K if features is not None else rows.X)
+    warn_of_a_residual(learned["mean_gap_"], given, TOO_ALIKE)
     learned["gamma_"] = None if kernel is None else kernel.gamma_in_use
     matrix, T = learned["dual_components_"], fair.representation
     if tradeoff > 0:
@@ -61,7 +66,7 @@ def fit_exactly(
         T = np.hstack([T, tradeoff * standard.representation])
     linear = LinearMap(matrix, scatter.mean)
     if features is None:
-        learned["_map"] = _over_all_columns(linear, rows)
+        learned["_map"] = FeatureMap(in_double_precision, _over_all_columns(linear, rows))
     else:
         learned["X_fit_"] = features.rows
         learned["_map"] = FeatureMap(features, linear)
@@ -90,9 +95,10 @@ def _learned(
 def _kernel_of(estimator: Any, rows: Rows) -> tuple[Kernel | None, KernelColumns | None, Any]:
     """Return the kernel, its columns and its matrix; the first two are None if precomputed."""
     if estimator.kernel == PRECOMPUTED:
-        _check_symmetric(rows.X)
+        exact = _check_symmetric(rows.X)
         K = rows.X if rows.chosen is None else rows.X[np.ix_(rows.chosen, rows.chosen)]
-        return None, None, K.astype(float, copy=False)
+        K = K.astype(float, copy=False)
+        return None, None, K if exact else 0.5 * (K + K.T)
     rows = rows.materialized()
     kernel, X = kernel_for(estimator, rows), rows.X.astype(float)
     if callable(kernel.name):
@@ -100,7 +106,22 @@ def _kernel_of(estimator: Any, rows: Rows) -> tuple[Kernel | None, KernelColumns
     return kernel, KernelColumns(kernel, X), kernel_matrix(kernel, X)
 
 
-def _check_symmetric(K: Any) -> None:
+def _precision(features: KernelColumns | None, rows: Rows) -> float:
+    """Return the relative rounding error of kernel values, given or computed."""
+    if features is None:
+        return max(machine_epsilon(rows.X), _asymmetry(rows.X))
+    return float(np.finfo(float).eps) * features.kernel.digits_lost(features.rows)
+
+
+def _asymmetry(K: Any) -> float:
+    """Return the largest difference of an entry from its mirror image, over the largest entry."""
+    blocks = list(row_blocks(K.shape[0], block_rows(K.shape[0])))
+    largest = max(float(np.abs(K[b]).max()) for b in blocks)
+    return max(float(np.abs(K[b] - K[:, b].T).max()) for b in blocks) / (largest or 1.0)
+
+
+def _check_symmetric(K: Any) -> bool:
+    """Raise unless K is a symmetric matrix up to rounding; tell whether it is one exactly."""
     n, columns = K.shape
     if is_sparse(K):
         raise ValueError(
@@ -112,14 +133,13 @@ def _check_symmetric(K: Any) -> None:
             f"kernel='precomputed' needs the kernel of the rows with each other, a square matrix, "
             f"but X has shape {K.shape}. Pass X with another kernel, or the square matrix."
         )
-    largest = max(float(np.abs(K[b]).max()) for b in row_blocks(n, block_rows(n)))
-    gap = max(float(np.abs(K[b] - K[:, b].T).max()) for b in row_blocks(n, block_rows(n)))
-    if gap > ASYMMETRIC * largest:
+    gap = _asymmetry(K)
+    if gap > ASYMMETRIC:
         raise ValueError(
             f"kernel='precomputed' needs a symmetric matrix, but entries differ from their mirror "
-            f"images by up to {gap:.1e}, where the largest is {largest:.1e}. Pass (K + K.T) / 2 "
-            f"if that is meant."
+            f"images by up to {gap:.1e} of the largest. Pass (K + K.T) / 2 if that is meant."
         )
+    return gap <= SYMMETRIC
 
 
 def _gap(
@@ -129,13 +149,11 @@ def _gap(
     dual: np.ndarray,
 ) -> float:
     """Return the largest group difference, of these kernel values and of any others as exact."""
-    precision, weight = float(np.finfo(float).eps), scatter.total_weight
-    gap = max(
+    weight, size = scatter.total_weight, scatter.norm / scatter.n_rows
+    return max(
         largest_gap(attributes, weight, fair.representation, fair.values),
-        gap_from_rounding(scatter.norm / scatter.n_rows, dual, fair.values, weight, precision),
+        gap_from_rounding(size, dual, fair.values, weight, scatter.precision),
     )
-    warn_of_a_residual(gap, precision, TOO_ALIKE)
-    return gap
 
 
 def _dual(scatter: KernelScatter, subspace: DualSubspace) -> np.ndarray:
@@ -157,8 +175,11 @@ def _in_input_space(linear: LinearMap, X: Any, rows: Rows, centred: bool) -> Lin
     """Return the map of the linear kernel on the features themselves, which has an inverse."""
     weight = np.ones(rows.n_rows) if rows.weight is None else rows.weight
     mean = np.asarray(X.T @ weight) / weight.sum()
+    if not centred:
+        return LinearMap(np.asarray(X.T @ linear.matrix), np.zeros_like(mean))
+    # Coefficients add up to zero, so the mean may be taken out of dense rows first.
     directions = X.T @ linear.matrix if is_sparse(X) else (X - mean).T @ linear.matrix
-    return LinearMap(np.asarray(directions), mean if centred else np.zeros_like(mean))
+    return LinearMap(np.asarray(directions), mean)
 
 
 def _warn_if_unconverged(fair: DualSubspace, tol: float) -> None:

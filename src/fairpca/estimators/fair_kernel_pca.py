@@ -9,6 +9,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.metaestimators import available_if
 
+from ..arrays import quiet_overflow
 from ..batches import Rows
 from ..kernels import PRECOMPUTED, KernelColumns
 from ..maps import FeatureMap, LinearMap
@@ -325,36 +326,26 @@ class FairKernelPCA(FairTransformer):
                 X, y, sensitive_features=sensitive_features, sample_weight=sample_weight
             )
 
-    def transform(self, X: Any) -> Any:
-        """Return the fair representation of rows; their attributes are not needed.
-
-        Parameters
-        ----------
-        X : array-like, frame or sparse matrix of shape (n, d)
-            Features; with ``kernel="precomputed"``, kernel values with the training rows.
-
-        Returns
-        -------
-        T : array of shape (n, k), or (n, 2k) with ``tradeoff > 0``
-            Computed in blocks: however many rows, their kernel matrix is never there as a whole.
-        """
-        with self._threads():
-            return super().transform(X)
-
     @available_if(_has_an_inverse)
-    def inverse_transform(self, T: Any) -> np.ndarray:
+    def inverse_transform(self, X: Any) -> np.ndarray:
         """Return the rows that a representation by the linear kernel stands for.
 
         Parameters
         ----------
-        T : array-like of shape (n, k), or (n, 2k) with ``tradeoff > 0``
+        X : array-like of shape (n, k), or (n, 2k) with ``tradeoff > 0``
             Representation.
 
         Returns
         -------
-        X : array of shape (n, d)
+        rows : array of shape (n, d)
         """
-        return self._inverse.inverse(self._checked_representation(T))
+        T = self._checked_representation(X)
+        if "_inverse" not in vars(self):
+            raise ValueError(
+                "This FairKernelPCA was fitted with another kernel, so there is no inverse. Fit it "
+                "again with kernel='linear'."
+            )
+        return self._inverse.inverse(T)
 
     def _fit_exactly(
         self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any
@@ -370,6 +361,16 @@ class FairKernelPCA(FairTransformer):
         if rows.chosen is not None:
             return None
         return fitted.representation.astype(rows.X.dtype, copy=False)
+
+    def _represent(self, features: Any) -> np.ndarray:
+        with self._threads(), quiet_overflow():
+            T = super()._represent(features)
+        if not np.isfinite(T).all():
+            raise ValueError(
+                "Kernel values of these rows overflow: they lie much further out than the training "
+                "rows. Check their units, or clip them."
+            )
+        return T
 
     def _mapped(self, rows: Rows, *, first: bool, partial: bool) -> Rows:
         check_finite(rows)
@@ -424,4 +425,5 @@ class FairKernelPCA(FairTransformer):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == PRECOMPUTED
+        tags.input_tags.sparse = self.kernel != PRECOMPUTED
         return tags

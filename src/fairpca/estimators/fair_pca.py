@@ -208,21 +208,21 @@ class FairPCA(FitsGivenMoments, FairTransformer):
         self.covariance_tol = covariance_tol
         self.verbose = verbose
 
-    def inverse_transform(self, T: Any) -> np.ndarray:
+    def inverse_transform(self, X: Any) -> np.ndarray:
         """Return the rows of the original space that a representation stands for.
 
         Parameters
         ----------
-        T : array-like of shape (n, k), or (n, 2k) with ``tradeoff > 0``
+        X : array-like of shape (n, k), or (n, 2k) with ``tradeoff > 0``
             Representation.
 
         Returns
         -------
-        X : array of shape (n, d)
+        rows : array of shape (n, d)
             What the components can express; the directions that carry the attributes stay at the
             mean.
         """
-        T = self._checked_representation(T)  # solves first, where rows came in batches
+        T = self._checked_representation(X)  # solves first, where rows came in batches
         return self._map.inverse(T)
 
     def _match_covariances(

@@ -141,6 +141,11 @@ def kernel_for(estimator: Any, rows: Rows) -> Kernel:
             gamma = scale_gamma(rows)
         else:
             gamma = 1.0 / rows.X.shape[1] if e.gamma == "auto" else float(e.gamma)
+    if not 0 < gamma < np.inf:
+        raise ValueError(
+            f"gamma='scale' is 1 / (d Var(X)) = {gamma:g}: squares of X overflow, or underflow. "
+            f"Standardise the features first, or pass a number."
+        )
     return Kernel(
         e.kernel,
         gamma=gamma,

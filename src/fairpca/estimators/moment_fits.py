@@ -100,9 +100,9 @@ class FitsFromMoments(ReadsSensitiveRows):
         first = "moments_" not in vars(self)
         if first and self._is_solved():
             raise ValueError(
-                f"This {type(self).__name__} was fitted to wide or sparse rows, or to very many "
-                f"features, and kept no moments, so a batch cannot be added to it. Use "
-                f"partial_fit for all batches from the start, or a fresh clone."
+                f"This {type(self).__name__} was fitted to wide or sparse rows, to very many "
+                f"features, or exactly with a kernel, and kept no moments, so a batch cannot be "
+                f"added to it. Use partial_fit for all batches from the start, or a fresh clone."
             )
         with unchanged_on_error(self):
             moments = self._moments(

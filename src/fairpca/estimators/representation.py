@@ -29,15 +29,19 @@ class FairTransformer(
         Parameters
         ----------
         X : array-like, frame or sparse matrix of shape (n, d)
-            Features.
+            Features; with ``kernel="precomputed"``, kernel values with the training rows.
 
         Returns
         -------
         T : array of shape (n, k), or (n, 2k) with ``tradeoff > 0``
+            Computed in blocks: no copy of X, and no kernel matrix, is ever there as a whole.
         """
         check_is_fitted(self)
         self._ensure_solved()
-        return self._map(self._features(X, first=False)[0])
+        return self._represent(self._features(X, first=False)[0])
+
+    def _represent(self, features: Any) -> Any:
+        return self._map(features)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the columns of the representation.

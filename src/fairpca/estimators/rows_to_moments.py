@@ -23,15 +23,17 @@ def finite_moments(rows: Rows, *, with_scatters: bool) -> GroupMoments:
         check_finite(rows)
         if isinstance(rows, MappedRows):
             raise ValueError(
-                "X is finite, but kernel values of its rows, or their squares, overflow. Divide X "
-                "by a constant first, or use a smaller gamma or degree."
+                "X is finite, but kernel values of its rows, or their squares times the weights, "
+                "overflow or are NaN. Divide X or the weights by a constant first, use a smaller "
+                "gamma or degree (a whole one), or check the kernel function."
             )
         raise ValueError(
             "X is finite, but its squares, times the weights, overflow. Divide X or the weights "
             "by a constant first."
         )
     smallest = UNDERFLOW_SINGLE if is_single(machine_epsilon(rows.empty)) else UNDERFLOW
-    if rows.n_rows > 1 and diagonal.max() < smallest and _varies(rows):
+    seen_as_they_are = not isinstance(rows, MappedRows)
+    if rows.n_rows > 1 and diagonal.max() < smallest and seen_as_they_are and _varies(rows):
         raise ValueError(
             f"The squares of X, times the weights, underflow: the largest sum of squares of a "
             f"feature is {diagonal.max():.0e}. Multiply X or the weights by a constant first."

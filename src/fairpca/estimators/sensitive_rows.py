@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
+from ..arrays import is_sparse
 from ..batches import Rows
 from ..groups import read_attributes
 from .columns import as_columns, indexable, split_columns
@@ -24,6 +25,19 @@ from .inputs import (
 )
 
 FLOATS = (np.float64, np.float32)
+
+
+def canonical(X: Any) -> Any:
+    """Return sparse rows with sorted indices and no entry twice; others as they are.
+
+    Squares of duplicate entries are not the square of their sum, and libraries that sort indices
+    in place would do so in the caller's arrays.
+    """
+    if not is_sparse(X) or X.has_canonical_format:
+        return X
+    X = X.copy()
+    X.sum_duplicates()
+    return X
 
 
 class ReadsSensitiveRows:
@@ -85,13 +99,13 @@ class ReadsSensitiveRows:
         """Return the features as an array, and the sensitive columns of X if it holds them."""
         checks = {"accept_sparse": "csr", "dtype": FLOATS, **checks}
         if self.sensitive_columns is None:
-            return validate_data(self, X, reset=first, **checks), None
+            return canonical(validate_data(self, X, reset=first, **checks)), None
         X = indexable(X)
         if not first and self._lacks_sensitive_columns(X):
-            return check_array(X, **checks), None
+            return canonical(check_array(X, **checks)), None
         validate_data(self, X, reset=first, skip_check_array=True)
         features, columns = split_columns(X, as_columns(self.sensitive_columns))
-        return check_array(features, estimator=self, input_name="X", **checks), columns
+        return canonical(check_array(features, estimator=self, input_name="X", **checks)), columns
 
     def _lacks_sensitive_columns(self, X: Any) -> bool:
         """Tell whether X has just the features; complain if it has neither form."""

@@ -1,8 +1,9 @@
 """Kernels, evaluated in blocks, and the feature maps that stand for them."""
 
 from .bandwidth import pilot_centre, scale_gamma
-from .feature_maps import KernelColumns, RandomFeatures, warn_if_indefinite, whitening
+from .feature_maps import KernelColumns, RandomFeatures, whitening
 from .gram import kernel_matrix
+from .indefinite import warn_of_negative_directions
 from .kernel import KERNELS, PRECOMPUTED, Kernel
 
 __all__ = [
@@ -14,6 +15,6 @@ __all__ = [
     "kernel_matrix",
     "pilot_centre",
     "scale_gamma",
-    "warn_if_indefinite",
+    "warn_of_negative_directions",
     "whitening",
 ]

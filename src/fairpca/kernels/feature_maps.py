@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import is_sparse
-from ..errors import IndefiniteKernelWarning, warn_user
+from .indefinite import warn_of_negative_directions
 from .kernel import Kernel
 
 
@@ -104,19 +104,6 @@ NEGATIVE = 1e-5
 """Negative eigenvalues up to this share of the largest are rounding, as in scikit-learn."""
 
 
-def warn_if_indefinite(smallest: float, largest: float) -> None:
-    """Warn with the size if a kernel has a negative eigenvalue that is not rounding."""
-    share = -smallest / largest if largest > 0 else 0.0
-    if share > NEGATIVE:
-        warn_user(
-            f"The kernel is not positive semi-definite: it has an eigenvalue of {smallest:.3g}, "
-            f"{share:.2g} times the largest in size. Such directions have no variance and were "
-            f"left out, as in scikit-learn's KernelPCA; the groups have the same mean in the "
-            f"others.",
-            IndefiniteKernelWarning,
-        )
-
-
 def whitening(columns: KernelColumns, precision: float) -> np.ndarray:
     r"""Return N such that ``columns(X) @ N`` are Nystroem's features.
 
@@ -138,7 +125,7 @@ def whitening(columns: KernelColumns, precision: float) -> np.ndarray:
     """
     K = columns(columns.rows)
     s, E = np.linalg.eigh(0.5 * (K + K.T))
-    if not columns.kernel.is_positive:
-        warn_if_indefinite(float(s[0]), float(s[-1]))
+    if s[0] < -NEGATIVE * s[-1] and not columns.kernel.is_positive:
+        warn_of_negative_directions(float(s[0]), float(s[-1]))
     kept = s > np.sqrt(precision) * s[-1]
     return (E[:, kept] / np.sqrt(s[kept]))[:, ::-1]

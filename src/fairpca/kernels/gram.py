@@ -41,7 +41,8 @@ def kernel_matrix(kernel: Kernel, X: Any) -> np.ndarray:
         K = pairwise_kernels(X, metric=kernel.name, n_jobs=kernel.n_jobs, **kernel.parameters)
         return np.asarray(K, dtype=float)
     n = X.shape[0]
-    left, right = kernel.left(X), kernel.right(X)
+    with quiet_overflow():
+        left, right = kernel.left(X), kernel.right(X)
     K = np.empty((n, n), dtype=X.dtype)
     blocks = list(row_blocks(n, TILE))
 

@@ -70,7 +70,7 @@ class Kernel:
     def _prepared(self, X: Any, *, first: bool) -> Any:
         if self.name == "rbf":
             # 2 gamma xy - gamma xx - gamma yy as one product of longer rows
-            X = X if self.centre is None or is_sparse(X) else X - self.centre.astype(X.dtype)
+            X = self._measured(X)
             squares, ones = -self.gamma * _squared_lengths(X), np.ones(X.shape[0], X.dtype)
             return _with_columns(
                 X * X.dtype.type(np.sqrt(2.0 * self.gamma)),
@@ -86,6 +86,10 @@ class Kernel:
         if self.name == "laplacian" and is_sparse(X):
             return _with_short_indices(X)
         return X
+
+    def _measured(self, X: Any) -> Any:
+        """Return rows measured from the centre; sparse ones stay sparse."""
+        return X if self.centre is None or is_sparse(X) else X - self.centre.astype(X.dtype)
 
     def combine(self, left: Any, right: Any) -> np.ndarray:
         """Return the kernel of prepared rows."""
@@ -109,6 +113,12 @@ class Kernel:
         if self.name == "poly":
             return _power(G, self.degree)
         return G
+
+    def digits_lost(self, X: Any) -> float:
+        """Return by how much rounding of squared distances is larger than that of the values."""
+        if self.name != "rbf" or X.shape[0] == 0:
+            return 1.0
+        return 1.0 + self.gamma * float(_squared_lengths(self._measured(X)).max())
 
     @property
     def gamma_in_use(self) -> float | None:

@@ -113,6 +113,16 @@ class LevelMoments:
         rows = self.total - like(share, self.total)[:, None] * xp.sum(self.total, axis=0)
         return rows, np.sqrt(self.weight * np.clip(1.0 - share, 0.0, None))
 
+    def independent_contrasts(self) -> tuple[Array, np.ndarray]:
+        """Return the contrasts but that of the heaviest level, which the others imply.
+
+        Where nearly all the weight is in one level, its own contrast is what is left of a
+        cancellation.
+        """
+        rows, sizes = self.contrasts()
+        others = np.delete(np.arange(len(sizes)), np.argmax(self.weight))
+        return take_rows(rows, others), sizes[others]
+
     def as_numeric(self) -> NumericMoments:
         """Return the moments of the levels read as numbers; exact, since the labels are numbers."""
         xp = array_namespace(self.total)
@@ -209,6 +219,10 @@ class NumericMoments:
     def contrasts(self) -> tuple[Array, np.ndarray]:
         """Return the row that must vanish, the cross-moment, and the size of its column."""
         return self.cross[None, :], np.sqrt([self.value_scatter])
+
+    def independent_contrasts(self) -> tuple[Array, np.ndarray]:
+        """Return the only contrast there is."""
+        return self.contrasts()
 
     @property
     def is_constant(self) -> bool:

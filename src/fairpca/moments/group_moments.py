@@ -131,12 +131,12 @@ class GroupMoments:
         return replace(self, mean=zero, scatter=scatter)
 
     def contrasts(self) -> tuple[Array, np.ndarray]:
-        """Return the constraint rows of all attributes, and the size of each row.
+        """Return independent constraint rows of all attributes, and the size of each row.
 
         Row over size over the norm of a centred feature is a correlation: a number without
         units, in which rounding errors of all attributes and features compare.
         """
-        pairs = [a.contrasts() for a in self.attributes]
+        pairs = [a.independent_contrasts() for a in self.attributes]
         xp = array_namespace(self.mean)
         rows = xp.concat([rows for rows, _ in pairs], axis=0)
         return rows, np.concatenate([sizes for _, sizes in pairs])

@@ -22,6 +22,12 @@ DEPENDENT = 1e-12
 ZERO = 1e-12
 """Eigenvalues below this share of the largest are zero, as in scikit-learn's KernelPCA."""
 
+NEGATIVE = 1e-5
+"""Negative eigenvalues up to this share of the largest are rounding, as in scikit-learn."""
+
+GLANCE = 8
+"""Products after which an iteration has met a negative eigenvalue if there is one of any size."""
+
 SMALL = 500
 """Up to this many rows a direct eigensolver is the automatic choice."""
 
@@ -41,12 +47,11 @@ class DualSubspace:
     constraint_rank : int
         How many directions the constraints took.
     smallest : float or None
-        The smallest eigenvalue met, where more than the leading ones were looked at.
+        The smallest eigenvalue of the kernel, if it is negative by more than rounding.
     residual : float
         Relative residual of the eigenvectors, 0 for a direct solver.
     total : float
-        Sum of squares of the rows, without what negative eigenvalues take from it, where all of
-        them are known.
+        Sum of squares of the rows in all directions that count.
     """
 
     values: np.ndarray
@@ -91,8 +96,8 @@ def equalize_kernel_means(
     k : int, float or None
         Dimension; or the share of the total variance to reach; or all directions there are.
     definite : bool
-        Whether the kernel is known to be positive semi-definite. If not, the smallest eigenvalue
-        is looked for, too.
+        Whether the kernel is known to be positive semi-definite. If not, negative eigenvalues are
+        looked for, and their directions left out.
     solver : {"auto", "dense", "iterative"}
         LAPACK, or block Krylov iterations that need only products with the kernel.
     tol : float
@@ -123,6 +128,53 @@ def equalize_kernel_means(
     .. [1] Kleindessner, Donini, Russell, Zafar. "Efficient fair PCA for fair representation
        learning". AISTATS 2023.
     """
+    if definite:
+        return _solve(scatter, attributes, k, solver=solver, tol=tol, seed=seed)
+    found = _indefinite_eigenpairs(scatter, attributes, seed)
+    if found is None:
+        return _solve(scatter, attributes, k, solver=solver, tol=tol, seed=seed)
+    # Leave out the negative part first: deflating it would turn it into positive variance.
+    values, V = found
+    kept = values > 0
+    K = (V[:, kept] * values[kept]) @ V[:, kept].T
+    positive = KernelScatter(K, centred=False, precision=scatter.precision)
+    subspace = _solve(positive, attributes, k, solver=solver, tol=tol, seed=seed)
+    inside = V[:, kept] @ (V[:, kept].T @ subspace.coefficients)
+    return replace(subspace, coefficients=inside, smallest=float(values.min()))
+
+
+def _indefinite_eigenpairs(
+    scatter: KernelScatter, attributes: Sequence[AttributeMoments], seed: int
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return all eigenpairs of a kernel that has negative ones, None if it has not.
+
+    For many rows, a few products tell: with a kernel that is positive, as most are, nothing more
+    than that is spent.
+    """
+    n = scatter.n_rows
+    if n > SMALL:
+        unit = scatter.norm or 1.0
+        seen = leading_eigenpairs(
+            lambda rows: scatter.apply(rows) / -unit, n, 1, products=GLANCE, seed=seed
+        )
+        m = _deflation(scatter, attributes).m
+        suspicious = seen.values[0] > -NEGATIVE * seen.smallest or m.min(initial=0.0) < 0
+        if not suspicious:
+            return None
+    values, V = np.linalg.eigh(scatter.dense())
+    return None if values[0] >= -NEGATIVE * values[-1] else (values, V)
+
+
+def _solve(
+    scatter: KernelScatter,
+    attributes: Sequence[AttributeMoments],
+    k: int | float | None,
+    *,
+    solver: str,
+    tol: float,
+    seed: int,
+) -> DualSubspace:
+    """Solve for a kernel without negative part."""
     n = scatter.n_rows
     deflation = _deflation(scatter, attributes)
     r = deflation.rank
@@ -135,21 +187,20 @@ def equalize_kernel_means(
         )
     if _iterates(solver, k, n):
         assert isinstance(k, int)
+        unit = scatter.norm or 1.0
         found = leading_eigenpairs(
-            lambda rows: scatter.apply(rows) - deflation.apply(rows), n, k, tol=tol, seed=seed
+            lambda rows: (scatter.apply(rows) - deflation.apply(rows)) / unit,
+            n,
+            k,
+            tol=tol,
+            seed=seed,
         )
         if found.converged or solver == "iterative":
-            subspace = _subspace(scatter, deflation, found.values, found.vectors)
-            subspace = replace(subspace, smallest=found.smallest, residual=found.residual)
+            subspace = _subspace(scatter, deflation, found.values * unit, found.vectors)
+            subspace = replace(subspace, residual=found.residual)
             return _enough(subspace, attributes, k)
-    every, V = _directly(scatter, deflation, k, definite)
-    wanted = k if isinstance(k, int) else n - r
-    subspace = _subspace(
-        scatter, deflation, every[:wanted], V[:, :wanted], promised=isinstance(k, int)
-    )
-    if len(every) == n:
-        negative = float(every[every < 0].sum())
-        subspace = replace(subspace, smallest=float(every[-1]), total=scatter.trace - negative)
+    values, V = _directly(scatter, deflation, k)
+    subspace = _subspace(scatter, deflation, values, V, promised=isinstance(k, int))
     return _enough(subspace, attributes, k)
 
 
@@ -173,7 +224,7 @@ def _deflation(scatter: KernelScatter, attributes: Sequence[AttributeMoments]) -
     check_attributes(attributes)
     Z = np.zeros((scatter.n_rows, 0))
     if attributes:
-        pairs = [a.contrasts() for a in attributes]
+        pairs = [a.independent_contrasts() for a in attributes]
         sizes = np.concatenate([size for _, size in pairs])
         contrasts = np.vstack([rows for rows, _ in pairs])
         contrasts /= np.where(sizes > 0, sizes, 1.0)[:, None]
@@ -192,17 +243,13 @@ def _iterates(solver: str, k: int | float | None, n: int) -> bool:
 
 
 def _directly(
-    scatter: KernelScatter, deflation: _Deflation, k: int | float | None, definite: bool
+    scatter: KernelScatter, deflation: _Deflation, k: int | float | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the leading eigenpairs, or all of them where they are needed."""
     n = scatter.n_rows
     K = scatter.dense()
     for block in row_blocks(n, block_rows(n)):
         K[block] -= (deflation.A[block] / deflation.m) @ deflation.A.T
-    if isinstance(k, int) and 4 * k <= n and definite:
-        return top_eigenpairs(K, k)
-    values, V = np.linalg.eigh(K)
-    return values[::-1], V[:, ::-1]
+    return top_eigenpairs(K, k if isinstance(k, int) else n - deflation.rank)
 
 
 def _subspace(

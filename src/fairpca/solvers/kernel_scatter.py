@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..arrays import quiet_overflow
 from ..batches import block_rows, row_blocks
 
 
@@ -25,11 +26,14 @@ class KernelScatter:
         Positive weights of the rows.
     centred : bool
         Whether to subtract the mean. Without, sums of squares are about the origin.
+    precision : float
+        Relative rounding error of the kernel values.
     """
 
     K: np.ndarray
     weight: np.ndarray | None = None
     centred: bool = True
+    precision: float = float(np.finfo(float).eps)
 
     @property
     def n_rows(self) -> int:
@@ -82,26 +86,32 @@ class KernelScatter:
     @cached_property
     def norm(self) -> float:
         """Frobenius norm of the weighted products about the origin: the scale of rounding."""
-        if self.weight is None:
-            return float(np.linalg.norm(self.K))
-        squares = 0.0
-        for block in row_blocks(self.n_rows, block_rows(self.n_rows)):
-            squares += float(self.weight[block] @ (self.K[block] ** 2 @ self.weight))
-        return float(np.sqrt(squares))
+        with quiet_overflow():
+            plain = float(np.linalg.norm(self.K))
+            if self.weight is None and 1e-140 < plain < 1e140:
+                return plain
+            # Squares of very large or small numbers leave the range of doubles.
+            largest = max(float(self.K.max()), -float(self.K.min())) or 1.0
+            heaviest = 1.0 if self.weight is None else float(self.weight.max())
+            weight = self.root_weight**2 / heaviest
+            squares = 0.0
+            for block in row_blocks(self.n_rows, block_rows(self.n_rows)):
+                squares += float(weight[block] @ ((self.K[block] / largest) ** 2 @ weight))
+            return float(np.sqrt(squares)) * largest * heaviest
 
     @property
     def noise(self) -> float:
         """Eigenvalues up to this size are rounding."""
-        return 8.0 * float(np.finfo(float).eps) * self.norm
+        return 8.0 * self.precision * self.norm
 
     @property
     def resolution(self) -> float:
-        """Eigenvalues up to this size have components with group differences of some 1e-7.
+        """Eigenvalues up to this size may have components with group differences near 1e-7.
 
         A component is a combination of kernel values, larger the smaller its eigenvalue, and so
         are the rounding errors that come with it.
         """
-        return 1e7 * float(np.finfo(float).eps) * self.norm / float(np.sqrt(self.n_rows))
+        return 3e7 * self.precision * self.norm / float(np.sqrt(self.n_rows))
 
     def dense(self) -> np.ndarray:
         """Return the scatter as a matrix of its own."""

@@ -1,0 +1,16 @@
+"""What is said where a kernel is no product of features."""
+
+from __future__ import annotations
+
+from ..errors import IndefiniteKernelWarning, warn_user
+
+
+def warn_of_negative_directions(smallest: float, largest: float) -> None:
+    """Warn with the size of a kernel's negative part."""
+    warn_user(
+        f"The kernel is not positive semi-definite: it has an eigenvalue of {smallest:.3g}, "
+        f"{-smallest / largest:.2g} times the largest in size. Such directions have no variance "
+        f"and were left out, as in scikit-learn's KernelPCA; the groups have the same mean in the "
+        f"others.",
+        IndefiniteKernelWarning,
+    )
