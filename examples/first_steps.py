@@ -30,7 +30,10 @@ REDUCTIONS = {
     "plain PCA": PCA(K),
     # 15 applicants did not state their sex: they count for race only.
     "fair PCA": FairPCA(K, missing_sensitive="ignore"),
-    "fair PCA,\ncovariances": FairPCA(K, match="covariances", missing_sensitive="ignore"),
+    # Three races and two sexes cannot have equal covariances in 15 dimensions, but nearly.
+    "fair PCA,\ncovariances": FairPCA(
+        K, match="covariances", covariance_tol=0.05, missing_sensitive="ignore"
+    ),
 }
 
 

@@ -111,7 +111,7 @@ def test_a_function_of_two_rows_is_a_kernel(people):
 
 def test_sparse_rows_equal_dense_ones(people):
     _, A, _ = people
-    S = scipy.sparse.random_array((640, 12), density=0.3, rng=np.random.default_rng(2))
+    S = scipy.sparse.random(640, 12, density=0.3, random_state=2)
     sparse = FairKernelPCA(3).fit(scipy.sparse.csr_array(S), sensitive_features=A)
     dense = FairKernelPCA(3).fit(S.toarray(), sensitive_features=A)
     assert sparse.gamma_ == pytest.approx(dense.gamma_)

@@ -138,9 +138,7 @@ def test_the_seed_decides(people, mode):
 @pytest.mark.parametrize("mode", MODES)
 def test_sparse_rows_equal_dense_ones(mode, people):
     _, A, _ = people
-    S = scipy.sparse.csr_array(
-        scipy.sparse.random_array((900, 12), density=0.3, rng=np.random.default_rng(2))
-    )
+    S = scipy.sparse.csr_array(scipy.sparse.random(900, 12, density=0.3, random_state=2))
     sparse, dense = (
         FairKernelPCA(3, approximation=mode, n_landmarks=50, random_state=0, gamma=0.5)
         .fit(M, sensitive_features=A)

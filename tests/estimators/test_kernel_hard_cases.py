@@ -28,7 +28,7 @@ def test_unsorted_and_duplicate_sparse_entries_are_what_they_add_up_to(kernel, m
     dense = np.where(rng.random((60, 8)) < 0.5, rng.normal(size=(60, 8)), 0.0)
     z = np.arange(60) % 2
     coo = scipy.sparse.coo_array(dense)
-    rows, columns = (np.r_[index, index] for index in coo.coords)
+    rows, columns = (np.r_[index, index] for index in (coo.row, coo.col))
     order = np.argsort(rows * 100 + rng.random(len(rows)))
     indptr = np.r_[0, np.cumsum(np.bincount(rows, minlength=60))]
     halves = np.r_[coo.data, coo.data][order] / 2

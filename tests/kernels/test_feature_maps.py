@@ -41,7 +41,7 @@ def test_random_features_do_not_lose_digits_far_from_the_origin():
 
 
 def test_random_features_of_sparse_rows_equal_those_of_dense_ones():
-    S = scipy.sparse.random_array((30, 4), density=0.4, rng=RNG, format="csr")
+    S = scipy.sparse.csr_array(scipy.sparse.random(30, 4, density=0.4, random_state=0))
     features = RandomFeatures.draw(Kernel("rbf"), 20, np.zeros(4), seed=0)
     np.testing.assert_allclose(features(S), features(S.toarray()))
 

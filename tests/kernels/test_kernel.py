@@ -15,7 +15,7 @@ PARAMETERS = {
 }
 RNG = np.random.default_rng(0)
 DENSE = RNG.normal(size=(1100, 5))
-SPARSE = scipy.sparse.random_array((1100, 9), density=0.3, rng=RNG, format="csr")
+SPARSE = scipy.sparse.csr_array(scipy.sparse.random(1100, 9, density=0.3, random_state=0))
 
 
 @pytest.mark.parametrize("name", KERNELS)

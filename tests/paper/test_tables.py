@@ -12,11 +12,12 @@ from sklearn.decomposition import PCA
 from fairpca import FairPCA
 from fairpca.metrics import explained_variance_ratio, median_bandwidth, squared_mmd
 
+SPECTRAL = {"match": "covariances", "covariance_method": "spectral"}
 METHODS = {
     "PCA": None,
     "Fair PCA": {},
-    "Fair PCA-S (0.5)": {"match": "covariances", "covariance_directions": 0.5},
-    "Fair PCA-S (0.85)": {"match": "covariances", "covariance_directions": 0.85},
+    "Fair PCA-S (0.5)": SPECTRAL | {"covariance_directions": 0.5},
+    "Fair PCA-S (0.85)": SPECTRAL | {"covariance_directions": 0.85},
 }
 
 

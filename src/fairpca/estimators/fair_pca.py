@@ -25,9 +25,13 @@ from .parameters import (
     check_directions,
     check_n_components,
     check_parameters,
+    check_penalty,
     check_tradeoff,
 )
 from .representation import FairTransformer
+
+DEFAULT_PENALTY = 0.5
+"""Chosen on held-out rows of six data sets: see docs/covariances.md."""
 
 
 def _say(line: str) -> None:
@@ -54,14 +58,26 @@ class FairPCA(FitsGivenMoments, FairTransformer):
         this share of the total variance. None takes all d - r feasible directions (for wide data,
         those the rows can span).
     match : {"means", "covariances"}, default="means"
-        What to make equal across groups. "covariances" also brings the groups' covariances
-        together, as far as `covariance_directions` says. Numeric attributes have no groups; they
-        are made uncorrelated in both cases.
-    covariance_method : {"spectral"}, default="spectral"
-        How covariances are matched: the paper's Fair PCA-S.
-    covariance_directions : int or float, default=0.85
+        What to make equal across groups. "covariances" also makes the groups' covariances equal,
+        which hides much more from non-linear models. Numeric attributes have no groups; they are
+        made uncorrelated in both cases.
+    covariance_method : {"exact", "spectral"}, default="exact"
+        "exact" finds the subspace with equal covariances that keeps the most variance, by
+        optimisation. "spectral" is the paper's Fair PCA-S: it searches the directions in which
+        covariances differ least, and leaves a gap.
+    covariance_directions : int, float or None, default=None
         The number l of directions, or the fraction of d, in which covariances differ least and
-        to which the search is confined. Fewer directions: closer covariances, less variance.
+        to which the search is confined. Fewer directions hide more and keep less variance. None
+        takes all of them, and weighs them by `covariance_penalty`.
+    covariance_penalty : float or None, default=None
+        How much of a difference between the groups' variances counts against the variance of a
+        direction: a soft form of `covariance_directions`, and the better one. 0 keeps the most
+        variance; 1 hides much more. None is 0.5 if `covariance_directions` is None and the number
+        of components is given, else 0.
+    covariance_tol : float, default=1e-6
+        Largest `covariance_gap_` that the exact method accepts. A larger value, such as 0.05, is a
+        budget: covariances may differ by that much, which keeps more variance and has a solution
+        where equal ones do not exist (many components, many groups).
     criterion : {"demographic_parity", "equal_opportunity", "equalized_odds"}
         Which rows are compared: all; those with ``y == pos_label`` (fitted on these rows alone,
         as in the paper); or all rows within each class of y.
@@ -94,6 +110,8 @@ class FairPCA(FitsGivenMoments, FairTransformer):
         constraint; or treat missing as a level of its own.
     random_state : int, RandomState or None
         Start vector of the iterative solver.
+    verbose : bool, default=False
+        Whether to tell on standard error how far the matching of covariances is.
 
     Attributes
     ----------
@@ -176,8 +194,10 @@ class FairPCA(FitsGivenMoments, FairTransformer):
         n_components: int | float | None = None,
         *,
         match: str = "means",
-        covariance_method: str = "spectral",
-        covariance_directions: int | float = 0.85,
+        covariance_method: str = "exact",
+        covariance_directions: int | float | None = None,
+        covariance_penalty: float | None = None,
+        covariance_tol: float = 1e-6,
         criterion: str = "demographic_parity",
         pos_label: Any = 1,
         tradeoff: float = 0.0,
@@ -188,13 +208,14 @@ class FairPCA(FitsGivenMoments, FairTransformer):
         intersectional: bool = False,
         missing_sensitive: str = "error",
         random_state: Any = None,
-        covariance_tol: float = 1e-6,
         verbose: bool = False,
     ) -> None:
         self.n_components = n_components
         self.match = match
         self.covariance_method = covariance_method
         self.covariance_directions = covariance_directions
+        self.covariance_penalty = covariance_penalty
+        self.covariance_tol = covariance_tol
         self.criterion = criterion
         self.pos_label = pos_label
         self.tradeoff = tradeoff
@@ -205,7 +226,6 @@ class FairPCA(FitsGivenMoments, FairTransformer):
         self.intersectional = intersectional
         self.missing_sensitive = missing_sensitive
         self.random_state = random_state
-        self.covariance_tol = covariance_tol
         self.verbose = verbose
 
     def inverse_transform(self, X: Any) -> np.ndarray:
@@ -228,15 +248,23 @@ class FairPCA(FitsGivenMoments, FairTransformer):
     def _match_covariances(
         self, work: GroupMoments, k: int | float | None, options: dict[str, Any]
     ) -> Subspace:
-        directions = check_directions(self.covariance_directions)
+        how = self._how_far(k)
         if self.covariance_method == "spectral":
-            return equalize_covariances_spectral(work, k, directions=directions, **options)
+            return equalize_covariances_spectral(work, k, **how, **options)
         tol = check_covariance_tol(self.covariance_tol)
         fair, match = equalize_covariances_exactly(
-            work, k, directions=directions, tol=tol, progress=_say if self.verbose else None
+            work, k, tol=tol, progress=_say if self.verbose else None, **how
         )
         warn_of_unequal_covariances(match)
         return fair
+
+    def _how_far(self, k: int | float | None) -> dict[str, Any]:
+        """Return the two knobs of matched covariances; each is off where only the other is set."""
+        directions = check_directions(self.covariance_directions)
+        penalty = check_penalty(self.covariance_penalty)
+        if penalty is None:
+            penalty = DEFAULT_PENALTY if directions is None and isinstance(k, int) else 0.0
+        return {"directions": 1.0 if directions is None else directions, "penalty": penalty}
 
     def _check_parameters(self) -> None:
         check_parameters(self)

@@ -43,8 +43,10 @@ def check_n_components(n_components: Any) -> int | float | None:
     )
 
 
-def check_directions(directions: Any) -> int | float:
-    """Return the number or fraction of directions as a plain int or float."""
+def check_directions(directions: Any) -> int | float | None:
+    """Return the number or fraction of directions as a plain int or float, None for all."""
+    if directions is None:
+        return None
     if isinstance(directions, Integral) and not isinstance(directions, bool):
         if int(directions) >= 1:
             return int(directions)
@@ -52,7 +54,19 @@ def check_directions(directions: Any) -> int | float:
         return float(directions)
     raise ValueError(
         f"covariance_directions={directions!r} is neither a number of directions nor a fraction "
-        f"of them. Use an integer >= 1 or a float in (0, 1]."
+        f"of them. Use an integer >= 1, a float in (0, 1], or None for all."
+    )
+
+
+def check_penalty(penalty: Any) -> float | None:
+    """Return the penalty as a plain float, None where the directions decide."""
+    if penalty is None:
+        return None
+    if isinstance(penalty, Real) and not isinstance(penalty, bool) and 0 <= float(penalty) < np.inf:
+        return float(penalty)
+    raise ValueError(
+        f"covariance_penalty={penalty!r} cannot be used. Use a number >= 0: 0 for the most "
+        f"variance, 1 to count a group difference in variance as much as variance, or None."
     )
 
 
@@ -88,4 +102,5 @@ def check_parameters(estimator: Any) -> None:
     check_n_components(estimator.n_components)
     check_directions(estimator.covariance_directions)
     check_covariance_tol(estimator.covariance_tol)
+    check_penalty(estimator.covariance_penalty)
     check_tradeoff(estimator.tradeoff)

@@ -12,16 +12,8 @@ def attributes_over_rows(rows: Rows) -> tuple[AttributeMoments, ...]:
 
     A kernel knows rows only through their products with each other, so a mean is a combination of
     rows. The ``contrasts()`` of the result are the coefficients of these combinations: the
-    columns of the paper's :math:`Z` as rows of length n, times the roots of the weights.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fairpca.groups import Levels
-    >>> sex = Levels("sex", ("f", "m"), np.array([0, 1, 1, 1]))
-    >>> attributes_over_rows(Rows(np.zeros((4, 2)), attributes=(sex,)))[0].contrasts()[0]
-    array([[ 0.75, -0.25, -0.25, -0.25],
-           [-0.75,  0.25,  0.25,  0.25]])
+    columns of the paper's :math:`Z` as rows of length n, times the roots of the weights. For
+    groups of one and three of four rows: (0.75, -0.25, -0.25, -0.25), and the negative of it.
     """
     design = Design(rows, "float64")
     return design.read(design.block(slice(0, rows.n_rows)).T, None)

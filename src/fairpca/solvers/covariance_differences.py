@@ -26,6 +26,29 @@ def covariance_differences(moments: GroupMoments) -> list[tuple[float, Array]]:
     return differences
 
 
+def absolute_difference(moments: GroupMoments) -> Array:
+    r"""Return how much group covariances differ, as a matrix in units of variance.
+
+    For two groups the matrix absolute value :math:`|\Sigma_0 - \Sigma_1|`: along a direction that
+    both covariances share, the difference of the groups' variances without its sign. For more
+    groups :math:`\sum_g p_g |T_g| / \sum_g p_g (1 - p_g)`, which is the same for two; the sum over
+    attributes.
+    """
+    xp = array_namespace(moments.mean)
+    total = None
+    differences = covariance_differences(moments)
+    start = 0
+    for a in _with_covariances(moments):
+        of_groups = differences[start : start + len(a.labels)]
+        start += len(a.labels)
+        spread = sum(p * (1.0 - p) for p, _ in of_groups)
+        for p, T in of_groups:
+            values, V = xp.linalg.eigh(T)
+            part = (p / spread) * ((V * xp.abs(values)) @ V.T)
+            total = part if total is None else total + part
+    return total
+
+
 def independent_differences(moments: GroupMoments) -> list[Array]:
     """Return the differences that must vanish, without those that the others imply.
 

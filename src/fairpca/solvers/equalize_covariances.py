@@ -8,10 +8,10 @@ import numpy as np
 
 from ..arrays import Array, array_namespace, like
 from ..errors import InfeasibleError
-from ..linalg import deflate, deterministic_signs, orthonormalize
+from ..linalg import deflate, deterministic_signs, orthonormalize, top_eigenpairs
 from ..moments import GroupMoments, RowScatter
 from .checks import check_dimension
-from .covariance_differences import covariance_differences
+from .covariance_differences import absolute_difference, covariance_differences
 from .equalize_means import MeanConstraint, mean_constraint
 from .maximize_variance import maximize_variance
 from .subspace import Subspace
@@ -22,6 +22,7 @@ def equalize_covariances_spectral(
     k: int | float | None,
     *,
     directions: int | float,
+    penalty: float = 0.0,
     solver: str = "auto",
     random_state: int | np.random.Generator | None = None,
 ) -> Subspace:
@@ -37,6 +38,10 @@ def equalize_covariances_spectral(
         How many directions ``l`` to keep before the variance is maximised, or that number as a
         fraction of d (of the dimension of the span of the rows, for wide data). The fewer, the
         closer the covariances and the less variance. A fraction never goes below `k`.
+    penalty : float
+        How much of a direction's difference between the groups counts against its variance: the
+        leading eigenvectors are those of C - penalty `absolute_difference`, where C is the
+        covariance.
     solver, random_state
         See `maximize_variance`.
 
@@ -57,6 +62,8 @@ def equalize_covariances_spectral(
     n_fair = inner.n_features - Q.shape[1]
     l = how_many_directions(directions, k, inner.n_features, n_fair)  # noqa: E741
     flattest = flattest_directions(inner, Q, l)
+    if penalty > 0:
+        flattest = _least_penalised(inner.compressed(flattest), flattest, k, penalty)
     inside = maximize_variance(
         replace(inner, attributes=()).compressed(flattest),
         k,
@@ -68,6 +75,20 @@ def equalize_covariances_spectral(
     basis = orthonormalize(basis if span is None else span @ basis)
     basis = deterministic_signs(constraint.polished(basis))
     return Subspace(basis, inside.scatter, constraint.rank)
+
+
+def _least_penalised(
+    inside: GroupMoments, directions: Array, k: int | float | None, penalty: float
+) -> Array:
+    """Return the k directions with the most variance after the penalty."""
+    if not isinstance(k, int):
+        raise InfeasibleError(
+            f"covariance_penalty={penalty} chooses a number of components by more than their "
+            f"variance, but n_components={k} does not say how many. Pass an integer."
+        )
+    C = inside.scatter.dense().matrix / inside.weight
+    _, V = top_eigenpairs(C - penalty * absolute_difference(inside), k)
+    return directions @ V
 
 
 def working_space(

@@ -11,7 +11,7 @@ from ..errors import InfeasibleError
 from ..linalg import deterministic_signs, orthonormalize
 from ..moments import GroupMoments
 from .checks import check_dimension
-from .covariance_differences import independent_differences
+from .covariance_differences import absolute_difference, independent_differences
 from .equalize_covariances import flattest_directions, how_many_directions, working_space
 from .equalize_means import mean_constraint
 from .match_covariances import CovarianceMatch, largest_isotropic_dimension, match_covariances
@@ -26,6 +26,7 @@ def equalize_covariances_exactly(
     k: int | float | None,
     *,
     directions: int | float,
+    penalty: float = 0.0,
     tol: float = 1e-6,
     progress: Callable[[str], None] | None = None,
 ) -> tuple[Subspace, CovarianceMatch]:
@@ -44,9 +45,12 @@ def equalize_covariances_exactly(
         dimension that has a solution.
     directions : int or float
         The number l, or that number as a fraction of d; 1.0 for all.
+    penalty : float
+        How much of a direction's difference between the groups counts against its variance: the
+        objective is C - penalty `absolute_difference`.
     tol : float
-        Largest relative gap to accept. The gap is made as small as possible (1e-8 where a
-        solution exists); more than `tol` is refused.
+        Largest relative gap to accept. Up to 1e-4 covariances are made equal (to 1e-8); more is a
+        budget that lets the search keep more variance. A larger gap is refused.
     progress : callable, optional
         Is told, in words, how far the work is.
 
@@ -73,7 +77,11 @@ def equalize_covariances_exactly(
     flattest = flattest_directions(inner, Q, l)
     inside = inner.compressed(flattest)
     C = to_numpy(inside.scatter.dense().matrix) / moments.weight
-    problem = _Problem(C, [to_numpy(T) for T in independent_differences(inside)], tol, progress)
+    objective = C
+    if penalty > 0:
+        objective = C - penalty * to_numpy(absolute_difference(inside))
+    differences = [to_numpy(T) for T in independent_differences(inside)]
+    problem = _Problem(C, differences, objective, tol, progress)
     if isinstance(k, float):
         match = problem.reach(k, float(moments.scatter.diagonal.sum()) / moments.weight)
     else:
@@ -92,10 +100,12 @@ class _Problem:
         self,
         C: np.ndarray,
         differences: list[np.ndarray],
+        objective: np.ndarray,
         tol: float,
         progress: Callable[[str], None] | None,
     ) -> None:
-        self.C, self.differences, self.tol, self.progress = C, differences, tol, progress
+        self.C, self.differences, self.objective = C, differences, objective
+        self.tol, self.progress = tol, progress
         two_groups = len(differences) == 1
         self.bound = largest_isotropic_dimension(differences[0]) if two_groups else None
 
@@ -120,7 +130,8 @@ class _Problem:
             self.differences,
             k,
             starts=[self._start(k, len(self.C)), self._start(k, len(self.C) // 2)],
-            tol=min(TOLERANCE, self.tol),
+            objective=self.objective,
+            tol=min(TOLERANCE, self.tol) if exact else self.tol,
             progress=self.progress,
         )
         if match.gap > self.tol:
@@ -128,10 +139,10 @@ class _Problem:
         return match
 
     def _start(self, k: int, directions: int) -> np.ndarray:
-        """Return the leading eigenvectors of C within the flattest of the directions."""
+        """Return the leading eigenvectors of the objective within the flattest directions."""
         total = sum(T @ T for T in self.differences)
         flattest = np.linalg.eigh(total)[1][:, : max(k, directions)]
-        V = np.linalg.eigh(flattest.T @ self.C @ flattest)[1]
+        V = np.linalg.eigh(flattest.T @ self.objective @ flattest)[1]
         return flattest @ V[:, ::-1][:, :k]
 
     def reach(self, share: float, total: float) -> CovarianceMatch:
@@ -169,5 +180,6 @@ class _Problem:
         return InfeasibleError(
             f"n_components={k} directions with equal group covariances do not exist{known}{found}. "
             f"Use fewer components or more covariance_directions; or set covariance_tol to a gap "
-            f"you accept; or covariance_method='spectral', which brings covariances close."
+            f"you accept, such as {max(0.05, 2 * (gap or 0)):.2g}; or use "
+            f"covariance_method='spectral', which brings covariances close."
         )

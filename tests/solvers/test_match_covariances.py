@@ -1,0 +1,250 @@
+"""Equal covariances: certificates of what was found, brute force where that is possible."""
+
+import numpy as np
+import pytest
+
+from assertions import assert_orthonormal, assert_same_subspace
+from fairpca import InfeasibleError, collect_moments
+from fairpca.solvers import (
+    covariance_gap,
+    equalize_covariances_exactly,
+    equalize_covariances_spectral,
+    equalize_means,
+    mean_gap,
+)
+from fairpca.solvers.covariance_differences import absolute_difference
+from fairpca.solvers.match_covariances import largest_isotropic_dimension, match_covariances
+
+
+def problem(s, count, seed):
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(s, s))
+    return A @ A.T / s, [B + B.T for B in rng.normal(size=(count, s, s))]
+
+
+def start(C, k):
+    return np.linalg.eigh(C)[1][:, ::-1][:, :k]
+
+
+def groups(n=3000, d=12, m=2, seed=0):
+    rng = np.random.default_rng(seed)
+    z = rng.integers(0, m, n)
+    mix = rng.normal(size=(m, d, d)) / np.sqrt(d) + 2 * np.eye(d) * np.linspace(2, 0.5, d)
+    X = np.einsum("nd,nde->ne", rng.normal(size=(n, d)), mix[z]) + rng.normal(size=(m, d))[z]
+    return X, z
+
+
+def on_the_sphere(d, count=200_000, seed=0):
+    U = np.random.default_rng(seed).normal(size=(count, d))
+    return U / np.linalg.norm(U, axis=1)[:, None]
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("d", [3, 4])
+def test_no_direction_found_by_brute_force_is_better(d, seed):
+    """k = 1: search the sphere; rotate each pair of a positive and a negative point to zero."""
+    C, (T,) = problem(d, 1, seed)
+    if largest_isotropic_dimension(T) < 1:
+        return
+    found = match_covariances(C, [T], 1, starts=[start(C, 1)])
+    assert found.converged
+    U = on_the_sphere(d)
+    values = np.einsum("nd,de,ne->n", U, T, U)
+    u, v = U[values > 0], U[values < 0]
+    count = min(len(u), len(v))
+    u, v = u[:count], v[:count]
+    # cos^2 T_uu + 2 cos sin T_uv + sin^2 T_vv = 0 has a root between the two
+    a, b, c = (np.einsum("nd,de,ne->n", x, T, y) for x, y in ((v, v), (u, v), (u, u)))
+    t = (-b + np.sqrt(b**2 - a * c)) / a
+    L = u + t[:, None] * v
+    L /= np.linalg.norm(L, axis=1)[:, None]
+    assert np.abs(np.einsum("nd,de,ne->n", L, T, L)).max() < 1e-9
+    best = np.einsum("nd,de,ne->n", L, C, L).max()
+    assert found.variance[0] >= best - 1e-9
+    assert found.variance[0] <= best + 0.02 * np.linalg.norm(C, 2)  # the search was dense
+
+
+def test_two_dimensions_of_four_by_brute_force():
+    """T = diag(1, 1, -1, -1): isotropic planes are graphs of rotations, all of them listed."""
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(4, 4))
+    C, T = A @ A.T, np.diag([1.0, 1.0, -1.0, -1.0])
+    starts = [start(C, 2), np.linalg.qr(rng.normal(size=(4, 2)))[0]]
+    found = match_covariances(C, [T], 2, starts=starts)
+    best = 0.0
+    for angle in np.linspace(0, 2 * np.pi, 20_001):
+        c, s = np.cos(angle), np.sin(angle)
+        for O in (np.array([[c, -s], [s, c]]), np.array([[c, s], [s, -c]])):
+            L = np.vstack([np.eye(2), O]) / np.sqrt(2)
+            best = max(best, np.trace(L.T @ C @ L))
+    assert found.variance.sum() == pytest.approx(best, rel=1e-6)
+
+
+@pytest.mark.parametrize(("s", "count", "k"), [(10, 1, 3), (15, 2, 3), (40, 3, 4), (60, 1, 10)])
+def test_certificates(s, count, k):
+    """Orthonormal, feasible, and first-order optimal: multipliers make the gradient vanish."""
+    for seed in range(3):
+        C, Ts = problem(s, count, seed)
+        found = match_covariances(C, Ts, k, starts=[start(C, k)])
+        L = found.L
+        assert found.converged
+        assert_orthonormal(L)
+        assert max(np.abs(L.T @ T @ L).max() for T in Ts) < 1e-6
+        assert np.all(np.diff(found.variance) <= 0)
+        # C L = L S + sum_g T_g L M_g for symmetric S and M_g: least squares over all of them
+        columns = [L @ E for E in _symmetric_basis(k)]
+        columns += [T @ L @ E for T in Ts for E in _symmetric_basis(k)]
+        A = np.array([c.ravel() for c in columns]).T
+        residual = C @ L - (A @ np.linalg.lstsq(A, (C @ L).ravel(), rcond=None)[0]).reshape(s, k)
+        assert np.linalg.norm(residual) < 1e-3 * np.linalg.norm(C, 2)
+
+
+def _symmetric_basis(k):
+    for i in range(k):
+        for j in range(i, k):
+            E = np.zeros((k, k))
+            E[i, j] = E[j, i] = 1.0
+            yield E
+
+
+@pytest.mark.parametrize("m", [2, 3])
+def test_groups_have_equal_means_and_covariances(m):
+    X, z = groups(m=m)
+    moments = collect_moments(X, z, with_scatters=True)
+    fair, match = equalize_covariances_exactly(moments, 3, directions=1.0)
+    assert match.converged
+    assert_orthonormal(fair.basis)
+    assert mean_gap(moments, fair) < 1e-9
+    assert covariance_gap(moments, fair.basis) < 1e-6
+    T = X @ fair.basis
+    covariances = [np.cov(T[z == g].T) for g in range(m)]
+    for S in covariances[1:]:
+        np.testing.assert_allclose(S, covariances[0], atol=1e-6 * np.linalg.norm(S))
+    np.testing.assert_allclose(fair.scatter, (T - T.mean(axis=0)).T.__pow__(2).sum(axis=1))
+
+
+def test_two_attributes_and_weights():
+    X, z = groups(d=14)
+    rng = np.random.default_rng(1)
+    other = rng.choice(["a", "b"], len(X))
+    X[other == "b", 3] *= 2
+    w = rng.integers(1, 4, len(X)).astype(float)
+    moments = collect_moments(X, {"z": z, "o": other}, sample_weight=w, with_scatters=True)
+    fair, _ = equalize_covariances_exactly(moments, 3, directions=1.0)
+    T = X @ fair.basis
+    for column in (z, other):
+        values = np.unique(column)
+        S = [np.cov(T[column == g].T, fweights=w[column == g].astype(int)) for g in values]
+        np.testing.assert_allclose(S[0], S[1], rtol=0, atol=2e-3 * np.linalg.norm(S[0]))
+
+
+def test_more_variance_than_the_spectral_solution_at_a_smaller_gap():
+    for seed in range(3):
+        X, z = groups(seed=seed)
+        moments = collect_moments(X, z, with_scatters=True)
+        exact, _ = equalize_covariances_exactly(moments, 3, directions=1.0)
+        plain = equalize_means(moments, 3)
+        assert exact.scatter.sum() <= plain.scatter.sum() * (1 + 1e-12)
+        for directions in (0.4, 0.6, 0.8):
+            spectral = equalize_covariances_spectral(moments, 3, directions=directions)
+            if covariance_gap(moments, spectral.basis) > 0.01:
+                continue
+            assert exact.scatter.sum() >= spectral.scatter.sum()
+
+
+def test_rows_batches_and_permutations_give_the_same_subspace():
+    X, z = groups()
+    order = np.random.default_rng(2).permutation(len(X))
+    whole = collect_moments(X, z, with_scatters=True)
+    permuted = collect_moments(X[order], z[order], with_scatters=True)
+    merged = sum(collect_moments(X[i::3], z[i::3], with_scatters=True) for i in range(3))
+    bases = [
+        equalize_covariances_exactly(m, 3, directions=1.0)[0].basis
+        for m in (whole, permuted, merged)
+    ]
+    assert_same_subspace(bases[0], bases[1], atol=1e-4)
+    assert_same_subspace(bases[0], bases[2], atol=1e-4)
+    again = equalize_covariances_exactly(whole, 3, directions=1.0)[0].basis
+    np.testing.assert_array_equal(bases[0], again)
+
+
+def test_a_budget_keeps_more_variance_and_is_kept():
+    X, z = groups()
+    moments = collect_moments(X, z, with_scatters=True)
+    kept, gaps = [], []
+    for tol in (1e-6, 0.05, 0.2):
+        fair, match = equalize_covariances_exactly(moments, 3, directions=1.0, tol=tol)
+        kept.append(float(fair.scatter.sum()))
+        gaps.append(match.gap)
+        assert match.gap <= tol
+    assert kept == sorted(kept)
+    assert kept[0] < kept[-1]
+    assert gaps[-1] > 0.01
+
+
+def test_a_penalty_trades_variance_for_smaller_differences():
+    X, z = groups()
+    moments = collect_moments(X, z, with_scatters=True)
+    D = np.cov(X[z == 0].T) - np.cov(X[z == 1].T)
+    values, V = np.linalg.eigh(D)
+    A = (V * np.abs(values)) @ V.T
+    np.testing.assert_allclose(absolute_difference(moments), A, atol=1e-10)
+    for solve in (equalize_covariances_spectral, equalize_covariances_exactly):
+        kept, cost = [], []
+        for penalty in (0.0, 0.3, 1.0):
+            fair = solve(moments, 3, directions=1.0, penalty=penalty)
+            U = (fair if solve is equalize_covariances_spectral else fair[0]).basis
+            kept.append(np.trace(U.T @ np.cov(X.T) @ U))
+            cost.append(np.trace(U.T @ A @ U))
+        assert kept == sorted(kept, reverse=True)
+        assert cost == sorted(cost, reverse=True)
+
+
+def test_the_largest_dimension_is_that_of_the_inertia():
+    assert largest_isotropic_dimension(np.diag([1.0, 1, 1, -1, 0])) == 2
+    assert largest_isotropic_dimension(np.eye(3)) == 0
+    assert largest_isotropic_dimension(np.zeros((3, 3))) == 3
+
+
+def test_infeasible_problems_are_told_with_the_bound():
+    rng = np.random.default_rng(0)
+    X, z = rng.normal(size=(400, 5)), np.arange(400) % 2
+    X[z == 1] *= 3  # one group varies more in every direction
+    moments = collect_moments(X, z, with_scatters=True)
+    with pytest.raises(InfeasibleError, match=r"n_components=1 .*allow 0.*covariance_tol"):
+        equalize_covariances_exactly(moments, 1, directions=1.0)
+    with pytest.raises(InfeasibleError, match=r"smallest gap found is 0\.\d"):
+        equalize_covariances_exactly(moments, 1, directions=1.0, tol=0.1)
+    fair, match = equalize_covariances_exactly(moments, 1, directions=1.0, tol=1.0)
+    assert 0.1 < match.gap < 1.0
+
+
+def test_infeasible_problems_of_many_groups_are_told_by_the_attempt():
+    X, z = groups(n=4000, d=6, m=5)
+    moments = collect_moments(X, z, with_scatters=True)
+    with pytest.raises(InfeasibleError, match=r"smallest gap found"):
+        equalize_covariances_exactly(moments, 1, directions=1.0)
+    with pytest.raises(InfeasibleError, match="known for two groups only"):
+        equalize_covariances_exactly(moments, None, directions=1.0)
+
+
+def test_all_directions_and_shares_of_the_variance():
+    X, z = groups()
+    moments = collect_moments(X, z, with_scatters=True)
+    most, _ = equalize_covariances_exactly(moments, None, directions=1.0)
+    assert covariance_gap(moments, most.basis) < 1e-6
+    share = float(most.scatter.sum() / moments.scatter.diagonal.sum())
+    some, _ = equalize_covariances_exactly(moments, 0.7 * share, directions=1.0)
+    assert some.basis.shape[1] < most.basis.shape[1]
+    assert some.scatter.sum() >= 0.7 * most.scatter.sum() * (1 - 1e-9)
+    with pytest.raises(InfeasibleError, match="hold at most"):
+        equalize_covariances_exactly(moments, 0.999, directions=1.0)
+
+
+def test_progress_is_told():
+    X, z = groups()
+    lines = []
+    moments = collect_moments(X, z, with_scatters=True)
+    equalize_covariances_exactly(moments, 2, directions=1.0, progress=lines.append)
+    assert lines
+    assert lines[-1].startswith("covariance gap")
