@@ -60,7 +60,7 @@ def test_no_direction_found_by_brute_force_is_better(d, seed):
     L /= np.linalg.norm(L, axis=1)[:, None]
     assert np.abs(np.einsum("nd,de,ne->n", L, T, L)).max() < 1e-9
     best = np.einsum("nd,de,ne->n", L, C, L).max()
-    assert found.variance[0] >= best - 1e-9
+    assert found.variance[0] >= best - 1e-7  # the optimiser's tolerance
     assert found.variance[0] <= best + 0.02 * np.linalg.norm(C, 2)  # the search was dense
 
 
@@ -74,8 +74,8 @@ def test_two_dimensions_of_four_by_brute_force():
     best = 0.0
     for angle in np.linspace(0, 2 * np.pi, 20_001):
         c, s = np.cos(angle), np.sin(angle)
-        for O in (np.array([[c, -s], [s, c]]), np.array([[c, s], [s, -c]])):
-            L = np.vstack([np.eye(2), O]) / np.sqrt(2)
+        for turn in (np.array([[c, -s], [s, c]]), np.array([[c, s], [s, -c]])):
+            L = np.vstack([np.eye(2), turn]) / np.sqrt(2)
             best = max(best, np.trace(L.T @ C @ L))
     assert found.variance.sum() == pytest.approx(best, rel=1e-6)
 
@@ -120,7 +120,7 @@ def test_groups_have_equal_means_and_covariances(m):
     covariances = [np.cov(T[z == g].T) for g in range(m)]
     for S in covariances[1:]:
         np.testing.assert_allclose(S, covariances[0], atol=1e-6 * np.linalg.norm(S))
-    np.testing.assert_allclose(fair.scatter, (T - T.mean(axis=0)).T.__pow__(2).sum(axis=1))
+    np.testing.assert_allclose(fair.scatter, ((T - T.mean(axis=0)) ** 2).sum(axis=0))
 
 
 def test_two_attributes_and_weights():
@@ -215,7 +215,7 @@ def test_infeasible_problems_are_told_with_the_bound():
         equalize_covariances_exactly(moments, 1, directions=1.0)
     with pytest.raises(InfeasibleError, match=r"smallest gap found is 0\.\d"):
         equalize_covariances_exactly(moments, 1, directions=1.0, tol=0.1)
-    fair, match = equalize_covariances_exactly(moments, 1, directions=1.0, tol=1.0)
+    _, match = equalize_covariances_exactly(moments, 1, directions=1.0, tol=1.0)
     assert 0.1 < match.gap < 1.0
 
 
