@@ -42,8 +42,28 @@ class Minimum:
     evaluations: int
 
 
+class Stiefel:
+    """All matrices with orthonormal columns: how to stay among them."""
+
+    def tangent(self, L: np.ndarray, G: np.ndarray) -> np.ndarray:
+        """Project onto the tangent space at L; `G` may be a stack of matrices."""
+        inner = L.T @ G
+        return G - L @ (0.5 * (inner + np.swapaxes(inner, -1, -2)))
+
+    def retract(self, W: np.ndarray) -> np.ndarray | None:
+        """Return a point near W, the same one if W is on the manifold; None if W is too far."""
+        Q, triangle = np.linalg.qr(W)
+        signs = np.sign(np.diag(triangle))
+        return Q * np.where(signs == 0, 1.0, signs)
+
+
 def minimize_on_stiefel(
-    objective: Objective, L: np.ndarray, *, tol: float, max_steps: int = 500
+    objective: Objective,
+    L: np.ndarray,
+    *,
+    tol: float,
+    max_steps: int = 500,
+    manifold: Stiefel | None = None,
 ) -> Minimum:
     """Return a local minimum of a function of orthonormal bases.
 
@@ -57,6 +77,8 @@ def minimize_on_stiefel(
         Norm of the gradient along the manifold at which to stop.
     max_steps : int
         Most steps.
+    manifold : Stiefel, optional
+        A part of the manifold to stay on; L must lie on it.
 
     Returns
     -------
@@ -76,31 +98,34 @@ def minimize_on_stiefel(
     >>> round(float(found.value), 9)
     1.0
     """
+    manifold = Stiefel() if manifold is None else manifold
     value, G = objective(L)
-    gradient = _tangent(L, G)
+    gradient = manifold.tangent(L, G)
     history = _History()
     evaluations = 1
     for _ in range(max_steps):
         if np.linalg.norm(gradient) <= tol:
             break
-        direction = _tangent(L, -history.apply(gradient))
+        direction = manifold.tangent(L, -history.apply(gradient))
         slope = float(np.vdot(gradient, direction))
         if slope >= 0:  # the past misleads
             history = _History()
             direction, slope = -gradient, -float(np.vdot(gradient, gradient))
         step = 1.0 if history.steps else min(1.0, 1.0 / float(np.linalg.norm(gradient)))
         while True:
-            moved = _retract(L + step * direction)
-            new_value, G = objective(moved)
-            evaluations += 1
-            if new_value <= value + SUFFICIENT * step * slope or step < SHORTEST:
-                break
+            moved = manifold.retract(L + step * direction)
+            if moved is not None:
+                new_value, G = objective(moved)
+                evaluations += 1
+                if new_value <= value + SUFFICIENT * step * slope:
+                    break
             step *= 0.5
-        if new_value >= value:  # rounding: nothing better can be told apart
-            break
-        new_gradient = _tangent(moved, G)
+            if step < SHORTEST:  # rounding: nothing better can be told apart
+                return Minimum(L, value, float(np.linalg.norm(gradient)), evaluations)
+        new_gradient = manifold.tangent(moved, G)
         history.carry_to(moved)
-        history.add(_tangent(moved, step * direction), new_gradient - _tangent(moved, gradient))
+        flat = Stiefel().tangent
+        history.add(flat(moved, step * direction), new_gradient - flat(moved, gradient))
         L, value, gradient = moved, new_value, new_gradient
     return Minimum(L, value, float(np.linalg.norm(gradient)), evaluations)
 
@@ -122,7 +147,7 @@ class _History:
     def carry_to(self, L: np.ndarray) -> None:
         """Project all of it onto the tangent space at L, in one product."""
         if self.steps:
-            carried = list(_tangent(L, np.stack(self.steps + self.changes)))
+            carried = list(Stiefel().tangent(L, np.stack(self.steps + self.changes)))
             half = len(self.steps)
             self.steps, self.changes = carried[:half], carried[half:]
 
@@ -144,16 +169,3 @@ class _History:
         for (s, y, sy), weight in zip(pairs, reversed(weights), strict=True):
             q += (weight - float(np.vdot(y, q)) / sy) * s
         return q
-
-
-def _tangent(L: np.ndarray, G: np.ndarray) -> np.ndarray:
-    """Project onto the tangent space at L; `G` may be a stack of matrices."""
-    inner = L.T @ G
-    return G - L @ (0.5 * (inner + np.swapaxes(inner, -1, -2)))
-
-
-def _retract(W: np.ndarray) -> np.ndarray:
-    """Return the orthonormal factor of W with the signs that leave an orthonormal W alone."""
-    Q, triangle = np.linalg.qr(W)
-    signs = np.sign(np.diag(triangle))
-    return Q * np.where(signs == 0, 1.0, signs)

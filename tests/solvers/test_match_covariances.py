@@ -89,14 +89,14 @@ def test_certificates(s, count, k):
         L = found.L
         assert found.converged
         assert_orthonormal(L)
-        assert max(np.abs(L.T @ T @ L).max() for T in Ts) < 1e-6
+        assert max(np.abs(L.T @ T @ L).max() for T in Ts) < 1e-11
         assert np.all(np.diff(found.variance) <= 0)
         # C L = L S + sum_g T_g L M_g for symmetric S and M_g: least squares over all of them
         columns = [L @ E for E in _symmetric_basis(k)]
         columns += [T @ L @ E for T in Ts for E in _symmetric_basis(k)]
         A = np.array([c.ravel() for c in columns]).T
         residual = C @ L - (A @ np.linalg.lstsq(A, (C @ L).ravel(), rcond=None)[0]).reshape(s, k)
-        assert np.linalg.norm(residual) < 1e-3 * np.linalg.norm(C, 2)
+        assert np.linalg.norm(residual) < 1e-5 * np.linalg.norm(C, 2)
 
 
 def _symmetric_basis(k):
@@ -115,7 +115,7 @@ def test_groups_have_equal_means_and_covariances(m):
     assert match.converged
     assert_orthonormal(fair.basis)
     assert mean_gap(moments, fair) < 1e-9
-    assert covariance_gap(moments, fair.basis) < 1e-6
+    assert covariance_gap(moments, fair.basis) < 1e-10
     T = X @ fair.basis
     covariances = [np.cov(T[z == g].T) for g in range(m)]
     for S in covariances[1:]:
@@ -200,6 +200,16 @@ def test_a_penalty_trades_variance_for_smaller_differences():
         assert cost == sorted(cost, reverse=True)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_covariances_that_are_equal_already_are_no_obstacle(seed):
+    A = np.random.default_rng(seed).normal(size=(101, 3))
+    X, z = np.vstack([A, A[::-1]]), np.repeat([0, 1], 101)  # the same rows, in another order
+    moments = collect_moments(X, z, with_scatters=True)
+    fair, match = equalize_covariances_exactly(moments, 2, directions=1.0)
+    assert match.converged
+    assert_same_subspace(fair.basis, equalize_means(moments, 2).basis)
+
+
 def test_the_largest_dimension_is_that_of_the_inertia():
     assert largest_isotropic_dimension(np.diag([1.0, 1, 1, -1, 0])) == 2
     assert largest_isotropic_dimension(np.eye(3)) == 0
@@ -213,7 +223,7 @@ def test_infeasible_problems_are_told_with_the_bound():
     moments = collect_moments(X, z, with_scatters=True)
     with pytest.raises(InfeasibleError, match=r"n_components=1 .*allow 0.*covariance_tol"):
         equalize_covariances_exactly(moments, 1, directions=1.0)
-    with pytest.raises(InfeasibleError, match=r"smallest gap found is 0\.\d"):
+    with pytest.raises(InfeasibleError, match=r"smallest gap found is 0\.\d.*at least"):
         equalize_covariances_exactly(moments, 1, directions=1.0, tol=0.1)
     _, match = equalize_covariances_exactly(moments, 1, directions=1.0, tol=1.0)
     assert 0.1 < match.gap < 1.0

@@ -34,6 +34,10 @@ DEFAULT_PENALTY = 0.5
 """Chosen on held-out rows of six data sets: see docs/covariances.md."""
 
 
+PAPERS_DIRECTIONS = 0.85
+"""The larger of the two fractions in the paper's tables."""
+
+
 def _say(line: str) -> None:
     print(line, file=sys.stderr)  # noqa: T201  (asked for with verbose=True)
 
@@ -62,13 +66,13 @@ class FairPCA(FitsGivenMoments, FairTransformer):
         which hides much more from non-linear models. Numeric attributes have no groups; they are
         made uncorrelated in both cases.
     covariance_method : {"exact", "spectral"}, default="exact"
-        "exact" finds the subspace with equal covariances that keeps the most variance, by
-        optimisation. "spectral" is the paper's Fair PCA-S: it searches the directions in which
-        covariances differ least, and leaves a gap.
+        "exact" finds a subspace with equal covariances, of those the one that keeps the most
+        variance (less the penalty), by optimisation. "spectral" is the paper's Fair PCA-S: it
+        searches the directions in which covariances differ least, and leaves a gap.
     covariance_directions : int, float or None, default=None
         The number l of directions, or the fraction of d, in which covariances differ least and
         to which the search is confined. Fewer directions hide more and keep less variance. None
-        takes all of them, and weighs them by `covariance_penalty`.
+        takes all of them, weighed by `covariance_penalty`; for the spectral method 0.85.
     covariance_penalty : float or None, default=None
         How much of a difference between the groups' variances counts against the variance of a
         direction: a soft form of `covariance_directions`, and the better one. 0 keeps the most
@@ -262,6 +266,8 @@ class FairPCA(FitsGivenMoments, FairTransformer):
         """Return the two knobs of matched covariances; each is off where only the other is set."""
         directions = check_directions(self.covariance_directions)
         penalty = check_penalty(self.covariance_penalty)
+        if directions is None and penalty is None and self.covariance_method == "spectral":
+            directions = PAPERS_DIRECTIONS
         if penalty is None:
             penalty = DEFAULT_PENALTY if directions is None and isinstance(k, int) else 0.0
         return {"directions": 1.0 if directions is None else directions, "penalty": penalty}

@@ -14,7 +14,12 @@ from .checks import check_dimension
 from .covariance_differences import absolute_difference, independent_differences
 from .equalize_covariances import flattest_directions, how_many_directions, working_space
 from .equalize_means import mean_constraint
-from .match_covariances import CovarianceMatch, largest_isotropic_dimension, match_covariances
+from .match_covariances import (
+    BUDGET,
+    CovarianceMatch,
+    largest_isotropic_dimension,
+    match_covariances,
+)
 from .subspace import Subspace
 
 TOLERANCE = 1e-8
@@ -107,7 +112,8 @@ class _Problem:
         self.C, self.differences, self.objective = C, differences, objective
         self.tol, self.progress = tol, progress
         two_groups = len(differences) == 1
-        self.bound = largest_isotropic_dimension(differences[0]) if two_groups else None
+        size = float(np.linalg.norm(C, 2))
+        self.bound = largest_isotropic_dimension(differences[0], size) if two_groups else None
 
     def largest(self) -> int:
         """Return the largest dimension with a solution, if theory knows it."""
@@ -122,7 +128,7 @@ class _Problem:
 
     def solve(self, k: int) -> CovarianceMatch:
         """Return the best subspace of dimension k, or raise with the least gap."""
-        exact = self.tol <= 1e-4
+        exact = self.tol <= BUDGET
         if exact and self.bound is not None and k > self.bound:
             raise self._infeasible(k, None)
         match = match_covariances(
@@ -172,14 +178,18 @@ class _Problem:
         return best
 
     def _infeasible(self, k: int, gap: float | None) -> InfeasibleError:
-        known = ""
+        known = found = ""
         if self.bound is not None:
-            known = f" (the {len(self.C)} directions allow {self.bound}, by the signs of the "
+            known = f" ({len(self.C)} directions allow {self.bound}, by the signs of the "
             known += "eigenvalues of the difference)"
-        found = "" if gap is None else f"; the smallest gap found is {gap:.2g}"
+        advice = ["use fewer components"] if k > 1 and self.bound != 0 else []
+        if gap is not None:
+            found = f"; the smallest gap found is {gap:.3g}"
+            advice.append(f"set covariance_tol to a gap you accept, at least {1.1 * gap:.2g}")
+        else:
+            advice.append("set covariance_tol to a gap you accept, such as 0.1")
+        advice.append("use covariance_method='spectral', which only brings covariances close")
         return InfeasibleError(
-            f"n_components={k} directions with equal group covariances do not exist{known}{found}. "
-            f"Use fewer components or more covariance_directions; or set covariance_tol to a gap "
-            f"you accept, such as {max(0.05, 2 * (gap or 0)):.2g}; or use "
-            f"covariance_method='spectral', which brings covariances close."
+            f"n_components={k} direction(s) with equal group covariances do not exist{known}"
+            f"{found}. You can {'; or '.join(advice)}."
         )
