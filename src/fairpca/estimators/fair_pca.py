@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
+from ..batches import Rows
 from ..maps import LinearMap, side_by_side
 from ..moments import GroupMoments, standard_deviations
 from ..solvers import (
@@ -18,9 +20,11 @@ from ..solvers import (
     equalize_means,
     maximize_variance,
 )
+from .choose_by_leakage import DIRECTIONS, PENALTIES, Choice, choose_by_leakage
 from .given_moments import FitsGivenMoments
 from .learned import learned_attributes, warn_of_a_residual, warn_of_unequal_covariances
 from .parameters import (
+    AUTO,
     check_covariance_tol,
     check_directions,
     check_n_components,
@@ -69,15 +73,17 @@ class FairPCA(FitsGivenMoments, FairTransformer):
         "exact" finds a subspace with equal covariances, of those the one that keeps the most
         variance (less the penalty), by optimisation. "spectral" is the paper's Fair PCA-S: it
         searches the directions in which covariances differ least, and leaves a gap.
-    covariance_directions : int, float or None, default=None
+    covariance_directions : int, float, "auto" or None, default=None
         The number l of directions, or the fraction of d, in which covariances differ least and
         to which the search is confined. Fewer directions hide more and keep less variance. None
         takes all of them, weighed by `covariance_penalty`; for the spectral method 0.85.
-    covariance_penalty : float or None, default=None
+    covariance_penalty : float, "auto" or None, default=None
         How much of a difference between the groups' variances counts against the variance of a
         direction: a soft form of `covariance_directions`, and the better one. 0 keeps the most
         variance; 1 hides much more. None is 0.5 if `covariance_directions` is None and the number
-        of components is given, else 0.
+        of components is given, else 0. "auto", for this or for the directions, holds out a third
+        of the rows in turn and takes the setting that keeps the most variance among those from
+        which boosted trees read the attributes no better than one standard error above the least.
     covariance_tol : float, default=1e-6
         Largest `covariance_gap_` that the exact method accepts. A larger value, such as 0.05, is a
         budget: covariances may differ by that much, which keeps more variance and has a solution
@@ -142,6 +148,8 @@ class FairPCA(FitsGivenMoments, FairTransformer):
     covariance_gap_ : float
         The largest relative difference between a group's covariance and the average in the
         representation; only with ``match="covariances"``.
+    covariance_directions_, covariance_penalty_ : float
+        What "auto" chose; `held_out_auc_` has the AUC of the trees for every setting tried.
     moments_ : GroupMoments
         The moments of all rows seen, for `partial_fit` and for fits with other parameters through
         `fit_moments`. After `fit` to wide or sparse rows (where they would be the rows
@@ -191,7 +199,14 @@ class FairPCA(FitsGivenMoments, FairTransformer):
             "_map",
         ]
     )
+    _chosen_at_first = (
+        "_choice",
+        "covariance_directions_",
+        "covariance_penalty_",
+        "held_out_auc_",
+    )
     _map: LinearMap
+    _choice: Choice
 
     def __init__(
         self,
@@ -199,8 +214,8 @@ class FairPCA(FitsGivenMoments, FairTransformer):
         *,
         match: str = "means",
         covariance_method: str = "exact",
-        covariance_directions: int | float | None = None,
-        covariance_penalty: float | None = None,
+        covariance_directions: int | float | str | None = None,
+        covariance_penalty: float | str | None = None,
         covariance_tol: float = 1e-6,
         criterion: str = "demographic_parity",
         pos_label: Any = 1,
@@ -266,14 +281,57 @@ class FairPCA(FitsGivenMoments, FairTransformer):
         """Return the two knobs of matched covariances; each is off where only the other is set."""
         directions = check_directions(self.covariance_directions)
         penalty = check_penalty(self.covariance_penalty)
+        if AUTO in (self.covariance_directions, self.covariance_penalty):
+            if "_choice" not in vars(self):
+                raise ValueError(
+                    "'auto' chooses by rows that are held out, and moments have no rows. Pass a "
+                    "number, or use fit."
+                )
+            if self.covariance_directions == AUTO:
+                directions = self._choice.setting
+            else:
+                penalty = self._choice.setting
         if directions is None and penalty is None and self.covariance_method == "spectral":
             directions = PAPERS_DIRECTIONS
         if penalty is None:
             penalty = DEFAULT_PENALTY if directions is None and isinstance(k, int) else 0.0
         return {"directions": 1.0 if directions is None else directions, "penalty": penalty}
 
+    def _mapped(self, rows: Rows, *, first: bool, partial: bool) -> Rows:
+        if self.match == "covariances" and AUTO in self._knobs().values():
+            if partial:
+                raise ValueError(
+                    "'auto' holds out a part of all rows, so it needs them at once. Pass a number, "
+                    "or use fit."
+                )
+            self._choose(rows)
+        return rows
+
+    def _knobs(self) -> dict[str, Any]:
+        names = ("covariance_directions", "covariance_penalty")
+        return {name: getattr(self, name) for name in names}
+
+    def _choose(self, rows: Rows) -> None:
+        """Choose the knob that is "auto" by what trees read from held-out rows."""
+        knobs = self._knobs()
+        name = next(n for n in knobs if knobs[n] == AUTO)
+        settings = DIRECTIONS if name == "covariance_directions" else PENALTIES
+
+        def solve(moments: GroupMoments, setting: float) -> LinearMap:
+            candidate = clone(self).set_params(**{name: setting, "tradeoff": 0.0, "verbose": False})
+            return candidate._solve(moments)["_map"]
+
+        self._choice = choose_by_leakage(rows, settings, solve, self._seed())
+        setattr(self, f"{name}_", self._choice.setting)
+        self.held_out_auc_ = self._choice.auc
+
     def _check_parameters(self) -> None:
         check_parameters(self)
+        if list(self._knobs().values()).count(AUTO) > 1:
+            raise ValueError(
+                "covariance_directions and covariance_penalty are both 'auto', but they are two "
+                "ways to the same end. Set one of them to 'auto'."
+            )
 
     def _collects_scatters(self) -> bool:
         return self.match == "covariances"

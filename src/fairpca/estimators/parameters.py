@@ -12,6 +12,7 @@ from .inputs import CRITERIA
 
 MATCH = ("means", "covariances")
 COVARIANCE_METHODS = ("exact", "spectral")
+AUTO = "auto"
 MISSING = ("error", "ignore", "group")
 
 
@@ -45,7 +46,7 @@ def check_n_components(n_components: Any) -> int | float | None:
 
 def check_directions(directions: Any) -> int | float | None:
     """Return the number or fraction of directions as a plain int or float, None for all."""
-    if directions is None:
+    if directions is None or (isinstance(directions, str) and directions == AUTO):
         return None
     if isinstance(directions, Integral) and not isinstance(directions, bool):
         if int(directions) >= 1:
@@ -54,19 +55,19 @@ def check_directions(directions: Any) -> int | float | None:
         return float(directions)
     raise ValueError(
         f"covariance_directions={directions!r} is neither a number of directions nor a fraction "
-        f"of them. Use an integer >= 1, a float in (0, 1], or None for all."
+        f"of them. Use an integer >= 1, a float in (0, 1], 'auto', or None for all."
     )
 
 
 def check_penalty(penalty: Any) -> float | None:
     """Return the penalty as a plain float, None where the directions decide."""
-    if penalty is None:
+    if penalty is None or (isinstance(penalty, str) and penalty == AUTO):
         return None
     if isinstance(penalty, Real) and not isinstance(penalty, bool) and 0 <= float(penalty) < np.inf:
         return float(penalty)
     raise ValueError(
         f"covariance_penalty={penalty!r} cannot be used. Use a number >= 0: 0 for the most "
-        f"variance, 1 to count a group difference in variance as much as variance, or None."
+        f"variance, 1 to count a group difference in variance as much as variance, 'auto', or None."
     )
 
 

@@ -1,5 +1,6 @@
 """Numbers about a representation: what it keeps, and what it still gives away."""
 
+from .covariances import covariance_gap
 from .inseparability import linear_inseparability
 from .leakage import Leakage, leakage
 from .mmd import median_bandwidth, squared_mmd
@@ -8,6 +9,7 @@ from .variance import explained_variance_ratio
 
 __all__ = [
     "Leakage",
+    "covariance_gap",
     "explained_variance_ratio",
     "leakage",
     "linear_inseparability",
