@@ -10,7 +10,13 @@ from rich.table import Table
 
 from fairpca.parallel import blas_threads
 
-from . import against_scikit_learn, against_the_paper, kernels, memory_and_import
+from . import (
+    against_scikit_learn,
+    against_the_paper,
+    kernels,
+    matched_covariances,
+    memory_and_import,
+)
 
 console = Console(width=100)
 
@@ -44,6 +50,7 @@ def main(only: str = "") -> None:
     steps = [
         ("scikit-learn's PCA", speed, against_scikit_learn.rows_of_the_table),
         ("the paper's algorithm, covariances", speed, against_the_paper.rows_of_the_table),
+        ("equal covariances", speed, matched_covariances.rows_of_the_table),
         ("import time", speed, lambda: iter([memory_and_import.import_row()])),
         ("kernel PCA", kernel, kernels.exact_rows),
         ("the paper's Algorithm 3", kernel, lambda: iter([kernels.paper_row()])),
