@@ -31,17 +31,17 @@ def absolute_difference(moments: GroupMoments) -> Array:
 
     For two groups the matrix absolute value :math:`|\Sigma_0 - \Sigma_1|`: along a direction that
     both covariances share, the difference of the groups' variances without its sign. For more
-    groups :math:`\sum_g p_g |T_g| / \sum_g p_g (1 - p_g)`, which is the same for two; the sum over
+    groups :math:`\sum_g p_g |T_g| / \sum_g p_g (1 - p_g)`, which is the same for two; the mean over
     attributes.
     """
     xp = array_namespace(moments.mean)
     total = None
     differences = covariance_differences(moments)
-    start = 0
-    for a in _with_covariances(moments):
+    start, attributes = 0, _with_covariances(moments)
+    for a in attributes:
         of_groups = differences[start : start + len(a.labels)]
         start += len(a.labels)
-        spread = sum(p * (1.0 - p) for p, _ in of_groups)
+        spread = sum(p * (1.0 - p) for p, _ in of_groups) * len(attributes)
         for p, T in of_groups:
             values, V = xp.linalg.eigh(T)
             part = (p / spread) * ((V * xp.abs(values)) @ V.T)
