@@ -11,12 +11,18 @@ from ..moments import GroupMoments, LevelMoments
 
 def covariance_differences(moments: GroupMoments) -> list[tuple[float, Array]]:
     """Return, for each group, its share of the weight and its covariance minus the average."""
+    return [pair for of_attribute in _by_attribute(moments) for pair in of_attribute]
+
+
+def _by_attribute(moments: GroupMoments) -> list[list[tuple[float, Array]]]:
     differences = []
     for a in _with_covariances(moments):
         covariances = _covariances(a)
         shares = a.weight / a.weight.sum()
         average = sum(p * C for p, C in zip(shares, covariances, strict=True))
-        differences += [(float(p), C - average) for p, C in zip(shares, covariances, strict=True)]
+        differences.append(
+            [(float(p), C - average) for p, C in zip(shares, covariances, strict=True)]
+        )
     if not differences:
         raise InfeasibleError(
             "match='covariances' needs a categorical attribute, but all attributes are numeric, "
@@ -35,17 +41,13 @@ def absolute_difference(moments: GroupMoments) -> Array:
     attributes.
     """
     xp = array_namespace(moments.mean)
-    total = None
-    differences = covariance_differences(moments)
-    start, attributes = 0, _with_covariances(moments)
-    for a in attributes:
-        of_groups = differences[start : start + len(a.labels)]
-        start += len(a.labels)
-        spread = sum(p * (1.0 - p) for p, _ in of_groups) * len(attributes)
-        for p, T in of_groups:
+    attributes = _by_attribute(moments)
+    total = xp.zeros_like(attributes[0][0][1])
+    for of_attribute in attributes:
+        spread = sum(p * (1.0 - p) for p, _ in of_attribute) * len(attributes)
+        for p, T in of_attribute:
             values, V = xp.linalg.eigh(T)
-            part = (p / spread) * ((V * xp.abs(values)) @ V.T)
-            total = part if total is None else total + part
+            total = total + (p / spread) * ((V * xp.abs(values)) @ V.T)
     return total
 
 
@@ -55,13 +57,10 @@ def independent_differences(moments: GroupMoments) -> list[Array]:
     The differences of an attribute's groups, weighted by their shares, add up to zero, so that of
     its largest group is left out.
     """
-    differences = covariance_differences(moments)
-    kept, start = [], 0
-    for a in _with_covariances(moments):
-        of_groups = differences[start : start + len(a.labels)]
-        largest = max(range(len(of_groups)), key=lambda g: of_groups[g][0])
-        kept += [T for g, (_, T) in enumerate(of_groups) if g != largest]
-        start += len(a.labels)
+    kept = []
+    for of_attribute in _by_attribute(moments):
+        largest = int(np.argmax([p for p, _ in of_attribute]))
+        kept += [T for g, (_, T) in enumerate(of_attribute) if g != largest]
     return kept
 
 

@@ -6,13 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..arrays import Array, array_namespace, like
+from ..arrays import Array
 from ..errors import InfeasibleError
-from ..linalg import deflate, deterministic_signs, orthonormalize, top_eigenpairs
-from ..moments import GroupMoments, RowScatter
-from .checks import check_dimension
-from .covariance_differences import absolute_difference, covariance_differences
-from .equalize_means import MeanConstraint, mean_constraint
+from ..linalg import top_eigenpairs
+from ..moments import GroupMoments
+from .covariance_differences import absolute_difference
+from .flat_directions import flat_directions
 from .maximize_variance import maximize_variance
 from .subspace import Subspace
 
@@ -56,30 +55,20 @@ def equalize_covariances_spectral(
     subspace, the l eigenvectors of :math:`\sum_g p_g T_g^2` of smallest eigenvalue are kept; for
     two groups they are the eigenvectors of :math:`\Sigma_0 - \Sigma_1` of smallest magnitude.
     """
-    constraint = mean_constraint(moments)
-    check_dimension(moments, constraint.rank, k)
-    span, inner, Q = working_space(moments, constraint)
-    n_fair = inner.n_features - Q.shape[1]
-    l = how_many_directions(directions, k, inner.n_features, n_fair)  # noqa: E741
-    flattest = flattest_directions(inner, Q, l)
-    if penalty > 0:
-        flattest = _least_penalised(inner.compressed(flattest), flattest, k, penalty)
-    inside = maximize_variance(
-        replace(inner, attributes=()).compressed(flattest),
+    flat = flat_directions(moments, k, directions)
+    inside = flat.moments
+    L = None if penalty == 0 else _least_penalised(inside, k, penalty)
+    found = maximize_variance(
+        replace(inside, attributes=()) if L is None else inside.compressed(L),
         k,
         total=float(moments.scatter.diagonal.sum()),
         solver=solver,
         random_state=random_state,
     )
-    basis = flattest @ inside.basis
-    basis = orthonormalize(basis if span is None else span @ basis)
-    basis = deterministic_signs(constraint.polished(basis))
-    return Subspace(basis, inside.scatter, constraint.rank)
+    return flat.subspace(found.basis if L is None else L @ found.basis, found.scatter)
 
 
-def _least_penalised(
-    inside: GroupMoments, directions: Array, k: int | float | None, penalty: float
-) -> Array:
+def _least_penalised(inside: GroupMoments, k: int | float | None, penalty: float) -> Array:
     """Return the k directions with the most variance after the penalty."""
     if not isinstance(k, int):
         raise InfeasibleError(
@@ -87,56 +76,4 @@ def _least_penalised(
             f"variance, but n_components={k} does not say how many. Pass an integer."
         )
     C = inside.scatter.dense().matrix / inside.weight
-    _, V = top_eigenpairs(C - penalty * absolute_difference(inside), k)
-    return directions @ V
-
-
-def working_space(
-    moments: GroupMoments, constraint: MeanConstraint
-) -> tuple[Array | None, GroupMoments, Array]:
-    """Return a basis to work in (None: all of it), the moments there, and what to avoid there."""
-    if not isinstance(moments.scatter, RowScatter):
-        return None, moments, constraint.Q
-    span = maximize_variance(moments, None, avoid=constraint.Q)
-    noise = moments.precision * moments.n_features * float(span.scatter[0])
-    B = span.basis[:, : max(1, int((span.scatter > noise).sum()))]
-    return B, moments.compressed(B), like(np.zeros((B.shape[1], 0)), B)
-
-
-def how_many_directions(directions: int | float, k: int | float | None, d: int, n_fair: int) -> int:
-    """Return the number of directions to search in, at most `n_fair`; raise if it is below k."""
-    if isinstance(directions, float):
-        least = k if isinstance(k, int) else 1
-        wanted = max(least, int(np.floor(directions * d + 1e-9)))
-    else:
-        wanted = directions
-        if isinstance(k, int) and wanted < k:
-            raise InfeasibleError(
-                f"covariance_directions={wanted} is smaller than n_components={k}: the components "
-                f"are chosen among these directions. Use covariance_directions >= {k}."
-            )
-    if isinstance(k, int) and k > n_fair:
-        raise InfeasibleError(
-            f"n_components={k} is too large: the rows vary in only {n_fair} fair directions, and "
-            f"covariances cannot be compared in others. Use n_components <= {n_fair}."
-        )
-    return min(wanted, n_fair)
-
-
-def flattest_directions(moments: GroupMoments, Q: Array, l: int) -> Array:  # noqa: E741
-    """Return the `l` directions orthogonal to `Q` in which group covariances differ least."""
-    xp = array_namespace(moments.mean)
-    differences = covariance_differences(moments)
-    if len(differences) == 2:
-        # Two groups differ by multiples of one matrix. Squaring it would drown small eigenvalues.
-        spectrum = differences[0][1]
-    else:
-        spectrum = differences[0][1] * 0.0
-        for share, T in differences:
-            PTP = deflate(T, Q, tau=0.0)
-            spectrum = spectrum + share * (PTP @ PTP)
-    # Q gets the eigenvalue of largest magnitude and so comes last.
-    size = float(xp.linalg.matrix_norm(spectrum))
-    values, V = xp.linalg.eigh(deflate(spectrum, Q, tau=2.0 * size if size > 0 else 1.0))
-    order = xp.argsort(xp.abs(values), stable=True)
-    return xp.take(V, order[:l], axis=1)
+    return top_eigenpairs(C - penalty * absolute_difference(inside), k)[1]

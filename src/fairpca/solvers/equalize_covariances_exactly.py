@@ -8,12 +8,9 @@ import numpy as np
 
 from ..arrays import like, to_numpy
 from ..errors import InfeasibleError
-from ..linalg import deterministic_signs, orthonormalize
 from ..moments import GroupMoments
-from .checks import check_dimension
 from .covariance_differences import absolute_difference, independent_differences
-from .equalize_covariances import flattest_directions, how_many_directions, working_space
-from .equalize_means import mean_constraint
+from .flat_directions import flat_directions
 from .match_covariances import (
     BUDGET,
     CovarianceMatch,
@@ -74,13 +71,8 @@ def equalize_covariances_exactly(
     a solution exists if and only if k is at most min(n+, n-) + n0, the inertia of the difference
     of the covariances inside the directions.
     """
-    constraint = mean_constraint(moments)
-    check_dimension(moments, constraint.rank, k)
-    span, inner, Q = working_space(moments, constraint)
-    n_fair = inner.n_features - Q.shape[1]
-    l = how_many_directions(directions, k, inner.n_features, n_fair)  # noqa: E741
-    flattest = flattest_directions(inner, Q, l)
-    inside = inner.compressed(flattest)
+    flat = flat_directions(moments, k, directions)
+    inside = flat.moments
     C = to_numpy(inside.scatter.dense().matrix) / moments.weight
     objective = C
     if penalty > 0:
@@ -91,11 +83,8 @@ def equalize_covariances_exactly(
         match = problem.reach(k, float(moments.scatter.diagonal.sum()) / moments.weight)
     else:
         match = problem.solve(problem.largest() if k is None else k)
-    basis = flattest @ like(match.L, flattest)
-    basis = orthonormalize(basis if span is None else span @ basis)
-    basis = deterministic_signs(constraint.polished(basis))
-    scatter = like(match.variance * moments.weight, flattest)
-    return Subspace(basis, scatter, constraint.rank), match
+    scatter = like(match.variance * moments.weight, flat.directions)
+    return flat.subspace(like(match.L, flat.directions), scatter), match
 
 
 class _Problem:

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ..batches import block_rows, row_blocks
 from ..errors import InfeasibleError
 from ..krylov import leading_eigenpairs
-from ..linalg import deterministic_signs, orthonormalize, project_out, row_space, top_eigenpairs
+from ..linalg import deterministic_signs, orthonormalize, project_out, top_eigenpairs
 from ..moments import AttributeMoments
-from .checks import check_attributes, names_of
+from .checks import names_of
+from .kernel_deflation import Deflation, deflation_of
 from .kernel_scatter import KernelScatter
-from .subspace import components_to_reach
-
-DEPENDENT = 1e-12
-"""Contrasts of unit length that differ by less from a combination of others add nothing."""
+from .subspace import DualSubspace, components_to_reach
 
 ZERO = 1e-12
 """Eigenvalues below this share of the largest are zero, as in scikit-learn's KernelPCA."""
@@ -30,46 +28,6 @@ GLANCE = 8
 
 SMALL = 500
 """Up to this many rows a direct eigensolver is the automatic choice."""
-
-
-@dataclass(frozen=True)
-class DualSubspace:
-    r"""A subspace of a feature space, spanned by combinations of the rows.
-
-    Parameters
-    ----------
-    values : array of shape (k,)
-        Sum of squares along each direction, descending.
-    coefficients : array of shape (n, k)
-        The directions as combinations of the weighted, centred rows.
-    representation : array of shape (n, k)
-        Coordinates of the weighted, centred rows: scatter times coefficients.
-    constraint_rank : int
-        How many directions the constraints took.
-    smallest : float or None
-        The smallest eigenvalue of the kernel, if it is negative by more than rounding.
-    residual : float
-        Relative residual of the eigenvectors, 0 for a direct solver.
-    total : float
-        Sum of squares of the rows in all directions that count.
-    """
-
-    values: np.ndarray
-    coefficients: np.ndarray
-    representation: np.ndarray
-    constraint_rank: int
-    smallest: float | None
-    residual: float
-    total: float
-
-    def first(self, k: int) -> DualSubspace:
-        """Return the span of the first `k` directions."""
-        return replace(
-            self,
-            values=self.values[:k],
-            coefficients=self.coefficients[:, :k],
-            representation=self.representation[:, :k],
-        )
 
 
 def equalize_kernel_means(
@@ -157,7 +115,7 @@ def _indefinite_eigenpairs(
         seen = leading_eigenpairs(
             lambda rows: scatter.apply(rows) / -unit, n, 1, products=GLANCE, seed=seed
         )
-        m = _deflation(scatter, attributes).m
+        m = deflation_of(scatter, attributes).m
         suspicious = seen.values[0] > -NEGATIVE * seen.smallest or m.min(initial=0.0) < 0
         if not suspicious:
             return None
@@ -176,7 +134,7 @@ def _solve(
 ) -> DualSubspace:
     """Solve for a kernel without negative part."""
     n = scatter.n_rows
-    deflation = _deflation(scatter, attributes)
+    deflation = deflation_of(scatter, attributes)
     r = deflation.rank
     most = n - r - int(scatter.centred)
     if isinstance(k, int) and k > most:
@@ -204,38 +162,6 @@ def _solve(
     return _enough(subspace, attributes, k)
 
 
-@dataclass(frozen=True)
-class _Deflation:
-    """K Z (Z^T K Z)^+ Z^T K = A diag(1/m) A^T, with orthonormal Z that diagonalises Z^T K Z."""
-
-    Z: np.ndarray
-    A: np.ndarray
-    m: np.ndarray
-
-    @property
-    def rank(self) -> int:
-        return len(self.m)
-
-    def apply(self, rows: np.ndarray) -> np.ndarray:
-        return ((rows @ self.A) / self.m) @ self.A.T
-
-
-def _deflation(scatter: KernelScatter, attributes: Sequence[AttributeMoments]) -> _Deflation:
-    check_attributes(attributes)
-    Z = np.zeros((scatter.n_rows, 0))
-    if attributes:
-        pairs = [a.independent_contrasts() for a in attributes]
-        sizes = np.concatenate([size for _, size in pairs])
-        contrasts = np.vstack([rows for rows, _ in pairs])
-        contrasts /= np.where(sizes > 0, sizes, 1.0)[:, None]
-        Z = row_space(contrasts, tol=DEPENDENT)[1]
-    KZ = scatter.apply(Z.T).T
-    M = Z.T @ KZ
-    m, E = np.linalg.eigh(0.5 * (M + M.T))
-    seen = np.abs(m) > scatter.noise  # the others: contrasts that the kernel does not see
-    return _Deflation(Z @ E[:, seen], KZ @ E[:, seen], m[seen])
-
-
 def _iterates(solver: str, k: int | float | None, n: int) -> bool:
     if not isinstance(k, int) or solver == "dense":
         return False
@@ -243,7 +169,7 @@ def _iterates(solver: str, k: int | float | None, n: int) -> bool:
 
 
 def _directly(
-    scatter: KernelScatter, deflation: _Deflation, k: int | float | None
+    scatter: KernelScatter, deflation: Deflation, k: int | float | None
 ) -> tuple[np.ndarray, np.ndarray]:
     n = scatter.n_rows
     K = scatter.dense()
@@ -254,7 +180,7 @@ def _directly(
 
 def _subspace(
     scatter: KernelScatter,
-    deflation: _Deflation,
+    deflation: Deflation,
     values: np.ndarray,
     V: np.ndarray,
     *,

@@ -33,6 +33,46 @@ class Subspace:
         return replace(self, basis=self.basis[:, :k], scatter=self.scatter[:k])
 
 
+@dataclass(frozen=True)
+class DualSubspace:
+    r"""A subspace of a feature space, spanned by combinations of the rows.
+
+    Parameters
+    ----------
+    values : array of shape (k,)
+        Sum of squares along each direction, descending.
+    coefficients : array of shape (n, k)
+        The directions as combinations of the weighted, centred rows.
+    representation : array of shape (n, k)
+        Coordinates of the weighted, centred rows: scatter times coefficients.
+    constraint_rank : int
+        How many directions the constraints took.
+    smallest : float or None
+        The smallest eigenvalue of the kernel, if it is negative by more than rounding.
+    residual : float
+        Relative residual of the eigenvectors, 0 for a direct solver.
+    total : float
+        Sum of squares of the rows in all directions that count.
+    """
+
+    values: np.ndarray
+    coefficients: np.ndarray
+    representation: np.ndarray
+    constraint_rank: int
+    smallest: float | None
+    residual: float
+    total: float
+
+    def first(self, k: int) -> DualSubspace:
+        """Return the span of the first `k` directions."""
+        return replace(
+            self,
+            values=self.values[:k],
+            coefficients=self.coefficients[:, :k],
+            representation=self.representation[:, :k],
+        )
+
+
 def components_to_reach(values: Array, share: float, total: float) -> int:
     """Return the fewest components whose sums of squares reach a share of the total.
 
