@@ -126,3 +126,89 @@ def test_bad_knobs_are_refused(people, parameters, message):
     X, z = people
     with pytest.raises(ValueError, match=message):
         FairPCA(2, match="covariances", **parameters).fit(X, sensitive_features=z)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_two_groups_are_matched_whenever_the_inertia_allows_it(seed):
+    rng = np.random.default_rng(seed)
+    d, n = int(rng.integers(4, 13)), 200
+    z = np.arange(n) % 2
+    X = rng.normal(size=(n, d))
+    X[z == 1] = X[z == 1] @ (np.eye(d) + 0.7 * rng.normal(size=(d, d)) / np.sqrt(d))
+    X *= np.logspace(0, -2, d)
+    gap = X[z == 0].mean(axis=0) - X[z == 1].mean(axis=0)
+    R = np.linalg.svd(gap[None, :])[2][1:].T
+    values = np.linalg.eigvalsh(R.T @ (np.cov(X[z == 0].T) - np.cov(X[z == 1].T)) @ R)
+    bound = min((values > 0).sum(), (values < 0).sum())
+    if bound == 0:
+        return
+    for penalty in (0.0, 0.5, 100.0):
+        fair = FairPCA(match="covariances", covariance_penalty=penalty)
+        assert fair.fit(X, sensitive_features=z).n_components_ == bound
+        assert fair.covariance_gap_ < 1e-6
+    with pytest.raises(InfeasibleError, match="do not exist"):
+        FairPCA(int(bound) + 1, match="covariances").fit(X, sensitive_features=z)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_budget_holds_for_every_one_of_many_groups(seed):
+    rng = np.random.default_rng(seed)
+    z, X = np.arange(60) % 5, rng.normal(size=(60, 8))
+    for tol in (0.3, 0.6, 0.9):
+        fair = FairPCA(2, match="covariances", covariance_tol=tol, covariance_penalty=0.0)
+        try:
+            T = fair.fit(X, sensitive_features=z).transform(X)
+        except InfeasibleError:
+            continue
+        assert covariance_gap(T, z) <= tol * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("column", ["constant", "copy"])
+def test_directions_without_variance_are_no_solution(column):
+    rng = np.random.default_rng(0)
+    z, X = np.arange(200) % 2, rng.normal(size=(200, 3))
+    X[z == 1] *= 2  # one group varies more in every direction
+    more = np.ones(200) if column == "constant" else X[:, 0]
+    with pytest.raises(InfeasibleError, match=r"2 directions allow 0"):
+        FairPCA(1, match="covariances").fit(np.column_stack([X, more]), sensitive_features=z)
+
+
+def test_a_share_of_the_variance_may_use_the_budget(people):
+    X, z = people
+    strict = FairPCA(match="covariances", covariance_penalty=0.0).fit(X, sensitive_features=z)
+    share = float(strict.explained_variance_ratio_.sum()) + 0.05
+    with pytest.raises(InfeasibleError, match=r"hold at most.*covariance_tol"):
+        strict.set_params(n_components=share).fit(X, sensitive_features=z)
+    loose = FairPCA(share, match="covariances", covariance_penalty=0.0, covariance_tol=0.5)
+    assert loose.fit(X, sensitive_features=z).explained_variance_ratio_.sum() >= share
+
+
+def test_an_attribute_given_twice_asks_for_nothing_more(people):
+    X, z = people
+    once = FairPCA(3, match="covariances").fit(X, sensitive_features={"z": z})
+    twice = FairPCA(3, match="covariances").fit(X, sensitive_features={"z": z, "again": z})
+    np.testing.assert_allclose(twice.explained_variance_, once.explained_variance_, rtol=1e-6)
+
+
+def test_what_auto_chose_is_forgotten_with_the_fit(people):
+    X, z = people
+    moments = collect_moments(X, z, with_scatters=True)
+    fair = FairPCA(2, match="covariances", covariance_directions="auto", random_state=0)
+    fair.fit(X, sensitive_features=z)
+    fair.set_params(covariance_directions=None, covariance_penalty="auto")
+    with pytest.raises(ValueError, match="moments have no rows"):
+        fair.fit_moments(moments)
+    fair.set_params(covariance_penalty=1.0).fit_moments(moments)
+    assert not hasattr(fair, "held_out_auc_")
+    assert not hasattr(fair, "covariance_directions_")
+
+
+def test_auto_names_the_reason_it_cannot_choose(people):
+    X, z = people
+    fair = FairPCA(2, match="covariances", covariance_penalty="auto")
+    with pytest.raises(ValueError, match="all attributes are numeric"):
+        fair.fit(X, sensitive_features={"v": X[:, 0] + 0.25})
+    few = np.where(np.arange(len(X)) < 9, "x", z)  # about three in each third
+    fair.set_params(n_components=1, covariance_tol=0.9)
+    with pytest.raises(ValueError, match=r"'sensitive' .*groups are too small"):
+        fair.fit(X, sensitive_features=few)

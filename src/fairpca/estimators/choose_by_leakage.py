@@ -54,10 +54,17 @@ def choose_by_leakage(rows: Rows, settings: Sequence[float], solve: Solve, seed:
         Of the folds and the trees.
     """
     rows = rows.materialized()
-    if not is_numpy(rows.X) or rows.n_rows < FOLDS * FEWEST:
+    if not is_numpy(rows.X):
+        raise ValueError("'auto' works with dense arrays and frames only. Pass a number instead.")
+    if rows.n_rows < FOLDS * FEWEST:
         raise ValueError(
-            f"'auto' holds out a third of the rows in turn, which needs a dense array of at least "
-            f"{FOLDS * FEWEST} rows; these are {rows.n_rows}. Pass a number instead."
+            f"'auto' holds out a third of the rows in turn, which needs at least {FOLDS * FEWEST} "
+            f"rows; these are {rows.n_rows}. Pass a number instead."
+        )
+    if not any(isinstance(a, Levels) for a in rows.attributes):
+        raise ValueError(
+            "'auto' measures how well groups are recognised, but all attributes are numeric. Use "
+            "match='means', or cut the attribute into bands."
         )
     order = np.random.default_rng(seed).permutation(rows.n_rows)
     folds = [np.sort(order[i::FOLDS]) for i in range(FOLDS)]
@@ -87,11 +94,18 @@ def _worst(T: np.ndarray, rows: Rows, seed: int) -> float:
         if isinstance(a, Levels):
             known = ~a.missing
             if len(np.unique(a.codes[known])) > 1:
-                found = leakage(
-                    T[known], a.codes[known], probe="boosting", n_permutations=1, random_state=seed
-                )
-                aucs.append(found.auc)
+                aucs.append(_auc(T[known], a, a.codes[known], seed))
     return float(max(aucs))
+
+
+def _auc(T: np.ndarray, attribute: Levels, codes: np.ndarray, seed: int) -> float:
+    try:
+        return leakage(T, codes, probe="boosting", n_permutations=1, random_state=seed).auc
+    except ValueError as reason:
+        raise ValueError(
+            f"'auto' could not measure how well {attribute.name!r} is recognised on a third of the "
+            f"rows: some of its groups are too small. Merge them, or pass a number instead."
+        ) from reason
 
 
 def _choose(measured: dict[float, list[float]]) -> Choice:

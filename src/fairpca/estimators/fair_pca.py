@@ -305,6 +305,9 @@ class FairPCA(FitsGivenMoments, FairTransformer):
                     "or use fit."
                 )
             self._choose(rows)
+        else:
+            for name in self._chosen_at_first:  # of an earlier fit
+                self.__dict__.pop(name, None)
         return rows
 
     def _knobs(self) -> dict[str, Any]:

@@ -45,7 +45,7 @@ class FitsGivenMoments(FitsFromMoments):
                 "out here, and in collect_moments name the attributes."
             )
         with unchanged_on_error(self):
-            self._forget()
+            self._forget(all_of_it=True)
             self.__dict__.pop("feature_names_in_", None)
             self._learn(moments)
             self._keep(moments)

@@ -98,7 +98,7 @@ def check_parameters(estimator: Any) -> None:
     check_choice("criterion", estimator.criterion, CRITERIA)
     check_choice("solver", estimator.solver, SOLVERS)
     check_choice("missing_sensitive", estimator.missing_sensitive, MISSING)
-    for name in ("scale", "intersectional"):
+    for name in ("scale", "intersectional", "verbose"):
         check_bool(name, getattr(estimator, name))
     check_n_components(estimator.n_components)
     check_directions(estimator.covariance_directions)

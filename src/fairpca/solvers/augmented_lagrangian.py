@@ -42,11 +42,18 @@ class State:
 class Lagrangian:
     """-tr(L^T M L) + <multipliers, E> + penalty/2 |E|^2 with E_g = L^T T_g L, in units of one.
 
-    M is the objective: the covariance, or the covariance less a penalty.
+    M is the objective: the covariance, or the covariance less a penalty. Differences that vanish
+    with the others are `implied`: they count for the gap only.
     """
 
-    def __init__(self, C: np.ndarray, differences: list[np.ndarray], objective: np.ndarray) -> None:
-        self.s, self.C = len(C), C
+    def __init__(
+        self,
+        C: np.ndarray,
+        differences: list[np.ndarray],
+        objective: np.ndarray,
+        implied: list[np.ndarray],
+    ) -> None:
+        self.s, self.C, self.implied = len(C), C, implied
         self.unit = float(np.linalg.norm(objective, 2)) or 1.0
         self.size = max(float(np.linalg.norm(T, 2)) for T in differences) or 1.0
         matrices = [objective / self.unit, *(T / self.size for T in differences)]
@@ -65,6 +72,8 @@ class Lagrangian:
         """Return the largest difference inside L, relative to the covariance there."""
         _, _, E = self.products(L)
         differences = self.size * np.linalg.norm(E, axis=(1, 2)).max()
+        for T in self.implied:
+            differences = max(differences, np.linalg.norm(L.T @ (T @ L)))
         covariance = float(np.linalg.norm(L.T @ (self.C @ L)))
         return float(differences / covariance) if covariance > 0 else 0.0
 

@@ -55,13 +55,21 @@ def independent_differences(moments: GroupMoments) -> list[Array]:
     """Return the differences that must vanish, without those that the others imply.
 
     The differences of an attribute's groups, weighted by their shares, add up to zero, so that of
-    its largest group is left out.
+    its largest group is left out; so are multiples of others (an attribute given twice).
     """
-    kept = []
+    kept: list[Array] = []
     for of_attribute in _by_attribute(moments):
         largest = int(np.argmax([p for p, _ in of_attribute]))
-        kept += [T for g, (_, T) in enumerate(of_attribute) if g != largest]
+        for g, (_, T) in enumerate(of_attribute):
+            if g != largest and not any(_proportional(T, other) for other in kept):
+                kept.append(T)
     return kept
+
+
+def _proportional(A: Array, B: Array) -> bool:
+    xp = array_namespace(A)
+    inner, a, b = (float(xp.sum(x * y)) for x, y in ((A, B), (A, A), (B, B)))
+    return inner**2 >= (1.0 - 1e-12) * a * b
 
 
 def _with_covariances(moments: GroupMoments) -> list[LevelMoments]:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from ..arrays import like, to_numpy
 from ..errors import InfeasibleError
 from ..moments import GroupMoments
-from .covariance_differences import absolute_difference, independent_differences
+from .covariance_differences import (
+    absolute_difference,
+    covariance_differences,
+    independent_differences,
+)
 from .flat_directions import flat_directions
 from .match_covariances import (
     BUDGET,
@@ -18,6 +23,9 @@ from .match_covariances import (
     match_covariances,
 )
 from .subspace import Subspace
+
+SMALLEST, SMALL_GRADIENT = 1e-12, 1e-4
+"""Gaps below the first are rounding; a gradient below the second is that of an optimum."""
 
 TOLERANCE = 1e-8
 """Relative gap at which covariances count as equal."""
@@ -71,14 +79,15 @@ def equalize_covariances_exactly(
     a solution exists if and only if k is at most min(n+, n-) + n0, the inertia of the difference
     of the covariances inside the directions.
     """
-    flat = flat_directions(moments, k, directions)
+    flat = flat_directions(moments, k, directions, only_varying=True)
     inside = flat.moments
     C = to_numpy(inside.scatter.dense().matrix) / moments.weight
     objective = C
     if penalty > 0:
         objective = C - penalty * to_numpy(absolute_difference(inside))
     differences = [to_numpy(T) for T in independent_differences(inside)]
-    problem = _Problem(C, differences, objective, tol, progress)
+    every = [to_numpy(T) for _, T in covariance_differences(inside)]
+    problem = _Problem(C, differences, every, objective, max(tol, SMALLEST), progress)
     if isinstance(k, float):
         match = problem.reach(k, float(moments.scatter.diagonal.sum()) / moments.weight)
     else:
@@ -94,11 +103,13 @@ class _Problem:
         self,
         C: np.ndarray,
         differences: list[np.ndarray],
+        every: list[np.ndarray],
         objective: np.ndarray,
         tol: float,
         progress: Callable[[str], None] | None,
     ) -> None:
         self.C, self.differences, self.objective = C, differences, objective
+        self.every = every
         self.tol, self.progress = tol, progress
         two_groups = len(differences) == 1
         size = float(np.linalg.norm(C, 2))
@@ -126,12 +137,14 @@ class _Problem:
             k,
             starts=[self._start(k, len(self.C)), self._start(k, len(self.C) // 2)],
             objective=self.objective,
+            implied=self.every,
             tol=min(TOLERANCE, self.tol) if exact else self.tol,
             progress=self.progress,
         )
         if match.gap > self.tol:
             raise self._infeasible(k, match.gap)
-        return match
+        converged = match.converged or match.gradient_norm <= SMALL_GRADIENT
+        return replace(match, converged=converged)
 
     def _start(self, k: int, directions: int) -> np.ndarray:
         """Return the leading eigenvectors of the objective within the flattest directions."""
@@ -142,7 +155,8 @@ class _Problem:
 
     def reach(self, share: float, total: float) -> CovarianceMatch:
         """Return the fewest components that keep a share of the variance, by bisection."""
-        low, high = 1, self.bound or len(self.C)
+        exact = self.tol <= BUDGET and self.bound is not None
+        low, high = 1, self.bound if exact and self.bound is not None else len(self.C)
         best: CovarianceMatch | None = None
         most = 0.0
         while low <= high:
@@ -161,8 +175,8 @@ class _Problem:
         if best is None:
             raise InfeasibleError(
                 f"n_components={share} asks for {share:.2%} of the variance, but directions with "
-                f"equal means and covariances hold at most {most:.2%}. Ask for less, or use "
-                f"covariance_directions=1.0."
+                f"equal means and covariances hold at most {most:.2%}. Ask for less, or set "
+                f"covariance_tol to a gap you accept."
             )
         return best
 
@@ -178,7 +192,9 @@ class _Problem:
         else:
             advice.append("set covariance_tol to a gap you accept, such as 0.1")
         advice.append("use covariance_method='spectral', which only brings covariances close")
+        proven = self.bound is not None and k > self.bound
         return InfeasibleError(
-            f"n_components={k} direction(s) with equal group covariances do not exist{known}"
-            f"{found}. You can {'; or '.join(advice)}."
+            f"n_components={k} direction(s) with equal group covariances "
+            f"{'do not exist' if proven else 'were not found'}{known}{found}. You can "
+            f"{'; or '.join(advice)}."
         )

@@ -43,9 +43,16 @@ class FlatDirections:
 
 
 def flat_directions(
-    moments: GroupMoments, k: int | float | None, directions: int | float
+    moments: GroupMoments,
+    k: int | float | None,
+    directions: int | float,
+    *,
+    only_varying: bool = False,
 ) -> FlatDirections:
     """Return the fair directions, a number or a fraction of d, in which covariances differ least.
+
+    Directions in which no row varies have equal covariances, trivially. The paper's method counts
+    them among the flattest; they are left out where `only_varying` ones are wanted.
 
     Raises
     ------
@@ -54,19 +61,20 @@ def flat_directions(
     """
     constraint = mean_constraint(moments)
     check_dimension(moments, constraint.rank, k)
-    span, inner, Q = _working_space(moments, constraint)
+    span, inner, Q = _working_space(moments, constraint, only_varying)
     n_fair = inner.n_features - Q.shape[1]
-    l = _how_many_directions(directions, k, inner.n_features, n_fair)  # noqa: E741
+    d = moments.n_features if only_varying else inner.n_features
+    l = _how_many_directions(directions, k, d, n_fair)  # noqa: E741
     flattest = flattest_directions(inner, Q, l)
     B = flattest if span is None else span @ flattest
     return FlatDirections(B, inner.compressed(flattest), constraint)
 
 
 def _working_space(
-    moments: GroupMoments, constraint: MeanConstraint
+    moments: GroupMoments, constraint: MeanConstraint, only_varying: bool
 ) -> tuple[Array | None, GroupMoments, Array]:
     """Return a basis to work in (None: all of it), the moments there, and what to avoid there."""
-    if not isinstance(moments.scatter, RowScatter):
+    if not isinstance(moments.scatter, RowScatter) and not only_varying:
         return None, moments, constraint.Q
     span = maximize_variance(moments, None, avoid=constraint.Q)
     noise = moments.precision * moments.n_features * float(span.scatter[0])

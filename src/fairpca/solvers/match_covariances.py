@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,6 +23,9 @@ NEAR = (1e-2, 1e-4, 1e-6)
 
 ROUNDS, STEPS_PER_ROUND = 60, 150
 """Most updates of the multipliers, and most steps between two of them."""
+
+EXTRA_STARTS = 4
+"""Random starts, fixed by their seeds, where the others have led nowhere."""
 
 GRADIENT = 1e-6
 """Norm of the gradient, relative to the largest variance, at which the search ends."""
@@ -64,6 +67,7 @@ def match_covariances(
     *,
     starts: list[np.ndarray],
     objective: np.ndarray | None = None,
+    implied: Sequence[np.ndarray] = (),
     tol: float = 1e-8,
     max_steps: int = 2000,
     progress: Callable[[str], None] | None = None,
@@ -82,6 +86,8 @@ def match_covariances(
         Orthonormal bases to start from.
     objective : array of shape (s, s), optional
         What to maximise in place of C.
+    implied : sequence of arrays of shape (s, s)
+        Differences that vanish with the others; they count for the gap.
     tol : float
         Relative gap to reach. Up to 1e-4 covariances are made equal; more is a budget, of which
         the search makes use to keep more variance.
@@ -107,11 +113,21 @@ def match_covariances(
     if not differences:  # equal in every direction
         V = np.linalg.eigh(target)[1][:, ::-1][:, :k]
         return _match(C, State.at(V, gap=0.0, gradient_norm=0.0), tol)
-    problem = Lagrangian(C, differences, target)
-    if tol > BUDGET:
-        ends = [approach(problem, start, tol, STEPS_PER_ROUND, progress) for start in starts]
-    else:
-        ends = [_end(problem, start, tol, max_steps, progress) for start in starts]
+    problem = Lagrangian(C, differences, target, list(implied))
+    if len(differences) == 1:
+        starts = [*starts, *_isotropic_start(C, differences[0], k)]
+    ends = []
+    for start in starts:
+        if tol > BUDGET and problem.gap(start) > NEAR[0]:
+            ends.append(approach(problem, start, tol, STEPS_PER_ROUND, progress))
+        else:
+            ends.append(_end(problem, start, tol, max_steps, progress))
+    if min(end.gap for end in ends) > tol:
+        nothing = Lagrangian(C, differences, np.zeros_like(C), list(implied))
+        for seed in range(EXTRA_STARTS):
+            start = np.linalg.qr(np.random.default_rng(seed).normal(size=(len(C), k)))[0]
+            near = approach(nothing, start, NEAR[-1], STEPS_PER_ROUND, progress)
+            ends.append(_end(problem, near.L, tol, max_steps, progress))
     best = _best(problem, ends, tol)
     evaluations = sum(end.evaluations for end in ends)
     return _match(C, replace(best, evaluations=evaluations), tol)
@@ -129,7 +145,8 @@ def _end(
     M = problem.stack[: problem.s]
     state = problem.begin(start)
     for near in NEAR:
-        state = follow(problem, state, near, ROUNDS, STEPS_PER_ROUND, progress)
+        if state.gap > near:
+            state = follow(problem, state, near, ROUNDS, STEPS_PER_ROUND, progress)
         if state.gap > near:
             return state  # no solution, or none within reach: the smallest gap
         L = manifold.retract(state.L)
@@ -150,6 +167,26 @@ def _end(
                 )
             return end
     return follow(problem, state, tol, ROUNDS, STEPS_PER_ROUND, progress)
+
+
+def _isotropic_start(C: np.ndarray, T: np.ndarray, k: int) -> list[np.ndarray]:
+    """Return a basis with L^T T L = 0, if there is one of k columns: pairs of opposite sign."""
+    values, V = np.linalg.eigh(T)
+    zero = max(ZERO * np.abs(values).max(), ZERO_OF_COVARIANCE * float(np.linalg.norm(C, 2)))
+    variance = np.einsum("ij,ij->j", V, C @ V)
+    by_variance = np.argsort(variance)[::-1]
+    plus, minus, flat = (
+        [j for j in by_variance if chosen[j]]
+        for chosen in (values > zero, values < -zero, np.abs(values) <= zero)
+    )
+    columns = [V[:, j] for j in flat]
+    for i, j in zip(plus, minus, strict=False):
+        a, b = values[i], -values[j]
+        columns.append((np.sqrt(b) * V[:, i] + np.sqrt(a) * V[:, j]) / np.sqrt(a + b))
+    if len(columns) < k:
+        return []
+    columns.sort(key=lambda column: -float(column @ C @ column))
+    return [np.column_stack(columns[:k])]
 
 
 def _best(problem: Lagrangian, ends: list[State], tol: float) -> State:
