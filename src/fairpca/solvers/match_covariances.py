@@ -114,22 +114,24 @@ def match_covariances(
         V = np.linalg.eigh(target)[1][:, ::-1][:, :k]
         return _match(C, State.at(V, gap=0.0, gradient_norm=0.0), tol)
     problem = Lagrangian(C, differences, target, list(implied))
-    if len(differences) == 1:
-        starts = [*starts, *_isotropic_start(C, differences[0], k)]
-    ends = []
-    for start in starts:
-        if tol > BUDGET and problem.gap(start) > NEAR[0]:
-            ends.append(approach(problem, start, tol, STEPS_PER_ROUND, progress))
-        else:
-            ends.append(_end(problem, start, tol, max_steps, progress))
-    if min(end.gap for end in ends) > tol:
+
+    def end(start: np.ndarray) -> State:
+        return _end(problem, start, tol, max_steps, progress)
+
+    if tol > BUDGET:
+        ends = [approach(problem, start, tol, STEPS_PER_ROUND, progress) for start in starts]
+    else:
+        ends = [end(start) for start in starts]
+    if min(e.gap for e in ends) > tol and len(differences) == 1:
+        ends += [end(start) for start in _isotropic_start(C, differences[0], k)]
+    if min(e.gap for e in ends) > tol:
         nothing = Lagrangian(C, differences, np.zeros_like(C), list(implied))
         for seed in range(EXTRA_STARTS):
             start = np.linalg.qr(np.random.default_rng(seed).normal(size=(len(C), k)))[0]
             near = approach(nothing, start, NEAR[-1], STEPS_PER_ROUND, progress)
-            ends.append(_end(problem, near.L, tol, max_steps, progress))
+            ends.append(end(near.L))
     best = _best(problem, ends, tol)
-    evaluations = sum(end.evaluations for end in ends)
+    evaluations = sum(e.evaluations for e in ends)
     return _match(C, replace(best, evaluations=evaluations), tol)
 
 
