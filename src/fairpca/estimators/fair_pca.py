@@ -74,8 +74,8 @@ class FairPCA(FitsGivenMoments, FairTransformer):
         variance (less the penalty), by optimisation. "spectral" is the paper's Fair PCA-S: it
         searches the directions in which covariances differ least, and leaves a gap.
     covariance_directions : int, float, "auto" or None, default=None
-        The number l of directions, or the fraction of d, in which covariances differ least and
-        to which the search is confined. Fewer directions hide more and keep less variance. None
+        The number l of directions, or the fraction of d (exact: of those in which rows vary), in
+        which covariances differ least and to which the search is confined. Fewer directions hide more and keep less variance. None
         takes all of them, weighed by `covariance_penalty`; for the spectral method 0.85.
     covariance_penalty : float, "auto" or None, default=None
         How much of a difference between the groups' variances counts against the variance of a

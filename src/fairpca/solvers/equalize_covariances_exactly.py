@@ -54,7 +54,8 @@ def equalize_covariances_exactly(
         Dimension; or the share of the total variance to reach; or, for two groups, the largest
         dimension that has a solution.
     directions : int or float
-        The number l, or that number as a fraction of d; 1.0 for all.
+        The number l, or that number as a fraction of the fair directions in which rows vary; 1.0
+        for all.
     penalty : float
         How much of a direction's difference between the groups counts against its variance: the
         objective is C - penalty `absolute_difference`.

@@ -63,8 +63,7 @@ def flat_directions(
     check_dimension(moments, constraint.rank, k)
     span, inner, Q = _working_space(moments, constraint, only_varying)
     n_fair = inner.n_features - Q.shape[1]
-    d = moments.n_features if only_varying else inner.n_features
-    l = _how_many_directions(directions, k, d, n_fair)  # noqa: E741
+    l = _how_many_directions(directions, k, inner.n_features, n_fair)  # noqa: E741
     flattest = flattest_directions(inner, Q, l)
     B = flattest if span is None else span @ flattest
     return FlatDirections(B, inner.compressed(flattest), constraint)
