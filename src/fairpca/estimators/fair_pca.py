@@ -75,8 +75,9 @@ class FairPCA(FitsGivenMoments, FairTransformer):
         searches the directions in which covariances differ least, and leaves a gap.
     covariance_directions : int, float, "auto" or None, default=None
         The number l of directions, or the fraction of d (exact: of those in which rows vary), in
-        which covariances differ least and to which the search is confined. Fewer directions hide more and keep less variance. None
-        takes all of them, weighed by `covariance_penalty`; for the spectral method 0.85.
+        which covariances differ least and to which the search is confined. Fewer directions hide
+        more and keep less variance. None takes all of them, weighed by `covariance_penalty`; for
+        the spectral method 0.85.
     covariance_penalty : float, "auto" or None, default=None
         How much of a difference between the groups' variances counts against the variance of a
         direction: a soft form of `covariance_directions`, and the better one. 0 keeps the most
