@@ -129,6 +129,4 @@ def share_blocks(
     if threads < 2:
         return [work(blocks)]
     edges = [round(i * len(blocks) / threads) for i in range(threads + 1)]
-    shares = [blocks[a:b] for a, b in pairwise(edges)]
-    with _one_blas_thread(), ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(work, shares))
+    return each_item(work, [blocks[a:b] for a, b in pairwise(edges)])

@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import is_sparse, machine_epsilon
 from ..batches import Rows, block_rows, row_blocks
 from ..errors import ResidualWarning, warn_user
-from ..kernels import PRECOMPUTED, Kernel, KernelColumns, kernel_matrix, warn_of_negative_directions
+from ..kernels import PRECOMPUTED, KernelColumns, kernel_matrix, warn_of_negative_directions
 from ..maps import FeatureMap, LinearMap, in_double_precision
 from ..moments import AttributeMoments, attributes_over_rows
 from ..solvers import DualSubspace, KernelScatter, equalize_kernel_means, largest_gap
@@ -38,8 +38,9 @@ def fit_exactly(
 ) -> ExactFit:
     """Learn from all rows at once."""
     attributes = attributes_over_rows(rows)
-    kernel, features, K = _kernel_of(estimator, rows)
-    scatter = KernelScatter(K, rows.weight, bool(estimator.center), _precision(features, rows))
+    features, K, precision = _kernel_of(estimator, rows)
+    kernel = None if features is None else features.kernel
+    scatter = KernelScatter(K, rows.weight, bool(estimator.center), precision)
     if not np.isfinite(scatter.norm):
         raise ValueError(
             "Kernel values of the rows, or their squares, overflow or are NaN. Divide X by a "
@@ -92,25 +93,20 @@ def _learned(
     }
 
 
-def _kernel_of(estimator: Any, rows: Rows) -> tuple[Kernel | None, KernelColumns | None, Any]:
-    """Return the kernel, its columns and its matrix; the first two are None if precomputed."""
+def _kernel_of(estimator: Any, rows: Rows) -> tuple[KernelColumns | None, Any, float]:
+    """Return the kernel's columns (None if precomputed), its matrix, and their rounding error."""
     if estimator.kernel == PRECOMPUTED:
-        exact = _check_symmetric(rows.X)
+        gap = _checked_asymmetry(rows.X)
         K = rows.X if rows.chosen is None else rows.X[np.ix_(rows.chosen, rows.chosen)]
         K = K.astype(float, copy=False)
-        return None, None, K if exact else 0.5 * (K + K.T)
+        K = K if gap <= SYMMETRIC else 0.5 * (K + K.T)
+        return None, K, max(machine_epsilon(rows.X), gap)
     rows = rows.materialized()
     kernel, X = kernel_for(estimator, rows), rows.X.astype(float)
     if callable(kernel.name):
         check_function(kernel, X)
-    return kernel, KernelColumns(kernel, X), kernel_matrix(kernel, X)
-
-
-def _precision(features: KernelColumns | None, rows: Rows) -> float:
-    """Return the relative rounding error of kernel values, given or computed."""
-    if features is None:
-        return max(machine_epsilon(rows.X), _asymmetry(rows.X))
-    return float(np.finfo(float).eps) * features.kernel.digits_lost(features.rows)
+    precision = float(np.finfo(float).eps) * kernel.digits_lost(X)
+    return KernelColumns(kernel, X), kernel_matrix(kernel, X), precision
 
 
 def _asymmetry(K: Any) -> float:
@@ -120,8 +116,8 @@ def _asymmetry(K: Any) -> float:
     return max(float(np.abs(K[b] - K[:, b].T).max()) for b in blocks) / (largest or 1.0)
 
 
-def _check_symmetric(K: Any) -> bool:
-    """Raise unless K is a symmetric matrix up to rounding; tell whether it is one exactly."""
+def _checked_asymmetry(K: Any) -> float:
+    """Return the asymmetry of a square matrix; raise if it is more than rounding."""
     n, columns = K.shape
     if is_sparse(K):
         raise ValueError(
@@ -139,7 +135,7 @@ def _check_symmetric(K: Any) -> bool:
             f"kernel='precomputed' needs a symmetric matrix, but entries differ from their mirror "
             f"images by up to {gap:.1e} of the largest. Pass (K + K.T) / 2 if that is meant."
         )
-    return gap <= SYMMETRIC
+    return gap
 
 
 def _gap(

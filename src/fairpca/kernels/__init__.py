@@ -3,11 +3,12 @@
 from .bandwidth import pilot_centre, scale_gamma
 from .feature_maps import KernelColumns, RandomFeatures, whitening
 from .gram import kernel_matrix
-from .indefinite import warn_of_negative_directions
+from .indefinite import NEGATIVE, warn_of_negative_directions
 from .kernel import KERNELS, PRECOMPUTED, Kernel
 
 __all__ = [
     "KERNELS",
+    "NEGATIVE",
     "PRECOMPUTED",
     "Kernel",
     "KernelColumns",

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import is_sparse
-from .indefinite import warn_of_negative_directions
+from .indefinite import NEGATIVE, warn_of_negative_directions
 from .kernel import Kernel
 
 
@@ -98,10 +98,6 @@ class RandomFeatures:
         np.sin(angles, out=features[:, half:])
         features *= 1.0 / np.sqrt(half)
         return features
-
-
-NEGATIVE = 1e-5
-"""Negative eigenvalues up to this share of the largest are rounding, as in scikit-learn."""
 
 
 def whitening(columns: KernelColumns, precision: float) -> np.ndarray:

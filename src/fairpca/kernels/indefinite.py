@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from ..errors import IndefiniteKernelWarning, warn_user
 
+NEGATIVE = 1e-5
+"""Negative eigenvalues up to this share of the largest are rounding, as in scikit-learn."""
+
 
 def warn_of_negative_directions(smallest: float, largest: float) -> None:
     """Warn with the size of a kernel's negative part."""

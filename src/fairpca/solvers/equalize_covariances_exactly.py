@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
@@ -147,17 +148,22 @@ class _Problem:
         converged = match.converged or match.gradient_norm <= SMALL_GRADIENT
         return replace(match, converged=converged)
 
+    @cached_property
+    def flattest_first(self) -> np.ndarray:
+        """All directions, those first in which covariances differ least."""
+        return np.linalg.eigh(sum(T @ T for T in self.differences))[1]
+
     def _start(self, k: int, directions: int) -> np.ndarray:
         """Return the leading eigenvectors of the objective within the flattest directions."""
-        total = sum(T @ T for T in self.differences)
-        flattest = np.linalg.eigh(total)[1][:, : max(k, directions)]
+        flattest = self.flattest_first[:, : max(k, directions)]
         V = np.linalg.eigh(flattest.T @ self.objective @ flattest)[1]
         return flattest @ V[:, ::-1][:, :k]
 
     def reach(self, share: float, total: float) -> CovarianceMatch:
         """Return the fewest components that keep a share of the variance, by bisection."""
-        exact = self.tol <= BUDGET and self.bound is not None
-        low, high = 1, self.bound if exact and self.bound is not None else len(self.C)
+        low, high = 1, len(self.C)
+        if self.tol <= BUDGET and self.bound is not None:
+            high = self.bound
         best: CovarianceMatch | None = None
         most = 0.0
         while low <= high:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..batches import block_rows, row_blocks
 from ..errors import InfeasibleError
+from ..kernels import NEGATIVE
 from ..krylov import leading_eigenpairs
 from ..linalg import deterministic_signs, orthonormalize, project_out, top_eigenpairs
 from ..moments import AttributeMoments
@@ -19,9 +20,6 @@ from .subspace import DualSubspace, components_to_reach
 
 ZERO = 1e-12
 """Eigenvalues below this share of the largest are zero, as in scikit-learn's KernelPCA."""
-
-NEGATIVE = 1e-5
-"""Negative eigenvalues up to this share of the largest are rounding, as in scikit-learn."""
 
 GLANCE = 8
 """Products after which an iteration has met a negative eigenvalue if there is one of any size."""
@@ -86,9 +84,7 @@ def equalize_kernel_means(
     .. [1] Kleindessner, Donini, Russell, Zafar. "Efficient fair PCA for fair representation
        learning". AISTATS 2023.
     """
-    if definite:
-        return _solve(scatter, attributes, k, solver=solver, tol=tol, seed=seed)
-    found = _indefinite_eigenpairs(scatter, attributes, seed)
+    found = None if definite else _indefinite_eigenpairs(scatter, attributes, seed)
     if found is None:
         return _solve(scatter, attributes, k, solver=solver, tol=tol, seed=seed)
     # Leave out the negative part first: deflating it would turn it into positive variance.

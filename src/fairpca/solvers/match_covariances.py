@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..stiefel import minimize_on_stiefel
-from .augmented_lagrangian import Lagrangian, State, approach, follow
+from .augmented_lagrangian import Lagrangian, State, approach, follow, tell
 from .isotropic_bases import IsotropicBases
 
 ZERO, ZERO_OF_COVARIANCE = 1e-10, 1e-9
@@ -163,10 +163,7 @@ def _end(
             evaluations = state.evaluations + found.evaluations
             gap, norm = problem.gap(found.L), found.gradient_norm
             end = replace(state, L=found.L, gap=gap, gradient_norm=norm, evaluations=evaluations)
-            if progress is not None:
-                progress(
-                    f"covariance gap {gap:.1e}, gradient {norm:.1e}, {evaluations} evaluations"
-                )
+            tell(progress, end)
             return end
     return follow(problem, state, tol, ROUNDS, STEPS_PER_ROUND, progress)
 
@@ -174,7 +171,7 @@ def _end(
 def _isotropic_start(C: np.ndarray, T: np.ndarray, k: int) -> list[np.ndarray]:
     """Return a basis with L^T T L = 0, if there is one of k columns: pairs of opposite sign."""
     values, V = np.linalg.eigh(T)
-    zero = max(ZERO * np.abs(values).max(), ZERO_OF_COVARIANCE * float(np.linalg.norm(C, 2)))
+    zero = _zero(values, float(np.linalg.norm(C, 2)))
     variance = np.einsum("ij,ij->j", V, C @ V)
     by_variance = np.argsort(variance)[::-1]
     plus, minus, flat = (
@@ -224,6 +221,11 @@ def largest_isotropic_dimension(T: np.ndarray, size: float = 0.0) -> int:
     2
     """
     values = np.linalg.eigvalsh(T)
-    zero = max(ZERO * np.abs(values).max(initial=0.0), ZERO_OF_COVARIANCE * size)
+    zero = _zero(values, size)
     positive, negative = int((values > zero).sum()), int((values < -zero).sum())
     return min(positive, negative) + len(values) - positive - negative
+
+
+def _zero(values: np.ndarray, size: float) -> float:
+    """Return up to which magnitude eigenvalues of a difference count as zero."""
+    return max(ZERO * float(np.abs(values).max(initial=0.0)), ZERO_OF_COVARIANCE * size)
