@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test test-oldest lint bench clean
+.PHONY: help demo test test-slow test-oldest lint bench clean
 
 help:  ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -22,6 +22,9 @@ demo: .venv/demo  ## Fair PCA on 1,989 real mortgage applications: what changes,
 
 test: .venv/dev lint  ## All checks: style, types, import contracts, tests
 	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses=2
+
+test-slow: .venv/dev  ## The tests that take minutes, such as whole tables of the paper
+	FAIRPCA_SLOW=1 SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses=2 -m slow
 
 test-oldest:  ## The tests on the oldest supported versions (Python 3.11)
 	$(PYTHON) -m venv .venv-oldest

@@ -16,6 +16,7 @@ from . import (
     kernels,
     matched_covariances,
     memory_and_import,
+    tradeoff_curve,
 )
 
 console = Console(width=100)
@@ -51,6 +52,7 @@ def main(only: str = "") -> None:
         ("scikit-learn's PCA", speed, against_scikit_learn.rows_of_the_table),
         ("the paper's algorithm, covariances", speed, against_the_paper.rows_of_the_table),
         ("equal covariances", speed, matched_covariances.rows_of_the_table),
+        ("trade-off curve", speed, tradeoff_curve.rows_of_the_table),
         ("import time", speed, lambda: iter([memory_and_import.import_row()])),
         ("kernel PCA", kernel, kernels.exact_rows),
         ("the paper's Algorithm 3", kernel, lambda: iter([kernels.paper_row()])),

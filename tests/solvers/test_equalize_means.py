@@ -7,7 +7,7 @@ from assertions import (
     assert_orthonormal,
     assert_same_subspace,
 )
-from fairpca import InfeasibleError, SingleGroupError, collect_moments
+from fairpca import FairPCA, InfeasibleError, SingleGroupError, collect_moments
 from fairpca.solvers import equalize_means, maximize_variance, mean_gap
 from oracles import fair_null_space, fair_pca_by_the_book
 from strategies import grouped_rows
@@ -171,3 +171,13 @@ def test_any_array_library_finds_the_same_subspace(asarray, d):
     expected = equalize_means(collect_moments(X, z), 2).basis
     U = np.asarray(equalize_means(collect_moments(asarray(X), z), 2).basis)
     np.testing.assert_allclose(U, expected, atol=1e-9)
+
+
+def test_wide_rows_that_the_constraint_explains_whole_leave_an_orthonormal_rest():
+    X = np.random.default_rng(0).normal(size=(4, 8))
+    for k in (3, None):
+        fair = FairPCA(k).fit(X, sensitive_features=[0, 1, 2, 3])
+        U = fair.components_.T
+        np.testing.assert_allclose(U.T @ U, np.eye(U.shape[1]), atol=1e-12)
+        np.testing.assert_allclose(fair.transform(X), 0, atol=1e-12)
+        np.testing.assert_allclose(fair.explained_variance_, 0, atol=1e-12)

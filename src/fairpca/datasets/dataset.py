@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .tables import one_hot
+
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
@@ -21,11 +23,13 @@ class Dataset:
     name : str
         Short name, as in ``load_<name>``.
     features : DataFrame of shape (n, d)
-        Numeric columns known when the decision was due; missing values are NaN.
-    target : Series of length n
-        The decision or outcome, 0 or 1.
+        Columns known when the decision was due: numbers as floats, with NaN where missing, and
+        everything else as categories, their levels sorted. `numeric_features` makes all of them
+        floats.
+    target : Series of length n, or None
+        The decision or outcome, 0 or 1; None where the data have none (images).
     sensitive : DataFrame of shape (n, p)
-        One categorical column per attribute; missing values are kept.
+        One column per attribute, categories or floats; missing values are kept.
     description : str
         What a row is, where and when it was collected.
     citation : str
@@ -33,25 +37,37 @@ class Dataset:
     licence : str
         Terms under which the data are distributed.
 
+    Attributes
+    ----------
+    feature_names : list of str
+        The columns of `features`.
+
     Examples
     --------
     >>> import pandas as pd
     >>> loans = Dataset(
     ...     name="loans",
-    ...     features=pd.DataFrame({"income": [30.0, 52.0]}),
-    ...     target=pd.Series([0, 1], name="repaid"),
-    ...     sensitive=pd.DataFrame({"sex": ["female", "male"]}),
-    ...     description="Two made-up loans.",
+    ...     features=pd.DataFrame(
+    ...         {"home": pd.Categorical(["rent", "own", "free"]), "income": [30.0, 52.0, 41.0]}
+    ...     ),
+    ...     target=pd.Series([0, 1, 1], name="repaid"),
+    ...     sensitive=pd.DataFrame({"sex": ["female", "male", "female"]}),
+    ...     description="Three made-up loans.",
     ...     citation="None.",
     ...     licence="Public domain",
     ... )
     >>> loans
-    <Dataset loans: 2 rows, 1 features, target 'repaid', sensitive: sex>
+    <Dataset loans: 3 rows, 2 features, target 'repaid', sensitive: sex>
+    >>> loans.numeric_features()
+       income  home_own  home_rent
+    0    30.0       0.0        1.0
+    1    52.0       1.0        0.0
+    2    41.0       0.0        0.0
     """
 
     name: str
     features: DataFrame
-    target: Series
+    target: Series | None
     sensitive: DataFrame
     description: str
     citation: str
@@ -59,16 +75,49 @@ class Dataset:
 
     def __post_init__(self) -> None:
         rows = self.features.index
-        if not (rows.equals(self.target.index) and rows.equals(self.sensitive.index)):
+        target = self.features if self.target is None else self.target
+        if not (rows.equals(target.index) and rows.equals(self.sensitive.index)):
             raise ValueError(
                 f"Dataset '{self.name}': features, target and sensitive must have the same "
-                f"index, row by row; their lengths are {len(rows)}, {len(self.target)} and "
+                f"index, row by row; their lengths are {len(rows)}, {len(target)} and "
                 f"{len(self.sensitive)}."
             )
+        both = [name for name in self.sensitive if name in self.features]
+        if both:
+            raise ValueError(
+                f"Dataset '{self.name}': {both} are among the features and the sensitive "
+                f"attributes. Drop them from the features."
+            )
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The columns of `features`."""
+        return list(self.features)
+
+    def numeric_features(self) -> DataFrame:
+        """Return all features as floats, categories as indicators of their levels.
+
+        Returns
+        -------
+        DataFrame of shape (n, D)
+            First the numeric columns, in their order; then, for each categorical column in its
+            order, one column of 0 and 1 per level except the first, called ``column_level``. The
+            first level is the row of zeros. Columns depend on the declared levels only, so
+            that they are the same for every selection of rows. Where a category is missing, its
+            indicators are NaN, and not the row of zeros of the first level.
+
+        Notes
+        -----
+        Without missing categories, the values and the order are those of
+        ``pandas.get_dummies(features, drop_first=True)``. Features that are floats already are
+        not copied.
+        """
+        return one_hot(self.features)
 
     def __repr__(self) -> str:
         n, d = self.features.shape
+        target = "no target" if self.target is None else f"target '{self.target.name}'"
         return (
-            f"<Dataset {self.name}: {n} rows, {d} features, target '{self.target.name}', "
+            f"<Dataset {self.name}: {n} rows, {d} features, {target}, "
             f"sensitive: {', '.join(map(str, self.sensitive.columns))}>"
         )

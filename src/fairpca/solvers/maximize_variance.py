@@ -115,16 +115,17 @@ def _by_gram_side(
     """Wide data: eigenvectors V of F P F^T (n x n) give the directions P F^T V."""
     xp = array_namespace(scatter.mean)
     G = scatter.gram()
+    size = float(xp.linalg.vector_norm(G))  # before deflation, after which rounding may be all
     if Q.shape[1]:
         FQ = scatter.times_rows(Q)
         G = G - FQ @ FQ.T
     values, V = top_eigenpairs(G, min(k, scatter.n_rows))
-    noise = float(values[0]) * scatter.n_rows * precision
-    rank = max(1, int(xp.sum(xp.astype(values > noise, xp.int64))))
+    noise = size * scatter.n_rows * precision
+    rank = int(xp.sum(xp.astype(values > noise, xp.int64)))
     scale = xp.sqrt(xp.where(values > 0, values, xp.ones_like(values)))
     U = _cleaned(scatter.rows_transposed(V[:, :rank]) / scale[:rank], Q)
     if not complete:
-        return U, values[:rank]
+        k = max(1, rank)
     nothing = like(np.zeros(k - rank), values)
     return complete_basis(U, Q, k), xp.concat([values[:rank], nothing])
 

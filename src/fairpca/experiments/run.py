@@ -1,0 +1,120 @@
+"""Run the tasks of an experiment, in parallel where that is honest, and keep what is done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import joblib
+
+from ..errors import FairPCAError, MissingExtraError
+from .experiment import Experiment, Key, Result, Settings, Summary, Task
+from .outputs import write_figure, write_table
+from .results_file import ResultsFile, fingerprint
+
+Progress = Callable[[int, int, Key | None], None]
+"""Told how many tasks are done, of how many, and which one came last."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A task that raised.
+
+    Parameters
+    ----------
+    key : mapping
+        The task's key.
+    reason : str
+        Type and message of the exception.
+    """
+
+    key: Key
+    reason: str
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What running an experiment left behind.
+
+    Parameters
+    ----------
+    rows : sequence of Summary
+        The tidy table.
+    files : sequence of Path
+        What was written.
+    failures : sequence of Failure
+        Tasks that raised; they are tried again by the next run.
+    """
+
+    rows: Sequence[Summary]
+    files: Sequence[Path]
+    failures: Sequence[Failure]
+
+
+def run_experiment(
+    experiment: Experiment,
+    settings: Settings,
+    out: Path,
+    *,
+    jobs: int = 1,
+    progress: Progress = lambda done, total, key: None,
+) -> Reproduction:
+    """Run what is not done yet, then write the table and the figure.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        What to run.
+    settings : Settings
+        Where the data are, and how much of it to run.
+    out : Path
+        Folder for the outputs; results so far are kept in ``out/results``.
+    jobs : int
+        Number of processes; times are measured by one, whatever this says.
+    progress : callable
+        Told of every finished task.
+
+    Returns
+    -------
+    Reproduction
+    """
+    tasks = list(experiment.tasks(settings))
+    name = f"{experiment.name}-quick" if settings.quick else experiment.name
+    stored = ResultsFile(out / "results" / f"{name}.jsonl", fingerprint(tasks))
+    todo = [task for task in tasks if not stored.has(task.key)]
+    done, failures = len(tasks) - len(todo), []
+    progress(done, len(tasks), None)
+    for outcome in _outcomes(todo, 1 if experiment.timed else jobs):
+        if isinstance(outcome, Failure):
+            failures.append(outcome)
+        else:
+            stored.add(outcome)
+        done += 1
+        progress(done, len(tasks), outcome.key)
+    results = [stored.get(task.key) for task in tasks if stored.has(task.key)]
+    rows = experiment.summarize(results)
+    files = [write_table(rows, out / f"{name}.csv")]
+    if experiment.draw is not None and results:
+        files += write_figure(experiment.draw(results, settings), out / name)
+    return Reproduction(rows, files, failures)
+
+
+def _outcomes(tasks: Sequence[Task], jobs: int) -> Iterator[Result | Failure]:
+    if jobs == 1:
+        yield from map(_run_task, tasks)
+        return
+    # One BLAS thread each: the processes would otherwise wait for one another's threads.
+    with joblib.parallel_config("loky", inner_max_num_threads=1):
+        parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
+        yield from parallel(joblib.delayed(_run_task)(task) for task in tasks)
+
+
+def _run_task(task: Task) -> Result | Failure:
+    try:
+        values = task.run(**task.arguments)
+    except (MissingExtraError, FileNotFoundError):
+        raise  # every other task would fail alike
+    except (FairPCAError, ValueError, ArithmeticError, RuntimeError) as error:
+        return Failure(task.key, f"{type(error).__name__}: {error}")
+    return Result(task.key, {metric: float(value) for metric, value in values.items()})

