@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from assertions import assert_equal_group_means, assert_orthonormal, assert_same_subspace
 from fairpca import FairPCA, InfeasibleError, MissingExtraError, ResidualWarning, collect_moments
 from fairpca.metrics import explained_variance_ratio
-from fairpca.peers.fpca_problem import fpca_problem
-from fairpca.peers.fpca_sdp import FPCA, leading_subspace
+from fairpca.peers.fpca_problem import fpca_problem, leading_subspace
+from fairpca.peers.fpca_sdp import FPCA
 from fairpca.peers.fpca_splitting import excess_of_spectral_norm, solve_by_splitting
 
 slow = pytest.mark.skipif(os.environ.get("FAIRPCA_SLOW") != "1", reason="set FAIRPCA_SLOW=1")
@@ -96,7 +96,7 @@ def test_the_solution_is_certified_and_feasible(seed, delta, mu):
     fair = FPCA(2, delta=delta, mu=mu).fit(X, sensitive_features=z)
     assert fair.duality_gap_ <= 1e-7
     assert_in_the_fantope(fair.relaxation_, 2)
-    assert fair.relaxed_mean_gap_ <= delta + 1e-6
+    assert fair.relaxed_mean_gap_**2 <= delta**2 + 1e-12
     problem = problem_of(X, z, 2, delta, mu)
     assert fair.objective_ == pytest.approx(problem.value(fair.relaxation_), abs=1e-8)
     assert_orthonormal(fair.components_.T)
@@ -245,6 +245,15 @@ def published_splits(folder, data, k, delta):
             yield arrays[f"train_{i}"], arrays[f"test_{i}"], loadings[f"{k}_fpca_{delta}/{i}"]
 
 
+def assert_at_least_as_good(value, problem, stored):
+    """The stored matrix is not better; or if so, because it takes more than `delta`."""
+    if value < problem.value(stored):
+        assert problem.mean_gap(stored) > problem.delta
+        looser = replace(problem, delta=problem.mean_gap(stored))
+        value = solve_by_splitting(looser, tol=1e-7, max_steps=5000).value
+    assert value >= problem.value(stored) * (1 - 1e-6)
+
+
 def compared_with_published(folder, data, k, delta, splits=10):
     """Fit the splits; return the share of test variance that ours and the stored loadings keep."""
     kept = []
@@ -252,9 +261,9 @@ def compared_with_published(folder, data, k, delta, splits=10):
         X, z = train[:, :-2], train[:, -1]
         fair = FPCA(k, delta=delta).fit(X, sensitive_features=z)
         assert fair.duality_gap_ <= 1e-7
-        assert fair.relaxed_mean_gap_ <= delta + 1e-9
+        assert fair.relaxed_mean_gap_**2 <= delta**2 + 1e-12
         problem = fpca_problem(collect_moments(X, z, with_scatters=True), k, delta=delta, mu=0.01)
-        assert fair.objective_ > problem.value(stored @ stored.T)
+        assert_at_least_as_good(fair.objective_, problem, stored @ stored.T)
         kept.append(
             [explained_variance_ratio(test[:, :-2], U) for U in (fair.components_, stored.T)]
         )

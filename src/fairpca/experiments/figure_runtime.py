@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from ..plots import (
-    Timing,
+    TimedFits,
     in_order,
     method_legend,
     note,
@@ -19,13 +16,12 @@ from ..plots import (
 )
 from .experiment import Experiment, Result, Settings, Summary, Task
 from .figure_methods import SHOWN
-from .stopwatch import Race, time_fits
+from .runtime_measures import D_OF_APPENDIX, K_OF_FIGURE_3, time_at_d, time_at_k
 
 DATASET = "two gaussians"
 SMALL_D, LARGE_D = range(20, 101, 10), range(100, 801, 100)
-K_OF_FIGURE_3, D_OF_APPENDIX = 5, 100
 EVERY_K = (2, 5, 10, 15, 20, 30, 40, 50)
-QUICK_D, QUICK_K = (20, 60, 100, 200, 400), (5, 20, 50)
+QUICK_D, QUICK_K = (20, 60, 100, 300), (5, 50)
 LIMIT, BUDGET, REPEATS = 60.0, 30.0, 10
 QUICK_LIMIT, QUICK_BUDGET, QUICK_REPEATS = 1.0, 0.5, 2
 PAPER_SECONDS = {
@@ -39,42 +35,6 @@ PAPER_SECONDS = {
     ("MbF-PCA", "k", 50): 290.0,
 }
 """By family, axis and position: what the text of the paper says, "about", of another machine."""
-
-_stopped_at: dict[tuple[str, float], int] = {}
-"""Smallest d at which a method was stopped, by limit: larger ones are not tried in this run.
-
-A resumed run does not know of earlier ones; it wastes one limit to find out again.
-"""
-
-
-def time_at_d(method: str, d: int, limit: float, budget: float, repeats: int) -> dict[str, float]:
-    """Time a method at a dimension, unless it was too slow at a smaller one already."""
-    if _stopped_at.get((method, limit), d) < d:
-        return {"tried": 0.0}
-    race = Race(method, d, K_OF_FIGURE_3, repeats=repeats)
-    times = time_fits(race, limit=limit, budget=budget)
-    if times.stopped:
-        _stopped_at[method, limit] = min(d, _stopped_at.get((method, limit), d))
-    return _values(times.seconds, stopped=times.stopped, limit=limit)
-
-
-def time_at_k(method: str, k: int, limit: float, budget: float, repeats: int) -> dict[str, float]:
-    """Time a method for a number of components; some are slower for fewer, so all are tried."""
-    race = Race(method, D_OF_APPENDIX, k, repeats=repeats)
-    times = time_fits(race, limit=limit, budget=budget)
-    return _values(times.seconds, stopped=times.stopped, limit=limit)
-
-
-def _values(seconds: Sequence[float], *, stopped: bool, limit: float) -> dict[str, float]:
-    known = bool(seconds) and not stopped
-    return {
-        "tried": 1.0,
-        "seconds": float(np.mean(seconds)) if known else math.nan,
-        "seconds_std": float(np.std(seconds)) if known else math.nan,
-        "fits": float(len(seconds)),
-        "stopped": float(stopped),
-        "limit": limit,
-    }
 
 
 def _tasks_over_d(settings: Settings) -> list[Task]:
@@ -122,32 +82,36 @@ def _summarize(results: Sequence[Result], *, axis: str) -> list[Summary]:
                 k=int(key["k"]),
                 method=str(key["method"]),
                 metric="seconds_stopped_after" if timing.stopped else "seconds",
-                mean=timing.mean,
-                std=timing.std,
-                paper_mean=_printed(str(key["method"]), axis, int(key["parameter"])),
+                mean=timing.seconds if timing.stopped else values["seconds"],
+                std=0.0 if timing.stopped else values["seconds_std"],
+                paper_mean=None
+                if timing.stopped
+                else _printed(str(key["method"]), axis, int(key["parameter"])),
                 parameter=float(key["parameter"]),
             )
         )
     return rows
 
 
-def _timing(values: Mapping[str, float]) -> Timing | None:
+def _timing(values: Mapping[str, float]) -> TimedFits | None:
     """Return None where nothing was tried, or the method has no answer."""
     if values["tried"] == 0 or (values["fits"] == 0 and values["stopped"] == 0):
         return None
     if values["stopped"] > 0:
-        return Timing(values["limit"], stopped=True)
-    return Timing(values["seconds"], values["seconds_std"])
+        return TimedFits(values["limit"], stopped=True)
+    return TimedFits(values["seconds_median"], values["seconds_low"], values["seconds_high"])
 
 
 def _printed(method: str, axis: str, position: int) -> float | None:
     return PAPER_SECONDS.get((method.split(" (")[0], axis, position))
 
 
-def _timings(results: Iterable[Result], positions: Iterable[int]) -> dict[str, dict[float, Timing]]:
+def _timings(
+    results: Iterable[Result], positions: Iterable[int]
+) -> dict[str, dict[float, TimedFits]]:
     """Arrange the times of these positions by method and position."""
     wanted = set(positions)
-    timings: dict[str, dict[float, Timing]] = {}
+    timings: dict[str, dict[float, TimedFits]] = {}
     for result in results:
         timing, position = _timing(result.values), int(result.key["parameter"])
         if timing is not None and position in wanted:
@@ -166,11 +130,12 @@ def draw_over_d(results: Sequence[Result], settings: Settings) -> Any:
     with paper_figure(7.6, 4.3) as figure:
         panels = figure.subplots(1, 2, sharey=True)
         for axes, positions in zip(panels, (SMALL_D, LARGE_D), strict=True):
-            first, last = min(positions), max(positions)
-            shown = _timings(results, {d for d in tried if first <= d <= last})
+            within = {d for d in tried if positions[0] <= d <= positions[-1]}
+            shown = _timings(results, within)
             if positions is LARGE_D:  # methods that end in the panel before are not drawn twice
                 shown = {name: at for name, at in shown.items() if not at[min(at)].stopped}
             timing_curves(axes, shown, methods, _limit(results))
+            first, last = min(within, default=positions[0]), max(within, default=positions[-1])
             axes.set_title(f"d from {first} to {last}", loc="left", weight="bold")
             axes.set_xlabel("dimension d")
         panels[0].set_ylabel("running time of a fit (seconds)")
@@ -196,7 +161,7 @@ def draw_over_k(results: Sequence[Result], settings: Settings) -> Any:
 def _caption(results: Sequence[Result], fixed: str, ends: str) -> str:
     fits = max((int(r.values["fits"]) for r in results if r.values["tried"] > 0), default=0)
     return (
-        f"Two Gaussians of 168 rows each, {fixed}: means and standard deviations of up to "
+        f"Two Gaussians of 168 rows each, {fixed}: medians and quartiles of up to "
         f"{fits} fits,\neach to new data. All methods as implemented in this package; solid: its "
         f"own.\nArrows: a fit was stopped after {_limit(results):g} s; {ends}"
     )

@@ -110,6 +110,18 @@ def curve_of(
     return TradeoffCurve(*(column.tolist() for column in columns))
 
 
+def _how_many_draws(results: Sequence[Result]) -> str:
+    """Return "10 draws", or the numbers of both classifiers where a run was cut short."""
+    counts = {
+        str(classifier): len({r.key["draw"] for r in results if r.key["classifier"] == classifier})
+        for classifier in dict.fromkeys(r.key["classifier"] for r in results)
+    }
+    most = max(counts.values(), default=0)
+    fewer = [f"{classifier}: {n}" for classifier, n in counts.items() if n < most]
+    several = f" ({', '.join(fewer)})" if fewer else ""
+    return f"{most} draw{'s' if most > 1 else ''}{several}"
+
+
 def draw(results: Sequence[Result], settings: Settings) -> Any:
     """Draw a row of panels per data set."""
     rows = {}
@@ -126,11 +138,10 @@ def draw(results: Sequence[Result], settings: Settings) -> Any:
             )
             for classifier, criterion in PANELS
         ]
-    n_draws = len({result.key["draw"] for result in results})
     n_rows = f"{QUICK_ROWS if settings.quick else ROWS:,}"
     return tradeoff_figure(
         rows,
-        f"Means over {n_draws} draw{'s' if n_draws > 1 else ''} of {n_rows} training and {n_rows} "
+        f"Means over {_how_many_draws(results)} of {n_rows} training and {n_rows} "
         f"test rows; bars: standard errors. Up and to the left is better. Markers along a curve: "
         f"$\\lambda$ from\n0 to 1, or for reductions difference bounds from 0.001 to 0.2. "
         f"Reductions decide by lot: their rates are over rows and lots. Solid: methods of this "

@@ -127,6 +127,8 @@ def _fits(race: Race, send: Connection) -> None:
             method.fit(X, sensitive_features=z)
             send.send((DONE, perf_counter() - start))
         send.send((READY, race.repeats))
+    except BrokenPipeError:
+        return  # the parent has gone
     except InfeasibleError as error:
         send.send((CANNOT, str(error)))
     except Exception as error:

@@ -8,10 +8,14 @@ import numpy as np
 
 from ..arrays import to_numpy
 from ..errors import InfeasibleError
+from ..linalg import deterministic_signs
 from ..moments import GroupMoments
 from .two_groups import covariances_of_two_groups, means_of_two_groups
 
 NO_DIFFERENCE = np.empty(0)
+
+TIED = 1e-4
+"""Eigenvalues of the relaxation that differ by less, relatively, differ by the solver's error."""
 
 
 @dataclass(frozen=True)
@@ -136,3 +140,21 @@ def fpca_problem(moments: GroupMoments, k: int, *, delta: float, mu: float) -> F
     price = mu * float(np.sqrt(scatter.trace()))
     C = scatter / moments.weight
     return FairSDP(C, (roots[0], roots[1]), float(below + above), f, k, delta, price)
+
+
+def leading_subspace(P: np.ndarray, problem: FairSDP) -> tuple[np.ndarray, np.ndarray]:
+    """Return all eigenvalues of P, and an orthonormal basis of its leading k eigenvectors.
+
+    Among eigenvectors whose eigenvalues tie with the kth, those of most variance are taken; the
+    basis is the one of uncorrelated components, most variance first.
+    """
+    values, V = np.linalg.eigh(P)
+    values, V = values[::-1], V[:, ::-1]
+    k, C = problem.k, problem.C
+    margin = TIED * values[0]
+    above = int(np.sum(values > values[k - 1] + margin))
+    tied = V[:, above : int(np.sum(values >= values[k - 1] - margin))]
+    inside = np.linalg.eigh(tied.T @ C @ tied)[1][:, ::-1]
+    V = np.hstack([V[:, :above], tied @ inside[:, : k - above]])
+    rotation = np.linalg.eigh(V.T @ C @ V)[1][:, ::-1]
+    return values, deterministic_signs(V @ rotation)

@@ -9,14 +9,13 @@ import numpy as np
 from ..arrays import to_numpy
 from ..errors import ResidualWarning, warn_user
 from ..estimators.parameters import check_choice
-from ..linalg import deterministic_signs
 from ..maps import LinearMap
 from ..moments import GroupMoments, standard_deviations
 from ..parallel import limited_threads
 from .base import MomentPeer, learned_by_a_peer
 from .checked_numbers import check_at_least_one, check_not_negative
 from .fpca_cvxpy import solve_by_cvxpy
-from .fpca_problem import FairSDP, fpca_problem
+from .fpca_problem import FairSDP, fpca_problem, leading_subspace
 from .fpca_splitting import Relaxation, solve_by_splitting
 from .two_groups import covariances_of_two_groups, two_groups
 
@@ -26,9 +25,6 @@ ACCURACY_OF_CONIC_SOLVERS = 1e-5
 
 THREADS_FROM = 256
 """Features from which a decomposition keeps several BLAS threads busy."""
-
-TIED = 1e-4
-"""Eigenvalues of the relaxation that differ by less, relatively, differ by the solver's error."""
 
 
 class FPCA(MomentPeer):
@@ -101,7 +97,7 @@ class FPCA(MomentPeer):
     Examples
     --------
     >>> import numpy as np
-    >>> from fairpca.peers.fpca_sdp import FPCA
+    >>> from fairpca.peers import FPCA
     >>> rng = np.random.default_rng(0)
     >>> sex = rng.choice(["f", "m"], size=200)
     >>> X = rng.normal(size=(200, 6))
@@ -192,21 +188,3 @@ class FPCA(MomentPeer):
                 ResidualWarning,
             )
         return found
-
-
-def leading_subspace(P: np.ndarray, problem: FairSDP) -> tuple[np.ndarray, np.ndarray]:
-    """Return all eigenvalues of P, and an orthonormal basis of its leading k eigenvectors.
-
-    Among eigenvectors whose eigenvalues tie with the kth, those of most variance are taken; the
-    basis is the one of uncorrelated components, most variance first.
-    """
-    values, V = np.linalg.eigh(P)
-    values, V = values[::-1], V[:, ::-1]
-    k, C = problem.k, problem.C
-    margin = TIED * values[0]
-    above = int(np.sum(values > values[k - 1] + margin))
-    tied = V[:, above : int(np.sum(values >= values[k - 1] - margin))]
-    inside = np.linalg.eigh(tied.T @ C @ tied)[1][:, ::-1]
-    V = np.hstack([V[:, :above], tied @ inside[:, : k - above]])
-    rotation = np.linalg.eigh(V.T @ C @ V)[1][:, ::-1]
-    return values, deterministic_signs(V @ rotation)

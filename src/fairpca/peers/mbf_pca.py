@@ -12,21 +12,22 @@ from ..arrays import to_numpy
 from ..batches import Rows
 from ..errors import InfeasibleError, ResidualWarning, warn_user
 from ..estimators.parameters import check_bool
-from ..groups import Levels
-from ..linalg import complete_basis, deflate, deterministic_signs, top_eigenpairs
+from ..linalg import deflate, deterministic_signs, top_eigenpairs
 from ..maps import LinearMap
 from ..metrics import median_bandwidth
 from ..moments import GroupMoments
 from ..parallel import limited_threads
 from .base import RowPeer
 from .checked_numbers import check_at_least_one, check_positive
-from .mbf_problem import UNFINISHED, Found, VarianceAtDiscrepancy
+from .mbf_problem import (
+    UNFINISHED,
+    Found,
+    VarianceAtDiscrepancy,
+    live_and_quiet_directions,
+)
 from .mbf_search import Search, most_variance
-from .mmd_on_rows import GroupDiscrepancy
+from .mmd_on_rows import GroupDiscrepancy, signs_of_groups
 from .two_groups import two_groups
-
-NO_VARIANCE = 1e-13
-"""Directions with less than this share of the largest variance have none but rounding."""
 
 THREADS_FROM = 2048
 """Rows from which threads share the kernel matrix; with fewer, they would wait for each other."""
@@ -49,7 +50,7 @@ class MbFPCA(RowPeer):
         Largest squared MMD between the groups of the training rows; published: 1e-3 and 1e-6.
     bandwidth : float or "median", default="median"
         The :math:`\sigma` of the kernel; "median" takes it from the rows projected by PCA with as
-        many components, as published.
+        many components, as published, whatever their weights.
     tighten : bool, default=False
         Whether to use all of `tol`. As published, the penalty is doubled until the squared MMD is
         at most `tol`, which often leaves it far below, at less variance.
@@ -98,7 +99,7 @@ class MbFPCA(RowPeer):
     Examples
     --------
     >>> import numpy as np
-    >>> from fairpca.peers.mbf_pca import MbFPCA
+    >>> from fairpca.peers import MbFPCA
     >>> rng = np.random.default_rng(0)
     >>> sex = rng.choice(["f", "m"], size=200)
     >>> X = rng.normal(size=(200, 6))
@@ -179,7 +180,8 @@ class MbFPCA(RowPeer):
         if unfair.discrepancy <= self.tol:
             return replace(unfair, in_sight=0.0)  # nothing keeps more variance than PCA
         contrast = X.T @ signs
-        Q = contrast[:, None] / np.linalg.norm(contrast) if k < d else scatter[:, :0]
+        length = float(np.linalg.norm(contrast))
+        Q = contrast[:, None] / length if k < d and length > 0 else scatter[:, :0]
         fair = top_eigenpairs(deflate(problem.C, Q, tau=1.0), k)[1]
 
         def others() -> Iterator[np.ndarray]:
@@ -203,7 +205,7 @@ class MbFPCA(RowPeer):
         if self.mmd2_ > self.tol:
             warn_user(
                 f"No subspace of {self.n_components} component(s) with a squared MMD of at most "
-                f"tol={self.tol:.1e} was found; this one has {self.mmd2_:.1e}, the least in reach. "
+                f"tol={self.tol:.1e} was found; this one has {self.mmd2_:.1e}, the least found. "
                 f"Use fewer components or a larger tol. The number is in mmd2_.",
                 ResidualWarning,
             )
@@ -213,28 +215,3 @@ class MbFPCA(RowPeer):
                 f"more steps with max_iter. The number is in in_sight_.",
                 ResidualWarning,
             )
-
-
-def signs_of_groups(rows: Rows, weight: np.ndarray) -> np.ndarray:
-    """Return the share of each row in the mean of its group, negative for the second group."""
-    (attribute,) = rows.attributes
-    assert isinstance(attribute, Levels)
-    totals = np.bincount(attribute.codes, weights=weight)
-    return np.where(attribute.codes == 0, 1.0, -1.0) * weight / totals[attribute.codes]
-
-
-def live_and_quiet_directions(X: np.ndarray, k: int) -> tuple[np.ndarray, int]:
-    """Return an orthonormal basis, most variance first, and in how many columns the rows vary.
-
-    After those it has k directions without variance, or as many as there are. More of them would
-    be of no use, and the search is faster without.
-    """
-    n, d = X.shape
-    if d <= n:
-        squares, V = np.linalg.eigh(X.T @ X)
-        squares, V = squares[::-1], V[:, ::-1]
-    else:
-        _, values, Vt = np.linalg.svd(X, full_matrices=False)
-        squares, V = values**2, Vt.T
-    live = int(np.sum(squares > NO_VARIANCE * squares[0]))
-    return complete_basis(V[:, :live], V[:, :0], min(live + k, d)), live

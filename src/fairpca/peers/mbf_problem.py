@@ -8,11 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
+from ..linalg import complete_basis
 from .mmd_on_rows import GroupDiscrepancy
 from .preconditioned_descent import Metric, minimize_with_metric
 
-FEATURES_PER_UNKNOWN, MOST_FEATURES = 1.5, 6000
+FEATURES_PER_UNKNOWN = 1.5
 """Random features in the sketch of the curvature, for each entry of a basis."""
+
+MOST_UNKNOWNS, FEW_FEATURES = 1200, 500
+"""Beyond so many entries, the sketch holds few features: the steepest directions only."""
+
+NO_VARIANCE = 1e-13
+"""Directions with less than this share of the largest variance have none but rounding."""
 
 UNFINISHED = 1e-3
 """More than this share of the variance in sight, and the search has not converged."""
@@ -118,16 +125,45 @@ class VarianceAtDiscrepancy:
 
         def at(V: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
             slope, bend = slopes(V)
-            features = min(int(FEATURES_PER_UNKNOWN * V.size) + 50, MOST_FEATURES)
-            J = self.discrepancy.curvature(V, self.rng, features)
-            H = (2.0 * slope) * (J @ J.T)
+            many = V.size <= MOST_UNKNOWNS
+            features = int(FEATURES_PER_UNKNOWN * V.size) + 50 if many else FEW_FEATURES
+            L = np.sqrt(2.0 * slope) * self.discrepancy.curvature(V, self.rng, features)
             if bend > 0:
-                g = self.discrepancy(V)[1].ravel()
-                H += bend * np.outer(g, g)
-            H[np.diag_indices(len(H))] += self.curvature_of_variance
-            factor = scipy.linalg.cho_factor(H, lower=True, overwrite_a=True, check_finite=False)
-            return lambda G: scipy.linalg.cho_solve(factor, G.ravel(), check_finite=False).reshape(
-                G.shape
-            )
+                g = self.discrepancy(V)[1].reshape(-1, 1)
+                L = np.hstack([L, np.sqrt(bend) * g])
+            return _inverse(L, self.curvature_of_variance)
 
         return at
+
+
+def _inverse(L: np.ndarray, ridge: float) -> Callable[[np.ndarray], np.ndarray]:
+    """Return a function that multiplies by the inverse of ``L L^T + ridge I``."""
+    thin = L.shape[1] < L.shape[0]
+    inner = L.T @ L if thin else L @ L.T
+    inner[np.diag_indices(len(inner))] += ridge
+    factor = scipy.linalg.cho_factor(inner, lower=True, overwrite_a=True, check_finite=False)
+
+    def solve(g: np.ndarray) -> np.ndarray:
+        if thin:  # Woodbury
+            rest = scipy.linalg.cho_solve(factor, L.T @ g, check_finite=False)
+            return (g - L @ rest) / ridge
+        return scipy.linalg.cho_solve(factor, g, check_finite=False)
+
+    return lambda G: solve(G.ravel()).reshape(G.shape)
+
+
+def live_and_quiet_directions(X: np.ndarray, k: int) -> tuple[np.ndarray, int]:
+    """Return an orthonormal basis, most variance first, and in how many columns the rows vary.
+
+    After those it has k directions without variance, or as many as there are. More of them would
+    be of no use, and the search is faster without.
+    """
+    n, d = X.shape
+    if d <= n:
+        squares, V = np.linalg.eigh(X.T @ X)
+        squares, V = squares[::-1], V[:, ::-1]
+    else:
+        _, values, Vt = np.linalg.svd(X, full_matrices=False)
+        squares, V = values**2, Vt.T
+    live = int(np.sum(squares > NO_VARIANCE * squares[0]))
+    return complete_basis(V[:, :live], V[:, :0], min(live + k, d)), live

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..batches import row_blocks
+from ..batches import Rows, row_blocks
+from ..groups import Levels
 from ..parallel import each_item
 
 TILE = 256
@@ -95,3 +96,11 @@ class GroupDiscrepancy:
         along = self.X.T @ slopes
         J = along[:, None, :] * (frequencies * np.sqrt(2.0 / features))
         return J.reshape(d * k, features)
+
+
+def signs_of_groups(rows: Rows, weight: np.ndarray) -> np.ndarray:
+    """Return the share of each row in the mean of its group, negative for the second group."""
+    (attribute,) = rows.attributes
+    assert isinstance(attribute, Levels)
+    totals = np.bincount(attribute.codes, weights=weight)
+    return np.where(attribute.codes == 0, 1.0, -1.0) * weight / totals[attribute.codes]

@@ -2,7 +2,7 @@
 
 from .boxes import grouped_boxes
 from .canvas import paper_figure
-from .curves import Timing, timing_curves
+from .curves import TimedFits, Timing, timing_curves
 from .groups import group_legend, numbers_below, scatter_groups
 from .panels import headed, horizontal_grid, method_legend, note
 from .pictures import PictureRow, picture_page
@@ -11,6 +11,7 @@ from .style import MethodStyle, in_order, label_of, style_of
 __all__ = [
     "MethodStyle",
     "PictureRow",
+    "TimedFits",
     "Timing",
     "group_legend",
     "grouped_boxes",

@@ -17,18 +17,38 @@ class Timing:
     Parameters
     ----------
     mean, std : float
-        Seconds; where the method was stopped, those after which it was.
-    stopped : bool
-        Whether the method was stopped.
+        Seconds, over the fits.
     """
 
     mean: float
     std: float = 0.0
+
+
+@dataclass(frozen=True)
+class TimedFits:
+    """The running time of a method that may have been stopped, at one position.
+
+    Parameters
+    ----------
+    seconds : float
+        Median over the fits; where the method was stopped, the limit.
+    low, high : float, optional
+        Quartiles.
+    stopped : bool
+        Whether the method was stopped.
+    """
+
+    seconds: float
+    low: float | None = None
+    high: float | None = None
     stopped: bool = False
 
 
 def timing_curves(
-    axes: Any, timings: Mapping[str, Mapping[float, Timing]], methods: Sequence[str], limit: float
+    axes: Any,
+    timings: Mapping[str, Mapping[float, TimedFits]],
+    methods: Sequence[str],
+    limit: float,
 ) -> None:
     """Draw running times on a logarithmic axis, and where a method reached the time limit.
 
@@ -36,7 +56,7 @@ def timing_curves(
     ----------
     axes : matplotlib axes
         Panel to draw into.
-    timings : mapping of str to mapping of float to Timing
+    timings : mapping of str to mapping of float to TimedFits
         By method and position.
     methods : sequence of str
         Methods in drawing order.
@@ -51,26 +71,31 @@ def timing_curves(
         points = sorted(timings.get(method, {}).items())
         done = [(x, timing) for x, timing in points if not timing.stopped]
         if done:
-            # An error bar that reaches down to zero has no place on a logarithmic axis.
-            below = [min(timing.std, 0.9 * timing.mean) for _, timing in done]
-            above = [timing.std for _, timing in done]
-            x, y = [x for x, _ in done], [timing.mean for _, timing in done]
-            _curve(axes, method, x, y, [below, above])
+            _curve(axes, method, done)
         ends += [(method, x) for x, timing in points if timing.stopped]
     if ends:
         _stops(axes, ends, timings, limit)
 
 
-def _curve(axes: Any, method: str, x: Sequence[float], y: Sequence[float], error: Any) -> None:
-    options = line_options(method)
-    line = style_of(method).line
-    axes.errorbar(x, y, yerr=error, linestyle=line, elinewidth=0.9, capsize=1.5, **options)
+def _curve(axes: Any, method: str, points: Sequence[tuple[float, TimedFits]]) -> None:
+    x, y = [x for x, _ in points], [timing.seconds for _, timing in points]
+    below = [t.seconds - (t.seconds if t.low is None else t.low) for _, t in points]
+    above = [(t.seconds if t.high is None else t.high) - t.seconds for _, t in points]
+    axes.errorbar(
+        x,
+        y,
+        yerr=[below, above],
+        linestyle=style_of(method).line,
+        elinewidth=0.9,
+        capsize=1.5,
+        **line_options(method),
+    )
 
 
 def _stops(
     axes: Any,
     ends: Sequence[tuple[str, float]],
-    timings: Mapping[str, Mapping[float, Timing]],
+    timings: Mapping[str, Mapping[float, TimedFits]],
     limit: float,
 ) -> None:
     every_x = [x for at in timings.values() for x in at]
@@ -80,20 +105,32 @@ def _stops(
         place = taken[x] = taken.get(x, -1) + 1
         shown = x + step * ((place + 1) // 2) * (-1) ** place  # beside others stopped at this x
         before = max(((at, t) for at, t in timings[method].items() if at < x), default=None)
-        leads = [] if before is None or before[1].stopped else [(before[0], before[1].mean)]
+        leads = [] if before is None or before[1].stopped else [(before[0], before[1].seconds)]
         _stop(axes, method, leads, (shown, limit))
     axes.axhline(limit, color=FAINT, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
     axes.set_ylim(top=3 * limit)  # room for the arrows
+    _name_limit(axes, limit, [x for _, x in ends])
+
+
+def _name_limit(axes: Any, limit: float, taken: Sequence[float]) -> None:
+    """Write what the line is where no arrow is near."""
+    first, last = axes.get_xlim()
+    places = {"left": 0.01, "center": 0.5, "right": 0.99}
+
+    def room(side: str) -> float:
+        middle = {"left": 0.15, "center": 0.5, "right": 0.85}[side]
+        return min(abs((x - first) / (last - first) - middle) for x in taken)
+
+    side = max(places, key=room)
     axes.annotate(
         f"stopped after {limit:g} s",
-        (0.5, limit),
-        (0, 4),
+        (places[side], limit),
+        (0, 3),
         xycoords=("axes fraction", "data"),
         textcoords="offset points",
-        ha="center",
+        ha=side,
         size=8,
         color=FAINT,
-        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0},
     )
 
 
