@@ -61,6 +61,19 @@ def test_faces_are_chosen_from_all_groups_of_the_held_out_ones():
     assert sorted(faces.attributes["group"][chosen]) == ["a", "a", "b", "b", "c", "c"]
 
 
+def test_rare_groups_are_among_the_faces_shown():
+    faces = made_faces(200, 4)
+    rare = np.full(200, "no")
+    rare[faces.held_out[-2:]] = "yes"
+    both = replace(faces, attributes=faces.attributes | {"rare": rare})
+    assert "yes" in rare[chosen_faces(both, 4)]
+
+
+def test_no_more_faces_are_shown_than_there_are():
+    faces = made_faces(20, 4)
+    assert sorted(chosen_faces(faces, 100)) == faces.held_out.tolist()
+
+
 @pytest.fixture
 def fairface_folder(tmp_path):
     """A folder of the shape of FairFace, with 80 pictures of noise."""

@@ -100,18 +100,22 @@ def load_faces(data: Path | None, size: int, most: int = MOST_FACES) -> Faces:
 
 
 def chosen_faces(faces: Faces, n: int = SHOWN) -> np.ndarray:
-    """Return held-out faces to show: in turn the first new one of each group of each attribute.
+    """Return held-out faces to show: each time the first new one of the group shown least so far.
 
-    Nobody has looked at the pictures to choose them.
+    So all groups of all attributes are there, and nobody has looked at the pictures to choose.
     """
-    wanted = [(name, level) for name, z in faces.attributes.items() for level in np.unique(z)]
+    groups = [
+        faces.held_out[z[faces.held_out] == level]
+        for z in faces.attributes.values()
+        for level in np.unique(z)
+    ]
     chosen: list[int] = []
-    for turn in range(n):
-        name, level = wanted[turn % len(wanted)]
-        group = faces.held_out[faces.attributes[name][faces.held_out] == level]
-        fresh = group[~np.isin(group, chosen)]
-        if len(fresh):
-            chosen.append(int(fresh[0]))
+    while len(chosen) < n:
+        fresh = [group for group in groups if not np.isin(group, chosen).all()]
+        if not fresh:
+            break
+        rarest = min(fresh, key=lambda group: np.isin(chosen, group).sum())
+        chosen.append(int(rarest[~np.isin(rarest, chosen)][0]))
     return np.array(chosen)
 
 
