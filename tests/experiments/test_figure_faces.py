@@ -61,12 +61,15 @@ def test_faces_are_chosen_from_all_groups_of_the_held_out_ones():
     assert sorted(faces.attributes["group"][chosen]) == ["a", "a", "b", "b", "c", "c"]
 
 
-def test_rare_groups_are_among_the_faces_shown():
+def test_rare_groups_have_their_share_of_the_faces_shown():
     faces = made_faces(200, 4)
-    rare = np.full(200, "no")
-    rare[faces.held_out[-2:]] = "yes"
-    both = replace(faces, attributes=faces.attributes | {"rare": rare})
-    assert "yes" in rare[chosen_faces(both, 4)]
+    rare = np.full(200, "common")
+    rare[faces.held_out[-8:]] = "rare"
+    both = replace(faces, attributes=faces.attributes | {"frequency": rare})
+    chosen = chosen_faces(both, 12)
+    assert 5 <= np.count_nonzero(rare[chosen] == "rare") <= 7
+    counts = np.unique(faces.attributes["group"][chosen], return_counts=True)[1]
+    assert counts.min() >= 3
 
 
 def test_no_more_faces_are_shown_than_there_are():

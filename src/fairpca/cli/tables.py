@@ -22,6 +22,7 @@ LABELS = {
     "linear_probe_auc": "linear probe AUC",
     "boosting_probe_auc": "boosting AUC",
 }
+SECONDS = "seconds"
 MANY = 60
 """Tables of more rows than this are for the CSV, not for the terminal."""
 
@@ -34,7 +35,7 @@ def print_rows(console: Console, experiment: Experiment, rows: Sequence[Summary]
     for (dataset, k, protocol), block in blocks.items():
         parts = [experiment.name, dataset, f"k = {k}" if k is not None else "", protocol]
         console.print(_block(" · ".join(filter(None, parts)), block))
-    if any(row.paper_mean is not None for row in rows):
+    if any(row.paper_mean is not None and row.metric != SECONDS for row in rows):
         console.print(
             "[dim]mean ± standard deviation. Against the paper: [green]=[/green] to the printed "
             "digit, [yellow]~[/yellow] within one of its standard deviations, [red]![/red] beyond "
@@ -67,9 +68,12 @@ def cell(row: Summary | None) -> Text:
     if row is None:
         return Text("–", style="dim")
     digits = 3 if row.metric == "mmd2" else 2
-    text = Text(f"{row.mean:.{digits}f}")
-    text.append(f" ±{row.std:.{digits}f}", style="dim")
-    if row.paper_mean is not None:
+    how = ".2g" if row.metric == SECONDS else f".{digits}f"
+    text = Text(f"{row.mean:{how}}")
+    text.append(f" ±{row.std:{how}}", style="dim")
+    if row.paper_mean is not None and row.metric == SECONDS:
+        text.append(f" ({row.paper_mean:g})", style="dim")  # of another machine
+    elif row.paper_mean is not None:
         mark, style = _agreement(row, digits)
         text.append(f" {mark}", style=style)
         if mark == "!":

@@ -100,22 +100,23 @@ def load_faces(data: Path | None, size: int, most: int = MOST_FACES) -> Faces:
 
 
 def chosen_faces(faces: Faces, n: int = SHOWN) -> np.ndarray:
-    """Return held-out faces to show: each time the first new one of the group shown least so far.
+    """Return held-out faces to show: each time the first new one of the group that lacks most.
 
-    So all groups of all attributes are there, and nobody has looked at the pictures to choose.
+    The groups of an attribute are to have equal shares, so all groups of all attributes are
+    there; and nobody has looked at the pictures to choose.
     """
     groups = [
-        faces.held_out[z[faces.held_out] == level]
+        (faces.held_out[z[faces.held_out] == level], len(np.unique(z)))
         for z in faces.attributes.values()
         for level in np.unique(z)
     ]
     chosen: list[int] = []
     while len(chosen) < n:
-        fresh = [group for group in groups if not np.isin(group, chosen).all()]
+        fresh = [(group, m) for group, m in groups if not np.isin(group, chosen).all()]
         if not fresh:
             break
-        rarest = min(fresh, key=lambda group: np.isin(chosen, group).sum())
-        chosen.append(int(rarest[~np.isin(rarest, chosen)][0]))
+        lacking, _ = min(fresh, key=lambda pair: np.isin(chosen, pair[0]).sum() * pair[1])
+        chosen.append(int(lacking[~np.isin(lacking, chosen)][0]))
     return np.array(chosen)
 
 

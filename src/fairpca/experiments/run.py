@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import joblib
+from sklearn.exceptions import ConvergenceWarning
 
-from ..errors import FairPCAError, MissingExtraError
+from ..errors import FairPCAError, MissingExtraError, ResidualWarning
+from ..peers import NothingLeftToRemoveWarning
 from .experiment import Experiment, Key, Result, Settings, Summary, Task
 from .outputs import write_figure, write_table
 from .results_file import ResultsFile, fingerprint
 
 Progress = Callable[[int, int, Key | None], None]
 """Told how many tasks are done, of how many, and which one came last."""
+
+
+TOLD_BY_NUMBERS = (NothingLeftToRemoveWarning, ConvergenceWarning, ResidualWarning)
+"""A method that does not reach its aim warns. In a table its numbers say so, row by row."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +119,10 @@ def _outcomes(tasks: Sequence[Task], jobs: int) -> Iterator[Result | Failure]:
 
 def _run_task(task: Task) -> Result | Failure:
     try:
-        values = task.run(**task.arguments)
+        with warnings.catch_warnings():
+            for category in TOLD_BY_NUMBERS:
+                warnings.simplefilter("ignore", category)
+            values = task.run(**task.arguments)
     except (MissingExtraError, FileNotFoundError):
         raise  # every other task would fail alike
     except (FairPCAError, ValueError, ArithmeticError, RuntimeError) as error:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from ..datasets import Lee2022, load_lee2022
 from ..metrics import explained_variance_ratio, median_bandwidth, squared_mmd
-from ..peers import PCA, NothingLeftToRemoveWarning, SamadiPCA
+from ..peers import PCA, SamadiPCA
 from .evaluate import HELD_OUT, PAPER, Projected, attribute_auc, downstream
 from .experiment import Experiment, Result, Settings, Summary, Task
 from .methods import METHODS, OURS, make_method
@@ -45,11 +43,7 @@ def evaluate_split(dataset: str, k: int, method: str, draw: int, data: Any) -> d
         estimator: Any = SamadiPCA(k, original_features=True)
     else:
         estimator = make_method(method, X.shape[1], k)
-    with warnings.catch_warnings():
-        # INLP finds nothing more to remove, R-LACE does not win the game: as in the paper.
-        warnings.simplefilter("ignore", NothingLeftToRemoveWarning)
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        estimator.fit(X, sensitive_features=split.z_train)
+    estimator.fit(X, sensitive_features=split.z_train)
     train = Projected(estimator.transform(X), split.y_train, split.z_train)
     test = Projected(estimator.transform(X_test), split.y_test, split.z_test)
     values = {**_of_the_subspace(estimator, k, X, X_test, split.z_test, method)}
