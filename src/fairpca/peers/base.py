@@ -63,12 +63,12 @@ class MomentPeer(AsPublished, FitsGivenMoments, FairTransformer):
         return learned_by_a_peer(self._linear_map(moments), moments)
 
 
-class RowPeer(AsPublished, Represents):
+class FitsRows(AsPublished, Represents):
     """Base of the methods that need the rows themselves, all at once."""
 
     @abstractmethod
-    def _linear_map(self, rows: Rows, moments: GroupMoments) -> LinearMap:
-        """Return the map that the method learns; `rows.X` is a dense array of doubles."""
+    def _learned_from(self, rows: Rows) -> dict[str, Any]:
+        """Return what is learned from the rows."""
 
     def _check_parameters(self) -> None:
         """Accept all parameters; methods with parameters check them here."""
@@ -86,7 +86,7 @@ class RowPeer(AsPublished, Represents):
         Parameters
         ----------
         X : array-like or frame of shape (n, d)
-            Features.
+            Features; sparse matrices where the method knows them.
         y : ignored
             There for the signature.
         sensitive_features : array-like, Series, frame or dict of columns with n rows
@@ -101,12 +101,21 @@ class RowPeer(AsPublished, Represents):
         with unchanged_on_error(self):
             self._check_parameters()
             rows = self._rows(X, y, sensitive_features, sample_weight, first=True, partial=False)
-            rows = rows.materialized()
-            moments = finite_moments(rows, with_scatters=False)
-            rows = Rows(rows.X.astype(float, copy=False), rows.weight, rows.attributes)
-            learned = learned_by_a_peer(self._linear_map(rows, moments), moments)
-            self.__dict__.update(learned)
+            self.__dict__.update(self._learned_from(rows.materialized()))
         return self
+
+
+class RowPeer(FitsRows):
+    """Base of the methods that learn a linear map from dense rows."""
+
+    @abstractmethod
+    def _linear_map(self, rows: Rows, moments: GroupMoments) -> LinearMap:
+        """Return the map that the method learns; `rows.X` is a dense array of doubles."""
+
+    def _learned_from(self, rows: Rows) -> dict[str, Any]:
+        moments = finite_moments(rows, with_scatters=False)
+        rows = Rows(rows.X.astype(float, copy=False), rows.weight, rows.attributes)
+        return learned_by_a_peer(self._linear_map(rows, moments), moments)
 
     def _features(self, X: Any, *, first: bool, **checks: Any) -> tuple[np.ndarray, dict | None]:
         return super()._features(X, first=first, **{**checks, "accept_sparse": False})

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..batches import Rows
 from ..errors import InfeasibleError
-from ..estimators.inputs import check_weights, unchanged_on_error
+from ..estimators.inputs import check_weights
 from ..estimators.kernel_parameters import check_function, check_kernel_parameters, kernel_for
 from ..estimators.parameters import check_n_components
-from ..estimators.representation import Represents
 from ..estimators.rows_to_moments import check_finite
 from ..kernels import PRECOMPUTED, KernelColumns, kernel_matrix, warn_of_negative_directions
 from ..maps import FeatureMap, LinearMap
@@ -24,7 +23,7 @@ from ..solvers import (
     equalize_kernel_means,
     maximize_variance,
 )
-from .base import AsPublished, MomentPeer
+from .base import FitsRows, MomentPeer
 
 
 def principal_components(moments: GroupMoments, k: int | float | None) -> Subspace:
@@ -178,7 +177,7 @@ class PCA(IgnoresSensitiveFeatures, MomentPeer):
         }
 
 
-class KernelPeer(AsPublished, Represents):
+class KernelPeer(FitsRows):
     """Base of the kernel methods: all rows at once, compared with each other by a kernel."""
 
     solver: str = "auto"
@@ -210,43 +209,13 @@ class KernelPeer(AsPublished, Represents):
     def _learn(self, rows: Rows, columns: KernelColumns) -> dict[str, Any]:
         """Return what was learned; `columns` compares rows with the training rows."""
 
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        sensitive_features: Any = None,
-        sample_weight: Any = None,
-    ) -> Self:
-        """Learn the representation of the rows of `X`.
-
-        Parameters
-        ----------
-        X : array-like, frame or sparse matrix of shape (n, d)
-            Features.
-        y : ignored
-            There for the signature.
-        sensitive_features : array-like, Series, frame or dict of columns with n rows
-            Sensitive attributes, paired with the rows by position.
-        sample_weight : array-like of shape (n,), optional
-            Weights >= 0.
-
-        Returns
-        -------
-        self
-        """
-        with unchanged_on_error(self):
-            self._check_parameters()
-            rows = self._rows(X, y, sensitive_features, sample_weight, first=True, partial=False)
-            check_finite(rows)
-            rows = rows.materialized()
-            kernel, training_rows = kernel_for(self, rows), rows.X.astype(float)
-            if callable(kernel.name):
-                check_function(kernel, training_rows)
-            learned = self._learn(rows, KernelColumns(kernel, training_rows))
-            learned |= {"gamma_": kernel.gamma_in_use, "n_samples_seen_": rows.n_rows}
-            self.__dict__.update(learned)
-        return self
+    def _learned_from(self, rows: Rows) -> dict[str, Any]:
+        check_finite(rows)
+        kernel, training_rows = kernel_for(self, rows), rows.X.astype(float)
+        if callable(kernel.name):
+            check_function(kernel, training_rows)
+        learned = self._learn(rows, KernelColumns(kernel, training_rows))
+        return learned | {"gamma_": kernel.gamma_in_use, "n_samples_seen_": rows.n_rows}
 
     def _check_parameters(self) -> None:
         check_kernel_parameters(self)

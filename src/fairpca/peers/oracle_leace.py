@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin
@@ -11,14 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..batches import Rows
 from ..errors import MissingGroupError
-from ..estimators.inputs import check_lengths, check_same_order, unchanged_on_error
+from ..estimators.inputs import check_lengths, check_same_order
 from ..estimators.learned import groups_of
-from ..estimators.representation import Represents
 from ..estimators.rows_to_moments import finite_moments
 from ..groups import Attribute, Levels, Numeric, read_attributes
 from ..moments import AttributeMoments, GroupMoments, NumericMoments
 from ..solvers.checks import check_attributes
-from .base import AsPublished
+from .base import FitsRows
 
 DEPENDENT = 1e-8
 """Combinations of attribute columns shorter than this, relative to the longest, are nothing."""
@@ -107,7 +106,7 @@ class AttributeColumns:
         return np.array([known[label] for label in attribute.labels])[attribute.codes]
 
 
-class OracleLEACE(OneToOneFeatureMixin, AsPublished, Represents):
+class OracleLEACE(OneToOneFeatureMixin, FitsRows):
     """Subtract from each row what its attributes, known at `transform`, explain of it.
 
     The residual of a regression of the features on the attributes: for one categorical attribute,
@@ -152,40 +151,16 @@ class OracleLEACE(OneToOneFeatureMixin, AsPublished, Represents):
 
     _columns: tuple[AttributeColumns, ...]
 
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        sensitive_features: Any = None,
-        sample_weight: Any = None,
-    ) -> Self:
-        """Learn what the attributes explain of the features.
-
-        Parameters
-        ----------
-        X : array-like, frame or sparse matrix of shape (n, d)
-            Features.
-        y : ignored
-            There for the signature.
-        sensitive_features : array-like, Series, frame or dict of columns with n rows
-            Sensitive attributes, paired with the rows by position.
-        sample_weight : array-like of shape (n,), optional
-            Weights >= 0.
-
-        Returns
-        -------
-        self
-        """
-        with unchanged_on_error(self):
-            rows = self._rows(X, y, sensitive_features, sample_weight, first=True, partial=False)
-            moments = finite_moments(rows, with_scatters=False)
-            check_attributes(moments.attributes)
-            self._columns = tuple(AttributeColumns.seen_in(a) for a in moments.attributes)
-            self.coefficients_ = oracle_leace(moments, self._weighted_columns(rows))
-            self.mean_, self.n_samples_seen_ = moments.mean, moments.n_rows
-            self.groups_ = groups_of(moments.attributes)
-        return self
+    def _learned_from(self, rows: Rows) -> dict[str, Any]:
+        moments = finite_moments(rows, with_scatters=False)
+        check_attributes(moments.attributes)
+        self._columns = tuple(AttributeColumns.seen_in(a) for a in moments.attributes)
+        return {
+            "coefficients_": oracle_leace(moments, self._weighted_columns(rows)),
+            "mean_": moments.mean,
+            "n_samples_seen_": moments.n_rows,
+            "groups_": groups_of(moments.attributes),
+        }
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
         """Fit to the rows of `X` and return them without what their attributes explain.
