@@ -21,15 +21,15 @@ demo: .venv/demo  ## Fair PCA on 1,989 real mortgage applications: what changes,
 	@$(BIN)/python examples/first_steps.py
 
 test: .venv/dev lint  ## All checks: style, types, import contracts, tests
-	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses=2
+	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses=2 --dist worksteal
 
 test-slow: .venv/dev  ## The tests that take minutes, such as whole tables of the paper
-	FAIRPCA_SLOW=1 SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses=2 -m slow
+	FAIRPCA_SLOW=1 SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses=2 --dist worksteal -m slow
 
 test-oldest:  ## The tests on the oldest supported versions (Python 3.11)
 	$(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/pip install --quiet --disable-pip-version-check --constraint tests/oldest.txt --editable '.[test]'
-	.venv-oldest/bin/python -m pytest --numprocesses=2
+	.venv-oldest/bin/python -m pytest --numprocesses=2 --dist worksteal
 
 lint: .venv/dev  ## Style, types and import contracts
 	$(BIN)/ruff check .

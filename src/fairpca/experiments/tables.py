@@ -89,7 +89,7 @@ def _of_the_subspace(
 
 
 def _tasks(dataset: str, methods: Sequence[str], settings: Settings) -> list[Task]:
-    draws = range(2 if settings.quick else 10)
+    draws = range(1 if settings.quick else 10)
     return [
         Task(
             key={"dataset": dataset, "k": k, "method": method, "draw": draw},
