@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -216,3 +218,19 @@ def test_what_cannot_be_is_said(wrong, message, rows):
 def test_one_group_among_the_test_rows_is_refused(rows):
     with pytest.raises(SingleGroupError, match="sensitive_test"):
         curve_on(rows, FairPCA(2), LogisticRegression(), sensitive_test=np.zeros(N_TEST))
+
+
+def test_a_pipeline_is_refused_with_advice():
+    X, groups = np.eye(4), [0, 1, 0, 1]
+    model = make_pipeline(StandardScaler(), FairPCA())
+    with pytest.raises(TypeError, match="not Pipeline"):
+        tradeoff_curve(
+            model,
+            LogisticRegression(),
+            X,
+            groups,
+            X,
+            groups,
+            sensitive_train=groups,
+            sensitive_test=groups,
+        )

@@ -37,7 +37,8 @@ def reproduce(
     data: Annotated[
         Path | None,
         typer.Option(
-            help="Folder with the data; by default that of FAIRPCA_DATA, else downloaded.",
+            help="Folder with the data; by default that of FAIRPCA_DATA. What is not there is "
+            "downloaded where that is possible; the splits of the tables are not.",
             exists=True,
             file_okay=False,
         ),

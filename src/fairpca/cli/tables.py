@@ -23,6 +23,9 @@ LABELS = {
     "boosting_probe_auc": "boosting AUC",
 }
 SECONDS = "seconds"
+WIDE = 140
+"""Columns of a terminal from which standard deviations find room."""
+
 MANY = 60
 """Tables of more rows than this are for the CSV, not for the terminal."""
 
@@ -34,16 +37,17 @@ def print_rows(console: Console, experiment: Experiment, rows: Sequence[Summary]
         blocks.setdefault((row.dataset, row.k, row.protocol), []).append(row)
     for (dataset, k, protocol), block in blocks.items():
         parts = [experiment.name, dataset, f"k = {k}" if k is not None else "", protocol]
-        console.print(_block(" · ".join(filter(None, parts)), block))
+        spread = console.width >= WIDE
+        console.print(_block(" · ".join(filter(None, parts)), block, spread=spread))
     if any(row.paper_mean is not None and row.metric != SECONDS for row in rows):
         console.print(
-            "[dim]mean ± standard deviation. Against the paper: [green]=[/green] to the printed "
-            "digit, [yellow]~[/yellow] within one of its standard deviations, [red]![/red] beyond "
-            "(its number in brackets).[/dim]"
+            "[dim]Means; standard deviations are in the CSV. Against the paper: "
+            "[green]=[/green] to the printed digit, [yellow]~[/yellow] within one of its "
+            "standard deviations, [red]![/red] beyond (its number in brackets).[/dim]"
         )
 
 
-def _block(title: str, rows: Sequence[Summary]) -> Table:
+def _block(title: str, rows: Sequence[Summary], *, spread: bool) -> Table:
     metrics = list(dict.fromkeys(row.metric for row in rows))
     places = list(dict.fromkeys((row.method, row.parameter) for row in rows))
     cells = {(row.method, row.parameter, row.metric): row for row in rows}
@@ -57,20 +61,21 @@ def _block(title: str, rows: Sequence[Summary]) -> Table:
     for method, parameter in places[:MANY]:
         first = [method, f"{parameter:g}" if parameter is not None else ""]
         found = [cells.get((method, parameter, metric)) for metric in metrics]
-        table.add_row(*first[: 1 + with_parameter], *map(cell, found))
+        table.add_row(*first[: 1 + with_parameter], *(cell(row, spread=spread) for row in found))
     if len(places) > MANY:
         table.caption = f"and {len(places) - MANY} more rows in the CSV"
     return table
 
 
-def cell(row: Summary | None) -> Text:
-    """Return mean and deviation, marked by how near the paper's number is."""
+def cell(row: Summary | None, *, spread: bool = True) -> Text:
+    """Return the mean, and the deviation if asked, marked by how near the paper's number is."""
     if row is None:
         return Text("–", style="dim")
     digits = 3 if row.metric == "mmd2" else 2
     how = ".2g" if row.metric == SECONDS else f".{digits}f"
     text = Text(f"{row.mean:{how}}")
-    text.append(f" ±{row.std:{how}}", style="dim")
+    if spread and row.std > 0:
+        text.append(f" ±{row.std:{how}}", style="dim")
     if row.paper_mean is not None and row.metric == SECONDS:
         text.append(f" ({row.paper_mean:g})", style="dim")  # of another machine
     elif row.paper_mean is not None:

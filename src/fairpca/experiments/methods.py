@@ -31,7 +31,7 @@ METHODS: dict[str, Callable[[int, int], Any]] = {
     "INLP": lambda d, k: INLP(k),
     "RLACE": lambda d, k: RLACE(k),
     "Fair PCA": lambda d, k: FairPCA(k),
-    "Fair Kernel PCA": lambda d, k: FairKernelPCA(k, center=False),
+    "Fair Kernel PCA": lambda d, k: FairKernelPCA(k, center=False, random_state=0),
     "Fair PCA-S (0.5)": _fair_pca_s(0.5),
     "Fair PCA-S (0.85)": _fair_pca_s(0.85),
 }

@@ -117,6 +117,12 @@ def tradeoff_curve(
     True
     """
     check_choice("solver", solver, SOLVERS)
+    if not isinstance(estimator, FairPCA | FairKernelPCA):
+        raise TypeError(
+            f"tradeoff_curve takes a FairPCA or a FairKernelPCA, not {type(estimator).__name__}: "
+            f"it puts the fair and the standard components together itself. Impute and scale the "
+            f"rows first, and pass what comes out."
+        )
     lambdas = [check_tradeoff(value) for value in tradeoffs]
     rows = JudgedRows.coded(y_test, sensitive_test, estimator.pos_label)
     parts = TradeoffParts.fit(estimator, X_train, y_train, sensitive_features=sensitive_train)
