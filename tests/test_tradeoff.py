@@ -1,10 +1,18 @@
 """The trade-off curve from one fit: the same models as fitting one lambda after the other."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
+import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.ensemble import VotingClassifier
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.metrics import roc_auc_score
+from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -12,6 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from fairpca import FairKernelPCA, FairPCA, SingleGroupError
 from fairpca.metrics import selection_rate_gap, true_positive_rate_gap
+from fairpca.peers import INLP, LEACE, PCA, SAL, SPLINCE, SamadiPCA
 from fairpca.tradeoff import (
     PAPERS_TRADEOFFS,
     TradeoffParts,
@@ -220,17 +229,142 @@ def test_one_group_among_the_test_rows_is_refused(rows):
         curve_on(rows, FairPCA(2), LogisticRegression(), sensitive_test=np.zeros(N_TEST))
 
 
-def test_a_pipeline_is_refused_with_advice():
-    X, groups = np.eye(4), [0, 1, 0, 1]
-    model = make_pipeline(StandardScaler(), FairPCA())
-    with pytest.raises(TypeError, match="not Pipeline"):
-        tradeoff_curve(
-            model,
-            LogisticRegression(),
-            X,
-            groups,
-            X,
-            groups,
-            sensitive_train=groups,
-            sensitive_test=groups,
+@pytest.mark.parametrize("last", [FairPCA(4), FairKernelPCA(3), LEACE()])
+def test_the_first_steps_of_a_pipeline_are_fitted_once_to_the_training_rows(last, rows):
+    X, y, z = rows
+    X = X.copy()
+    X[::7, 1] = np.nan
+    first = make_pipeline(SimpleImputer(), StandardScaler()).fit(X[:N_TRAIN])
+    by_hand = curve_on((first.transform(X), y, z), last, LogisticRegression())
+    pipeline = make_pipeline(SimpleImputer(), StandardScaler(), last)
+    assert curve_on((X, y, z), pipeline, LogisticRegression()) == by_hand
+    assert not hasattr(pipeline[0], "statistics_")
+    alone = curve_on((first.transform(X), y, z), make_pipeline(last), LogisticRegression())
+    assert alone == by_hand
+
+
+@pytest.mark.parametrize(
+    "last", [StandardScaler(), make_pipeline(StandardScaler(), StandardScaler()), INLP()]
+)
+def test_what_is_not_fair_or_not_fitted_from_moments_is_refused(last, rows):
+    with pytest.raises(TypeError, match="tradeoff_curve takes a FairPCA"):
+        curve_on(rows, last, LogisticRegression())
+
+
+PEERS = {
+    "eraser": LEACE(),
+    "eraser of some directions": SAL(1),
+    "eraser that keeps the target": SPLINCE(),
+    "few components": SamadiPCA(2),
+    "many components": SamadiPCA(5),
+}
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_a_peer_stands_beside_lambda_times_the_plain_columns(name, rows):
+    X, y, z = rows
+    peer, train = PEERS[name], slice(0, N_TRAIN)
+    fitted = clone(peer).fit(X[train], y[train], sensitive_features=z[train])
+    plain = X - X[train].mean(axis=0)
+    if fitted.n_components_ < D:
+        plain = PCA(fitted.n_components_).fit(X[train]).transform(X)
+    classifier = LogisticRegression(C=0.05, tol=1e-9, max_iter=10_000)
+    curve = curve_on(rows, peer, classifier, tradeoffs=[0.0, 0.2, 1.0])
+    for point in curve:
+        halves = [fitted.transform(X), point.tradeoff * plain][: 2 if point.tradeoff else 1]
+        T = np.hstack(halves)
+        classifier.fit(T[train], y[train])
+        said = classifier.predict(T[N_TRAIN:])
+        assert point.accuracy == pytest.approx(np.mean(said == y[N_TRAIN:]))
+        assert point.selection_rate_gap == pytest.approx(selection_rate_gap(said, z[N_TRAIN:]))
+        assert point.auc == pytest.approx(
+            roc_auc_score(y[N_TRAIN:], classifier.decision_function(T[N_TRAIN:])), abs=2e-4
         )
+
+
+@pytest.mark.parametrize("name", PEERS)
+@pytest.mark.parametrize("classifier", [RidgeClassifier(solver="cholesky"), SVC(gamma=0.1)])
+def test_a_peer_in_fewer_columns_is_the_same_to_learners_of_inner_products(name, classifier, rows):
+    lambdas = [0.0, 0.3]
+    compact = curve_on(rows, PEERS[name], classifier, tradeoffs=lambdas, compact=True)
+    assert_same_points(compact, curve_on(rows, PEERS[name], classifier, tradeoffs=lambdas))
+
+
+def test_a_peer_reads_wide_and_sparse_rows_too(rows):
+    X, y, z = rows
+    sparse = scipy.sparse.csr_array(np.where(np.abs(X - 5) > 2, X, 0.0))
+    dense = curve_on((sparse.toarray(), y, z), SamadiPCA(2), LogisticRegression())
+    assert_same_points(curve_on((sparse, y, z), SamadiPCA(2), LogisticRegression()), dense)
+
+
+def test_a_fair_peer_is_fairer_at_zero_than_at_one(rows):
+    fair, plain = curve_on(rows, LEACE(), LogisticRegression(), tradeoffs=[0.0, 1.0])
+    assert fair.selection_rate_gap < 0.5 * plain.selection_rate_gap
+    assert fair.auc < plain.auc
+
+
+def test_rates_and_sizes_of_all_groups_are_there(rows):
+    (point,) = curve_on(rows, FairPCA(5), LogisticRegression(), tradeoffs=[1.0])
+    rates = point.attributes["sensitive"]
+    _, y, z = (part[N_TRAIN:] for part in rows)
+    assert rates.n_rows == {g: int(np.sum(z == g)) for g in (0, 1)}
+    assert rates.n_positives == {g: int(np.sum(y[z == g])) for g in (0, 1)}
+    low, high = sorted(rates.selection_rates.values())
+    assert high - low == pytest.approx(point.selection_rate_gap)
+    low, high = sorted(rates.true_positive_rates.values())
+    assert high - low == pytest.approx(point.true_positive_rate_gap)
+
+
+@pytest.mark.parametrize("container", [dict, pd.DataFrame, pl.DataFrame])
+def test_gaps_of_several_attributes_come_together_and_equal_those_one_by_one(container, rows):
+    z = rows[2][N_TRAIN:]
+    age = np.where(rows[0][N_TRAIN:, 3] > 5, "old", "young")
+    several = curve_on(
+        rows, FairPCA(5), LogisticRegression(), sensitive_test=container({"sex": z, "age": age})
+    )
+    by_sex = curve_on(rows, FairPCA(5), LogisticRegression(), sensitive_test=z)
+    by_age = curve_on(rows, FairPCA(5), LogisticRegression(), sensitive_test=age)
+    for both, sex, old in zip(several, by_sex, by_age, strict=True):
+        assert both.attributes["sex"] == sex.attributes["sensitive"]
+        assert both.attributes["age"] == old.attributes["sensitive"]
+        assert both.selection_rate_gap == max(sex.selection_rate_gap, old.selection_rate_gap)
+        assert (both.accuracy, both.auc) == (sex.accuracy, sex.auc)
+
+
+def test_an_attribute_of_several_that_cannot_be_compared_is_named(rows):
+    attributes = {"sex": rows[2][N_TRAIN:], "planet": np.zeros(N_TEST)}
+    with pytest.raises(SingleGroupError, match=r"sensitive_test\['planet'\]"):
+        curve_on(rows, FairPCA(2), LogisticRegression(), sensitive_test=attributes)
+
+
+@pytest.mark.parametrize(
+    "classifier",
+    [LogisticRegression(), SVC(), DecisionTreeClassifier(random_state=0), NearestCentroid()],
+)
+def test_auc_is_that_of_the_scores_whichever_they_are(classifier, rows):
+    X, y, z = rows
+    fair = FairPCA(4).fit(X[:N_TRAIN], sensitive_features=z[:N_TRAIN])
+    fitted = clone(classifier).fit(fair.transform(X[:N_TRAIN]), y[:N_TRAIN])
+    new = fair.transform(X[N_TRAIN:])
+    scored = hasattr(fitted, "decision_function")
+    scores = fitted.decision_function(new) if scored else fitted.predict_proba(new)[:, 1]
+    (point,) = curve_on(rows, FairPCA(4), classifier, tradeoffs=[0.0], solver="refit")
+    assert point.auc == pytest.approx(roc_auc_score(y[N_TRAIN:], scores))
+
+
+def test_a_classifier_without_scores_has_no_auc(rows):
+    (point,) = curve_on(
+        rows, FairPCA(4), VotingClassifier([("a", RidgeClassifier())]), tradeoffs=[0]
+    )
+    assert np.isnan(point.auc)
+    assert 0 < point.accuracy < 1
+
+
+@pytest.mark.parametrize("estimator", [FairPCA(5), LEACE()])
+def test_the_positive_label_may_be_the_first_class(estimator, rows):
+    X, y, z = rows
+    words = np.where(y == 1, "accept", "refuse")
+    in_words = curve_on((X, words, z), estimator, LogisticRegression(), pos_label="accept")
+    assert_same_points(in_words, curve_on(rows, estimator, LogisticRegression()))
+    numbers = curve_on(rows, estimator, LogisticRegression())
+    assert [p.auc for p in in_words] == pytest.approx([p.auc for p in numbers])

@@ -7,13 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
-from sklearn.utils import check_random_state
 
+from .cross_fitting import cross_fitted_aucs
 from .inputs import finite_rows, integer_levels, median_threshold, present_values
-from .probes import Probe, as_classifier, few_threads, level_scores
-from .rank_auc import macro_auc, permuted_macro_auc
+from .probes import Probe, as_classifier
 
 
 @dataclass(frozen=True)
@@ -23,7 +20,7 @@ class Leakage:
     Parameters
     ----------
     probe : str
-        "linear", "boosting", or the class name of the classifier that was passed.
+        "linear", "boosting", "kernel", or the class name of the classifier that was passed.
     auc : float
         Mean of `fold_aucs`: 0.5 is guessing, 1 is certainty.
     fold_aucs : tuple of float
@@ -34,6 +31,10 @@ class Leakage:
         How often such a probe does as well or better.
     n_rows : int
         Number of rows scored, each of them once.
+    interval : (float, float)
+        Where the AUC on new rows lies, with 95 % confidence. It may include 0.5 where the
+        p-value is small, and the other way round: it says how large a leak is, and
+        `above_chance` whether there is one.
     """
 
     probe: str
@@ -43,6 +44,7 @@ class Leakage:
     chance_interval: tuple[float, float]
     p_value: float
     n_rows: int
+    interval: tuple[float, float]
 
     @property
     def above_chance(self) -> bool:
@@ -51,10 +53,11 @@ class Leakage:
 
     def __str__(self) -> str:
         low, high = self.chance_interval
+        least, most = self.interval
         below = "; below chance: are these the rows the projection was fitted to?"
         return (
-            f"{self.probe} probe: AUC {self.auc:.3f} on {self.n_rows} rows "
-            f"(chance {low:.3f} to {high:.3f}, p = {self.p_value:.3g})"
+            f"{self.probe} probe: AUC {self.auc:.3f} [{least:.3f}, {most:.3f}] "
+            f"on {self.n_rows} rows (chance {low:.3f} to {high:.3f}, p = {self.p_value:.3g})"
             f"{below if self.auc < low else ''}"
         )
 
@@ -78,7 +81,7 @@ def leakage(
     regularised model would hardly use; pass ``probe=LogisticRegression()`` to ask that question.
 
     Equal means do not hide what a non-linear probe can see. A linear probe at chance is no
-    promise about another model: measure with ``probe="boosting"`` too.
+    promise about another model: measure with ``probe="boosting"`` and ``probe="kernel"`` too.
 
     Parameters
     ----------
@@ -88,8 +91,9 @@ def leakage(
         Level of each row. With more than two levels, the AUCs of each level against the rest
         are averaged. Floats with more than 10 distinct values, or with one that is not a whole
         number, are split at their median (above or not).
-    probe : "linear", "boosting" or classifier, default="linear"
-        Logistic regression on standardised columns; gradient-boosted trees; or any scikit-learn
+    probe : "linear", "boosting", "kernel" or classifier, default="linear"
+        Logistic regression on standardised columns; gradient-boosted trees; logistic regression on
+        Gaussian-kernel features of standardised columns, with 200 landmarks; or any scikit-learn
         classifier with ``predict_proba`` or ``decision_function``, of which clones are fitted.
     cv : int, default=5
         Number of stratified, shuffled folds.
@@ -119,6 +123,8 @@ def leakage(
     the permuted means from 0.5 are therefore stretched by :math:`\sqrt 2`. In simulations on
     pure noise, a test at 5 % without it raised a false alarm in 8 to 15 % of cases; with it, in
     2 to 5 %. It is derived for linear probes and was checked by simulation for boosted trees.
+    How the confidence interval is computed is in the notes of
+    `fairpca.metrics.cross_fitting.cross_fitted_aucs`.
 
     Examples
     --------
@@ -136,30 +142,16 @@ def leakage(
     levels, codes = integer_levels(values if threshold is None else values > threshold, "attribute")
     _check_draws(cv, n_permutations)
     _check_fold_sizes(levels, np.bincount(codes), cv)
-    name, classifier = as_classifier(probe)
-
-    random = check_random_state(random_state)
-    folds = list(StratifiedKFold(cv, shuffle=True, random_state=random).split(T, codes))
-    rng = np.random.default_rng(random.randint(2**31 - 1))
-    fold_aucs, chance = [], np.zeros(n_permutations)
-    for train, test in folds:
-        with few_threads(len(T)):
-            scores = level_scores(clone(classifier).fit(T[train], codes[train]), T[test])
-        fold_aucs.append(float(macro_auc(scores, codes[test][None])[0]))
-        chance += permuted_macro_auc(scores, codes[test], n_permutations, rng) / cv
-
-    auc = float(np.mean(fold_aucs))
-    chance = 0.5 + np.sqrt(2) * (chance - 0.5)
-    low, high = np.clip(np.quantile(chance, [0.025, 0.975]), 0, 1)
-    as_good = np.count_nonzero(chance >= auc - 1e-12)  # equal means may differ by rounding
+    draws = cross_fitted_aucs(T, codes, probe, cv, n_permutations, random_state)
     return Leakage(
-        probe=name,
-        auc=auc,
-        fold_aucs=tuple(fold_aucs),
-        chance_mean=float(chance.mean()),
-        chance_interval=(float(low), float(high)),
-        p_value=float((1 + as_good) / (1 + n_permutations)),
-        n_rows=len(T),
+        probe=as_classifier(probe)[0],
+        auc=draws.auc,
+        fold_aucs=draws.fold_aucs,
+        chance_mean=float(draws.chance_draws.mean()),
+        chance_interval=draws.chance_interval,
+        p_value=draws.p_value,
+        n_rows=draws.n_rows,
+        interval=draws.interval(),
     )
 
 

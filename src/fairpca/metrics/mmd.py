@@ -41,6 +41,10 @@ def squared_mmd(
     mmd2 : float
         Between 0 and 2.
 
+    See Also
+    --------
+    fairpca.metrics.mmd_test : The same on at most a few thousand rows, with a p-value.
+
     Notes
     -----
     The kernel is :math:`k(a, b) = \exp(-|a - b|^2 / 2\sigma^2)` and the estimate for groups
@@ -68,7 +72,7 @@ def squared_mmd(
     """
     T = finite_rows(T)
     levels, codes = integer_levels(present_values(groups, len(T), "groups"), "groups")
-    sigma = median_bandwidth(T) if bandwidth == "median" else _checked_bandwidth(bandwidth)
+    sigma = median_bandwidth(T) if bandwidth == "median" else checked_bandwidth(bandwidth)
 
     parts = [T[codes == level] for level in range(len(levels))]
     within = [_mean_kernel(A, A, sigma) for A in parts]
@@ -108,17 +112,23 @@ def median_bandwidth(T: ArrayLike) -> float:
     if len(T) > _MOST_ROWS_FOR_MEDIAN:
         rng = np.random.default_rng(0)
         T = T[rng.choice(len(T), size=_MOST_ROWS_FOR_MEDIAN, replace=False)]
-    median = float(np.median(pdist(T, "sqeuclidean"), overwrite_input=True))
+    return bandwidth_of(pdist(T, "sqeuclidean"), len(T))
+
+
+def bandwidth_of(squares: np.ndarray, n_rows: int) -> float:
+    """Return the median heuristic of the squared distances of all pairs of `n_rows` rows."""
+    median = float(np.median(squares))
     if median == 0:
         raise ValueError(
-            f"At least half of the pairs among the {len(T)} rows of T are equal, so their median "
+            f"At least half of the pairs among the {n_rows} rows of T are equal, so their median "
             f"distance is 0 and a kernel of width 0 compares nothing. Pass the bandwidth as a "
             f"number at the scale at which rows count as different."
         )
     return float(np.sqrt(median / 2))
 
 
-def _checked_bandwidth(bandwidth: float | str) -> float:
+def checked_bandwidth(bandwidth: float | str) -> float:
+    """Return a width as a plain number; raise if it is none."""
     if isinstance(bandwidth, str) or not 0 < bandwidth < np.inf:
         raise ValueError(
             f"bandwidth={bandwidth!r} is not a width: the kernel divides by its square. Pass a "

@@ -12,10 +12,18 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
+from .kernel_probe import LandmarkFeatures
+
 SMALL = 20_000
 """Up to this many rows a probe is fitted faster by one thread than by several that wait."""
 
-Probe = Literal["linear", "boosting"] | Any
+Probe = Literal["linear", "boosting", "kernel"] | Any
+
+PROBES = ("linear", "boosting", "kernel")
+"""The probes that have a name."""
+
+KERNEL_C = 10.0
+"""Inverse penalty of the kernel probe: its features are small, their squares add up to one."""
 
 
 def as_classifier(probe: Probe) -> tuple[str, Any]:
@@ -27,12 +35,15 @@ def as_classifier(probe: Probe) -> tuple[str, Any]:
             return probe, HistGradientBoostingClassifier(
                 max_iter=50, max_leaf_nodes=8, early_stopping=False, random_state=0
             )
+        if probe == "kernel":
+            logistic = LogisticRegression(C=KERNEL_C, max_iter=1000)
+            return probe, make_pipeline(StandardScaler(), LandmarkFeatures(), logistic)
     scores = hasattr(probe, "predict_proba") or hasattr(probe, "decision_function")
     if isinstance(probe, type) or not (hasattr(probe, "fit") and scores):
         raise ValueError(
-            f"probe={probe!r} cannot be fitted and scored: it is none of the 2 known names, nor "
+            f"probe={probe!r} cannot be fitted and scored: it is none of the 3 known names, nor "
             f"an instance with fit and predict_proba or decision_function. Pass 'linear', "
-            f"'boosting', or a scikit-learn classifier."
+            f"'boosting', 'kernel', or a scikit-learn classifier."
         )
     return type(probe).__name__, probe
 

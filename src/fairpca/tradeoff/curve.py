@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline
 
-from ..errors import warn_user
 from ..estimators import FairKernelPCA, FairPCA
 from ..estimators.parameters import check_choice, check_tradeoff
-from .decisions import JudgedRows
-from .logistic_path import logistic_path
-from .parts import TradeoffParts
+from ..peers.base import MomentPeer
+from .decisions import GroupRates, JudgedRows, attribute_columns
+from .models import Said, all_together, is_plain_logistic_regression, one_by_one
+from .parts import TakesTradeoff, TradeoffParts
 
 PAPERS_TRADEOFFS = tuple((i / 10) ** 3 for i in range(11))
 """The lambdas of the paper's figures."""
@@ -34,17 +33,24 @@ class TradeoffPoint:
         Its lambda.
     accuracy, selection_rate_gap, true_positive_rate_gap : float
         On the test rows; the gaps are the violations of demographic parity and of equal
-        opportunity. The last is NaN where a group has no row with a positive label.
+        opportunity, of several attributes the largest. The last is NaN where a group has no row
+        with a positive label.
+    auc : float
+        Of its scores for the positive label; NaN where it has none.
+    attributes : dict of str to GroupRates
+        The rates of all groups, by attribute: of an array, "sensitive".
     """
 
     tradeoff: float
     accuracy: float
     selection_rate_gap: float
     true_positive_rate_gap: float
+    auc: float = float("nan")
+    attributes: Mapping[str, GroupRates] = field(default_factory=dict, hash=False)
 
 
 def tradeoff_curve(
-    estimator: FairPCA | FairKernelPCA,
+    estimator: TakesTradeoff | Pipeline,
     classifier: Any,
     X_train: Any,
     y_train: Any,
@@ -56,17 +62,22 @@ def tradeoff_curve(
     tradeoffs: Sequence[float] = PAPERS_TRADEOFFS,
     solver: str = "auto",
     compact: bool = False,
+    pos_label: Any = None,
 ) -> list[TradeoffPoint]:
     r"""Return accuracy and unfairness of a classifier for every lambda of the trade-off.
 
-    Use it to choose the `tradeoff` of `FairPCA` or `FairKernelPCA` on held-out rows. All lambdas
+    Use it to choose the `tradeoff` of a fair representation on held-out rows. All lambdas
     share one fit; logistic regression moreover shares its work among them, so that a curve of
     eleven points costs little more than two or three of them.
 
     Parameters
     ----------
-    estimator : FairPCA or FairKernelPCA
-        Unfitted; its `tradeoff` is ignored, its `pos_label` names the positive class.
+    estimator : FairPCA, FairKernelPCA, peer, or Pipeline that ends in one of them
+        Unfitted; its `tradeoff` is ignored. Peers are those of `fairpca.peers` that are fitted
+        from moments (LEACE, SAL, MeanProjection, SPLINCE, SamadiPCA, ...). They have no lambda of
+        their own: their columns are put beside lambda times plain PCA with as many components,
+        and those of erasers, which return all d columns, beside lambda times the centred
+        features. The first steps of a pipeline are fitted once, to `X_train`.
     classifier : scikit-learn classifier
         Learns from the representation. It is cloned, never changed.
     X_train, X_test : array-like, frame or sparse matrix of shape (n, d)
@@ -75,8 +86,8 @@ def tradeoff_curve(
         Labels.
     sensitive_train : array-like, Series, frame or dict of columns
         Sensitive attributes, as in ``estimator.fit``.
-    sensitive_test : array-like of shape (n,)
-        The attribute that gaps are computed for: one group per test row.
+    sensitive_test : array-like of shape (n,), frame or dict of columns
+        The attributes that gaps are computed for: one group per test row and attribute.
     tradeoffs : sequence of float in [0, 1]
         The lambdas; by default the paper's eleven, (i / 10)^3.
     solver : {"auto", "refit"}, default="auto"
@@ -88,6 +99,8 @@ def tradeoff_curve(
         Whether a classifier that is fitted anew gets at most d columns rather than 2k, with the
         same inner products. Say True for learners that see rows through inner products only (ridge,
         linear SVM, SVM with a kernel of fixed gamma), never for trees.
+    pos_label : object, optional
+        The positive class; by default the estimator's `pos_label`, which for peers is 1.
 
     Returns
     -------
@@ -102,6 +115,7 @@ def tradeoff_curve(
 
     Examples
     --------
+    >>> from sklearn.linear_model import LogisticRegression
     >>> rng = np.random.default_rng(0)
     >>> sex = rng.integers(0, 2, size=600)
     >>> X = rng.normal(size=(600, 5)) + np.outer(sex, [1.5, 1, 0, 0, 0])
@@ -117,83 +131,62 @@ def tradeoff_curve(
     True
     """
     check_choice("solver", solver, SOLVERS)
-    if not isinstance(estimator, FairPCA | FairKernelPCA):
-        raise TypeError(
-            f"tradeoff_curve takes a FairPCA or a FairKernelPCA, not {type(estimator).__name__}: "
-            f"it puts the fair and the standard components together itself. Impute and scale the "
-            f"rows first, and pass what comes out."
-        )
     lambdas = [check_tradeoff(value) for value in tradeoffs]
-    rows = JudgedRows.coded(y_test, sensitive_test, estimator.pos_label)
-    parts = TradeoffParts.fit(estimator, X_train, y_train, sensitive_features=sensitive_train)
+    last = _fair_step(estimator)
+    positive = last.pos_label if pos_label is None else pos_label
+    rows = _judged_rows(y_test, sensitive_test, positive)
+    if isinstance(estimator, Pipeline) and len(estimator) > 1:
+        first = clone(estimator[:-1])
+        X_train, X_test = first.fit_transform(X_train, y_train), first.transform(X_test)
+    parts = TradeoffParts.fit(last, X_train, y_train, sensitive_features=sensitive_train)
     y = np.asarray(y_train)
-    decisions: Iterable[np.ndarray]
+    said: Iterable[Said]
     if solver == "auto" and is_plain_logistic_regression(classifier, y):
-        decisions = _together(parts, classifier, X_train, y, X_test, lambdas)
+        said = all_together(parts, classifier, X_train, y, X_test, lambdas)
     else:
-        decisions = _one_by_one(parts, classifier, X_train, y, X_test, lambdas, compact=compact)
+        said = one_by_one(parts, classifier, X_train, y, X_test, lambdas, compact=compact)
     return [
-        TradeoffPoint(tradeoff, *rows.judge(labels == estimator.pos_label))
-        for tradeoff, labels in zip(lambdas, decisions, strict=True)
+        _point(tradeoff, rows, decided, positive)
+        for tradeoff, decided in zip(lambdas, said, strict=True)
     ]
 
 
-def is_plain_logistic_regression(classifier: Any, y: np.ndarray) -> bool:
-    """Tell whether a classifier minimises the loss of `logistic_path` and nothing else."""
-    if type(classifier) is not LogisticRegression or len(np.unique(y)) != 2:
-        return False
-    p = classifier.get_params()
-    return (
-        p.get("penalty", "l2") in ("l2", "deprecated")
-        and p["l1_ratio"] in (None, 0.0)
-        and 0 < p["C"] < np.inf
-        and p["fit_intercept"]
-        and p["class_weight"] is None
-        and p["solver"] != "liblinear"  # penalises the intercept
-        and p.get("multi_class", "auto") != "multinomial"  # another penalty
+def _fair_step(estimator: Any) -> TakesTradeoff:
+    last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+    if isinstance(last, FairPCA | FairKernelPCA | MomentPeer):
+        return last
+    raise TypeError(
+        f"tradeoff_curve takes a FairPCA, a FairKernelPCA or a peer that is fitted from moments, "
+        f"or a Pipeline that ends in one, not {type(last).__name__}: it puts the fair and the "
+        f"standard columns together itself."
     )
 
 
-def _together(
-    parts: TradeoffParts,
-    classifier: LogisticRegression,
-    X_train: Any,
-    y: np.ndarray,
-    X_test: Any,
-    lambdas: Sequence[float],
-) -> list[np.ndarray]:
-    classes, codes = np.unique(y, return_inverse=True)
-    ascending = np.argsort(lambdas, kind="stable")  # neighbours start from each other
-    factors = (parts.factor(lambdas[i]) for i in ascending)
-    found = logistic_path(parts.common_rows(X_train), codes, factors, classifier.C)
-    if not all(model.converged for model in found):
-        warn_user(
-            "Logistic regression did not converge for some lambdas: C is very large, or the "
-            "classes can be separated. Use a smaller C, or solver='refit'.",
-            ConvergenceWarning,
+def _judged_rows(y: Any, sensitive: Any, pos_label: Any) -> dict[str, JudgedRows]:
+    columns = attribute_columns(sensitive)
+    if not columns:
+        raise ValueError("sensitive_test has no columns. Pass at least one attribute.")
+    several = len(columns) > 1
+    return {
+        name: JudgedRows.coded(
+            y, column, pos_label, name=f"sensitive_test[{name!r}]" if several else "sensitive_test"
         )
-    models = [found[i] for i in np.argsort(ascending)]
-    weights = np.column_stack([model.weights for model in models])
-    scores = parts.common_rows(X_test) @ weights + [model.intercept for model in models]
-    return list(classes[(scores > 0).astype(int)].T)
+        for name, column in columns.items()
+    }
 
 
-def _one_by_one(
-    parts: TradeoffParts,
-    classifier: Any,
-    X_train: Any,
-    y: np.ndarray,
-    X_test: Any,
-    lambdas: Sequence[float],
-    *,
-    compact: bool,
-) -> Iterator[np.ndarray]:
-    rows_of = parts.common_rows if compact else parts.fitted.transform
-    train, test = rows_of(X_train), rows_of(X_test)
-    for tradeoff in lambdas:
-        if compact:
-            B = parts.factor(tradeoff)
-            seen, new = train @ B, test @ B
-        else:
-            seen, new = parts.scaled(train, tradeoff), parts.scaled(test, tradeoff)
-        yield clone(classifier).fit(seen, y).predict(new)
+def _point(
+    tradeoff: float, rows: Mapping[str, JudgedRows], said: Said, pos_label: Any
+) -> TradeoffPoint:
+    decisions = said.labels == pos_label
+    rates = {name: judged.rates(decisions) for name, judged in rows.items()}
+    any_rows = next(iter(rows.values()))
+    return TradeoffPoint(
+        tradeoff=tradeoff,
+        accuracy=any_rows.judge(decisions)[0],
+        # NaN, if one of them is.
+        selection_rate_gap=float(np.max([r.selection_rate_gap for r in rates.values()])),
+        true_positive_rate_gap=float(np.max([r.true_positive_rate_gap for r in rates.values()])),
+        auc=any_rows.auc(said.scores_of(pos_label)),
+        attributes=rates,
+    )

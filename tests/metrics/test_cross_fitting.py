@@ -1,0 +1,186 @@
+"""Intervals of AUCs: against DeLong's formula, and how often they hold what they promise."""
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from fairpca.metrics import AucDraws, cross_fitted_aucs, leakage
+from fairpca.metrics.kernel_probe import LandmarkFeatures
+from fairpca.metrics.probes import PROBES
+from fairpca.metrics.rank_auc import macro_auc, placements
+
+
+def pairs_ordered_rightly(scores, inside):
+    """The definition: every row against every row of the other side."""
+    lower = (scores[:, None] > scores) + 0.5 * (scores[:, None] == scores)
+    return np.where(inside, lower[:, ~inside].mean(axis=1), 1 - lower[:, inside].mean(axis=1))
+
+
+@pytest.mark.parametrize("levels", [2, 3])
+def test_placements_are_shares_of_pairs_and_average_to_the_auc(levels):
+    rng = np.random.default_rng(levels)
+    codes = rng.permutation(np.r_[np.arange(levels), rng.integers(levels, size=40)])
+    scores = rng.integers(6, size=(len(codes), 1 if levels == 2 else levels)).astype(float)
+    placed = placements(scores, codes)
+    for column, level in enumerate([1] if levels == 2 else range(levels)):
+        inside = codes == level
+        expected = pairs_ordered_rightly(scores[:, column], inside)
+        np.testing.assert_allclose(placed[:, column], expected)
+        auc = placed[inside, column].mean()
+        assert auc == pytest.approx(placed[~inside, column].mean())
+    of_levels = [placed[codes == (c if levels > 2 else 1), c].mean() for c in range(len(placed[0]))]
+    assert np.mean(of_levels) == pytest.approx(macro_auc(scores, codes[None])[0])
+
+
+class FixedDirection:
+    """A probe that learned elsewhere, so that its AUC on new rows is known."""
+
+    def __init__(self, slope=1.0):
+        self.slope = slope
+
+    def get_params(self, deep=True):
+        return {"slope": self.slope}
+
+    def fit(self, T, y):
+        return self
+
+    def decision_function(self, T):
+        return self.slope * T[:, 0]
+
+
+def test_the_standard_error_of_one_known_score_is_delongs_up_to_the_folds():
+    rng = np.random.default_rng(0)
+    z = np.arange(2000) % 2
+    T = rng.normal(size=(2000, 1)) + 1.5 * z[:, None]
+    draws = cross_fitted_aucs(T, z, FixedDirection(), cv=2, n_permutations=1, rng=0)
+    placed = placements(T, z)[:, 0]
+    delong = np.sqrt(placed[z == 1].var(ddof=1) / 1000 + placed[z == 0].var(ddof=1) / 1000)
+    # The factor for chance is 1 + (3 / s)^2 with s about 45 here.
+    assert draws.standard_error == pytest.approx(delong, rel=0.01)
+
+
+def true_auc(classifier_weights, shift):
+    w = np.asarray(classifier_weights)
+    return norm.cdf(w @ shift / np.linalg.norm(w) / np.sqrt(2))
+
+
+@pytest.mark.parametrize("strength", [0.0, 0.3, 1.0])
+def test_intervals_of_a_fitted_probe_cover_for_two_levels(strength):
+    """Against the AUC that the probe of each fold has on new rows, which is known for normals."""
+    n, k, repeats = 150, 4, 200
+    shift = np.array([strength, 0.0, 0.0, 0.0])
+    covered = 0
+    for seed in range(repeats):
+        rng = np.random.default_rng(seed)
+        z = rng.integers(2, size=n)
+        probe = Remembering()
+        T = rng.normal(size=(n, k)) + np.outer(z, shift)
+        Remembering.weights.clear()
+        low, high = cross_fitted_aucs(T, z, probe, 5, 1, seed).interval()
+        covered += low <= np.mean([true_auc(w, shift) for w in Remembering.weights]) <= high
+    # Binomial(200, 0.95) is below 181 with a probability of less than 0.5 %.
+    assert covered >= 181
+
+
+class Remembering(FixedDirection):
+    """Difference of means, noting its weights where the test finds them."""
+
+    weights: list = []  # noqa: RUF012
+
+    def fit(self, T, y):
+        self.w = T[y == 1].mean(axis=0) - T[y == 0].mean(axis=0)
+        self.weights.append(self.w)
+        return self
+
+    def decision_function(self, T):
+        return T @ self.w
+
+
+class NearestMean(FixedDirection):
+    """Scores of levels from distances to given points."""
+
+    def decision_function(self, T):
+        return -((T - np.arange(3) * self.slope) ** 2)
+
+
+@pytest.mark.parametrize("slope", [0.001, 0.5, 2.0])
+def test_intervals_cover_for_three_levels_of_unequal_size(slope):
+    rng = np.random.default_rng(0)
+
+    def draw(n):
+        z = rng.choice(3, size=n, p=[0.5, 0.35, 0.15])
+        return (rng.normal(size=n) + z * slope)[:, None], z
+
+    T, z = draw(400_000)
+    truth = macro_auc(NearestMean(slope).decision_function(T), z[None])[0]
+    held = []
+    for seed in range(300):
+        T, z = draw(200)
+        low, high = cross_fitted_aucs(T, z, NearestMean(slope), 4, 1, seed).interval()
+        held.append(low <= truth <= high)
+    # Binomial(300, 0.95) is below 275 with a probability of less than 0.7 %.
+    assert np.sum(held) >= 275
+
+
+def test_an_interval_narrows_with_rows_and_widens_with_confidence():
+    few = AucDraws((0.7, 0.8), 0.05, np.array([0.5]), n_rows=100, smallest_level=50)
+    many = AucDraws((0.7, 0.8), 0.005, np.array([0.5]), n_rows=10_000, smallest_level=5000)
+    low, high = few.interval()
+    assert low < many.interval()[0] < 0.75 < many.interval()[1] < high
+    assert few.interval(0.99)[0] < low
+    # Wald's interval, which Wilson's approaches: 0.75 +- 1.96 * 0.005.
+    assert many.interval() == pytest.approx((0.7402, 0.7598), abs=2e-4)
+
+
+def test_certainty_on_few_rows_is_not_certainty_on_new_rows():
+    draws = cross_fitted_aucs(
+        np.arange(12.0)[:, None] > 5, np.arange(12) // 6, "linear", cv=2, n_permutations=9, rng=0
+    )
+    assert draws.auc == 1.0
+    low, high = draws.interval()
+    # Wilson's lower end for six of six.
+    assert (low, high) == (pytest.approx(6 / (6 + 1.96**2), abs=1e-4), 1.0)
+
+
+@pytest.mark.parametrize("probe", PROBES)
+@pytest.mark.parametrize("cv", [2, 3])
+def test_a_level_may_have_as_few_rows_as_there_are_folds(probe, cv):
+    rng = np.random.default_rng(0)
+    codes = np.r_[np.zeros(60, int), np.ones(40, int), np.full(cv, 2)]
+    T = rng.normal(size=(len(codes), 3)) + codes[:, None]
+    draws = cross_fitted_aucs(T, codes, probe, cv, 20, 0)
+    low, high = draws.interval()
+    assert 0 <= low < draws.auc < high <= 1
+    assert (draws.smallest_level, len(draws.fold_aucs), len(draws.chance_draws)) == (cv, cv, 20)
+
+
+def test_leakage_is_the_same_with_its_arguments_checked():
+    rng = np.random.default_rng(0)
+    T, z = rng.normal(size=(90, 2)), rng.choice(["a", "b"], size=90)
+    found = leakage(T, z, cv=3, n_permutations=50, random_state=4)
+    draws = cross_fitted_aucs(T, (z == "b").astype(int), "linear", 3, 50, 4)
+    assert found.fold_aucs == draws.fold_aucs
+    assert found.interval == draws.interval()
+    assert found.p_value == draws.p_value
+
+
+def test_a_generator_seeds_the_folds_too():
+    T, z = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
+    first, second = (
+        cross_fitted_aucs(T, z, "linear", 2, 5, np.random.default_rng(1)) for _ in range(2)
+    )
+    assert first.fold_aucs == second.fold_aucs
+
+
+def test_landmarks_are_never_more_than_rows_and_equal_rows_do_no_harm():
+    T = np.random.default_rng(0).normal(size=(30, 2))
+    features = LandmarkFeatures().fit(T)
+    assert len(features.landmarks_) == 30
+    K = features.transform(T) @ features.transform(T).T
+    squares = ((T[:, None] - T) ** 2).sum(axis=2)
+    np.testing.assert_allclose(K, np.exp(-features.gamma_ * squares), atol=1e-6)
+    assert features.gamma_ == pytest.approx(1 / np.median(squares[np.triu_indices(30, 1)]))
+    for degenerate in (np.zeros((20, 2)), np.r_[np.zeros((18, 2)), np.ones((2, 2))]):
+        out = LandmarkFeatures().fit_transform(degenerate)
+        assert np.isfinite(out).all()
+        assert out.shape[1] == len(np.unique(degenerate, axis=0))
