@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import csv
-import os
-import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple, fields
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ..whole_files import write_whole
 from .experiment import Summary
 
 DIGITS = 6
@@ -30,7 +29,7 @@ def write_table(rows: Sequence[Summary], path: Path) -> Path:
             for row in rows:
                 writer.writerow([_text(v) for v in astuple(row)[: len(names)]])
 
-    _whole(path, write)
+    write_whole(path, write)
     return path
 
 
@@ -41,7 +40,7 @@ def write_figure(figure: Any, stem: Path) -> list[Path]:
         kind = path.suffix[1:]
         # no date in the file: the same numbers give the same bytes
         metadata = {"CreationDate": None} if kind == "pdf" else None
-        _whole(path, partial(figure.savefig, format=kind, metadata=metadata))
+        write_whole(path, partial(figure.savefig, format=kind, metadata=metadata))
     return files
 
 
@@ -49,18 +48,3 @@ def _text(value: Any) -> str:
     if value is None:
         return ""
     return f"{value:.{DIGITS}g}" if isinstance(value, float) else str(value)
-
-
-def _whole(path: Path, write: Callable[[Path], None]) -> None:
-    """Write to a draft beside the file, then put it in its place in one step."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(handle)
-    draft = Path(name)
-    try:
-        write(draft)
-        draft.chmod(0o644)
-        draft.replace(path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise

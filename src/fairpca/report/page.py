@@ -1,0 +1,127 @@
+"""The page: text, tables and plots of an audit in one HTML file."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from importlib.resources import files
+from typing import Any
+
+from .audit_lookup import AuditLookup
+from .embedding import content_policy, embedded_json, inline_script
+from .figures import (
+    component_figures,
+    leakage_figures,
+    rate_figures,
+    tradeoff_figures,
+    variance_figures,
+)
+from .libraries import plotly_script, template_environment
+from .sections import page_sections
+from .tables import (
+    audit_again,
+    certificate_tables,
+    column_table,
+    curve_tables,
+    fact_table,
+    gap_tables,
+    group_tables,
+    leakage_tables,
+    parity_tables,
+    representation_table,
+    setting_table,
+    variance_table,
+)
+from .tiles import summary_tiles
+from .wording import AIMS, level, model_name, percent, significant, whole
+
+SCRIPTS = ("choices.js", "plots.js", "tradeoff.js", "page.js")
+"""Parts of the page's own script, in the order in which they are joined."""
+
+
+WRITERS = {
+    "level": level,
+    "model": model_name,
+    "percent": percent,
+    "significant": significant,
+    "whole": whole,
+}
+"""How templates write numbers and names."""
+
+
+def render_page(audit: dict[str, Any]) -> str:
+    """Return an audit as one self-contained HTML file.
+
+    It needs no network, and its policy forbids it to use one. Names and values of the data are
+    shown as text, whatever they look like.
+
+    Parameters
+    ----------
+    audit : dict
+        An audit as plain dictionaries, lists, strings and numbers, of version 1 of its structure.
+
+    Returns
+    -------
+    page : str
+        HTML, to be written in UTF-8; about 5 MB, nearly all of it plotly.js.
+
+    Raises
+    ------
+    UnreadableAuditError
+        If it is not an audit, or one of an unknown version.
+    MissingExtraError
+        If jinja2 or plotly is not installed.
+    """
+    lookup = AuditLookup(audit)
+    figures = {
+        "leakage": leakage_figures(lookup),
+        "tradeoff": tradeoff_figures(lookup),
+        "rates": rate_figures(lookup),
+        "components": component_figures(lookup),
+        "variance": variance_figures(lookup),
+    }
+    plotly = inline_script(plotly_script())
+    script = inline_script("\n".join(_source(name) for name in SCRIPTS))
+    page = (
+        template_environment()
+        .get_template("page.html")
+        .render(
+            audit=audit,
+            lookup=lookup,
+            sections=page_sections(lookup),
+            tiles=summary_tiles(lookup),
+            tables={
+                "leakage": leakage_tables(lookup),
+                "curves": curve_tables(lookup),
+                "variance": variance_table(lookup),
+                "parity": parity_tables(lookup),
+                "groups": group_tables(lookup),
+                "certificates": certificate_tables(lookup),
+                "gaps": gap_tables(lookup),
+                "columns": column_table(lookup),
+                "compared": representation_table(lookup),
+                "settings": setting_table(lookup),
+                "facts": fact_table(lookup),
+            },
+            figures=figures,
+            aims=AIMS,
+            command=audit_again(lookup),
+            write=WRITERS,
+            policy=content_policy([plotly, script]),
+            plotly=plotly,
+            script=script,
+            audit_json=embedded_json(audit),
+            figures_json=embedded_json(
+                {name: [asdict(one) for one in several] for name, several in figures.items()}
+            ),
+        )
+    )
+    return _encodable(page)
+
+
+def _source(name: str) -> str:
+    return files(__package__).joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def _encodable(text: str) -> str:
+    """Replace halves of characters, left behind by broken encodings, which UTF-8 does not have."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,53 @@
+"""Files that are whole or not there."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a draft beside a file to write to, and put it in the file's place in one step.
+
+    Parameters
+    ----------
+    path : path
+        Where the file will be. Folders on the way are made; a file that is there is replaced.
+
+    Yields
+    ------
+    draft : Path
+        An empty file in the same folder, which nobody but the user may read. It is removed where
+        the block raises, so that a reader sees the old file, or the whole new one, and nothing
+        else.
+
+    Examples
+    --------
+    >>> folder = tempfile.mkdtemp()
+    >>> with whole_file(f"{folder}/numbers.txt") as draft:
+    ...     _ = draft.write_text("1 2 3")
+    >>> os.listdir(folder)
+    ['numbers.txt']
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    os.close(handle)
+    draft = Path(name)
+    try:
+        yield draft
+        draft.chmod(0o644)
+        draft.replace(path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def write_whole(path: str | os.PathLike[str], write: Callable[[Path], None]) -> None:
+    """Call `write` with a draft of the file, as in `whole_file`."""
+    with whole_file(path) as draft:
+        write(draft)

@@ -1,0 +1,276 @@
+"""Columns of any kind become finite, standardised numbers, on old rows and on new ones."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.exceptions import NotFittedError
+from skrub import StringEncoder, TableVectorizer
+
+from fairpca.tables import TableEncoder, TableError
+from tables.messy_tables import EXPECTED_KINDS, messy
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return TableEncoder().fit(messy())
+
+
+def test_every_column_is_recognised_and_listed(fitted):
+    assert {column.name: column.kind for column in fitted.columns_} == EXPECTED_KINDS
+    by_name = {column.name: column for column in fitted.columns_}
+    frame = messy()
+    assert by_name["income"].n_missing == frame["income"].isna().sum()
+    assert by_name["age"].n_distinct == frame["age"].nunique()
+    assert by_name["🙂 <b>"].n_missing == (frame["🙂 <b>"] == "?").sum()
+    assert by_name["job"].n_distinct == 3
+    assert "infinite" in by_name["ratio"].note
+    assert sum(column.n_outputs for column in fitted.columns_) == len(fitted.mean_)
+
+
+def test_outputs_have_mean_zero_and_deviation_one_on_the_fitted_rows(fitted):
+    X = fitted.transform(messy())
+    assert X.dtype == np.float64
+    np.testing.assert_allclose(X.mean(axis=0), 0, atol=1e-10)
+    np.testing.assert_allclose(X.std(axis=0), 1, rtol=1e-10)
+    names = fitted.get_feature_names_out()
+    assert X.shape[1] == len(names) == len(set(names))
+
+
+def test_what_is_missing_is_an_output_where_it_is_more_than_a_few(fitted):
+    X = pd.DataFrame(fitted.transform(messy()), columns=fitted.get_feature_names_out())
+    for name in ("income", "seen", "name", "job"):
+        missing = messy()[name].isna()
+        assert X.loc[missing, f"{name}_missing"].nunique() == 1
+        assert X.loc[missing, f"{name}_missing"].iloc[0] > X.loc[~missing, f"{name}_missing"].max()
+    assert "age_missing" not in X
+
+
+def test_new_rows_with_all_that_can_go_wrong_are_finite(fitted):
+    new = messy(200, seed=1)
+    new["job"] = "astronaut"
+    new["income"] = None
+    new["age"] = new["age"].astype(str)
+    new["name"] = "nobody has such a name ∞"
+    new["ratio"] = np.nan
+    new["nullable"] = new["nullable"].astype(float) * 1e300
+    new["extra"] = "ignored"
+    X = fitted.transform(new.sample(frac=1.0, axis=1, random_state=0))
+    assert np.isfinite(X).all()
+    one_by_one = np.vstack([fitted.transform(new.iloc[[i]]) for i in range(5)])
+    np.testing.assert_allclose(one_by_one, X[:5], rtol=1e-12, atol=1e-12)
+
+
+def test_columns_that_do_not_vary_are_not_needed_later(fitted):
+    new = messy(50, seed=2).drop(columns=["constant", "empty"])
+    assert fitted.transform(new).shape[0] == 50
+
+
+def test_missing_columns_are_named_with_close_matches(fitted):
+    new = messy(5).rename(columns={"income": "Income", "age": "zzz"})
+    with pytest.raises(TableError, match=r"lacks 2 of .*'age', 'income' \(there is 'Income'\)"):
+        fitted.transform(new)
+    with pytest.raises(TableError, match=r"there is 'Income'"):
+        fitted.transform(pa.Table.from_pandas(new.drop(columns="mixed")))
+
+
+def test_a_text_among_numbers_is_refused_with_column_and_value(fitted):
+    new = messy(5)
+    new["age"] = ["30", "forty", "50", "", " 60 "]
+    with pytest.raises(TableError, match=r"'age' held numbers .* has 'forty' here"):
+        fitted.transform(new)
+    new["age"] = ["30", "?", "50", "", " 60 "]
+    assert np.isfinite(fitted.transform(new)).all()
+    new["age"] = pd.date_range("2020", periods=5)
+    with pytest.raises(TableError, match=r"'age' held numbers .* dates"):
+        fitted.transform(new)
+
+
+def test_a_text_among_dates_is_refused_with_column_and_value(fitted):
+    new = messy(5)
+    new["born"] = ["01/02/2020", None, "2020-02-01", "03/02/2020", ""]
+    with pytest.raises(TableError, match=r"'born' held dates \(%d/%m/%Y\) .* has '2020-02-01'"):
+        fitted.transform(new)
+
+
+def test_dates_may_come_back_as_texts_and_in_another_time_zone(fitted):
+    new = messy(50, seed=3)
+    texts = new.assign(seen=new["seen"].map(lambda t: None if pd.isna(t) else t.isoformat()))
+    np.testing.assert_array_equal(fitted.transform(new), fitted.transform(texts))
+    moved = new.assign(zoned=new["zoned"].dt.tz_convert("Asia/Tokyo"))
+    np.testing.assert_array_equal(fitted.transform(new), fitted.transform(moved))
+
+
+def test_an_unseen_level_has_no_indicator_and_is_between_two():
+    frame = pd.DataFrame({"two": list("aabbb"), "three": list("abcab")})
+    encoder = TableEncoder().fit(frame)
+    new = pd.DataFrame({"two": ["b", "z", None], "three": ["a", "z", None]})
+    X = pd.DataFrame(encoder.transform(new), columns=encoder.get_feature_names_out())
+    assert X["two_b"].iloc[0] > 0
+    np.testing.assert_allclose(X["two_b"].iloc[1:], 0.0, atol=1e-15)
+    lowest = encoder.transform(frame).min(axis=0)[1:]
+    np.testing.assert_allclose(X.iloc[1:, 1:], [lowest, lowest])
+
+
+def test_integer_levels_come_back_as_floats_or_texts(fitted):
+    new = messy(50, seed=4)
+    expected = fitted.transform(new)
+    for change in (float, str, "category"):
+        again = new.assign(declared=new["declared"].astype(int).astype(change))
+        np.testing.assert_array_equal(fitted.transform(again), expected)
+
+
+def test_outputs_with_the_same_name_are_told_apart():
+    frame = pd.DataFrame({"a": ["b_c", "x", "y"], "a_b": ["c", "x", "y"]})
+    names = TableEncoder().fit(frame).get_feature_names_out()
+    assert sorted(names) == ["a_b_c", "a_b_c (2)", "a_b_x", "a_b_y", "a_x", "a_y"]
+
+
+def test_polars_and_arrow_give_the_same_numbers_as_pandas():
+    frame = messy().drop(columns=["mixed", "declared"])
+    arrow = pa.Table.from_pandas(frame, preserve_index=False)
+    expected = TableEncoder().fit_transform(frame)
+    for other in (pl.from_arrow(arrow), arrow):
+        np.testing.assert_array_equal(TableEncoder().fit_transform(other), expected)
+
+
+def test_texts_of_numbers_and_huge_or_tiny_numbers_keep_their_order():
+    frame = pd.DataFrame(
+        {
+            "huge": [10**30 * i for i in range(1, 9)],
+            "vast": [1e300 * i for i in range(1, 9)],
+            "tiny": [1e-300 * i for i in range(1, 9)],
+            "offset": [2**60 + 1000 * i for i in range(1, 9)],
+        }
+    )
+    X = TableEncoder().fit_transform(frame)
+    assert X.shape == (8, 4)
+    assert (np.diff(X, axis=0) > 0).all()
+    np.testing.assert_allclose(X.std(axis=0), 1)
+
+
+def test_declared_levels_that_do_not_occur_are_not_levels():
+    frame = pd.DataFrame({"a": pd.Categorical(["x", "y", "x"], categories=["x", "y", "z"])})
+    assert TableEncoder().fit(frame).get_feature_names_out().tolist() == ["a_y"]
+
+
+def test_tables_with_nothing_to_encode_are_refused():
+    with pytest.raises(TableError, match="None of the 2 columns varies"):
+        TableEncoder().fit(pd.DataFrame({"a": [1, 1], "b": ["x", "x"]}))
+    with pytest.raises(TableError, match="no rows"):
+        TableEncoder().fit(pd.DataFrame({"a": []}))
+    with pytest.raises(TableError, match="Two columns are called 'a'"):
+        TableEncoder().fit(pd.DataFrame([[1, 2]], columns=["a", "a"]))
+    with pytest.raises(TypeError, match="ndarray was given"):
+        TableEncoder().fit(np.eye(2))
+    with pytest.raises(NotFittedError):
+        TableEncoder().transform(pd.DataFrame({"a": [1]}))
+
+
+def test_ten_thousand_strings_become_ten_numbers():
+    frame = pd.DataFrame({"id": [f"applicant-{i * 7919 % 99_991:05d}" for i in range(10_000)]})
+    encoder = TableEncoder()
+    X = encoder.fit_transform(frame)
+    assert X.shape == (10_000, 10)
+    assert encoder.columns_[0].n_distinct == 10_000
+
+
+def test_a_column_that_is_nearly_numeric_says_why_it_is_not():
+    values = [str(i) for i in range(100)] + ["unknown"]
+    encoder = TableEncoder().fit(pd.DataFrame({"a": values}))
+    assert encoder.columns_[0].kind == "text"
+    assert "'unknown'" in encoder.columns_[0].note
+
+
+def test_plain_data_give_the_same_bytes_back(fitted):
+    plain, arrays = fitted.to_plain()
+    again = TableEncoder.from_plain(json.loads(json.dumps(plain)), arrays)
+    new = messy(300, seed=5)
+    assert again.transform(new).tobytes() == fitted.transform(new).tobytes()
+    assert again.columns_ == fitted.columns_
+    assert again.get_feature_names_out().tolist() == fitted.get_feature_names_out().tolist()
+    assert json.dumps(again.to_plain()[0]) == json.dumps(plain)
+    assert all(array.dtype == np.float64 for array in arrays.values())
+
+
+def test_altered_plain_data_are_refused(fitted):
+    plain, arrays = fitted.to_plain()
+    for changed in ({**plain, "version": 2}, {}, [], {**plain, "encoders": plain["encoders"][:-1]}):
+        with pytest.raises(TableError):
+            TableEncoder.from_plain(changed, arrays)
+    unknown = [{**plain["encoders"][0], "kind": "os.system"}, *plain["encoders"][1:]]
+    with pytest.raises(TableError, match="altered"):
+        TableEncoder.from_plain({**plain, "encoders": unknown}, arrays)
+    without = {key: array for key, array in arrays.items() if "components" not in key}
+    with pytest.raises(TableError, match="components"):
+        TableEncoder.from_plain(plain, without)
+    with pytest.raises(TableError, match="finite"):
+        TableEncoder.from_plain(plain, {**arrays, "mean": arrays["mean"] * np.nan})
+
+
+def test_a_restored_encoder_needs_no_skrub(fitted, monkeypatch):
+    plain, arrays = fitted.to_plain()
+    monkeypatch.setitem(__import__("sys").modules, "skrub", None)
+    assert np.isfinite(TableEncoder.from_plain(plain, arrays).transform(messy(20))).all()
+
+
+def test_numbers_and_kinds_are_those_of_skrub():
+    """Same kinds, same names, same values: skrub's to its single precision, standardised."""
+    frame = messy(400).assign(job=lambda f: f["job"].str.strip())
+    frame["ratio"] = frame["ratio"].replace(np.inf, 3.0)
+    frame["declared"] = frame["declared"].cat.remove_unused_categories()
+    frame["mixed"] = frame["mixed"].astype(str)
+    theirs = TableVectorizer(
+        cardinality_threshold=41, high_cardinality=StringEncoder(n_components=10, random_state=0)
+    )
+    expected = theirs.fit_transform(frame)
+    words = {"numeric": "numeric", "datetime": "date", "low_cardinality": "category"}
+    kinds = {c: words.get(kind, "text") for c, kind in theirs.column_to_kind_.items()}
+    encoder = TableEncoder()
+    X = encoder.fit_transform(frame)
+    ours = pd.DataFrame(X, columns=encoder.get_feature_names_out())
+    assert {**kinds, "constant": "constant", "empty": "empty"} == EXPECTED_KINDS
+    compared = set()
+    for name in expected:
+        column = expected[name].astype(float)
+        known = column.notna()  # skrub leaves holes; where there is a value it is the same
+        if name in ours and column.std() > 0:
+            a, b = ((x - x.mean()) / x.std() for x in (column[known], ours.loc[known, name]))
+            np.testing.assert_allclose(a, b, atol=1e-5)
+            compared.add(theirs.output_to_input_[name])
+    assert compared == set(frame) - {"constant", "empty"}
+
+
+@given(
+    st.lists(st.one_of(st.none(), st.text(max_size=6), st.integers(), st.floats(), st.booleans()))
+)
+def test_a_column_of_anything_is_encoded_or_refused_in_words(values):
+    frame = pd.DataFrame({"x": pd.Series(values, dtype=object), "i": range(len(values))})
+    try:
+        encoder = TableEncoder()
+        X = encoder.fit_transform(frame)
+    except TableError:
+        assert len(values) <= 1
+        return
+    assert np.isfinite(X).all()
+    plain, arrays = encoder.to_plain()
+    again = TableEncoder.from_plain(json.loads(json.dumps(plain)), arrays)
+    assert again.transform(frame).tobytes() == X.tobytes()
+
+
+def test_adult_becomes_numbers(data_folder):
+    from fairpca.datasets import load_adult
+
+    adult = load_adult(data=data_folder)
+    encoder = TableEncoder()
+    X = encoder.fit_transform(adult.features)
+    assert X.shape[0] == 48_842
+    kinds = {column.name: column.kind for column in encoder.columns_}
+    assert kinds["native-country"] == "text"
+    assert kinds["age"] == "numeric"
+    assert "occupation_missing" in encoder.get_feature_names_out()

@@ -1,0 +1,307 @@
+"""Files as people have them, and files that are no tables."""
+
+import gzip
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.feather
+import pytest
+
+from fairpca.errors import MissingExtraError
+from fairpca.tables import Table, TableError, read_table
+
+PEOPLE = pd.DataFrame(
+    {"age": [30, 41, 52], "job": ["nurse, night", "cook", None], "ok": [True, False, True]}
+)
+
+
+def text_file(folder, text, name="people.csv", encoding="utf-8"):
+    path = folder / name
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+def one_line(error):
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_any_delimiter_is_found(tmp_path, delimiter):
+    path = tmp_path / "people.csv"
+    PEOPLE.to_csv(path, sep=delimiter, index=False)
+    table = read_table(path)
+    pd.testing.assert_frame_equal(table.frame, PEOPLE, check_dtype=False)
+    assert table.name == "people"
+    assert table.renamed == ()
+
+
+def test_a_gzipped_file_is_unpacked_and_named_without_its_endings(tmp_path):
+    path = tmp_path / "people.csv.gz"
+    PEOPLE.to_csv(path, index=False)
+    assert read_table(path).name == "people"
+    assert read_table(path).frame["age"].tolist() == [30, 41, 52]
+
+
+def test_parquet_and_feather_are_known_by_their_bytes_and_not_by_their_names(tmp_path):
+    PEOPLE.to_parquet(tmp_path / "one.csv")
+    pa.feather.write_feather(PEOPLE, tmp_path / "two.txt")
+    for name in ("one.csv", "two.txt"):
+        pd.testing.assert_frame_equal(read_table(tmp_path / name).frame, PEOPLE)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16"])
+def test_encodings_are_told_apart(tmp_path, encoding):
+    path = text_file(tmp_path, "größe,ort\n1,Köln\n2,Málaga\n", encoding=encoding)
+    frame = read_table(path).frame
+    assert frame.columns.tolist() == ["größe", "ort"]
+    assert frame["ort"].tolist() == ["Köln", "Málaga"]
+
+
+def test_a_byte_far_down_the_file_that_is_not_utf_8_is_found(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_bytes(b"a,b\n" + b"1,x\n" * 200_000 + b"2,K\xf6ln\n")
+    assert read_table(path).frame["b"].iloc[-1] == "Köln"
+
+
+def test_quoted_fields_may_hold_delimiters_quotes_and_line_breaks(tmp_path):
+    path = text_file(tmp_path, 'a,"b\nc"\n1,"x, ""y""\nz"\n2,w\n')
+    frame = read_table(path).frame
+    assert frame.columns.tolist() == ["a", "b\nc"]
+    assert frame["b\nc"].tolist() == ['x, "y"\nz', "w"]
+
+
+def test_quotes_after_a_blank_are_quotes(tmp_path):
+    path = text_file(tmp_path, 'a, "b"\n1, "x, y"\n2, "z"\n')
+    assert read_table(path).frame["b"].tolist() == ["x, y", "z"]
+
+
+def test_decimal_commas_are_read_where_commas_do_not_divide(tmp_path):
+    path = text_file(tmp_path, "a;b\n1,5;x\n-2,25;y\n")
+    assert read_table(path).frame["a"].tolist() == [1.5, -2.25]
+
+
+def test_a_column_is_numeric_only_where_all_of_it_is(tmp_path):
+    path = text_file(tmp_path, "a,b,c\n" + "1,1,true\n" * 100_000 + "x, 2.5,False\n")
+    frame = read_table(path).frame
+    assert frame["a"].iloc[[0, -1]].tolist() == ["1", "x"]
+    assert frame["b"].dtype == float
+    assert frame["c"].dtype == bool
+
+
+def test_question_marks_are_missing_numbers_but_values_among_texts(tmp_path):
+    frame = read_table(text_file(tmp_path, "a,b,c\n1,x,NA\n?,?,y\n3,z,z\n")).frame
+    assert frame["a"].isna().tolist() == [False, True, False]
+    assert frame["b"].tolist() == ["x", "?", "z"]
+    assert frame["c"].isna().tolist() == [True, False, False]
+
+
+def test_names_that_occur_twice_or_not_at_all_are_changed_and_reported(tmp_path):
+    table = read_table(text_file(tmp_path, "a,a,,a (2)\n1,2,3,4\n"), header=True)
+    assert table.frame.columns.tolist() == ["a", "a (3)", "column_3", "a (2)"]
+    assert table.renamed == (("a", "a (3)"), ("", "column_3"))
+
+
+def test_the_fingerprint_is_that_of_the_bytes(tmp_path):
+    one = read_table(text_file(tmp_path, "a,b\n1,x\n", "one.csv")).fingerprint
+    two = read_table(text_file(tmp_path, "a,b\n1,x\n", "two.csv")).fingerprint
+    other = read_table(text_file(tmp_path, "a,b\n1,y\n", "two.csv")).fingerprint
+    assert one.startswith("sha256:")
+    assert one == two != other
+
+
+@pytest.mark.parametrize(
+    "text", ["39,Private,13\n50,State,9\n", "x y 3\nz y 4\n", "a,b\nc,b\na,d\n"]
+)
+def test_a_first_line_of_data_is_never_taken_for_names(tmp_path, text):
+    path = text_file(tmp_path, text)
+    with pytest.raises(TableError, match="looks like data") as error:
+        read_table(path)
+    assert "header=False" in one_line(error)
+    numbered = read_table(path, header=False).frame
+    assert len(numbered) == len(text.splitlines())
+    assert numbered.columns[0] == "column_1"
+    names = [f"n{i}" for i in range(numbered.shape[1])]
+    assert read_table(path, columns=names).frame.columns.tolist() == names
+
+
+def test_years_may_be_names_where_the_user_says_so(tmp_path):
+    path = text_file(tmp_path, "land,2019,2020\nde,1,2\nfr,3,4\n")
+    assert read_table(path, header=True).frame.columns.tolist() == ["land", "2019", "2020"]
+
+
+def test_lines_before_the_table_are_left_out_on_request(tmp_path):
+    path = text_file(tmp_path, "made by somebody\n\na,b\n1,x\n2,y\n3,z\n4,u\n")
+    with pytest.raises(TableError, match="skip_lines"):
+        read_table(path)
+    assert read_table(path, skip_lines=1).frame["a"].tolist() == [1, 2, 3, 4]
+
+
+def test_the_wrong_number_of_given_names_is_refused(tmp_path):
+    with pytest.raises(TableError, match="2 columns in most of its lines, but columns= names 3"):
+        read_table(text_file(tmp_path, "1,x\n2,y\n"), columns=["a", "b", "c"])
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "is empty"),
+        (b"\n \n\n", "is empty"),
+        (b"a,b\n", "no rows"),
+        (b"<!DOCTYPE html><html><body>404</body></html>", "HTML"),
+        (b'{"a": [1, 2]}', "JSON"),
+        (b"PK\x03\x04rest", "Excel"),
+        (bytes(range(256)) * 9, "binary"),
+        (b"word\nanother\nthird\n", "is not a table"),
+        (
+            b"It was, all in all, a day\nlike others: dull, grey.\nNobody, she said\n",
+            "is not a table",
+        ),
+        (b"a,b\n1,x\n2,y\n3,z\n4,u\n5\n", "1 fields instead of 2"),
+        (b"a,b\n1,x\n2,y\n3,z\n4,u\n5,6,7\n", "3 fields instead of 2"),
+        (b"a b\n1 x\n2 y\n3 z\n4 u\n5\n", "1 fields instead of 2"),
+        (b",\n,1\n,2\n", "most of its 2 columns have no name"),
+    ],
+)
+def test_what_is_no_table_is_refused_in_one_line(tmp_path, content, words):
+    path = tmp_path / "people.csv"
+    path.write_bytes(content)
+    with pytest.raises(TableError, match=words) as error:
+        read_table(path)
+    assert "people.csv" in one_line(error)
+
+
+@pytest.mark.parametrize("kind", ["csv.gz", "parquet", "feather"])
+def test_a_truncated_file_is_refused(tmp_path, kind):
+    path = tmp_path / f"people.{kind}"
+    frame = pd.DataFrame({"a": np.arange(50_000) * 7919 % 1009, "b": "x"})
+    if kind == "csv.gz":
+        path.write_bytes(gzip.compress(frame.to_csv(index=False).encode()))
+    elif kind == "parquet":
+        frame.to_parquet(path)
+    else:
+        pa.feather.write_feather(frame, path)
+    assert len(read_table(path).frame) == 50_000
+    path.write_bytes(path.read_bytes()[:-2000])
+    with pytest.raises(TableError, match=r"damaged|cut.off") as error:
+        read_table(path)
+    one_line(error)
+
+
+def test_a_missing_file_is_answered_with_names_that_are_close(tmp_path):
+    text_file(tmp_path, "a,b\n1,x\n", "People.csv")
+    with pytest.raises(TableError, match=r"Did you mean 'People\.csv'\?") as error:
+        read_table(tmp_path / "poeple.csv")
+    one_line(error)
+    with pytest.raises(TableError, match="Did you mean 'adult'"):
+        read_table("adlt")
+    with pytest.raises(TableError, match=r"folder .* does not exist"):
+        read_table(tmp_path / "nowhere" / "people.csv")
+
+
+def test_a_folder_is_answered_with_what_it_holds(tmp_path):
+    text_file(tmp_path, "a,b\n1,x\n")
+    with pytest.raises(TableError, match=r"is a folder, not a table\. It holds 'people\.csv'"):
+        read_table(tmp_path)
+
+
+def test_a_table_without_rows_is_refused_in_every_format(tmp_path):
+    PEOPLE.head(0).to_parquet(tmp_path / "none.parquet")
+    with pytest.raises(TableError, match="no rows"):
+        read_table(tmp_path / "none.parquet")
+    with pytest.raises(TableError, match="no rows"):
+        Table.from_frame(PEOPLE.head(0))
+
+
+def test_arguments_for_text_files_are_refused_for_others(tmp_path):
+    PEOPLE.to_parquet(tmp_path / "people.parquet")
+    with pytest.raises(TableError, match="Leave them out"):
+        read_table(tmp_path / "people.parquet", header=False)
+
+
+def test_a_built_in_name_wins_over_a_file_of_that_name_but_not_over_one_with_an_ending(
+    tmp_path, monkeypatch
+):
+    text_file(tmp_path, "a,b\n1,x\n", "loanapp")
+    text_file(tmp_path, "a,b\n1,x\n", "loanapp.csv")
+    monkeypatch.chdir(tmp_path)
+    loans = read_table("loanapp")
+    assert loans.sensitive == ("race", "sex")
+    assert loans.target == "approve"
+    assert {"race", "sex", "approve"} < set(loans.frame.columns)
+    assert loans.fingerprint == read_table("loanapp").fingerprint
+    assert read_table("loanapp.csv").frame.shape == (1, 2)
+
+
+def test_frames_of_other_libraries_are_taken():
+    arrow = pa.Table.from_pandas(PEOPLE, preserve_index=False)
+    for frame in (PEOPLE, pl.from_pandas(PEOPLE), arrow):
+        table = Table.from_frame(frame, name="people")
+        pd.testing.assert_frame_equal(table.frame, PEOPLE, check_dtype=False)
+    twice = Table.from_frame(arrow.rename_columns(["a", "b", "a"]))
+    assert twice.renamed == (("a", "a (2)"),)
+    with pytest.raises(TypeError, match="collect"):
+        Table.from_frame(pl.from_pandas(PEOPLE).lazy())
+    with pytest.raises(TypeError, match="list was given"):
+        Table.from_frame([1, 2])
+
+
+def test_values_have_a_fingerprint_whatever_their_types():
+    strange = pd.DataFrame(
+        {"a": [1, "x", None], "b": [[1], [2], [3]], "c": pd.Categorical([1, 2, 1])}
+    )
+    same = Table.from_frame(strange.copy()).fingerprint
+    assert Table.from_frame(strange).fingerprint == same
+    strange.loc[0, "a"] = 2
+    assert Table.from_frame(strange).fingerprint != same
+
+
+def test_a_missing_library_is_named_with_its_extra(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match=r"fairpca\[tables\]"):
+        read_table(text_file(tmp_path, "a,b\n1,x\n"))
+
+
+def test_the_raw_files_of_the_papers_data_are_read(data_folder):
+    bank = read_table(data_folder / "bank" / "bank-additional-full.csv")
+    assert bank.frame.shape == (41_188, 21)
+    compas = read_table(data_folder / "compas" / "compas-scores-two-years.csv")
+    assert compas.frame.shape == (7214, 53)
+    assert ("priors_count", "priors_count (2)") in compas.renamed
+    adult = read_table(data_folder / "adult" / "adult.data", header=False)
+    assert adult.frame.shape == (32_561, 15)
+    assert set(adult.frame["column_10"]) == {"Male", "Female"}
+    test = read_table(data_folder / "adult" / "adult.test", header=False, skip_lines=1)
+    assert test.frame.shape == (16_281, 15)
+    german = read_table(data_folder / "german" / "german.data", header=False)
+    assert german.frame.shape == (1000, 21)
+    for name in ("adult/adult.data", "adult/adult.test", "adult/adult.names", "german/german.data"):
+        with pytest.raises(TableError):
+            read_table(data_folder / name)
+
+
+@pytest.mark.parametrize("name", ["adult", "bank", "german", "compas"])
+def test_the_built_in_data_sets_have_their_roles(data_folder, name):
+    table = read_table(name, data=data_folder)
+    assert table.name == name
+    assert {*table.sensitive, table.target} < set(table.frame.columns)
+
+
+def test_a_first_line_of_empty_fields_shifts_no_row(tmp_path):
+    path = text_file(tmp_path, ",,\na,b,c\n1,2,x\n3,4,y\n")
+    with pytest.raises(TableError, match="no name"):
+        read_table(path)
+    assert read_table(path, skip_lines=1).frame["a"].tolist() == [1, 3]
+
+
+def test_the_package_can_be_imported_where_none_of_its_libraries_is_installed():
+    program = """
+import sys
+sys.modules.update(dict.fromkeys(["pandas", "pyarrow", "skrub", "polars"]))
+import fairpca.tables
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
