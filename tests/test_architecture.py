@@ -8,6 +8,13 @@ import pytest
 import fairpca
 
 PUBLIC = {
+    "Audit",
+    "FairModel",
+    "audit",
+    "fit_table",
+    "load",
+    "save",
+    "tradeoff_curve",
     "FairKernelPCA",
     "FairPCA",
     "FairPCAError",
@@ -35,6 +42,12 @@ OPTIONAL = [
     "pooch",
     "PIL",
     "cvxpy",
+    "skrub",
+    "plotly",
+    "jinja2",
+    "safetensors",
+    "skops",
+    "onnx",
 ]
 
 
@@ -66,6 +79,7 @@ from fairpca import FairPCA
 X = np.random.default_rng(0).normal(size=(20, 3))
 FairPCA(1).fit(X, sensitive_features=["a", "b"] * 10)
 import fairpca.metrics, fairpca.datasets, fairpca.peers, fairpca.tradeoff, fairpca.plots
+import fairpca.tables, fairpca.persistence, fairpca.report, fairpca.auditing
 """
     subprocess.run([sys.executable, "-c", program], check=True)
 

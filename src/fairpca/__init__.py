@@ -3,6 +3,9 @@
 Equal means do not hide what a non-linear model can see; measure with `fairpca.metrics`.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from .errors import (
     FairPCAError,
     FewLandmarksWarning,
@@ -18,10 +21,28 @@ from .errors import (
 from .estimators import FairKernelPCA, FairPCA, collect_moments
 from .moments import GroupMoments
 
+if TYPE_CHECKING:
+    from .auditing import Audit, audit, fit_table
+    from .persistence import FairModel, load, save
+    from .tradeoff import tradeoff_curve
+
 __version__ = "0.1.0.dev0"
 
+_LATER = {
+    "Audit": "auditing",
+    "FairModel": "persistence",
+    "audit": "auditing",
+    "fit_table": "auditing",
+    "load": "persistence",
+    "save": "persistence",
+    "tradeoff_curve": "tradeoff",
+}
+"""Names that are imported when they are first used, and where they live."""
+
 __all__ = [
+    "Audit",
     "FairKernelPCA",
+    "FairModel",
     "FairPCA",
     "FairPCAError",
     "FewLandmarksWarning",
@@ -34,5 +55,20 @@ __all__ = [
     "MissingTargetError",
     "ResidualWarning",
     "SingleGroupError",
+    "audit",
     "collect_moments",
+    "fit_table",
+    "load",
+    "save",
+    "tradeoff_curve",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'fairpca' has no attribute {name!r}")
+    return getattr(import_module(f".{_LATER[name]}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

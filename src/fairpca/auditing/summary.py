@@ -1,0 +1,129 @@
+"""The findings in words that anyone understands."""
+
+from __future__ import annotations
+
+from .advice import Evidence
+from .numbers import percent
+from .results import Advice, Leak, Summary
+
+
+def summarise(evidence: Evidence, advice: Advice) -> Summary:
+    """Return the headline and the sentences under it."""
+    key = advice.representation
+    sentences = [_before(evidence)]
+    if key is None:
+        return Summary(headline=_before(evidence), sentences=[*sentences, advice.reasons[0]])
+    sentences.append(_after(evidence, key))
+    sentences.extend(_decisions(evidence, advice))
+    return Summary(headline=_headline(evidence, key), sentences=sentences)
+
+
+def _headline(evidence: Evidence, key: str) -> str:
+    worst = evidence.worst("raw")
+    after = _same(evidence, key, worst)
+    strongest = max(
+        (leak for leak in evidence.leaks(key) if leak.attribute == worst.attribute),
+        key=lambda leak: leak.auc.value,
+    )
+    end = f"after {_spoken(evidence, key)} it is {after.auc.value:.2f}"
+    if strongest.probe != after.probe and strongest.auc.value > after.auc.value + 0.005:
+        end += f", and the best of three models reaches {strongest.auc.value:.2f}"
+    if not strongest.above_chance:
+        end += ", indistinguishable from chance"
+    return (
+        f"From these {evidence.data.n_features} columns a model guesses {worst.attribute} with "
+        f"AUC {worst.auc.value:.2f}; {end}."
+    )
+
+
+def _before(evidence: Evidence) -> str:
+    parts = []
+    for name in evidence.singles:
+        leaks = [leak for leak in evidence.leaks("raw") if leak.attribute == name]
+        best = max(leaks, key=lambda leak: leak.auc.value)
+        parts.append(f"{name} with AUC {_interval(best)}")
+    columns = evidence.data.n_features
+    hidden = " or ".join(evidence.settings.sensitive)
+    return (
+        f"From {columns} columns, none of which is {hidden}, the best of three models guesses "
+        f"{_listed(parts)}. An AUC of 0.50 is guessing, 1.00 is certainty."
+    )
+
+
+def _after(evidence: Evidence, key: str) -> str:
+    parts = []
+    for name in evidence.singles:
+        leaks = [leak for leak in evidence.leaks(key) if leak.attribute == name]
+        linear = next(leak for leak in leaks if leak.probe == "linear")
+        best = max(leaks, key=lambda leak: leak.auc.value)
+        chance = "" if linear.above_chance else ", indistinguishable from chance"
+        part = f"{name} with AUC {linear.auc.value:.2f}{chance}"
+        if best.probe != "linear":
+            beyond = "" if best.above_chance else ", within chance"
+            part += f" (the best non-linear model: {best.auc.value:.2f}{beyond})"
+        parts.append(part)
+    return f"After {_spoken(evidence, key)} a linear model guesses {_listed(parts)}."
+
+
+def _decisions(evidence: Evidence, advice: Advice) -> list[str]:
+    key = advice.representation
+    raw = next(
+        (d for d in evidence.downstream if d.representation == "raw" and d.model == "linear"), None
+    )
+    if raw is None or key is None:
+        return [_variance(evidence, key)] if key is not None else []
+    points = [p for c in evidence.curves if c.model == "linear" for p in c.points]
+    chosen = next((p for p in points if p.tradeoff == advice.tradeoff), None)
+    after = (
+        chosen
+        if chosen is not None and key == "fair_pca"
+        else next(d for d in evidence.downstream if d.representation == key and d.model == "linear")
+    )
+    target = evidence.data.target
+    assert target is not None
+    sentences = []
+    for before_parity, parity in zip(raw.parities, after.parities, strict=True):
+        if before_parity.attribute in evidence.singles:
+            sentences.append(
+                f"A linear model's decisions ({target.name} = {target.positive}) differ by "
+                f"{percent(parity.dp_gap.value)} between the groups of {parity.attribute}, "
+                f"instead of {percent(before_parity.dp_gap.value)}."
+            )
+    change = 100 * (after.accuracy.value - raw.accuracy.value)
+    verb = "falls" if change < 0 else "rises"
+    sentences.append(
+        f"Its accuracy {verb} by {abs(change):.1f} points, from {percent(raw.accuracy.value)} to "
+        f"{percent(after.accuracy.value)}, its AUC goes from {raw.auc.value:.3f} to "
+        f"{after.auc.value:.3f}."
+    )
+    return sentences
+
+
+def _variance(evidence: Evidence, key: str) -> str:
+    kept = next(r.variance_kept for r in evidence.representations if r.key == key)
+    assert kept is not None
+    return f"It keeps {percent(kept.value, 0)} of the variance of the columns."
+
+
+def _same(evidence: Evidence, key: str, leak: Leak) -> Leak:
+    """Return the leak of the same attribute to the same probe from another representation."""
+    return next(
+        other
+        for other in evidence.leaks(key, probe=leak.probe)
+        if other.attribute == leak.attribute
+    )
+
+
+def _spoken(evidence: Evidence, key: str) -> str:
+    name = evidence.name(key)
+    return name if name.isupper() else name[0].lower() + name[1:]
+
+
+def _interval(leak: Leak) -> str:
+    return f"{leak.auc.value:.2f} ({leak.auc.low:.2f} to {leak.auc.high:.2f})"
+
+
+def _listed(parts: list[str]) -> str:
+    if len(parts) <= 1:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"

@@ -1,0 +1,84 @@
+"""Many small jobs on all cores, with word of how far they are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
+
+Progress = Callable[[int, int, str], None]
+"""Called with the number of jobs done, the number of all, and what was done last."""
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """A call to be made somewhere.
+
+    Parameters
+    ----------
+    what : str
+        In words, for people who wait.
+    function : callable
+        Of a module, so that another process can find it.
+    arguments : tuple
+    """
+
+    what: str
+    function: Callable[..., Any]
+    arguments: tuple
+
+    def run(self) -> Any:
+        """Return the result, computed by one thread."""
+        with threadpool_limits(1):  # several small problems at once beat one on all cores
+            return self.function(*self.arguments)
+
+
+class Workers:
+    """Runs jobs, side by side where that is allowed.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        Number of processes; None is one per core, 1 is this process.
+    progress : callable, optional
+    total : int
+        Number of jobs that will have been run in the end.
+    """
+
+    def __init__(self, n_jobs: int | None, progress: Progress | None, total: int) -> None:
+        self.n_jobs = n_jobs if n_jobs is not None else _cores()
+        self._progress = progress
+        self._total, self._done = total, 0
+
+    def run(self, jobs: Sequence[Job]) -> list[Any]:
+        """Return the results in the order of the jobs."""
+        results: list[Any] = [None] * len(jobs)
+        if self.n_jobs == 1:
+            for i, job in enumerate(jobs):
+                results[i] = job.run()
+                self._say(job)
+            return results
+        parallel = Parallel(n_jobs=self.n_jobs, return_as="generator_unordered")
+        for i, result in parallel(delayed(_numbered)(i, job) for i, job in enumerate(jobs)):
+            results[i] = result
+            self._say(jobs[i])
+        return results
+
+    def _say(self, job: Job) -> None:
+        self._done += 1
+        if self._progress is not None:
+            self._progress(self._done, self._total, job.what)
+
+
+def _numbered(i: int, job: Job) -> tuple[int, Any]:
+    return i, job.run()
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,155 @@
+import dataclasses
+import shlex
+
+import pytest
+
+from fairpca.auditing import audit, fit_table
+from fairpca.auditing.advice import Evidence, advise
+from fairpca.auditing.summary import summarise
+
+
+def evidence(found, **settings):
+    return Evidence(
+        dataclasses.replace(found.settings, **settings),
+        found.data,
+        found.representations,
+        found.leakage,
+        found.downstream,
+        found.curves,
+    )
+
+
+def gap_of(found, advice):
+    if advice.representation == "fair_pca":
+        (point,) = [p for p in found.curves[0].points if p.tradeoff == advice.tradeoff]
+        parities = point.parities
+    else:
+        (parities,) = [
+            d.parities
+            for d in found.downstream
+            if (d.representation, d.model) == (advice.representation, "linear")
+        ]
+    return max(p.dp_gap.value for p in parities if "×" not in p.attribute)
+
+
+@pytest.mark.parametrize("max_gap", [0.1, 0.2, 0.4])
+def test_to_decide_takes_a_setting_within_the_allowed_gap(found, max_gap):
+    advice = advise(evidence(found, aim="decide", max_gap=max_gap))
+    assert gap_of(found, advice) <= max_gap
+
+
+def test_a_budget_that_nothing_meets_is_said(found):
+    advice = advise(evidence(found, aim="decide", max_gap=0.0))
+    assert "None of the" in advice.reasons[1]
+    best = gap_of(found, advice)
+    assert all(best <= gap_of(found, advise(evidence(found, max_gap=g))) for g in (0.1, 0.3))
+
+
+def test_to_hide_takes_what_hides_best_as_far_as_can_be_told(found):
+    some = evidence(found, aim="hide")
+    advice = advise(some)
+    best = min(some.fair(), key=lambda key: some.worst(key).auc.value)
+    assert some.worst(advice.representation).auc.value <= some.worst(best).auc.high
+
+
+def test_to_keep_all_columns_takes_leace(found):
+    advice = advise(evidence(found, aim="keep"))
+    assert advice.representation == "leace"
+    assert "--n-components" not in advice.command
+
+
+def test_every_advice_says_what_is_not_protected(found):
+    for aim in ("hide", "decide", "keep"):
+        caveats = advise(evidence(found, aim=aim)).caveats
+        assert "non-linear model can see" in caveats[0]
+        assert any("Audit again" in caveat for caveat in caveats)
+
+
+def test_a_tradeoff_comes_with_a_warning(found):
+    some = evidence(found, aim="decide", max_gap=1.0)
+    two = [r for r in found.representations if r.key in ("raw", "fair_pca")]
+    advice = advise(dataclasses.replace(some, representations=two))
+    assert advice.tradeoff > 0
+    assert any("guarantee" in caveat for caveat in advice.caveats)
+
+
+@pytest.mark.parametrize("aim", ["hide", "decide", "keep"])
+def test_the_python_of_the_advice_runs(found, people, aim, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    advice = advise(evidence(found, aim=aim))
+    names = {"table": people, "new_rows": people.drop(columns=["sex", "race", "paid"])}
+    exec(advice.code, names)
+    assert len(names["representation"]) == len(people)
+    assert (tmp_path / "model.fairpca").exists()
+
+
+def test_the_command_of_the_advice_runs(people, tmp_path, monkeypatch):
+    from typer.testing import CliRunner
+
+    from fairpca.cli.app import app
+
+    monkeypatch.chdir(tmp_path)
+    people.to_csv("some people.csv", index=False)
+    advice = audit("some people.csv", "sex", "paid", quick=True, n_jobs=1).advice
+    program, *arguments = shlex.split(advice.command)
+    result = CliRunner().invoke(app, arguments)
+    assert program == "fairpca"
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "model.fairpca").exists()
+
+
+def test_the_summary_has_the_numbers_of_the_tables(found):
+    some = evidence(found, aim="decide")
+    advice = advise(some)
+    summary = summarise(some, advice)
+    text = " ".join(summary.sentences)
+    for name in ("sex", "race"):
+        best = max(
+            (leak for leak in some.leaks("raw") if leak.attribute == name),
+            key=lambda leak: leak.auc.value,
+        )
+        assert f"{name} with AUC {best.auc.value:.2f}" in text
+    assert "none of which is sex or race" in text
+    assert "indistinguishable" in text or "non-linear" in text
+
+
+def test_a_fitted_table_equalises_means_and_ignores_the_target(people):
+    model = fit_table(people, ["sex", "race"], "paid", n_components=3)
+    assert "paid" not in model.encoder.feature_names_in_
+    assert not {"sex", "race"} & set(model.encoder.feature_names_in_)
+    T = model.transform(people)
+    for name in ("sex", "race"):
+        gaps = [
+            T[people[name] == level].mean(axis=0) - T.mean(axis=0)
+            for level in people[name].unique()
+        ]
+        assert max(abs(gap).max() for gap in gaps) < 1e-8
+    assert model.info["groups"]["sex"] == people["sex"].value_counts().to_dict()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"match": "covariances", "covariance_tol": 0.3},
+        {"method": "fair_kernel_pca"},
+        {"method": "leace", "n_components": None},
+        {"method": "pca"},
+        {"tradeoff": 0.5},
+        {"criterion": "equal_opportunity", "positive": "yes"},
+        {"intersectional": True},
+    ],
+)
+def test_every_method_fits_saves_and_comes_back(people, options, tmp_path):
+    from fairpca.persistence import FairModel
+
+    model = fit_table(people, ["sex", "race"], "paid", **({"n_components": 2} | options))
+    model.save(tmp_path / "model.fairpca")
+    again = FairModel.load(tmp_path / "model.fairpca")
+    assert (again.transform(people) == model.transform(people)).all()
+
+
+def test_equal_opportunity_without_a_target_is_refused(people):
+    from fairpca.auditing import TargetError
+
+    with pytest.raises(TargetError, match="no target was named"):
+        fit_table(people, "sex", criterion="equal_opportunity")

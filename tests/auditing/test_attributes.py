@@ -1,0 +1,124 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairpca.auditing.attributes import (
+    FEWEST_ROWS,
+    MOST_GROUPS,
+    estimator_columns,
+    intersections,
+    measure_attribute,
+)
+from fairpca.errors import SingleGroupError
+
+
+def column(counts, name="race"):
+    values = [value for value, count in counts.items() for _ in range(count)]
+    return pd.Series(values, name=name)
+
+
+def test_groups_are_sorted_by_size_and_counted():
+    race = measure_attribute(column({"a": 30, "b": 50}))
+    assert race.labels == ("b", "a")
+    described = race.described(np.arange(80) < 30)
+    assert [(g.label, g.n_rows, g.positive_rate) for g in described.groups] == [
+        ("b", 50, 0.0),
+        ("a", 30, 1.0),
+    ]
+
+
+def test_a_group_of_three_rows_counts_as_unknown_and_is_said():
+    race = measure_attribute(column({"a": 40, "b": 40, "c": 3}))
+    assert race.labels == ("a", "b")
+    assert np.count_nonzero(race.codes == -1) == 3
+    assert "3 row(s) of c are too few" in race.note
+    assert race.fitted[-1] is None
+
+
+def test_rare_groups_that_are_enough_together_are_measured_together():
+    race = measure_attribute(column({"a": 40, "b": 40, "c": 15, "d": 10}))
+    assert race.labels == ("a", "b", "other (c, d)")
+    assert np.count_nonzero(race.codes == 2) == 25
+
+
+def test_at_most_twelve_groups_are_measured():
+    race = measure_attribute(column({f"g{i}": 100 - i for i in range(30)}))
+    assert len(race.labels) == MOST_GROUPS
+    assert race.labels[-1].startswith("other (")
+    assert not (race.codes == -1).any()
+    twelve = measure_attribute(column({f"g{i}": 100 - i for i in range(12)}))
+    assert "other" not in " ".join(twelve.labels)
+
+
+@pytest.mark.parametrize("counts", [{"a": 100}, {"a": 100, "b": 5}, {None: 50, "a": 100}])
+def test_fewer_than_two_groups_are_refused_with_their_counts(counts):
+    with pytest.raises(SingleGroupError, match=r"'a' \(100\)"):
+        measure_attribute(column(counts))
+
+
+def test_missing_values_are_unknown_not_a_group():
+    sex = measure_attribute(column({"f": 30, "m": 30, None: 7}))
+    assert sex.labels == ("f", "m")
+    assert sex.described(None).n_missing == 7
+
+
+def test_a_quantity_is_measured_in_two_bands_and_fitted_as_numbers():
+    age = measure_attribute(pd.Series([*range(20, 80), np.nan], name="age"))
+    assert age.kind == "numeric"
+    assert age.labels == ("age ≤ 49.5", "age > 49.5")
+    assert age.codes[-1] == -1
+    assert np.isnan(age.fitted[-1])
+    assert age.fitted[0] == 20.0
+
+
+def test_a_quantity_with_one_dominant_value_still_has_two_bands():
+    values = [0.0] * 60 + [float(i) for i in range(1, 31)]
+    hours = measure_attribute(pd.Series(values, name="hours"))
+    assert np.bincount(hours.codes).tolist() == [60, 30]
+
+
+@pytest.mark.parametrize("values", [[0.0, 1.0], [1, 2, 3], [True, False], ["1", "2"]])
+def test_few_numbers_are_levels(values):
+    code = measure_attribute(pd.Series(values * 40, name="code"))
+    assert code.kind == "levels"
+    assert len(code.labels) == len(values)
+    assert "." not in "".join(code.labels)
+
+
+def test_intersections_are_pairs_and_all_together_with_enough_rows():
+    rng = np.random.default_rng(0)
+    singles = [
+        measure_attribute(pd.Series(rng.choice(list("ab"), size=400), name=name))
+        for name in ("p", "q", "r")
+    ]
+    joint = intersections(singles)
+    assert [a.name for a in joint] == ["p × q", "p × r", "q × r", "p × q × r"]
+    assert len(joint[-1].labels) == 8
+    first = joint[0]
+    row = 17
+    expected = (
+        f"{singles[0].labels[singles[0].codes[row]]} & {singles[1].labels[singles[1].codes[row]]}"
+    )
+    assert first.labels[first.codes[row]] == expected
+
+
+def test_rare_combinations_are_left_out_and_said():
+    p = measure_attribute(pd.Series(["a"] * 50 + ["b"] * 50, name="p"))
+    q = measure_attribute(pd.Series(["x"] * 45 + ["y"] * 55, name="q"))
+    (joint,) = intersections([p, q])
+    assert joint.labels == ("b & y", "a & x")
+    assert np.count_nonzero(joint.codes == -1) == 5
+    assert joint.note == "5 rows of 1 rare combinations are left out."
+
+
+def test_estimators_get_single_attributes_only():
+    p = measure_attribute(pd.Series(["a"] * 50 + ["b"] * 50, name="p"))
+    q = measure_attribute(pd.Series(["x", "y"] * 50, name="q"))
+    columns, kinds = estimator_columns([p, q, *intersections([p, q])], np.array([0, 99]))
+    assert set(columns) == set(kinds) == {"p", "q"}
+    assert columns["p"].tolist() == ["a", "b"]
+
+
+def test_the_smallest_group_that_is_measured_is_the_promised_one():
+    race = measure_attribute(column({"a": 40, "b": FEWEST_ROWS, "c": FEWEST_ROWS - 1}))
+    assert race.labels == ("a", "b")

@@ -1,0 +1,232 @@
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from auditing.people import made_up_people
+from fairpca.auditing import Audit, AuditError, audit
+from fairpca.auditing.measures import PROBES
+from fairpca.auditing.representations import METHODS
+from fairpca.errors import SingleGroupError
+
+
+def leak(found, representation, attribute, probe):
+    (match,) = [
+        leak
+        for leak in found.leakage_of(attribute)
+        if (leak.representation, leak.probe) == (representation, probe)
+    ]
+    return match
+
+
+def assert_same_up_to_rounding(one, other):
+    """Other numbers of threads add in another order, which changes the last digits."""
+    assert type(one) is type(other)
+    if isinstance(one, dict):
+        assert one.keys() == other.keys()
+        for key in one:
+            assert_same_up_to_rounding(one[key], other[key])
+    elif isinstance(one, list):
+        assert len(one) == len(other)
+        for a, b in zip(one, other, strict=True):
+            assert_same_up_to_rounding(a, b)
+    elif isinstance(one, float):
+        assert one == pytest.approx(other, rel=1e-6, abs=1e-9)
+    else:
+        assert one == other
+
+
+def test_a_difference_of_means_is_seen_before_and_gone_after_fair_pca(found):
+    assert leak(found, "raw", "sex", "linear").auc.low > 0.7
+    for key in ("fair_pca", "fair_pca_covariances"):
+        after = leak(found, key, "sex", "linear")
+        assert after.auc.value < 0.6
+        assert after.auc.value < leak(found, "raw", "sex", "linear").auc.low
+
+
+def test_a_difference_of_spreads_stays_visible_to_trees_after_fair_pca_only(found):
+    """Race shows in spreads: equal means do not hide it, nearly equal covariances do, largely."""
+    means = leak(found, "fair_pca", "race", "boosting")
+    covariances = leak(found, "fair_pca_covariances", "race", "boosting")
+    assert means.above_chance
+    assert means.auc.low > 0.6
+    assert covariances.auc.value < means.auc.low
+
+
+def test_everything_is_measured_for_every_representation_attribute_and_probe(found):
+    assert [r.key for r in found.representations] == list(METHODS)
+    assert all(r.failure is None for r in found.representations)
+    names = ["sex", "race", "sex × race"]
+    assert [a.name for a in found.data.attributes] == names
+    assert len(found.leakage) == len(METHODS) * len(names) * len(PROBES)
+    assert len(found.gaps) == len(METHODS) * len(names)
+    assert len(found.downstream) == len(METHODS) * 3
+    assert [c.model for c in found.curves] == ["linear", "kernel"]
+    assert all(len(c.points) == 11 for c in found.curves)
+    assert len(found.certificates) == len(METHODS) * len(names)
+
+
+def test_estimates_lie_in_their_intervals_and_where_they_can_be(found):
+    for item in found.leakage:
+        assert 0 <= item.auc.low <= item.auc.value <= item.auc.high <= 1
+        assert 0 <= item.chance_low < 0.5 < item.chance_high <= 1
+    for item in found.downstream:
+        for p in item.parities:
+            assert 0 <= p.dp_gap.low <= p.dp_gap.value <= p.dp_gap.high <= 1
+            rates = [g.selection_rate.value for g in p.groups]
+            assert p.dp_gap.value == pytest.approx(max(rates) - min(rates))
+    for item in found.certificates:
+        assert 0 <= item.observed <= item.bound <= 1
+
+
+def test_the_fair_end_of_the_curve_is_fair_pca(found):
+    linear = found.curves[0].points[0]
+    (fair,) = [d for d in found.downstream if (d.representation, d.model) == ("fair_pca", "linear")]
+    assert linear.tradeoff == 0.0
+    assert linear.auc.value == pytest.approx(fair.auc.value, abs=1e-3)
+    assert linear.parities[0].dp_gap.value == pytest.approx(fair.parities[0].dp_gap.value, abs=0.01)
+
+
+def test_fairness_costs_accuracy_where_the_target_depends_on_sex(found):
+    points = found.curves[0].points
+    assert points[0].auc.value < points[-1].auc.value
+    assert points[0].parities[0].dp_gap.value < points[-1].parities[0].dp_gap.value
+
+
+def test_sensitive_columns_are_never_features(people):
+    """Were sex a feature, shuffling it would change what is read of the rest."""
+    shuffled = people.assign(height=people["height"].to_numpy()[::-1].copy())
+    found = audit(shuffled[["sex", "height", "luck"]], "sex", quick=True, n_jobs=1)
+    assert [c.name for c in found.data.columns if c.role == "feature"] == ["height", "luck"]
+    assert not leak(found, "raw", "sex", "linear").above_chance
+
+
+def test_without_a_target_nothing_is_said_of_decisions(people):
+    found = audit(people.drop(columns="paid"), "sex", quick=True, n_jobs=1)
+    assert found.settings.aim == "hide"
+    assert found.data.target is None
+    assert found.downstream == found.curves == []
+    assert not any("decision" in s for s in found.summary.sentences)
+
+
+def test_the_same_seed_gives_the_same_numbers_in_any_number_of_processes(people):
+    def numbers(**options):
+        found = audit(people, "sex", "paid", quick=True, **options).to_dict()
+        for timed in ("created", "seconds", "versions"):
+            del found[timed]
+        for representation in found["representations"]:
+            del representation["fit_seconds"]
+        return found
+
+    once, other = numbers(n_jobs=1), numbers(n_jobs=1, seed=1)
+    assert_same_up_to_rounding(once, numbers(n_jobs=2))
+    assert once["leakage"] != other["leakage"]
+
+
+def test_frames_of_other_libraries_give_the_same_audit(people):
+    table = people[["sex", "height", "town", "luck"]]
+    native = audit(table, "sex", quick=True, n_jobs=1)
+    other = audit(pl.from_pandas(table), "sex", quick=True, n_jobs=1)
+    assert other.leakage == native.leakage
+
+
+def test_progress_reaches_the_end(people):
+    steps = []
+    audit(
+        people,
+        "sex",
+        quick=True,
+        n_jobs=1,
+        progress=lambda done, total, what: steps.append((done, total, what)),
+    )
+    assert [done for done, _, _ in steps] == list(range(1, steps[-1][1] + 1))
+    assert "Fair PCA" in " ".join(what for _, _, what in steps)
+
+
+def test_the_result_is_plain_json_without_nan(found):
+    again = json.loads(found.to_json())
+    assert again == found.to_dict()
+    assert again["schema_version"] == "1.0"
+
+
+def test_the_page_and_the_notebook_view_hold_the_headline(found, tmp_path):
+    page = found.to_html(tmp_path / "report.html")
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == page
+    assert len(page.encode()) < 6_000_000
+    start = found.summary.headline[:40]
+    assert start in page
+    assert start in found._repr_html_()
+    assert "<script" not in found._repr_html_()
+    assert repr(found).startswith("<Audit of table: From these")
+
+
+def test_a_single_column_says_what_it_cannot_do(people):
+    found = audit(people[["sex", "height"]], "sex", quick=True, n_jobs=1)
+    failures = {r.key: r.failure for r in found.representations}
+    assert failures["raw"] is None
+    assert "separate" in failures["fair_pca"] or "n_components" in failures["fair_pca"]
+    assert found.advice.representation in (None, "fair_kernel_pca")
+
+
+def test_many_rows_are_sampled_and_it_is_said(people):
+    found = audit(people, "sex", quick=True, n_jobs=1, max_rows=300)
+    assert found.data.n_rows == 300
+    assert any(notice.kind == "sampled" for notice in found.notices)
+
+
+def test_rows_without_a_target_are_left_out_and_counted(people):
+    holes = people.assign(paid=people["paid"].where(np.arange(len(people)) >= 100))
+    found = audit(holes, "sex", "paid", quick=True, n_jobs=1)
+    assert (found.data.n_rows, found.data.n_rows_dropped) == (600, 100)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"sensitive": "colour"}, AuditError, "no column 'colour'"),
+        ({"sensitive": None}, AuditError, "No sensitive column"),
+        ({"target": "race"}, AuditError, "--positive"),
+        ({"aim": "please"}, AuditError, "aim='please'"),
+        ({"target": None, "aim": "decide"}, AuditError, "no target"),
+        ({"confidence": 95}, AuditError, "confidence=95"),
+        ({"max_gap": -0.1}, AuditError, "max_gap"),
+        ({"n_components": 0}, AuditError, "n_components=0"),
+        ({"n_components": 99}, AuditError, "99.*at most"),
+        ({"max_rows": 3}, AuditError, "max_rows=3"),
+    ],
+)
+def test_questions_that_cannot_be_asked_are_refused(people, change, error, message):
+    with pytest.raises(error, match=message):
+        audit(people, **({"sensitive": "sex", "target": "paid", "quick": True} | change))
+
+
+def test_few_rows_and_a_single_group_are_refused(people):
+    with pytest.raises(AuditError, match="50 rows, but at least 100"):
+        audit(people.head(50), "sex", quick=True)
+    with pytest.raises(SingleGroupError, match="'sex' has fewer than two groups"):
+        audit(people[people["sex"] == "f"], "sex", quick=True)
+
+
+def test_noise_is_not_mistaken_for_leakage():
+    """Of many probes on pure noise, about one in twenty may look better than chance, not half."""
+    alarms = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        noise = pd.DataFrame(rng.normal(size=(400, 5)), columns=list("abcde"))
+        noise["sex"] = rng.choice(["f", "m"], size=400)
+        found = audit(noise, "sex", quick=True, n_jobs=1, seed=seed)
+        alarms += [leak.above_chance for leak in found.leakage]
+    assert np.mean(alarms) < 0.15
+
+
+def test_a_plain_result_knows_its_class(found):
+    assert isinstance(found, Audit)
+
+
+def test_the_made_up_table_is_the_one_described():
+    table = made_up_people(n=4000)
+    means = table.groupby("sex")["height"].mean()
+    assert means["m"] - means["f"] > 1
+    assert table.groupby("race")["a0"].std()["z"] > 2

@@ -1,0 +1,115 @@
+import numpy as np
+import pytest
+from fairlearn.metrics import MetricFrame, selection_rate, true_positive_rate
+from sklearn.metrics import accuracy_score, roc_auc_score
+
+from fairpca.auditing.decisions import auc_and_error, downstream_model, judge, parity, rates
+from fairpca.auditing.estimates import pooled, share_error
+
+
+def decided(seed=0, n=500, m=3):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(-1, m, size=n)
+    y = rng.random(n) < 0.4
+    scores = rng.normal(size=n) + y + 0.5 * codes
+    return scores, y, codes
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rates_are_those_of_fairlearns_metric_frame(seed):
+    scores, y, codes = decided(seed)
+    decisions, known = scores > 0.5, codes >= 0
+    found = rates(decisions, y, codes, 3)
+    frame = MetricFrame(
+        metrics={
+            "selected": selection_rate,
+            "recognised": true_positive_rate,
+            "right": accuracy_score,
+        },
+        y_true=y[known],
+        y_pred=decisions[known],
+        sensitive_features=codes[known],
+    )
+    np.testing.assert_array_equal(found[:, 0], np.bincount(codes[known]))
+    np.testing.assert_allclose(found[:, 1:4], frame.by_group.to_numpy(dtype=float), atol=1e-12)
+
+
+def test_the_gap_is_that_of_fairlearn_on_one_split():
+    scores, y, codes = decided()
+    decisions, known = scores > 0.5, codes >= 0
+    found = parity("race", list("abc"), [rates(decisions, y, codes, 3)], 0.95)
+    frame = MetricFrame(
+        metrics=selection_rate,
+        y_true=y[known],
+        y_pred=decisions[known],
+        sensitive_features=codes[known],
+    )
+    assert found.dp_gap.value == pytest.approx(frame.difference(method="between_groups"))
+    assert found.dp_gap.low <= found.dp_gap.value <= found.dp_gap.high
+
+
+def test_a_group_without_positive_rows_has_no_true_positive_rate():
+    y = np.array([True, False, False, False])
+    table = rates(np.array([True, False, True, False]), y, np.array([0, 0, 1, 1]), 2)
+    found = parity("sex", ["f", "m"], [table], 0.95)
+    assert found.eo_gap is None
+    assert all(group.true_positive_rate is None for group in found.groups)
+    assert found.dp_gap.value == 0.0
+
+
+def test_as_many_are_selected_as_are_positive():
+    rng = np.random.default_rng(0)
+    y = rng.random(20_000) < 0.1
+    scores = rng.normal(size=20_000) + y
+    found = judge(scores[:10_000], y[:10_000], scores[10_000:], y[10_000:], [y[10_000:] * 1], [2])
+    table = found.groups[0]
+    selected = float(table[:, 1] @ table[:, 0] / table[:, 0].sum())
+    assert selected == pytest.approx(y[:10_000].mean(), abs=0.01)
+
+
+def test_the_auc_is_that_of_scikit_learn_with_ties():
+    scores, y, _ = decided()
+    scores = np.round(scores, 1)
+    assert auc_and_error(scores, y)[0] == pytest.approx(roc_auc_score(y, scores))
+
+
+def test_the_standard_error_of_the_auc_is_that_of_repeated_samples():
+    draws = [auc_and_error(*decided(seed, n=300)[:2]) for seed in range(400)]
+    aucs, errors = np.array(draws).T
+    # 400 draws know a standard deviation to about 3.5 %
+    assert np.mean(errors) == pytest.approx(np.std(aucs), rel=0.12)
+
+
+def test_an_interval_over_splits_covers_the_truth_as_often_as_it_says():
+    """Halves of the same rows, both ways, twice: each interval is about the population's mean."""
+    rng = np.random.default_rng(0)
+    hits, repeats = 0, 1000
+    for _ in range(repeats):
+        rows = rng.random(200) < 0.3
+        values = []
+        for _ in range(2):
+            order = rng.permutation(200)
+            values += [rows[order[:100]].mean(), rows[order[100:]].mean()]
+        found = pooled(values, [float(share_error(v, 100)) for v in values], 0.95)
+        hits += found.low <= 0.3 <= found.high
+    assert hits / repeats > 0.93
+
+
+def test_a_share_of_nothing_in_few_rows_is_not_certain():
+    assert share_error(0.0, 5) > 0.1
+    assert share_error(0.0, 5000) < 0.001
+
+
+def test_splits_without_a_number_are_left_out():
+    found = pooled([0.5, float("nan")], [0.1, float("nan")], 0.95)
+    assert found.value == 0.5
+    assert np.isnan(pooled([float("nan")], [0.1], 0.95).value)
+
+
+@pytest.mark.parametrize("name", ["linear", "boosting", "kernel"])
+def test_every_downstream_model_learns_a_simple_rule(name):
+    rng = np.random.default_rng(0)
+    T = rng.normal(size=(600, 2))
+    y = T[:, 0] > 0
+    model = downstream_model(name, T, seed=0).fit(T[:400], y[:400])
+    assert model.score(T[400:], y[400:]) > 0.9

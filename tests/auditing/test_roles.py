@@ -1,0 +1,80 @@
+import pandas as pd
+import pytest
+
+from fairpca.auditing.errors import AuditError, TargetError, UnknownColumnError
+from fairpca.auditing.roles import assign_roles, binary_target
+
+COLUMNS = ["age", "Sex", "income", "paid"]
+
+
+def test_sensitive_and_target_and_ignored_columns_are_no_features():
+    roles = assign_roles(COLUMNS, ["Sex"], "paid", ["income"])
+    assert roles.features == ("age",)
+    assert [roles.of(c) for c in COLUMNS] == ["feature", "sensitive", "ignored", "target"]
+
+
+def test_a_misspelt_column_gets_a_suggestion_whatever_its_case():
+    with pytest.raises(UnknownColumnError, match=r"no column 'sxe'\. Did you mean 'Sex'"):
+        assign_roles(COLUMNS, ["sxe"])
+
+
+def test_a_name_like_no_other_gets_a_list():
+    with pytest.raises(UnknownColumnError, match="There are: 'age', 'Sex'"):
+        assign_roles(COLUMNS, ["zzzzzz"])
+
+
+@pytest.mark.parametrize(
+    ("sensitive", "target", "ignore", "message"),
+    [
+        ([], None, [], "No sensitive column"),
+        (["Sex"], "Sex", [], "both the target and sensitive"),
+        (["Sex"], None, ["Sex"], "cannot be ignored"),
+        (COLUMNS, None, [], "no feature is left"),
+    ],
+)
+def test_roles_that_contradict_each_other_are_refused(sensitive, target, ignore, message):
+    with pytest.raises(AuditError, match=message):
+        assign_roles(COLUMNS, sensitive, target, ignore)
+
+
+@pytest.mark.parametrize(
+    ("values", "positive"),
+    [
+        ([0, 1, 1], "1"),
+        ([1, 2, 2], "2"),
+        ([True, False, False], "True"),
+        (["no", "yes", "no"], "yes"),
+        (["good", "bad", "bad"], "good"),
+        ([">50K", "<=50K", "<=50K"], ">50K"),
+    ],
+)
+def test_the_usual_positive_value_is_guessed(values, positive):
+    is_positive, known, name = binary_target(pd.Series(values, name="y"))
+    assert name == positive
+    assert known.all()
+    assert is_positive.tolist() == [str(v) == positive for v in values]
+
+
+def test_rows_without_a_target_are_not_known():
+    is_positive, known, _ = binary_target(pd.Series(["yes", None, "no"], name="y"))
+    assert known.tolist() == [True, False, True]
+    assert is_positive.tolist() == [True, False, False]
+
+
+def test_a_target_of_several_values_needs_to_be_told_which_is_positive():
+    grades = pd.Series([1, 2, 3, 2], name="grade")
+    with pytest.raises(TargetError, match=r"3 distinct values .*--positive"):
+        binary_target(grades)
+    is_positive, _, name = binary_target(grades, "2")
+    assert (is_positive.tolist(), name) == ([False, True, False, True], "2")
+
+
+@pytest.mark.parametrize("values", [[1, 1, 1], [None, None]])
+def test_a_target_that_does_not_vary_is_refused(values):
+    with pytest.raises(TargetError, match="nothing can be learned"):
+        binary_target(pd.Series(values, name="y"))
+
+
+def test_a_positive_value_that_does_not_occur_is_refused():
+    with pytest.raises(TargetError, match="No row of the target 'y' is 'maybe'"):
+        binary_target(pd.Series(["yes", "no"], name="y"), "maybe")

@@ -1,0 +1,54 @@
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from fairpca.auditing import audit, audit_schema
+from fairpca.auditing.results import SCHEMA_VERSION
+from fairpca.auditing.schema import schema_page
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def test_the_schema_itself_is_valid():
+    jsonschema.Draft202012Validator.check_schema(audit_schema())
+
+
+def test_an_audit_follows_its_schema(found):
+    jsonschema.validate(json.loads(found.to_json()), audit_schema())
+
+
+def test_an_audit_without_target_and_with_failures_follows_it_too(people):
+    found = audit(people[["sex", "height"]], "sex", quick=True, n_jobs=1)
+    jsonschema.validate(json.loads(found.to_json()), audit_schema())
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda audit: audit.pop("leakage"),
+        lambda audit: audit.update(surprise=1),
+        lambda audit: audit["leakage"][0].update(auc="high"),
+        lambda audit: audit["data"].update(n_rows=None),
+    ],
+)
+def test_something_else_does_not(found, damage):
+    plain = found.to_dict()
+    damage(plain)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(plain, audit_schema())
+
+
+def test_every_field_is_described():
+    for part in audit_schema()["$defs"].values():
+        assert all(entry["description"] for entry in part["properties"].values())
+
+
+def test_the_page_about_the_schema_is_the_one_the_code_makes():
+    assert (DOCS / "audit-schema.md").read_text(encoding="utf-8").rstrip() == schema_page()
+
+
+def test_the_version_is_in_schema_and_audit(found):
+    assert found.schema_version == SCHEMA_VERSION
+    assert SCHEMA_VERSION in audit_schema()["description"]
