@@ -17,8 +17,9 @@ help:  ## List the commands
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
-demo: .venv/demo  ## Fair PCA on 1,989 real mortgage applications: what changes, what it costs
-	@$(BIN)/python examples/first_steps.py
+demo: .venv/demo  ## Audit 1,989 real mortgage applications: what they give away, what it costs to stop
+	@$(BIN)/fairpca audit --out demo/report.html --json demo/audit.json --force
+	@echo "Open it in a browser: file://$(CURDIR)/demo/report.html"
 
 test: .venv/dev lint  ## All checks: style, types, import contracts, tests
 	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses=2 --dist worksteal

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from .reproduce import reproduce
+from . import audit, fit, inspect, reproduce, transform
 
 app = typer.Typer(
     name="fairpca",
@@ -17,7 +17,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-app.command()(reproduce)
+app.command(epilog=audit.EXAMPLES)(audit.audit)
+app.command(epilog=fit.EXAMPLES)(fit.fit)
+app.command(epilog=transform.EXAMPLES)(transform.transform)
+app.command()(inspect.inspect)
+app.command()(inspect.export)
+app.command(epilog=reproduce.EXAMPLES)(reproduce.reproduce)
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,0 +1,140 @@
+"""``fairpca audit``: from a table on disk to evidence on a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from ..whole_files import whole_file
+from .audit_tables import print_audit
+from .failures import check_outputs, one_clear_line
+from .waiting import shown_progress
+
+EXAMPLES = """
+[bold]Examples[/bold]
+
+  fairpca audit                                        [dim]# the built-in loan applications[/dim]
+
+  fairpca audit loans.csv --sensitive race --sensitive sex --target approved
+
+  fairpca audit people.parquet --sensitive gender --quick --out gender.html --json gender.json
+"""
+
+
+def audit(
+    table: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[DATA]",
+            help="A CSV (any delimiter, .gz too), Parquet or Feather file, or a built-in data set: "
+            "adult, bank, compas, german, loanapp. Without it: loanapp.",
+        ),
+    ] = None,
+    sensitive: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--sensitive", "-s", help="Column with a sensitive attribute; may be repeated."
+        ),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option("--target", "-t", help="Column that is to be predicted, a yes or no."),
+    ] = None,
+    positive: Annotated[
+        str | None, typer.Option(help="Value of the target that counts as yes.")
+    ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(help="Column to leave out, such as an identifier; may be repeated."),
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The report.")] = Path("report.html"),
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="All numbers as JSON, too.")
+    ] = None,
+    aim: Annotated[
+        str | None,
+        typer.Option(
+            help="What the advice is for. 'hide': nobody can tell the attributes; 'decide': "
+            "decisions hardly depend on them (the default with a target); 'keep': all columns "
+            "stay, linear models cannot tell."
+        ),
+    ] = None,
+    max_gap: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="Largest gap that 'decide' accepts.")
+    ] = 0.05,
+    n_components: Annotated[
+        int | None,
+        typer.Option(min=1, help="Components of the projections.", show_default="15 or fewer"),
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(help="Names for the columns of a file without a header, comma-separated."),
+    ] = None,
+    no_header: Annotated[
+        bool, typer.Option("--no-header", help="The first line of the file is data.")
+    ] = False,
+    skip_lines: Annotated[
+        int, typer.Option(min=0, help="Lines of the file before the table begins.")
+    ] = 0,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Fewer rows and splits: a first look.")
+    ] = False,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same numbers.")] = 0,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Number of processes.", show_default="all cores")
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the built-in data sets.", show_default="FAIRPCA_DATA"),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
+) -> None:
+    """Ask what a table gives away about people, and what it costs to stop that.
+
+    Measures on held-out rows how well models recognise the sensitive attributes from the other
+    columns, before and after fair PCA and its relatives, what happens to decisions, and writes one
+    page that you can hand to anybody. Sensitive columns never become features.
+    """
+    with one_clear_line():
+        check_outputs(out, json_file, force=force)
+        from ..auditing import audit as measure
+        from ..tables import read_table
+
+        with shown_progress("Auditing", quiet=quiet) as say:
+            if say is not None:
+                say(0, None, "reading")
+            read = read_table(
+                table or "loanapp",
+                data=data,
+                columns=columns.split(",") if columns else None,
+                header=False if no_header else None,
+                skip_lines=skip_lines,
+            )
+            found = measure(
+                read,
+                sensitive or None,
+                target,
+                positive=positive,
+                ignore=ignore or (),
+                n_components=n_components,
+                aim=aim,
+                max_gap=max_gap,
+                quick=quick,
+                seed=seed,
+                n_jobs=jobs,
+                progress=say,
+            )
+        page = found.to_html()
+        with whole_file(out) as draft:
+            draft.write_text(page, encoding="utf-8")
+        if json_file is not None:
+            with whole_file(json_file) as draft:
+                draft.write_text(found.to_json(), encoding="utf-8")
+    console = Console(quiet=quiet)
+    print_audit(console, found)
+    for path in filter(None, (json_file, out)):
+        console.print(f"\nThe {'report' if path == out else 'JSON'} is in {path}", soft_wrap=True)

@@ -1,0 +1,67 @@
+"""What goes wrong, said in one line, and the files that a command is about to write."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import typer
+from rich.console import Console
+
+from ..errors import FairPCAError
+
+USER_ERROR = 2
+INTERRUPTED = 130
+
+
+def complain(text: str) -> None:
+    """Print a line on standard error; nothing in it is markup."""
+    line = " ".join(text.split())
+    Console(stderr=True, soft_wrap=True).print(line, style="red", markup=False, highlight=False)
+
+
+@contextmanager
+def one_clear_line() -> Iterator[None]:
+    """Turn what users can mend into one line and exit code 2, without a traceback."""
+    try:
+        yield
+    except (FairPCAError, OSError) as error:
+        complain(f"Error: {_said(error)}")
+        raise typer.Exit(USER_ERROR) from None
+    except KeyboardInterrupt:
+        complain("Interrupted; nothing was written.")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _said(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return f"{error.filename}: {error.strerror}."
+    return str(error)
+
+
+class Refusal(FairPCAError):
+    """A file cannot be written, or may not be."""
+
+
+def check_outputs(*paths: Path | None, force: bool) -> None:
+    """Refuse before the work what could not be written after it.
+
+    Folders on the way to a file are made when it is written.
+    """
+    for path in paths:
+        if path is None:
+            continue
+        if path.is_dir():
+            raise Refusal(f"{path} is a folder, but a file is to be written. Add a file name.")
+        if path.exists() and not force:
+            raise Refusal(f"{path} exists and is kept. Use --force to replace it, or another name.")
+        folder = path.absolute().parent
+        while not folder.exists():
+            folder = folder.parent
+        if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+            raise Refusal(f"{path} cannot be written: {folder} is not a folder you may write to.")
+    given = [path.absolute() for path in paths if path is not None]
+    if len(set(given)) < len(given):
+        raise Refusal("Two outputs have the same name. Give each its own.")

@@ -1,0 +1,234 @@
+"""audit, fit, transform, inspect and export, as somebody types them."""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from auditing.people import made_up_people
+from fairpca.auditing import audit_schema
+from fairpca.cli.app import app
+from fairpca.persistence import FairModel
+
+AUDIT = ("audit", "people.csv", "--quick", "--jobs", "1", "--sensitive", "sex")
+FIT = ("fit", "people.csv", "--sensitive", "sex", "--target", "paid", "--out", "model.fairpca")
+
+
+@pytest.fixture
+def fairpca(monkeypatch, tmp_path):
+    """Run the command line in a folder that holds people.csv."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    made_up_people(n=240).to_csv("people.csv", index=False)
+    return lambda *arguments: CliRunner().invoke(app, list(arguments))
+
+
+def assert_refused(result, message, *absent):
+    """One clear line, exit code 2, no traceback, no file."""
+    assert result.exit_code == 2, result.output
+    assert message in result.output
+    assert len(result.stderr.strip().splitlines()) == 1
+    assert "Traceback" not in result.output
+    for name in absent:
+        assert not os.path.exists(name)
+    assert not [name for name in os.listdir() if name.startswith(".")]
+
+
+def test_an_audit_writes_a_page_and_valid_json_and_says_where(fairpca):
+    result = fairpca(*AUDIT, "--target", "paid", "--json", "found.json")
+    assert result.exit_code == 0, result.output
+    assert "The report is in report.html" in result.output
+    assert "How well sex is recognised" in result.output
+    found = json.loads(Path("found.json").read_text(encoding="utf-8"))
+    jsonschema.validate(found, audit_schema())
+    assert found["data"]["source"] == "people.csv"
+    assert "<!doctype html>" in Path("report.html").read_text(encoding="utf-8")[:200].lower()
+
+
+def test_quiet_prints_nothing(fairpca):
+    result = fairpca(*AUDIT, "--quiet")
+    assert (result.exit_code, result.output) == (0, "")
+    assert os.path.exists("report.html")
+
+
+def test_an_existing_report_is_kept_unless_forced(fairpca):
+    Path("report.html").write_text("mine")
+    assert_refused(fairpca(*AUDIT), "report.html exists and is kept. Use --force")
+    assert Path("report.html").read_text() == "mine"
+    assert fairpca(*AUDIT, "--force").exit_code == 0
+    assert Path("report.html").read_text(encoding="utf-8") != "mine"
+
+
+def test_a_csv_may_be_gzipped_and_separated_by_anything(fairpca):
+    table = made_up_people(n=240)
+    with gzip.open("people.csv", "wt") as file:
+        file.write(table.to_csv(index=False, sep=";"))
+    assert fairpca(*AUDIT).exit_code == 0
+
+
+def corrupted(path):
+    content = bytearray(Path(path).read_bytes())
+    content[len(content) // 2] ^= 1
+    Path(path).write_bytes(bytes(content))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("people.cvs", "--sensitive", "sex"), "people.cvs"),
+        (("people.csv",), "No sensitive column"),
+        (("people.csv", "--sensitive", "sx"), "Did you mean 'sex'?"),
+        (("people.csv", "--sensitive", "sex", "--target", "payed"), "Did you mean 'paid'?"),
+        (("people.csv", "--sensitive", "sex", "--target", "race"), "--positive"),
+        (("people.csv", "--sensitive", "sex", "--target", "sex"), "both the target"),
+        (("people.csv", "--sensitive", "luck", "--target", "one"), "no column 'one'"),
+        (("one.csv", "--sensitive", "sex"), "fewer than two groups"),
+        (("prose.csv", "--sensitive", "sex"), "prose.csv"),
+        (("picture.png", "--sensitive", "sex"), "picture.png"),
+        (("empty.csv", "--sensitive", "sex"), "empty"),
+        ((".", "--sensitive", "sex"), "folder"),
+        (("people.csv", "--sensitive", "sex", "--out", "people.csv/report.html"), "cannot be"),
+        (("people.csv", "--sensitive", "sex", "--out", "folder"), "folder is a folder"),
+        (("people.csv", "--sensitive", "sex", "--json", "report.html"), "same name"),
+        (("people.csv", "--sensitive", "sex", "--aim", "win"), "aim='win'"),
+        (("people.csv", "--sensitive", "sex", "--n-components", "99"), "n_components=99"),
+        (("few.csv", "--sensitive", "sex"), "at least 100"),
+    ],
+)
+def test_every_bad_input_of_an_audit_ends_with_one_line(fairpca, arguments, message):
+    table = pd.read_csv("people.csv")
+    table[table["sex"] == "f"].to_csv("one.csv", index=False)
+    table.head(20).to_csv("few.csv", index=False)
+    Path("prose.csv").write_text("It was the best of times\n\nit was the worst of times\nand on\n")
+    Path("picture.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
+    Path("empty.csv").touch()
+    os.mkdir("folder")
+    result = fairpca("audit", "--quick", "--jobs", "1", *arguments)
+    assert_refused(result, message, "report.html")
+
+
+def test_a_fitted_model_transforms_new_files_with_unseen_levels(fairpca):
+    result = fairpca(*FIT, "--n-components", "3")
+    assert result.exit_code == 0, result.output
+    assert "The model is in model.fairpca, its card in model.md" in result.output
+    assert "non-linear" in Path("model.md").read_text(encoding="utf-8")
+
+    new = made_up_people(n=50, seed=1).drop(columns=["sex", "race", "paid"])
+    new["id"] = np.arange(50)
+    new["town"] = "Atlantis"
+    new.to_parquet("new.parquet")
+    result = fairpca(
+        "transform", "model.fairpca", "new.parquet", "--out", "fair.parquet", "--keep", "id", "-q"
+    )
+    assert result.exit_code != 0  # `race` was a feature, and is not there
+    assert_refused(result, "race", "fair.parquet")
+
+    result = fairpca(*FIT, "--ignore", "race", "--force", "--n-components", "3")
+    assert result.exit_code == 0, result.output
+    result = fairpca(
+        "transform", "model.fairpca", "new.parquet", "--out", "fair.parquet", "--keep", "id"
+    )
+    assert result.exit_code == 0, result.output
+    assert "50 rows are in fair.parquet" in result.output
+    fair = pd.read_parquet("fair.parquet")
+    assert fair["id"].tolist() == list(range(50))
+    expected = FairModel.load("model.fairpca").transform(new)
+    np.testing.assert_allclose(fair.drop(columns="id").to_numpy(), expected, atol=1e-5)
+
+
+def test_inspect_tells_what_a_model_is(fairpca):
+    assert fairpca(*FIT).exit_code == 0
+    shown = fairpca("inspect", "model.fairpca")
+    assert shown.exit_code == 0
+    assert "FairPCA" in shown.output
+    assert "sha256" in shown.output
+    header = json.loads(fairpca("inspect", "model.fairpca", "--json").output)
+    assert header["info"]["sensitive"] == ["sex"]
+
+
+def test_export_to_onnx_gives_the_same_numbers(fairpca):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    assert fairpca(*FIT).exit_code == 0
+    result = fairpca("export", "model.fairpca", "--to", "onnx", "--map-only")
+    assert result.exit_code == 0, result.output
+    model = FairModel.load("model.fairpca")
+    X = model.encoder.transform(pd.read_csv("people.csv")).astype(np.float32)
+    session = onnxruntime.InferenceSession("model.onnx", providers=["CPUExecutionProvider"])
+    (found,) = session.run(None, {session.get_inputs()[0].name: X})
+    np.testing.assert_allclose(found, model.map(X.astype(float)), atol=1e-5)
+
+
+def test_export_to_torch_writes_code_and_numbers(fairpca):
+    assert fairpca(*FIT).exit_code == 0
+    result = fairpca("export", "model.fairpca", "--to", "torch", "--out", "fair_map")
+    assert result.exit_code == 0, result.output
+    assert os.path.exists("fair_map.py")
+    assert os.path.exists("fair_map.safetensors")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("inspect", "model.fairpca"),
+        ("transform", "model.fairpca", "people.csv", "--out", "fair.csv"),
+        ("export", "model.fairpca", "--to", "onnx"),
+    ],
+)
+@pytest.mark.parametrize("damage", ["corrupted", "truncated", "absent", "another file"])
+def test_a_damaged_model_ends_with_one_line(fairpca, arguments, damage):
+    if damage == "another file":
+        os.rename("people.csv", "model.fairpca")
+        made_up_people(n=20).to_csv("people.csv", index=False)
+    elif damage != "absent":
+        assert fairpca(*FIT).exit_code == 0
+        if damage == "corrupted":
+            corrupted("model.fairpca")
+        else:
+            os.truncate("model.fairpca", 1000)
+    assert_refused(fairpca(*arguments), "model.fairpca", "fair.csv", "model.onnx")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--n-components", "50"), "too large"),
+        (("--criterion", "equal-opportunity", "--positive", "maybe"), "No row of the target"),
+        (("--sensitive", "nobody"), "no column 'nobody'"),
+        (("--out", "people.csv"), "exists and is kept"),
+    ],
+)
+def test_every_bad_input_of_a_fit_ends_with_one_line(fairpca, arguments, message):
+    before = sorted(os.listdir())
+    assert_refused(fairpca(*FIT, *arguments), message, "model.fairpca", "model.md")
+    assert sorted(os.listdir()) == before
+
+
+def test_a_transform_of_other_columns_names_them(fairpca):
+    assert fairpca(*FIT).exit_code == 0
+    pd.read_csv("people.csv").rename(columns={"luck": "fortune"}).to_csv("other.csv", index=False)
+    result = fairpca("transform", "model.fairpca", "other.csv", "--out", "fair.csv", "-q")
+    assert_refused(result, "luck", "fair.csv")
+
+
+def test_help_has_examples(fairpca):
+    for command in ("audit", "fit", "transform"):
+        shown = fairpca(command, "--help")
+        assert shown.exit_code == 0
+        assert f"fairpca {command} " in shown.output
+
+
+def test_the_command_works_from_a_shell(tmp_path):
+    made_up_people(n=240).to_csv(tmp_path / "people.csv", index=False)
+    command = [sys.executable, "-m", "fairpca", *AUDIT, "--out", "r.html"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "Auditing: " in done.stderr  # word of how far it is, not among the results
+    assert "The report is in r.html" in done.stdout
