@@ -7,7 +7,7 @@ import pytest
 
 from auditing.people import made_up_people
 from fairpca.auditing import Audit, AuditError, audit
-from fairpca.auditing.measures import PROBES
+from fairpca.auditing.probes import PROBES
 from fairpca.auditing.representations import METHODS
 from fairpca.errors import SingleGroupError
 
@@ -58,7 +58,7 @@ def test_a_difference_of_spreads_stays_visible_to_trees_after_fair_pca_only(foun
 def test_everything_is_measured_for_every_representation_attribute_and_probe(found):
     assert [r.key for r in found.representations] == list(METHODS)
     assert all(r.failure is None for r in found.representations)
-    names = ["sex", "race", "sex × race"]
+    names = ["sex", "race"]
     assert [a.name for a in found.data.attributes] == names
     assert len(found.leakage) == len(METHODS) * len(names) * len(PROBES)
     assert len(found.gaps) == len(METHODS) * len(names)
@@ -230,3 +230,17 @@ def test_the_made_up_table_is_the_one_described():
     means = table.groupby("sex")["height"].mean()
     assert means["m"] - means["f"] > 1
     assert table.groupby("race")["a0"].std()["z"] > 2
+
+
+@pytest.mark.slow
+def test_a_full_audit_measures_intersections_and_agrees_with_a_quick_one(people, found):
+    full = audit(people, ["sex", "race"], "paid", n_components=4)
+    assert [a.name for a in full.data.attributes] == ["sex", "race", "sex × race"]
+    assert full.settings.n_splits == 4
+    for quick in found.leakage:
+        (same,) = [
+            leak
+            for leak in full.leakage_of(quick.attribute)
+            if (leak.representation, leak.probe) == (quick.representation, quick.probe)
+        ]
+        assert abs(same.auc.value - quick.auc.value) < 0.15

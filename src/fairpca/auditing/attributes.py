@@ -206,7 +206,9 @@ def _some(labels: Sequence[str]) -> str:
     return shown if len(labels) <= 3 else f"{shown} and {len(labels) - 3} more"
 
 
-def sensitive_frame(frame: DataFrame, sensitive: Sequence[str]) -> list[Measured]:
+def measured_attributes(
+    frame: DataFrame, sensitive: Sequence[str], *, joint: bool = True
+) -> list[Measured]:
     """Return the sensitive columns of a table as they are measured, intersections last."""
     single = [measure_attribute(frame[name]) for name in sensitive]
-    return [*single, *intersections(single)]
+    return [*single, *intersections(single)] if joint else single

@@ -9,7 +9,7 @@ import numpy as np
 from ..estimators import FairPCA
 from ..tradeoff import PAPERS_TRADEOFFS, TradeoffParts, logistic_path
 from .decisions import Judged, fit_and_judge, judge
-from .measures import Effort, HeldOut
+from .measures import Effort, HeldOut, judged_rows
 from .splits import evenly_sampled
 
 CURVE_MODELS = ("linear", "kernel")
@@ -44,44 +44,43 @@ def measure_curve(held_out: HeldOut, model: str, effort: Effort) -> SplitCurve:
     both = FairPCA(rows.k, tradeoff=1.0, random_state=rows.seed).fit_moments(rows.moments())
     parts = TradeoffParts(both)
     points = (
-        _linear(held_out, parts)
-        if model == "linear"
-        else _kernel(held_out, parts, effort.curve_rows)
+        _linear(held_out, parts, effort) if model == "linear" else _kernel(held_out, parts, effort)
     )
     return SplitCurve(model, held_out.index, points)
 
 
-def _linear(held_out: HeldOut, parts: TradeoffParts) -> list[Judged]:
-    y_train, y = held_out.y_train, held_out.y
-    assert y is not None
-    assert y_train is not None
-    train, test = parts.common_rows(held_out.rows.X), parts.common_rows(held_out.X)
+def _linear(held_out: HeldOut, parts: TradeoffParts, effort: Effort) -> list[Judged]:
+    assert held_out.y is not None
+    assert held_out.y_train is not None
+    judged = judged_rows(held_out, effort)
+    y, codes = held_out.y[judged], [c[judged] for c in held_out.codes]
+    train, test = parts.common_rows(held_out.rows.X), parts.common_rows(held_out.X[judged])
     factors = (parts.factor(value) for value in LAMBDAS)
-    models = logistic_path(train, y_train.astype(int), factors, 1.0)
+    models = logistic_path(train, held_out.y_train.astype(int), factors, 1.0)
     return [
-        judge(
-            train @ model.weights, y_train, test @ model.weights, y, held_out.codes, held_out.sizes
-        )
-        for model in models
+        judge(train @ w, held_out.y_train, test @ w, y, codes, held_out.sizes)
+        for w in (model.weights for model in models)
     ]
 
 
-def _kernel(held_out: HeldOut, parts: TradeoffParts, most_rows: int) -> list[Judged]:
-    y_train, y = held_out.y_train, held_out.y
-    assert y is not None
-    assert y_train is not None
+def _kernel(held_out: HeldOut, parts: TradeoffParts, effort: Effort) -> list[Judged]:
+    assert held_out.y is not None
+    assert held_out.y_train is not None
     seed = held_out.rows.seed
-    chosen = evenly_sampled([y_train], most_rows, np.random.default_rng(seed))
-    train = parts.fitted.transform(held_out.rows.X[chosen])
-    test = parts.fitted.transform(held_out.X)
+    rng = np.random.default_rng(seed)
+    chosen = evenly_sampled([held_out.y_train], effort.curve_rows, rng)
+    judged = judged_rows(held_out, effort)
+    y_train, y = held_out.y_train[chosen], held_out.y[judged]
+    codes = [c[judged] for c in held_out.codes]
+    train, test = parts.both(held_out.rows.X[chosen]), parts.both(held_out.X[judged])
     return [
         fit_and_judge(
             "kernel",
             parts.scaled(train, value),
-            y_train[chosen],
+            y_train,
             parts.scaled(test, value),
             y,
-            held_out.codes,
+            codes,
             held_out.sizes,
             seed,
         )

@@ -10,7 +10,8 @@ from .attributes import Measured
 from .curves import CURVE_MODELS, LAMBDAS, SplitCurve
 from .decisions import MODELS, Judged, parity
 from .estimates import pooled
-from .measures import PROBES, Measures
+from .measures import Measures
+from .probes import PROBES
 from .representations import METHODS
 from .results import (
     CertifiedGap,

@@ -12,7 +12,7 @@ from ..estimators import FairKernelPCA, FairPCA, collect_moments
 from ..peers import LEACE, PCA
 from ..persistence import FairModel
 from ..tables import TableEncoder
-from .attributes import estimator_columns, sensitive_frame
+from .attributes import estimator_columns, measured_attributes
 from .errors import AuditError, TargetError
 from .preparation import as_table, roles_in
 from .representations import COVARIANCE_TOLERANCE, EXACT_KERNEL_ROWS
@@ -96,7 +96,7 @@ def fit_table(
             f"target was named. Name one."
         )
     frame = frame.reset_index(drop=True)
-    attributes = sensitive_frame(frame, roles.sensitive)
+    attributes = measured_attributes(frame, roles.sensitive, joint=False)
     encoder = TableEncoder().fit(frame[list(roles.features)])
     X = encoder.transform(frame[list(roles.features)])
     k = n_components if n_components is not None else max(1, min(15, X.shape[1] // 2))

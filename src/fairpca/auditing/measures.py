@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from scipy.spatial.distance import pdist
-from sklearn.ensemble import HistGradientBoostingClassifier
 
 from ..metrics import (
     AucDraws,
@@ -22,18 +21,9 @@ from ..metrics import (
 )
 from .decisions import MODELS, Judged, fit_and_judge
 from .estimates import share_error
+from .probes import PROBES, probe_for
 from .representations import METHODS, Fitted, TrainingRows, fit_method
 from .splits import evenly_sampled
-
-PROBES: dict[str, Any] = {
-    "linear": "linear",
-    # As the probe of `fairpca.metrics`, with thresholds at 32 quantiles: four times as fast.
-    "boosting": HistGradientBoostingClassifier(
-        max_iter=50, max_leaf_nodes=8, max_bins=32, early_stopping=False, random_state=0
-    ),
-    "kernel": "kernel",
-}
-"""What tries to recognise the groups."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,40 +62,57 @@ class Effort:
 
     Parameters
     ----------
+    max_rows : int
+        Rows of the table that are used at most.
+    joint : bool
+        Whether intersections of attributes are measured, too.
     n_rounds : int
         Rounds of halves.
     probe_rows, mmd_rows : int
         Most held-out rows for probes and for the discrepancy.
     train_rows, curve_rows : int
         Most rows that downstream models are fitted to, and the kernel model of the curve.
-    folds, permutations : int
+    judged_rows : int
+        Most held-out rows that their decisions are judged on.
+    folds, permutations, boosting_rounds : int
         Of the probes.
+    mmd_permutations : int
+        Of the discrepancy.
     cells : int
         Of the certificate.
     picture_rows : int
         Rows that are drawn.
     """
 
+    max_rows: int = 100_000
+    joint: bool = True
     n_rounds: int = 2
     probe_rows: int = 8_000
     mmd_rows: int = 1_500
     train_rows: int = 20_000
     curve_rows: int = 10_000
+    judged_rows: int = 25_000
     folds: int = 3
     permutations: int = 500
+    boosting_rounds: int = 50
+    mmd_permutations: int = 200
     cells: int = 8
     picture_rows: int = 1_200
 
 
 FULL = Effort()
 QUICK = Effort(
+    max_rows=20_000,
+    joint=False,
     n_rounds=1,
     probe_rows=1_500,
     mmd_rows=700,
     train_rows=4_000,
     curve_rows=2_500,
+    judged_rows=6_000,
     folds=2,
     permutations=300,
+    boosting_rounds=25,
 )
 
 
@@ -199,6 +206,12 @@ def picture_rows(held_out: HeldOut, effort: Effort) -> np.ndarray:
     return evenly_sampled(held_out.codes, effort.picture_rows, rng)
 
 
+def judged_rows(held_out: HeldOut, effort: Effort) -> np.ndarray:
+    """Return the held-out rows that decisions are judged on, the same for every model."""
+    rng = np.random.default_rng([held_out.rows.seed, held_out.index])
+    return evenly_sampled(held_out.codes, effort.judged_rows, rng)
+
+
 def _leakage(
     held_out: HeldOut, T: np.ndarray, effort: Effort, rng: np.random.Generator
 ) -> dict[tuple[int, str], AucDraws]:
@@ -206,7 +219,8 @@ def _leakage(
     for position, codes in enumerate(held_out.codes):
         known = np.flatnonzero(codes >= 0)
         chosen = known[evenly_sampled([codes[known]], effort.probe_rows, rng)]
-        for name, probe in PROBES.items():
+        for name in PROBES:
+            probe = probe_for(name, held_out.sizes[position], effort.boosting_rounds)
             found[position, name] = cross_fitted_aucs(
                 T[chosen], codes[chosen], probe, effort.folds, effort.permutations, rng
             )
@@ -228,7 +242,7 @@ def _discrepancies(
             kernel = shared
         seed = int(rng.integers(2**31))
         tests.append(
-            kernel.test(codes[known], n_permutations=effort.permutations, random_state=seed)
+            kernel.test(codes[known], n_permutations=effort.mmd_permutations, random_state=seed)
         )
     return tests
 
@@ -256,9 +270,10 @@ def _decisions(
     rng = np.random.default_rng(seed)
     chosen = evenly_sampled([held_out.y_train], effort.train_rows, rng)
     train, y_train = T_train[chosen], held_out.y_train[chosen]
-    codes, sizes = held_out.codes, held_out.sizes
+    judged = judged_rows(held_out, effort)
+    T, y, codes = T[judged], held_out.y[judged], [c[judged] for c in held_out.codes]
     return {
-        model: fit_and_judge(model, train, y_train, T, held_out.y, codes, sizes, seed)
+        model: fit_and_judge(model, train, y_train, T, y, codes, held_out.sizes, seed)
         for model in MODELS
     }
 

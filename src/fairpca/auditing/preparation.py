@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..tables import Table, TableEncoder, find_notices, read_table
-from .attributes import Measured, estimator_columns, sensitive_frame
+from .attributes import Measured, estimator_columns, measured_attributes
 from .errors import AuditError
 from .measures import HeldOut
 from .representations import TrainingRows
@@ -104,6 +104,7 @@ def ask(
     ignore: Sequence[str],
     n_components: int | None,
     max_rows: int,
+    joint: bool,
     seed: int,
     data: str | os.PathLike[str] | None,
 ) -> Question:
@@ -128,7 +129,7 @@ def ask(
         )
         frame, y = frame.iloc[chosen], None if y is None else y[chosen]
     frame = frame.reset_index(drop=True)
-    attributes = sensitive_frame(frame, roles.sensitive)
+    attributes = measured_attributes(frame, roles.sensitive, joint=joint)
     features = frame[list(roles.features)]
     encoder = TableEncoder().fit(features)
     notices += _noticed(table, frame, roles, attributes)

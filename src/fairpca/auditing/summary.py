@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .advice import Evidence
 from .numbers import percent
-from .results import Advice, Leak, Summary
+from .results import Advice, CurvePoint, Downstream, Leak, Summary
 
 
 def summarise(evidence: Evidence, advice: Advice) -> Summary:
@@ -13,12 +13,49 @@ def summarise(evidence: Evidence, advice: Advice) -> Summary:
     sentences = [_before(evidence)]
     if key is None:
         return Summary(headline=_before(evidence), sentences=[*sentences, advice.reasons[0]])
-    sentences.append(_after(evidence, key))
+    sentences.append(_scaled_down(evidence, advice) if advice.tradeoff else _after(evidence, key))
     sentences.extend(_decisions(evidence, advice))
-    return Summary(headline=_headline(evidence, key), sentences=sentences)
+    headline = _headline_of_decisions if advice.tradeoff else _headline
+    return Summary(headline=headline(evidence, advice), sentences=sentences)
 
 
-def _headline(evidence: Evidence, key: str) -> str:
+def _headline_of_decisions(evidence: Evidence, advice: Advice) -> str:
+    """Lambda above 0 hides nothing from a model that rescales its inputs; say what it does."""
+    worst = evidence.worst("raw")
+    raw, after = _linear_models(evidence, advice)
+    before_gap, gap = (
+        max(p.dp_gap.value for p in found.parities if p.attribute in evidence.singles)
+        for found in (raw, after)
+    )
+    return (
+        f"From these {evidence.data.n_features} columns a model guesses {worst.attribute} with "
+        f"AUC {worst.auc.value:.2f}; fair PCA with lambda = {advice.tradeoff:g} does not hide it, "
+        f"but a linear model's decisions differ by {percent(gap)} instead of "
+        f"{percent(before_gap)}."
+    )
+
+
+def _scaled_down(evidence: Evidence, advice: Advice) -> str:
+    leaks = [f"{leak.attribute} with AUC {leak.auc.value:.2f}" for leak in _best(evidence, "pca")]
+    return (
+        f"With lambda = {advice.tradeoff:g} the attributes are scaled down, not hidden: a model "
+        f"that rescales its inputs can guess {_listed(leaks)}, as from plain PCA."
+    )
+
+
+def _best(evidence: Evidence, key: str) -> list[Leak]:
+    """Return the largest leak of each attribute."""
+    return [
+        max(
+            (leak for leak in evidence.leaks(key) if leak.attribute == name),
+            key=lambda leak: leak.auc.value,
+        )
+        for name in evidence.singles
+    ]
+
+
+def _headline(evidence: Evidence, advice: Advice) -> str:
+    key = str(advice.representation)
     worst = evidence.worst("raw")
     after = _same(evidence, key, worst)
     strongest = max(
@@ -37,11 +74,7 @@ def _headline(evidence: Evidence, key: str) -> str:
 
 
 def _before(evidence: Evidence) -> str:
-    parts = []
-    for name in evidence.singles:
-        leaks = [leak for leak in evidence.leaks("raw") if leak.attribute == name]
-        best = max(leaks, key=lambda leak: leak.auc.value)
-        parts.append(f"{name} with AUC {_interval(best)}")
+    parts = [f"{leak.attribute} with AUC {_interval(leak)}" for leak in _best(evidence, "raw")]
     columns = evidence.data.n_features
     hidden = " or ".join(evidence.settings.sensitive)
     return (
@@ -65,20 +98,22 @@ def _after(evidence: Evidence, key: str) -> str:
     return f"After {_spoken(evidence, key)} a linear model guesses {_listed(parts)}."
 
 
+def _linear_models(
+    evidence: Evidence, advice: Advice
+) -> tuple[Downstream, Downstream | CurvePoint]:
+    """Return the linear model on the raw features, and on what is advised."""
+    linear = {d.representation: d for d in evidence.downstream if d.model == "linear"}
+    after: Downstream | CurvePoint = linear[str(advice.representation)]
+    if advice.tradeoff:
+        points = [p for c in evidence.curves if c.model == "linear" for p in c.points]
+        after = next(p for p in points if p.tradeoff == advice.tradeoff)
+    return linear["raw"], after
+
+
 def _decisions(evidence: Evidence, advice: Advice) -> list[str]:
-    key = advice.representation
-    raw = next(
-        (d for d in evidence.downstream if d.representation == "raw" and d.model == "linear"), None
-    )
-    if raw is None or key is None:
-        return [_variance(evidence, key)] if key is not None else []
-    points = [p for c in evidence.curves if c.model == "linear" for p in c.points]
-    chosen = next((p for p in points if p.tradeoff == advice.tradeoff), None)
-    after = (
-        chosen
-        if chosen is not None and key == "fair_pca"
-        else next(d for d in evidence.downstream if d.representation == key and d.model == "linear")
-    )
+    if not evidence.downstream:
+        return [_variance(evidence, str(advice.representation))]
+    raw, after = _linear_models(evidence, advice)
     target = evidence.data.target
     assert target is not None
     sentences = []

@@ -40,7 +40,7 @@ def audit(
     max_gap: float = 0.05,
     confidence: float = 0.95,
     quick: bool = False,
-    max_rows: int = 100_000,
+    max_rows: int | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
     data: str | os.PathLike[str] | None = None,
@@ -78,9 +78,9 @@ def audit(
     confidence : float
         Level of all intervals and certificates.
     quick : bool
-        Whether to use fewer rows and splits: a first look.
-    max_rows : int
-        Of more rows, as many are drawn.
+        Whether to use fewer rows and splits, and leave out intersections: a first look.
+    max_rows : int, optional
+        Of more rows, as many are drawn: 100,000, or 20,000 of a quick audit, if nothing is said.
     seed : int
         The same seed gives the same numbers.
     n_jobs : int, optional
@@ -121,6 +121,7 @@ def audit(
     start = perf_counter()
     _check_numbers(confidence, max_gap, n_components, max_rows)
     effort = QUICK if quick else FULL
+    workers = Workers(n_jobs, progress)
     question = ask(
         table,
         sensitive,
@@ -128,7 +129,8 @@ def audit(
         positive=positive,
         ignore=ignore,
         n_components=n_components,
-        max_rows=max_rows,
+        max_rows=effort.max_rows if max_rows is None else max_rows,
+        joint=effort.joint,
         seed=seed,
         data=data,
     )
@@ -144,7 +146,7 @@ def audit(
         seed=seed,
         quick=quick,
     )
-    findings, first = _measured(question, effort, confidence, n_jobs, progress)
+    findings, first = _measured(question, effort, confidence, workers)
     evidence = Evidence(
         settings,
         question.described(first.rows.X.shape[1]),
@@ -183,13 +185,12 @@ def _measured(
     question: Question,
     effort: Effort,
     confidence: float,
-    n_jobs: int | None,
-    progress: Progress | None,
+    workers: Workers,
 ) -> tuple[Findings, HeldOut]:
     """Encode each half once, then measure every representation on every split."""
     splits = halves(question.strata, effort.n_rounds, np.random.default_rng(question.seed))
     models = CURVE_MODELS if question.y is not None else ()
-    workers = Workers(n_jobs, progress, len(splits) * (1 + len(METHODS) + len(models)))
+    workers.expect(len(splits) * (1 + len(METHODS) + len(models)))
     encoded = workers.run(
         [Job(f"encoding, {_named(split)}", prepare, (question, split)) for split in splits]
     )
@@ -216,7 +217,7 @@ def _named(split: Split | HeldOut) -> str:
 
 
 def _check_numbers(
-    confidence: float, max_gap: float, n_components: int | None, max_rows: int
+    confidence: float, max_gap: float, n_components: int | None, max_rows: int | None
 ) -> None:
     if not 0.5 <= confidence < 1.0:
         raise AuditError(f"confidence={confidence} is no level; 0.95 is usual.")
@@ -224,7 +225,7 @@ def _check_numbers(
         raise AuditError(f"max_gap={max_gap} is no difference of shares; 0.05 is 5 points.")
     if n_components is not None and n_components < 1:
         raise AuditError(f"n_components={n_components}, but at least 1 is needed.")
-    if max_rows < 100:
+    if max_rows is not None and max_rows < 100:
         raise AuditError(f"max_rows={max_rows} is too few to measure anything; take 100 or more.")
 
 

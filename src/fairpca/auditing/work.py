@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from threading import Thread
+from time import sleep
 from typing import Any
 
 from joblib import Parallel, delayed
@@ -43,16 +45,25 @@ class Workers:
     Parameters
     ----------
     n_jobs : int or None
-        Number of processes; None is one per core, 1 is this process.
+        Number of processes; None is one per core, 1 is this process. They start at once and import
+        what they need while the caller reads the table.
     progress : callable, optional
-    total : int
-        Number of jobs that will have been run in the end.
     """
 
-    def __init__(self, n_jobs: int | None, progress: Progress | None, total: int) -> None:
+    def __init__(self, n_jobs: int | None, progress: Progress | None = None) -> None:
         self.n_jobs = n_jobs if n_jobs is not None else _cores()
         self._progress = progress
-        self._total, self._done = total, 0
+        self._done, self._total = 0, 0
+        self._starting = Thread(target=self._start, daemon=True)
+        if self.n_jobs > 1:
+            self._starting.start()
+
+    def expect(self, n_jobs: int) -> None:
+        """Say how many jobs there will have been in the end."""
+        self._total = n_jobs
+
+    def _start(self) -> None:
+        Parallel(n_jobs=self.n_jobs)(delayed(_ready)(i) for i in range(self.n_jobs))
 
     def run(self, jobs: Sequence[Job]) -> list[Any]:
         """Return the results in the order of the jobs."""
@@ -62,6 +73,7 @@ class Workers:
                 results[i] = job.run()
                 self._say(job)
             return results
+        self._starting.join()
         parallel = Parallel(n_jobs=self.n_jobs, return_as="generator_unordered")
         for i, result in parallel(delayed(_numbered)(i, job) for i, job in enumerate(jobs)):
             results[i] = result
@@ -72,6 +84,11 @@ class Workers:
         self._done += 1
         if self._progress is not None:
             self._progress(self._done, self._total, job.what)
+
+
+def _ready(i: int) -> int:
+    sleep(0.05)  # so that every process takes one of these, and imports this package for it
+    return i
 
 
 def _numbered(i: int, job: Job) -> tuple[int, Any]:

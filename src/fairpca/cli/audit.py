@@ -79,8 +79,12 @@ def audit(
     skip_lines: Annotated[
         int, typer.Option(min=0, help="Lines of the file before the table begins.")
     ] = 0,
+    max_rows: Annotated[
+        int | None,
+        typer.Option(min=100, help="Rows to draw of more.", show_default="100,000; quick 20,000"),
+    ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Fewer rows and splits: a first look.")
+        bool, typer.Option("--quick", help="A first look: fewer rows and splits, no intersections.")
     ] = False,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same numbers.")] = 0,
     jobs: Annotated[
@@ -123,6 +127,7 @@ def audit(
                 n_components=n_components,
                 aim=aim,
                 max_gap=max_gap,
+                max_rows=max_rows,
                 quick=quick,
                 seed=seed,
                 n_jobs=jobs,

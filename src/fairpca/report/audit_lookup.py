@@ -96,6 +96,27 @@ class AuditLookup:
         advised = self.audit["advice"]["representation"]
         return advised if advised in fair else next(iter(fair), None)
 
+    def advised_lambda(self) -> float:
+        """Return the advised lambda, 0 where there is none."""
+        return float(self.audit["advice"]["tradeoff"] or 0.0)
+
+    def readable_from(self, representation: str) -> str:
+        """Return the representation whose leakage counts once lambda is above 0.
+
+        Then plain PCA stands beside the fair components, scaled down: a model that rescales its
+        inputs reads it.
+        """
+        return "pca" if representation == "fair_pca" and self.advised_lambda() else representation
+
+    def decisions(self, representation: str, model: str) -> Entry | None:
+        """Return the decisions on a representation, with the advised lambda where there is one."""
+        if representation == "fair_pca" and self.advised_lambda():
+            for curve in self.audit["curves"]:
+                if curve["model"] == model:
+                    points = curve["points"]
+                    return next(p for p in points if p["tradeoff"] == self.advised_lambda())
+        return self.downstream(representation, model)
+
 
 def parity_of(entry: Entry | None, attribute: str) -> Entry | None:
     """Return how decisions compare between the groups of an attribute, if that was measured."""

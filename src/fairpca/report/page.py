@@ -38,6 +38,17 @@ SCRIPTS = ("choices.js", "plots.js", "tradeoff.js", "page.js")
 """Parts of the page's own script, in the order in which they are joined."""
 
 
+LARGEST = 6_000_000
+"""Bytes of a page that can still be sent by mail."""
+
+LEFT_OUT: tuple[tuple[str, ...], ...] = (
+    (),
+    ("groups",),
+    ("groups", "curves"),
+    ("groups", "curves", "parity"),
+)
+"""Tables that are left out, the next ones as long as a page is too large; the JSON holds all."""
+
 WRITERS = {
     "level": level,
     "model": model_name,
@@ -70,6 +81,13 @@ def render_page(audit: dict[str, Any]) -> str:
         If it is not an audit, or one of an unknown version.
     MissingExtraError
         If jinja2 or plotly is not installed.
+
+    Examples
+    --------
+    >>> render_page({"schema_version": "9.0"})  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    fairpca.report.audit_lookup.UnreadableAuditError: schema_version='9.0' cannot be shown: ...
     """
     lookup = AuditLookup(audit)
     figures = {
@@ -79,43 +97,43 @@ def render_page(audit: dict[str, Any]) -> str:
         "components": component_figures(lookup),
         "variance": variance_figures(lookup),
     }
+    tables = {
+        "leakage": leakage_tables(lookup),
+        "curves": curve_tables(lookup),
+        "variance": variance_table(lookup),
+        "parity": parity_tables(lookup),
+        "groups": group_tables(lookup),
+        "certificates": certificate_tables(lookup),
+        "gaps": gap_tables(lookup),
+        "columns": column_table(lookup),
+        "compared": representation_table(lookup),
+        "settings": setting_table(lookup),
+        "facts": fact_table(lookup),
+    }
     plotly = inline_script(plotly_script())
     script = inline_script("\n".join(_source(name) for name in SCRIPTS))
-    page = (
-        template_environment()
-        .get_template("page.html")
-        .render(
-            audit=audit,
-            lookup=lookup,
-            sections=page_sections(lookup),
-            tiles=summary_tiles(lookup),
-            tables={
-                "leakage": leakage_tables(lookup),
-                "curves": curve_tables(lookup),
-                "variance": variance_table(lookup),
-                "parity": parity_tables(lookup),
-                "groups": group_tables(lookup),
-                "certificates": certificate_tables(lookup),
-                "gaps": gap_tables(lookup),
-                "columns": column_table(lookup),
-                "compared": representation_table(lookup),
-                "settings": setting_table(lookup),
-                "facts": fact_table(lookup),
-            },
-            figures=figures,
-            aims=AIMS,
-            command=audit_again(lookup),
-            write=WRITERS,
-            policy=content_policy([plotly, script]),
-            plotly=plotly,
-            script=script,
-            audit_json=embedded_json(audit),
-            figures_json=embedded_json(
-                {name: [asdict(one) for one in several] for name, several in figures.items()}
-            ),
-        )
-    )
-    return _encodable(page)
+    shown = {
+        "audit": audit,
+        "lookup": lookup,
+        "sections": page_sections(lookup),
+        "tiles": summary_tiles(lookup),
+        "aims": AIMS,
+        "command": audit_again(lookup),
+        "write": WRITERS,
+        "policy": content_policy([plotly, script]),
+        "plotly": plotly,
+        "script": script,
+        "audit_json": embedded_json(audit),
+        "figures_json": embedded_json(
+            {name: [asdict(one) for one in several] for name, several in figures.items()}
+        ),
+    }
+    template = template_environment().get_template("page.html")
+    for left_out in LEFT_OUT:
+        page = _encodable(template.render(**shown, tables={**tables, **dict.fromkeys(left_out)}))
+        if len(page.encode("utf-8")) <= LARGEST:
+            break
+    return page
 
 
 def _source(name: str) -> str:

@@ -28,6 +28,13 @@ def render_summary(audit: dict[str, Any]) -> str:
         If it is not an audit, or one of an unknown version.
     MissingExtraError
         If jinja2 is not installed.
+
+    Examples
+    --------
+    >>> render_summary({"schema_version": "9.0"})  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    fairpca.report.audit_lookup.UnreadableAuditError: schema_version='9.0' cannot be shown: ...
     """
     lookup = AuditLookup(audit)
     compared = in_order(key for key in (lookup.before(), lookup.after()) if key)

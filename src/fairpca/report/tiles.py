@@ -61,7 +61,8 @@ def _leakage(
     lookup: AuditLookup, before: str, after: str, attribute: str
 ) -> tuple[float, Tile] | None:
     """Return the best probe before and after, which need not be the same."""
-    leaks = [lookup.leaks(key, attribute) for key in (before, after)]
+    read = lookup.readable_from(after)
+    leaks = [lookup.leaks(key, attribute) for key in (before, read)]
     if not all(leaks):
         return None
     first, last = (max(one["auc"]["value"] for one in several) for several in leaks)
@@ -72,14 +73,15 @@ def _leakage(
         f"AUC of guessing {attribute}, best of {len(leaks[1])} models",
         decimal(first),
         decimal(last),
-        f"0.50 is guessing; after: {', '.join(reached)}",
+        f"0.50 is guessing; after: {', '.join(reached)}"
+        + ("" if read == after else ". Above lambda 0, a model that rescales its inputs reads PCA"),
         _within(2 * first - 1),
         _within(2 * last - 1),
     )
 
 
 def _gap(lookup: AuditLookup, before: str, after: str, attribute: str) -> tuple[float, Tile] | None:
-    parities = [parity_of(lookup.downstream(key, LINEAR), attribute) for key in (before, after)]
+    parities = [parity_of(lookup.decisions(key, LINEAR), attribute) for key in (before, after)]
     first, last = (value_of(one["dp_gap"]) if one else None for one in parities)
     if first is None or last is None:
         return None
@@ -95,7 +97,7 @@ def _gap(lookup: AuditLookup, before: str, after: str, attribute: str) -> tuple[
 
 
 def _accuracy(lookup: AuditLookup, before: str, after: str) -> Tile | None:
-    models = [lookup.downstream(key, LINEAR) for key in (before, after)]
+    models = [lookup.decisions(key, LINEAR) for key in (before, after)]
     first, last = (value_of(one["accuracy"]) if one else None for one in models)
     target = lookup.audit["data"]["target"]
     if first is None or last is None or target is None:

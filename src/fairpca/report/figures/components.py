@@ -46,7 +46,7 @@ def _panel(
     means = group_means(panel, groups["codes"])
     clouds = [
         {
-            **_markers(code, labels[code], size=5, opacity=0.55),
+            **_markers(labels[code], labels[code]),
             "rows": {"panel": number, "groups": place, "code": code},
             "marker": {**_marker(code), "size": 5, "opacity": 0.55},
         }
@@ -54,7 +54,7 @@ def _panel(
     ]
     centres = [
         {
-            **_markers(code, labels[code], size=13, opacity=1),
+            **_markers(labels[code], f"mean of {labels[code]}"),
             "x": [means[code][0]],
             "y": [means[code][1]],
             "marker": {
@@ -94,14 +94,13 @@ def _marker(code: int) -> dict[str, Any]:
     return {"color": series_colour(code), "symbol": symbol(code)}
 
 
-def _markers(code: int, label: str, size: int, opacity: float) -> dict[str, Any]:
+def _markers(label: str, hover: str) -> dict[str, Any]:
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": plot_text(label),
         "legendgroup": label,
         "hoverinfo": "text",
-        "hovertext": plot_text(label) + (" (mean)" if size > 5 else ""),
+        "hovertext": plot_text(hover),
     }
 
 

@@ -52,7 +52,7 @@ function toPaper() {
     // Type on paper is smaller than on the screen by about a fifth.
     table.style.setProperty("--paper-zoom", table.matches(".wide") ? 1 : Math.min(1, PAPER / (0.8 * table.scrollWidth)));
   }
-  const widths = { tradeoff: 0.57 * PAPER, rates: 0.37 * PAPER, components: 0.32 * PAPER };
+  const widths = { tradeoff: 0.57 * PAPER, rates: 0.37 * PAPER, components: (document.querySelector(".in-pairs") ? 0.47 : 0.32) * PAPER };
   drawAll((plot) => widths[plot.dataset.figure] ?? PAPER);
 }
 

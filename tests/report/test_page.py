@@ -1,0 +1,210 @@
+"""The page as text: what it holds, and that data cannot become markup."""
+
+import base64
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import pytest
+
+from fairpca.errors import MissingExtraError
+from fairpca.report import UnreadableAuditError, render_page
+from report.made_up_audit import (
+    ENTITY,
+    IMAGE,
+    SCRIPT,
+    bare_audit,
+    hostile_audit,
+    made_up_audit,
+    many_groups_audit,
+    to_six_digits,
+    with_changes,
+)
+
+
+class Reader(HTMLParser):
+    """Collect what the tests ask for: elements with their attributes, and their text."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.elements, self.texts, self.open = [], {}, []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        self.open.append(len(self.elements) - 1)
+
+    def handle_data(self, data):
+        if self.open:
+            self.texts[self.open[-1]] = self.texts.get(self.open[-1], "") + data
+
+    def handle_endtag(self, tag):
+        while self.open and self.elements[self.open[-1]][0] != tag:
+            self.open.pop()
+        if self.open:
+            self.open.pop()
+
+    def all(self, tag):
+        return [
+            (attributes, self.texts.get(place, ""))
+            for place, (name, attributes) in enumerate(self.elements)
+            if name == tag
+        ]
+
+    def text(self):
+        return "".join(
+            text for place, text in self.texts.items() if self.elements[place][0] != "script"
+        )
+
+
+@pytest.fixture(scope="module")
+def page():
+    return render_page(made_up_audit())
+
+
+def test_the_policy_allows_exactly_the_two_scripts_of_the_page(page):
+    reader = Reader(page)
+    policy = next(
+        attributes["content"]
+        for attributes, _ in reader.all("meta")
+        if attributes.get("http-equiv") == "Content-Security-Policy"
+    )
+    scripts = [
+        text
+        for attributes, text in reader.all("script")
+        if attributes.get("type") != "application/json"
+    ]
+    digests = [
+        base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts
+    ]
+    assert len(scripts) == 2
+    assert re.findall(r"'sha256-([^']+)'", policy) == digests
+    assert policy.startswith("default-src 'none';")
+    assert "'unsafe-inline'" not in policy.split("script-src")[1].split(";")[0]
+
+
+def test_the_page_names_no_address_to_load_from(page):
+    reader = Reader(page)
+    named = [
+        value
+        for _, attributes in reader.elements
+        for name, value in attributes.items()
+        if name in {"src", "href", "action", "srcset", "poster"}
+    ]
+    assert named
+    assert all(value.startswith(("#", "data:")) for value in named)
+
+
+@pytest.mark.parametrize("make", [made_up_audit, hostile_audit])
+def test_the_embedded_numbers_are_the_audit(make):
+    reader = Reader(render_page(make()))
+    embedded = next(
+        text for attributes, text in reader.all("script") if attributes.get("id") == "audit-data"
+    )
+    assert json.loads(embedded) == to_six_digits(make())
+    assert not re.search("[<>&\u2028\u2029]", embedded)
+
+
+def test_hostile_text_makes_no_element_and_is_shown():
+    plain, hostile = Reader(render_page(made_up_audit())), Reader(render_page(hostile_audit()))
+    assert len(hostile.all("script")) == len(plain.all("script"))
+    assert hostile.all("img") == []
+    assert hostile.all("b") == []
+    for text in (SCRIPT, IMAGE, ENTITY):
+        assert text in hostile.text()
+
+
+def test_halves_of_characters_do_not_prevent_writing():
+    audit = made_up_audit(table="broken \ud83d name")
+    assert b"broken ? name" in render_page(audit).encode("utf-8")
+
+
+def test_headings_go_down_one_level_at_a_time(page):
+    levels = [int(tag[1]) for tag, _ in Reader(page).elements if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+
+
+def test_tables_have_captions_and_scopes(page):
+    reader = Reader(page)
+    assert len(reader.all("caption")) == len(reader.all("table")) > 20
+    assert all(attributes.get("scope") in {"col", "row"} for attributes, _ in reader.all("th"))
+
+
+def test_every_plot_has_a_place_for_its_description_and_its_numbers(page):
+    plots = [one for _, one in Reader(page).elements if "data-figure" in one]
+    assert {one["data-figure"] for one in plots} == {
+        "leakage",
+        "tradeoff",
+        "rates",
+        "components",
+        "variance",
+    }
+    assert all(one["role"] == "img" for one in plots)
+
+
+def test_without_a_target_there_are_no_decisions_and_the_page_says_why():
+    reader = Reader(render_page(bare_audit()))
+    sections = [attributes["id"] for attributes, _ in reader.all("section")]
+    assert "tradeoff" not in sections
+    assert "parity" not in sections
+    assert "No target was named" in reader.text()
+    assert sections[-1] == "reproduce"
+
+
+def test_a_method_that_failed_says_why():
+    assert "Could not be fitted: Too wide." in Reader(render_page(bare_audit())).text()
+
+
+def test_a_bound_that_says_nothing_is_called_so(page):
+    assert "says next to nothing" in Reader(page).text()
+
+
+def test_a_hundred_columns_and_twelve_groups_fit_into_six_megabytes():
+    audit = many_groups_audit()
+    page = render_page(audit)
+    assert len(page.encode()) <= 6_000_000
+    text = Reader(page).text()
+    for column in audit["data"]["columns"]:
+        assert column["name"] in text
+
+
+@pytest.mark.parametrize("n_attributes", [4, 6])
+def test_tables_of_very_many_groups_are_left_out_and_the_page_says_so(n_attributes):
+    groups = {
+        f"attribute {i}": [f"group {j} of {i}" for j in range(12)] for i in range(n_attributes)
+    }
+    page = render_page(made_up_audit(groups))
+    assert len(page.encode()) <= 6_000_000
+    assert "would make the page too large" in page
+
+
+@pytest.mark.parametrize("version", ["2.0", "0.9", None])
+def test_an_audit_of_another_structure_is_refused(version):
+    with pytest.raises(UnreadableAuditError, match="schema_version"):
+        render_page(with_changes(made_up_audit(), schema_version=version))
+
+
+def test_something_else_than_an_audit_is_refused():
+    with pytest.raises(UnreadableAuditError, match="plain dictionaries"):
+        render_page([1, 2])
+
+
+@pytest.mark.parametrize("library", ["plotly", "jinja2"])
+def test_a_missing_library_is_named_with_the_extra_that_brings_it(monkeypatch, library):
+    for name in [name for name in sys.modules if name.split(".")[0] == library]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(MissingExtraError, match=rf"{library}.*fairpca\[report\]"):
+        render_page(made_up_audit())
+
+
+def test_importing_the_report_does_not_import_its_libraries():
+    code = "import sys, fairpca.report; print({'plotly', 'jinja2'} & set(sys.modules))"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == "set()"
