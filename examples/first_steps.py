@@ -1,6 +1,6 @@
 """First steps: what plain PCA tells about people, and what fair PCA still tells.
 
-Run ``make demo``, or install ``fairpca[demo]`` and run ``python examples/first_steps.py``.
+Install ``fairpca[demo]`` (``make demo`` does) and run ``python examples/first_steps.py``.
 Race and sex are not among the features of these loan applications, and yet the features give
 them away. Read `encode` to learn the interface; the rest measures and prints.
 """

