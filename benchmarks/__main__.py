@@ -17,6 +17,7 @@ from . import (
     matched_covariances,
     memory_and_import,
     tradeoff_curve,
+    transform_stream,
 )
 
 console = Console(width=100)
@@ -53,6 +54,7 @@ def main(only: str = "") -> None:
         ("the paper's algorithm, covariances", speed, against_the_paper.rows_of_the_table),
         ("equal covariances", speed, matched_covariances.rows_of_the_table),
         ("trade-off curve", speed, tradeoff_curve.rows_of_the_table),
+        ("transform", speed, transform_stream.rows_of_the_table),
         ("import time", speed, lambda: iter([memory_and_import.import_row()])),
         ("kernel PCA", kernel, kernels.exact_rows),
         ("the paper's Algorithm 3", kernel, lambda: iter([kernels.paper_row()])),

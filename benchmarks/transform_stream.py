@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from argparse import ArgumentParser
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -93,6 +94,24 @@ def once(what: str, source: Path, out: Path) -> None:
         stream_transform(fitted(), source, out)
     # VmHWM is the peak since this program started; ru_maxrss inherits a parent's.
     print(int(re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())[1]) / 1024)
+
+
+def rows_of_the_table(n: int = 1_000_000) -> Iterator[tuple[str, ...]]:
+    """Yield the rows that `make bench` prints."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, out = Path(folder) / "people.parquet", Path(folder) / "out.parquet"
+        write_people(source, n)
+        model = fitted()
+        seconds = alternate(
+            {
+                "copy": lambda: copy(source, out),
+                "transform": lambda: stream_transform(model, source, out),
+            },
+            repeats=3,
+        )
+    ours, theirs = seconds["transform"], seconds["copy"]
+    against = "pyarrow: read and write the file"
+    yield (f"{n:,} x 20, 10", "Parquet", against, f"{ours:.2f} s", f"{ours / theirs:.2f}")
 
 
 def main() -> None:
