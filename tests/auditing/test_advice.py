@@ -4,7 +4,8 @@ import shlex
 import pytest
 
 from fairpca.auditing import audit, fit_table
-from fairpca.auditing.advice import Evidence, advise
+from fairpca.auditing.advice import advise
+from fairpca.auditing.evidence import FAIR, Evidence
 from fairpca.auditing.summary import summarise
 
 
@@ -157,3 +158,108 @@ def test_equal_opportunity_without_a_target_is_refused(people):
 
     with pytest.raises(TargetError, match="no target was named"):
         fit_table(people, "sex", criterion="equal_opportunity")
+
+
+def changed(leaks, **by_representation):
+    """Leaks with other AUCs and verdicts, by representation."""
+    return [
+        dataclasses.replace(
+            leak,
+            auc=dataclasses.replace(leak.auc, value=by_representation[leak.representation][0]),
+            above_chance=by_representation[leak.representation][1],
+        )
+        if leak.representation in by_representation
+        else leak
+        for leak in leaks
+    ]
+
+
+def test_nothing_is_called_a_guess_that_chance_explains(found):
+    some = evidence(found, aim="hide")
+    quiet = dataclasses.replace(
+        some, leakage=[dataclasses.replace(k, above_chance=False) for k in some.leakage]
+    )
+    summary = summarise(quiet, advise(quiet))
+    assert "none of three models guesses sex or race better than chance" in summary.headline
+    assert "does not recognise" in advise(quiet).reasons[0]
+
+
+def test_a_noisy_attribute_does_not_hide_one_that_is_recognised(found):
+    """The largest AUC may be that of a tiny group; a leak counts first if chance is ruled out."""
+    some = evidence(found, aim="hide")
+    noisy = [
+        dataclasses.replace(k, above_chance=False, auc=dataclasses.replace(k.auc, value=0.99))
+        if k.attribute == "sex"
+        else k
+        for k in some.leakage
+    ]
+    assert dataclasses.replace(some, leakage=noisy).worst("raw").attribute == "race"
+
+
+def test_what_is_said_of_a_tradeoff_is_not_measured_at_lambda_zero(found):
+    """With lambda above 0 a model reads what plain PCA gives away, not what fair PCA does."""
+    some = evidence(found, aim="decide", max_gap=1.0)
+    two = [r for r in found.representations if r.key in ("raw", "fair_pca")]
+    leaks = changed(found.leakage, pca=(0.87, True), fair_pca=(0.5, False))
+    advice = advise(dataclasses.replace(some, representations=two, leakage=leaks))
+    assert advice.tradeoff > 0
+    assert "AUC 0.87" in advice.caveats[0]
+
+
+def test_a_linear_leak_on_new_rows_is_a_caveat(found):
+    leaks = changed(found.leakage, leace=(0.9, True))
+    advice = advise(dataclasses.replace(evidence(found, aim="keep"), leakage=leaks))
+    assert any("a linear model still recognises" in caveat for caveat in advice.caveats)
+
+
+def test_how_far_the_gap_may_reach_is_said(found):
+    advice = advise(evidence(found, aim="decide", max_gap=0.1))
+    assert any("may be as large as" in reason for reason in advice.reasons)
+    every = advise(evidence(found, aim="decide", max_gap=1.0))
+    assert any("nothing need be changed" in reason for reason in every.reasons)
+
+
+def with_aucs(found, **by_setting):
+    """The evidence with other AUCs of linear models; points of the curve are called `point`."""
+    some = evidence(found, aim="decide", max_gap=1.0)
+
+    def as_said(model, key):
+        auc = dataclasses.replace(model.auc, value=by_setting.get(key, 0.7))
+        return dataclasses.replace(model, auc=auc)
+
+    curves = [
+        dataclasses.replace(c, points=[as_said(p, "point") for p in c.points]) for c in found.curves
+    ]
+    downstream = [as_said(d, d.representation) for d in found.downstream]
+    return dataclasses.replace(some, curves=curves, downstream=downstream)
+
+
+def test_of_equally_good_settings_the_fairest_with_a_guarantee_is_taken(found):
+    advice = advise(with_aucs(found))  # all alike
+    models = [
+        max(p.dp_gap.value for p in d.parities)
+        for d in found.downstream
+        if d.model == "linear" and d.representation in FAIR[1:]
+    ]
+    at_zero = max(p.dp_gap.value for p in found.curves[0].points[0].parities)
+    assert not advice.tradeoff
+    assert gap_of(found, advice) == min(*models, at_zero)
+
+
+def test_a_clearly_better_setting_without_a_guarantee_is_taken(found):
+    assert advise(with_aucs(found, leace=0.8)).representation == "leace"
+    better = with_aucs(found, point=0.8)
+    points = [p for p in better.curves[0].points if p.tradeoff > 0]
+    curves = [dataclasses.replace(better.curves[0], points=points)]
+    assert advise(dataclasses.replace(better, curves=curves)).tradeoff > 0
+
+
+def test_odd_names_keep_sentences_in_one_line(people):
+    odd = people[["sex", "height", "skill", "paid"]].set_axis(
+        ["{s}\n<b>ex", "%s" * 50, "a;b", "p\taid"], axis=1
+    )
+    found = audit(odd, odd.columns[0], odd.columns[3], quick=True, n_jobs=1, n_components=1)
+    said = [found.summary.headline, *found.summary.sentences]
+    said += found.advice.reasons + found.advice.caveats
+    assert not any(set("\n\t") & set(sentence) for sentence in said)
+    assert "{s} <b>ex" in found.summary.headline

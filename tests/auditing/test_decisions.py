@@ -3,8 +3,16 @@ import pytest
 from fairlearn.metrics import MetricFrame, selection_rate, true_positive_rate
 from sklearn.metrics import accuracy_score, roc_auc_score
 
-from fairpca.auditing.decisions import auc_and_error, downstream_model, judge, parity, rates
-from fairpca.auditing.estimates import pooled, share_error
+from fairpca.auditing.decisions import (
+    auc_and_error,
+    downstream_model,
+    fit_and_judge,
+    judge,
+    parity,
+    rates,
+)
+from fairpca.auditing.estimates import largest_difference, pooled, share_error
+from fairpca.auditing.splits import halves
 
 
 def decided(seed=0, n=500, m=3):
@@ -53,7 +61,8 @@ def test_a_group_without_positive_rows_has_no_true_positive_rate():
     table = rates(np.array([True, False, True, False]), y, np.array([0, 0, 1, 1]), 2)
     found = parity("sex", ["f", "m"], [table], 0.95)
     assert found.eo_gap is None
-    assert all(group.true_positive_rate is None for group in found.groups)
+    assert found.groups[0].true_positive_rate.value == 1.0
+    assert found.groups[1].true_positive_rate is None
     assert found.dp_gap.value == 0.0
 
 
@@ -61,10 +70,9 @@ def test_as_many_are_selected_as_are_positive():
     rng = np.random.default_rng(0)
     y = rng.random(20_000) < 0.1
     scores = rng.normal(size=20_000) + y
-    found = judge(scores[:10_000], y[:10_000], scores[10_000:], y[10_000:], [y[10_000:] * 1], [2])
+    found = judge(scores, 0.1, y, [y * 1], [2])
     table = found.groups[0]
-    selected = float(table[:, 1] @ table[:, 0] / table[:, 0].sum())
-    assert selected == pytest.approx(y[:10_000].mean(), abs=0.01)
+    assert table[:, 1] @ table[:, 0] / len(y) == pytest.approx(0.1, abs=1e-4)
 
 
 def test_the_auc_is_that_of_scikit_learn_with_ties():
@@ -113,3 +121,68 @@ def test_every_downstream_model_learns_a_simple_rule(name):
     y = T[:, 0] > 0
     model = downstream_model(name, T, seed=0).fit(T[:400], y[:400])
     assert model.score(T[400:], y[400:]) > 0.9
+
+
+@pytest.mark.parametrize("rate", [0.2, 0.9])
+def test_a_model_that_says_the_same_of_all_rows_decides_as_most_of_them(rate):
+    y = np.arange(100) < 100 * rate
+    found = judge(np.zeros(100), rate, y, [np.arange(100) % 2], [2])
+    assert found.accuracy[0] == max(rate, 1 - rate)
+    assert found.auc[0] == 0.5
+    assert set(found.groups[0][:, 1]) == {float(rate > 0.5)}
+
+
+def test_trees_that_learned_rows_by_heart_select_no_fewer_of_others():
+    rng = np.random.default_rng(0)
+    T = rng.normal(size=(600, 5))
+    y = T[:, 0] + 2 * rng.normal(size=600) > 2.9  # about a tenth
+    codes = [np.zeros(300, int)]
+    found = fit_and_judge("boosting", T[:300], y[:300], T[300:], y[300:], codes, [1], 0)
+    assert found.groups[0][0, 1] == pytest.approx(y[:300].mean(), abs=0.01)
+
+
+def test_a_perfect_order_of_few_rows_is_not_certain():
+    few, many = (auc_and_error(np.arange(n), np.arange(n) >= n // 2) for n in (8, 800))
+    assert few[0] == many[0] == 1.0
+    assert few[1] > 0.1 > many[1] > 0
+
+
+def test_groups_with_positive_rows_are_compared_where_another_has_none():
+    y = np.array([True, True, True, True, False, False])
+    chosen = np.array([True, False, True, True, False, True])
+    table = rates(chosen, y, np.array([0, 0, 1, 1, 2, 2]), 3)
+    found = parity("race", list("abc"), [table], 0.95)
+    assert found.eo_gap.value == 0.5
+    assert found.groups[2].true_positive_rate is None
+
+
+@pytest.mark.parametrize(
+    ("shares", "sizes"),
+    [
+        ([0.3] * 6, [50] * 6),
+        ([0.3] * 12, [30] * 12),
+        ([0.3, 0.4], [150, 150]),
+        ([0.2, 0.3, 0.45], [600, 200, 60]),
+    ],
+)
+def test_the_largest_difference_of_many_groups_is_covered_as_often_as_said(shares, sizes):
+    """Six equal groups of 50 rows are seen 17 points apart, which must not count as a finding."""
+    truth, covered, repeats = max(shares) - min(shares), 0, 400
+    codes, p = np.repeat(np.arange(len(sizes)), sizes), np.repeat(shares, sizes)
+    for seed in range(repeats):
+        rng = np.random.default_rng(seed)
+        chosen = rng.random(len(p)) < p
+        tables = [
+            rates(chosen[s.test], chosen[s.test], codes[s.test], len(sizes))
+            for s in halves([codes], 1, rng)
+        ]
+        gap = parity("race", [str(size) for size in sizes], tables, 0.95).dp_gap
+        assert gap.low <= gap.value <= gap.high
+        covered += gap.low <= truth <= gap.high
+    # 400 repeats know a share of 95 % to about 1 %
+    assert covered / repeats > 0.93
+
+
+def test_a_difference_needs_two_groups_with_a_number():
+    assert np.isnan(largest_difference([0.3, float("nan")], [0.1, float("nan")], 0.95).value)
+    assert largest_difference([0.3, float("nan"), 0.5], [0.1] * 3, 0.95).value == pytest.approx(0.2)

@@ -2,7 +2,16 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairpca.auditing.splits import evenly_sampled, halves
+from fairpca.auditing.splits import (
+    evenly_sampled,
+    halves,
+    represents,
+    sampled_with_rare_groups,
+)
+
+
+def seeded(seed):
+    return np.random.default_rng(seed)
 
 
 @given(st.integers(2, 200), st.integers(1, 3), st.integers(0, 2**20))
@@ -42,3 +51,23 @@ def test_a_sample_has_distinct_rows_and_groups_in_proportion(n, wanted, seed):
     assert len(rows) == len(set(rows)) == min(n, wanted)
     expected = np.bincount(groups, minlength=3) * len(rows) / n
     assert np.abs(np.bincount(groups[rows], minlength=3) - expected).max() < 2
+
+
+def test_a_group_of_many_rare_combinations_is_in_both_halves():
+    """Each of its rows is a combination of its own, so chance alone would divide it."""
+    rare = np.repeat([1, 0], [20, 400])
+    other = np.r_[np.arange(20), seeded(0).integers(0, 20, size=400)]
+    for seed in range(300):
+        first, _ = halves([rare, other], 1, seeded(seed))
+        assert 5 <= rare[first.test].sum() <= 15
+
+
+def test_a_sample_of_known_rows_keeps_rare_groups():
+    codes = np.repeat([0, 1, 2, -1], [5000, 60, 10, 3000])
+    rows = sampled_with_rare_groups(codes, 400, seeded(0))
+    assert len(rows) <= 400
+    np.testing.assert_array_equal(np.bincount(codes[rows])[1:], [50, 10])
+    assert codes[rows].min() >= 0
+    assert represents(rows, codes)
+    assert not represents(rows[codes[rows] < 2], codes)
+    assert not represents(np.r_[rows, len(codes) - 1], codes)

@@ -6,6 +6,8 @@ import io
 import numpy as np
 
 SCRIPT = "<script>alert(1)</script>"
+"""The name of a sensitive column."""
+
 AWKWARD = 'amount, in "euro";\nnet'
 """A name with the delimiter, a comma, quotes and a line break."""
 
@@ -37,13 +39,13 @@ def nasty_rows(n=ROWS, seed=0):
     columns = [
         ("id", [f"{i * 7919 % 99_991:06x}" for i in range(n)]),
         ("gender", np.where(woman, "F ", " M")),
-        ("origin", origin),
+        (SCRIPT, origin),
         ("mixed", either(0.1, [f"code {i % 7}" for i in range(n)], rng.integers(0, 30, n))),
         ("score", either(0.1, ["", "NaN", "NA", "?"] * (n // 4), [_comma(x) for x in score])),
         ("score", [_comma(x) for x in rng.normal(size=n)]),
         (EMOJI, rng.choice(["S", "M", "L", "?"], n)),
         (HEBREW, rng.choice(["א", "ב", "ג"], n)),
-        (SCRIPT, rng.choice(["<b>bold</b>", "&amp;", HOSTILE_VALUE], n)),
+        ("</style>", rng.choice(["<b>bold</b>", "&amp;", HOSTILE_VALUE], n)),
         (AWKWARD, [_comma(x) for x in rng.lognormal(7, 1, n)]),
         ("constant", ["same"] * n),
         ("free text", [f"words {v} 🙂 of {v % 89}" for v in rng.permutation(n) % 10_000]),

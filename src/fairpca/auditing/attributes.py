@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import SingleGroupError
 from .results import Attribute, Group
+from .roles import as_text, is_known
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -80,8 +81,8 @@ def measure_attribute(column: Series) -> Measured:
     name = str(column.name)
     if _is_quantity(column):
         return _in_two_bands(name, column)
-    known = column.notna().to_numpy()
-    texts = column.astype(object).map(_as_text, na_action="ignore")
+    known = is_known(column)
+    texts = column.astype(object).where(known).map(as_text, na_action="ignore")
     counts = texts.value_counts()  # most rows first
     kept = [label for label in counts.index[: MOST_GROUPS - 1] if counts[label] >= FEWEST_ROWS]
     if len(counts) == MOST_GROUPS and counts.iloc[-1] >= FEWEST_ROWS:
@@ -193,12 +194,6 @@ def _check_two_groups(name: str, labels: Sequence[str], counts: Any, n_missing: 
         f"({found or 'no value at all'}{missing}), so there is nothing to compare. Name another "
         f"column, or give more rows."
     )
-
-
-def _as_text(value: Any) -> str:
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value).strip() or "(blank)"
 
 
 def _some(labels: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from ..estimators import FairPCA
 from ..tradeoff import PAPERS_TRADEOFFS, TradeoffParts, logistic_path
 from .decisions import Judged, fit_and_judge, judge
-from .measures import Effort, HeldOut, judged_rows
+from .held_out import Effort, HeldOut, judged_rows
 from .splits import evenly_sampled
 
 CURVE_MODELS = ("linear", "kernel")
@@ -58,8 +58,8 @@ def _linear(held_out: HeldOut, parts: TradeoffParts, effort: Effort) -> list[Jud
     factors = (parts.factor(value) for value in LAMBDAS)
     models = logistic_path(train, held_out.y_train.astype(int), factors, 1.0)
     return [
-        judge(train @ w, held_out.y_train, test @ w, y, codes, held_out.sizes)
-        for w in (model.weights for model in models)
+        judge(test @ model.weights, float(held_out.y_train.mean()), y, codes, held_out.sizes)
+        for model in models
     ]
 
 

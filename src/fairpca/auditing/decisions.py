@@ -15,7 +15,7 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from .estimates import pooled, share_error
+from .estimates import largest_difference, mean_and_error, pooled, share_error
 from .results import Estimate, GroupRates, Parity
 
 MODELS = ("linear", "boosting", "kernel")
@@ -72,13 +72,12 @@ def fit_and_judge(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # a rough fit is a model, too
         model.fit(train, y_train)
-    return judge(_scores(model, train), y_train, _scores(model, test), y_test, codes, sizes)
+    return judge(_scores(model, test), float(y_train.mean()), y_test, codes, sizes)
 
 
 def judge(
-    train_scores: np.ndarray,
-    y_train: np.ndarray,
     scores: np.ndarray,
+    rate: float,
     y: np.ndarray,
     codes: Sequence[np.ndarray],
     sizes: Sequence[int],
@@ -87,21 +86,29 @@ def judge(
 
     Parameters
     ----------
-    train_scores, scores : array of shape (n,)
-        Of the rows that the model was fitted to, and of the held-out ones.
-    y_train, y : array of bool of shape (n,)
-        Whether rows are positive.
+    scores : array of shape (n,)
+        Of the held-out rows.
+    rate : float
+        Share of them to be selected: that of the positive rows among the training rows.
+    y : array of bool of shape (n,)
+        Whether held-out rows are positive.
     codes, sizes : for each attribute
         Group of each held-out row, -1 where unknown; and the number of groups.
 
     Notes
     -----
-    The model selects as large a share as is positive in its training rows: the threshold is the
-    quantile of its training scores. At one half, a model of a rare outcome selects nobody, and no
-    gap can be seen.
+    The model selects those with the highest scores, as many as are positive in its training rows:
+    at a threshold of one half, a model of a rare outcome selects nobody, and no gap can be seen.
+    The threshold is a quantile of the held-out scores, without their outcomes. One of the training
+    scores would not do: trees are surer of the rows they have learned than of others, and would
+    select a third of the share, with gaps as small. Rows with equal scores are decided alike,
+    whichever brings the share nearer: a model that says the same of all rows selects nobody if
+    most rows are negative, else all.
     """
-    threshold = np.quantile(train_scores, 1.0 - y_train.mean(), method="higher")
-    decisions = scores >= threshold
+    threshold = np.quantile(scores, 1.0 - rate, method="higher")
+    with_ties, without = np.mean(scores >= threshold), np.mean(scores > threshold)
+    ties_are_in = abs(with_ties - rate) <= abs(without - rate)
+    decisions = scores >= threshold if ties_are_in else scores > threshold
     right = decisions == y
     accuracy = float(right.mean())
     return Judged(
@@ -129,7 +136,10 @@ def rates(decisions: np.ndarray, y: np.ndarray, codes: np.ndarray, m: int) -> np
 
 
 def auc_and_error(scores: np.ndarray, y: np.ndarray) -> tuple[float, float]:
-    """Return the area under the ROC curve and its standard error (DeLong)."""
+    """Return the area under the ROC curve and its standard error (DeLong).
+
+    A perfect order has no spread to estimate an error from; it counts as a share of the rarer kind.
+    """
     n1, n0 = int(y.sum()), int((~y).sum())
     if not n1 or not n0:
         return float("nan"), float("nan")
@@ -137,6 +147,8 @@ def auc_and_error(scores: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     above = (ranks[y] - rankdata(scores[y])) / n0  # share of negatives below each positive
     below = 1.0 - (ranks[~y] - rankdata(scores[~y])) / n1
     auc = float(above.mean())
+    if auc in (0.0, 1.0):
+        return auc, float(share_error(auc, min(n0, n1)))
     variance = float(above.var()) / max(n1 - 1, 1) + float(below.var()) / max(n0 - 1, 1)
     return auc, float(np.sqrt(variance))
 
@@ -150,13 +162,22 @@ def parity(
     ----------
     counted : sequence of arrays of shape (m, 7)
         From `rates`, one per split.
+
+    Notes
+    -----
+    Groups without positive rows have no true positive rate; the others are compared.
     """
     tables = np.stack(counted)  # (splits, m, 7)
 
     def over_splits(column: int, group: int) -> Estimate:
         return pooled(tables[:, group, column], tables[:, group, column + 3], confidence)
 
-    has_positives = bool(np.isfinite(tables[:, :, 2]).all())
+    def gap(column: int) -> Estimate:
+        # The rates are averaged over the splits first: the mean of each split's own largest
+        # difference would be larger by the noise of small groups.
+        each = [mean_and_error(t[:, column], t[:, column + 3]) for t in tables.swapaxes(0, 1)]
+        return largest_difference([e[0] for e in each], [e[1] for e in each], confidence)
+
     selected, found, right = (
         [over_splits(column, g) for g in range(len(labels))] for column in (1, 2, 3)
     )
@@ -165,26 +186,16 @@ def parity(
             label=label,
             n_rows=round(tables[:, g, 0].mean() * min(2, len(tables))),
             selection_rate=selected[g],
-            true_positive_rate=found[g] if has_positives else None,
+            true_positive_rate=_if_known(found[g]),
             accuracy=right[g],
         )
         for g, label in enumerate(labels)
     ]
-    eo_gap = _gap(found) if has_positives else None
-    return Parity(attribute, _gap(selected), eo_gap, groups)
+    return Parity(attribute, gap(1), _if_known(gap(2)), groups)
 
 
-def _gap(rates: Sequence[Estimate]) -> Estimate:
-    """Return the largest difference between groups, with the interval of these two groups.
-
-    The rates are averaged over the splits first: the mean of each split's own largest difference
-    would be larger by the noise of small groups.
-    """
-    high, low = max(rates, key=lambda e: e.value), min(rates, key=lambda e: e.value)
-    gap = high.value - low.value
-    down = float(np.hypot(high.value - high.low, low.high - low.value))
-    up = float(np.hypot(high.high - high.value, low.value - low.low))
-    return Estimate(gap, max(0.0, gap - down), min(1.0, gap + up))
+def _if_known(estimate: Estimate) -> Estimate | None:
+    return None if np.isnan(estimate.value) else estimate
 
 
 def _scores(model: Any, T: np.ndarray) -> np.ndarray:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.stats import combine_pvalues
 
+from ..metrics.cross_fitting import AucDraws
 from .attributes import Measured
 from .curves import CURVE_MODELS, LAMBDAS, SplitCurve
 from .decisions import MODELS, Judged, parity
-from .estimates import pooled
+from .estimates import pooled, share_error
 from .measures import Measures
 from .probes import PROBES
 from .representations import METHODS
@@ -73,15 +75,13 @@ class Findings:
         failure = next((m.failure for m in found if m.failure is not None), None)
         if failure is not None:
             return Representation(key, method.name, method.promise, None, None, None, failure)
-        kept = [m.variance_kept for m in found]
+        kept, errors = zip(*(m.variance_kept for m in found), strict=True)
         return Representation(
             key=key,
             name=method.name,
             promise=method.promise,
             n_columns=round(np.median([m.n_columns for m in found])),
-            variance_kept=pooled(
-                kept, [0.0] * len(kept), self.confidence, within=(-float("inf"), 1)
-            ),
+            variance_kept=pooled(kept, errors, self.confidence, within=(-float("inf"), 1)),
             fit_seconds=float(np.median([m.seconds for m in found])),
             failure=None,
         )
@@ -97,11 +97,7 @@ class Findings:
 
     def _leak(self, key: str, position: int, probe: str) -> Leak:
         draws = [m.leakage[position, probe] for m in self.measured[key]]
-        auc = pooled(
-            [float(np.mean(d.fold_aucs)) for d in draws],
-            [d.standard_error for d in draws],
-            self.confidence,
-        )
+        auc = pooled([d.auc for d in draws], [_auc_error(d) for d in draws], self.confidence)
         # A round's two splits score disjoint rows. Rounds score the same rows again: the spread of
         # one round is the widest that their mean can have.
         pairs = [
@@ -146,8 +142,7 @@ class Findings:
             covariance_gap=over_splits([m.covariance_gaps[position] for m in found]),
             mmd2=over_splits([t.mmd2 for t in tests]),
             mmd2_chance=float(np.mean([t.chance_mean for t in tests])),
-            # valid whatever the dependence between splits (Rueschendorf 1982)
-            mmd2_p_value=min(1.0, 2.0 * float(np.mean([t.p_value for t in tests]))),
+            mmd2_p_value=combined_p_value([t.p_value for t in tests]),
         )
 
     def downstream(self) -> list[Downstream]:
@@ -233,3 +228,26 @@ class Findings:
                 name = METHODS[key].name
                 found.setdefault(key, Notice("method", "info", "", name, None, f"{name}: {text}"))
         return list(found.values())
+
+
+def combined_p_value(p_values: Sequence[float]) -> float:
+    """Return one p-value of the tests of all splits.
+
+    The two splits of a round test disjoint rows, so their p-values are combined as independent
+    ones (Fisher). Rounds test the same rows again: twice the mean of their p-values is valid
+    however they depend on each other (Rueschendorf 1982).
+
+    Examples
+    --------
+    >>> round(combined_p_value([0.05, 0.05]), 4)
+    0.0175
+    """
+    rounds = [combine_pvalues(p_values[i : i + 2]).pvalue for i in range(0, len(p_values), 2)]
+    return float(rounds[0]) if len(rounds) == 1 else min(1.0, 2.0 * float(np.mean(rounds)))
+
+
+def _auc_error(draws: AucDraws) -> float:
+    """Return the standard error; a perfect order has no spread to estimate one from."""
+    if draws.auc in (0.0, 1.0):
+        return float(share_error(draws.auc, draws.smallest_level))
+    return draws.standard_error

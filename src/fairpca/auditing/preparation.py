@@ -12,10 +12,10 @@ import numpy as np
 
 from ..tables import Table, TableEncoder, find_notices, read_table
 from .attributes import Measured, estimator_columns, measured_attributes
-from .errors import AuditError
-from .measures import HeldOut
+from .errors import AuditError, TargetError
+from .held_out import HeldOut
 from .representations import TrainingRows
-from .results import Column, Data, Notice, Target
+from .results import Column, Data, Notice, Reading, Target
 from .roles import Roles, assign_roles, binary_target
 from .splits import Split, evenly_sampled
 
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 USUAL_COMPONENTS = 15
 FEWEST_ROWS = 100
 """Halves of fewer rows show nothing but noise."""
+
+FEWEST_OUTCOMES = 20
+"""Fewer rows of either outcome teach a model nothing, and may all be in one half."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +86,16 @@ class Question:
             columns=self.columns,
             attributes=[a.described(self.y) for a in self.attributes],
             target=self.target,
+            reading=_said_about_the_file(self.table),
         )
+
+
+def _said_about_the_file(table: Table) -> Reading | None:
+    if not table.reading:
+        return None
+    columns, header = table.reading.get("columns"), table.reading.get("header")
+    skipped = table.reading.get("skip_lines", 0)
+    return Reading(None if columns is None else list(columns), header, skipped)
 
 
 def as_table(table: Any, data: str | os.PathLike[str] | None = None) -> Table:
@@ -113,10 +125,12 @@ def ask(
     roles = roles_in(table, sensitive, target, ignore)
     frame, notices = table.frame, []
     y = known = name = None
+    _check_rows(len(frame), None)
     if roles.target is not None:
         y, known, name = binary_target(frame[roles.target], positive)
         frame, y = frame[known], y[known]
-    _check_rows(len(frame), roles.target)
+        _check_rows(len(frame), roles.target)
+        _check_outcomes(y, roles.target, name)
     rng = np.random.default_rng(seed)
     n_dropped = len(table.frame) - len(frame)
     if len(frame) > max_rows:
@@ -200,6 +214,16 @@ def _check_rows(n: int, target: str | None) -> None:
         )
 
 
+def _check_outcomes(y: np.ndarray, target: str, positive: str) -> None:
+    fewer = int(min(np.count_nonzero(y), np.count_nonzero(~y)))
+    if fewer < FEWEST_OUTCOMES:
+        which = f"are '{positive}'" if y.mean() < 0.5 else f"are not '{positive}'"
+        raise TargetError(
+            f"Only {fewer} rows of the target '{target}' {which}, but at least {FEWEST_OUTCOMES} "
+            f"are needed to measure decisions. Name another target, or none, or give more rows."
+        )
+
+
 def _noticed(
     table: Table, frame: DataFrame, roles: Roles, attributes: Sequence[Measured]
 ) -> list[Notice]:
@@ -216,7 +240,7 @@ def _noticed(
         unknown = int(np.count_nonzero(attribute.codes < 0))
         if attribute.kind == "intersection" or not (attribute.note or unknown):
             continue
-        missing = f"{unknown} rows have no known group." if unknown else ""
+        missing = f"In all, {unknown:,} rows have no known group." if unknown else ""
         kind = "numeric_attribute" if attribute.kind == "numeric" else "small_group"
         text = f"{attribute.name}: {' '.join(filter(None, [attribute.note, missing]))}"
         found.append(Notice(kind, "info", attribute.name, "", float(unknown), text))

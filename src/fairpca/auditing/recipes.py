@@ -20,7 +20,7 @@ def python_recipe(
     settings: Settings, data: Data, key: str, k: int | None, tradeoff: float | None
 ) -> str:
     """Return Python that fits the recommended model to all rows and saves it."""
-    table = repr(data.source) if data.source else "table"
+    table = _read(data) if data.source else "table"
     arguments = [f"    {table},", f"    sensitive={settings.sensitive!r},"]
     if settings.target is not None:
         arguments.append(f"    target={settings.target!r},")
@@ -33,7 +33,7 @@ def python_recipe(
         arguments.append(f"    tradeoff={tradeoff:g},")
     return "\n".join(
         [
-            "import fairpca",
+            "import fairpca.tables" if data.reading else "import fairpca",
             "",
             "model = fairpca.fit_table(",
             *arguments,
@@ -45,11 +45,34 @@ def python_recipe(
     )
 
 
+def _read(data: Data) -> str:
+    """Return Python for the table: its path, or how a file is read that needs to be explained."""
+    if data.reading is None:
+        return repr(data.source)
+    told = {name: value for name, value in vars(data.reading).items() if value not in (None, 0)}
+    if data.reading.header is not None:
+        told["header"] = data.reading.header
+    options = "".join(f", {name}={value!r}" for name, value in told.items())
+    return f"fairpca.tables.read_table({data.source!r}{options})"
+
+
+def _reading_options(data: Data) -> list[str]:
+    """Return the same as options of the command line."""
+    reading = data.reading
+    if reading is None:
+        return []
+    words = ["--columns", ",".join(reading.columns)] if reading.columns else []
+    if reading.header is not None:
+        words.append("--header" if reading.header else "--no-header")
+    return [*words, "--skip-lines", str(reading.skip_lines)] if reading.skip_lines else words
+
+
 def shell_recipe(
     settings: Settings, data: Data, key: str, k: int | None, tradeoff: float | None
 ) -> str:
     """Return the command that does the same."""
     words = ["fairpca", "fit", data.source or "table.csv"]
+    words += _reading_options(data)
     for name in settings.sensitive:
         words += ["--sensitive", name]
     if settings.target is not None:

@@ -168,9 +168,9 @@ METHODS = {
         Method(
             "fair_pca",
             "Fair PCA",
-            "The groups' means are equal on the rows it was fitted to, so no linear model can tell "
-            "them apart there. Differences in spread and shape stay, and non-linear models may "
-            "see them.",
+            "The groups' means are equal on the rows it was fitted to: fitted there, a linear "
+            "model of the attribute is a constant. Differences in spread and shape stay: "
+            "non-linear models may see them, and even a linear score may rank groups by them.",
             lambda rows: FairPCA(rows.k, random_state=rows.seed).fit_moments(rows.moments()),
         ),
         Method(
@@ -191,8 +191,10 @@ METHODS = {
         Method(
             "leace",
             "LEACE",
-            "Keeps all columns and changes them least so that no linear model can tell the groups "
-            "apart on the rows it was fitted to. Non-linear models may.",
+            "Keeps all columns and changes them least so that none is correlated with an attribute "
+            "on the rows it was fitted to: fitted there, a linear model of the attribute is a "
+            "constant. Non-linear models may see differences in spread and shape, and even a "
+            "linear score may rank groups by them.",
             lambda rows: LEACE().fit_moments(rows.moments()),
         ),
     )

@@ -80,6 +80,15 @@ class Target:
 
 
 @dataclass(frozen=True)
+class Reading:
+    """What had to be said about a text file, so that it could be read."""
+
+    columns: list[str] | None = said("Names given to the columns.")
+    header: bool | None = said("Whether the first line has the names, if that was said.")
+    skip_lines: int = said("Lines left out at the beginning.")
+
+
+@dataclass(frozen=True)
 class Data:
     """The table."""
 
@@ -94,6 +103,10 @@ class Data:
     columns: list[Column] = said("Every column of the table.")
     attributes: list[Attribute] = said("What was measured: attributes, then intersections.")
     target: Target | None = said("The target, if one was named.")
+    reading: Reading | None = field(
+        default=None,
+        metadata={"description": "What had to be said about the file; null if nothing."},
+    )
 
 
 @dataclass(frozen=True)
@@ -120,7 +133,9 @@ class Representation:
     name: str = said("Its name for people.")
     promise: str = said("What holds on the rows it is fitted to, and what does not, in words.")
     n_columns: int | None = said("Columns of the representation; null if it failed.")
-    variance_kept: Estimate | None = said("Share of the variance of held-out rows that is kept.")
+    variance_kept: Estimate | None = said(
+        "Share of the variance of held-out rows that a linear map, learned on the others, recovers."
+    )
     fit_seconds: float | None = said("Median time of a fit.")
     failure: str | None = said("Why it could not be fitted; null if it could.")
 
@@ -133,7 +148,9 @@ class Leak:
     attribute: str = said("Name of the attribute or intersection.")
     probe: str = said("'linear', 'boosting' or 'kernel'.")
     auc: Estimate = said("Area under the ROC curve on held-out rows; 0.5 is guessing.")
-    chance_low: float = said("Lower end of the central 95 % of AUCs under permuted groups.")
+    chance_low: float = said(
+        "Lower end of the central part (that of the confidence) of AUCs under permuted groups."
+    )
     chance_high: float = said("Upper end of it.")
     p_value: float = said("How often permuted groups are recognised as well or better.")
     above_chance: bool = said("Whether that is less than 1 - confidence.")
@@ -145,11 +162,23 @@ class Gap:
 
     representation: str = said("Key of the representation.")
     attribute: str = said("Name of the attribute or intersection.")
-    mean_gap: Estimate = said("Largest distance of a group's mean, in standard deviations.")
-    covariance_gap: Estimate | None = said("Largest relative difference of a group's covariance.")
-    mmd2: Estimate = said("Squared maximum mean discrepancy, largest over pairs of groups.")
+    mean_gap: Estimate = said(
+        "Largest distance of a group's mean from that of all held-out rows, over columns, in "
+        "standard deviations; above 0 by chance alone. The interval is the spread over splits."
+    )
+    covariance_gap: Estimate | None = said(
+        "Largest distance of a group's covariance from the average one, relative to that of all "
+        "held-out rows (Frobenius norms); above 0 by chance alone. The interval is the spread "
+        "over splits."
+    )
+    mmd2: Estimate = said(
+        "Squared maximum mean discrepancy, largest over pairs of groups. The interval is the "
+        "spread over splits."
+    )
     mmd2_chance: float = said("Its mean under permuted groups.")
-    mmd2_p_value: float = said("How often permuted groups differ as much or more.")
+    mmd2_p_value: float = said(
+        "How often permuted groups differ as much or more: the tests of all splits combined."
+    )
 
 
 @dataclass(frozen=True)
@@ -159,7 +188,9 @@ class GroupRates:
     label: str = said("The group.")
     n_rows: int = said("Its held-out rows in all splits of one round.")
     selection_rate: Estimate = said("Share of positive decisions.")
-    true_positive_rate: Estimate | None = said("Share of positive rows that are recognised.")
+    true_positive_rate: Estimate | None = said(
+        "Share of positive rows that are selected; null if there are none."
+    )
     accuracy: Estimate = said("Share of right decisions.")
 
 
@@ -168,8 +199,14 @@ class Parity:
     """Decisions compared between the groups of an attribute."""
 
     attribute: str = said("Name of the attribute or intersection.")
-    dp_gap: Estimate = said("Largest difference of selection rates: demographic parity.")
-    eo_gap: Estimate | None = said("Largest difference of true positive rates.")
+    dp_gap: Estimate = said(
+        "Largest difference of selection rates: demographic parity. Of several small groups it "
+        "is too large by chance; its interval allows for that."
+    )
+    eo_gap: Estimate | None = said(
+        "Largest difference of true positive rates, of groups with positive rows; null if fewer "
+        "than two have some."
+    )
     groups: list[GroupRates] = said("Rates of each group, in the order of the attribute's.")
 
 
@@ -213,7 +250,9 @@ class CertifiedGap:
     n_rows: int = said("Held-out rows behind the bound.")
     observed: float = said("The largest gap that a classifier has on these rows.")
     bound: float = said("With the confidence below, no classifier has more in the population.")
-    confidence: float = said("Probability that the bound holds.")
+    confidence: float = said(
+        "Probability that the bound holds; each one by itself, not all of them together."
+    )
     accuracy: Estimate | None = said(
         "Accuracy of the best decision per cell; null without a target."
     )

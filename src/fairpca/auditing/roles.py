@@ -112,34 +112,65 @@ def binary_target(column: Series, positive: Any = None) -> tuple[np.ndarray, np.
     is_positive, is_known : array of bool of shape (n,)
     positive : str
     """
-    known = column.notna().to_numpy()
+    known = is_known(column)
     values = column[known]
     distinct = values.unique().tolist()
     if len(distinct) < 2:
+        only = f"the value '{as_text(distinct[0])}' only" if distinct else "no value at all"
         raise TargetError(
-            f"The target '{column.name}' has {len(distinct)} distinct value(s), and nothing can be "
-            f"learned about it. Name another target, or none."
+            f"The target '{column.name}' has {only}, and nothing can be learned about it. Name "
+            f"another target, or none."
         )
     if positive is not None:
-        chosen = [value for value in distinct if value == positive or str(value) == str(positive)]
+        wanted = as_text(positive)
+        chosen = [v for v in distinct if as_text(v) == wanted or _same_number(v, wanted)]
         if not chosen:
             raise TargetError(
                 f"No row of the target '{column.name}' is '{positive}'. Its values are "
-                f"{_listed(_sorted(distinct))}."
+                f"{_listed(list(map(as_text, _sorted(distinct))))}."
             )
         positive = chosen[0]
     elif len(distinct) == 2:
         positive = _likely_positive(distinct)
     else:
+        shown = list(map(as_text, _sorted(distinct)))
         raise TargetError(
             f"The target '{column.name}' has {len(distinct)} distinct values "
-            f"({_listed(_sorted(distinct))}), but it must be a yes or no. Say which value is the "
-            f"yes (positive='{_sorted(distinct)[0]}', on the command line --positive), or make a "
-            f"column of two values."
+            f"({_listed(shown, 4)}), but it must be a yes or no. Say which value is the "
+            f"yes (positive='{shown[-1]}', on the command line --positive), or make a column of "
+            f"two values, such as whether it exceeds a limit."
         )
     is_positive = np.zeros(len(column), dtype=bool)
     is_positive[known] = (values == positive).to_numpy(dtype=bool)
-    return is_positive, known, str(positive)
+    return is_positive, known, as_text(positive)
+
+
+def is_known(column: Series) -> np.ndarray:
+    """Return which rows have a value; a question mark is none, as in the features."""
+    return (column.notna() & (column.astype(object) != "?")).to_numpy(dtype=bool)
+
+
+def as_text(value: Any) -> str:
+    """Return how a value is called; numbers without a fraction like integers.
+
+    Examples
+    --------
+    >>> as_text(1.0), as_text(" yes "), as_text(True)
+    ('1', 'yes', 'True')
+    """
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value).strip() or "(blank)"
+
+
+def _same_number(value: Any, text: str) -> bool:
+    """Whether a number is what a text means: 2 and "2.0"."""
+    if isinstance(value, str | bool):
+        return False
+    try:
+        return bool(value == float(text))
+    except (TypeError, ValueError):
+        return False
 
 
 def _likely_positive(distinct: Sequence[Any]) -> Any:
@@ -156,6 +187,6 @@ def _sorted(values: Sequence[Any]) -> list[Any]:
         return sorted(values, key=str)
 
 
-def _listed(names: Sequence[Any]) -> str:
-    shown = ", ".join(f"'{name}'" for name in names[:SHOWN])
-    return shown if len(names) <= SHOWN else f"{shown} and {len(names) - SHOWN} more"
+def _listed(names: Sequence[Any], most: int = SHOWN) -> str:
+    shown = ", ".join(f"'{name}'" for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

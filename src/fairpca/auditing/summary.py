@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .advice import Evidence
-from .numbers import percent
+from .evidence import Evidence, largest
+from .numbers import named, percent, points
 from .results import Advice, CurvePoint, Downstream, Leak, Summary
 
 
@@ -21,65 +21,72 @@ def summarise(evidence: Evidence, advice: Advice) -> Summary:
 
 def _headline_of_decisions(evidence: Evidence, advice: Advice) -> str:
     """Lambda above 0 hides nothing from a model that rescales its inputs; say what it does."""
-    worst = evidence.worst("raw")
     raw, after = _linear_models(evidence, advice)
     before_gap, gap = (
         max(p.dp_gap.value for p in found.parities if p.attribute in evidence.singles)
         for found in (raw, after)
     )
+    lessened = f"a linear model's decisions differ by {points(gap)} instead of {points(before_gap)}"
+    what = f"fair PCA at lambda = {advice.tradeoff:g}"
+    if not evidence.worst("raw").above_chance:
+        return f"{_guessed(evidence)}; with {what}, {lessened}."
+    return f"{_guessed(evidence)}; {what} does not hide it, but {lessened}."
+
+
+def _guessed(evidence: Evidence) -> str:
+    """Return what the raw features give away, as the beginning of a sentence."""
+    worst, n = evidence.worst("raw"), evidence.data.n_features
+    start = "From this one column" if n == 1 else f"From these {n} columns"
+    if worst.above_chance:
+        return f"{start} a model guesses {named(worst.attribute)} with AUC {worst.auc.value:.2f}"
+    names = " or ".join(named(name) for name in evidence.singles)
     return (
-        f"From these {evidence.data.n_features} columns a model guesses {worst.attribute} with "
-        f"AUC {worst.auc.value:.2f}; fair PCA with lambda = {advice.tradeoff:g} does not hide it, "
-        f"but a linear model's decisions differ by {percent(gap)} instead of "
-        f"{percent(before_gap)}."
+        f"{start} none of three models guesses {names} better than chance (AUC "
+        f"{worst.auc.value:.2f})"
     )
 
 
 def _scaled_down(evidence: Evidence, advice: Advice) -> str:
-    leaks = [f"{leak.attribute} with AUC {leak.auc.value:.2f}" for leak in _best(evidence, "pca")]
+    leaks = [
+        f"{named(leak.attribute)} with AUC {leak.auc.value:.2f}{_or_chance(leak)}"
+        for leak in evidence.worst_of_each("pca")
+    ]
     return (
         f"With lambda = {advice.tradeoff:g} the attributes are scaled down, not hidden: a model "
         f"that rescales its inputs can guess {_listed(leaks)}, as from plain PCA."
     )
 
 
-def _best(evidence: Evidence, key: str) -> list[Leak]:
-    """Return the largest leak of each attribute."""
-    return [
-        max(
-            (leak for leak in evidence.leaks(key) if leak.attribute == name),
-            key=lambda leak: leak.auc.value,
-        )
-        for name in evidence.singles
-    ]
-
-
 def _headline(evidence: Evidence, advice: Advice) -> str:
     key = str(advice.representation)
     worst = evidence.worst("raw")
+    if not worst.above_chance:
+        return f"{_guessed(evidence)}."
     after = _same(evidence, key, worst)
-    strongest = max(
-        (leak for leak in evidence.leaks(key) if leak.attribute == worst.attribute),
-        key=lambda leak: leak.auc.value,
-    )
+    strongest = largest([k for k in evidence.leaks(key) if k.attribute == worst.attribute])
     end = f"after {_spoken(evidence, key)} it is {after.auc.value:.2f}"
-    if strongest.probe != after.probe and strongest.auc.value > after.auc.value + 0.005:
-        end += f", and the best of three models reaches {strongest.auc.value:.2f}"
     if not strongest.above_chance:
         end += ", indistinguishable from chance"
-    return (
-        f"From these {evidence.data.n_features} columns a model guesses {worst.attribute} with "
-        f"AUC {worst.auc.value:.2f}; {end}."
-    )
+    elif strongest.probe != after.probe and strongest.auc.value > after.auc.value + 0.005:
+        end += f", and the best of three models reaches {strongest.auc.value:.2f}"
+    return f"{_guessed(evidence)}; {end}."
 
 
 def _before(evidence: Evidence) -> str:
-    parts = [f"{leak.attribute} with AUC {_interval(leak)}" for leak in _best(evidence, "raw")]
-    columns = evidence.data.n_features
-    hidden = " or ".join(evidence.settings.sensitive)
+    parts = [
+        f"{named(leak.attribute)} with AUC {_interval(leak)}{_or_chance(leak)}"
+        for leak in evidence.worst_of_each("raw")
+    ]
+    n = evidence.data.n_features
+    hidden = " or ".join(named(name) for name in evidence.settings.sensitive)
+    start = (
+        f"From one column, not {hidden},"
+        if n == 1
+        else f"From {n} columns, none of which is {hidden},"
+    )
     return (
-        f"From {columns} columns, none of which is {hidden}, the best of three models guesses "
-        f"{_listed(parts)}. An AUC of 0.50 is guessing, 1.00 is certainty."
+        f"{start} the best of three models guesses {_listed(parts)}. An AUC of 0.50 is guessing, "
+        f"1.00 is certainty."
     )
 
 
@@ -88,14 +95,17 @@ def _after(evidence: Evidence, key: str) -> str:
     for name in evidence.singles:
         leaks = [leak for leak in evidence.leaks(key) if leak.attribute == name]
         linear = next(leak for leak in leaks if leak.probe == "linear")
-        best = max(leaks, key=lambda leak: leak.auc.value)
-        chance = "" if linear.above_chance else ", indistinguishable from chance"
-        part = f"{name} with AUC {linear.auc.value:.2f}{chance}"
+        best = largest(leaks)
+        part = f"{named(name)} with AUC {linear.auc.value:.2f}{_or_chance(linear)}"
         if best.probe != "linear":
             beyond = "" if best.above_chance else ", within chance"
             part += f" (the best non-linear model: {best.auc.value:.2f}{beyond})"
         parts.append(part)
     return f"After {_spoken(evidence, key)} a linear model guesses {_listed(parts)}."
+
+
+def _or_chance(leak: Leak) -> str:
+    return "" if leak.above_chance else ", indistinguishable from chance"
 
 
 def _linear_models(
@@ -117,19 +127,23 @@ def _decisions(evidence: Evidence, advice: Advice) -> list[str]:
     target = evidence.data.target
     assert target is not None
     sentences = []
+    decided = f"{named(target.name)} = {named(target.positive)}"
     for before_parity, parity in zip(raw.parities, after.parities, strict=True):
         if before_parity.attribute in evidence.singles:
             sentences.append(
-                f"A linear model's decisions ({target.name} = {target.positive}) differ by "
-                f"{percent(parity.dp_gap.value)} between the groups of {parity.attribute}, "
-                f"instead of {percent(before_parity.dp_gap.value)}."
+                f"A linear model's decisions ({decided}) differ by {points(parity.dp_gap.value)} "
+                f"between the groups of {named(parity.attribute)}, instead of "
+                f"{points(before_parity.dp_gap.value)}."
             )
-    change = 100 * (after.accuracy.value - raw.accuracy.value)
-    verb = "falls" if change < 0 else "rises"
+    change = after.accuracy.value - raw.accuracy.value
+    accuracy = (
+        f"stays at {percent(after.accuracy.value)}"
+        if abs(change) < 0.0005
+        else f"{'falls' if change < 0 else 'rises'} by {points(abs(change))}, from "
+        f"{percent(raw.accuracy.value)} to {percent(after.accuracy.value)}"
+    )
     sentences.append(
-        f"Its accuracy {verb} by {abs(change):.1f} points, from {percent(raw.accuracy.value)} to "
-        f"{percent(after.accuracy.value)}, its AUC goes from {raw.auc.value:.3f} to "
-        f"{after.auc.value:.3f}."
+        f"Its accuracy {accuracy}; its AUC goes from {raw.auc.value:.3f} to {after.auc.value:.3f}."
     )
     return sentences
 

@@ -12,12 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from .advice import Evidence, advise, checked_aim
+from .advice import advise, checked_aim
 from .audit_result import Audit
 from .curves import CURVE_MODELS, measure_curve
 from .errors import AuditError
+from .evidence import Evidence
 from .findings import Findings
-from .measures import FULL, QUICK, Effort, HeldOut, measure, picture_rows
+from .held_out import FULL, QUICK, Effort, HeldOut, picture_rows
+from .measures import measure
 from .preparation import Question, ask, prepare
 from .representations import METHODS
 from .results import SCHEMA_VERSION, Settings

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from inspect import cleandoc
 from typing import Annotated
 
 import typer
@@ -17,12 +19,24 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-app.command(epilog=audit.EXAMPLES)(audit.audit)
-app.command(epilog=fit.EXAMPLES)(fit.fit)
-app.command(epilog=transform.EXAMPLES)(transform.transform)
-app.command()(inspect.inspect)
-app.command()(inspect.export)
-app.command(epilog=reproduce.EXAMPLES)(reproduce.reproduce)
+
+
+def _paragraphs(command: Callable[..., None]) -> str:
+    """Return what a command says about itself, its lines joined: terminals break them anew."""
+    return "\n\n".join(
+        " ".join(part.split()) for part in cleandoc(command.__doc__ or "").split("\n\n")
+    )
+
+
+for command, examples in (
+    (audit.audit, audit.EXAMPLES),
+    (fit.fit, fit.EXAMPLES),
+    (transform.transform, transform.EXAMPLES),
+    (inspect.inspect, None),
+    (inspect.export, None),
+    (reproduce.reproduce, reproduce.EXAMPLES),
+):
+    app.command(help=_paragraphs(command), epilog=examples)(command)
 
 
 def _print_version(wanted: bool) -> None:

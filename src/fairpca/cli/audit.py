@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from ..whole_files import whole_file
 from .audit_tables import print_audit
@@ -16,19 +17,22 @@ from .waiting import shown_progress
 EXAMPLES = """
 [bold]Examples[/bold]
 
-  fairpca audit                                        [dim]# the built-in loan applications[/dim]
+  fairpca audit   [dim]# the built-in loan applications[/dim]
 
   fairpca audit loans.csv --sensitive race --sensitive sex --target approved
 
-  fairpca audit people.parquet --sensitive gender --quick --out gender.html --json gender.json
+  fairpca audit people.parquet -s gender --quick --out quick.html --json quick.json
 """
+
+
+STANDARD_OUTPUT = Path("-")
 
 
 def audit(
     table: Annotated[
         str | None,
         typer.Argument(
-            metavar="[DATA]",
+            metavar="DATA",
             help="A CSV (any delimiter, .gz too), Parquet or Feather file, or a built-in data set: "
             "adult, bank, compas, german, loanapp. Without it: loanapp.",
         ),
@@ -36,23 +40,31 @@ def audit(
     sensitive: Annotated[
         list[str] | None,
         typer.Option(
-            "--sensitive", "-s", help="Column with a sensitive attribute; may be repeated."
+            "--sensitive",
+            "-s",
+            metavar="COLUMN",
+            help="Column with a sensitive attribute; may be repeated.",
         ),
     ] = None,
     target: Annotated[
         str | None,
-        typer.Option("--target", "-t", help="Column that is to be predicted, a yes or no."),
+        typer.Option(
+            "--target", "-t", metavar="COLUMN", help="Column that is to be predicted, a yes or no."
+        ),
     ] = None,
     positive: Annotated[
-        str | None, typer.Option(help="Value of the target that counts as yes.")
+        str | None, typer.Option(metavar="VALUE", help="Value of the target that counts as yes.")
     ] = None,
     ignore: Annotated[
         list[str] | None,
-        typer.Option(help="Column to leave out, such as an identifier; may be repeated."),
+        typer.Option(
+            metavar="COLUMN", help="Column to leave out, such as an identifier; may be repeated."
+        ),
     ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="The report.")] = Path("report.html"),
     json_file: Annotated[
-        Path | None, typer.Option("--json", help="All numbers as JSON, too.")
+        Path | None,
+        typer.Option("--json", help="All numbers as JSON, too; '-' prints them, and nothing else."),
     ] = None,
     aim: Annotated[
         str | None,
@@ -71,11 +83,19 @@ def audit(
     ] = None,
     columns: Annotated[
         str | None,
-        typer.Option(help="Names for the columns of a file without a header, comma-separated."),
+        typer.Option(
+            metavar="A,B,...",
+            help="Names for the columns of a file without a header, comma-separated.",
+        ),
     ] = None,
-    no_header: Annotated[
-        bool, typer.Option("--no-header", help="The first line of the file is data.")
-    ] = False,
+    header: Annotated[
+        bool | None,
+        typer.Option(
+            "--header/--no-header",
+            help="Whether the first line of the file has the names of the columns.",
+            show_default="found out",
+        ),
+    ] = None,
     skip_lines: Annotated[
         int, typer.Option(min=0, help="Lines of the file before the table begins.")
     ] = 0,
@@ -104,7 +124,9 @@ def audit(
     page that you can hand to anybody. Sensitive columns never become features.
     """
     with one_clear_line():
-        check_outputs(out, json_file, force=force)
+        printed = json_file == STANDARD_OUTPUT
+        json_file = None if printed else json_file
+        check_outputs(out, json_file, force=force, inputs=[table])
         from ..auditing import audit as measure
         from ..tables import read_table
 
@@ -115,7 +137,7 @@ def audit(
                 table or "loanapp",
                 data=data,
                 columns=columns.split(",") if columns else None,
-                header=False if no_header else None,
+                header=header,
                 skip_lines=skip_lines,
             )
             found = measure(
@@ -139,7 +161,10 @@ def audit(
         if json_file is not None:
             with whole_file(json_file) as draft:
                 draft.write_text(found.to_json(), encoding="utf-8")
-    console = Console(quiet=quiet)
+    if printed:
+        typer.echo(found.to_json())
+    console = Console(quiet=quiet, stderr=printed)
     print_audit(console, found)
     for path in filter(None, (json_file, out)):
-        console.print(f"\nThe {'report' if path == out else 'JSON'} is in {path}", soft_wrap=True)
+        what = "report" if path == out else "JSON"
+        console.print(Text(f"\nThe {what} is in {path}"), soft_wrap=True)

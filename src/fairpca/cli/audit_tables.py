@@ -8,6 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from .failures import printable
+
 if TYPE_CHECKING:
     from ..auditing import Audit
     from ..auditing.results import Leak
@@ -18,32 +20,30 @@ PROBES = {"linear": "linear", "boosting": "trees", "kernel": "kernel"}
 def print_audit(console: Console, audit: Audit) -> None:
     """Print the summary, the leakage of each attribute, what to look at and the advice."""
     console.print()
-    console.print(Text(audit.summary.headline, style="bold"))
+    console.print(Text(printable(audit.summary.headline), style="bold"))
     for sentence in audit.summary.sentences[1:]:
-        console.print(Text(f"• {sentence}"))
+        console.print(Text(f"• {printable(sentence)}"))
     for attribute in audit.data.attributes:
         console.print()
+        title = f"How well {attribute.name} is recognised (AUC on held-out rows; 0.50 is guessing)"
+        console.print(Text(printable(title), style="italic"))
         console.print(_leakage(audit, attribute.name))
     warnings = [notice for notice in audit.notices if notice.severity == "warning"]
+    if warnings:
+        console.print()
     for notice in warnings[:8]:
-        console.print(Text(f"! {notice.text}", style="yellow"))
+        console.print(Text(f"! {printable(notice.text)}", style="yellow"))
     if len(warnings) > 8:
         console.print(f"  and {len(warnings) - 8} more in the report", style="yellow")
     console.print()
     for reason in audit.advice.reasons:
-        console.print(Text(f"→ {reason}"))
+        console.print(Text(f"→ {printable(reason)}"))
     for caveat in audit.advice.caveats[:1]:
-        console.print(Text(caveat, style="italic"))
+        console.print(Text(printable(caveat), style="italic"))
 
 
 def _leakage(audit: Audit, attribute: str) -> Table:
-    table = Table(
-        title=Text(f"How well {attribute} is recognised (AUC on held-out rows; 0.50 is guessing)"),
-        title_justify="left",
-        box=None,
-        pad_edge=False,
-        header_style="bold",
-    )
+    table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("", no_wrap=True)
     for probe in PROBES.values():
         table.add_column(probe, justify="right")

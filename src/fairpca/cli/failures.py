@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from unicodedata import category
 
 import typer
 from rich.console import Console
@@ -18,8 +19,20 @@ INTERRUPTED = 130
 
 def complain(text: str) -> None:
     """Print a line on standard error; nothing in it is markup."""
-    line = " ".join(text.split())
+    line = printable(" ".join(text.split()))
     Console(stderr=True, soft_wrap=True).print(line, style="red", markup=False, highlight=False)
+
+
+def printable(text: str) -> str:
+    r"""Return a text without the characters that command terminals: names of columns are data.
+
+    Examples
+    --------
+    >>> printable("red \x1b[31m\n")
+    'red �[31m '
+    """
+    shown = (" " if c in "\n\t\r" else "�" if category(c) == "Cc" else c for c in text)
+    return "".join(shown)
 
 
 @contextmanager
@@ -45,11 +58,14 @@ class Refusal(FairPCAError):
     """A file cannot be written, or may not be."""
 
 
-def check_outputs(*paths: Path | None, force: bool) -> None:
-    """Refuse before the work what could not be written after it.
+def check_outputs(
+    *paths: Path | None, force: bool, inputs: Sequence[str | Path | None] = ()
+) -> None:
+    """Refuse before the work what could not be written after it, or would replace an input.
 
     Folders on the way to a file are made when it is written.
     """
+    read = [Path(name) for name in inputs if name is not None and Path(name).is_file()]
     for path in paths:
         if path is None:
             continue
@@ -57,6 +73,8 @@ def check_outputs(*paths: Path | None, force: bool) -> None:
             raise Refusal(f"{path} is a folder, but a file is to be written. Add a file name.")
         if path.exists() and not force:
             raise Refusal(f"{path} exists and is kept. Use --force to replace it, or another name.")
+        if path.exists() and any(path.samefile(name) for name in read):
+            raise Refusal(f"{path} is what is read, so it is kept. Give the output another name.")
         folder = path.absolute().parent
         while not folder.exists():
             folder = folder.parent

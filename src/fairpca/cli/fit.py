@@ -56,17 +56,24 @@ def fit(
     sensitive: Annotated[
         list[str] | None,
         typer.Option(
-            "--sensitive", "-s", help="Column with a sensitive attribute; may be repeated."
+            "--sensitive",
+            "-s",
+            metavar="COLUMN",
+            help="Column with a sensitive attribute; may be repeated.",
         ),
     ] = None,
     target: Annotated[
-        str | None, typer.Option("--target", "-t", help="Column that is no feature: the outcome.")
+        str | None,
+        typer.Option(
+            "--target", "-t", metavar="COLUMN", help="Column that is no feature: the outcome."
+        ),
     ] = None,
     positive: Annotated[
-        str | None, typer.Option(help="Value of the target that counts as yes.")
+        str | None, typer.Option(metavar="VALUE", help="Value of the target that counts as yes.")
     ] = None,
     ignore: Annotated[
-        list[str] | None, typer.Option(help="Column to leave out; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Column to leave out; may be repeated."),
     ] = None,
     method: Annotated[Method, typer.Option(help="What to fit.")] = Method.fair_pca,
     match: Annotated[Match, typer.Option(help="What fair PCA makes equal.")] = Match.means,
@@ -87,11 +94,19 @@ def fit(
     ] = False,
     columns: Annotated[
         str | None,
-        typer.Option(help="Names for the columns of a file without a header, comma-separated."),
+        typer.Option(
+            metavar="A,B,...",
+            help="Names for the columns of a file without a header, comma-separated.",
+        ),
     ] = None,
-    no_header: Annotated[
-        bool, typer.Option("--no-header", help="The first line of the file is data.")
-    ] = False,
+    header: Annotated[
+        bool | None,
+        typer.Option(
+            "--header/--no-header",
+            help="Whether the first line of the file has the names of the columns.",
+            show_default="found out",
+        ),
+    ] = None,
     skip_lines: Annotated[
         int, typer.Option(min=0, help="Lines of the file before the table begins.")
     ] = 0,
@@ -111,7 +126,7 @@ def fit(
     card = out.with_suffix(".md")
     console = Console(quiet=quiet)
     with one_clear_line():
-        check_outputs(out, card, force=force)
+        check_outputs(out, card, force=force, inputs=[table])
         from ..auditing import fit_table
         from ..persistence import model_card
         from ..tables import read_table
@@ -120,7 +135,7 @@ def fit(
             table,
             data=data,
             columns=columns.split(",") if columns else None,
-            header=False if no_header else None,
+            header=header,
             skip_lines=skip_lines,
         )
         options: dict[str, Any] = {}
@@ -146,7 +161,9 @@ def fit(
             draft.write_text(model_card(model), encoding="utf-8")
     for line in _facts(model):
         console.print(Text(line))
-    console.print(f"The model is in {out}, its card in {card}", soft_wrap=True, markup=False)
+    console.print(
+        f"The model is in {out}, its card in {card}", soft_wrap=True, markup=False, highlight=False
+    )
 
 
 def _facts(model) -> list[str]:  # type: ignore[no-untyped-def]

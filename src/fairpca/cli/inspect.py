@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from .failures import check_outputs, one_clear_line
+from .failures import check_outputs, one_clear_line, printable
 
 
 class Form(StrEnum):
@@ -23,7 +23,9 @@ class Form(StrEnum):
 
 
 def inspect(
-    model: Annotated[Path, typer.Argument(help="A model that `fairpca fit` wrote.")],
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="A model that `fairpca fit` wrote.")
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show what a model file says about itself, after checking that it is whole.
@@ -42,12 +44,14 @@ def inspect(
     table.add_column(overflow="fold")
     for name, value in header.items():
         if value not in (None, {}, []):
-            table.add_row(name, Text(_short(value)))
+            table.add_row(name, Text(printable(_short(value))))
     Console().print(table)
 
 
 def export(
-    model: Annotated[Path, typer.Argument(help="A model that `fairpca fit` wrote.")],
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="A model that `fairpca fit` wrote.")
+    ],
     to: Annotated[Form, typer.Option("--to", help="The form.")],
     out: Annotated[
         Path | None,
@@ -75,7 +79,7 @@ def export(
 
         path = out if out is not None else model.with_suffix(f".{to.value}")
         files = [path] if to is Form.onnx else [Path(name) for name in torch_files(path)]
-        check_outputs(*files, force=force)
+        check_outputs(*files, force=force, inputs=[model])
         fitted = FairModel.load(model)
         if to is Form.onnx:
             export_onnx(fitted, path, preprocessing=preprocessing)

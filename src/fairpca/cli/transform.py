@@ -21,22 +21,34 @@ EXAMPLES = """
 
 
 def transform(
-    model: Annotated[Path, typer.Argument(help="A model that `fairpca fit` wrote.")],
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="A model that `fairpca fit` wrote.")
+    ],
     table: Annotated[str, typer.Argument(metavar="DATA", help="CSV, Parquet or Feather file.")],
     out: Annotated[
         Path, typer.Option("--out", "-o", help="Parquet, Feather or CSV, by its ending.")
     ],
     keep: Annotated[
         list[str] | None,
-        typer.Option(help="Column to copy to the output, such as an id; may be repeated."),
+        typer.Option(
+            metavar="COLUMN", help="Column to copy to the output, such as an id; may be repeated."
+        ),
     ] = None,
     columns: Annotated[
         str | None,
-        typer.Option(help="Names for the columns of a file without a header, comma-separated."),
+        typer.Option(
+            metavar="A,B,...",
+            help="Names for the columns of a file without a header, comma-separated.",
+        ),
     ] = None,
-    no_header: Annotated[
-        bool, typer.Option("--no-header", help="The first line of the file is data.")
-    ] = False,
+    header: Annotated[
+        bool | None,
+        typer.Option(
+            "--header/--no-header",
+            help="Whether the first line of the file has the names of the columns.",
+            show_default="found out",
+        ),
+    ] = None,
     skip_lines: Annotated[
         int, typer.Option(min=0, help="Lines of the file before the table begins.")
     ] = 0,
@@ -52,7 +64,7 @@ def transform(
     may be larger than memory; levels that the model has not seen are treated as unknown.
     """
     with one_clear_line():
-        check_outputs(out, force=force)
+        check_outputs(out, force=force, inputs=[model, table])
         from ..persistence import FairModel
         from ..tables import stream_transform
 
@@ -65,7 +77,7 @@ def transform(
                 keep=keep or [],
                 dtype="float64" if double else "float32",
                 columns=columns.split(",") if columns else None,
-                header=False if no_header else None,
+                header=header,
                 skip_lines=skip_lines,
                 progress=None if say is None else lambda done, total: say(done, total, ""),
             )

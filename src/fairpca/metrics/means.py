@@ -15,7 +15,7 @@ def mean_gap(T: ArrayLike, groups: ArrayLike) -> float:
     rows. So 0.2 says: there is a column in which the average member of some group stands 0.2
     standard deviations above or below the average row. With two groups of equal size they are then
     0.4 apart, and a normally distributed column alone tells them apart with an AUC of 0.61; 1
-    means groups that do not overlap, 0 that no linear model of these rows can tell groups apart.
+    means groups that do not overlap, 0 that a linear model fitted to these rows is a constant.
 
     On new rows it is never 0: a group of n rows is off by about :math:`1/\sqrt n` by chance alone,
     and the largest of many groups and columns by more. Compare it with that of shuffled groups.

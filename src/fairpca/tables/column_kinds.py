@@ -12,7 +12,7 @@ from .frozen_column import Learned
 from .level_column import MOST_LEVELS, LevelColumn, fit_levels
 from .number_column import NumberColumn, are_numbers, fit_numbers
 from .text_column import TextColumn, fit_texts
-from .text_values import distinct_texts, number
+from .text_values import distinct_texts, look_like_dates, nearly_numbers
 
 KINDS: dict[str, Any] = {
     "numeric": NumberColumn,
@@ -73,13 +73,14 @@ def _learn_levels(name: str, array: Any) -> Learned:
         return Learned(None, "empty", missing, 0, np.empty(0), np.empty(0), "no value at all")
     if len(levels) <= MOST_LEVELS:
         return fit_levels(name, array)
-    return fit_texts(name, array, _nearly_numbers(levels))
+    return fit_texts(name, array, _nearly(levels))
 
 
-def _nearly_numbers(texts: list[str]) -> str:
-    """Say so where a few texts keep a column from being numeric."""
-    others = [text for text in texts if number(text) is None]
-    if not others or len(others) > 0.1 * len(texts):
-        return ""
-    shown = ", ".join(f"'{text[:20]}'" for text in others[:3]) + (", ..." if others[3:] else "")
-    return f"numbers but for {shown}: as texts, unless these are removed"
+def _nearly(texts: list[str]) -> str:
+    """Say so where a few texts, or how they are written, keep a column from what it could be."""
+    if others := nearly_numbers(texts):
+        shown = ", ".join(f"'{text[:20]}'" for text in others[:3]) + (", ..." if others[3:] else "")
+        return f"numbers but for {shown}: as texts, unless these are corrected or removed"
+    if look_like_dates(texts):
+        return "dates in more than one format: as texts, unless all are written in one"
+    return ""

@@ -28,8 +28,8 @@ class CsvDialect:
         As Python calls it.
     delimiter : str
         Between fields; " " stands for one or more blanks.
-    decimal : str
-        "." or ",".
+    decimals : tuple of str
+        "." or "," for each column.
     names : tuple of str
         Of the columns, as written in the file or given.
     lines_before : int
@@ -40,7 +40,7 @@ class CsvDialect:
 
     encoding: str
     delimiter: str
-    decimal: str
+    decimals: tuple[str, ...]
     names: tuple[str, ...]
     lines_before: int
     spaced_quotes: bool = False
@@ -77,7 +77,7 @@ def sniff(
     >>> file = Path(tempfile.mkdtemp()) / "people.csv"
     >>> _ = file.write_text("age;job\n3,5;nurse\n40,1;cook\n")
     >>> sniff(file)
-    CsvDialect(encoding='utf-8-sig', delimiter=';', decimal=',', names=('age', 'job'),
+    CsvDialect(encoding='utf-8-sig', delimiter=';', decimals=(',', '.'), names=('age', 'job'),
                lines_before=1, spaced_quotes=False)
     """
     with opened(path) as stream:
@@ -92,10 +92,17 @@ def sniff(
     blank = leading_blank(lines[skip_lines:])
     start = skip_lines + blank
     if not "".join(lines[start:]).strip():
-        raise TableError(f"'{path}' is empty.")
+        after = f" after the first {skip_lines} line(s), which are left out" if skip_lines else ""
+        raise TableError(f"'{path}' is empty{after}.")
     delimiter, records, spaced = divided(path, lines[start:])
     width = Counter(map(len, records)).most_common(1)[0][0]
     first = [field.strip() for field in records[0]]
+    if columns is not None and len(first) != width:
+        raise TableError(
+            f"The first line of '{path}' has {len(first)} fields ({_shown(first)}), most lines "
+            f"have {width}. Leave out what comes before the table: skip_lines=1, on the command "
+            f"line --skip-lines 1."
+        )
     has_names = _has_names(path, first, records[1:], width, columns, header)
     names = list(columns) if columns is not None else first
     if columns is None and not has_names:
@@ -106,19 +113,30 @@ def sniff(
         raise TableError(
             f"'{path}' has {width} columns in most of its lines, but {given}: "
             f"{_shown(names)}. Correct the names; to leave out lines at the beginning, use "
-            f"skip_lines."
+            f"skip_lines, on the command line --skip-lines."
         )
     if sum(not name.strip() for name in names) > width / 2:
         raise TableError(
             f"'{path}' is not a table: most of its {width} columns have no name ({_shown(names)})."
         )
-    fields = [field.strip() for record in records[1:] for field in record]
-    comma = delimiter != "," and any(WITH_COMMA.fullmatch(field) for field in fields)
-    point = any(WITH_POINT.fullmatch(field) for field in fields)
+    rows = [record for record in records[has_names:] if len(record) == width]
+    decimals = tuple(_decimal([row[i].strip() for row in rows], delimiter) for i in range(width))
     before = start + (lines_of_first(lines[start:], delimiter) if has_names else 0)
     return CsvDialect(
-        encoding, delimiter, "," if comma and not point else ".", tuple(names), before, spaced
+        encoding=encoding,
+        delimiter=delimiter,
+        decimals=decimals,
+        names=tuple(names),
+        lines_before=before,
+        spaced_quotes=spaced,
     )
+
+
+def _decimal(fields: list[str], delimiter: str) -> str:
+    """Return "," where numbers of a column have it and none has a point: columns may differ."""
+    comma = delimiter != "," and any(WITH_COMMA.fullmatch(field) for field in fields)
+    point = comma and any(WITH_POINT.fullmatch(field) for field in fields)
+    return "," if comma and not point else "."
 
 
 def _has_names(
@@ -144,8 +162,9 @@ def _has_names(
         why = f"'{numbers[0]}' is a number" if numbers else "its values occur again below"
         raise TableError(
             f"The first line of '{path}' looks like data, not like names of columns: {why} "
-            f"({_shown(first)}). Use columns=[...] to name the {width} columns, header=False to "
-            f"number them, or header=True if these are the names."
+            f"({_shown(first)}). Name the {width} columns (columns=[...], on the command line "
+            f"--columns a,b,...), number them (header=False, --no-header), or say that these are "
+            f"the names (header=True, --header)."
         )
     return True
 

@@ -72,7 +72,7 @@ def fit_numbers(name: str, array: Any) -> Learned:
         fill = float(round(fill))
     column = NumberColumn(name, fill, boolean, indicator=n_missing > MISSING_SHARE * len(values))
     mean, scale = moments(column.rows(array)[1])
-    n_distinct = len(arrow.array(values[known]).unique())
+    n_distinct = len(arrow.array(values[known] + 0.0).unique())  # -0.0 is 0.0
     note = f"{n_infinite} infinite values count as missing" if n_infinite else ""
     return Learned(column, "numeric", n_missing, n_distinct, mean, scale, note)
 

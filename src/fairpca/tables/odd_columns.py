@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from .adapters import date_format, import_arrow
+from .level_column import MOST_LEVELS
 from .single_columns import Binned
+from .text_values import distinct_texts, look_like_dates, nearly_numbers
 
 ID_NAME = re.compile(r"(^|[_\W])(id|ids|uuid|guid|key|number|nr|no|index|rownum)($|[_\W])", re.I)
 
@@ -21,8 +23,9 @@ class Notice:
 
     Parameters
     ----------
-    kind : {"id", "constant", "empty", "renamed", "copy", "proxy", "leak"}
-        A proxy tells a sensitive attribute, a leak tells the target.
+    kind : {"id", "constant", "empty", "renamed", "copy", "proxy", "leak", "format"}
+        A proxy tells a sensitive attribute, a leak tells the target; a format keeps numbers or
+        dates from being read as such.
     severity : {"info", "warning"}
         A warning is nearly certain, an info likely or harmless.
     column : str
@@ -56,6 +59,10 @@ def about(name: str, array: Any) -> Iterator[Notice]:
         return
     share = n_distinct / n
     is_text = types.is_string(kind) or types.is_large_string(kind) or types.is_dictionary(kind)
+    written = _badly_written(name, array) if is_text and n_distinct > MOST_LEVELS else None
+    if written is not None:
+        yield written
+        return
     if n < 20 or share < 0.95:
         return
     counted = types.is_integer(kind) and share == 1.0 and _runs_on(array)
@@ -69,6 +76,24 @@ def about(name: str, array: Any) -> Iterator[Notice]:
     elif is_text and not is_date:
         text = f"'{name}' has a different value in nearly every row, such as names of people."
         yield Notice("id", "info", name, None, share, text)
+
+
+def _badly_written(name: str, array: Any) -> Notice | None:
+    """Return a warning where numbers or dates are in a form in which they are taken for texts."""
+    texts = [text for text in distinct_texts(array)[1] if text is not None]
+    if others := nearly_numbers(texts):
+        text = (
+            f"'{name}' looks like numbers, but is taken for texts because of values such as "
+            f"'{others[0][:30]}'. Write plain numbers, such as 1234.5, and leave others empty."
+        )
+        return Notice("format", "warning", name, None, len(others) / len(texts), text)
+    if look_like_dates(texts) and date_format(texts) is None:
+        text = (
+            f"'{name}' looks like dates, but is taken for texts because they are not all written "
+            f"in one format. Write them all alike, such as 2024-12-31."
+        )
+        return Notice("format", "warning", name, None, None, text)
+    return None
 
 
 def _are_dates(array: Any) -> bool:

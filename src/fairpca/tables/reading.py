@@ -92,11 +92,7 @@ def read_table(
     path = existing_file(Path(source).expanduser(), also=tuple(BUILT_IN))
     kind = kind_of_file(path)
     if kind in ("parquet", "arrow"):
-        if columns is not None or header is not None or skip_lines:
-            raise TableError(
-                f"'{path}' is a {kind} file, which has its own names: columns, header and "
-                f"skip_lines are for text files. Leave them out."
-            )
+        refuse_text_options(path, kind, columns, header, skip_lines)
         frame = arrow_to_pandas(_read_binary(path, kind))
         names, renamed = different_names([str(name) for name in frame.columns])
         frame.columns = names
@@ -104,7 +100,15 @@ def read_table(
         frame, renamed = _read_text(path, columns, header, skip_lines)
     checked(frame, f"'{path}'")
     name = path.name.removesuffix(".gz")
-    return Table(frame, Path(name).stem, str(source), fingerprint_of_file(path), renamed)
+    told = {"columns": columns, "header": header, "skip_lines": skip_lines or None}
+    return Table(
+        frame=frame,
+        name=Path(name).stem,
+        source=str(source),
+        fingerprint=fingerprint_of_file(path),
+        renamed=renamed,
+        reading={option: value for option, value in told.items() if value is not None},
+    )
 
 
 def _built_in(name: str, data: str | os.PathLike[str] | None) -> Table:
@@ -135,6 +139,21 @@ def _read_binary(path: Path, kind: str) -> Any:
         raise unreadable_binary(path, kind, error) from error
 
 
+def refuse_text_options(
+    path: Path,
+    kind: str,
+    columns: Sequence[str] | None = None,
+    header: bool | None = None,
+    skip_lines: int = 0,
+) -> None:
+    """Refuse what would have no effect on a Parquet or Feather file."""
+    if columns is not None or header is not None or skip_lines:
+        raise TableError(
+            f"'{path}' is a {kind} file, which has its own names: columns, header and skip_lines "
+            f"are for text files. Leave them out."
+        )
+
+
 def damaged(path: Path, kind: str, error: Exception) -> TableError:
     """Return the error for a file that is not whole."""
     why = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
@@ -154,7 +173,8 @@ def _read_text(
     texts = read_texts(path, dialect, names)
     arrow = import_arrow()
     table = arrow.table(
-        [typed(column, dialect.decimal) for column in texts.columns], names=texts.column_names
+        [typed(*pair) for pair in zip(texts.columns, dialect.decimals, strict=True)],
+        names=texts.column_names,
     )
     return arrow_to_pandas(table), renamed
 

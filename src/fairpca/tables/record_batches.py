@@ -16,7 +16,7 @@ from .csv_dialect import sniff
 from .csv_files import explained, options, slowly, with_points
 from .errors import TableError
 from .file_kinds import existing_file, kind_of_file, unreadable
-from .reading import BUILT_IN, damaged, read_table, unreadable_binary
+from .reading import BUILT_IN, damaged, read_table, refuse_text_options, unreadable_binary
 
 CSV_BLOCK = 2**22
 
@@ -58,6 +58,8 @@ def open_batches(
         return _in_memory(read_table(source, data=data).frame, batch_rows)
     path = existing_file(Path(source).expanduser(), also=tuple(BUILT_IN))
     kind = kind_of_file(path)
+    if kind in ("parquet", "arrow"):
+        refuse_text_options(path, kind, **how)
     if kind == "parquet":
         return _parquet(path, batch_rows)
     if kind == "arrow":
@@ -138,12 +140,13 @@ def _text(path: Path, batch_rows: int, **how: Any) -> Batches:
     arrow = import_arrow()
     dialect = sniff(path, **how)
     names, _ = different_names(dialect.names)
+    decimals = dict(zip(names, dialect.decimals, strict=True))
 
     def read(wanted: Sequence[str], numbers: Sequence[str]) -> Iterator[dict[str, Any]]:
         for batch in texts(wanted):
             columns = {name: batch.column(name) for name in wanted}
             yield {
-                name: with_points(column, dialect.decimal) if name in set(numbers) else column
+                name: with_points(column, decimals[name]) if name in set(numbers) else column
                 for name, column in columns.items()
             }
 

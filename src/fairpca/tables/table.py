@@ -34,6 +34,8 @@ class Table:
         The attributes of a built-in data set, else empty.
     target : str or None
         The target of a built-in data set.
+    reading : dict
+        What `read_table` had to be told to read a text file: columns, header, skip_lines.
 
     Examples
     --------
@@ -49,6 +51,7 @@ class Table:
     renamed: tuple[tuple[str, str], ...] = ()
     sensitive: tuple[str, ...] = field(default=())
     target: str | None = None
+    reading: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def from_frame(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -21,6 +22,12 @@ NULL_STRINGS = frozenset(
 """Texts that mean "missing": those of pandas and of skrub, which add each other's."""
 
 TRUTHS = {"true": 1.0, "false": 0.0}
+
+GROUPED = re.compile(r"[-+]?[$€£]? ?(\d{1,3}([.,' \u00a0\u202f]\d{3})*|\d+)([.,]\d+)? ?[%$€£]?")
+"""Numbers as people write them: digits in groups, either decimal sign, a currency, per cent."""
+
+DATED = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}([ T].*)?")
+NEARLY_ALL = 0.9
 
 
 def cleaned(value: Any) -> str | None:
@@ -78,3 +85,28 @@ def number(text: str) -> float | None:
         return None if "_" in text else float(text)
     except ValueError:
         return None
+
+
+def nearly_numbers(texts: list[str]) -> list[str]:
+    """Return the texts that keep a column from being numbers; none where it is not near that.
+
+    Examples
+    --------
+    >>> nearly_numbers(["1.234", "12.345.678", "9"]), nearly_numbers(["1", "two"])
+    (['12.345.678'], [])
+    """
+    others = [text for text in texts if number(text) is None]
+    alike = len(texts) - len(others) + sum(GROUPED.fullmatch(text) is not None for text in others)
+    return others if texts and alike >= NEARLY_ALL * len(texts) else []
+
+
+def look_like_dates(texts: list[str]) -> bool:
+    """Whether nearly all texts look like dates, in whatever formats.
+
+    Examples
+    --------
+    >>> look_like_dates(["2024-12-31", "31/12/2024"])
+    True
+    """
+    alike = sum(DATED.fullmatch(text) is not None for text in texts)
+    return bool(texts) and alike >= NEARLY_ALL * len(texts)

@@ -1,0 +1,146 @@
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from fairpca.auditing.cell_bounds import cell_bounds
+from fairpca.auditing.discrepancies import discrepancies
+from fairpca.auditing.findings import Findings, combined_p_value
+from fairpca.auditing.held_out import QUICK, HeldOut
+from fairpca.auditing.measures import _leakage
+from fairpca.auditing.probes import PROBES
+from fairpca.auditing.representations import METHODS, TrainingRows
+from fairpca.auditing.splits import halves
+from fairpca.metrics import Cells
+
+
+def held_out(X, codes, y=None, index=0, train=None):
+    """Rows to measure; by default the same number of rows stand for those fitted to."""
+    first = np.arange(len(X)) if train is None else train
+    y_train = None if y is None else y[first]
+    rows = TrainingRows(X[first], {}, {}, 2, seed=0)
+    m = [int(codes.max()) + 1]
+    return HeldOut(index, rows, X, [codes[first]], [codes], m, y_train, y)
+
+
+def test_groups_that_are_rare_in_a_large_table_are_measured():
+    """A sample in proportion would have no row of them for some fold."""
+    rng = np.random.default_rng(0)
+    codes = np.r_[np.zeros(4000, int), np.ones(8, int)]
+    X = rng.normal(size=(len(codes), 2)) + 3 * codes[:, None]
+    few = replace(QUICK, probe_rows=300, mmd_rows=200)
+    found = _leakage(held_out(X, codes), X, few, rng)
+    assert all(found[0, probe].auc > 0.9 for probe in PROBES)
+    assert all(found[0, probe].smallest_level == 8 for probe in PROBES)
+    assert discrepancies(held_out(X, codes), X, few, rng)[0].p_value < 0.05
+
+
+def test_the_discrepancy_of_an_attribute_that_is_mostly_unknown_uses_the_rows_that_are_known():
+    rng = np.random.default_rng(0)
+    codes = np.where(rng.random(4000) < 0.95, -1, np.arange(4000) % 2)
+    X = rng.normal(size=(4000, 2)) + 0.7 * codes[:, None]
+    (found,) = discrepancies(held_out(X, codes), X, replace(QUICK, mmd_rows=150), rng)
+    assert 145 < found.n_rows <= 150  # of about 200; a common sample would have 8
+    assert found.p_value < 0.05
+
+
+def test_combined_p_values_are_small_as_seldom_as_they_say():
+    rng = np.random.default_rng(0)
+    halves_of_a_round = rng.random((2000, 2))
+    level = np.mean([combined_p_value(p) < 0.05 for p in halves_of_a_round])
+    assert level == pytest.approx(0.05, abs=0.015)  # three standard errors
+    same_again = np.tile(halves_of_a_round, 2)
+    assert np.mean([combined_p_value(p) < 0.05 for p in same_again]) < 0.05
+
+
+def test_a_perfect_probe_on_few_rows_is_not_certain():
+    rng = np.random.default_rng(0)
+    codes = np.arange(40) % 2
+    X = rng.normal(size=(40, 2)) + 50 * codes[:, None]
+    splits = [
+        SimpleNamespace(
+            key="raw", index=i, failure=None, leakage=_leakage(held_out(X, codes), X, QUICK, rng)
+        )
+        for i in range(2)
+    ]
+    leak = Findings(splits, [], [SimpleNamespace(name="sex")], 0.95)._leak("raw", 0, "linear")
+    assert leak.auc.value == leak.auc.high == 1.0
+    assert 0.8 < leak.auc.low < 0.99
+
+
+def test_variance_kept_has_an_interval_from_rows():
+    from fairpca.auditing.measures import _variance_kept
+
+    rng = np.random.default_rng(0)
+    shares = []
+    for _ in range(200):
+        X = rng.normal(size=(400, 3)) * [3.0, 1.0, 1.0]
+        some = held_out(X, np.arange(400) % 2, train=np.arange(200))
+        shares.append(_variance_kept(some, X[:200, :1], X[:, :1]))
+    kept, errors = np.array(shares).T
+    assert kept.mean() == pytest.approx(9 / 11, abs=0.01)
+    assert errors.mean() == pytest.approx(kept.std(), rel=0.25)
+
+
+@pytest.mark.parametrize("with_target", [True, False])
+def test_the_certificate_holds_in_a_known_population(with_target):
+    """The cells are chosen on other rows than those that bound what they give away."""
+
+    def people(n, rng):
+        codes = (rng.random(n) < 0.3).astype(int)
+        X = rng.normal(size=(n, 2)) + 0.6 * codes[:, None]
+        return X, codes, X[:, 0] + rng.normal(size=n) > 0.3
+
+    everyone, groups, _ = people(50_000, np.random.default_rng(1))
+    for seed in range(12):
+        X, codes, y = people(800, np.random.default_rng(seed + 2))
+        rows = TrainingRows(X[:400], {}, {}, 2, seed=0)
+        y_train, y_test = (y[:400], y[400:]) if with_target else (None, None)
+        some = HeldOut(0, rows, X[400:], [codes[:400]], [codes[400:]], [2], y_train, y_test)
+        (found,) = cell_bounds(some, X[:400], X[400:], QUICK, 0.95)
+        cells = Cells(QUICK.cells, random_state=0)
+        if with_target:
+            cells.fit(X[:400], y[:400], sensitive=codes[:400])
+        else:
+            cells.fit(X[:400])
+        of_group = [
+            np.bincount(cells.predict(everyone[groups == g]), minlength=cells.n_cells_)
+            for g in (0, 1)
+        ]
+        worst = 0.5 * np.abs(np.subtract(*(c / c.sum() for c in of_group))).sum()
+        assert worst <= found.bound
+        assert found.observed <= found.bound
+
+
+def test_no_method_promises_what_a_skewed_column_breaks():
+    """Two groups of equal means whose order a linear score still tells."""
+    rng = np.random.default_rng(0)
+    skewed = rng.exponential(size=4000) - 1.0
+    other = 1.0 - rng.exponential(size=4000)
+    assert np.mean(skewed[:, None] > other[:200]) < 0.45  # an AUC, though means are equal
+    for method in METHODS.values():
+        assert "no linear model" not in method.promise
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "shares"), [(200, [0.6, 0.4]), (400, [0.5, 0.25, 0.13, 0.12])])
+def test_an_attribute_that_depends_on_nothing_is_seldom_recognised(n, shares):
+    alarms = {probe: [] for probe in PROBES}
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        X, codes = rng.normal(size=(n, 6)), rng.choice(len(shares), size=n, p=shares)
+        splits = [
+            SimpleNamespace(
+                key="raw",
+                index=s.index,
+                failure=None,
+                leakage=_leakage(held_out(X[s.test], codes[s.test]), X[s.test], QUICK, rng),
+            )
+            for s in halves([codes], 1, rng)
+        ]
+        found = Findings(splits, [], [SimpleNamespace(name="sex")], 0.95)
+        for probe in PROBES:
+            alarms[probe].append(found._leak("raw", 0, probe).above_chance)
+    # 5 %, and what 150 repeats may show at most in all but one case of 200
+    assert all(np.mean(alarms[probe]) < 0.1 for probe in PROBES)
