@@ -68,6 +68,7 @@ def test_an_attribute_without_parity_is_not_made_up():
 
 def test_tiles_tell_the_worst_attribute_and_the_best_probe():
     audit = made_up_audit()
+    audit["advice"]["tradeoff"] = None
     for one in audit["leakage"]:
         if one["attribute"] == "sex" and one["representation"] == "raw":
             one["auc"]["value"] = 0.91
@@ -82,6 +83,21 @@ def test_tiles_tell_the_worst_attribute_and_the_best_probe():
     assert leakage.after == f"{max(after):.2f}"
     assert (gap.before, gap.after) == ("23.0", "7.0\u00a0points")
     assert (accuracy.before, accuracy.after) == ("88.0", "86.4\u00a0%")
+
+
+def test_tiles_above_lambda_0_tell_what_plain_pca_gives_away_and_what_that_lambda_decides():
+    audit = made_up_audit()
+    points = audit["curves"][0]["points"]
+    audit["advice"] |= {"representation": "fair_pca", "tradeoff": points[3]["tradeoff"]}
+    leakage, _, accuracy = summary_tiles(AuditLookup(audit))
+    plain = [
+        one["auc"]["value"]
+        for one in audit["leakage"]
+        if one["attribute"] in leakage.label and one["representation"] == "pca"
+    ]
+    assert leakage.after == f"{max(plain):.2f}"
+    assert "rescales its inputs" in leakage.note
+    assert accuracy.after == f"{100 * points[3]['accuracy']['value']:.1f}\u00a0%"
 
 
 def test_without_a_target_only_leakage_has_a_tile():
@@ -123,3 +139,16 @@ def test_a_frame_in_memory_is_audited_again_by_a_call():
     compile(call, "call", "exec")
     assert "sensitive=['race', 'sex']," in call
     assert "quick=True" in call
+
+
+def test_the_command_says_how_the_file_was_read():
+    audit = made_up_audit()
+    audit["data"]["source"] = "people.data"
+    audit["data"]["reading"] = {"columns": ["a", "b c"], "header": None, "skip_lines": 1}
+    words = shlex.split(audit_again(AuditLookup(audit)))
+    assert words[words.index("--columns") + 1] == "a,b c"
+    assert words[words.index("--skip-lines") + 1] == "1"
+    audit["data"]["reading"] = {"columns": None, "header": False, "skip_lines": 0}
+    words = shlex.split(audit_again(AuditLookup(audit)))
+    assert "--no-header" in words
+    assert "--skip-lines" not in words

@@ -11,6 +11,9 @@ from .linear_svm import svm_coefficients
 NOTHING_SEEN = 1e-8
 """Coefficients up to this, relative to those of the first classifier, count as zero."""
 
+MEANS_AGREE = 1e-7
+"""Differences of means, in standard deviations, that are rounding after many reflections."""
+
 
 def directions_that_classify(
     X: np.ndarray, codes: np.ndarray, moments: GroupMoments, cost: np.ndarray, *, count: int
@@ -50,9 +53,13 @@ def directions_that_classify(
         # The score of a standard deviation: in units of the features nothing would be small.
         size = np.abs(spread[:, None] * (V @ W.T)).max(axis=0)
         largest = max(largest, size.max())
-        if size.max() <= NOTHING_SEEN * largest:
+        # An SVM may have found a direction in which rows hardly vary, where its coefficients are
+        # huge; beside them those of a difference that all can see look like nothing.
+        gaps = [_mean_difference(V, Z, y, cost, spread) for y in one_against_the_rest]
+        seen = (size > NOTHING_SEEN * largest) | ((np.array(gaps) > MEANS_AGREE) & (size > 0))
+        if not seen.any():
             break
-        Q = np.linalg.svd(W[size > NOTHING_SEEN * largest], full_matrices=False)[2].T
+        Q = np.linalg.svd(W[seen], full_matrices=False)[2].T
         for _ in range(min(Q.shape[1], count - len(found))):
             found.append(V @ Q[:, 0])
             u = _reflector(Q[:, 0])
@@ -60,6 +67,14 @@ def directions_that_classify(
             scatter = _without_first(_without_first(scatter, u).T, u)
             Q = _without_first(Q.T, u).T[:, 1:]
     return np.array(found).reshape(len(found), X.shape[1]).T, V
+
+
+def _mean_difference(
+    V: np.ndarray, Z: np.ndarray, y: np.ndarray, cost: np.ndarray, spread: np.ndarray
+) -> float:
+    """Return the difference of the classes' sums in standard deviations of a feature, per row."""
+    contrast = V @ ((cost * y) @ Z) / cost.sum()
+    return float(np.abs(contrast / spread).max())
 
 
 def _signs(codes: np.ndarray) -> list[np.ndarray]:

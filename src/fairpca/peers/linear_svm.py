@@ -8,6 +8,9 @@ import scipy.linalg
 MOST_STEPS = 200
 """More steps than any data needed: the objective is quadratic between changes of the active set."""
 
+CANCELLED = 1e-8
+"""Largest rounding error of the curvature, whose smallest eigenvalue is 1, that is left alone."""
+
 
 def svm_coefficients(
     Z: np.ndarray, y: np.ndarray, cost: np.ndarray, scatter: np.ndarray
@@ -35,16 +38,20 @@ def svm_coefficients(
     The rows with positive loss are the active ones. With A these rows, the Newton step solves
     :math:`(I + 2 A^\top C A) s = -g`, and where a full step leaves the active set as it is, the
     minimum is reached exactly (Keerthi & DeCoste 2005). At w = 0 all rows are active and the matrix
-    is known; from then on only rows that enter or leave the active set change it.
+    is known; from then on only rows that enter or leave the active set change it. Subtracting rows
+    leaves the rounding of what was there: for rows so large that this would be felt beside the
+    identity, the matrix is computed anew.
     """
     w, scores = np.zeros(Z.shape[1]), np.zeros(len(Z))
     active = np.ones(len(Z), dtype=bool)
     H = 2.0 * scatter
     H[np.diag_indices_from(H)] += 1.0
+    exact = float(np.trace(H)) * np.finfo(float).eps > CANCELLED
     for _ in range(MOST_STEPS):
         loss = np.where(active, 1.0 - y * scores, 0.0)
         gradient = w - 2.0 * ((cost * y * loss) @ Z)
-        step = -_solved(H, gradient)
+        few = exact and np.count_nonzero(active) < 2 * Z.shape[1]
+        step = -(_solved_by_rows(Z, cost * active, gradient) if few else _solved(H, gradient))
         change = Z @ step
         length = _length(w, step, scores, change, y, cost, slope=float(gradient @ step))
         w, scores = w + length * step, scores + length * change
@@ -52,9 +59,29 @@ def svm_coefficients(
         changed = np.flatnonzero(active != before)
         if not len(changed) and length in (0.0, 1.0):
             break
-        entering = np.where(active[changed], 2.0, -2.0) * cost[changed]
-        H += (Z[changed] * entering[:, None]).T @ Z[changed]
+        if exact:
+            H = _curvature(Z[active], cost[active])
+        else:
+            entering = np.where(active[changed], 2.0, -2.0) * cost[changed]
+            H += (Z[changed] * entering[:, None]).T @ Z[changed]
     return w
+
+
+def _curvature(A: np.ndarray, cost: np.ndarray) -> np.ndarray:
+    H = (A * (2.0 * cost)[:, None]).T @ A
+    H[np.diag_indices_from(H)] += 1.0
+    return H
+
+
+def _solved_by_rows(Z: np.ndarray, cost: np.ndarray, g: np.ndarray) -> np.ndarray:
+    """Return the solution of ``(I + 2 Z^T C Z) s = g`` for few priced rows.
+
+    Where hardly a row reaches, s = g nearly; in the sum the identity would drown in rounding.
+    """
+    rows = cost > 0
+    A = Z[rows] * np.sqrt(2.0 * cost[rows])[:, None]
+    values, V = np.linalg.svd(A, full_matrices=False)[1:]
+    return g + ((1.0 / (1.0 + values**2) - 1.0) * (V @ g)) @ V
 
 
 def _solved(H: np.ndarray, g: np.ndarray) -> np.ndarray:

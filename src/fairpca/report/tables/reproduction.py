@@ -24,6 +24,7 @@ def audit_again(lookup: AuditLookup) -> str:
         "n_components": settings["n_components"],
         "seed": settings["seed"],
         "quick": settings["quick"],
+        **_how_the_file_is_read(data.get("reading")),
     }
     given = {
         name: value
@@ -32,6 +33,18 @@ def audit_again(lookup: AuditLookup) -> str:
     }
     source = data.get("source", data["name"])
     return _command(source, given) if source else _call(given)
+
+
+def _how_the_file_is_read(reading: dict[str, Any] | None) -> dict[str, Any]:
+    """Return what had to be said about a text file, as options of the command."""
+    if reading is None:
+        return {}
+    header = reading["header"]
+    return {
+        "columns": ",".join(reading["columns"]) if reading["columns"] else None,
+        "no_header" if header is False else "header": True if header is not None else None,
+        "skip_lines": reading["skip_lines"] or None,
+    }
 
 
 def _command(source: str, given: dict[str, Any]) -> str:
