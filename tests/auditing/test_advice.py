@@ -263,3 +263,34 @@ def test_odd_names_keep_sentences_in_one_line(people):
     said += found.advice.reasons + found.advice.caveats
     assert not any(set("\n\t") & set(sentence) for sentence in said)
     assert "{s} <b>ex" in found.summary.headline
+
+
+def test_a_handful_of_people_does_not_choose_the_advice(found):
+    """A tiny group with a rate far from the others is shown, and does not decide."""
+    linear = [d for d in found.downstream if d.model == "linear"]
+    plain = advise(evidence(found, aim="decide", max_gap=0.3))
+
+    def with_a_tiny_group(item):
+        first = item.parities[0]
+        rate = dataclasses.replace(first.groups[0].selection_rate, value=0.0, low=0.0)
+        tiny = dataclasses.replace(first.groups[0], label="tiny", n_rows=25, selection_rate=rate)
+        gap = max(g.selection_rate.value for g in first.groups)
+        wide = dataclasses.replace(first.dp_gap, value=gap, high=1.0)
+        changed = dataclasses.replace(first, groups=[*first.groups, tiny], dp_gap=wide)
+        return dataclasses.replace(item, parities=[changed, *item.parities[1:]])
+
+    curves = [
+        dataclasses.replace(c, points=[with_a_tiny_group(p) for p in c.points])
+        for c in found.curves
+    ]
+    some = dataclasses.replace(
+        evidence(found, aim="decide", max_gap=0.3),
+        downstream=[with_a_tiny_group(d) for d in linear],
+        curves=curves,
+    )
+    advice = advise(some)
+    assert (advice.representation, advice.tradeoff) == (plain.representation, plain.tradeoff)
+    assert any("did not take part" in reason and "tiny" in reason for reason in advice.reasons)
+    assert any("as large as 100.0 points" in reason for reason in advice.reasons)
+    sentences = " ".join(summarise(some, advice).sentences)
+    assert "Between groups of at least 100 rows it is" in sentences

@@ -13,9 +13,10 @@ def caveats_of(evidence: Evidence, key: str, tradeoff: float | None) -> list[str
     worst = largest([leak for leak in leaks if leak.probe != "linear"])
     name, auc = named(worst.attribute), f"AUC {worst.auc.value:.2f}"
     seen = (
-        f"here the better of two still recognises {name} with {auc}."
+        f"here the better of the two non-linear probes still recognises {name} with {auc}."
         if worst.above_chance
-        else f"here two of them did not do better than chance ({auc} for {name}), but others might."
+        else f"here the two non-linear probes did not do better than chance ({auc} for {name}), "
+        f"but others might."
     )
     caveats = [f"Equal means do not hide what a non-linear model can see: {seen}"]
     linear = largest([leak for leak in leaks if leak.probe == "linear"])

@@ -48,6 +48,8 @@ def cell_bounds(
             cells.fit(T_train)
         else:
             cells.fit(T_train[seen], held_out.y_train[seen], sensitive=codes_train[seen])
+            if cells.n_cells_ == 1:  # no split was worth its price, and one cell says nothing
+                cells.fit(T_train[seen], held_out.y_train[seen])
         new = cells.predict(T)
         found = certified_gap(
             new[known], codes[known], confidence=confidence, n_cells=cells.n_cells_

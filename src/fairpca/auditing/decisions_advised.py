@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .evidence import Evidence
-from .numbers import percent, points
-from .results import CurvePoint, Downstream
+from .numbers import joined, named, percent, points
+from .results import CurvePoint, Downstream, Parity
+
+ENOUGH_ROWS = 100
+"""Groups of fewer rows have rates too rough to choose by, unless there are no two larger ones."""
 
 WORTH_IT = 0.005
 """A smaller gain in AUC is noise, or worth less than a smaller gap."""
@@ -29,7 +32,8 @@ def best_to_decide(evidence: Evidence) -> tuple[str, float | None, list[str]]:
     Of equally good ones, those with a guarantee (no lambda above 0) come first.
 
     Gaps are compared as they were measured: at the upper ends of their intervals, few tables have
-    enough rows for any setting. The reasons say how far the gap may reach.
+    enough rows for any setting. The reasons say how far the gap may reach. Groups of fewer than
+    100 rows do not take part: their rates would be noise that chooses.
     """
     options = _options(evidence)
     allowed = evidence.settings.max_gap
@@ -49,6 +53,13 @@ def best_to_decide(evidence: Evidence) -> tuple[str, float | None, list[str]]:
         f"groups (raw features: {points(raw.gap)}), at an AUC of {best.auc:.3f} ({raw.auc:.3f}) "
         f"and an accuracy of {percent(best.accuracy)} ({percent(raw.accuracy)})."
     ]
+    small = sorted({name for p in _linear(evidence, "raw").parities for name in _too_small(p)})
+    if small:
+        reasons.append(
+            f"Groups of fewer than {ENOUGH_ROWS} rows did not take part in this choice: "
+            f"{joined([named(name) for name in small[:4]])}"
+            f"{' and others' if len(small) > 4 else ''}."
+        )
     limit = f"the {100 * allowed:g} points that are allowed"
     if len(within) == 1:
         reasons.append(f"Of the {len(options)} settings tried, no other stays within {limit}.")
@@ -62,7 +73,7 @@ def best_to_decide(evidence: Evidence) -> tuple[str, float | None, list[str]]:
             f"None of the {len(options)} settings tried stays within {limit}; this one comes "
             f"nearest."
         )
-    if within and best.surely > allowed:
+    if best.surely > allowed:
         reasons.append(
             f"That is what these rows show; in the population the gap may be as large as "
             f"{points(best.surely)}."
@@ -90,15 +101,26 @@ def _options(evidence: Evidence) -> list[_Option]:
 def _option(
     key: str, tradeoff: float | None, found: Downstream | CurvePoint, singles: Sequence[str]
 ) -> _Option:
-    gaps = [p.dp_gap for p in found.parities if p.attribute in singles]
+    parities = [p for p in found.parities if p.attribute in singles]
     return _Option(
         key,
         tradeoff,
-        gap=max(gap.value for gap in gaps),
-        surely=max(gap.high for gap in gaps),
+        gap=max(gap_of_large_groups(p) for p in parities),
+        surely=max(p.dp_gap.high for p in parities),
         accuracy=found.accuracy.value,
         auc=found.auc.value,
     )
+
+
+def gap_of_large_groups(parity: Parity) -> float:
+    """Return the gap between groups of enough rows; of all, where fewer than two have them."""
+    rates = [g.selection_rate.value for g in parity.groups if g.label not in _too_small(parity)]
+    return max(rates) - min(rates)
+
+
+def _too_small(parity: Parity) -> list[str]:
+    small = [group.label for group in parity.groups if group.n_rows < ENOUGH_ROWS]
+    return small if len(parity.groups) - len(small) >= 2 else []
 
 
 def _linear(evidence: Evidence, key: str) -> Downstream:

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
+from ..errors import InfeasibleError
 from ..estimators import FairKernelPCA, FairPCA, collect_moments
 from ..peers import LEACE, PCA
 from ..persistence import FairModel
@@ -110,9 +112,9 @@ def fit_table(
     if match == "covariances":
         options = {"covariance_tol": COVARIANCE_TOLERANCE, **options}
     if method == "fair_pca":
-        estimator: Any = FairPCA(
-            k, match=match, tradeoff=tradeoff, random_state=seed, **choices, **options
-        ).fit(X, y, sensitive_features=columns)
+        fair = FairPCA(k, match=match, tradeoff=tradeoff, random_state=seed, **choices, **options)
+        few = n_components is None and match == "covariances"
+        estimator: Any = _fitted(fair, few, X, y, columns)
     elif method == "fair_kernel_pca":
         large = len(X) > EXACT_KERNEL_ROWS
         options = {"approximation": "nystroem" if large else None, **options}
@@ -137,3 +139,15 @@ def fit_table(
         for name, groups in info["groups"].items()
     }
     return FairModel(encoder, estimator, info)
+
+
+def _fitted(fair: FairPCA, may_be_fewer: bool, X: np.ndarray, y: Any, columns: dict) -> FairPCA:
+    """Fit; where the number of components is ours to choose, a half or a quarter will do, too."""
+    k = int(fair.n_components)  # type: ignore[arg-type]
+    fewer = [max(1, k // 2), max(1, k // 4)] if may_be_fewer else []
+    for smaller in fewer:
+        try:
+            return fair.fit(X, y, sensitive_features=columns)
+        except InfeasibleError:
+            fair = clone(fair).set_params(n_components=smaller)
+    return fair.fit(X, y, sensitive_features=columns)

@@ -240,7 +240,11 @@ def _noticed(
         unknown = int(np.count_nonzero(attribute.codes < 0))
         if attribute.kind == "intersection" or not (attribute.note or unknown):
             continue
-        missing = f"In all, {unknown:,} rows have no known group." if unknown else ""
+        missing = (
+            f"The group of {unknown:,} rows is not known, or too rare to be measured."
+            if unknown
+            else ""
+        )
         kind = "numeric_attribute" if attribute.kind == "numeric" else "small_group"
         text = f"{attribute.name}: {' '.join(filter(None, [attribute.note, missing]))}"
         found.append(Notice(kind, "info", attribute.name, "", float(unknown), text))

@@ -39,7 +39,7 @@ def python_recipe(
             *arguments,
             ")",
             'model.save("model.fairpca")',
-            "representation = model.transform(new_rows)  # a frame with the same columns",
+            "representation = model.transform(new_rows)  # new_rows: a frame with the same columns",
             "",
         ]
     )

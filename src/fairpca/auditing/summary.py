@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from .decisions_advised import ENOUGH_ROWS, gap_of_large_groups
 from .evidence import Evidence, largest
 from .numbers import named, percent, points
-from .results import Advice, CurvePoint, Downstream, Leak, Summary
+from .results import Advice, CurvePoint, Downstream, Leak, Parity, Summary
 
 
 def summarise(evidence: Evidence, advice: Advice) -> Summary:
@@ -23,7 +24,7 @@ def _headline_of_decisions(evidence: Evidence, advice: Advice) -> str:
     """Lambda above 0 hides nothing from a model that rescales its inputs; say what it does."""
     raw, after = _linear_models(evidence, advice)
     before_gap, gap = (
-        max(p.dp_gap.value for p in found.parities if p.attribute in evidence.singles)
+        max(gap_of_large_groups(p) for p in found.parities if p.attribute in evidence.singles)
         for found in (raw, after)
     )
     lessened = f"a linear model's decisions differ by {points(gap)} instead of {points(before_gap)}"
@@ -62,13 +63,13 @@ def _headline(evidence: Evidence, advice: Advice) -> str:
     worst = evidence.worst("raw")
     if not worst.above_chance:
         return f"{_guessed(evidence)}."
-    after = _same(evidence, key, worst)
     strongest = largest([k for k in evidence.leaks(key) if k.attribute == worst.attribute])
-    end = f"after {_spoken(evidence, key)} it is {after.auc.value:.2f}"
+    spoken = _spoken(evidence, key)
     if not strongest.above_chance:
-        end += ", indistinguishable from chance"
-    elif strongest.probe != after.probe and strongest.auc.value > after.auc.value + 0.005:
-        end += f", and the best of three models reaches {strongest.auc.value:.2f}"
+        end = f"after {spoken} none of three models does better than chance"
+    else:
+        still = "still reaches" if strongest.auc.value > 0.6 else "reaches"
+        end = f"after {spoken} the best of three {still} {strongest.auc.value:.2f}"
     return f"{_guessed(evidence)}; {end}."
 
 
@@ -131,9 +132,9 @@ def _decisions(evidence: Evidence, advice: Advice) -> list[str]:
     for before_parity, parity in zip(raw.parities, after.parities, strict=True):
         if before_parity.attribute in evidence.singles:
             sentences.append(
-                f"A linear model's decisions ({decided}) differ by {points(parity.dp_gap.value)} "
-                f"between the groups of {named(parity.attribute)}, instead of "
-                f"{points(before_parity.dp_gap.value)}."
+                f"A linear model's decisions ({decided}) differ by {_gap(parity)} between the "
+                f"groups of {named(parity.attribute)}, instead of "
+                f"{points(before_parity.dp_gap.value)}.{_by_whom(parity)}"
             )
     change = after.accuracy.value - raw.accuracy.value
     accuracy = (
@@ -148,19 +149,23 @@ def _decisions(evidence: Evidence, advice: Advice) -> list[str]:
     return sentences
 
 
+def _gap(parity: Parity) -> str:
+    gap = parity.dp_gap
+    return f"{points(gap.value)} ({100 * gap.low:.0f} to {100 * gap.high:.0f})"
+
+
+def _by_whom(parity: Parity) -> str:
+    """Say so where a small group makes the gap."""
+    large = gap_of_large_groups(parity)
+    if parity.dp_gap.value - large < 0.005:
+        return ""
+    return f" Between groups of at least {ENOUGH_ROWS} rows it is {points(large)}."
+
+
 def _variance(evidence: Evidence, key: str) -> str:
     kept = next(r.variance_kept for r in evidence.representations if r.key == key)
     assert kept is not None
     return f"It keeps {percent(kept.value, 0)} of the variance of the columns."
-
-
-def _same(evidence: Evidence, key: str, leak: Leak) -> Leak:
-    """Return the leak of the same attribute to the same probe from another representation."""
-    return next(
-        other
-        for other in evidence.leaks(key, probe=leak.probe)
-        if other.attribute == leak.attribute
-    )
 
 
 def _spoken(evidence: Evidence, key: str) -> str:

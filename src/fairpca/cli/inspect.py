@@ -77,7 +77,7 @@ def export(
         from ..persistence import FairModel, export_onnx, export_torch
         from ..persistence.to_torch import torch_files
 
-        path = out if out is not None else model.with_suffix(f".{to.value}")
+        path = out if out is not None else model.with_suffix(".onnx" if to is Form.onnx else ".py")
         files = [path] if to is Form.onnx else [Path(name) for name in torch_files(path)]
         check_outputs(*files, force=force, inputs=[model])
         fitted = FairModel.load(model)

@@ -76,12 +76,12 @@ def variance_finding(lookup: AuditLookup) -> str:
     """Say how much variance all components together keep."""
     spectra = [one for one in lookup.audit["spectra"] if one["ratios"]]
     kept = [
+        f"{len(one['ratios'])} components keep "
         f"{percent(sum(ratio or 0.0 for ratio in one['ratios']))} with "
         f"{_mid(lookup.name(one['representation']))}"
         for one in spectra
     ]
-    count = max((len(one["ratios"]) for one in spectra), default=0)
-    return f"Of the variance of the features, {count} components keep {listed(kept)}."
+    return f"Of the variance of the features, {listed(kept)}."
 
 
 def group_means(panel: Entry, codes: list[int]) -> dict[int, tuple[float, float]]:

@@ -106,7 +106,8 @@ def _accuracy(lookup: AuditLookup, before: str, after: str) -> Tile | None:
         f"Accuracy of predicting {target['name']}, linear model",
         decimal(100 * first, 1),
         percent(last),
-        f"{percent(max(target['rate'], 1 - target['rate']))} is always saying the same",
+        f"{percent(max(target['rate'], 1 - target['rate']))} is always saying the same; this model "
+        "selects as many as are positive",
         _within(first),
         _within(last),
     )

@@ -69,9 +69,11 @@ def about(name: str, array: Any) -> Iterator[Notice]:
     named = (is_text or types.is_integer(kind)) and ID_NAME.search(name)
     is_date = is_text and _are_dates(array)
     if (is_text and share == 1.0 and not is_date) or counted or (named and share >= 0.99):
-        text = f"'{name}' looks like an id: its values are all different."
-        if share < 1.0:
-            text = f"'{name}' looks like an id: {share:.1%} of its values are different."
+        part = "its values are all" if share == 1.0 else f"{share:.1%} of its values are"
+        text = (
+            f"'{name}' looks like an id: {part} different. It is used as a feature all the same; "
+            f"should it be ignored?"
+        )
         yield Notice("id", "warning", name, None, share, text)
     elif is_text and not is_date:
         text = f"'{name}' has a different value in nearly every row, such as names of people."

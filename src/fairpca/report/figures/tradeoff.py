@@ -48,8 +48,8 @@ def _figure(
     mark = {
         **{name: line[name] for name in ("type", "hoverinfo")},
         "mode": "markers",
-        "name": "Chosen lambda",
-        "legendgroup": "Chosen lambda",
+        "name": "Lambda of the slider",
+        "legendgroup": "Lambda of the slider",
         "x": [],
         "y": [],
         "error_x": error_bars([], colour=MARK, thickness=2.5),
@@ -66,7 +66,7 @@ def _figure(
     }
     key = [
         {"name": line["legendgroup"], "colour": CURVE, "symbol": "line"},
-        {"name": "Chosen lambda", "colour": MARK, "symbol": "ring"},
+        {"name": "Lambda of the slider", "colour": MARK, "symbol": "ring"},
         *(
             {
                 "name": one["legendgroup"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import accumulate, zip_longest
 
-from ..audit_lookup import AuditLookup, in_order
+from ..audit_lookup import AuditLookup, Entry, in_order
 from ..wording import decimal, p_value, percent, significant, whole
 from .table import Cell, Table, number, share
 
@@ -55,6 +55,12 @@ def certificate_tables(lookup: AuditLookup) -> list[Table]:
     ]
 
 
+def _worth(one: Entry) -> str:
+    if one["n_cells"] == 1:
+        return "one cell: all decisions are alike"
+    return "says next to nothing" if (one["bound"] or 0) >= UNINFORMATIVE else ""
+
+
 def _certificates(lookup: AuditLookup, position: str, attribute: str) -> Table:
     return Table(
         f"Largest gap of selection rates, between the groups of {attribute}, of any classifier "
@@ -74,7 +80,7 @@ def _certificates(lookup: AuditLookup, position: str, attribute: str) -> Table:
                 Cell(_points(one["observed"])),
                 Cell(
                     _points(one["bound"]),
-                    "says next to nothing" if (one["bound"] or 0) >= UNINFORMATIVE else "",
+                    _worth(one),
                 ),
                 Cell(percent(one["confidence"])),
                 Cell(whole(one["n_cells"])),
