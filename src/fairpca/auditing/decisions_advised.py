@@ -53,7 +53,8 @@ def best_to_decide(evidence: Evidence) -> tuple[str, float | None, list[str]]:
         f"groups (raw features: {points(raw.gap)}), at an AUC of {best.auc:.3f} ({raw.auc:.3f}) "
         f"and an accuracy of {percent(best.accuracy)} ({percent(raw.accuracy)})."
     ]
-    small = sorted({name for p in _linear(evidence, "raw").parities for name in _too_small(p)})
+    parities = [p for p in _linear(evidence, "raw").parities if p.attribute in evidence.singles]
+    small = sorted({name for parity in parities for name in _too_small(parity)})
     if small:
         reasons.append(
             f"Groups of fewer than {ENOUGH_ROWS} rows did not take part in this choice: "
