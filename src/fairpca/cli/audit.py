@@ -12,6 +12,21 @@ from rich.text import Text
 from ..whole_files import whole_file
 from .audit_tables import print_audit
 from .failures import check_outputs, one_clear_line
+from .options import (
+    Columns,
+    Components,
+    DataFolder,
+    Force,
+    Header,
+    Ignore,
+    Positive,
+    Quiet,
+    Seed,
+    Sensitive,
+    SkipLines,
+    Target,
+    names_in,
+)
 from .waiting import shown_progress
 
 EXAMPLES = """
@@ -37,30 +52,10 @@ def audit(
             "adult, bank, compas, german, loanapp. Without it: loanapp.",
         ),
     ] = None,
-    sensitive: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--sensitive",
-            "-s",
-            metavar="COLUMN",
-            help="Column with a sensitive attribute; may be repeated.",
-        ),
-    ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option(
-            "--target", "-t", metavar="COLUMN", help="Column that is to be predicted, a yes or no."
-        ),
-    ] = None,
-    positive: Annotated[
-        str | None, typer.Option(metavar="VALUE", help="Value of the target that counts as yes.")
-    ] = None,
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN", help="Column to leave out, such as an identifier; may be repeated."
-        ),
-    ] = None,
+    sensitive: Sensitive = None,
+    target: Target = None,
+    positive: Positive = None,
+    ignore: Ignore = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="The report.")] = Path("report.html"),
     json_file: Annotated[
         Path | None,
@@ -71,34 +66,16 @@ def audit(
         typer.Option(
             help="What the advice is for. 'hide': nobody can tell the attributes; 'decide': "
             "decisions hardly depend on them (the default with a target); 'keep': all columns "
-            "stay, linear models cannot tell."
+            "stay, and their correlation with the attributes goes."
         ),
     ] = None,
     max_gap: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Largest gap that 'decide' accepts.")
     ] = 0.05,
-    n_components: Annotated[
-        int | None,
-        typer.Option(min=1, help="Components of the projections.", show_default="15 or fewer"),
-    ] = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B,...",
-            help="Names for the columns of a file without a header, comma-separated.",
-        ),
-    ] = None,
-    header: Annotated[
-        bool | None,
-        typer.Option(
-            "--header/--no-header",
-            help="Whether the first line of the file has the names of the columns.",
-            show_default="found out",
-        ),
-    ] = None,
-    skip_lines: Annotated[
-        int, typer.Option(min=0, help="Lines of the file before the table begins.")
-    ] = 0,
+    n_components: Components = None,
+    columns: Columns = None,
+    header: Header = None,
+    skip_lines: SkipLines = 0,
     max_rows: Annotated[
         int | None,
         typer.Option(min=100, help="Rows to draw of more.", show_default="100,000; quick 20,000"),
@@ -106,16 +83,13 @@ def audit(
     quick: Annotated[
         bool, typer.Option("--quick", help="A first look: fewer rows and splits, no intersections.")
     ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same numbers.")] = 0,
+    seed: Seed = 0,
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Number of processes.", show_default="all cores")
     ] = None,
-    data: Annotated[
-        Path | None,
-        typer.Option(help="Folder of the built-in data sets.", show_default="FAIRPCA_DATA"),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
+    data: DataFolder = None,
+    force: Force = False,
+    quiet: Quiet = False,
 ) -> None:
     """Ask what a table gives away about people, and what it costs to stop that.
 
@@ -136,7 +110,7 @@ def audit(
             read = read_table(
                 table or "loanapp",
                 data=data,
-                columns=columns.split(",") if columns else None,
+                columns=names_in(columns),
                 header=header,
                 skip_lines=skip_lines,
             )

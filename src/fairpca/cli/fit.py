@@ -12,6 +12,21 @@ from rich.text import Text
 
 from ..whole_files import whole_file
 from .failures import check_outputs, one_clear_line
+from .options import (
+    Columns,
+    Components,
+    DataFolder,
+    Force,
+    Header,
+    Ignore,
+    Positive,
+    Quiet,
+    Seed,
+    Sensitive,
+    SkipLines,
+    Target,
+    names_in,
+)
 
 
 class Method(StrEnum):
@@ -53,33 +68,13 @@ def fit(
         typer.Argument(metavar="DATA", help="A CSV, Parquet or Feather file, or a built-in name."),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The model; its card goes beside it.")],
-    sensitive: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--sensitive",
-            "-s",
-            metavar="COLUMN",
-            help="Column with a sensitive attribute; may be repeated.",
-        ),
-    ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option(
-            "--target", "-t", metavar="COLUMN", help="Column that is no feature: the outcome."
-        ),
-    ] = None,
-    positive: Annotated[
-        str | None, typer.Option(metavar="VALUE", help="Value of the target that counts as yes.")
-    ] = None,
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="Column to leave out; may be repeated."),
-    ] = None,
+    sensitive: Sensitive = None,
+    target: Target = None,
+    positive: Positive = None,
+    ignore: Ignore = None,
     method: Annotated[Method, typer.Option(help="What to fit.")] = Method.fair_pca,
     match: Annotated[Match, typer.Option(help="What fair PCA makes equal.")] = Match.means,
-    n_components: Annotated[
-        int | None, typer.Option(min=1, help="Number of components.", show_default="15 or fewer")
-    ] = None,
+    n_components: Components = None,
     tradeoff: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="The paper's lambda; above 0 voids guarantees.")
     ] = 0.0,
@@ -92,31 +87,13 @@ def fit(
     intersectional: Annotated[
         bool, typer.Option("--intersectional", help="Compare joint groups.")
     ] = False,
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B,...",
-            help="Names for the columns of a file without a header, comma-separated.",
-        ),
-    ] = None,
-    header: Annotated[
-        bool | None,
-        typer.Option(
-            "--header/--no-header",
-            help="Whether the first line of the file has the names of the columns.",
-            show_default="found out",
-        ),
-    ] = None,
-    skip_lines: Annotated[
-        int, typer.Option(min=0, help="Lines of the file before the table begins.")
-    ] = 0,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same model.")] = 0,
-    data: Annotated[
-        Path | None,
-        typer.Option(help="Folder of the built-in data sets.", show_default="FAIRPCA_DATA"),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
+    columns: Columns = None,
+    header: Header = None,
+    skip_lines: SkipLines = 0,
+    seed: Seed = 0,
+    data: DataFolder = None,
+    force: Force = False,
+    quiet: Quiet = False,
 ) -> None:
     """Fit a fair representation to a table and save it, preprocessing included.
 
@@ -134,7 +111,7 @@ def fit(
         read = read_table(
             table,
             data=data,
-            columns=columns.split(",") if columns else None,
+            columns=names_in(columns),
             header=header,
             skip_lines=skip_lines,
         )

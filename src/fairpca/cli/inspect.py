@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .failures import check_outputs, one_clear_line, printable
+from .options import Force, Model, Quiet
 
 
 class Form(StrEnum):
@@ -23,9 +24,7 @@ class Form(StrEnum):
 
 
 def inspect(
-    model: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="A model that `fairpca fit` wrote.")
-    ],
+    model: Model,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show what a model file says about itself, after checking that it is whole.
@@ -49,9 +48,7 @@ def inspect(
 
 
 def export(
-    model: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="A model that `fairpca fit` wrote.")
-    ],
+    model: Model,
     to: Annotated[Form, typer.Option("--to", help="The form.")],
     out: Annotated[
         Path | None,
@@ -64,8 +61,8 @@ def export(
             help="ONNX: take the columns of the table, or numbers that are encoded already.",
         ),
     ] = True,
-    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
+    force: Force = False,
+    quiet: Quiet = False,
 ) -> None:
     """Write a model for another runtime.
 

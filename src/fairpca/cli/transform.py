@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from .failures import check_outputs, one_clear_line
+from .options import Columns, Force, Header, Model, Quiet, SkipLines, names_in
 from .waiting import shown_progress
 
 EXAMPLES = """
@@ -21,9 +22,7 @@ EXAMPLES = """
 
 
 def transform(
-    model: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="A model that `fairpca fit` wrote.")
-    ],
+    model: Model,
     table: Annotated[str, typer.Argument(metavar="DATA", help="CSV, Parquet or Feather file.")],
     out: Annotated[
         Path, typer.Option("--out", "-o", help="Parquet, Feather or CSV, by its ending.")
@@ -34,29 +33,14 @@ def transform(
             metavar="COLUMN", help="Column to copy to the output, such as an id; may be repeated."
         ),
     ] = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B,...",
-            help="Names for the columns of a file without a header, comma-separated.",
-        ),
-    ] = None,
-    header: Annotated[
-        bool | None,
-        typer.Option(
-            "--header/--no-header",
-            help="Whether the first line of the file has the names of the columns.",
-            show_default="found out",
-        ),
-    ] = None,
-    skip_lines: Annotated[
-        int, typer.Option(min=0, help="Lines of the file before the table begins.")
-    ] = 0,
+    columns: Columns = None,
+    header: Header = None,
+    skip_lines: SkipLines = 0,
     double: Annotated[
         bool, typer.Option("--double", help="Write float64 instead of float32.")
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
+    force: Force = False,
+    quiet: Quiet = False,
 ) -> None:
     """Write the fair representation of the rows of a file.
 
@@ -76,7 +60,7 @@ def transform(
                 out,
                 keep=keep or [],
                 dtype="float64" if double else "float32",
-                columns=columns.split(",") if columns else None,
+                columns=names_in(columns),
                 header=header,
                 skip_lines=skip_lines,
                 progress=None if say is None else lambda done, total: say(done, total, ""),

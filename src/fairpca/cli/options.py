@@ -1,0 +1,74 @@
+"""Options that several commands share, each said once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that `fairpca fit` wrote.")]
+Sensitive = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--sensitive",
+        "-s",
+        metavar="COLUMN",
+        help="Column with a sensitive attribute; may be repeated.",
+    ),
+]
+Target = Annotated[
+    str | None,
+    typer.Option(
+        "--target",
+        "-t",
+        metavar="COLUMN",
+        help="Column with the outcome, a yes or no; it is no feature.",
+    ),
+]
+Positive = Annotated[
+    str | None, typer.Option(metavar="VALUE", help="Value of the target that counts as yes.")
+]
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN", help="Column to leave out, such as an identifier; may be repeated."
+    ),
+]
+Components = Annotated[
+    int | None, typer.Option(min=1, help="Number of components.", show_default="15 or fewer")
+]
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        metavar="A,B,...",
+        help="Names for the columns of a file without a header, comma-separated.",
+    ),
+]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="Whether the first line of the file has the names of the columns.",
+        show_default="found out",
+    ),
+]
+SkipLines = Annotated[int, typer.Option(min=0, help="Lines of the file before the table begins.")]
+Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same numbers.")]
+DataFolder = Annotated[
+    Path | None,
+    typer.Option(help="Folder of the built-in data sets.", show_default="FAIRPCA_DATA"),
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
+
+
+def names_in(columns: str | None) -> list[str] | None:
+    """Return the names that were given for the columns.
+
+    Examples
+    --------
+    >>> names_in("age,sex"), names_in(None)
+    (['age', 'sex'], None)
+    """
+    return columns.split(",") if columns else None
