@@ -72,7 +72,7 @@ def about(name: str, array: Any) -> Iterator[Notice]:
         part = "its values are all" if share == 1.0 else f"{share:.1%} of its values are"
         text = (
             f"'{name}' looks like an id: {part} different. It is used as a feature all the same; "
-            f"should it be ignored?"
+            f"ignore it if it should not be."
         )
         yield Notice("id", "warning", name, None, share, text)
     elif is_text and not is_date:
