@@ -151,7 +151,7 @@ def test_given_kernel_values_can_be_mapped_after_loading(path):
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "cosine"])
 def test_sparse_training_rows_survive(form, kernel, path):
     _, sex, _ = small_rows()
-    X = form(scipy.sparse.random_array((120, 30), density=0.2, rng=np.random.default_rng(0)))
+    X = form(scipy.sparse.random(120, 30, density=0.2, random_state=0))
     model = FairKernelPCA(2, kernel=kernel).fit(X, sensitive_features=sex)
     save(model, path)
     loaded = load(path)

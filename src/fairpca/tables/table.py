@@ -126,12 +126,13 @@ def checked(frame: Any, what: str, *, at_least: int = 2) -> Any:
 def fingerprint_of_values(frame: Any) -> str:
     """Return the sha256 of names, types and values of a table."""
     digest = hashlib.sha256()
-    hashed = import_pandas().util.hash_array
+    hashed = import_pandas().util.hash_pandas_object
     for name, column in frame.items():
         digest.update(f"{name}\0{column.dtype}\0".encode())
         values = column.astype(str) if column.dtype == object else column
         try:
-            digest.update(hashed(values.array, categorize=True).tobytes())
+            hashes = hashed(values, index=False)
         except TypeError:
-            digest.update(hashed(column.astype(str).array).tobytes())
+            hashes = hashed(column.astype(str), index=False)
+        digest.update(hashes.to_numpy().tobytes())
     return f"sha256:{digest.hexdigest()}"
