@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
+from ..metrics.rank_auc import placements
 from .estimates import largest_difference, mean_and_error, pooled, share_error
 from .results import Estimate, GroupRates, Parity
 
@@ -143,9 +143,8 @@ def auc_and_error(scores: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     n1, n0 = int(y.sum()), int((~y).sum())
     if not n1 or not n0:
         return float("nan"), float("nan")
-    ranks = rankdata(scores)
-    above = (ranks[y] - rankdata(scores[y])) / n0  # share of negatives below each positive
-    below = 1.0 - (ranks[~y] - rankdata(scores[~y])) / n1
+    placed = placements(scores[:, None], y.astype(int))[:, 0]
+    above, below = placed[y], placed[~y]
     auc = float(above.mean())
     if auc in (0.0, 1.0):
         return auc, float(share_error(auc, min(n0, n1)))

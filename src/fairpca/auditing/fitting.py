@@ -16,8 +16,8 @@ from ..persistence import FairModel
 from ..tables import TableEncoder
 from .attributes import estimator_columns, measured_attributes
 from .errors import AuditError, TargetError
-from .preparation import as_table, roles_in
-from .representations import COVARIANCE_TOLERANCE, EXACT_KERNEL_ROWS
+from .preparation import as_table, roles_in, usual_components
+from .representations import COVARIANCE_TOLERANCE, approximation_for, fewer_and_fewer
 from .roles import binary_target
 
 TABLE_METHODS = ("fair_pca", "fair_kernel_pca", "leace", "pca")
@@ -101,7 +101,7 @@ def fit_table(
     attributes = measured_attributes(frame, roles.sensitive, joint=False)
     encoder = TableEncoder().fit(frame[list(roles.features)])
     X = encoder.transform(frame[list(roles.features)])
-    k = n_components if n_components is not None else max(1, min(15, X.shape[1] // 2))
+    k = usual_components(X.shape[1]) if n_components is None else n_components
     columns, kinds = estimator_columns(attributes, np.arange(len(frame)))
     choices: dict[str, Any] = {
         "criterion": criterion,
@@ -113,11 +113,11 @@ def fit_table(
         options = {"covariance_tol": COVARIANCE_TOLERANCE, **options}
     if method == "fair_pca":
         fair = FairPCA(k, match=match, tradeoff=tradeoff, random_state=seed, **choices, **options)
-        few = n_components is None and match == "covariances"
-        estimator: Any = _fitted(fair, few, X, y, columns)
+        ours = n_components is None and match == "covariances"
+        numbers = fewer_and_fewer(k) if ours else (k,)
+        estimator: Any = _first_that_fits(fair, numbers, X, y, columns)
     elif method == "fair_kernel_pca":
-        large = len(X) > EXACT_KERNEL_ROWS
-        options = {"approximation": "nystroem" if large else None, **options}
+        options = {"approximation": approximation_for(len(X)), **options}
         estimator = FairKernelPCA(
             k, tradeoff=tradeoff, random_state=seed, **choices, **options
         ).fit(X, y, sensitive_features=columns)
@@ -132,22 +132,23 @@ def fit_table(
         "n_rows": len(frame),
         "sensitive": list(roles.sensitive),
         "target": roles.target,
-        "groups": {a.name: a.described(None).groups for a in attributes if a.kind == "levels"},
-    }
-    info["groups"] = {
-        name: {group.label: group.n_rows for group in groups}
-        for name, groups in info["groups"].items()
+        "groups": {
+            a.name: {group.label: group.n_rows for group in a.described(None).groups}
+            for a in attributes
+            if a.kind == "levels"
+        },
     }
     return FairModel(encoder, estimator, info)
 
 
-def _fitted(fair: FairPCA, may_be_fewer: bool, X: np.ndarray, y: Any, columns: dict) -> FairPCA:
-    """Fit; where the number of components is ours to choose, a half or a quarter will do, too."""
-    k = int(fair.n_components)  # type: ignore[arg-type]
-    fewer = [max(1, k // 2), max(1, k // 4)] if may_be_fewer else []
-    for smaller in fewer:
+def _first_that_fits(
+    fair: FairPCA, numbers: Sequence[int], X: np.ndarray, y: Any, columns: dict
+) -> FairPCA:
+    """Fit with the first of these numbers of components that is possible."""
+    *tried, last = numbers
+    for k in tried:
         try:
-            return fair.fit(X, y, sensitive_features=columns)
+            return clone(fair).set_params(n_components=k).fit(X, y, sensitive_features=columns)
         except InfeasibleError:
-            fair = clone(fair).set_params(n_components=smaller)
-    return fair.fit(X, y, sensitive_features=columns)
+            continue
+    return fair.set_params(n_components=last).fit(X, y, sensitive_features=columns)

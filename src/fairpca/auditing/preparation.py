@@ -194,10 +194,15 @@ def prepare(question: Question, split: Split) -> HeldOut:
     )
 
 
+def usual_components(d: int) -> int:
+    """Return how many components are fitted to `d` numbers per row if nobody says."""
+    return max(1, min(USUAL_COMPONENTS, d // 2))
+
+
 def _components(wanted: int | None, encoder: TableEncoder) -> int:
     d = len(encoder.get_feature_names_out())
     if wanted is None:
-        return max(1, min(USUAL_COMPONENTS, d // 2))
+        return usual_components(d)
     if wanted > d:
         raise AuditError(
             f"n_components={wanted}, but the columns give {d} numbers per row. Take at most {d}."

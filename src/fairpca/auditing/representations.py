@@ -117,15 +117,24 @@ def fit_method(method: Method, rows: TrainingRows) -> Fitted:
 
 
 def _fair_kernel_pca(rows: TrainingRows) -> FairKernelPCA:
-    large = len(rows.X) > EXACT_KERNEL_ROWS
     return FairKernelPCA(
         rows.k,
-        approximation="nystroem" if large else None,
+        approximation=approximation_for(len(rows.X)),
         n_landmarks=LANDMARKS,
         sensitive_kinds=rows.kinds,
         missing_sensitive="ignore",
         random_state=rows.seed,
     ).fit(rows.X, sensitive_features=rows.sensitive)
+
+
+def fewer_and_fewer(k: int) -> tuple[int, ...]:
+    """Return the numbers of components to try in turn where equal covariances may not exist."""
+    return k, max(1, k // 2), max(1, k // 4)
+
+
+def approximation_for(n_rows: int) -> str | None:
+    """Return how a kernel is seen: by its matrix for few rows, through landmarks for many."""
+    return "nystroem" if n_rows > EXACT_KERNEL_ROWS else None
 
 
 def _covariances(rows: TrainingRows) -> FairPCA:
@@ -134,7 +143,7 @@ def _covariances(rows: TrainingRows) -> FairPCA:
     Covariances of several groups are equal in a few dimensions, seldom in many.
     """
     moments = rows.moments(with_scatters=True)
-    for k in (rows.k, max(1, rows.k // 2), max(1, rows.k // 4)):
+    for k in fewer_and_fewer(rows.k):
         fair = FairPCA(
             k,
             match="covariances",

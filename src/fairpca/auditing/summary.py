@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .decisions_advised import ENOUGH_ROWS, gap_of_large_groups
 from .evidence import Evidence, largest
-from .numbers import named, percent, points
+from .numbers import joined, named, percent, points
 from .results import Advice, CurvePoint, Downstream, Leak, Parity, Summary
 
 
@@ -54,7 +54,7 @@ def _scaled_down(evidence: Evidence, advice: Advice) -> str:
     ]
     return (
         f"With lambda = {advice.tradeoff:g} the attributes are scaled down, not hidden: a model "
-        f"that rescales its inputs can guess {_listed(leaks)}, as from plain PCA."
+        f"that rescales its inputs can guess {joined(leaks)}, as from plain PCA."
     )
 
 
@@ -86,7 +86,7 @@ def _before(evidence: Evidence) -> str:
         else f"From {n} columns, none of which is {hidden},"
     )
     return (
-        f"{start} the best of three models guesses {_listed(parts)}. An AUC of 0.50 is guessing, "
+        f"{start} the best of three models guesses {joined(parts)}. An AUC of 0.50 is guessing, "
         f"1.00 is certainty."
     )
 
@@ -102,7 +102,7 @@ def _after(evidence: Evidence, key: str) -> str:
             beyond = "" if best.above_chance else ", within chance"
             part += f" (the best non-linear model: {best.auc.value:.2f}{beyond})"
         parts.append(part)
-    return f"After {_spoken(evidence, key)} a linear model guesses {_listed(parts)}."
+    return f"After {_spoken(evidence, key)} a linear model guesses {joined(parts)}."
 
 
 def _or_chance(leak: Leak) -> str:
@@ -175,9 +175,3 @@ def _spoken(evidence: Evidence, key: str) -> str:
 
 def _interval(leak: Leak) -> str:
     return f"{leak.auc.value:.2f} ({leak.auc.low:.2f} to {leak.auc.high:.2f})"
-
-
-def _listed(parts: list[str]) -> str:
-    if len(parts) <= 1:
-        return "".join(parts)
-    return f"{', '.join(parts[:-1])} and {parts[-1]}"

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import platform
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from ..persistence.saving import library_versions
 from .advice import advise, checked_aim
 from .audit_result import Audit
 from .curves import CURVE_MODELS, measure_curve
@@ -27,7 +26,7 @@ from .splits import Split, halves
 from .summary import summarise
 from .work import Job, Progress, Workers
 
-LIBRARIES = ("fairpca", "numpy", "scipy", "scikit-learn", "skrub", "pandas", "fairlearn")
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "skrub", "pandas", "fairlearn")
 
 
 def audit(
@@ -158,13 +157,13 @@ def audit(
         findings.curves(),
     )
     advice = advise(evidence)
-    rows = picture_rows(first, effort)
+    rows, versions = picture_rows(first, effort), library_versions(LIBRARIES)
     return Audit(
         schema_version=SCHEMA_VERSION,
-        fairpca_version=_version("fairpca"),
+        fairpca_version=versions["fairpca"],
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         seconds=perf_counter() - start,
-        versions=_versions(),
+        versions=versions,
         settings=settings,
         data=evidence.data,
         notices=[*question.notices, *findings.notices()],
@@ -229,16 +228,3 @@ def _check_numbers(
         raise AuditError(f"n_components={n_components}, but at least 1 is needed.")
     if max_rows is not None and max_rows < 100:
         raise AuditError(f"max_rows={max_rows} is too few to measure anything; take 100 or more.")
-
-
-def _versions() -> dict[str, str]:
-    return {"python": platform.python_version()} | {
-        name: _version(name) for name in LIBRARIES if _version(name)
-    }
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return ""

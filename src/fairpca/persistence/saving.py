@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -183,10 +183,10 @@ def _model(header: Mapping[str, Any], tensors: Mapping[str, np.ndarray]) -> Any:
     return FairModel(encoder, estimator, header["info"])
 
 
-def library_versions() -> dict[str, str]:
-    """Return the versions of what a model was made with."""
+def library_versions(libraries: Sequence[str] = LIBRARIES) -> dict[str, str]:
+    """Return the versions of Python, of this package and of the libraries that are installed."""
     found = {"python": platform.python_version(), "fairpca": "unknown"}
-    for name in ("fairpca", *LIBRARIES):
+    for name in ("fairpca", *libraries):
         try:
             found[name] = version(name)
         except PackageNotFoundError:
