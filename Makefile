@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test test-slow test-oldest lint bench clean
+.PHONY: help demo test test-slow test-oldest lint bench bench-scale clean
 
 help:  ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -40,6 +40,9 @@ lint: .venv/dev  ## Style, types and import contracts
 
 bench: .venv/dev  ## Speed and memory against scikit-learn, as ratios in one run (minutes)
 	$(BIN)/python -m benchmarks
+
+bench-scale: .venv/dev  ## Files larger than memory, Dask, the cost model (20 minutes, 6 GB of disk)
+	$(BIN)/python -m benchmarks.scale
 
 clean:  ## Remove the environment and caches
 	rm -rf .venv .venv-oldest .pytest_cache .ruff_cache .mypy_cache .hypothesis build dist

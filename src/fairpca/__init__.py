@@ -23,6 +23,13 @@ from .moments import GroupMoments
 
 if TYPE_CHECKING:
     from .auditing import Audit, audit, fit_table
+    from .out_of_core import (
+        CheckpointError,
+        CSVRows,
+        ParquetRows,
+        moments_from_csv,
+        moments_from_parquet,
+    )
     from .persistence import FairModel, load, save
     from .tradeoff import tradeoff_curve
 
@@ -30,10 +37,15 @@ __version__ = "0.1.0.dev0"
 
 _LATER = {
     "Audit": "auditing",
+    "CSVRows": "out_of_core",
+    "CheckpointError": "out_of_core",
     "FairModel": "persistence",
+    "ParquetRows": "out_of_core",
     "audit": "auditing",
     "fit_table": "auditing",
     "load": "persistence",
+    "moments_from_csv": "out_of_core",
+    "moments_from_parquet": "out_of_core",
     "save": "persistence",
     "tradeoff_curve": "tradeoff",
 }
@@ -41,6 +53,8 @@ _LATER = {
 
 __all__ = [
     "Audit",
+    "CSVRows",
+    "CheckpointError",
     "FairKernelPCA",
     "FairModel",
     "FairPCA",
@@ -53,12 +67,15 @@ __all__ = [
     "MissingExtraError",
     "MissingGroupError",
     "MissingTargetError",
+    "ParquetRows",
     "ResidualWarning",
     "SingleGroupError",
     "audit",
     "collect_moments",
     "fit_table",
     "load",
+    "moments_from_csv",
+    "moments_from_parquet",
     "save",
     "tradeoff_curve",
 ]

@@ -7,6 +7,9 @@ product into an existing buffer, LAPACK's subset eigensolver) is wrapped here on
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 import array_api_compat
@@ -30,10 +33,58 @@ def is_numpy(X: Any) -> bool:
     return isinstance(X, np.ndarray)
 
 
+def is_foreign(X: Any) -> bool:
+    """Tell whether `X` is an array of another library: torch, CuPy, array-api-strict, ...
+
+    Dask arrays are not: they are recipes for arrays.
+    """
+    if is_numpy(X) or is_sparse(X) or isinstance(X, np.generic):
+        return False
+    lazy = array_api_compat.is_dask_array(X) or array_api_compat.is_pydata_sparse_array(X)
+    return bool(array_api_compat.is_array_api_obj(X)) and not lazy
+
+
+def in_host_memory(X: Any) -> bool:
+    """Tell whether the numbers of an array lie where NumPy can read them."""
+    if is_numpy(X) or is_sparse(X):
+        return True
+    if array_api_compat.is_torch_array(X):
+        return X.device.type == "cpu"
+    return "cpu" in str(device(X)).lower()
+
+
+def same_place(A: Array, B: Array) -> bool:
+    """Tell whether two arrays belong to one library and lie on one device."""
+    return array_namespace(A) is array_namespace(B) and device(A) == device(B)
+
+
 def like(values: Any, X: Array, dtype: Any = None) -> Array:
-    """Return `values` as an array of the library, device and (by default) dtype of `X`."""
+    """Return `values` as an array of the library, device and (by default) dtype of `X`.
+
+    Values may come from anywhere. Between libraries they pass through the host, so this is for
+    small arrays, not for rows.
+    """
+    dtype = X.dtype if dtype is None else dtype
+    if is_numpy(X):
+        return np.asarray(to_numpy(values) if is_foreign(values) else values, dtype=dtype)
     xp = array_namespace(X)
-    return xp.asarray(values, dtype=X.dtype if dtype is None else dtype, device=device(X))
+    if is_foreign(values):
+        if array_namespace(values) is xp:
+            if device(values) != device(X):
+                values = array_api_compat.to_device(values, device(X))
+            return xp.astype(values, dtype, copy=False)
+        values = to_numpy(values)
+    if is_numpy(values) and not (values.flags.writeable and min(values.strides, default=0) >= 0):
+        values = values.copy()  # torch takes neither read-only memory nor negative strides
+    return xp.asarray(values, dtype=dtype, device=device(X))
+
+
+def placed(A: Array, example: Array) -> Array:
+    """Return an array, its type kept, in the library and on the device of `example`."""
+    if same_place(A, example):
+        return A
+    name = str(A.dtype).rpartition(".")[2]
+    return like(A, example, dtype=getattr(array_namespace(example), name))
 
 
 def float64(A: Array) -> Array:
@@ -54,44 +105,61 @@ def is_single(precision: float) -> bool:
 
 
 def to_numpy(A: Array) -> np.ndarray:
-    """Return a small array on the host as NumPy."""
-    if array_api_compat.is_torch_array(A) or array_api_compat.is_cupy_array(A):
-        A = array_api_compat.to_device(A, "cpu")
+    """Return a small array on the host as NumPy; a view where that is possible."""
+    if is_numpy(A):
+        return A
+    if array_api_compat.is_torch_array(A):
+        A = A.detach().cpu()
+        if A.dtype.is_floating_point and A.dtype.itemsize < 4:
+            A = A.float()  # NumPy has no bfloat16
+    elif array_api_compat.is_cupy_array(A):
+        A = A.get()
+    elif not in_host_memory(A):
+        A = A.to_device(array_namespace(A).__array_namespace_info__().default_device())
     return np.asarray(A)
 
 
-def take_rows(X: Any, positions: np.ndarray) -> Any:
+def on_the_host(values: Any) -> Any:
+    """Return arrays of other libraries as NumPy; everything else as it is.
+
+    For labels, weights and attributes: one entry per row, however many features the rows have.
+    """
+    return to_numpy(values) if is_foreign(values) else values
+
+
+def without_history(X: Array) -> Array:
+    """Return an array that torch does not differentiate through: fits keep no graphs."""
+    return X.detach() if array_api_compat.is_torch_array(X) and X.requires_grad else X
+
+
+@contextmanager
+def full_precision(X: Any) -> Iterator[None]:
+    """Keep torch from rounding float32 factors to TF32 inside, whatever the caller has set.
+
+    Three digits are enough to train networks. Moments need seven.
+    """
+    if not array_api_compat.is_torch_array(X) or in_host_memory(X):
+        yield
+        return
+    products = sys.modules["torch"].backends.cuda.matmul
+    new = hasattr(products, "fp32_precision")  # since torch 2.9
+    name, exact = ("fp32_precision", "ieee") if new else ("allow_tf32", False)
+    before = getattr(products, name)
+    setattr(products, name, exact)
+    try:
+        yield
+    finally:
+        setattr(products, name, before)
+
+
+def take_rows(X: Any, positions: Array) -> Any:
     """Return some rows of an array or sparse matrix, as a copy."""
     if is_sparse(X) or is_numpy(X):
         return X[positions, :]
     xp = array_namespace(X)
-    return xp.take(X, xp.asarray(positions, device=device(X)), axis=0)
-
-
-class CrossProduct:
-    """Sum of ``A.T @ B`` over blocks of rows, in float64, reusing one buffer.
-
-    The products themselves run in the precision of the blocks: short float32 blocks summed in
-    float64 are as fast as float32 and nearly as good as float64. For ``A is B`` NumPy calls the
-    symmetric rank-k update, half the work of a general product.
-    """
-
-    def __init__(self, shape: tuple[int, int], like_block: Array) -> None:
-        xp = array_namespace(like_block)
-        self.total = xp.zeros(shape, dtype=xp.float64, device=device(like_block))
-        self._buffer = np.empty(shape, like_block.dtype) if is_numpy(like_block) else None
-
-    def add(self, A: Array, B: Array) -> None:
-        """Add ``A.T @ B`` to the total."""
-        if self._buffer is None:
-            self.total = self.total + float64(A.T @ B)
-        else:
-            np.matmul(A.T, B, out=self._buffer)
-            self.total += self._buffer
-
-    def merge(self, other: CrossProduct) -> None:
-        """Add the total of other blocks."""
-        self.total = self.total + other.total
+    if is_numpy(positions):
+        positions = xp.asarray(positions, device=device(X))
+    return xp.take(X, positions, axis=0)
 
 
 def quiet_overflow() -> np.errstate:

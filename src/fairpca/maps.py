@@ -8,12 +8,27 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, array_namespace, is_sparse, like
-from .batches import block_rows, row_blocks
+from .arrays import (
+    Array,
+    array_namespace,
+    device,
+    full_precision,
+    is_sparse,
+    like,
+    on_the_host,
+    placed,
+    to_numpy,
+)
+from .batches import row_blocks
+from .batches.device_rows import rows_per_block
+from .batches.streamed_rows import StreamedRows
 from .parallel import each_item
 
 FEATURES_AT_A_TIME = 2**20
 """How many features each thread computes at once: 8 MB, whatever the number of rows."""
+
+ROUNDING = 1e-12
+"""What rounding leaves of the inner products of orthonormal columns, in double precision."""
 
 
 @dataclass(frozen=True)
@@ -45,28 +60,60 @@ class LinearMap:
     offset: Array | None = None
 
     def __call__(self, X: Array) -> Array:
-        """Map rows; in blocks, in the precision of `X`, never a whole centred copy."""
-        matrix = self.matrix if self.scale is None else self.matrix / self.scale[:, None]
+        """Map rows where they are; in blocks, in their precision, never a whole centred copy."""
         if is_sparse(X):
-            shift = self.mean @ matrix - (0.0 if self.offset is None else self.offset)
+            there = self.converted(on_the_host)
+            matrix = there._scaled_matrix
+            shift = there.mean @ matrix - (0.0 if there.offset is None else there.offset)
             return np.asarray(X @ matrix - shift).astype(X.dtype, copy=False)
         xp = array_namespace(X)
-        matrix, mean = like(matrix, X), like(self.mean, X)
+        matrix, mean = like(self._scaled_matrix, X), like(self.mean, X)
         offset = 0.0 if self.offset is None else like(self.offset, X)
-        blocks = [
-            (X[block, :] - mean) @ matrix + offset
-            for block in row_blocks(X.shape[0], block_rows(X.shape[1]))
-        ]
+        with full_precision(X):
+            blocks = [
+                (X[block, :] - mean) @ matrix + offset
+                for block in row_blocks(X.shape[0], rows_per_block(X))
+            ]
         return blocks[0] if len(blocks) == 1 else xp.concat(blocks, axis=0)
+
+    @property
+    def _scaled_matrix(self) -> Array:
+        return self.matrix if self.scale is None else self.matrix / self.scale[:, None]
+
+    def streamed(self, rows: StreamedRows) -> np.ndarray:
+        """Map rows in host memory on the device that their blocks are sent to."""
+        T = np.empty((rows.n_rows, self.matrix.shape[1]), dtype=rows.X.dtype)
+        there = self.converted(lambda a: placed(a, rows.example))
+        blocks = list(row_blocks(rows.n_rows, rows.rows_at_once))
+        for block, B in zip(blocks, rows.blocks(blocks), strict=True):
+            T[block] = to_numpy(there(B))
+        return T
+
+    def converted(self, convert: Callable[[Array], Array]) -> LinearMap:
+        """Return the same map with every array converted, such as to another device."""
+        scale = None if self.scale is None else convert(self.scale)
+        offset = None if self.offset is None else convert(self.offset)
+        return LinearMap(convert(self.matrix), convert(self.mean), scale, offset)
 
     def inverse(self, T: Array) -> Array:
         """Return the rows nearest to the mean, in units of `scale`, that are mapped to `T`."""
-        back = array_namespace(self.matrix).linalg.pinv(self.matrix)
+        xp = array_namespace(self.matrix)
+        back = self.matrix.T if _orthonormal(self.matrix) else xp.linalg.pinv(self.matrix)
         if self.scale is not None:
             back = back * self.scale
         if self.offset is not None:
             T = T - like(self.offset, T)
-        return T @ like(back, T) + like(self.mean, T)
+        with full_precision(T):
+            return T @ like(back, T) + like(self.mean, T)
+
+
+def _orthonormal(matrix: Array) -> bool:
+    """Tell whether columns are orthonormal up to rounding."""
+    xp, k = array_namespace(matrix), matrix.shape[1]
+    if k > matrix.shape[0]:
+        return False
+    defect = matrix.T @ matrix - xp.eye(k, dtype=matrix.dtype, device=device(matrix))
+    return bool(xp.all(xp.abs(defect) < ROUNDING))
 
 
 def side_by_side(maps: Sequence[LinearMap], factors: Sequence[float]) -> LinearMap:

@@ -1,5 +1,15 @@
 """Where rows come from, cut into blocks that stay in cache."""
 
+from .elsewhere import Collect, Part, RowsElsewhere
 from .in_memory import BLOCK_ROWS, MappedRows, Rows, block_rows, row_blocks
 
-__all__ = ["BLOCK_ROWS", "MappedRows", "Rows", "block_rows", "row_blocks"]
+__all__ = [
+    "BLOCK_ROWS",
+    "Collect",
+    "MappedRows",
+    "Part",
+    "Rows",
+    "RowsElsewhere",
+    "block_rows",
+    "row_blocks",
+]

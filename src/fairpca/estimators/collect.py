@@ -7,10 +7,16 @@ from typing import Any
 
 from sklearn.utils import check_array
 
-from ..arrays import is_numpy, is_sparse
-from ..moments import GroupMoments
+from ..arrays import is_foreign
+from ..batches import RowsElsewhere
+from ..batches.streamed_rows import streamed
+from ..clusters import rows_elsewhere
+from ..moments import GroupMoments, moments_at
+from .device_arrays import checked_rows
 from .inputs import CRITERIA
+from .on_devices import HOST
 from .parameters import MISSING, check_choice
+from .parts import moments_elsewhere
 from .rows_to_moments import finite_moments
 from .sensitive_rows import FLOATS, ReadsSensitiveRows, canonical
 
@@ -19,14 +25,27 @@ class _Reader(ReadsSensitiveRows):
     """Reads rows as an estimator does, without being one."""
 
     sensitive_columns = None
+    with_scatters: bool
+    device: Any
+
+    def _moments(self, *arguments: Any, first: bool, partial: bool) -> GroupMoments:
+        source = rows_elsewhere(*arguments)
+        if source is not None:
+            return moments_elsewhere(self, source, first=first)
+        rows = streamed(self._rows(*arguments, first=first, partial=partial), self.device)
+        moments = finite_moments(rows, with_scatters=self.with_scatters)
+        return moments if self.device is None else moments_at(moments, HOST)
+
+    def _look_ahead(self, source: RowsElsewhere) -> None:
+        """Nothing has to be known before."""
 
     def _public_name(self) -> str:
         return "FairPCA"
 
     def _features(self, X: Any, *, first: bool, **checks: Any) -> tuple[Any, None]:
-        if hasattr(X, "__array_namespace__") and not is_numpy(X) and not is_sparse(X):
-            return X, None  # another array library: stays where it is
-        checks |= {"ensure_min_samples": 1}
+        checks.setdefault("ensure_min_samples", 1)
+        if is_foreign(X):
+            return checked_rows(X, **checks), None
         X = check_array(X, accept_sparse="csr", dtype=FLOATS, input_name="X", **checks)
         return canonical(X), None
 
@@ -43,19 +62,24 @@ def collect_moments(
     sensitive_kinds: Mapping[Any, str] | None = None,
     intersectional: bool = False,
     missing_sensitive: str = "error",
+    device: Any = None,
 ) -> GroupMoments:
     """Return the moments of a batch of rows, ready to be added to those of other batches.
 
     Parameters
     ----------
     X : array-like, frame or sparse matrix of shape (n, d)
-        Features.
+        Features. A Dask array or DataFrame, a Spark DataFrame, or `fairpca.ParquetRows` are
+        read where they are, part by part.
     sensitive_features : array-like, Series, frame or dict of columns with n rows
         Sensitive attributes.
     y, sample_weight : array-like of shape (n,), optional
         Labels (for the criteria other than demographic parity), and weights >= 0.
     with_scatters : bool
         Whether to keep a scatter per group, as ``match="covariances"`` needs.
+    device : str or None
+        Where to compute: None is where the rows are, and the moments stay there; "cuda" sends
+        rows in host memory to a GPU, and the moments come back as NumPy arrays.
     criterion, pos_label, sensitive_kinds, intersectional, missing_sensitive
         As in `fairpca.FairPCA`.
 
@@ -82,5 +106,5 @@ def collect_moments(
     reader.criterion, reader.pos_label = criterion, pos_label
     reader.sensitive_kinds, reader.intersectional = sensitive_kinds, intersectional
     reader.missing_sensitive = missing_sensitive
-    rows = reader._rows(X, y, sensitive_features, sample_weight, first=True, partial=True)
-    return finite_moments(rows, with_scatters=with_scatters)
+    reader.with_scatters, reader.device = with_scatters, device
+    return reader._moments(X, y, sensitive_features, sample_weight, first=True, partial=True)

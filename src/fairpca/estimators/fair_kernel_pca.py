@@ -6,21 +6,21 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.utils.metaestimators import available_if
 
 from ..arrays import quiet_overflow
-from ..batches import Rows
+from ..batches import Rows, RowsElsewhere
+from ..clusters import rows_elsewhere
 from ..kernels import PRECOMPUTED, KernelColumns
 from ..maps import FeatureMap, LinearMap
 from ..moments import GroupMoments
-from ..parallel import limited_threads
 from .approximate_kernel import Features, draw_features, seen_through, solve_features
 from .exact_kernel import fit_exactly
 from .inputs import unchanged_on_error
 from .kernel_parameters import check_kernel_parameters, kernel_for
 from .parameters import check_n_components, check_tradeoff
 from .representation import FairTransformer
+from .row_sample import sampled_rows
 from .rows_to_moments import check_finite
 
 
@@ -261,11 +261,11 @@ class FairKernelPCA(FairTransformer):
         self
         """
         self._check_parameters()
+        if _approximates(self):
+            return super().fit(
+                X, y, sensitive_features=sensitive_features, sample_weight=sample_weight
+            )
         with self._threads():
-            if _approximates(self):
-                return super().fit(
-                    X, y, sensitive_features=sensitive_features, sample_weight=sample_weight
-                )
             self._fit_exactly(X, y, sensitive_features, sample_weight)
         return self
 
@@ -320,11 +320,9 @@ class FairKernelPCA(FairTransformer):
         -------
         self
         """
-        self._check_parameters()
-        with self._threads():
-            return super().partial_fit(
-                X, y, sensitive_features=sensitive_features, sample_weight=sample_weight
-            )
+        return super().partial_fit(
+            X, y, sensitive_features=sensitive_features, sample_weight=sample_weight
+        )
 
     @available_if(_has_an_inverse)
     def inverse_transform(self, X: Any) -> np.ndarray:
@@ -351,6 +349,12 @@ class FairKernelPCA(FairTransformer):
         self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any
     ) -> np.ndarray | None:
         """Fit; return the representation of X where all its rows count."""
+        if rows_elsewhere(X, y, sensitive_features, sample_weight) is not None:
+            raise ValueError(
+                f"Exact kernel PCA compares every row with every other, so it needs them in one "
+                f"place, but X is a {type(X).__name__}. Set approximation='nystroem' or "
+                f"'random_features'."
+            )
         with unchanged_on_error(self):
             self._forget(all_of_it=True)
             rows = self._rows(X, y, sensitive_features, sample_weight, first=True, partial=False)
@@ -377,16 +381,25 @@ class FairKernelPCA(FairTransformer):
         if not first:
             self._check_unchanged()
         else:
-            assert self.approximation is not None
-            kernel = kernel_for(self, rows)
-            self._drawn_with = {name: getattr(self, name) for name in _DECIDED_AT_FIRST}
-            self._feature_map = draw_features(
-                kernel, self.approximation, self.n_landmarks, rows, self._seed(), partial=partial
-            )
-            self.gamma_ = kernel.gamma_in_use
-            if isinstance(self._feature_map, KernelColumns):
-                self.landmarks_ = self._feature_map.rows
+            self._draw_features(rows, partial=partial)
         return seen_through(self._feature_map, rows)
+
+    def _look_ahead(self, source: RowsElsewhere) -> None:
+        """Draw the features from a sample of rows that are elsewhere."""
+        sample = sampled_rows(self, source, fewest=self.n_landmarks, seed=self._seed())
+        check_finite(sample)
+        self._draw_features(sample, partial=False)
+
+    def _draw_features(self, rows: Rows, *, partial: bool) -> None:
+        assert self.approximation is not None
+        kernel = kernel_for(self, rows)
+        self._drawn_with = {name: getattr(self, name) for name in _DECIDED_AT_FIRST}
+        self._feature_map = draw_features(
+            kernel, self.approximation, self.n_landmarks, rows, self._seed(), partial=partial
+        )
+        self.gamma_ = kernel.gamma_in_use
+        if isinstance(self._feature_map, KernelColumns):
+            self.landmarks_ = self._feature_map.rows
 
     def _check_unchanged(self) -> None:
         changed = [n for n, value in self._drawn_with.items() if getattr(self, n) != value]
@@ -413,9 +426,6 @@ class FairKernelPCA(FairTransformer):
 
     def _collects_scatters(self) -> bool:
         return False
-
-    def _threads(self) -> Any:
-        return limited_threads(None if self.n_jobs is None else effective_n_jobs(self.n_jobs))
 
     def __getattr__(self, name: str) -> Any:
         if name in _UNAVAILABLE:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from ..batches import Rows
+from ..arrays import full_precision, placed
+from ..batches import Rows, RowsElsewhere
+from ..batches.streamed_rows import streamed
 from ..maps import LinearMap, side_by_side
-from ..moments import GroupMoments, standard_deviations
+from ..moments import GroupMoments, moments_at, standard_deviations
 from ..solvers import (
     Subspace,
     covariance_gap,
@@ -23,6 +26,7 @@ from ..solvers import (
 from .choose_by_leakage import DIRECTIONS, PENALTIES, Choice, choose_by_leakage
 from .given_moments import FitsGivenMoments
 from .learned import learned_attributes, warn_of_a_residual, warn_of_unequal_covariances
+from .on_devices import HOST, WorksOnDevices
 from .parameters import (
     AUTO,
     check_covariance_tol,
@@ -32,7 +36,6 @@ from .parameters import (
     check_penalty,
     check_tradeoff,
 )
-from .representation import FairTransformer
 
 DEFAULT_PENALTY = 0.5
 """Chosen on held-out rows of six data sets: see docs/covariances.md."""
@@ -46,7 +49,7 @@ def _say(line: str) -> None:
     print(line, file=sys.stderr)  # noqa: T201  (asked for with verbose=True)
 
 
-class FairPCA(FitsGivenMoments, FairTransformer):
+class FairPCA(WorksOnDevices, FitsGivenMoments):
     r"""Project data onto the best subspace that shows no group difference in the means.
 
     Among all k-dimensional projections under which every demographic group has the same mean
@@ -119,6 +122,15 @@ class FairPCA(FitsGivenMoments, FairTransformer):
     missing_sensitive : {"error", "ignore", "group"}, default="error"
         Missing attributes: refuse; let the row count for the variance but not for the
         constraint; or treat missing as a level of its own.
+    device : str or None, default=None
+        Where to compute. None: where the rows are. Arrays of torch, CuPy and every other library
+        that follows the array API stay on their device, and so does all that is learned. "cuda",
+        "cuda:1" (or "cpu", for torch on the processor): rows in host memory are sent there block
+        by block, the next while one is worked on, and what is learned comes back as NumPy arrays.
+        Needs the extra ``torch``. Sparse rows become moments on the host, and the exact method of
+        matching covariances works there, from matrices alone.
+    n_jobs : int or None, default=None
+        Threads for the moments and the solution, -1 for all cores. None uses as many as BLAS does.
     random_state : int, RandomState or None
         Start vector of the iterative solver.
     verbose : bool, default=False
@@ -227,6 +239,8 @@ class FairPCA(FitsGivenMoments, FairTransformer):
         sensitive_kinds: Mapping[Any, str] | None = None,
         intersectional: bool = False,
         missing_sensitive: str = "error",
+        device: Any = None,
+        n_jobs: int | None = None,
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
@@ -245,6 +259,8 @@ class FairPCA(FitsGivenMoments, FairTransformer):
         self.sensitive_kinds = sensitive_kinds
         self.intersectional = intersectional
         self.missing_sensitive = missing_sensitive
+        self.device = device
+        self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
@@ -273,10 +289,11 @@ class FairPCA(FitsGivenMoments, FairTransformer):
             return equalize_covariances_spectral(work, k, **how, **options)
         tol = check_covariance_tol(self.covariance_tol)
         fair, match = equalize_covariances_exactly(
-            work, k, tol=tol, progress=_say if self.verbose else None, **how
+            moments_at(work, HOST), k, tol=tol, progress=_say if self.verbose else None, **how
         )
         warn_of_unequal_covariances(match)
-        return fair
+        basis, scatter = (placed(a, work.mean) for a in (fair.basis, fair.scatter))
+        return replace(fair, basis=basis, scatter=scatter)
 
     def _how_far(self, k: int | float | None) -> dict[str, Any]:
         """Return the two knobs of matched covariances; each is off where only the other is set."""
@@ -309,7 +326,14 @@ class FairPCA(FitsGivenMoments, FairTransformer):
         else:
             for name in self._chosen_at_first:  # of an earlier fit
                 self.__dict__.pop(name, None)
-        return rows
+        return streamed(rows, self.device)
+
+    def _look_ahead(self, source: RowsElsewhere) -> None:
+        if self.match == "covariances" and AUTO in self._knobs().values():
+            raise ValueError(
+                f"'auto' holds out a part of all rows, so it needs them in one place, but X is a "
+                f"{type(source).__name__}. Pass a number, or choose it on a sample of the rows."
+            )
 
     def _knobs(self) -> dict[str, Any]:
         names = ("covariance_directions", "covariance_penalty")
@@ -341,6 +365,12 @@ class FairPCA(FitsGivenMoments, FairTransformer):
         return self.match == "covariances"
 
     def _solve(self, moments: GroupMoments) -> dict[str, Any]:
+        moments = self._sent(moments)
+        with full_precision(moments.mean):
+            learned = self._solved(moments)
+        return {name: self._brought_back(value) for name, value in learned.items()}
+
+    def _solved(self, moments: GroupMoments) -> dict[str, Any]:
         k, tradeoff = check_n_components(self.n_components), check_tradeoff(self.tradeoff)
         options: dict[str, Any] = {"solver": self.solver, "random_state": self._seed()}
         scale = standard_deviations(moments) if self.scale else None

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import on_the_host
 from ..errors import MissingGroupError, MissingTargetError
 from ..groups import Attribute, drop_unused_labels, tie_to_strata
 
@@ -78,7 +79,7 @@ def check_weights(sample_weight: Any, n: int, *, some: bool = True) -> np.ndarra
     """Return weights as an array, None for unit weights; `some` must be positive if asked."""
     if sample_weight is None:
         return None
-    weight = np.asarray(sample_weight, dtype=float)
+    weight = np.asarray(on_the_host(sample_weight), dtype=float)
     if weight.ndim == 0:
         weight = np.full(n, float(weight))
     if weight.shape != (n,):
@@ -108,7 +109,7 @@ def check_target(y: Any, n: int, criterion: str) -> np.ndarray:
             f"passed, but the target y is None. Pass fit(X, y, ...), or use "
             f"criterion='demographic_parity'."
         )
-    labels = np.asarray(y)
+    labels = np.asarray(on_the_host(y))
     if _has_missing(labels):
         raise MissingTargetError(
             f"y has missing values, and criterion={criterion!r} cannot tell which rows to compare "

@@ -12,7 +12,14 @@ from ..batches import Rows
 from ..kernels import KERNELS, PRECOMPUTED, Kernel, pilot_centre, scale_gamma
 from ..solvers import SOLVERS
 from .inputs import CRITERIA
-from .parameters import MISSING, check_bool, check_choice, check_n_components, check_tradeoff
+from .parameters import (
+    MISSING,
+    check_bool,
+    check_choice,
+    check_n_components,
+    check_n_jobs,
+    check_tradeoff,
+)
 
 NYSTROEM, RANDOM_FEATURES = "nystroem", "random_features"
 FEW = 16
@@ -41,11 +48,7 @@ def check_kernel_parameters(estimator: Any) -> None:
     check_n_components(e.n_components)
     check_tradeoff(e.tradeoff)
     _check_count("n_landmarks", e.n_landmarks)
-    if e.n_jobs is not None and (not isinstance(e.n_jobs, Integral) or e.n_jobs == 0):
-        raise ValueError(
-            f"n_jobs={e.n_jobs!r} is not a number of threads. Use an integer >= 1, -1 for all "
-            f"cores, or None."
-        )
+    check_n_jobs(e.n_jobs)
     if e.kernel_params is not None:
         _check_kernel_params(e.kernel, e.kernel_params)
     if e.approximation is not None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import is_single
+from ..arrays import array_namespace, is_single
 from ..errors import ResidualWarning, warn_user
 from ..maps import LinearMap
 from ..moments import AttributeMoments, GroupMoments, LevelMoments
@@ -21,7 +21,7 @@ def learned_attributes(
     fair: Subspace, moments: GroupMoments, work: GroupMoments, scale: Any
 ) -> dict[str, Any]:
     """Return what was learned in scikit-learn's words."""
-    total = float(work.scatter.diagonal.sum())
+    total = float(array_namespace(work.mean).sum(work.scatter.diagonal))
     return {
         "components_": fair.basis.T,
         "mean_": moments.mean,

@@ -6,9 +6,15 @@ from abc import abstractmethod
 from threading import RLock
 from typing import Any, ClassVar, Self
 
-from ..batches import Rows
+from joblib import effective_n_jobs
+
+from ..batches import Rows, RowsElsewhere
+from ..clusters import rows_elsewhere
 from ..moments import DenseScatter, GroupMoments
+from ..parallel import limited_threads
 from .inputs import unchanged_on_error
+from .parameters import check_n_jobs
+from .parts import moments_elsewhere
 from .rows_to_moments import finite_moments
 from .sensitive_rows import ReadsSensitiveRows
 
@@ -53,7 +59,9 @@ class FitsFromMoments(ReadsSensitiveRows):
         Parameters
         ----------
         X : array-like, frame or sparse matrix of shape (n, d)
-            Features.
+            Features. Tensors of torch and CuPy stay on their device. A Dask array or DataFrame, a
+            Spark DataFrame and `fairpca.ParquetRows` are read where they are, part by part, with
+            the same result; for Spark, the other arguments are names of columns of X.
         y : array-like of shape (n,), optional
             Labels; only the criteria other than demographic parity look at them.
         sensitive_features : array-like, Series, frame or dict of columns with n rows
@@ -66,7 +74,7 @@ class FitsFromMoments(ReadsSensitiveRows):
         -------
         self
         """
-        with unchanged_on_error(self):
+        with unchanged_on_error(self), self._threads():
             self._forget(all_of_it=True)
             moments = self._moments(
                 X, y, sensitive_features, sample_weight, first=True, partial=False
@@ -104,7 +112,7 @@ class FitsFromMoments(ReadsSensitiveRows):
                 f"features, or exactly with a kernel, and kept no moments, so a batch cannot be "
                 f"added to it. Use partial_fit for all batches from the start, or a fresh clone."
             )
-        with unchanged_on_error(self):
+        with unchanged_on_error(self), self._threads():
             moments = self._moments(
                 X, y, sensitive_features, sample_weight, first=first, partial=True
             )
@@ -115,15 +123,27 @@ class FitsFromMoments(ReadsSensitiveRows):
 
     def _moments(self, *arguments: Any, first: bool, partial: bool) -> GroupMoments:
         self._check_parameters()
+        source = rows_elsewhere(*arguments)
+        if source is not None:
+            return moments_elsewhere(self, source, first=first)
         rows = self._rows(*arguments, first=first, partial=partial)
         if partial:
             rows = rows.safe_to_keep()
         rows = self._mapped(rows, first=first, partial=partial)
         return finite_moments(rows, with_scatters=self._collects_scatters())
 
+    def _threads(self) -> Any:
+        """Return a context in which as many threads work as the user asked for."""
+        n_jobs = getattr(self, "n_jobs", None)
+        check_n_jobs(n_jobs)
+        return limited_threads(None if n_jobs is None else effective_n_jobs(n_jobs))
+
     def _mapped(self, rows: Rows, *, first: bool, partial: bool) -> Rows:
         """Return the rows whose moments are taken; a kernel method sees them as features."""
         return rows
+
+    def _look_ahead(self, source: RowsElsewhere) -> None:
+        """Decide what must be known before rows that are elsewhere become moments."""
 
     def _learn(self, moments: GroupMoments) -> None:
         if moments.n_rows < 2:

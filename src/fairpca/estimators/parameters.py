@@ -29,6 +29,15 @@ def check_bool(name: str, value: Any) -> None:
         raise ValueError(f"{name}={value!r} is not a bool. Use True or False.")
 
 
+def check_n_jobs(n_jobs: Any) -> None:
+    """Raise unless this is a number of threads, in joblib's way of counting, or None."""
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise ValueError(
+            f"n_jobs={n_jobs!r} is not a number of threads. Use an integer >= 1, -1 for all "
+            f"cores, or None."
+        )
+
+
 def check_n_components(n_components: Any) -> int | float | None:
     """Return the number of components as a plain int or float."""
     if n_components is None:

@@ -9,8 +9,12 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ..arrays import is_foreign
+from ..clusters import rows_elsewhere
 from ..maps import FeatureMap, LinearMap
+from .device_arrays import checked_rows, in_numpy
 from .moment_fits import FitsFromMoments
+from .parts import transformed_elsewhere
 from .sensitive_rows import FLOATS, ReadsSensitiveRows
 
 
@@ -37,10 +41,14 @@ class Represents(
         Returns
         -------
         T : array of shape (n, k), or (n, 2k) with ``tradeoff > 0``
-            Computed in blocks: no copy of X, and no kernel matrix, is ever there as a whole.
+            Computed in blocks: no copy of X, and no kernel matrix, is ever there as a whole. Of a
+            Dask or Spark collection: a lazy collection of the same engine.
         """
         check_is_fitted(self)
         self._ensure_solved()
+        source = rows_elsewhere(X)
+        if source is not None:
+            return transformed_elsewhere(self, source)
         return self._represent(self._features(X, first=False)[0])
 
     def _represent(self, features: Any) -> Any:
@@ -74,7 +82,10 @@ class Represents(
         """Return what `inverse_transform` was given, if it has as many columns as it should."""
         check_is_fitted(self)
         self._ensure_solved()
-        T = check_array(T, dtype=FLOATS)
+        if is_foreign(T) and self._works_on_devices:
+            T = checked_rows(T)
+        else:
+            T = check_array(in_numpy(T, type(self).__name__), dtype=FLOATS)
         if T.shape[1] != self._n_features_out:
             raise ValueError(
                 f"T has {T.shape[1]} columns, but this representation has {self._n_features_out}. "

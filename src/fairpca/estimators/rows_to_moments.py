@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils import check_array
 
-from ..arrays import is_numpy, is_single, is_sparse, machine_epsilon, to_numpy
+from ..arrays import array_namespace, is_foreign, is_single, is_sparse, machine_epsilon, to_numpy
 from ..batches import MappedRows, Rows
 from ..moments import GroupMoments, accumulate
+from .device_arrays import check_all_finite
 
 UNDERFLOW, UNDERFLOW_SINGLE = 1e-280, 1e-30
 """Sums of squares below this have lost digits to underflow, in double and single precision."""
@@ -43,7 +44,9 @@ def finite_moments(rows: Rows, *, with_scatters: bool) -> GroupMoments:
 
 def check_finite(rows: Rows) -> None:
     """Raise if a feature of a row, counted or not, is NaN or infinite."""
-    if is_numpy(rows.X) or is_sparse(rows.X):
+    if is_foreign(rows.X):
+        check_all_finite(rows.X)
+    else:
         check_array(rows.X, accept_sparse=True, input_name="X")
 
 
@@ -51,4 +54,4 @@ def _varies(rows: Rows) -> bool:
     X = rows.X
     if is_sparse(X):
         return bool(X.nnz)
-    return bool((to_numpy(X) != to_numpy(X[0, :])).any())
+    return bool(array_namespace(X).any(X[:1, :] != X))

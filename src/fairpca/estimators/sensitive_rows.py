@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import narwhals as nw
 import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from ..arrays import is_sparse
+from ..arrays import is_foreign, is_sparse
 from ..batches import Rows
+from ..batches.device_rows import DeviceRows
 from ..groups import read_attributes
 from .columns import as_columns, indexable, split_columns
+from .device_arrays import checked_rows, in_numpy, split_positions
 from .inputs import (
     apply_criterion,
     check_lengths,
@@ -54,6 +56,7 @@ class ReadsSensitiveRows:
     criterion: str
     pos_label: Any
     n_features_in_: int
+    _works_on_devices: ClassVar[bool] = False
 
     def _rows(
         self,
@@ -90,13 +93,17 @@ class ReadsSensitiveRows:
         chosen = None if kept.all() else np.flatnonzero(kept)
         if weight is not None and chosen is not None:
             weight = weight[chosen]
-        return Rows(features, weight, attributes, chosen)
+        kind = DeviceRows if is_foreign(features) else Rows
+        return kind(features, weight, attributes, chosen)
 
     def _public_name(self) -> str:
         return type(self).__name__
 
     def _features(self, X: Any, *, first: bool, **checks: Any) -> tuple[Any, dict | None]:
         """Return the features as an array, and the sensitive columns of X if it holds them."""
+        if is_foreign(X) and self._works_on_devices:
+            return self._features_there(X, first=first, **checks)
+        X = in_numpy(X, self._public_name())
         checks = {"accept_sparse": "csr", "dtype": FLOATS, **checks}
         if self.sensitive_columns is None:
             return canonical(validate_data(self, X, reset=first, **checks)), None
@@ -106,6 +113,20 @@ class ReadsSensitiveRows:
         validate_data(self, X, reset=first, skip_check_array=True)
         features, columns = split_columns(X, as_columns(self.sensitive_columns))
         return canonical(check_array(features, estimator=self, input_name="X", **checks)), columns
+
+    def _features_there(self, X: Any, *, first: bool, **checks: Any) -> tuple[Any, dict | None]:
+        """Return the features of an array of another library, without moving them."""
+        if self.sensitive_columns is None:
+            X = checked_rows(X, **checks)
+            validate_data(self, X, reset=first, skip_check_array=True)
+            return X, None
+        checks_later, checks = checks, {**checks, "ensure_all_finite": False}
+        X = checked_rows(X, **checks)
+        if not first and self._lacks_sensitive_columns(X):
+            return checked_rows(X, **checks_later), None
+        validate_data(self, X, reset=first, skip_check_array=True)
+        features, columns = split_positions(X, as_columns(self.sensitive_columns))
+        return checked_rows(features, **checks_later), columns
 
     def _lacks_sensitive_columns(self, X: Any) -> bool:
         """Tell whether X has just the features; complain if it has neither form."""

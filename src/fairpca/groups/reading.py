@@ -9,6 +9,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from ..arrays import is_foreign, to_numpy
 from ..errors import MissingGroupError
 from .attributes import Attribute, Levels, Numeric, intersect
 from .kinds import read_column
@@ -100,6 +101,8 @@ def _one_column(column: Any) -> Any:
 
 def _as_array(values: Any) -> np.ndarray:
     """Like numpy.asarray, but ["f", None] and [1, "m"] keep their entries as they are."""
+    if is_foreign(values):
+        return to_numpy(values)  # tensors, on whatever device
     if hasattr(values, "__array__"):
         return np.asarray(values)
     plain = np.asarray(values, dtype=object)

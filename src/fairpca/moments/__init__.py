@@ -3,6 +3,7 @@
 from .accumulate import accumulate
 from .attribute_moments import AttributeMoments, LevelMoments, NumericMoments
 from .group_moments import GroupMoments, standard_deviations
+from .places import moments_at
 from .rows_as_features import attributes_over_rows
 from .scatter import DenseScatter, RowScatter, Scatter
 
@@ -16,5 +17,6 @@ __all__ = [
     "Scatter",
     "accumulate",
     "attributes_over_rows",
+    "moments_at",
     "standard_deviations",
 ]

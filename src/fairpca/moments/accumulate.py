@@ -8,9 +8,10 @@ import numpy as np
 
 from ..arrays import (
     Array,
-    CrossProduct,
     array_namespace,
+    device,
     float64,
+    full_precision,
     is_numpy,
     is_single,
     is_sparse,
@@ -19,10 +20,14 @@ from ..arrays import (
     quiet_overflow,
     take_rows,
 )
-from ..batches import Rows, block_rows, row_blocks
+from ..batches import Rows, row_blocks
+from ..batches.device_rows import rows_per_block
+from ..batches.streamed_rows import StreamedRows, arriving
 from ..parallel import share_blocks
 from . import sparse_rows as sparse
+from .cross_product import CrossProduct
 from .design import Design
+from .design_on_device import design_of
 from .group_moments import GroupMoments
 from .level_products import LevelProducts, Products, TotalProducts
 from .scatter import DenseScatter, RowScatter, Scatter
@@ -49,12 +54,13 @@ def accumulate(rows: Rows, *, with_scatters: bool = False) -> GroupMoments:
     X^T X - n mu mu^T loses all digits when rows lie far from the origin. A pilot sample tells
     whether they do; if so, every block is shifted by the pilot mean before its products are
     taken, else the shift (a copy of the block) is saved and the small correction is made at the
-    end. Should the sample have misjudged the data, the pass is repeated about the true mean.
+    end. Should the sample have misjudged the data, the pass is repeated about the true mean. On a
+    GPU a copy of a block costs next to nothing, so blocks are always shifted there.
 
     Wide rows, and sparse ones that take less memory than a d x d matrix, are kept as they are.
     """
     d = rows.empty.shape[1]
-    with quiet_overflow():
+    with quiet_overflow(), full_precision(rows.empty):
         if is_sparse(rows.empty) or rows.n_rows < d:
             rows = rows.materialized()
             return _keep_rows(rows, with_scatters, dense=rows.entries >= d * d)
@@ -65,9 +71,10 @@ def _take_products(rows: Rows, with_scatters: bool) -> GroupMoments:
     """Tall data: means and d x d products in one pass."""
     weight, precision = rows.total_weight, machine_epsilon(rows.empty)
     xp = array_namespace(rows.empty)
-    design = Design(rows, "float32" if is_single(precision) else "float64")
+    design = design_of(rows, "float32" if is_single(precision) else "float64")
     pilot_mean, pilot_variance = _pilot(rows)
-    shift = pilot_mean if _harmful(pilot_mean, pilot_variance, precision) else None
+    far = not is_numpy(rows.empty) or _harmful(pilot_mean, pilot_variance, precision)
+    shift = pilot_mean if far else None
     kind: type[Products] = LevelProducts if with_scatters else TotalProducts
     for attempt in range(2):
         sums, products = _pass(rows, design, shift, kind)
@@ -95,7 +102,7 @@ def _keep_rows(rows: Rows, with_scatters: bool, *, dense: bool) -> GroupMoments:
     """Wide or sparse data: means now, the scatter as the rows themselves unless `dense`."""
     X, weight, precision = rows.X, rows.total_weight, machine_epsilon(rows.X)
     coarse = is_single(precision) and not is_sparse(X)
-    design = Design(rows, "float32" if coarse else "float64")
+    design = design_of(rows, "float32" if coarse else "float64")
     if is_sparse(X):
         precision = float(np.finfo(np.float64).eps)  # sums of few entries, in float64
         shift, sums = sparse.mean_and_sums(rows, design.block(slice(0, X.shape[0])))
@@ -139,17 +146,18 @@ def _pass(
     def work(blocks: Sequence[slice]) -> tuple[CrossProduct, Products]:
         sums, products = CrossProduct((design.width, X.shape[1]), X), kind(X, design, shift)
         with quiet_overflow():
-            for block in blocks:
-                B = rows.block(block)
+            for block, B in zip(blocks, arriving(rows, blocks), strict=True):
                 if centre is not None:
                     B = B - centre
-                if design.root_weight is not None:
-                    B = B * like(design.root_weight[block, None], X)
+                roots = design.roots(block)
+                if roots is not None:
+                    B = B * like(roots, X)
                 sums.add(like(design.block(block), X), B)
                 products.add(B, block)
         return sums, products
 
-    blocks = list(row_blocks(rows.n_rows, block_rows(X.shape[1])))
+    size = rows.rows_at_once if isinstance(rows, StreamedRows) else rows_per_block(X)
+    blocks = list(row_blocks(rows.n_rows, size))
     parts = share_blocks(work, blocks, d=X.shape[1]) if is_numpy(X) else [work(blocks)]
     sums, products = parts[0]
     for more_sums, more_products in parts[1:]:
@@ -162,7 +170,7 @@ def _pilot(rows: Rows) -> tuple[Array, Array]:
     """Return the mean and variance of a sample of rows spread over the data."""
     xp = array_namespace(rows.empty)
     if rows.n_rows == 0:
-        nothing = xp.zeros(rows.empty.shape[1], dtype=xp.float64)
+        nothing = xp.zeros(rows.empty.shape[1], dtype=xp.float64, device=device(rows.empty))
         return nothing, nothing
     sample = float64(rows.block(slice(0, rows.n_rows, max(1, rows.n_rows // PILOT_ROWS))))
     return xp.mean(sample, axis=0), xp.var(sample, axis=0)

@@ -60,6 +60,16 @@ class Design:
             H *= self.root_weight[block, None]
         return H
 
+    def roots(self, block: slice) -> Array | None:
+        """Return the roots of the weights of a block of rows as a column; None for weights of 1."""
+        return None if self.root_weight is None else self.root_weight[block, None]
+
+    def rows_of_level(self, i: int, g: int, block: slice) -> Array:
+        """Return the positions, within a block, of the rows of level `g` of attribute `i`."""
+        levels = self.rows.attributes[i]
+        assert isinstance(levels, Levels)
+        return np.flatnonzero(levels.codes[block] == g)
+
     def level_weights(self, i: int) -> np.ndarray:
         """Return the total weight of each level of the categorical attribute `i`."""
         return self.totals[self.columns[i]]

@@ -12,6 +12,7 @@ from ..arrays import Array, array_namespace
 from ..batches import BLOCK_ROWS
 from ..groups import FEW_INTEGRAL_VALUES
 from .attribute_moments import AttributeMoments, LevelMoments, NumericMoments
+from .places import moments_at
 from .scatter import DenseScatter, Scatter, merge_scatters
 
 
@@ -79,6 +80,7 @@ class GroupMoments:
                 f"the same columns."
             )
         _check_same_attributes(self, other)
+        other = moments_at(other, self.mean)
         weight = self.weight + other.weight
         share = other.weight / weight if weight > 0 else 0.0
         gap = other.mean - self.mean

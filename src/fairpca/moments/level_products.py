@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, CrossProduct, array_namespace, float64, like, take_rows
+from ..arrays import Array, array_namespace, float64, like, take_rows
 from ..groups import Levels
+from .cross_product import CrossProduct
 from .design import Design
 from .scatter import DenseScatter
 
@@ -96,13 +97,13 @@ class LevelProducts(Products):
     def add(self, B: Array, block: slice) -> None:  # noqa: D102
         if self._rest is not None:
             self._rest.add(B, block)
-        root_weight = self.design.root_weight
+        roots = self.design.roots(block)
         for (i, g), part in self._parts.items():
-            chosen = np.flatnonzero(self._levels[i].codes[block] == g)
-            if len(chosen):
+            chosen = self.design.rows_of_level(i, g, block)
+            if chosen.shape[0]:
                 centre = like(self._centres[i, g], B)
-                if root_weight is not None:
-                    centre = like(root_weight[block][chosen, None], B) * centre
+                if roots is not None:
+                    centre = like(take_rows(roots, chosen), B) * centre
                 rows = take_rows(B, chosen) - centre
                 part.add(rows, rows)
 

@@ -12,9 +12,11 @@ from functools import cached_property
 
 import numpy as np
 
-from ..arrays import Array, CrossProduct, array_namespace, float64, is_sparse, like
-from ..batches import Rows, block_rows, row_blocks
+from ..arrays import Array, array_namespace, float64, is_sparse, like
+from ..batches import Rows, row_blocks
+from ..batches.device_rows import rows_per_block
 from . import sparse_rows as sparse
+from .cross_product import CrossProduct
 
 BLOCK_COLUMNS = 4096
 
@@ -179,7 +181,7 @@ def merge_scatters(
 
 def _centred_blocks(rows: Rows, mean: Array) -> Iterator[Array]:
     centre = like(mean, rows.X)
-    for block in row_blocks(rows.X.shape[0], block_rows(rows.X.shape[1])):
+    for block in row_blocks(rows.X.shape[0], rows_per_block(rows.X)):
         B = rows.X[block, :] - centre
         if rows.weight is not None:
             B *= like(np.sqrt(rows.weight[block, None]), B)
@@ -201,7 +203,7 @@ def _rows_transposed_times(rows: Rows, mean: Array, V: Array) -> Array:
     if is_sparse(rows.X):
         return sparse.transposed_times(rows, mean, V)
     total = array_namespace(V).zeros_like(mean)[:, None]
-    blocks = row_blocks(V.shape[0], block_rows(rows.X.shape[1]))
+    blocks = row_blocks(V.shape[0], rows_per_block(rows.X))
     for block, B in zip(blocks, _centred_blocks(rows, mean), strict=True):
         total = total + float64(B.T @ like(V[block, :], B))
     return total

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import to_numpy
 from ..kernels import KernelColumns
 from ..maps import FeatureMap
 from .card_promises import caveats, counts_of, promises
@@ -113,7 +114,7 @@ def _numbers(model: FairModel) -> Iterator[str]:
     yield "| what | value |"
     yield "|---|---|"
     if "explained_variance_ratio_" in learned:
-        kept = float(np.sum(learned["explained_variance_ratio_"]))
+        kept = float(np.sum(to_numpy(learned["explained_variance_ratio_"])))
         yield f"| variance kept | {100 * kept:.1f} % |"
     for name in ("mean_gap_", "covariance_gap_", "constraint_rank_", "n_directions_", "gamma_"):
         if learned.get(name) is not None:

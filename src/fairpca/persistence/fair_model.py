@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from ..arrays import is_foreign, to_numpy
 from ..estimators.sensitive_rows import FLOATS
 from ..maps import FeatureMap, LinearMap
 from .known_models import n_columns
@@ -63,8 +64,10 @@ class FairModel:
 
     @property
     def map(self) -> LinearMap | FeatureMap:
-        """The map on encoded rows; a `FeatureMap` is one of kernel values."""
+        """The map on encoded rows, in NumPy arrays; a `FeatureMap` is one of kernel values."""
         fitted: LinearMap | FeatureMap = self.estimator._map
+        if isinstance(fitted, LinearMap) and is_foreign(fitted.matrix):
+            return fitted.converted(to_numpy)
         return fitted
 
     @property

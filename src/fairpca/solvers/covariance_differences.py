@@ -18,11 +18,9 @@ def _by_attribute(moments: GroupMoments) -> list[list[tuple[float, Array]]]:
     differences = []
     for a in _with_covariances(moments):
         covariances = _covariances(a)
-        shares = a.weight / a.weight.sum()
+        shares = (a.weight / a.weight.sum()).tolist()
         average = sum(p * C for p, C in zip(shares, covariances, strict=True))
-        differences.append(
-            [(float(p), C - average) for p, C in zip(shares, covariances, strict=True)]
-        )
+        differences.append([(p, C - average) for p, C in zip(shares, covariances, strict=True)])
     if not differences:
         raise InfeasibleError(
             "match='covariances' needs a categorical attribute, but all attributes are numeric, "
@@ -95,7 +93,7 @@ def _covariances(a: LevelMoments) -> list[Array]:
                 f"match='means'."
             )
         # ddof = 1, as in the paper's experiments
-        covariances.append(scatter.dense().matrix / (weight * (1.0 - 1.0 / count)))
+        covariances.append(scatter.dense().matrix / float(weight * (1.0 - 1.0 / count)))
     return covariances
 
 

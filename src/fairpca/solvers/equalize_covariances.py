@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, array_namespace
 from ..errors import InfeasibleError
 from ..linalg import top_eigenpairs
 from ..moments import GroupMoments
@@ -61,7 +61,7 @@ def equalize_covariances_spectral(
     found = maximize_variance(
         replace(inside, attributes=()) if L is None else inside.compressed(L),
         k,
-        total=float(moments.scatter.diagonal.sum()),
+        total=float(array_namespace(moments.mean).sum(moments.scatter.diagonal)),
         solver=solver,
         random_state=random_state,
     )

@@ -145,7 +145,8 @@ def mean_gap(moments: GroupMoments, subspace: Subspace) -> float:
     component. For a numeric attribute: its correlation with the component. Computed from the
     moments; directions whose variance is rounding do not count.
     """
-    noise = 100 * moments.precision * float(moments.scatter.diagonal.sum())
+    xp = array_namespace(moments.mean)
+    noise = 100 * moments.precision * float(xp.sum(moments.scatter.diagonal))
     return largest_gap(
         moments.attributes, moments.weight, subspace.basis, subspace.scatter, noise=noise
     )

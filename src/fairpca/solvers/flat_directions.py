@@ -77,7 +77,9 @@ def _working_space(
         return None, moments, constraint.Q
     span = maximize_variance(moments, None, avoid=constraint.Q)
     noise = moments.precision * moments.n_features * float(span.scatter[0])
-    B = span.basis[:, : max(1, int((span.scatter > noise).sum()))]
+    xp = array_namespace(span.scatter)
+    rank = int(xp.sum(xp.astype(span.scatter > noise, xp.int64)))
+    B = span.basis[:, : max(1, rank)]
     return B, moments.compressed(B), like(np.zeros((B.shape[1], 0)), B)
 
 

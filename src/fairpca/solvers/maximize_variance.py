@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse.linalg
 
-from ..arrays import Array, array_namespace, like
+from ..arrays import Array, array_namespace, like, to_numpy
 from ..linalg import (
     complete_basis,
     deflate,
@@ -83,7 +83,7 @@ def maximize_variance(
     values = xp.where(values > 0, values, xp.zeros_like(values))
     subspace = Subspace(deterministic_signs(U), values, constraint_rank=Q.shape[1])
     if isinstance(k, float):
-        total = float(moments.scatter.diagonal.sum()) if total is None else total
+        total = float(xp.sum(moments.scatter.diagonal)) if total is None else total
         return subspace.first(components_to_reach(subspace.scatter, k, total))
     return subspace
 
@@ -135,20 +135,21 @@ def _by_lanczos(
 ) -> tuple[Array, Array]:
     d = Q.shape[0]
     apply = scatter.apply if isinstance(scatter, RowScatter) else scatter.matrix.__matmul__
-    tau = float(scatter.diagonal.sum())
+    tau = float(array_namespace(Q).sum(scatter.diagonal))
     if tau == 0:
-        return complete_basis(Q[:, :0], Q, k), np.zeros(k)
+        return complete_basis(Q[:, :0], Q, k), like(np.zeros(k), Q)
 
     def deflated(v: np.ndarray) -> np.ndarray:
-        v = v.reshape(d, 1)
+        v = like(v.reshape(d, 1), Q)  # on a device, one vector crosses per step
         along = Q.T @ v
         Pv = v - Q @ along
-        return (project_out(apply(Pv), Q) - tau * (Q @ along)).ravel()
+        return to_numpy(project_out(apply(Pv), Q) - tau * (Q @ along)).ravel()
 
     operator = scipy.sparse.linalg.LinearOperator((d, d), matvec=deflated, dtype=float)
-    start = project_out(np.random.default_rng(random_state).standard_normal((d, 1)), Q)
+    start = np.random.default_rng(random_state).standard_normal((d, 1))
+    start = to_numpy(project_out(like(start, Q), Q))
     values, U = scipy.sparse.linalg.eigsh(operator, k=k, which="LA", v0=start.ravel())
-    return _cleaned(U[:, ::-1], Q), values[::-1]
+    return _cleaned(like(U[:, ::-1], Q), Q), like(values[::-1], Q)
 
 
 def _cleaned(U: Array, Q: Array) -> Array:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, to_numpy
 from ..errors import InfeasibleError
 
 
@@ -81,7 +81,7 @@ def components_to_reach(values: Array, share: float, total: float) -> int:
     InfeasibleError
         If all of them together hold less.
     """
-    kept = np.cumsum([float(v) for v in values]) / total if total > 0 else np.zeros(1)
+    kept = np.cumsum(to_numpy(values)) / total if total > 0 else np.zeros(1)
     # A share that is reached up to rounding is reached.
     enough = np.flatnonzero(kept >= share * (1 - 1e-12))
     if not len(enough):

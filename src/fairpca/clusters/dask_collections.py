@@ -1,0 +1,214 @@
+"""Rows of Dask arrays and DataFrames, on the current client or scheduler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from functools import cached_property, partial
+from typing import Any
+from uuid import uuid4
+
+import dask
+import numpy as np
+from dask.array import Array
+from dask.base import DaskMethodsMixin
+from dask.core import flatten
+from dask.delayed import delayed
+from dask.highlevelgraph import HighLevelGraph
+from dask.threaded import get
+
+from ..arrays import is_sparse
+from ..batches import Collect, Part, RowsElsewhere
+from ..parallel import limited_threads
+from .blocks import Blocks, Graph, InMemory, paired
+from .partition_work import CollectPart, Held, mapped_array, mapped_frame, places_of
+from .row_pairing import count_rows
+from .tree import reduced, total
+
+
+class DaskRows(RowsElsewhere):
+    """Rows of a Dask array or DataFrame, and what belongs to them.
+
+    Parameters
+    ----------
+    X : dask array or DataFrame of shape (n, d)
+        Features. Their partitions are read where they are; n may be unknown.
+    y, sensitive_features, sample_weight : optional
+        Dask arrays, Series, DataFrames or dicts of such columns, or the same in memory. Where
+        they are not divided as X is, and the lengths of partitions are unknown, the rows are read
+        once more, to be counted.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import numpy as np
+    >>> from fairpca import FairPCA
+    >>> X = da.random.default_rng(0).normal(size=(1000, 4), chunks=(300, 4))
+    >>> fair = FairPCA(2).fit(X, sensitive_features=np.arange(1000) % 2)
+    >>> fair.transform(X)
+    dask.array<mapped_array, shape=(1000, 2), dtype=float64, chunksize=(300, 2), \
+chunktype=numpy.ndarray>
+    """
+
+    def __init__(
+        self, X: Any, y: Any = None, sensitive_features: Any = None, sample_weight: Any = None
+    ) -> None:
+        self._X = _whole_rows("X", X)
+        others = {"y": y, "sensitive_features": sensitive_features, "sample_weight": sample_weight}
+        self._values = {p: _whole_rows(p.label, value) for p, value in places_of(others)}
+
+    @property
+    def head(self) -> Part:
+        """A part without rows."""
+        X = self._X._meta
+        if not _is_frame(self._X):
+            make = type(X) if is_sparse(X) else np.empty
+            X = make((0, *self._X.shape[1:]), dtype=self._X.dtype)
+        given = any(place.argument == "sensitive_features" for place in self._values)
+        return Part(X, sensitive_features={} if given else None)
+
+    def fold(self, collect: Collect) -> Any:
+        """Return the sum of what `collect` returns for the partitions; only that comes here."""
+        rows, given, parts = self._parts
+        tasks, name = dict(given), f"fairpca-{uuid4().hex}"
+        tasks[name, "collect"] = (Held(collect),)  # a key of its own: each worker gets it once
+        work = CollectPart(tuple(self._values), len(parts))
+        leaves: list[Hashable] = []
+        for i, keys in enumerate(parts):
+            tasks[name, i] = (work, (name, "collect"), i, *keys)
+            leaves.append((name, i))
+
+        def join(few: Sequence[Hashable]) -> Hashable:
+            key = (f"{name}-sum", len(tasks))
+            tasks[key] = (total, list(few))
+            return key
+
+        return _computed(rows, tasks, reduced(leaves, join))
+
+    def mapped(
+        self, transform: Callable[[Any], np.ndarray], names: Sequence[str], dtype: np.dtype
+    ) -> Any:
+        """Return a lazy array, or a lazy DataFrame with the same index and divisions."""
+        X, k = self._X, len(names)
+        once = delayed(Held(transform))()  # a key of its own: each worker gets it once
+        if _is_frame(X):
+            meta = type(X._meta)(np.empty((0, k), dtype), index=X._meta.index, columns=names)
+            return X.map_partitions(mapped_frame, once, dtype, names, meta=meta)
+        kind = {"chunks": (X.chunks[0], (k,)), "meta": np.empty((0, k), dtype)}
+        return X.map_blocks(mapped_array, transform=once, out=dtype, dtype=dtype, **kind)
+
+    @cached_property
+    def _parts(self) -> tuple[list[Any], Graph, list[list[Hashable]]]:
+        """Collections, more tasks, and for each partition keys of X and of what belongs to it."""
+        lazy = [self._X, *filter(dask.is_dask_collection, self._values.values())]
+        ready = {id(value): _ready(value, alone=len(lazy) == 1) for value in lazy}
+
+        def blocks(value: Any) -> Any:
+            return _blocks(ready[id(value)]) if id(value) in ready else InMemory(value)
+
+        tasks: Graph = {}
+        others = {place.label: blocks(value) for place, value in self._values.items()}
+        count = partial(_counted, list(ready.values()))
+        return list(ready.values()), tasks, paired(tasks, blocks(self._X), others, count)
+
+
+def _is_frame(value: Any) -> bool:
+    return dask.is_dask_collection(value) and hasattr(value, "divisions")
+
+
+def _is_array(value: Any) -> bool:
+    return dask.is_dask_collection(value) and hasattr(value, "chunks")
+
+
+def _whole_rows(label: str, value: Any) -> Any:
+    """Return a collection whose blocks hold whole rows; something in memory as it is."""
+    if _is_array(value):
+        if value.ndim > 1 and np.isnan(value.shape[1]):
+            raise ValueError(
+                f"{label} has an unknown number of columns. Call its compute_chunk_sizes() first."
+            )
+        divided = value.ndim > 1 and len(value.chunks[1]) > 1
+        return value.rechunk({1: -1}) if divided else value
+    if dask.is_dask_collection(value) and not _is_frame(value):
+        raise TypeError(
+            f"{label} is a Dask {type(value).__name__}, which has no rows and columns. Make it a "
+            f"Dask array or DataFrame first, with from_delayed or to_dataframe."
+        )
+    if isinstance(value, list | tuple) and any(map(dask.is_dask_collection, value)):
+        raise TypeError(
+            f"{label} is a {type(value).__name__} of Dask collections, which does not say what "
+            f"they are called. Pass a dict of columns, or one DataFrame."
+        )
+    return value
+
+
+def _ready(value: Any, *, alone: bool) -> Any:
+    """Return a collection whose partitions are final."""
+    if not _is_frame(value):
+        return value
+    # Tuned, columns of one table would be read in partitions of different sizes; fused, their
+    # common ancestors would no longer be seen to be the same, and be computed for each.
+    with dask.config.set({"optimization.tune.active": False}):
+        return value.optimize(fuse=alone)
+
+
+def _blocks(value: Any) -> Blocks:
+    keys = list(flatten(value.__dask_keys__()))
+    if not _is_frame(value):
+        lengths = [None if np.isnan(n) else int(n) for n in value.chunks[0]]
+        return Blocks(keys, lengths, np.concatenate)
+    from dask.dataframe.dispatch import concat
+
+    divisions = tuple(value.divisions) if value.known_divisions else None
+    return Blocks(keys, [None] * len(keys), concat, divisions)
+
+
+def _counted(rows: Sequence[Any], keys: Sequence[Hashable]) -> list[int]:
+    """Return how many rows partitions have; their rows are read for it."""
+    name = f"fairpca-count-{uuid4().hex}"
+    tasks: Graph = {(name, i): (count_rows, key) for i, key in enumerate(keys)}
+    tasks[name] = (list, list(tasks))
+    return _computed(rows, tasks, name)
+
+
+def _computed(rows: Sequence[Any], tasks: Graph, key: Hashable) -> Any:
+    """Return one value, computed by the current client or scheduler."""
+    # Tasks run side by side, in threads of this process or in workers, which Dask starts with one
+    # BLAS thread each. The limit is set here because only one thread may set it.
+    with limited_threads(1):
+        kind = _Value if any(map(_is_frame, rows)) else _ValueOfArrays
+        return kind(rows, tasks, key).compute()
+
+
+def _as_it_is(graph: Any, keys: Any, **_: Any) -> Any:
+    return graph
+
+
+class _Value(DaskMethodsMixin):
+    """One value computed from collections, as a collection of its own."""
+
+    __dask_scheduler__ = staticmethod(get)
+    __dask_optimize__ = staticmethod(_as_it_is)
+
+    def __init__(self, rows: Sequence[Any], tasks: Graph, key: Hashable) -> None:
+        self._key = key
+        self._graph = HighLevelGraph.from_collections(str(key), tasks, dependencies=rows)
+
+    def __dask_graph__(self) -> HighLevelGraph:
+        return self._graph
+
+    def __dask_keys__(self) -> list[Hashable]:
+        return [self._key]
+
+    def __dask_postcompute__(self) -> tuple[Callable[[Any], Any], tuple[()]]:
+        return _only, ()
+
+
+class _ValueOfArrays(_Value):
+    """Steps of arrays are fused; those of frames have been."""
+
+    __dask_optimize__ = staticmethod(Array.__dask_optimize__)
+
+
+def _only(results: Sequence[Any]) -> Any:
+    (result,) = results
+    return result

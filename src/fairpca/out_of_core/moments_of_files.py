@@ -1,0 +1,142 @@
+"""The moments of files, in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..errors import MissingTargetError
+from ..estimators import collect_moments
+from ..moments import GroupMoments
+from .csv_rows import CSVRows
+from .parquet_rows import ParquetRows
+from .paths import Paths
+
+
+def moments_from_parquet(
+    paths: Paths,
+    sensitive: str | Iterable[str],
+    *,
+    features: Iterable[str] | None = None,
+    target: str | None = None,
+    weight: str | None = None,
+    criterion: str = "demographic_parity",
+    pos_label: Any = 1,
+    with_scatters: bool = False,
+    sensitive_kinds: Mapping[Any, str] | None = None,
+    intersectional: bool = False,
+    missing_sensitive: str = "error",
+    device: Any = None,
+    **reading: Any,
+) -> GroupMoments:
+    """Return the moments of Parquet files of any size, in bounded memory.
+
+    Parameters
+    ----------
+    paths, sensitive, features, target, weight
+        Which files, and which columns: see `fairpca.out_of_core.ParquetRows`.
+    criterion, pos_label, with_scatters, sensitive_kinds, intersectional, missing_sensitive, device
+        As in `fairpca.collect_moments`.
+    **reading
+        ``ignore, n_jobs, checkpoint, checkpoint_seconds, progress, batch_rows, dtype`` as in
+        `fairpca.out_of_core.ParquetRows`.
+
+    Returns
+    -------
+    GroupMoments
+        Fit from it with ``FairPCA(...).fit_moments(moments)``; add it to the moments of others.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> from fairpca.out_of_core import moments_from_parquet
+    >>> file = f"{tempfile.mkdtemp()}/people.parquet"
+    >>> people = pd.DataFrame({"age": [30, 40, 50], "size": [1.7, 1.8, 1.6], "sex": list("fmf")})
+    >>> people.to_parquet(file)
+    >>> moments_from_parquet(file, "sex").attributes[0].weight
+    array([2., 1.])
+    """
+    _check_target(criterion, target)
+    rows = ParquetRows(
+        paths, sensitive=sensitive, features=features, target=target, weight=weight, **reading
+    )
+    return collect_moments(
+        rows,
+        None,
+        criterion=criterion,
+        pos_label=pos_label,
+        with_scatters=with_scatters,
+        sensitive_kinds=sensitive_kinds,
+        intersectional=intersectional,
+        missing_sensitive=missing_sensitive,
+        device=device,
+    )
+
+
+def moments_from_csv(
+    paths: Paths,
+    sensitive: str | Iterable[str],
+    *,
+    features: Iterable[str] | None = None,
+    target: str | None = None,
+    weight: str | None = None,
+    criterion: str = "demographic_parity",
+    pos_label: Any = 1,
+    with_scatters: bool = False,
+    sensitive_kinds: Mapping[Any, str] | None = None,
+    intersectional: bool = False,
+    missing_sensitive: str = "error",
+    device: Any = None,
+    **reading: Any,
+) -> GroupMoments:
+    r"""Return the moments of text files of any size, in bounded memory.
+
+    Parameters
+    ----------
+    paths, sensitive, features, target, weight
+        Which files, and which columns: see `fairpca.out_of_core.CSVRows`.
+    criterion, pos_label, with_scatters, sensitive_kinds, intersectional, missing_sensitive, device
+        As in `fairpca.collect_moments`.
+    **reading
+        ``ignore, n_jobs, checkpoint, checkpoint_seconds, progress, batch_rows, dtype, columns,
+        header, skip_lines`` as in `fairpca.out_of_core.CSVRows`.
+
+    Returns
+    -------
+    GroupMoments
+        Fit from it with ``FairPCA(...).fit_moments(moments)``; add it to the moments of others.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from fairpca.out_of_core import moments_from_csv
+    >>> file = Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = file.write_text("age,size,sex\n30,1.7,f\n40,1.8,m\n50,1.6,f\n")
+    >>> moments_from_csv(file, "sex").attributes[0].weight
+    array([2., 1.])
+    """
+    _check_target(criterion, target)
+    rows = CSVRows(
+        paths, sensitive=sensitive, features=features, target=target, weight=weight, **reading
+    )
+    return collect_moments(
+        rows,
+        None,
+        criterion=criterion,
+        pos_label=pos_label,
+        with_scatters=with_scatters,
+        sensitive_kinds=sensitive_kinds,
+        intersectional=intersectional,
+        missing_sensitive=missing_sensitive,
+        device=device,
+    )
+
+
+def _check_target(criterion: str, target: str | None) -> None:
+    if criterion != "demographic_parity" and target is None:
+        raise MissingTargetError(
+            f"criterion={criterion!r} compares rows with the same label, but target names no "
+            f"column. Name it, or use criterion='demographic_parity'."
+        )

@@ -1,0 +1,48 @@
+"""Where a sum stands: what is added, and what was begun."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass
+class OpenSum:
+    """The sum of a stretch that is not part of the total yet: what a checkpoint keeps of it."""
+
+    total: Any = None
+    added: int = 0
+    rows: int = 0
+    ended: bool = False
+
+
+@dataclass
+class SumSoFar:
+    """Where the work stands.
+
+    Parameters
+    ----------
+    total : any
+        Sum of the first stretches; None if there was nothing to add.
+    finished, rows : int
+        How many stretches these are, and how many rows they have.
+    open : dict of int to OpenSum
+        Later stretches that were begun.
+    """
+
+    total: Any = None
+    finished: int = 0
+    rows: int = 0
+    open: dict[int, OpenSum] = field(default_factory=dict)
+
+    @property
+    def rows_done(self) -> int:
+        """Rows that were added, to whichever sum."""
+        return self.rows + sum(stretch.rows for stretch in self.open.values())
+
+
+def plus(a: Any, b: Any) -> Any:
+    """Return the sum of two values of which either may be None."""
+    if a is None or b is None:
+        return b if a is None else a
+    return a + b

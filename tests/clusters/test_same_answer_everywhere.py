@@ -1,0 +1,190 @@
+"""One question, every way rows can arrive: the subspace is the same.
+
+Weights, two categorical attributes and a numeric one, missing values, and a level that only the
+last rows have, so that most parts of a divided table have never heard of it.
+"""
+
+import importlib.util
+
+import array_api_strict
+import numpy as np
+import pandas as pd
+import polars
+import pytest
+import scipy.sparse
+
+from assertions import assert_same_subspace
+from fairpca import FairPCA
+
+N, D, K = 480, 12, 4
+FEATURES = [f"x{j}" for j in range(D)]
+ATTRIBUTES = ["race", "sex", "age"]
+OPTIONS = {"missing_sensitive": "ignore", "criterion": "equalized_odds"}
+PROJECTOR = 1e-8
+SINGLE = 2e-5
+"""Products of blocks of 480 rows in single precision; float64 adds them up."""
+
+
+@pytest.fixture(scope="module")
+def people():
+    """A table: features of decaying size, attributes, an outcome and weights."""
+    rng = np.random.default_rng(8)
+    race = rng.choice(["a", "b"], N).astype(object)
+    race[-60:] = "only in the last rows"
+    table = pd.DataFrame(
+        {"race": race, "sex": rng.integers(0, 2, N), "age": rng.uniform(20, 60, N)}
+    )
+    table["y"] = rng.integers(0, 2, N)
+    table["w"] = rng.uniform(0.5, 2.0, N)
+    X = rng.normal(size=(N, D)) * 2.0 ** -np.arange(D / 2, step=0.5) + rng.normal(size=D)
+    X[:, 0] += table["race"] == "a"
+    X[:, 2] += 0.02 * table["age"] + 0.3 * table["sex"]
+    X[rng.random(X.shape) < 0.3] = 0.0  # so that a sparse matrix is worth its name
+    table[FEATURES] = X.astype(np.float32)  # the same numbers in either precision
+    table["race"] = table["race"].where(rng.random(N) > 0.05, None)
+    table.loc[rng.random(N) < 0.05, "age"] = np.nan
+    return table
+
+
+def rows(table):
+    """Return the features, and the other arguments of `fit`."""
+    rest = {"sensitive_features": table[ATTRIBUTES], "sample_weight": table["w"].to_numpy()}
+    return table[FEATURES].to_numpy(np.float64), {"y": table["y"].to_numpy(), **rest}
+
+
+def numpy(table, folder):
+    X, rest = rows(table)
+    return X, rest
+
+
+def float32(table, folder):
+    X, rest = rows(table)
+    return X.astype(np.float32), rest
+
+
+def memmap(table, folder):
+    X, rest = rows(table)
+    np.save(folder / "X.npy", X)
+    return np.load(folder / "X.npy", mmap_mode="r"), rest
+
+
+def sparse(table, folder):
+    X, rest = rows(table)
+    return scipy.sparse.csr_array(X), rest
+
+
+def pandas(table, folder):
+    _, rest = rows(table)
+    return table[FEATURES].astype(float), rest
+
+
+def polars_frame(table, folder):
+    frame = polars.from_pandas(table)
+    rest = {"sensitive_features": frame[ATTRIBUTES], "sample_weight": frame["w"], "y": frame["y"]}
+    return frame[FEATURES].cast(polars.Float64), rest
+
+
+def parquet(table, folder):
+    from fairpca import ParquetRows
+
+    double = table.astype(dict.fromkeys(FEATURES, float))
+    for i, start in enumerate(range(0, N, 200)):
+        part = double[start : start + 200]
+        part.to_parquet(folder / f"{i}.parquet", row_group_size=70, index=False)
+    return ParquetRows(folder, sensitive=ATTRIBUTES, target="y", weight="w", batch_rows=50), {}
+
+
+def csv(table, folder):
+    from fairpca import CSVRows
+
+    double = table.astype(dict.fromkeys(FEATURES, float))  # singles are written in fewer digits
+    for i, start in enumerate(range(0, N, 200)):
+        double[start : start + 200].to_csv(folder / f"{i}.csv", index=False)
+    files = f"{folder}/*.csv"
+    return CSVRows(files, sensitive=ATTRIBUTES, target="y", weight="w", batch_rows=50), {}
+
+
+def dask_array(table, folder):
+    import dask.array as da
+    import dask.dataframe as dd
+
+    X, rest = rows(table)
+    chunks = (100, 1, 279, 100)
+    edges = np.cumsum([0, *chunks])[:-1].tolist()
+    people = dd.from_pandas(rest["sensitive_features"], npartitions=1)
+    people = people.repartition(divisions=[*edges, N - 1])
+    lazy = {name: da.from_array(rest[name], chunks=(chunks,)) for name in ("y", "sample_weight")}
+    X = da.from_array(X, chunks=(chunks, 5))
+    return X, {"sensitive_features": people, **lazy}
+
+
+def dask_dataframe(table, folder):
+    import dask.dataframe as dd
+
+    frame = dd.from_pandas(table.astype(dict.fromkeys(FEATURES, float)), npartitions=5)
+    rest = {"sensitive_features": frame[ATTRIBUTES], "sample_weight": frame["w"], "y": frame["y"]}
+    return frame[FEATURES], rest
+
+
+def spark_frame(table, folder):
+    import pyarrow
+
+    session = folder  # given instead of a folder
+    double = table.astype(dict.fromkeys(FEATURES, float))
+    frame = session.createDataFrame(pyarrow.Table.from_pandas(double, preserve_index=False))
+    rest = {"sensitive_features": ATTRIBUTES, "sample_weight": "w", "y": "y"}
+    return frame.repartitionByRange(4, "race"), rest
+
+
+def strict(table, folder):
+    X, rest = rows(table)
+    return array_api_strict.asarray(X), rest
+
+
+def torch(table, folder):
+    import torch
+
+    X, rest = rows(table)
+    return torch.asarray(X), rest
+
+
+ENGINES = {
+    "numpy": numpy,
+    "float32": float32,
+    "memmap": memmap,
+    "sparse": sparse,
+    "pandas": pandas,
+    "polars": polars_frame,
+    "parquet": parquet,
+    "csv": csv,
+    "dask array": dask_array,
+    "dask dataframe": dask_dataframe,
+    "spark": spark_frame,
+    "array-api-strict": strict,
+    "torch": torch,
+}
+NEEDS = {"dask array": "dask", "dask dataframe": "dask", "spark": "pyspark", "torch": "torch"}
+
+
+@pytest.mark.parametrize("scale", [False, True])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_subspace_is_that_of_rows_in_memory(engine, scale, people, tmp_path, request):
+    library = NEEDS.get(engine)
+    if library is not None and importlib.util.find_spec(library) is None:
+        pytest.skip(f"needs the extra {library!r}")
+    place = request.getfixturevalue("spark") if engine == "spark" else tmp_path
+    X, rest = ENGINES[engine](people, place)
+    there = FairPCA(K, scale=scale, **OPTIONS).fit(X, **rest)
+    X, rest = rows(people)
+    here = FairPCA(K, scale=scale, **OPTIONS).fit(X, **rest)
+    U, V = np.asarray(there.components_).T, here.components_.T
+    assert_same_subspace(U, V, atol=SINGLE if engine == "float32" else PROJECTOR)
+    assert there.constraint_rank_ == here.constraint_rank_
+    assert there.n_samples_seen_ == N
+    assert {a: set(map(str, v)) for a, v in there.groups_.items()} == {
+        a: set(map(str, v)) for a, v in here.groups_.items()
+    }
+    assert there.mean_gap_ < (SINGLE if engine == "float32" else PROJECTOR)
+    new = people[FEATURES].astype(float) if hasattr(there, "feature_names_in_") else X
+    products = [np.asarray(T) @ np.asarray(T).T for T in (there.transform(new), here.transform(X))]
+    np.testing.assert_allclose(*products, atol=1e-3 if engine == "float32" else 1e-6)

@@ -1,0 +1,95 @@
+"""Representations on Spark: lazy, beside the columns that tell whose they are."""
+
+import decimal
+
+import numpy as np
+import pytest
+
+from clusters.spark_people import FEATURES, in_memory
+from fairpca import FairKernelPCA, FairPCA
+
+pytest.importorskip("pyspark", reason="needs the extra 'spark'")
+from pyspark.sql import functions as F
+
+from fairpca.clusters.on_spark.columns import representation_columns
+from fairpca.clusters.on_spark.refusals import SparkColumnsError
+
+
+@pytest.fixture(scope="module")
+def fair(table):
+    """Fitted in memory: with columns of its own, scaled, and traded off."""
+    options = {"sensitive_columns": ["race", "age"], "scale": True, "tradeoff": 0.5}
+    return FairPCA(2, **options).fit(table[[*FEATURES, "race", "age"]])
+
+
+def test_transform_is_lazy_and_every_row_keeps_its_other_columns(spark, frame, table, fair):
+    spark.sparkContext.setJobGroup("transform", "should not start any job")
+    try:
+        made = fair.transform(frame)
+        assert spark.sparkContext.statusTracker().getJobIdsForGroup("transform") == []
+    finally:
+        spark.sparkContext.setJobGroup("tests", "")
+    names = fair.get_feature_names_out().tolist()
+    assert made.columns == ["race", "age", "income", "weight", "id", *names]
+    rows = in_memory(made)
+    expected = fair.transform(table[[*FEATURES, "race", "age"]])
+    np.testing.assert_allclose(rows[names].to_numpy(), expected, atol=1e-10)
+    assert rows["race"].tolist() == table["race"].tolist()
+    np.testing.assert_array_equal(rows["age"], table["age"])
+
+
+def test_columns_of_any_kind_stay_with_their_rows(frame, fair):
+    stamped = frame.where("id < 3").select(
+        *FEATURES,
+        "id",
+        F.expr("timestamp'2024-01-02 03:04:05' + make_interval(0, 0, 0, id)").alias("seen"),
+        F.struct(F.array("id"), F.lit(None).cast("string")).alias("notes.raw"),
+        F.lit(decimal.Decimal("1.50")).alias("fee"),
+    )
+    made = fair.transform(stamped).drop(*fair.get_feature_names_out().tolist())
+    given = stamped.drop(*FEATURES)
+    assert made.dtypes == given.dtypes
+    assert sorted(map(str, made.collect())) == sorted(map(str, given.collect()))
+
+
+def test_column_expressions_are_the_representation(frame, table, fair):
+    made = frame.select("id", *representation_columns(fair))
+    plan = made._jdf.queryExecution().executedPlan().toString()
+    assert "Python" not in plan
+    assert "Arrow" not in plan
+    T = in_memory(made)[fair.get_feature_names_out().tolist()].to_numpy()
+    np.testing.assert_allclose(T, fair.transform(table[FEATURES]), atol=1e-10)
+
+
+def test_columns_for_expressions_can_be_named(frame, table):
+    fair = FairPCA(1).fit(table[FEATURES].to_numpy(), sensitive_features=table["race"])
+    with pytest.raises(SparkColumnsError, match="12 features, but 0 columns"):
+        representation_columns(fair)
+    made = in_memory(frame.select("id", *representation_columns(fair, FEATURES)))
+    expected = fair.transform(table[FEATURES].to_numpy())
+    np.testing.assert_allclose(made[["fairpca0"]].to_numpy(), expected, atol=1e-10)
+
+
+def test_kernels_have_no_column_expressions(table):
+    fair = FairKernelPCA(1).fit(table[FEATURES][:50], sensitive_features=table["race"][:50])
+    with pytest.raises(SparkColumnsError, match="not a linear map"):
+        representation_columns(fair)
+
+
+def test_names_that_collide_are_refused(frame, fair):
+    with pytest.raises(SparkColumnsError, match=r"\['FairPCA1'\], as the representation"):
+        fair.transform(frame.withColumn("FairPCA1", F.lit(1)))
+
+
+def test_a_frame_without_some_features_is_refused(frame, fair):
+    with pytest.raises(SparkColumnsError, match=r"lacks 1 of the 12 features .* \['x3'\]"):
+        fair.transform(frame.drop("x3"))
+
+
+def test_fit_and_transform_in_one_call(frame, table):
+    given = frame.select(*FEATURES, "race", "id")
+    made = FairPCA(1).fit_transform(given.drop("id"), sensitive_features="race")
+    assert made.columns == ["race", "fairpca0"]
+    whole = FairPCA(1).fit_transform(table[FEATURES], sensitive_features=table["race"])
+    T = np.array([row.fairpca0 for row in made.collect()])
+    np.testing.assert_allclose(np.sort(np.abs(T)), np.sort(np.abs(whole[:, 0])), atol=1e-8)

@@ -1,0 +1,86 @@
+"""Rows stay on their device: memory that NumPy cannot read, and a record of what leaves it."""
+
+import array_api_strict
+import numpy as np
+import pytest
+
+from devices.people import people
+from fairpca import FairKernelPCA, FairPCA
+from fairpca.batches.streamed_rows import DeviceError
+from fairpca.peers import LEACE
+
+DEVICE = array_api_strict.Device("device1")
+
+
+@pytest.fixture
+def crossings(monkeypatch):
+    """The sizes of all arrays that left the device."""
+    kind, sizes = type(array_api_strict.asarray(0.0)), []
+    to_device = kind.to_device
+
+    def recorded(self, device, /, **options):
+        assert device != self.device
+        sizes.append(self.size)
+        return to_device(self, device, **options)
+
+    monkeypatch.setattr(kind, "to_device", recorded)
+    return sizes
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"scale": True, "tradeoff": 0.5},
+        {"solver": "iterative"},
+        {"n_components": 0.1},
+        {"match": "covariances", "covariance_method": "spectral"},
+    ],
+)
+def test_only_vectors_of_features_leave_the_device(crossings, options):
+    rows = people(n=600, d=12)
+    X = array_api_strict.asarray(rows.X, device=DEVICE)
+    fair = FairPCA(**{"n_components": 3, **options})
+    T = fair.fit(X, sensitive_features=rows.sensitive).transform(X)
+    fair.inverse_transform(T)
+    assert T.device == DEVICE
+    assert crossings
+    assert max(crossings) <= 12
+
+
+def test_equal_covariances_are_found_on_the_host_from_matrices_alone(crossings):
+    rows = people(n=600, d=12)
+    X = array_api_strict.asarray(rows.X, device=DEVICE)
+    FairPCA(n_components=2, match="covariances").fit(X, sensitive_features=rows.sensitive["sex"])
+    assert max(crossings) == 12 * 12
+
+
+@pytest.mark.parametrize(
+    "estimator", [FairKernelPCA(2), FairKernelPCA(2, approximation="nystroem"), LEACE()]
+)
+def test_methods_that_work_on_the_host_say_so(crossings, estimator):
+    rows = people(n=60)
+    sex = rows.sensitive["sex"]
+    X = array_api_strict.asarray(rows.X, device=DEVICE)
+    with pytest.raises(DeviceError, match=r"device1.*Pass a NumPy array"):
+        estimator.fit(X, sensitive_features=sex)
+    estimator.fit(rows.X, sensitive_features=sex)
+    with pytest.raises(DeviceError, match="Pass a NumPy array"):
+        estimator.transform(X)
+    assert not crossings
+
+
+def test_methods_that_work_on_the_host_read_host_arrays_of_any_library():
+    rows = people(n=60)
+    sex = rows.sensitive["sex"]
+    X = array_api_strict.asarray(rows.X)
+    ours, theirs = (LEACE().fit(A, sensitive_features=sex) for A in (X, rows.X))
+    np.testing.assert_array_equal(ours.transform(X), theirs.transform(rows.X))
+
+
+def test_trees_that_choose_a_setting_need_rows_on_the_host():
+    rows = people(n=120)
+    X = array_api_strict.asarray(rows.X, device=DEVICE)
+    fair = FairPCA(2, match="covariances", covariance_penalty="auto")
+    with pytest.raises(ValueError, match="'auto' works with dense arrays"):
+        fair.fit(X, sensitive_features=rows.sensitive["sex"])

@@ -1,0 +1,191 @@
+"""Rows that come in parts, from whatever engine, give the answer of rows in memory."""
+
+import pickle
+import random
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from assertions import assert_same_subspace
+from fairpca import FairKernelPCA, FairPCA, collect_moments
+from fairpca.batches import Part, RowsElsewhere
+from fairpca.errors import MissingGroupError
+from fairpca.estimators.parts import CollectMoments
+
+
+class ListedParts(RowsElsewhere):
+    """The smallest engine: parts in a list, sent through pickle, added in random order."""
+
+    def __init__(self, parts, seed=0):
+        self.parts = parts
+        self.seed = seed
+
+    @property
+    def head(self):
+        first = self.parts[0]
+
+        def nothing(value):
+            return None if value is None else value[:0]
+
+        return Part(*(nothing(v) for v in (first.X, first.y, first.sensitive_features)))
+
+    def fold(self, collect):
+        collect = pickle.loads(pickle.dumps(collect))
+        results = [r for r in map(collect, self.parts) if r is not None]
+        random.Random(self.seed).shuffle(results)
+        total = None
+        for result in results:
+            total = result if total is None else total + result
+        return total
+
+
+def rows_and_groups():
+    X, s, _, _ = people()
+    return X, s[["race"]]
+
+
+def people(n=600, d=9, seed=0):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.normal(size=(n, d)), columns=[f"x{j}" for j in range(d)])
+    attributes = pd.DataFrame(
+        {"race": rng.choice(["a", "b", "c"], n), "age": rng.uniform(20, 60, n)}
+    )
+    attributes.loc[rng.random(n) < 0.1, "age"] = np.nan
+    frame["x0"] += attributes["race"] == "a"
+    frame["x1"] += attributes["age"].fillna(40) / 10
+    return frame, attributes, rng.integers(0, 2, n), rng.uniform(0, 3, n)
+
+
+def parts_of(X, s, y, w, edges):
+    """Cut rows at the edges; a repeated edge makes an empty part."""
+    return [
+        Part(X[a:b], y[a:b], s[a:b], w[a:b], number=i)
+        for i, (a, b) in enumerate(zip([0, *edges], [*edges, len(X)], strict=True))
+    ]
+
+
+EDGES = [1, 3, 3, 200, 599]
+
+
+@pytest.mark.parametrize("criterion", ["demographic_parity", "equal_opportunity", "equalized_odds"])
+def test_parts_of_any_size_give_the_subspace_of_all_rows(criterion):
+    X, s, y, w = people()
+    options = {"criterion": criterion, "missing_sensitive": "ignore", "scale": True}
+    whole = FairPCA(2, **options).fit(X, y, sensitive_features=s, sample_weight=w)
+    apart = FairPCA(2, **options).fit(ListedParts(parts_of(X, s, y, w, EDGES)))
+    assert_same_subspace(apart.components_.T, whole.components_.T)
+    np.testing.assert_allclose(apart.explained_variance_, whole.explained_variance_)
+    assert apart.feature_names_in_.tolist() == whole.feature_names_in_.tolist()
+    assert apart.n_features_in_ == whole.n_features_in_ == 9
+    assert apart.n_samples_seen_ == whole.n_samples_seen_
+    np.testing.assert_allclose(np.abs(apart.transform(X)), np.abs(whole.transform(X)), atol=1e-8)
+
+
+def test_columns_of_the_parts_may_hold_the_attributes():
+    X, s = rows_and_groups()
+    table = X.assign(race=s["race"])
+    parts = [Part(table[:100], number=0), Part(table[100:], number=1)]
+    apart = FairPCA(2, sensitive_columns=["race"]).fit(ListedParts(parts))
+    whole = FairPCA(2, sensitive_columns=["race"]).fit(table)
+    assert_same_subspace(apart.components_.T, whole.components_.T)
+
+
+def test_moments_of_parts_are_moments_of_all_rows():
+    X, s, y, w = people()
+    options = {"with_scatters": True, "missing_sensitive": "ignore"}
+    whole = collect_moments(X, s, sample_weight=w, **options)
+    apart = collect_moments(ListedParts(parts_of(X, s, y, w, EDGES)), None, **options)
+    np.testing.assert_allclose(apart.scatter.matrix, whole.scatter.matrix)
+    np.testing.assert_allclose(
+        apart.attributes[0].scatters[0].matrix, whole.attributes[0].scatters[0].matrix
+    )
+
+
+@pytest.mark.parametrize("approximation", ["nystroem", "random_features"])
+def test_kernel_features_drawn_from_parts_are_those_of_all_rows(approximation):
+    X, s, y, w = people()
+    options = {"approximation": approximation, "n_landmarks": 60, "random_state": 3}
+    s = s[["race"]]
+    whole = FairKernelPCA(2, **options).fit(X, y, sensitive_features=s)
+    parts = [
+        Part(p.X, sensitive_features=p.sensitive_features, number=p.number)
+        for p in parts_of(X, s, y, w, EDGES)
+    ]
+    apart = FairKernelPCA(2, **options).fit(ListedParts(parts))
+    assert apart.gamma_ == pytest.approx(whole.gamma_)
+    np.testing.assert_allclose(np.abs(apart.transform(X)), np.abs(whole.transform(X)), atol=1e-8)
+
+
+def test_a_sample_of_many_rows_does_not_depend_on_which_part_comes_first(monkeypatch):
+    monkeypatch.setattr("fairpca.estimators.row_sample.SAMPLE_ROWS", 50)
+    X, s, y, w = people()
+    parts = parts_of(X, s[["race"]], y, w, EDGES)
+    drawn = [
+        FairKernelPCA(2, approximation="nystroem", n_landmarks=40, random_state=0)
+        .fit(ListedParts(parts, seed=seed))
+        .landmarks_
+        for seed in range(3)
+    ]
+    np.testing.assert_array_equal(drawn[0], drawn[1])
+    np.testing.assert_array_equal(drawn[0], drawn[2])
+    assert len(np.unique(drawn[0], axis=0)) == 40
+    parts_seen = [int((X.to_numpy()[:, None] == row).all(axis=2).argmax()) for row in drawn[0]]
+    assert min(parts_seen) < 200 < max(parts_seen)
+
+
+def test_exact_kernels_refuse_parts_and_say_what_to_do():
+    X, s, y, w = people()
+    parts = ListedParts(parts_of(X, s[["race"]], y, w, EDGES))
+    with pytest.raises(ValueError, match="approximation='nystroem'"):
+        FairKernelPCA(2).fit(parts)
+
+
+def test_choosing_by_held_out_rows_refuses_parts():
+    X, s, y, w = people()
+    fair = FairPCA(2, match="covariances", covariance_penalty="auto")
+    with pytest.raises(ValueError, match="in one place"):
+        fair.fit(ListedParts(parts_of(X, s[["race"]], y, w, EDGES)))
+
+
+def test_parts_without_attributes_are_refused():
+    X, _ = rows_and_groups()
+    with pytest.raises(MissingGroupError, match="plain PCA"):
+        FairPCA(2).fit(ListedParts([Part(X)]))
+
+
+def test_parts_without_rows_are_refused():
+    X, s = rows_and_groups()
+    with pytest.raises(ValueError, match="0 rows"):
+        FairPCA(2).fit(ListedParts([Part(X[:0], sensitive_features=s[:0])]))
+
+
+def test_other_columns_in_a_later_part_are_refused():
+    X, s = rows_and_groups()
+    other = Part(X[300:].rename(columns={"x3": "y3"}), sensitive_features=s[300:], number=1)
+    with pytest.raises(ValueError, match="y3"):
+        FairPCA(2).fit(ListedParts([Part(X[:300], sensitive_features=s[:300]), other]))
+
+
+def test_attributes_beside_parts_are_refused():
+    X, s, y, w = people()
+    parts = ListedParts(parts_of(X, s[["race"]], y, w, EDGES))
+    with pytest.raises(ValueError, match="sensitive_features came too"):
+        FairPCA(2).fit(parts, sensitive_features=s)
+
+
+def test_batches_can_be_added_to_parts():
+    X, s = rows_and_groups()
+    parts = [Part(X[:100], sensitive_features=s[:100]), Part(X[100:400], None, s[100:400], None, 1)]
+    fair = (
+        FairPCA(2).partial_fit(ListedParts(parts)).partial_fit(X[400:], sensitive_features=s[400:])
+    )
+    whole = FairPCA(2).fit(X, sensitive_features=s)
+    assert_same_subspace(fair.components_.T, whole.components_.T)
+
+
+def test_the_fingerprint_of_a_question_tells_questions_apart():
+    fair = FairPCA(2)
+    same = CollectMoments(FairPCA(2)).fingerprint
+    assert CollectMoments(fair).fingerprint == same
+    assert CollectMoments(FairPCA(2, criterion="equalized_odds")).fingerprint != same

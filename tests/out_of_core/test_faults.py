@@ -1,0 +1,212 @@
+"""What is wrong with files is said by file, row group and column, before work is wasted on it."""
+
+import gzip
+import threading
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from fairpca import FairPCA
+from fairpca.errors import FairPCAError, MissingGroupError, MissingTargetError
+from fairpca.out_of_core import CSVRows, ParquetRows, moments_from_csv, moments_from_parquet
+from fairpca.tables import TableError
+from out_of_core.people_in_files import FEATURES, people, write_in_parts, write_parquet
+
+PLAIN = {"sensitive": "race", "features": FEATURES}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return write_in_parts(people(missing=0), tmp_path / "d", [400, 700], row_group_size=100)
+
+
+def refused(folder, match, error=TableError, **how):
+    with pytest.raises(error, match=match) as caught:
+        FairPCA(2).fit(ParquetRows(folder, **{**PLAIN, **how}))
+    assert isinstance(caught.value, FairPCAError)
+    assert isinstance(caught.value, ValueError)
+
+
+def test_a_truncated_file_is_refused_before_any_row_is_read(folder, monkeypatch):
+    last = folder / "part-002.parquet"
+    last.write_bytes(last.read_bytes()[:-100])
+    monkeypatch.setattr(ParquetRows, "_stretches", lambda *_: pytest.fail("rows were read"))
+    refused(folder, r"part-002\.parquet' is a damaged or cut-off parquet file")
+
+
+def test_a_file_that_is_damaged_inside_is_refused_by_row_group(folder):
+    last = folder / "part-001.parquet"
+    column = pq.ParquetFile(last).metadata.row_group(2).column(3)
+    content = bytearray(last.read_bytes())
+    start = column.dictionary_page_offset or column.data_page_offset
+    content[start : start + 40] = b"\xff" * 40
+    last.write_bytes(content)
+    refused(folder, r"Row group 2 of '.*part-001\.parquet' cannot be read", batch_rows=60)
+    refused(folder, r"Row groups 0 to 2 of '.*part-001\.parquet' cannot be read")
+
+
+def test_files_that_are_no_parquet_are_refused(folder):
+    last = folder / "part-001.parquet"
+    last.write_bytes(b"")
+    refused(folder, r"part-001\.parquet' is empty")
+    last.write_text("a,b\n1,2\n")
+    refused(folder, r"part-001\.parquet' is not a Parquet file.*CSVRows")
+    last.write_bytes(b"\x00" * 100)
+    refused(folder, r"part-001\.parquet' is not a table: it is binary")
+
+
+def test_a_later_file_with_other_columns_is_refused(folder):
+    renamed = people(20, missing=0).rename(columns={"x3": "y3"})
+    write_parquet(renamed, folder / "part-003.parquet")
+    refused(folder, r"part-003\.parquet' lacks the column 'x3'.*'x\d+'")
+    more = people(20, missing=0).assign(y3=0.0)
+    write_parquet(more, folder / "part-003.parquet")
+    ignored = ["hired", "w", "id", "age"]
+    refused(folder, r"has the column 'y3', which", features=None, ignore=ignored)
+    assert ParquetRows(folder, **PLAIN).n_rows == 1020
+
+
+def test_a_later_file_with_other_types_is_refused(folder):
+    write_parquet(people(20, missing=0).astype({"x3": "float32"}), folder / "part-003.parquet")
+    refused(folder, r"'x3' is of type float in '.*part-003\.parquet', but of type double")
+    write_parquet(people(20, missing=0).assign(race=1), folder / "part-003.parquet")
+    refused(folder, r"'race' is of type int64 in '.*part-003\.parquet'")
+    coded = people(20, missing=0).astype({"race": "category"})
+    write_parquet(coded, folder / "part-003.parquet")
+    assert ParquetRows(folder, **PLAIN).n_rows == 1020
+
+
+def test_missing_and_infinite_features_are_refused_by_place(folder):
+    frame = people(300, missing=0)
+    frame.loc[250, "x5"] = np.nan
+    table = pa.Table.from_pandas(frame, preserve_index=False)  # NaN becomes null
+    pq.write_table(table, folder / "part-003.parquet", row_group_size=120)
+    where = r"of row group 2 of '.*part-003\.parquet'"
+    refused(folder, rf"'x5' is missing in 1 of rows 0 to 59 {where}", batch_rows=100)
+    frame = people(300, missing=0)
+    for value, told in ((np.nan, "missing"), (np.inf, "infinite")):
+        x5 = frame["x5"].to_numpy().copy()
+        x5[250] = value
+        odd = table.set_column(5, "x5", pa.array(x5, from_pandas=False))
+        pq.write_table(odd, folder / "part-003.parquet", row_group_size=120)
+        refused(folder, rf"'x5' is {told}.* in row 10 of rows 0 to 59 {where}", batch_rows=100)
+
+
+def test_missing_attributes_are_refused_by_place(folder):
+    write_parquet(people(300), folder / "part-003.parquet")
+    refused(folder, r"In rows .* of '.*part-003\.parquet': .*missing", error=MissingGroupError)
+
+
+def test_columns_that_are_no_numbers_are_refused_by_name(folder):
+    refused(folder, r"'id' \(.*string\).*fairpca fit", features=None, ignore=["hired", "w"])
+    dated = people(50, missing=0).assign(born=pd.Timestamp("2000-01-01"))
+    write_parquet(dated, folder / "dated.parquet")
+    refused(folder / "dated.parquet", r"'born' is of type timestamp", sensitive="born")
+    refused(folder / "dated.parquet", r"'born' \(timestamp", features=["x1", "born"])
+    refused(folder / "dated.parquet", r"weight 'id' is of type .*string", weight="id")
+
+
+def test_misspelt_and_doubly_used_columns_are_refused(folder):
+    refused(folder, r"sensitive names 'rase'.*Did you mean 'race'", sensitive="rase")
+    refused(folder, r"features names 'y1'", features=["y1"])
+    refused(folder, r"'x1' is named twice, by weight and by features", weight="x1")
+    refused(folder, "sensitive names no column", sensitive=[], error=MissingGroupError)
+    refused(folder, "is left to be a feature", features=[])
+
+
+def test_no_file_and_the_same_file_twice_are_refused(folder, tmp_path):
+    refused(folder / "*.parq", r"No file matches '.*\*\.parq'")
+    refused(tmp_path / "nowhere.parquet", "There is no file")
+    refused([], "empty")
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    refused(empty, "holds no file that ends in .parquet")
+    refused([folder, folder / "part-001.parquet"], "is named twice")
+    (tmp_path / "link.parquet").symlink_to(folder / "part-001.parquet")
+    refused([folder, tmp_path / "link.parquet"], "also as '.*part-001.parquet'")
+
+
+def test_folders_skip_hidden_files_and_refuse_columns_in_their_names(folder, tmp_path):
+    (folder / "_SUCCESS.parquet").write_text("")
+    (folder / ".part.parquet").write_text("")
+    (folder / "_delta_log").mkdir()
+    (folder / "_delta_log" / "0.parquet").write_text("")
+    assert ParquetRows(folder, **PLAIN).n_rows == 1000
+    keyed = tmp_path / "keyed"
+    (keyed / "year=2024").mkdir(parents=True)
+    write_parquet(people(50, missing=0), keyed / "year=2024" / "1.parquet")
+    refused(keyed, "the column 'year' is in their names")
+    assert ParquetRows(keyed / "*" / "*.parquet", **PLAIN).n_rows == 50
+
+
+@pytest.mark.parametrize("content", ["other rows", "nothing"])
+def test_a_file_that_changes_while_it_is_read_is_refused(folder, content):
+    def change(done, total):
+        if done == 100:
+            (folder / "part-002.parquet").write_bytes(b"" if content == "nothing" else other)
+
+    other = write_parquet(people(300, 5, missing=0), folder / "other", 100).read_bytes()
+    how = {"batch_rows": 100, "progress": change, "n_jobs": 1}
+    refused(folder, r"part-002\.parquet' was changed while it was read", **how)
+
+
+def test_a_target_that_was_not_named_is_asked_for_at_once(folder):
+    with pytest.raises(MissingTargetError, match="target names no column"):
+        moments_from_parquet("nowhere.parquet", "race", criterion="equalized_odds")
+    with pytest.raises(MissingTargetError, match="target names no column"):
+        moments_from_csv("nowhere.csv", "race", criterion="equalized_odds")
+
+
+@pytest.mark.parametrize(
+    "how", [{"n_jobs": 0}, {"n_jobs": 1.5}, {"batch_rows": 0}, {"dtype": "int8"}]
+)
+def test_settings_that_make_no_sense_are_refused(folder, how):
+    with pytest.raises(ValueError, match=next(iter(how))):
+        ParquetRows(folder, **PLAIN, **how)
+
+
+def test_no_thread_is_left_after_an_error(folder):
+    def broken(done, total):
+        raise RuntimeError("broken")
+
+    for n_jobs in (1, 3):
+        with pytest.raises(RuntimeError, match="broken"):
+            moments_from_parquet(
+                folder, "race", features=FEATURES, progress=broken, batch_rows=10, n_jobs=n_jobs
+            )
+        assert not [t.name for t in threading.enumerate() if t.name.startswith("fairpca")]
+
+
+def test_ragged_and_wrong_lines_of_text_files_are_refused_by_place(tmp_path):
+    frame = people(300, missing=0).drop(columns=["hired", "w", "id", "age"])
+    frame.to_csv(tmp_path / "1.csv", index=False)
+    lines = (tmp_path / "1.csv").read_text().splitlines()
+    second = tmp_path / "2.csv"
+    second.write_text("\n".join([*lines[:200], "1,2,3"]))
+    with pytest.raises(TableError, match=r"2\.csv' has a line with 3 fields instead of 17"):
+        moments_from_csv(tmp_path, "race")
+    second.write_text("\n".join([*lines[:200], "oops," + lines[200].partition(",")[2]]))
+    with pytest.raises(TableError, match=r"'x0' has 'oops' in rows .* of '.*2\.csv'"):
+        moments_from_csv(tmp_path, "race")
+    second.write_text("\n".join([*lines[:200], "?," + lines[200].partition(",")[2]]))
+    with pytest.raises(TableError, match=r"'x0' is missing in 1 of rows .* of '.*2\.csv'"):
+        moments_from_csv(tmp_path, "race")
+    second.write_text("\n".join(lines[:200]).replace("x3", "y3"))
+    with pytest.raises(TableError, match=r"2\.csv' lacks the column 'x3'"):
+        moments_from_csv(tmp_path, "race")
+
+
+def test_text_files_that_are_cut_off_or_none_are_refused(tmp_path, folder):
+    packed = tmp_path / "p.csv.gz"
+    frame = people(3000, missing=0).drop(columns=["hired", "w", "id", "age"])
+    packed.write_bytes(gzip.compress(frame.to_csv(index=False).encode())[:-2000])
+    with pytest.raises(TableError, match=r"p\.csv\.gz"):
+        moments_from_csv(packed, "race")
+    with pytest.raises(TableError, match="ParquetRows"):
+        CSVRows(folder / "part-000.parquet", sensitive="race")
+    (tmp_path / "empty.csv").write_text("")
+    with pytest.raises(TableError, match="is empty"):
+        CSVRows(tmp_path / "empty.csv", sensitive="race")
