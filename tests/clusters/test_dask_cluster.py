@@ -84,8 +84,9 @@ def test_a_fit_survives_the_death_of_a_worker(client, tmp_path):
     victims = []
 
     def kill_a_worker():
-        while len(readers(tmp_path)) < 2:  # both are at work
-            time.sleep(0.01)
+        deadline = time.monotonic() + 20
+        while len(readers(tmp_path)) < 2 and time.monotonic() < deadline:
+            time.sleep(0.01)  # until both are at work
         time.sleep(0.4)  # and have moments of some partitions
         victims.append(readers(tmp_path).pop())
         os.kill(victims[0], signal.SIGKILL)

@@ -79,6 +79,21 @@ def test_interrupted_work_goes_on_with_the_same_bits(folder, tmp_path, n_jobs, a
     assert list(path.parent.iterdir()) == []
 
 
+def test_work_that_a_user_stops_loses_nothing(folder, tmp_path):
+    path = tmp_path / "fit.checkpoint"
+
+    def stop(done, total):
+        if done > 900:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        moments(folder, path, progress=stop, checkpoint_seconds=1e9)
+    told = []
+    again = moments(folder, path, progress=lambda *rows: told.append(rows))
+    assert told[0][0] > 900
+    assert same_bits(again, moments(folder))
+
+
 def test_a_checkpoint_holds_rows_as_rows(tmp_path):
     frame = people(90, missing=0)[["race"]]
     frame[[f"y{j}" for j in range(70)]] = np.random.default_rng(0).normal(size=(90, 70))

@@ -5,25 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import SingleGroupError
+from .attribute_plans import (
+    FEWEST_ROWS,
+    MOST_GROUPS,
+    NUMERIC_FROM,
+    cut_in_two,
+    plan_levels,
+)
 from .results import Attribute, Group
 from .roles import as_text, is_known
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
-
-FEWEST_ROWS = 20
-"""Groups of fewer rows are not measured: a half of them, in folds, is no evidence."""
-
-MOST_GROUPS = 12
-"""Of more groups, the smaller ones are measured together."""
-
-NUMERIC_FROM = 11
-"""Numbers with at least this many distinct values are a quantity, not groups."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,35 +76,13 @@ def measure_attribute(column: Series) -> Measured:
     merged; where even together they have fewer than 20 rows, they count as unknown.
     """
     name = str(column.name)
-    if _is_quantity(column):
+    if is_quantity(column):
         return _in_two_bands(name, column)
     known = is_known(column)
     texts = column.astype(object).where(known).map(as_text, na_action="ignore")
-    counts = texts.value_counts()  # most rows first
-    kept = [label for label in counts.index[: MOST_GROUPS - 1] if counts[label] >= FEWEST_ROWS]
-    if len(counts) == MOST_GROUPS and counts.iloc[-1] >= FEWEST_ROWS:
-        kept = list(counts.index)
-    rare = [label for label in counts.index if label not in set(kept)]
-    n_rare = int(counts[rare].sum())
-    labels, note = list(kept), ""
-    merged: str | None = None
-    if rare and n_rare >= FEWEST_ROWS:
-        merged = rare[0] if len(rare) == 1 else f"other ({_some(rare)})"
-        labels.append(merged)
-        if len(rare) > 1:
-            note = f"{len(rare)} levels with few rows are measured together: {_some(rare)}."
-    elif rare:
-        note = (
-            f"{n_rare} row(s) of {_some(rare)} are too few to be measured (at least {FEWEST_ROWS} "
-            f"are needed) and count as unknown."
-        )
-    position = {label: code for code, label in enumerate(kept)}
-    if merged is not None:
-        position |= dict.fromkeys(rare, len(kept))
-    codes = texts.map(position).fillna(-1).to_numpy().astype(int)
-    _check_two_groups(name, labels, counts, int(np.count_nonzero(~known)))
-    fitted = np.array([*labels, None], dtype=object)[codes]
-    return Measured(name, (name,), "levels", tuple(labels), codes, fitted, note)
+    plan = plan_levels(name, texts.value_counts().to_dict(), int(np.count_nonzero(~known)))
+    codes = texts.map(plan.position).fillna(-1).to_numpy().astype(int)
+    return Measured(name, (name,), "levels", plan.labels, codes, plan.fitted(codes), plan.note)
 
 
 def intersections(attributes: Sequence[Measured]) -> list[Measured]:
@@ -159,7 +134,8 @@ def _joint(attributes: Sequence[Measured]) -> Measured | None:
     )
 
 
-def _is_quantity(column: Series) -> bool:
+def is_quantity(column: Series) -> bool:
+    """Whether a column is a quantity: numbers with many distinct values."""
     numeric = column.dtype.kind in "iuf" if hasattr(column.dtype, "kind") else False
     return bool(numeric) and column.nunique() >= NUMERIC_FROM
 
@@ -168,37 +144,14 @@ def _in_two_bands(name: str, column: Series) -> Measured:
     values = column.to_numpy(dtype=float, na_value=np.nan)
     values = np.where(np.isfinite(values), values, np.nan)
     known = np.isfinite(values)
-    distinct = np.unique(values[known])
-    cut = float(min(np.median(values[known]), distinct[-2]))
+    cut = cut_in_two(name, *np.unique(values[known], return_counts=True))
     labels = (f"{name} ≤ {cut:g}", f"{name} > {cut:g}")
     codes = np.where(known, (values > cut).astype(int), -1)
     counts = np.bincount(codes[known], minlength=2)
-    if counts.min() < FEWEST_ROWS:
-        raise SingleGroupError(
-            f"The sensitive column '{name}' has {counts.min()} row(s) on one side of {cut:g}, but "
-            f"at least {FEWEST_ROWS} are needed to measure anything. Give more rows."
-        )
     if counts[1] > counts[0]:
         labels, codes = labels[::-1], np.where(known, 1 - codes, -1)
     note = f"Made uncorrelated as a number; measured in two bands, cut at the median {cut:g}."
     return Measured(name, (name,), "numeric", labels, codes, values, note)
-
-
-def _check_two_groups(name: str, labels: Sequence[str], counts: Any, n_missing: int) -> None:
-    if len(labels) >= 2:
-        return
-    found = ", ".join(f"'{label}' ({count})" for label, count in list(counts.items())[:4])
-    missing = f", {n_missing} missing" if n_missing else ""
-    raise SingleGroupError(
-        f"The sensitive column '{name}' has fewer than two groups of at least {FEWEST_ROWS} rows "
-        f"({found or 'no value at all'}{missing}), so there is nothing to compare. Name another "
-        f"column, or give more rows."
-    )
-
-
-def _some(labels: Sequence[str]) -> str:
-    shown = ", ".join(map(str, labels[:3]))
-    return shown if len(labels) <= 3 else f"{shown} and {len(labels) - 3} more"
 
 
 def measured_attributes(

@@ -7,20 +7,17 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
-from ..errors import InfeasibleError
-from ..estimators import FairKernelPCA, FairPCA, collect_moments
-from ..peers import LEACE, PCA
 from ..persistence import FairModel
-from ..tables import TableEncoder
+from ..tables import Table, TableEncoder, read_table
 from .attributes import estimator_columns, measured_attributes
-from .errors import AuditError, TargetError
-from .preparation import as_table, roles_in, usual_components
-from .representations import COVARIANCE_TOLERANCE, approximation_for, fewer_and_fewer
+from .errors import AuditError
+from .large_tables import check_criterion, fit_large_table
+from .preparation import as_table, roles_in
 from .roles import binary_target
-
-TABLE_METHODS = ("fair_pca", "fair_kernel_pca", "leace", "pca")
+from .table_estimators import Wish
+from .table_parts import Progress
+from .table_paths import are_many, is_large, is_on_disk
 
 
 def fit_table(
@@ -38,13 +35,23 @@ def fit_table(
     intersectional: bool = False,
     seed: int = 0,
     data: str | os.PathLike[str] | None = None,
+    columns: Sequence[str] | None = None,
+    header: bool | None = None,
+    skip_lines: int = 0,
+    checkpoint: str | os.PathLike[str] | None = None,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
     **options: Any,
 ) -> FairModel:
     """Fit a fair representation to a table with messy columns, ready to be saved.
 
     Parameters
     ----------
-    table, sensitive, target, positive, ignore, data
+    table : DataFrame, Table, path, or sequence of paths
+        A table in memory, a file, or the name of a built-in data set, as in `fairpca.audit`; or
+        several files of the same columns, as a pattern (``"loans/*.parquet"``), a folder or a
+        list. These, and files of more than a million rows or 500 MB, are read in batches.
+    sensitive, target, positive, ignore, data
         As in `fairpca.audit`. The target is no feature; its values matter for criteria other than
         demographic parity only.
     method : {"fair_pca", "fair_kernel_pca", "leace", "pca"}
@@ -60,6 +67,16 @@ def fit_table(
     intersectional : bool
         Whether to compare joint groups.
     seed : int
+    columns, header, skip_lines
+        How to read text files, as in `fairpca.tables.read_table`.
+    checkpoint : path, optional
+        Where to keep what was summed up of the batches. After an interruption the same call
+        continues from there, with the same result; the file is removed at the end.
+    n_jobs : int, optional
+        Threads that read and encode batches; by default as many as BLAS may use. The result is
+        the same to the last bit.
+    progress : callable, optional
+        Called with the rows done, the rows there are (None where unknown) and what is being done.
     **options
         More parameters of the estimator, such as ``covariance_tol``, which is 0.05 here: groups
         of real tables seldom have equal covariances in many dimensions.
@@ -70,6 +87,15 @@ def fit_table(
         With `transform` for frames of the same columns (sensitive ones are not needed), `save` and
         the numbers of the fit. **Equal means do not hide what a non-linear model can see**: run
         `fairpca.audit` on the same table.
+
+    Notes
+    -----
+    Tables that are read in batches are read twice, in bounded memory. First the groups are counted
+    over all rows, and what the columns are is learned from up to 200,000 rows drawn at random; then
+    all rows are encoded and summed up. Up to 200,000 rows, the result is that of a table in memory.
+    Where there are more, a level of a feature that is not among the drawn rows is unknown to the
+    model, and ``info["unknown_levels"]`` counts its rows; a text in a column of numbers is an
+    error.
 
     Examples
     --------
@@ -83,49 +109,59 @@ def fit_table(
     >>> model.transform(people.drop(columns="sex")).shape
     (200, 2)
     """
-    if method not in TABLE_METHODS:
-        raise AuditError(f"method='{method}' is none of {', '.join(map(repr, TABLE_METHODS))}.")
-    table = as_table(table, data)
+    wish = Wish(method, n_components, match, tradeoff, criterion, intersectional, seed, options)
+    in_batches = checkpoint is not None or n_jobs is not None
+    if in_batches and not is_on_disk(table):
+        raise AuditError(
+            "checkpoint and n_jobs are for tables on disk, which are read in batches, but this "
+            "one is in memory. Leave them out, or name the files."
+        )
+    reading: dict[str, Any] = {"columns": columns, "header": header, "skip_lines": skip_lines}
+    if in_batches or are_many(table) or is_large(table):
+        return fit_large_table(
+            table,
+            sensitive,
+            target,
+            wish,
+            positive=positive,
+            ignore=ignore,
+            checkpoint=checkpoint,
+            n_jobs=n_jobs,
+            progress=progress,
+            **reading,
+        )
+    if isinstance(table, str | os.PathLike):
+        table = read_table(table, data=data, **reading)
+    elif columns is not None or header is not None or skip_lines:
+        raise AuditError(
+            "columns, header and skip_lines tell how to read text files, but this table is in "
+            "memory. Leave them out."
+        )
+    return _fit_in_memory(as_table(table, data), sensitive, target, wish, positive, ignore)
+
+
+def _fit_in_memory(
+    table: Table,
+    sensitive: str | Sequence[str] | None,
+    target: str | None,
+    wish: Wish,
+    positive: Any,
+    ignore: Sequence[str],
+) -> FairModel:
     roles = roles_in(table, sensitive, target, ignore)
     frame = table.frame
     y = None
-    if roles.target is not None and criterion != "demographic_parity":
+    if roles.target is not None and wish.criterion != "demographic_parity":
         is_positive, known, _ = binary_target(frame[roles.target], positive)
         frame, y = frame[known], is_positive[known].astype(int)
-    elif criterion != "demographic_parity":
-        raise TargetError(
-            f"criterion='{criterion}' compares groups among rows with the same outcome, and no "
-            f"target was named. Name one."
-        )
+    else:
+        check_criterion(wish, roles)
     frame = frame.reset_index(drop=True)
     attributes = measured_attributes(frame, roles.sensitive, joint=False)
     encoder = TableEncoder().fit(frame[list(roles.features)])
     X = encoder.transform(frame[list(roles.features)])
-    k = usual_components(X.shape[1]) if n_components is None else n_components
     columns, kinds = estimator_columns(attributes, np.arange(len(frame)))
-    choices: dict[str, Any] = {
-        "criterion": criterion,
-        "intersectional": intersectional,
-        "sensitive_kinds": kinds,
-        "missing_sensitive": "ignore",
-    }
-    if match == "covariances":
-        options = {"covariance_tol": COVARIANCE_TOLERANCE, **options}
-    if method == "fair_pca":
-        fair = FairPCA(k, match=match, tradeoff=tradeoff, random_state=seed, **choices, **options)
-        ours = n_components is None and match == "covariances"
-        numbers = fewer_and_fewer(k) if ours else (k,)
-        estimator: Any = _first_that_fits(fair, numbers, X, y, columns)
-    elif method == "fair_kernel_pca":
-        options = {"approximation": approximation_for(len(X)), **options}
-        estimator = FairKernelPCA(
-            k, tradeoff=tradeoff, random_state=seed, **choices, **options
-        ).fit(X, y, sensitive_features=columns)
-    else:
-        moments = collect_moments(X, columns, y=y, **choices)
-        estimator = (LEACE(**options) if method == "leace" else PCA(k, **options)).fit_moments(
-            moments
-        )
+    estimator = wish.fitted_to_rows(X, y, columns, kinds)
     info = {
         "data": table.name,
         "fingerprint": table.fingerprint,
@@ -139,16 +175,3 @@ def fit_table(
         },
     }
     return FairModel(encoder, estimator, info)
-
-
-def _first_that_fits(
-    fair: FairPCA, numbers: Sequence[int], X: np.ndarray, y: Any, columns: dict
-) -> FairPCA:
-    """Fit with the first of these numbers of components that is possible."""
-    *tried, last = numbers
-    for k in tried:
-        try:
-            return clone(fair).set_params(n_components=k).fit(X, y, sensitive_features=columns)
-        except InfeasibleError:
-            continue
-    return fair.set_params(n_components=last).fit(X, y, sensitive_features=columns)

@@ -18,11 +18,10 @@ BLOCK_ROWS = 8192
 def block_rows(d: int) -> int:
     """Return how many rows of `d` features make a block.
 
-    Few features: blocks that stay in the cache. Many: at most 4 million numbers, or half a d x d
-    matrix of them, so that a shifted or weighted copy of a block stays small next to the matrix,
-    and adding a product to it is little work next to the product.
+    Few features: blocks that stay in the cache. Many: at most 4 million numbers, so that a shifted
+    or weighted copy of a block stays small next to a d x d matrix or a gigabyte of rows.
     """
-    return BLOCK_ROWS // 2 if d <= 128 else max(64, min(BLOCK_ROWS, max(2**22 // d, d // 2)))
+    return BLOCK_ROWS // 2 if d <= 128 else max(64, min(BLOCK_ROWS, 2**22 // d))
 
 
 @dataclass(frozen=True)

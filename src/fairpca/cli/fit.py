@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +13,14 @@ from rich.console import Console
 from rich.text import Text
 
 from ..whole_files import whole_file
-from .failures import check_outputs, one_clear_line
+from .failures import (
+    INTERRUPTED,
+    Refusal,
+    check_outputs,
+    complain,
+    one_clear_line,
+)
+from .fit_facts import facts_of
 from .options import (
     Columns,
     Components,
@@ -27,6 +36,7 @@ from .options import (
     Target,
     names_in,
 )
+from .waiting import shown_rows
 
 
 class Method(StrEnum):
@@ -59,13 +69,19 @@ EXAMPLES = """
   fairpca fit loans.csv --sensitive race --sensitive sex --target approved --out model.fairpca
 
   fairpca fit loans.csv -s race --match covariances --n-components 10 --out model.fairpca
+
+  fairpca fit 'loans/*.parquet' -s race --checkpoint loans.checkpoint --out model.fairpca
 """
 
 
 def fit(
     table: Annotated[
-        str,
-        typer.Argument(metavar="DATA", help="A CSV, Parquet or Feather file, or a built-in name."),
+        list[str],
+        typer.Argument(
+            metavar="DATA",
+            help="A CSV, Parquet or Feather file, or a built-in name; or several files of the same "
+            "columns, a pattern in quotes, or a folder.",
+        ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The model; its card goes beside it.")],
     sensitive: Sensitive = None,
@@ -90,6 +106,25 @@ def fit(
     columns: Columns = None,
     header: Header = None,
     skip_lines: SkipLines = 0,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where to keep how far the work is; after an interruption the same command "
+            "continues from there. Reads in batches.",
+        ),
+    ] = None,
+    n_jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--n-jobs",
+            "--jobs",
+            "-j",
+            min=1,
+            help="Threads that read and encode. Reads in batches.",
+            show_default="one per core",
+        ),
+    ] = None,
     seed: Seed = 0,
     data: DataFolder = None,
     force: Force = False,
@@ -99,68 +134,79 @@ def fit(
 
     The file holds numbers and text, no code. It maps new files with `fairpca transform`, which
     needs the features only, not the sensitive columns.
+
+    Several files, and files of more than a million rows or 500 MB, are read in batches, twice: in
+    bounded memory, whatever their size.
     """
     card = out.with_suffix(".md")
     console = Console(quiet=quiet)
-    with one_clear_line():
-        check_outputs(out, card, force=force, inputs=[table])
+    given = table[0] if len(table) == 1 else table
+    with one_clear_line(), _can_be_continued(checkpoint):
         from ..auditing import fit_table
+        from ..auditing.table_paths import input_files
         from ..persistence import model_card
-        from ..tables import read_table
 
-        read = read_table(
-            table,
-            data=data,
-            columns=names_in(columns),
-            header=header,
-            skip_lines=skip_lines,
-        )
+        inputs = input_files(given)
+        check_outputs(out, card, force=force, inputs=inputs)
+        _check_checkpoint(checkpoint, [out, card, *inputs])
+        if checkpoint is not None and checkpoint.exists() and not quiet:
+            Console(stderr=True, soft_wrap=True).print(
+                f"Continuing from {checkpoint}", markup=False, highlight=False
+            )
         options: dict[str, Any] = {}
         if match is Match.covariances:
             options["covariance_tol"] = covariance_tol
-        model = fit_table(
-            read,
-            sensitive or None,
-            target,
-            method=method.replace("-", "_"),
-            n_components=n_components,
-            match=match.value,
-            tradeoff=tradeoff,
-            criterion=criterion.replace("-", "_"),
-            positive=positive,
-            ignore=ignore or (),
-            intersectional=intersectional,
-            seed=seed,
-            **options,
-        )
+        with shown_rows(quiet=quiet) as say:
+            model = fit_table(
+                given,
+                sensitive or None,
+                target,
+                method=method.replace("-", "_"),
+                n_components=n_components,
+                match=match.value,
+                tradeoff=tradeoff,
+                criterion=criterion.replace("-", "_"),
+                positive=positive,
+                ignore=ignore or (),
+                intersectional=intersectional,
+                seed=seed,
+                data=data,
+                columns=names_in(columns),
+                header=header,
+                skip_lines=skip_lines,
+                checkpoint=checkpoint,
+                n_jobs=n_jobs,
+                progress=say,
+                **options,
+            )
         model.save(out)
         with whole_file(card) as draft:
             draft.write_text(model_card(model), encoding="utf-8")
-    for line in _facts(model):
+    for line in facts_of(model):
         console.print(Text(line))
     console.print(
         f"The model is in {out}, its card in {card}", soft_wrap=True, markup=False, highlight=False
     )
 
 
-def _facts(model) -> list[str]:  # type: ignore[no-untyped-def]
-    estimator = model.estimator
-    n_columns = len(model.output_names)
-    lines = [f"{type(estimator).__name__}: {n_columns} columns from {model.info['n_rows']:,} rows"]
-    if hasattr(estimator, "explained_variance_ratio_"):
-        kept = float(sum(estimator.explained_variance_ratio_))
-        lines.append(f"variance kept: {kept:.1%}")
-    if hasattr(estimator, "mean_gap_"):
-        gap = estimator.mean_gap_
-        lines.append(f"largest difference of group means left: {gap:.1e} standard deviations")
-    if hasattr(estimator, "covariance_gap_"):
-        lines.append(f"largest relative difference of covariances left: {gap_text(estimator)}")
-    lines.append(
-        "Equal means do not hide what a non-linear model can see: run fairpca audit on the table."
-    )
-    return lines
+@contextmanager
+def _can_be_continued(checkpoint: Path | None) -> Iterator[None]:
+    """Say that nothing is lost where an interrupted command left a checkpoint."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if checkpoint is None or not checkpoint.exists():
+            raise
+        complain(
+            f"Interrupted; no model was written. The same command continues from {checkpoint}."
+        )
+        raise typer.Exit(INTERRUPTED) from None
 
 
-def gap_text(estimator) -> str:  # type: ignore[no-untyped-def]
-    """Return the covariance gap in two digits."""
-    return f"{estimator.covariance_gap_:.2g}"
+def _check_checkpoint(checkpoint: Path | None, others: list[Path]) -> None:
+    if checkpoint is None:
+        return
+    if checkpoint.is_dir():
+        raise Refusal(f"{checkpoint} is a folder, but the checkpoint is a file. Add a file name.")
+    if checkpoint.absolute() in [other.absolute() for other in others]:
+        raise Refusal(f"{checkpoint} is also read or written. Give the checkpoint its own name.")

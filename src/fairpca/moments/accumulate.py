@@ -20,7 +20,7 @@ from ..arrays import (
     quiet_overflow,
     take_rows,
 )
-from ..batches import Rows, row_blocks
+from ..batches import BLOCK_ROWS, Rows, row_blocks
 from ..batches.device_rows import rows_per_block
 from ..batches.streamed_rows import StreamedRows, arriving
 from ..parallel import share_blocks
@@ -156,7 +156,11 @@ def _pass(
                 products.add(B, block)
         return sums, products
 
-    size = rows.rows_at_once if isinstance(rows, StreamedRows) else rows_per_block(X)
+    if isinstance(rows, StreamedRows):
+        size = rows.rows_at_once
+    else:
+        # Adding a product to a d x d matrix costs as much as d rows of a copy.
+        size = max(rows_per_block(X), min(BLOCK_ROWS, X.shape[1]) if kind is not Products else 0)
     blocks = list(row_blocks(rows.n_rows, size))
     parts = share_blocks(work, blocks, d=X.shape[1]) if is_numpy(X) else [work(blocks)]
     sums, products = parts[0]

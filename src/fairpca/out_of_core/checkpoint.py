@@ -12,6 +12,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from glob import escape
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -142,7 +143,10 @@ class Checkpoint:
             If the file is no checkpoint, damaged, or one of other files or another question.
         """
         try:
-            content = self.path.read_bytes()
+            with self.path.open("rb") as stream:
+                first_line = stream.readline(len(FIRST_LINE))
+                self._check_first_line(first_line)
+                content = stream.read()
         except FileNotFoundError:
             return SumSoFar()
         except OSError as error:
@@ -165,16 +169,18 @@ class Checkpoint:
                 raise
             raise self._refused("is damaged: its contents are not those of one") from error
 
-    def _checked(self, content: bytes) -> Any:
-        if not content.startswith(FIRST_LINE):
-            if content.startswith(NAME):
-                raise self._refused("was written by another version of fairpca")
+    def _check_first_line(self, line: bytes) -> None:
+        """Refuse other files before they are read: they may be large."""
+        if line.startswith(NAME) and line != FIRST_LINE:
+            raise self._refused("was written by another version of fairpca, or is truncated")
+        if line != FIRST_LINE:
             raise CheckpointError(
                 f"'{self.path}' is not a checkpoint of fairpca, and is left alone. Give the "
                 f"checkpoint another name."
             )
-        body_start = len(FIRST_LINE) + DIGITS + 1
-        digest, body = content[len(FIRST_LINE) : body_start], content[body_start:]
+
+    def _checked(self, content: bytes) -> Any:
+        digest, body = content[: DIGITS + 1], content[DIGITS + 1 :]
         size = announced_size(body)
         if len(digest) <= DIGITS or (size is not None and len(body) < size):
             raise self._refused("is truncated")
@@ -188,7 +194,7 @@ class Checkpoint:
 
     def remove(self) -> None:
         """Remove the file, and drafts that killed processes left."""
-        for draft in self.path.parent.glob(f".{self.path.name}.????????"):
+        for draft in self.path.parent.glob(f".{escape(self.path.name)}.????????"):
             with contextlib.suppress(OSError):
                 draft.unlink()
         self.path.unlink(missing_ok=True)

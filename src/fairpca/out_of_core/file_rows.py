@@ -124,10 +124,11 @@ class FileRows(RowsElsewhere):
             keeps.save(question, so_far)  # at once: a place that cannot be written to is told early
         if self.progress is not None and so_far.rows_done:
             self.progress(so_far.rows_done, self.n_rows)  # what an earlier run has done
-        saved = time.monotonic()
+        saved, latest = time.monotonic(), so_far
 
         def after_each(now: SumSoFar) -> None:
-            nonlocal saved
+            nonlocal saved, latest
+            latest = now
             if self.progress is not None:
                 self.progress(now.rows_done, self.n_rows)
             if keeps is not None and time.monotonic() - saved >= self.checkpoint_seconds:
@@ -145,7 +146,7 @@ class FileRows(RowsElsewhere):
                 self._check_unchanged()  # or that is what went wrong
             if keeps is not None:
                 with contextlib.suppress(ValueError):  # what went wrong first is what matters
-                    keeps.save(question, so_far)
+                    keeps.save(question, latest)
             raise
         if keeps is not None:
             keeps.remove()

@@ -8,8 +8,8 @@ when, changes nothing of this.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from threading import Condition, Thread
 from typing import Any
 
@@ -51,9 +51,10 @@ def sum_in_order(
     n_jobs : int
         How many of them. At most one stretch more than that is open.
     so_far : SumSoFar
-        Where to start; kept up to date.
+        Where to start.
     after_each : callable
-        Called in this thread after additions. What it raises ends the work.
+        Called in this thread with where the work stands, after additions. What it raises ends the
+        work.
     """
     # Threads that enter and leave `catch_warnings`, as scikit-learn's checks do, may restore the
     # filters of one another; what was set before is set again at the end.
@@ -62,10 +63,10 @@ def sum_in_order(
         try:
             while workers.wait():
                 workers.add()
-                after_each(so_far)
+                after_each(workers.so_far)
         finally:
             workers.stop()
-    return so_far.total
+    return workers.so_far.total
 
 
 class _Workers:
@@ -111,20 +112,27 @@ class _Workers:
         for lane in lanes.values():
             while lane.sum.added in lane.waiting:
                 result, rows = lane.waiting.pop(lane.sum.added)
-                lane.sum.total = plus(lane.sum.total, result)
-                lane.sum.added, lane.sum.rows = lane.sum.added + 1, lane.sum.rows + rows
+                before = lane.sum
+                total = plus(before.total, result)
+                lane.sum = OpenSum(total, before.added + 1, before.rows + rows)
         with self.changed:
-            so_far = self.so_far
-            for number, lane in lanes.items():
-                lane.sum.ended = lane.ended and lane.sum.added == lane.started
-                so_far.open[number] = lane.sum
-            while self._is_complete(so_far.finished):
-                stretch = self.lanes.pop(so_far.finished).sum
-                so_far.total = plus(so_far.total, stretch.total)
-                so_far.rows += stretch.rows
-                so_far.open.pop(so_far.finished, None)
-                so_far.finished += 1
+            self.so_far = self._merged(lanes)
             self.changed.notify_all()
+
+    def _merged(self, lanes: Mapping[int, _Lane]) -> SumSoFar:
+        """Return where the work stands; stretches that are complete, and next, join the total."""
+        before = self.so_far
+        total, finished, rows = before.total, before.finished, before.rows
+        opened = dict(before.open)
+        for number, lane in lanes.items():
+            ended = lane.ended and lane.sum.added == lane.started
+            opened[number] = replace(lane.sum, ended=ended)
+        while self._is_complete(finished):
+            stretch = self.lanes.pop(finished).sum
+            total, rows = plus(total, stretch.total), rows + stretch.rows
+            opened.pop(finished, None)
+            finished += 1
+        return SumSoFar(total, finished, rows, opened)
 
     def _is_complete(self, number: int) -> bool:
         lane = self.lanes.get(number)

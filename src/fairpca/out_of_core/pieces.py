@@ -8,8 +8,11 @@ from typing import Any, Protocol
 
 from ..tables.adapters import import_arrow
 
-PIECE_BYTES, FEWEST_ROWS, MOST_ROWS = 2**24, 2**10, 2**17
-"""A piece holds about so many bytes of features, and rows within these bounds."""
+PIECE_BYTES = 2**24
+"""Features of a piece. Allocations of 32 MB and more would be made anew every time."""
+
+BLOCK_ROWS, MOST_ROWS = 2**12, 2**17
+"""A piece is a whole number of blocks, and has no more rows than this."""
 
 
 @dataclass(frozen=True)
@@ -43,17 +46,17 @@ class Stretch(Protocol):
 
 
 def rows_per_piece(n_features: int, itemsize: int) -> int:
-    """Return how many rows make a piece: a power of two.
+    """Return how many rows make a piece.
 
     For very many features a piece has at least as many rows, so that its moments are a matrix.
 
     Examples
     --------
     >>> rows_per_piece(64, itemsize=4), rows_per_piece(1000, itemsize=8)
-    (65536, 2048)
+    (65536, 4096)
     """
-    fit = max(PIECE_BYTES // max(1, n_features * itemsize), FEWEST_ROWS)
-    rows = max(1 << (fit.bit_length() - 1), 1 << (n_features - 1).bit_length())
+    fit = PIECE_BYTES // max(1, n_features * itemsize)
+    rows = max(fit // BLOCK_ROWS, -(-n_features // BLOCK_ROWS)) * BLOCK_ROWS
     return min(rows, MOST_ROWS)
 
 

@@ -1,14 +1,28 @@
-"""Where a sum stands: what is added, and what was begun."""
+"""Where a sum stands: what is added, and what was begun.
+
+These values never change, so that work that is interrupted anywhere leaves one that is true.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 
-@dataclass
+@dataclass(frozen=True)
 class OpenSum:
-    """The sum of a stretch that is not part of the total yet: what a checkpoint keeps of it."""
+    """The sum of a stretch that is not part of the total yet.
+
+    Parameters
+    ----------
+    total : any
+        Sum of its first pieces; None if there was nothing to add.
+    added, rows : int
+        How many pieces these are, and how many rows they have.
+    ended : bool
+        Whether there are no more.
+    """
 
     total: Any = None
     added: int = 0
@@ -16,7 +30,7 @@ class OpenSum:
     ended: bool = False
 
 
-@dataclass
+@dataclass(frozen=True)
 class SumSoFar:
     """Where the work stands.
 
@@ -33,7 +47,7 @@ class SumSoFar:
     total: Any = None
     finished: int = 0
     rows: int = 0
-    open: dict[int, OpenSum] = field(default_factory=dict)
+    open: Mapping[int, OpenSum] = field(default_factory=dict)
 
     @property
     def rows_done(self) -> int:

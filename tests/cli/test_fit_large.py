@@ -1,0 +1,283 @@
+"""`fairpca fit` on many files, as somebody types it, interrupts it, and starts it again."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet
+import pytest
+from typer.testing import CliRunner
+
+from auditing.people import made_up_people
+from fairpca.auditing import encoded_rows, large_tables
+from fairpca.cli.app import app
+from fairpca.cli.waiting import Pace, _row_lines
+from fairpca.persistence import FairModel
+
+FIT = ("--sensitive", "sex", "--target", "paid", "--out", "model.fairpca")
+ARRAYS = ("components_", "mean_", "explained_variance_", "explained_variance_ratio_")
+
+SLOWLY = """
+import sys, time
+from fairpca.auditing import encoded_rows, table_parts
+from fairpca.cli import main
+table_parts.CHECKPOINT_SECONDS = 0.0
+encode = encoded_rows.EncodeThen.encoded
+def slowly(self, part):
+    time.sleep(0.3)
+    return encode(self, part)
+encoded_rows.EncodeThen.encoded = slowly
+sys.argv = ["fairpca", *sys.argv[1:]]
+main()
+"""
+
+
+@pytest.fixture
+def fairpca(monkeypatch, tmp_path):
+    """Run the command line in a folder with people in four Parquet files, and in two CSV files."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    people = made_up_people(n=1200)
+    os.mkdir("parts")
+    for i in range(4):
+        rows = people[i * 300 : (i + 1) * 300]
+        rows.to_parquet(f"parts/{i}.parquet", index=False, row_group_size=100)
+    os.mkdir("texts")
+    people[:500].to_csv("texts/0.csv", index=False)
+    people[500:].to_csv("texts/1.csv", index=False)
+    people.to_csv("people.csv", index=False)
+    return lambda *arguments: CliRunner().invoke(app, list(arguments))
+
+
+def assert_refused(result, message, *absent):
+    """One clear line, exit code 2, no traceback, no file."""
+    assert result.exit_code == 2, result.output
+    (line,) = result.stderr.strip().splitlines()
+    assert message in line
+    for name in ("model.fairpca", "model.md", *absent):
+        assert not os.path.exists(name)
+    assert not [name for name in os.listdir() if name.startswith(".")]
+
+
+def assert_same_arrays(one, other):
+    """The same model to the last bit."""
+    one, other = FairModel.load(one), FairModel.load(other)
+    for name in ARRAYS:
+        np.testing.assert_array_equal(getattr(one.estimator, name), getattr(other.estimator, name))
+    np.testing.assert_array_equal(one.encoder.mean_, other.encoder.mean_)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [("parts/*.parquet",), ("parts",), ("texts/0.csv", "texts/1.csv"), ("texts/?.csv",)],
+)
+def test_patterns_folders_and_several_files_are_one_table(fairpca, data):
+    result = fairpca("fit", *data, *FIT)
+    assert result.exit_code == 0, result.output
+    n_files = 4 if data[0].startswith("parts") else 2
+    assert f"from 1,200 rows of {n_files} files" in result.stdout
+    assert "Fitting to the rows: 1,200" in result.stderr or "texts" in data[0]
+    assert fairpca("fit", "people.csv", *FIT[:-1], "whole.fairpca", "-q").exit_code == 0
+    people = pd.read_csv("people.csv")
+    found, expected = (
+        FairModel.load(name).transform(people) for name in ("model.fairpca", "whole.fairpca")
+    )
+    np.testing.assert_allclose(np.abs(found), np.abs(expected), atol=1e-8)
+
+
+def test_the_sample_and_unknown_levels_are_told(fairpca, monkeypatch):
+    monkeypatch.setattr(large_tables, "SAMPLE_ROWS", 100)
+    rows = pd.read_parquet("parts/3.parquet")
+    rows.loc[:29, "town"] = [f"[red]Island {i}[/red]" for i in range(30)]
+    rows.to_parquet("parts/3.parquet", index=False)
+    result = fairpca("fit", "parts", *FIT)
+    assert result.exit_code == 0, result.output
+    assert "learned from a sample of 100 of 1,200 rows" in result.stdout
+    assert "not in the sample count as unknown: town (" in result.stdout
+    card = Path("model.md").read_text(encoding="utf-8")
+    assert "sample\\_rows | 100" in card
+    assert "unknown\\_levels, town |" in card
+
+
+def test_a_killed_fit_continues_with_the_same_result(fairpca, monkeypatch, tmp_path):
+    arguments = ["fit", "parts", *FIT, "--checkpoint", "kept", "--n-components", "4"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLOWLY, *arguments], cwd=tmp_path, stderr=subprocess.DEVNULL
+    )
+    try:
+        deadline = time.monotonic() + 60
+        while not _rows_kept("kept"):
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert os.path.exists("kept")
+    assert not os.path.exists("model.fairpca")
+
+    encoded = []
+    encode = encoded_rows.EncodeThen.encoded
+    monkeypatch.setattr(
+        encoded_rows.EncodeThen,
+        "encoded",
+        lambda self, part: encoded.append(part.n_rows) or encode(self, part),
+    )
+    result = fairpca(*arguments)
+    assert result.exit_code == 0, result.output
+    assert "Continuing from kept" in result.stderr
+    assert 0 < sum(encoded) < 1200
+    assert not os.path.exists("kept")
+    arguments[arguments.index("model.fairpca")] = "uninterrupted.fairpca"
+    encoded.clear()
+    assert fairpca(*arguments).exit_code == 0
+    assert sum(encoded) == 1200
+    assert_same_arrays("model.fairpca", "uninterrupted.fairpca")
+
+
+def _rows_kept(path):
+    """Whether a checkpoint has sums of some rows."""
+    content = Path(path).read_bytes() if os.path.exists(path) else b""
+    return b"scatter" in content
+
+
+def interrupting(monkeypatch, after):
+    """Have Ctrl-C arrive in the second pass."""
+    encode, calls = encoded_rows.EncodeThen.encoded, []
+
+    def encoded(self, part):
+        calls.append(part)
+        if len(calls) > after:
+            raise KeyboardInterrupt
+        return encode(self, part)
+
+    monkeypatch.setattr(encoded_rows.EncodeThen, "encoded", encoded)
+
+
+def test_ctrl_c_leaves_a_checkpoint_and_says_so(fairpca, monkeypatch):
+    with monkeypatch.context() as patched:
+        interrupting(patched, after=2)
+        result = fairpca("fit", "parts", *FIT, "--checkpoint", "kept", "-q")
+        assert result.exit_code == 130
+        assert "The same command continues from kept" in result.stderr
+        assert not os.path.exists("model.fairpca")
+        result = fairpca("fit", "parts", *FIT, "-q")
+        assert result.exit_code == 130
+        assert "nothing was written" in result.stderr
+    assert fairpca("fit", "parts", *FIT, "--checkpoint", "kept").exit_code == 0
+
+
+def damaged_checkpoint(monkeypatch, fairpca):
+    with monkeypatch.context() as patched:
+        interrupting(patched, after=2)
+        assert fairpca("fit", "parts", *FIT, "--checkpoint", "kept").exit_code == 130
+    content = bytearray(Path("kept").read_bytes())
+    content[-5] ^= 1
+    Path("kept").write_bytes(bytes(content))
+
+
+def test_a_damaged_checkpoint_is_refused(fairpca, monkeypatch):
+    damaged_checkpoint(monkeypatch, fairpca)
+    result = fairpca("fit", "parts", *FIT, "--checkpoint", "kept", "-q")
+    assert_refused(result, "The checkpoint 'kept' is damaged")
+
+
+def test_a_checkpoint_of_another_question_is_refused(fairpca, monkeypatch):
+    with monkeypatch.context() as patched:
+        interrupting(patched, after=2)
+        assert fairpca("fit", "parts", *FIT, "--checkpoint", "kept").exit_code == 130
+    other = ("--checkpoint", "kept", "--sensitive", "race", "-q")
+    assert_refused(fairpca("fit", "parts", *FIT, *other), "another question")
+    assert_refused(fairpca("fit", "texts", *FIT, "--checkpoint", "kept", "-q"), "belongs to other")
+
+
+def other_columns():
+    made_up_people(n=50).rename(columns={"luck": "Luck"}).to_parquet("parts/4.parquet", index=False)
+
+
+def other_types():
+    people = made_up_people(n=50).assign(luck="good")
+    people.to_parquet("parts/4.parquet", index=False)
+
+
+def another_kind():
+    made_up_people(n=50).to_csv("parts/people.csv", index=False)
+
+
+def truncated():
+    os.truncate("parts/2.parquet", os.path.getsize("parts/2.parquet") // 2)
+
+
+def overwritten():
+    path = "parts/2.parquet"
+    place = pyarrow.parquet.read_metadata(path).row_group(1).column(2).data_page_offset
+    with open(path, "r+b") as file:
+        file.seek(place)
+        file.write(b"\xff" * 200)
+
+
+def a_text_among_numbers():
+    people = pd.read_csv("texts/1.csv", dtype=object)
+    people.loc[690, "height"] = "tall"
+    people.to_csv("texts/1.csv", index=False)
+
+
+@pytest.mark.parametrize(
+    ("damage", "arguments", "message"),
+    [
+        (None, ("nothing/*.parquet", *FIT), "No file matches 'nothing/*.parquet'"),
+        (None, ("parts/0.parquet", "parts/9.parquet", *FIT), "parts/9.parquet"),
+        (None, ("parts/0.parquet", "parts", *FIT), "twice"),
+        (None, ("parts", "texts/0.csv", *FIT), "is a parquet file, but 'texts/0.csv' is a text"),
+        (None, ("parts", "--sensitive", "sx", "--out", "model.fairpca"), "Did you mean 'sex'?"),
+        (None, ("parts", "--out", "model.fairpca"), "No sensitive column"),
+        (None, ("parts", *FIT, "--columns", "a,b"), "text files"),
+        (None, ("parts", *FIT, "--checkpoint", "model.fairpca"), "its own name"),
+        (None, ("parts", *FIT, "--checkpoint", "parts/0.parquet"), "its own name"),
+        (None, ("parts", *FIT, "--checkpoint", "parts"), "is a folder"),
+        (None, ("parts", *FIT, "--checkpoint", "people.csv"), "not a checkpoint"),
+        (None, ("adult", *FIT, "--n-jobs", "2"), "in memory"),
+        (another_kind, ("parts", *FIT), "people.csv"),
+        (other_columns, ("parts", *FIT), "'parts/4.parquet' lacks the column 'luck'"),
+        (other_types, ("parts", *FIT), "parts/4.parquet"),
+        (truncated, ("parts", *FIT), "'parts/2.parquet' is a damaged or cut-off parquet file"),
+        (overwritten, ("parts", *FIT), "ow group 1 of 'parts/2.parquet'"),
+        (a_text_among_numbers, ("texts", *FIT), "of 'texts/1.csv': Column 'height' held numbers"),
+    ],
+)
+def test_what_cannot_be_read_ends_with_one_line(fairpca, monkeypatch, damage, arguments, message):
+    monkeypatch.setattr(large_tables, "SAMPLE_ROWS", 50)
+    monkeypatch.setattr(large_tables, "PIECE_ROWS", 100)
+    if damage is not None:
+        damage()
+    assert_refused(fairpca("fit", *arguments, "-q"), message)
+
+
+def test_an_output_that_is_read_is_kept(fairpca):
+    before = Path("parts/1.parquet").read_bytes()
+    result = fairpca("fit", "parts", "--sensitive", "sex", "--out", "parts/1.parquet", "--force")
+    assert_refused(result, "is what is read")
+    assert Path("parts/1.parquet").read_bytes() == before
+
+
+def test_lines_tell_tenths_pace_and_time_left():
+    lines, times = [], iter(range(100))
+
+    class Listening:
+        def print(self, line, **_):
+            lines.append(line)
+
+    say = _row_lines(Listening(), Pace(clock=lambda: next(times)))
+    for done in range(10, 201, 10):
+        say(done, 200, "Looking")
+    say(2_500_000, None, "Fitting")
+    say(3_500_000, None, "Fitting")
+    assert len(lines) == 10 + 2
+    assert lines[0] == "Looking: 20 of 200 rows, 10 rows per second, 18 s left"
+    assert lines[9] == "Looking: 200 of 200 rows, 10 rows per second"
+    assert lines[-1] == "Fitting: 3,500,000 rows, 1,000,000 rows per second"
