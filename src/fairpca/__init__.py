@@ -22,7 +22,7 @@ from .estimators import FairKernelPCA, FairPCA, collect_moments
 from .moments import GroupMoments
 
 if TYPE_CHECKING:
-    from .auditing import Audit, audit, fit_table
+    from .auditing import Audit, audit
     from .out_of_core import (
         CheckpointError,
         CSVRows,
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         moments_from_parquet,
     )
     from .persistence import FairModel, load, save
+    from .table_fits import fit_table
     from .tradeoff import tradeoff_curve
 
 __version__ = "0.1.0.dev0"
@@ -42,7 +43,7 @@ _LATER = {
     "FairModel": "persistence",
     "ParquetRows": "out_of_core",
     "audit": "auditing",
-    "fit_table": "auditing",
+    "fit_table": "table_fits",
     "load": "persistence",
     "moments_from_csv": "out_of_core",
     "moments_from_parquet": "out_of_core",

@@ -3,7 +3,8 @@ import shlex
 
 import pytest
 
-from fairpca.auditing import audit, fit_table
+from fairpca import fit_table
+from fairpca.auditing import audit
 from fairpca.auditing.advice import advise
 from fairpca.auditing.evidence import FAIR, Evidence
 from fairpca.auditing.summary import summarise

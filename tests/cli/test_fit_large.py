@@ -14,17 +14,17 @@ import pytest
 from typer.testing import CliRunner
 
 from auditing.people import made_up_people
-from fairpca.auditing import encoded_rows, large_tables
 from fairpca.cli.app import app
 from fairpca.cli.waiting import Pace, _row_lines
 from fairpca.persistence import FairModel
+from fairpca.table_fits import encoded_rows, large_tables
 
 FIT = ("--sensitive", "sex", "--target", "paid", "--out", "model.fairpca")
 ARRAYS = ("components_", "mean_", "explained_variance_", "explained_variance_ratio_")
 
 SLOWLY = """
 import sys, time
-from fairpca.auditing import encoded_rows, table_parts
+from fairpca.table_fits import encoded_rows, table_parts
 from fairpca.cli import main
 table_parts.CHECKPOINT_SECONDS = 0.0
 encode = encoded_rows.EncodeThen.encoded

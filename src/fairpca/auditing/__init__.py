@@ -2,7 +2,6 @@
 
 from .audit_result import Audit
 from .errors import AuditError, TargetError, UnknownColumnError
-from .fitting import fit_table
 from .schema import audit_schema
 from .whole_audit import audit
 
@@ -13,5 +12,4 @@ __all__ = [
     "UnknownColumnError",
     "audit",
     "audit_schema",
-    "fit_table",
 ]

@@ -142,9 +142,9 @@ def fit(
     console = Console(quiet=quiet)
     given = table[0] if len(table) == 1 else table
     with one_clear_line(), _can_be_continued(checkpoint):
-        from ..auditing import fit_table
-        from ..auditing.table_paths import input_files
         from ..persistence import model_card
+        from ..table_fits import fit_table
+        from ..table_fits.table_paths import input_files
 
         inputs = input_files(given)
         check_outputs(out, card, force=force, inputs=inputs)

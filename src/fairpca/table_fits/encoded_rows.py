@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from ..auditing.attribute_plans import AttributePlan, LevelPlan
 from ..batches import Collect, Part, RowsElsewhere
 from ..tables import TableEncoder, TableError
 from ..tables.arrow_columns import simple
 from ..tables.csv_files import with_points
 from ..tables.number_column import NumberColumn
-from .attribute_plans import AttributePlan, LevelPlan
 from .counted_values import RawColumn
 
 

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..auditing.attribute_plans import AttributePlan, QuantityPlan, cut_in_two, plan_levels
+from ..auditing.attributes import is_quantity
+from ..auditing.errors import AuditError, TargetError
+from ..auditing.roles import as_text, binary_target, is_known
 from ..tables.adapters import import_arrow
 from ..tables.arrow_columns import distinct
 from ..tables.csv_files import MISSING, typed, with_points
 from ..tables.number_column import floats
 from ..tables.table import arrow_to_pandas
-from .attribute_plans import AttributePlan, QuantityPlan, cut_in_two, plan_levels
-from .attributes import is_quantity
-from .errors import AuditError, TargetError
-from .roles import as_text, binary_target, is_known
 
 if TYPE_CHECKING:
     from pandas import Series

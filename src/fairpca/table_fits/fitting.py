@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from ..auditing.attributes import estimator_columns, measured_attributes
+from ..auditing.errors import AuditError
+from ..auditing.preparation import as_table, roles_in
+from ..auditing.roles import binary_target
 from ..persistence import FairModel
 from ..tables import Table, TableEncoder, read_table
-from .attributes import estimator_columns, measured_attributes
-from .errors import AuditError
 from .large_tables import check_criterion, fit_large_table
-from .preparation import as_table, roles_in
-from .roles import binary_target
 from .table_estimators import Wish
 from .table_parts import Progress
 from .table_paths import are_many, is_large, is_on_disk

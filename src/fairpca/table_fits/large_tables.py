@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..auditing.attribute_plans import LevelPlan
+from ..auditing.errors import TargetError
+from ..auditing.roles import Roles, assign_roles
 from ..batches import Part
 from ..out_of_core.pieces import rows_per_piece
 from ..persistence import FairModel
@@ -14,12 +17,9 @@ from ..tables import TableEncoder, TableError
 from ..tables.adapters import import_arrow
 from ..tables.csv_files import typed
 from ..tables.table import arrow_to_pandas
-from .attribute_plans import LevelPlan
 from .counted_values import RawColumn
 from .drawn_rows import LargestKey
 from .encoded_rows import EncodedRows, PlannedColumn
-from .errors import TargetError
-from .roles import Roles, assign_roles
 from .table_columns import raw_columns
 from .table_estimators import Wish
 from .table_files import TableFile, fingerprint_of_files, open_files

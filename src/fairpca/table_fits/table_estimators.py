@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from ..auditing.errors import AuditError
+from ..auditing.preparation import usual_components
+from ..auditing.representations import COVARIANCE_TOLERANCE, approximation_for, fewer_and_fewer
 from ..batches import RowsElsewhere
 from ..errors import InfeasibleError
 from ..estimators import FairKernelPCA, FairPCA, collect_moments
 from ..peers import LEACE, PCA
-from .errors import AuditError
-from .preparation import usual_components
-from .representations import COVARIANCE_TOLERANCE, approximation_for, fewer_and_fewer
 
 TABLE_METHODS = ("fair_pca", "fair_kernel_pca", "leace", "pca")
 
