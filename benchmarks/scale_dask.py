@@ -93,7 +93,7 @@ def check_same(a: FairPCA, b: FairPCA) -> None:
 
 
 def rows_of_the_table(n: int = 400_000, repeats: int = 5) -> Iterator[tuple[str, ...]]:
-    """Yield rows of: what, size, against, seconds, ratio of the other's seconds to ours."""
+    """Yield rows of: what, size, against, seconds, and their ratio to those of the other."""
     took, size = seconds(n, repeats), f"{n:,} x {FEATURES}"
     two, one, plain = took["two workers"], took["one worker"], took["NumPy"]
     yield ("Dask, two workers", size, "Dask, one worker", f"{two:.2f} s", f"{two / one:.2f}")

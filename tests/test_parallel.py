@@ -5,7 +5,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from fairpca import FairPCA, collect_moments
-from fairpca.parallel import blas_threads, share_blocks
+from fairpca.parallel import blas_threads, limited_threads, one_blas_thread, share_blocks
 
 
 def blocks(count):
@@ -54,6 +54,40 @@ def test_fits_in_several_threads_do_not_leave_blas_with_one_thread():
     assert len(found) == 20
     for components in found:
         np.testing.assert_allclose(components, expected, atol=1e-9)
+
+
+def test_whoever_leaves_last_restores_the_threads_of_blas():
+    entered, first_left = threading.Event(), threading.Event()
+
+    def second():
+        with one_blas_thread():
+            entered.set()
+            first_left.wait(10)
+
+    with threadpool_limits(2, user_api="blas"):
+        with one_blas_thread():
+            thread = threading.Thread(target=second)
+            thread.start()
+            assert entered.wait(10)
+        first_left.set()
+        thread.join()
+        assert blas_threads() == 2
+
+
+def test_any_thread_can_limit_blas_once_others_are_done():
+    seen = []
+
+    def limit():
+        with limited_threads(1):
+            seen.append(blas_threads())
+
+    with threadpool_limits(2, user_api="blas"):
+        limit()
+        thread = threading.Thread(target=limit)
+        thread.start()
+        thread.join()
+        assert seen == [1, 1]
+        assert blas_threads() == 2
 
 
 @pytest.mark.parametrize("with_scatters", [False, True])

@@ -14,6 +14,7 @@ from itertools import pairwise
 from threading import Lock
 from typing import Any, TypeVar
 
+import threadpoolctl
 from threadpoolctl import ThreadpoolController
 
 Item = TypeVar("Item")
@@ -43,11 +44,20 @@ def _blas_of_scipy() -> ThreadpoolController:
     return _blas().select(filepath=own)
 
 
+def _release_blas() -> None:
+    """Let any thread set limits, where threadpoolctl knows of one that may."""
+    openblas = getattr(threadpoolctl, "OpenBLASController", None)
+    release = getattr(openblas, "clear_controlling_thread", None)
+    if release is not None:
+        release(force=True)
+
+
 class _Limit:
     """Limit libraries to some threads while anybody is inside, and restore what was set before.
 
     Several fits may run in threads of the caller; the first one in saves, the last one out
-    restores.
+    restores. Newer threadpoolctl lets only one thread set limits until it is done with them, and
+    ignores the others: so whoever leaves last takes that over, and nobody keeps it.
     """
 
     def __init__(self, libraries: Callable[[], ThreadpoolController]) -> None:
@@ -55,23 +65,29 @@ class _Limit:
         self._lock = Lock()
         self._inside = 0
         self._limit: Any = None
+        self._holds = False
 
     @contextmanager
     def __call__(self, threads: int = 1) -> Iterator[None]:
         with self._lock:
             if self._inside == 0:
                 self._limit = self._libraries().limit(limits=threads)
+                self._holds = all(b["num_threads"] == threads for b in self._libraries().info())
             self._inside += 1
         try:
             yield
         finally:
             with self._lock:
                 self._inside -= 1
-                if self._inside == 0:
+                if self._inside == 0 and self._holds:
+                    _release_blas()
                     self._limit.restore_original_limits()
+                    _release_blas()
 
 
-_one_blas_thread = _Limit(_blas)
+one_blas_thread = _Limit(_blas)
+"""For those who run threads of their own, each of which multiplies matrices."""
+
 _asked_for = _Limit(_blas)
 
 one_scipy_blas_thread = _Limit(_blas_of_scipy)
@@ -100,7 +116,7 @@ def each_item(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Res
     threads = blas_threads()
     if threads < 2:
         return [work(item) for item in items]
-    with _one_blas_thread(), ThreadPoolExecutor(threads) as pool:
+    with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
         return list(pool.map(work, items))
 
 

@@ -21,7 +21,7 @@ def megabytes(what):  # VmHWM is the peak since this program started
 small, large = sys.argv[1:]
 FairPCA(2).fit(ParquetRows(small, sensitive="g"))  # BLAS buffers, lazy imports
 now = megabytes("VmRSS")
-FairPCA(2).fit(ParquetRows(large, sensitive="g", n_jobs=2))
+FairPCA(2).fit(ParquetRows(large, sensitive="g", n_jobs=2, batch_rows=2**15))
 print(megabytes("VmHWM") - now)
 """
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from ..batches import Part, RowsElsewhere
 from ..errors import MissingGroupError
-from ..moments import GroupMoments
+from ..groups import ask_about_integers
+from ..moments import GroupMoments, LevelMoments
 from .columns import as_columns
 
 NO_ROWS = "Found 0 rows (n_samples = 0) in {}, while a variance needs at least 2. Pass rows."
@@ -76,6 +77,9 @@ def moments_elsewhere(reader: Any, source: RowsElsewhere, *, first: bool) -> Gro
     moments = source.fold(CollectMoments(without_rows(reader)))
     if moments is None:
         raise ValueError(NO_ROWS.format(type(source).__name__))
+    for a in moments.attributes:
+        if isinstance(a, LevelMoments) and a.name not in map(str, reader.sensitive_kinds or ()):
+            ask_about_integers(a.name, a.labels)
     return moments
 
 
@@ -97,6 +101,7 @@ def _sensitive_columns(reader: Any) -> list[Any]:
 def without_rows(reader: Any) -> Any:
     """Return a copy that holds nothing of the rows seen so far, to be sent to others."""
     shell = copy(reader)
+    shell._sees_a_part = True
     for name in getattr(reader, "_learned", ()):
         shell.__dict__.pop(name, None)
     shell.__dict__.pop("moments_", None)

@@ -57,6 +57,7 @@ class ReadsSensitiveRows:
     pos_label: Any
     n_features_in_: int
     _works_on_devices: ClassVar[bool] = False
+    _sees_a_part = False
 
     def _rows(
         self,
@@ -80,6 +81,7 @@ class ReadsSensitiveRows:
             kinds=self.sensitive_kinds,
             intersectional=self.intersectional,
             missing=self.missing_sensitive,
+            advise=not self._sees_a_part,
         )
         check_lengths(n, attributes)
         weight = check_weights(sample_weight, n, some=not partial)

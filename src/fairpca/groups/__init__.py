@@ -1,7 +1,7 @@
 """Sensitive columns become levels and numeric attributes; criteria become strata of y."""
 
 from .attributes import Attribute, Levels, Numeric, drop_unused_labels, tie_to_strata
-from .kinds import FEW_INTEGRAL_VALUES
+from .kinds import FEW_INTEGRAL_VALUES, ask_about_integers
 from .reading import read_attributes
 
 __all__ = [
@@ -9,6 +9,7 @@ __all__ = [
     "Attribute",
     "Levels",
     "Numeric",
+    "ask_about_integers",
     "drop_unused_labels",
     "read_attributes",
     "tie_to_strata",

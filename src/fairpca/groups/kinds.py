@@ -6,7 +6,7 @@ integral values such as 0.0 and 1.0, which are levels that passed through a floa
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 import narwhals as nw
@@ -14,6 +14,7 @@ import numpy as np
 
 from ..errors import ManyLevelsWarning, warn_user
 from .attributes import Attribute, Levels, Numeric, drop_unused_labels
+from .coded_texts import coded_by_arrow, sorted_if_possible
 
 FEW_INTEGRAL_VALUES = 10
 MANY_INTEGER_LEVELS = 20
@@ -29,6 +30,9 @@ def _by_type(name: str, column: Any, kind: str | None) -> Attribute:
     if isinstance(column, nw.Series):
         if kind is None and column.dtype in (nw.Categorical, nw.Enum):
             kind = "categorical"
+        coded = None if kind == "numeric" else coded_by_arrow(name, column, kind)
+        if coded is not None:
+            return coded
         column = _plain_values(column)
     if kind == "numeric":
         return _numeric(name, _as_float(name, column))
@@ -83,9 +87,9 @@ def _read_integers(name: str, values: np.ndarray, kind: str | None) -> Attribute
     if high - low < 1 << 16 and high < 1 << 62:  # counting beats sorting
         values = values.astype(np.int64)
         labels, codes = tuple(range(low, high + 1)), (values - low).astype(np.intp)
-        return _with_a_warning(drop_unused_labels(Levels(name, labels, codes)), kind)
+        return drop_unused_labels(Levels(name, labels, codes))
     distinct, codes = np.unique(values, return_inverse=True)
-    return _with_a_warning(Levels(name, tuple(distinct.tolist()), codes), kind)
+    return Levels(name, tuple(distinct.tolist()), codes)
 
 
 def _refuse_identifiers(attribute: Attribute) -> Attribute:
@@ -98,20 +102,18 @@ def _refuse_identifiers(attribute: Attribute) -> Attribute:
     return attribute
 
 
-def _with_a_warning(attribute: Attribute, kind: str | None) -> Attribute:
-    """Ask about integers that look like a quantity, unless their kind was declared."""
-    if isinstance(attribute, Levels) and kind is None:
-        m = len(attribute.labels)
-        if m > MANY_INTEGER_LEVELS:
-            warn_user(
-                f"The integer attribute {attribute.name!r} has {m} distinct values; each became a "
-                f"group whose mean is matched, which takes up to {m - 1} directions. If it is a "
-                f"quantity such as an age, pass it as floats or set sensitive_kinds="
-                f"{{{attribute.name!r}: 'numeric'}}; if it is a code, declare it 'categorical' to "
-                f"silence this.",
-                ManyLevelsWarning,
-            )
-    return attribute
+def ask_about_integers(name: str, labels: Sequence[Any]) -> None:
+    """Warn of integer levels so many that they look like a quantity."""
+    numbers = [label for label in labels if type(label) is int]
+    m = len(numbers)
+    if m > MANY_INTEGER_LEVELS and m >= len(labels) - 1:  # one may stand for missing values
+        warn_user(
+            f"The integer attribute {name!r} has {m} distinct values; each became a group whose "
+            f"mean is matched, which takes up to {m - 1} directions. If it is a quantity such as "
+            f"an age, pass it as floats or set sensitive_kinds={{{name!r}: 'numeric'}}; if it is "
+            f"a code, declare it 'categorical' to silence this.",
+            ManyLevelsWarning,
+        )
 
 
 def _read_objects(name: str, values: np.ndarray, kind: str | None) -> Attribute:
@@ -127,26 +129,16 @@ def _read_objects(name: str, values: np.ndarray, kind: str | None) -> Attribute:
         return _read_floats(name, np.array(entries, dtype=float), kind)
     if not known:
         return Levels(name, (), np.full(len(entries), -1), integral_floats=kind is None)
-    labels = tuple(_sorted_if_possible(known))
+    labels = tuple(sorted_if_possible(known))
     position: dict[Any, int] = {label: i for i, label in enumerate(labels)}
     position[None] = -1
-    levels = Levels(name, labels, np.array([position[v] for v in entries], dtype=np.intp))
-    if all(isinstance(v, int) for v in labels):
-        return _with_a_warning(levels, kind)
-    return levels
+    return Levels(name, labels, np.array([position[v] for v in entries], dtype=np.intp))
 
 
 def _is_missing(value: Any) -> bool:
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, float | np.floating) and bool(np.isnan(value))
-
-
-def _sorted_if_possible(labels: Iterable[Any]) -> list[Any]:
-    try:
-        return sorted(labels)
-    except TypeError:  # mixed types have no order of their own
-        return sorted(labels, key=lambda v: (type(v).__name__, str(v)))
 
 
 def _as_float(name: str, values: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ import numpy as np
 from ..arrays import is_foreign, to_numpy
 from ..errors import MissingGroupError
 from .attributes import Attribute, Levels, Numeric, intersect
-from .kinds import read_column
+from .kinds import ask_about_integers, read_column
 
 MISSING_LABEL = "(missing)"
 KINDS = ("categorical", "numeric")
@@ -24,6 +24,7 @@ def read_attributes(
     kinds: Mapping[Any, str] | None = None,
     intersectional: bool = False,
     missing: str = "error",
+    advise: bool = True,
 ) -> tuple[Attribute, ...]:
     """Read sensitive features into attributes.
 
@@ -37,6 +38,8 @@ def read_attributes(
         Whether to merge the categorical columns into one attribute of joint groups.
     missing : {"error", "ignore", "group"}
         What to do with missing entries.
+    advise : bool
+        Whether to warn of integers that look like a quantity; parts of a table do not.
 
     Returns
     -------
@@ -55,6 +58,8 @@ def read_attributes(
     attributes: list[Attribute] = []
     for name, column in columns.items():
         attribute = read_column(name, column, kinds.get(name))
+        if advise and name not in kinds and isinstance(attribute, Levels):
+            ask_about_integers(name, attribute.labels)
         attributes.extend(_treat_missing(attribute, missing, streams=not intersectional))
     return intersect(attributes) if intersectional else tuple(attributes)
 

@@ -138,14 +138,14 @@ def labels(array: Any) -> np.ndarray:
 
 def attribute(array: Any) -> Any:
     """Return a sensitive column so that it has the same kind whatever is missing in it."""
-    if import_arrow().types.is_floating(array.type):
+    arrow = import_arrow()
+    if arrow.types.is_floating(array.type):
         return numbers(array)
-    found = labels(array)
-    if found.dtype == object and array.null_count == len(array):
-        # Nothing but missing values: say that these are levels, which no value does.
-        pandas = import_pandas()
-        return pandas.Series(pandas.Categorical(found))
-    return found
+    if _has_levels(array.type) or array.null_count:
+        # Levels even where nothing is known: a part must not look different for that.
+        array = array if arrow.types.is_dictionary(array.type) else array.dictionary_encode()
+        return array if hasattr(array, "chunks") else arrow.chunked_array([array])
+    return labels(array)
 
 
 def _has_levels(kind: Any) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from threading import Condition, Thread
 from typing import Any
 
-from ..parallel import _one_blas_thread as one_blas_thread
+from ..parallel import one_blas_thread
 from ..tables.ahead import ahead
 from .pieces import Piece, Stretch
 from .sums import OpenSum, SumSoFar, plus

@@ -53,7 +53,7 @@ class ParquetRows(FileRows):
     progress : callable, optional
         Called with the number of rows done, and of all rows.
     batch_rows : int, optional
-        Rows at a time; by default about 16 MB of them.
+        Rows at a time; by default about 32 MB of them.
     dtype : {"float32", "float64"}, optional
         What to compute in. By default single precision if all features are float32, with sums in
         double precision.

@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 from ..tables.adapters import import_arrow
 
-PIECE_BYTES = 2**24
-"""Features of a piece. Allocations of 32 MB and more would be made anew every time."""
+PIECE_BYTES = 2**25
+"""Features of a piece: less, and the checks of each part would show in the time."""
 
 BLOCK_ROWS, MOST_ROWS = 2**12, 2**17
 """A piece is a whole number of blocks, and has no more rows than this."""
@@ -53,7 +53,7 @@ def rows_per_piece(n_features: int, itemsize: int) -> int:
     Examples
     --------
     >>> rows_per_piece(64, itemsize=4), rows_per_piece(1000, itemsize=8)
-    (65536, 4096)
+    (131072, 4096)
     """
     fit = PIECE_BYTES // max(1, n_features * itemsize)
     rows = max(fit // BLOCK_ROWS, -(-n_features // BLOCK_ROWS)) * BLOCK_ROWS

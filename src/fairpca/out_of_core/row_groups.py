@@ -13,10 +13,10 @@ from .column_types import TEXT, kind_of_column
 from .parquet_footers import Footer
 from .pieces import Piece, in_pieces
 
-BUFFER_BYTES = 2**16
+BUFFER_BYTES = 2**14
 """A column is read through a buffer: without one, all of its row group is read at once."""
 
-READ_ROWS = 2**15
+READ_ROWS = 2**16
 """Rows that pyarrow reads at a time. It keeps the last ones while it reads the next."""
 
 
