@@ -21,7 +21,7 @@ from clusters.lazy_people import (
     with_an_empty_partition,
 )
 from fairpca import FairKernelPCA, FairPCA, collect_moments
-from fairpca.clusters.dask_collections import DaskRows
+from fairpca.clusters.on_dask.dask_collections import DaskRows
 from fairpca.parallel import blas_threads
 
 

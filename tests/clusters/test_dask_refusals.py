@@ -9,7 +9,7 @@ import pytest
 
 from clusters.lazy_people import N, lazy, lazy_frame, people, unknown_chunks
 from fairpca import FairKernelPCA, FairPCA
-from fairpca.clusters.row_pairing import UnpairedRowsError
+from fairpca.clusters.on_dask.row_pairing import UnpairedRowsError
 from fairpca.errors import MissingGroupError, MissingTargetError, SingleGroupError
 
 

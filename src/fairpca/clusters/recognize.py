@@ -42,7 +42,7 @@ def rows_elsewhere(
             _refuse_lazy(name, value)
         return None
     if engine == "Dask":
-        from .dask_collections import DaskRows
+        from .on_dask import DaskRows
 
         return DaskRows(X, **others)
     from .on_spark import SparkRows

@@ -16,9 +16,9 @@ from dask.delayed import delayed
 from dask.highlevelgraph import HighLevelGraph
 from dask.threaded import get
 
-from ..arrays import is_sparse
-from ..batches import Collect, Part, RowsElsewhere
-from ..parallel import limited_threads
+from ...arrays import is_sparse
+from ...batches import Collect, Part, RowsElsewhere
+from ...parallel import limited_threads
 from .blocks import Blocks, Graph, InMemory, paired
 from .partition_work import CollectPart, Held, mapped_array, mapped_frame, places_of
 from .row_pairing import count_rows

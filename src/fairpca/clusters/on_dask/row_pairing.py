@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import FairPCAError
+from ...errors import FairPCAError
 
 
 class UnpairedRowsError(FairPCAError, ValueError):

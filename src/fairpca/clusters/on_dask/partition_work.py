@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..batches import Collect, Part
+from ...batches import Collect, Part
 from .row_pairing import check_paired, is_single
 
 

@@ -1,0 +1,6 @@
+"""Rows of Dask collections; only `dask_collections` knows Dask."""
+
+from .dask_collections import DaskRows
+from .row_pairing import UnpairedRowsError
+
+__all__ = ["DaskRows", "UnpairedRowsError"]
