@@ -1,11 +1,13 @@
-"""How long will a fit take? A model with four rates, checked on shapes it was not made from.
+"""How long will a fit take? A model with a few rates, checked on shapes it was not made from.
 
 Run ``python -m benchmarks.cost_model``, with ``--plot FILE`` for the picture in the docs. Rows come
-from Parquet files, and reading overlaps with computing:
+from Parquet files; while a piece is waited for, others are worked on:
 
-    time = max(n d bytes / read, n (b d + c d^2)) + s d^q
+    time = max(n d bytes / storage, n (a + b d + c d^2)) + s d^q
 
-The four rates are measured on three calibration shapes; the four shapes of the table are others.
+The second term is what the cores do for a row: decode its columns (b), take products (c), look at
+its groups (a). It is measured on three shapes, the solution on two; the four shapes of the table
+are others. The files lie in the cache of the system, so storage does not count there.
 """
 
 import json
@@ -18,18 +20,19 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from scipy.optimize import nnls
 
-from fairpca import FairPCA, collect_moments
-from fairpca.out_of_core import ParquetRows
+from fairpca import FairPCA, ParquetRows, collect_moments, moments_from_parquet
+from fairpca.parallel import blas_threads
 
 from .rows import factor_rows
 from .timing import alternate
 
 K = 10
 BYTES = 4
-SHAPES = ((6_000_000, 16), (2_000_000, 64), (500_000, 256), (100_000, 1024))
-THIN, WIDE = (1_000_000, 32), (100_000, 512)
-"""Shapes in memory from which the cost of a row is taken, linear and quadratic in d."""
+SHAPES = ((12_000_000, 16), (2_000_000, 64), (1_000_000, 256), (200_000, 1024))
+CALIBRATION = ((4_000_000, 24), (800_000, 128), (160_000, 640))
+"""Shapes from which the cost of a row is taken."""
 
 SOLVED = (384, 768)
 """Numbers of features from which the cost of a solution is taken, as a power of d."""
@@ -37,40 +40,36 @@ SOLVED = (384, 768)
 
 @dataclass(frozen=True)
 class Rates:
-    """What a machine does per second, or the seconds that something takes.
+    """The seconds that something takes on the cores of this machine.
 
     Parameters
     ----------
-    bytes_read : float
-        Bytes of columns per second, from a Parquet file to blocks of rows.
-    per_number, per_product : float
-        Seconds per number of a row, and per product of two numbers: a row takes
-        ``per_number d + per_product d^2``.
+    per_row, per_number, per_product : float
+        A row takes ``per_row + per_number d + per_product d^2``, from the file to the moments.
     solve_scale, solve_power : float
-        A solution takes ``solve_scale d^solve_power`` seconds.
+        A solution takes ``solve_scale d^solve_power``.
+    cores : int
+        How many worked together.
     """
 
-    bytes_read: float
+    per_row: float
     per_number: float
     per_product: float
     solve_scale: float
     solve_power: float
+    cores: int
 
-    def read(self, n: float, d: float) -> float:
-        """Return the seconds it takes to read n rows."""
-        return n * d * BYTES / self.bytes_read
-
-    def compute(self, n: float, d: float) -> float:
+    def moments(self, n: float, d: float) -> float:
         """Return the seconds it takes to turn n rows into moments."""
-        return n * (self.per_number * d + self.per_product * d**2)
+        return n * (self.per_row + self.per_number * d + self.per_product * d**2)
 
     def solve(self, d: float) -> float:
         """Return the seconds it takes to find components."""
         return self.solve_scale * d**self.solve_power
 
-    def fit(self, n: float, d: float) -> float:
-        """Return the seconds of a fit whose reading and computing overlap."""
-        return max(self.read(n, d), self.compute(n, d)) + self.solve(d)
+    def fit(self, n: float, d: float, storage: float = float("inf")) -> float:
+        """Return the seconds of a fit, with files on a storage of so many bytes per second."""
+        return max(n * d * BYTES / storage, self.moments(n, d)) + self.solve(d)
 
 
 def write_rows(path: Path, n: int, d: int) -> None:
@@ -86,35 +85,27 @@ def write_rows(path: Path, n: int, d: int) -> None:
             writer.write_table(table.slice(0, n - done), row_group_size=group_rows)
 
 
-def read_only(path: Path) -> None:
-    """Read the rows into blocks, and do nothing with them."""
-    ParquetRows(path, sensitive="group").fold(lambda part: None)
-
-
-def calibrate(folder: Path) -> Rates:
-    """Measure the four rates."""
-    n, d = 1_000_000, 128
-    write_rows(folder / "read.parquet", n, d)
-    reading = alternate({"read": lambda: read_only(folder / "read.parquet")}, repeats=3)["read"]
-    costs = {}
-    for shape in (THIN, WIDE):
-        X, z = factor_rows(*shape, "float32")
-        run = {"moments": lambda X=X, z=z: collect_moments(X, z)}
-        costs[shape] = alternate(run, repeats=3)["moments"] / shape[0]
-    (_, d1), (_, d2) = THIN, WIDE
-    squares, sizes = np.array([[d1, d1**2], [d2, d2**2]], float), [costs[THIN], costs[WIDE]]
-    per_number, per_product = np.clip(np.linalg.solve(squares, sizes), 0, None)
+def calibrate(folder: Path, repeats: int) -> Rates:
+    """Measure the rates."""
+    path, costs = folder / "rows.parquet", []
+    for n, d in CALIBRATION:
+        write_rows(path, n, d)
+        run = {"moments": lambda: moments_from_parquet(path, "group")}
+        costs.append(alternate(run, repeats)["moments"] / n)
+    powers = np.array([[1, d, d**2] for _, d in CALIBRATION], float)
+    per_row, per_number, per_product = nnls(powers / np.array(costs)[:, None], np.ones(3))[0]
     times = []
     for d in SOLVED:
         moments = collect_moments(*factor_rows(4 * d, d, "float32"))
         times.append(alternate({"fit": lambda m=moments: FairPCA(K).fit_moments(m)}, 5)["fit"])
     power = np.log(times[1] / times[0]) / np.log(SOLVED[1] / SOLVED[0])
     return Rates(
-        bytes_read=n * 128 * BYTES / reading,
+        per_row=float(per_row),
         per_number=float(per_number),
         per_product=float(per_product),
         solve_scale=float(times[0] / SOLVED[0] ** power),
         solve_power=float(power),
+        cores=blas_threads(),
     )
 
 
@@ -129,7 +120,7 @@ def compared(repeats: int = 3) -> tuple[Rates, list[tuple[int, int, float, float
     """Return the rates, and (n, d, predicted, measured) of each shape."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        rates = calibrate(folder)
+        rates = calibrate(folder, repeats)
         found = [(n, d, rates.fit(n, d), measured(folder, n, d, repeats)) for n, d in SHAPES]
     return rates, found
 

@@ -17,12 +17,12 @@ GROUPS = 4
 
 @dataclass(frozen=True)
 class Cluster:
-    """What is assumed of the machines, beside the rates that were measured on two cores.
+    """What is assumed of the machines, beside the rates that were measured here.
 
     Parameters
     ----------
     cores : int
-        Per machine; computing and decoding are taken to scale with them.
+        Per machine; what was measured on fewer is taken to scale with them.
     storage, network : float
         Bytes per second that a machine reads from shared storage, and exchanges with others.
     part_bytes : float
@@ -35,16 +35,15 @@ class Cluster:
     storage: float = 1e9
     network: float = 1.25e9
     part_bytes: float = 1e9
-    fan_in: int = 8
+    fan_in: int = 4
 
-    def read(self, rates: Rates, machines: float) -> float:
-        """Return the seconds of reading: storage or decoding, whichever is slower."""
-        rate = min(self.storage, rates.bytes_read * self.cores / 2)
-        return ROWS * FEATURES * BYTES / rate / machines
+    def read(self, machines: float) -> float:
+        """Return the seconds it takes to bring all bytes from storage."""
+        return ROWS * FEATURES * BYTES / self.storage / machines
 
     def compute(self, rates: Rates, machines: float) -> float:
         """Return the seconds of turning rows into moments."""
-        return rates.compute(ROWS, FEATURES) * 2 / self.cores / machines
+        return rates.moments(ROWS, FEATURES) * rates.cores / self.cores / machines
 
     @property
     def moment_bytes(self) -> float:
@@ -69,7 +68,7 @@ class Cluster:
 
     def fit(self, rates: Rates, machines: float) -> float:
         """Return the seconds of a fit."""
-        work = max(self.read(rates, machines), self.compute(rates, machines))
+        work = max(self.read(machines), self.compute(rates, machines))
         return work + self.send(machines) + rates.solve(FEATURES)
 
 
@@ -85,7 +84,7 @@ def draw(rates: Rates, found: Sequence[Sequence[float]], path: Path) -> None:
 def _draw_comparison(axes, found: Sequence[Sequence[float]]) -> None:
     predicted = np.array([f[2] for f in found])
     seconds = np.array([f[3] for f in found])
-    low, high = 0.6 * min(predicted.min(), seconds.min()), 1.7 * max(predicted.max(), seconds.max())
+    low, high = 0.3 * min(predicted.min(), seconds.min()), 2.8 * max(predicted.max(), seconds.max())
     axes.fill_between(
         [low, high],
         [low / 1.25, high / 1.25],
@@ -97,7 +96,14 @@ def _draw_comparison(axes, found: Sequence[Sequence[float]]) -> None:
     axes.plot([low, high], [low, high], color=FAINT, lw=0.8)
     axes.plot(predicted, seconds, "o", color=BLUE, ms=6)
     for n, d, p, s in found:
-        axes.annotate(f"{n / 1e6:g} M × {d:g}", (p, s), xytext=(8, -9), textcoords="offset points")
+        above = s > p
+        axes.annotate(
+            f"{n / 1e6:g} M × {d:,g}",
+            (p, s),
+            xytext=(-8, 6) if above else (8, -9),
+            textcoords="offset points",
+            ha="right" if above else "left",
+        )
     axes.set(
         xscale="log",
         yscale="log",
@@ -118,7 +124,7 @@ def _draw_cluster(axes, rates: Rates) -> None:
     cluster, machines = Cluster(), np.array([1, 2, 4, 8, 16, 32, 64, 128, 256])
     lines = {
         "whole fit": ([cluster.fit(rates, m) for m in machines], BLUE, "-", 1.8),
-        "read": ([cluster.read(rates, m) for m in machines], GREEN, "--", 1.2),
+        "read, 1 GB/s a machine": ([cluster.read(m) for m in machines], GREEN, "--", 1.2),
         "moments": ([cluster.compute(rates, m) for m in machines], VERMILLION, ":", 1.4),
         "add up": ([cluster.send(m) for m in machines], GREY, "-.", 1.2),
     }
@@ -128,10 +134,24 @@ def _draw_cluster(axes, rates: Rates) -> None:
         xscale="log",
         yscale="log",
         xlabel="machines of 16 cores",
-        ylabel="seconds",
+        ylabel="time of a fit",
         title="A billion rows × 1,024 features, on paper",
     )
     axes.set_xticks(machines, [str(m) for m in machines])
     axes.set_xticks([], minor=True)
-    axes.legend(loc="upper right")
+    times = {1: "1 s", 10: "10 s", 60: "1 min", 600: "10 min", 3600: "1 h"}
+    axes.set_yticks(list(times), list(times.values()))
+    axes.set_yticks([], minor=True)
+    chosen = 64
+    seconds = cluster.fit(rates, chosen)
+    axes.plot([chosen], [seconds], "o", color=BLUE, ms=5)
+    axes.annotate(
+        f"{chosen} machines:\n{seconds:.0f} s",
+        (chosen, seconds),
+        xytext=(3, 8),
+        textcoords="offset points",
+        color=BLUE,
+        ha="left",
+    )
+    axes.legend(loc="lower left")
     axes.grid(axis="y")

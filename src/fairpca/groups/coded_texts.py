@@ -8,10 +8,10 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from .attributes import Levels, drop_unused_labels
+from .attributes import Attribute, Levels, drop_unused_labels
 
 
-def coded_by_arrow(name: str, series: nw.Series, kind: str | None) -> Levels | None:
+def coded_by_arrow(name: str, series: nw.Series, kind: str | None) -> Attribute | None:
     """Return a column of texts or categories as levels; None where that is not what it is.
 
     Most libraries keep texts the way Arrow does, so nothing is copied to hand them over. Millions
