@@ -19,6 +19,7 @@ def main() -> None:
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("only", nargs="?", default="", help="part of the name of a step")
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows")
+    parser.add_argument("--markdown", action="store_true", help="rows for the docs")
     given = parser.parse_args()
     steps = [
         ("files", lambda: scale_files.rows_of_the_table(quick=given.quick)),
@@ -33,6 +34,8 @@ def main() -> None:
             progress.update(task, description=name)
             for row in rows():
                 scale.add_row(*row)
+                if given.markdown:
+                    print(f"| {' | '.join(row)} |", flush=True)
                 progress.update(task, description=f"{name}: {row[0]}")
     libraries = ("numpy", "scipy", "scikit-learn", "pyarrow", "dask")
     versions = ", ".join(f"{p} {version(p)}" for p in libraries)

@@ -18,7 +18,7 @@ from fairpca import FairPCA
 
 from .timing import alternate
 
-FEATURES, COMPONENTS, CHUNK_ROWS = 512, 10, 25_000
+FEATURES, COMPONENTS, CHUNK_ROWS = 512, 10, 50_000
 
 Data = tuple[da.Array, da.Array]
 

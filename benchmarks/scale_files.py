@@ -120,7 +120,7 @@ def rows_of_the_table(
             warm_up=False,
         )
         ours, theirs = seconds["fit"], seconds["read"]
-        against = f"pyarrow and NumPy: read, X^T X {theirs:.1f} s"
+        against = f"pyarrow and NumPy: read it, form X^T X, {theirs:.1f} s"
         yield "fit a file", size, against, f"{ours:.1f} s", f"{ours / theirs:.2f}"
         peak = peak_megabytes(path)
         yield "peak memory", size, f"limit {LIMIT} MB", f"{peak:.0f} MB", f"{peak / LIMIT:.2f}"
@@ -141,7 +141,7 @@ def _against_incremental_pca(path: Path, n: int, batch_rows: int) -> Iterator[tu
         warm_up=False,
     )
     ours, theirs = seconds["fit"], seconds["incremental"]
-    against = f"IncrementalPCA on the same batches {theirs:.1f} s"
+    against = f"IncrementalPCA on the same batches, {theirs:.1f} s"
     yield "fit a file", size, against, f"{ours:.2f} s", f"{ours / theirs:.3f}"
     X, group = in_memory(path)
     fair = FairPCA(K).fit(X, sensitive_features=group)
@@ -175,7 +175,7 @@ def _against_nystroem(path: Path, n: int, batch_rows: int) -> tuple[str, ...]:
         warm_up=False,
     )
     ours, theirs = seconds["fit"], seconds["by hand"]
-    against = f"Nystroem on the same batches, Phi^T Phi {theirs:.1f} s"
+    against = f"Nystroem on the same batches, Phi^T Phi, {theirs:.1f} s"
     size = f"{n:,} x {D} float32, {LANDMARKS} landmarks"
     return "kernel fit of a file", size, against, f"{ours:.1f} s", f"{ours / theirs:.2f}"
 

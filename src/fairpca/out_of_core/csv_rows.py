@@ -34,7 +34,7 @@ class CSVRows(FileRows):
         A file, a pattern such as ``"data/*.csv"``, a folder (all ``*.csv``, ``*.tsv`` and their
         gzipped forms below it), or a list of these.
     sensitive, features, target, weight, ignore, n_jobs, checkpoint, checkpoint_seconds, progress
-        As for `fairpca.out_of_core.ParquetRows`. The number of all rows is not known, so
+        As for `fairpca.ParquetRows`. The number of all rows is not known, so
         `progress` is told None. Several threads help where there are several files.
     batch_rows, dtype, encoder, attributes
         As there. Numbers in texts are read in double precision.
@@ -56,7 +56,7 @@ class CSVRows(FileRows):
     >>> import tempfile
     >>> from pathlib import Path
     >>> from fairpca import collect_moments
-    >>> from fairpca.out_of_core import CSVRows
+    >>> from fairpca import CSVRows
     >>> file = Path(tempfile.mkdtemp()) / "people.csv"
     >>> _ = file.write_text("age,height,sex\n30,1.7,f\n40,1.8,m\n50,1.6,f\n")
     >>> collect_moments(CSVRows(file, sensitive="sex"), None).mean.round(2)

@@ -34,12 +34,12 @@ def moments_from_parquet(
     Parameters
     ----------
     paths, sensitive, features, target, weight
-        Which files, and which columns: see `fairpca.out_of_core.ParquetRows`.
+        Which files, and which columns: see `fairpca.ParquetRows`.
     criterion, pos_label, with_scatters, sensitive_kinds, intersectional, missing_sensitive, device
         As in `fairpca.collect_moments`.
     **reading
         ``ignore, n_jobs, checkpoint, checkpoint_seconds, progress, batch_rows, dtype`` as in
-        `fairpca.out_of_core.ParquetRows`.
+        `fairpca.ParquetRows`.
 
     Returns
     -------
@@ -50,7 +50,7 @@ def moments_from_parquet(
     --------
     >>> import tempfile
     >>> import pandas as pd
-    >>> from fairpca.out_of_core import moments_from_parquet
+    >>> from fairpca import moments_from_parquet
     >>> file = f"{tempfile.mkdtemp()}/people.parquet"
     >>> people = pd.DataFrame({"age": [30, 40, 50], "size": [1.7, 1.8, 1.6], "sex": list("fmf")})
     >>> people.to_parquet(file)
@@ -95,12 +95,12 @@ def moments_from_csv(
     Parameters
     ----------
     paths, sensitive, features, target, weight
-        Which files, and which columns: see `fairpca.out_of_core.CSVRows`.
+        Which files, and which columns: see `fairpca.CSVRows`.
     criterion, pos_label, with_scatters, sensitive_kinds, intersectional, missing_sensitive, device
         As in `fairpca.collect_moments`.
     **reading
         ``ignore, n_jobs, checkpoint, checkpoint_seconds, progress, batch_rows, dtype, columns,
-        header, skip_lines`` as in `fairpca.out_of_core.CSVRows`.
+        header, skip_lines`` as in `fairpca.CSVRows`.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def moments_from_csv(
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from fairpca.out_of_core import moments_from_csv
+    >>> from fairpca import moments_from_csv
     >>> file = Path(tempfile.mkdtemp()) / "people.csv"
     >>> _ = file.write_text("age,size,sex\n30,1.7,f\n40,1.8,m\n50,1.6,f\n")
     >>> moments_from_csv(file, "sex").attributes[0].weight

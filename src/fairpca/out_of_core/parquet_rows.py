@@ -79,7 +79,7 @@ class ParquetRows(FileRows):
     >>> import tempfile
     >>> import numpy as np, pandas as pd
     >>> from fairpca import FairPCA
-    >>> from fairpca.out_of_core import ParquetRows
+    >>> from fairpca import ParquetRows
     >>> rng = np.random.default_rng(0)
     >>> people = pd.DataFrame(rng.normal(size=(100, 3)), columns=["a", "b", "c"])
     >>> people["sex"] = rng.choice(["f", "m"], size=100)

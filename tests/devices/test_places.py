@@ -1,0 +1,13 @@
+"""Which array libraries and devices were tested here; a skip says which were not, and why."""
+
+import numpy as np
+import pytest
+
+from devices.conftest import PLACES
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_arrays_go_to_a_place_and_stay_there(name):
+    place = PLACES[name]()
+    assert place.holds(place.put(np.ones(3)))
+    assert not place.holds(np.ones(3))
