@@ -1,17 +1,24 @@
 """Rows that come in parts, from whatever engine, give the answer of rows in memory."""
 
+import os
 import pickle
 import random
+import subprocess
+import sys
 
+import array_api_strict
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 
 from assertions import assert_same_subspace
 from fairpca import FairKernelPCA, FairPCA, collect_moments
 from fairpca.batches import Part, RowsElsewhere
-from fairpca.errors import MissingGroupError
+from fairpca.errors import MissingGroupError, MissingTargetError
+from fairpca.estimators.fingerprints import UnknownQuestionError, fingerprint_of
 from fairpca.estimators.parts import CollectMoments
+from fairpca.peers import PCA, BalancedPCA
 
 
 class ListedParts(RowsElsewhere):
@@ -189,3 +196,116 @@ def test_the_fingerprint_of_a_question_tells_questions_apart():
     same = CollectMoments(FairPCA(2)).fingerprint
     assert CollectMoments(fair).fingerprint == same
     assert CollectMoments(FairPCA(2, criterion="equalized_odds")).fingerprint != same
+    assert CollectMoments(BalancedPCA(2)).fingerprint != CollectMoments(PCA(2)).fingerprint
+
+
+def test_a_fingerprint_is_one_of_values_and_not_of_their_abbreviations():
+    many = np.arange(5000.0)
+    changed = many.copy()
+    changed[2500] = -1.0
+
+    def wrappings(array):
+        return [
+            array,
+            [array],
+            (1, {"a": array}),
+            csr_array(array[:, None]),
+            pd.Series(array),
+            array_api_strict.asarray(array),
+            Part(array),
+            np.array([array, None], dtype=object),
+            ListedParts([array]),
+        ]
+
+    prints = [fingerprint_of(value) for value in wrappings(many)]
+    assert prints == [fingerprint_of(value) for value in wrappings(many.copy())]
+    others = [fingerprint_of(value) for value in wrappings(changed)]
+    assert len({*prints, *others}) == 2 * len(prints)
+    assert fingerprint_of({"b": 1, "a": 2}) == fingerprint_of({"a": 2, "b": 1})
+    assert fingerprint_of({1: "a"}) != fingerprint_of({"1": "a"})
+
+
+def test_a_fingerprint_is_the_same_in_another_process():
+    value = ({"f", "m", "x", "y"}, {"sex": frozenset("abcdef")}, FairPCA(2), np.eye(3))
+    code = (
+        "import numpy as np; from fairpca import FairPCA;"
+        "from fairpca.estimators.fingerprints import fingerprint_of as f;"
+        "print(f(({*'fmxy'}, {'sex': frozenset('abcdef')}, FairPCA(2), np.eye(3))))"
+    )
+    for seed in "12":
+        told = subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert told.stdout.strip() == fingerprint_of(value)
+
+
+def test_what_only_an_address_tells_has_no_fingerprint():
+    itself = []
+    itself.append(itself)
+    for odd in (len, lambda x, y: 0.0, object(), itself, {"a": [len]}, np.array([len])):
+        with pytest.raises(UnknownQuestionError, match="attribute `fingerprint`"):
+            fingerprint_of(odd)
+    with pytest.raises(UnknownQuestionError, match=r"^kernel is the function"):
+        CollectMoments(FairKernelPCA(2, kernel=lambda x, y: 0.0)).fingerprint  # noqa: B018
+    rng = np.random.default_rng(0)
+    assert fingerprint_of(rng) == fingerprint_of(np.random.default_rng(0))
+    rng.random()
+    assert fingerprint_of(rng) != fingerprint_of(np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(
+    "nothing",
+    [
+        np.array([None] * 50, dtype=object),
+        pd.Series([None] * 50, dtype="string"),
+        pd.Series([None] * 50, dtype="str"),
+        pd.Series(pd.Categorical([None] * 50)),
+    ],
+    ids=["objects", "string", "str", "category"],
+)
+@pytest.mark.parametrize("first", [False, True])
+def test_a_part_that_knows_nothing_of_an_attribute_adds_to_the_level_of_missing_values(
+    nothing, first
+):
+    X, s = rows_and_groups()
+    race = s["race"].to_numpy(dtype=object)
+    race[:50] = None
+    options = {
+        "missing_sensitive": "group",
+        "match": "covariances",
+        "covariance_method": "spectral",
+    }
+    whole = FairPCA(2, **options).fit(X, sensitive_features={"race": race})
+    batches = [(X[:50], nothing), (X[50:], race[50:])]
+    apart = FairPCA(2, **options)
+    for rows, groups in batches if first else batches[::-1]:
+        apart.partial_fit(rows, sensitive_features={"race": groups})
+    assert_same_subspace(apart.components_.T, whole.components_.T)
+    assert set(apart.groups_["race"]) == set(whole.groups_["race"])
+
+
+def test_joint_groups_in_a_part_that_knows_nothing_of_one_attribute():
+    X, s = rows_and_groups()
+    sex = np.where(np.arange(len(X)) % 2, "f", "m").astype(object)
+    sex[:50] = None
+    options = {"intersectional": True, "missing_sensitive": "ignore"}
+    race = s["race"].to_numpy(dtype=object)
+    whole = FairPCA(2, **options).fit(X, sensitive_features={"race": race, "sex": sex})
+    apart = FairPCA(2, **options)
+    for rows in (slice(0, 50), slice(50, None)):
+        apart.partial_fit(X[rows], sensitive_features={"race": race[rows], "sex": sex[rows]})
+    assert_same_subspace(apart.components_.T, whole.components_.T)
+
+
+def test_labels_are_asked_for_where_rows_are_elsewhere():
+    X, s = rows_and_groups()
+    parts = ListedParts([Part(X, sensitive_features=s)])
+    with pytest.raises(MissingTargetError, match="target="):
+        FairPCA(2, criterion="equalized_odds").fit(parts)
+    labelled = ListedParts([Part(X, np.array(["yes", "no"] * 300), s)])
+    with pytest.raises(MissingTargetError, match="no row has y == 1"):
+        FairPCA(2, criterion="equal_opportunity").fit(labelled)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from fairpca import FairPCA
+from fairpca import FairKernelPCA, FairPCA, collect_moments
 from fairpca.errors import FairPCAError, MissingGroupError, MissingTargetError
 from fairpca.out_of_core import CSVRows, ParquetRows, moments_from_csv, moments_from_parquet
 from fairpca.tables import TableError
@@ -210,3 +210,54 @@ def test_text_files_that_are_cut_off_or_none_are_refused(tmp_path, folder):
     (tmp_path / "empty.csv").write_text("")
     with pytest.raises(TableError, match="is empty"):
         CSVRows(tmp_path / "empty.csv", sensitive="race")
+
+
+def test_linked_folders_are_read(folder, tmp_path):
+    elsewhere = write_in_parts(people(50, seed=3, missing=0), tmp_path / "elsewhere", [])
+    (elsewhere / "part-000.parquet").rename(elsewhere / "more.parquet")
+    (folder / "more").symlink_to(elsewhere)
+    (elsewhere / "round").symlink_to(folder)  # a loop
+    rows = ParquetRows(folder, **PLAIN)
+    assert rows.n_rows == 1050
+    assert rows.files[0].path == str(folder / "more" / "more.parquet")
+
+
+def test_a_file_that_is_reached_twice_through_links_is_refused(folder, tmp_path):
+    elsewhere = write_in_parts(people(50, missing=0), tmp_path / "elsewhere", [])
+    (folder / "one").symlink_to(elsewhere)
+    (folder / "two").symlink_to(elsewhere)
+    refused(folder, r"part-000\.parquet' is named also as")
+
+
+def test_a_link_that_leads_nowhere_is_refused(folder):
+    (folder / "part-009.parquet").symlink_to(folder / "gone.parquet")
+    refused(folder, r"no file '.*part-009\.parquet'")
+
+
+def test_an_infinite_value_is_placed_for_kernels_too(folder):
+    frame = people(300, missing=0)
+    frame.loc[123, "x3"] = np.inf
+    write_parquet(frame, folder / "part-002.parquet", row_group_size=100)
+    kernel = FairKernelPCA(2, approximation="nystroem", n_landmarks=20, random_state=0)
+    with pytest.raises(TableError, match=r"'x3' is infinite in row \d+ of .*part-002\.parquet"):
+        kernel.fit(ParquetRows(folder, **PLAIN))
+
+
+@pytest.mark.parametrize("read", [moments_from_parquet, moments_from_csv])
+def test_files_without_a_row_that_counts_are_refused(tmp_path, read):
+    frame, file = people(50, missing=0).assign(w=0.0), tmp_path / "people"
+    if read is moments_from_parquet:
+        write_parquet(frame, file)
+    else:
+        frame.to_csv(file, index=False)
+    odd = {"target": "hired", "criterion": "equal_opportunity", "pos_label": 7}
+    with pytest.raises(MissingTargetError, match="no row has hired == 7"):
+        read(file, **PLAIN, **odd)
+    with pytest.raises(ValueError, match="All entries of 'w' are zero"):
+        read(file, **PLAIN, weight="w")
+
+
+def test_a_batch_without_positive_rows_can_be_added_to_others(folder):
+    rows = ParquetRows(folder, target="hired", **PLAIN)
+    none = collect_moments(rows, None, criterion="equal_opportunity", pos_label=7)
+    assert none.n_rows == 0

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import SingleGroupError
+from .errors import AuditError
 
 FEWEST_ROWS = 20
 """Groups of fewer rows are not measured: a half of them, in folds, is no evidence."""
@@ -74,6 +75,27 @@ class QuantityPlan:
 
 
 AttributePlan = LevelPlan | QuantityPlan
+
+
+def refuse_dates(name: str) -> None:
+    """Say what to do with a date: hardly any two people share one."""
+    raise AuditError(
+        f"The sensitive column '{name}' is a date, and almost every day would be a group of its "
+        f"own. Make years or bands of it first, and name that column."
+    )
+
+
+def what_was_merged(name: str, note: str, n_unknown: int) -> str:
+    """Return what a fit does not make equal, in a sentence or two; nothing if it is all."""
+    said = []
+    if note:
+        said.append(f"{note.rstrip('.')}; differences among them are not removed.")
+    if n_unknown:
+        said.append(
+            f"{n_unknown:,} rows have no group here; they count for the variance, not for the "
+            f"comparison."
+        )
+    return f"{name}: {' '.join(said)}" if said else ""
 
 
 def plan_levels(name: str, counts: Mapping[str, int], n_missing: int) -> LevelPlan:

@@ -15,6 +15,7 @@ from .attribute_plans import (
     NUMERIC_FROM,
     cut_in_two,
     plan_levels,
+    refuse_dates,
 )
 from .results import Attribute, Group
 from .roles import as_text, is_known
@@ -76,6 +77,8 @@ def measure_attribute(column: Series) -> Measured:
     merged; where even together they have fewer than 20 rows, they count as unknown.
     """
     name = str(column.name)
+    if getattr(column.dtype, "kind", "") == "M":
+        refuse_dates(name)
     if is_quantity(column):
         return _in_two_bands(name, column)
     known = is_known(column)

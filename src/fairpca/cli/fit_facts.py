@@ -24,6 +24,7 @@ def facts_of(model: FairModel) -> list[str]:
     if unknown:
         listed = ", ".join(f"{name} ({rows:,} rows)" for name, rows in unknown.items())
         lines.append(f"levels that were not in the sample count as unknown: {printable(listed)}")
+    lines += [printable(note) for note in model.info.get("group_notes", [])]
     if hasattr(estimator, "explained_variance_ratio_"):
         kept = float(sum(estimator.explained_variance_ratio_))
         lines.append(f"variance kept: {kept:.1%}")

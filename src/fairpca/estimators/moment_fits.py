@@ -125,7 +125,7 @@ class FitsFromMoments(ReadsSensitiveRows):
         self._check_parameters()
         source = rows_elsewhere(*arguments)
         if source is not None:
-            return moments_elsewhere(self, source, first=first)
+            return moments_elsewhere(self, source, first=first, partial=partial)
         rows = self._rows(*arguments, first=first, partial=partial)
         if partial:
             rows = rows.safe_to_keep()

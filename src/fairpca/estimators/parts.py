@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -11,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..batches import Part, RowsElsewhere
-from ..errors import MissingGroupError
+from ..errors import MissingGroupError, MissingTargetError
 from ..groups import ask_about_integers
 from ..moments import GroupMoments, LevelMoments
 from .columns import as_columns
+from .fingerprints import fingerprint_of
 
 NO_ROWS = "Found 0 rows (n_samples = 0) in {}, while a variance needs at least 2. Pass rows."
 
@@ -41,26 +40,16 @@ class CollectMoments:
 
     @property
     def fingerprint(self) -> str:
-        """Tells whether moments collected by another process belong to the same question."""
-        return hashlib.sha256(_described(self.reader).encode()).hexdigest()
+        """Tells whether moments collected by another process belong to the same question.
+
+        It is only asked for where there is a checkpoint: functions have none.
+        """
+        return fingerprint_of(self.reader, type(self.reader).__name__)
 
 
-def _described(reader: Any) -> str:
-    return json.dumps({k: _plain(v) for k, v in sorted(vars(reader).items())}, sort_keys=True)
-
-
-def _plain(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        content = repr(value.tolist()).encode() if value.dtype.hasobject else value.tobytes()
-        return f"{value.dtype} {value.shape} {hashlib.sha256(content).hexdigest()}"
-    if hasattr(value, "__dataclass_fields__"):
-        return _described(value)
-    if isinstance(value, dict):
-        return json.dumps({repr(k): _plain(v) for k, v in value.items()}, sort_keys=True)
-    return repr(value)
-
-
-def moments_elsewhere(reader: Any, source: RowsElsewhere, *, first: bool) -> GroupMoments:
+def moments_elsewhere(
+    reader: Any, source: RowsElsewhere, *, first: bool, partial: bool = True
+) -> GroupMoments:
     """Return the moments of rows that are elsewhere.
 
     Parameters
@@ -69,6 +58,8 @@ def moments_elsewhere(reader: Any, source: RowsElsewhere, *, first: bool) -> Gro
         Learns the names of the columns, if this is the `first` time.
     source : RowsElsewhere
         The rows.
+    partial : bool
+        Whether others may follow, so that these need not have a row that counts.
     """
     source = source.for_estimator(_sensitive_columns(reader))
     begin(reader, source.head, first=first)
@@ -77,6 +68,11 @@ def moments_elsewhere(reader: Any, source: RowsElsewhere, *, first: bool) -> Gro
     moments = source.fold(CollectMoments(without_rows(reader)))
     if moments is None:
         raise ValueError(NO_ROWS.format(type(source).__name__))
+    if moments.n_rows == 0 and not partial and reader.criterion == "equal_opportunity":
+        raise MissingTargetError(
+            f"criterion='equal_opportunity' uses the rows with y == pos_label, but no row has "
+            f"y == {reader.pos_label!r}. Set pos_label to one of the labels."
+        )
     for a in moments.attributes:
         if isinstance(a, LevelMoments) and a.name not in map(str, reader.sensitive_kinds or ()):
             ask_about_integers(a.name, a.labels)
@@ -90,6 +86,11 @@ def begin(reader: Any, head: Part, *, first: bool) -> None:
             "No sensitive features were given, and without them this would be plain PCA. Pass "
             "sensitive_features=... of the same engine, or name columns of X with "
             "sensitive_columns=[...]."
+        )
+    if head.y is None and reader.criterion != "demographic_parity":
+        raise MissingTargetError(
+            f"criterion={reader.criterion!r} compares rows with the same label, but there is no y. "
+            f"Pass y of the same engine as X, or name it where you name files: target=..."
         )
     reader._features(head.X, first=first, ensure_all_finite=False, ensure_min_samples=0)
 

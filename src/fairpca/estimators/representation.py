@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -42,12 +43,14 @@ class Represents(
         -------
         T : array of shape (n, k), or (n, 2k) with ``tradeoff > 0``
             Computed in blocks: no copy of X, and no kernel matrix, is ever there as a whole. Of a
-            Dask or Spark collection: a lazy collection of the same engine.
+            Dask or Spark collection: a lazy collection of the same engine; `set_output` is for rows
+            in memory.
         """
         check_is_fitted(self)
         self._ensure_solved()
         source = rows_elsewhere(X)
         if source is not None:
+            _check_lazy_output(self)
             return transformed_elsewhere(self, source)
         return self._represent(self._features(X, first=False)[0])
 
@@ -102,6 +105,20 @@ class Represents(
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.target_tags.required = self.criterion != "demographic_parity"
         return tags
+
+
+def _check_lazy_output(estimator: Any) -> None:
+    """Raise if scikit-learn would make a frame in memory of what is to be computed later."""
+    # As scikit-learn looks it up: what set_output stored, else the setting for all estimators.
+    chosen = getattr(estimator, "_sklearn_output_config", {})
+    output = chosen.get("transform", get_config()["transform_output"])
+    if output != "default":
+        raise ValueError(
+            f"The output of transform is set to {output!r}, which would bring all rows into this "
+            f"process: transform of a Dask or Spark collection returns a lazy collection of the "
+            f"same engine. set_output applies to rows in memory only: call "
+            f"set_output(transform='default') first."
+        )
 
 
 class FairTransformer(FitsFromMoments, Represents):

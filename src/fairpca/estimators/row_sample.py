@@ -10,7 +10,9 @@ from scipy.sparse import vstack
 
 from ..arrays import is_sparse, take_rows
 from ..batches import Part, Rows, RowsElsewhere
+from .fingerprints import fingerprint_of
 from .parts import NO_ROWS, without_rows
+from .rows_to_moments import check_finite
 
 SAMPLE_ROWS, SAMPLE_NUMBERS = 20_000, 2**24
 """A sample that comes to one place has at most so many rows, and numbers."""
@@ -57,11 +59,17 @@ class DrawRows:
         rows = self.reader._rows(
             part.X, part.y, part.sensitive_features, part.sample_weight, first=False, partial=True
         )
+        check_finite(rows)  # here it is known where the rows are
         keys = np.random.default_rng([self.seed, part.number]).random(rows.n_rows)
         chosen = np.sort(np.argsort(keys, kind="stable")[: self.n])
         order = np.stack([np.full(len(chosen), part.number), chosen])
         weight = np.ones(len(chosen)) if rows.weight is None else rows.weight[chosen]
         return DrawnRows(self.n, keys[chosen], order, rows.take(chosen), weight)
+
+    @property
+    def asked_later(self) -> str:
+        """Fingerprint of what the sample is for: who cannot have one is told before the draw."""
+        return fingerprint_of(self.reader, type(self.reader).__name__)
 
 
 @dataclass(frozen=True)

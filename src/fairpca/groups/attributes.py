@@ -116,6 +116,8 @@ def intersect(attributes: Sequence[Attribute]) -> tuple[Attribute, ...]:
         return tuple(attributes)
     sizes = tuple(len(a.labels) for a in parts)
     known = ~np.any([a.missing for a in parts], axis=0)
+    if not known.any():  # nothing is known of some attribute: it may have no levels at all
+        return (_joined(parts, (), np.full(known.shape, -1)), *_numeric(attributes))
     flat = np.ravel_multi_index(tuple(np.where(known, a.codes, 0) for a in parts), sizes)
     cells, codes = np.unique(flat[known], return_inverse=True)
     joint_codes = np.full(known.shape, -1)
@@ -124,8 +126,15 @@ def intersect(attributes: Sequence[Attribute]) -> tuple[Attribute, ...]:
     labels = tuple(
         tuple(a.labels[i] for a, i in zip(parts, position, strict=True)) for position in positions
     )
-    joint = Levels(" x ".join(a.name for a in parts), labels, joint_codes)
-    return (joint, *(a for a in attributes if isinstance(a, Numeric)))
+    return (_joined(parts, labels, joint_codes), *_numeric(attributes))
+
+
+def _joined(parts: Sequence[Levels], labels: tuple[Label, ...], codes: np.ndarray) -> Levels:
+    return Levels(" x ".join(a.name for a in parts), labels, codes)
+
+
+def _numeric(attributes: Sequence[Attribute]) -> list[Numeric]:
+    return [a for a in attributes if isinstance(a, Numeric)]
 
 
 def tie_to_strata(

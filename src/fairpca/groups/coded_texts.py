@@ -11,7 +11,7 @@ import numpy as np
 from .attributes import Attribute, Levels, drop_unused_labels
 
 
-def coded_by_arrow(name: str, series: nw.Series, kind: str | None) -> Attribute | None:
+def coded_by_arrow(name: str, series: nw.Series) -> Attribute | None:
     """Return a column of texts or categories as levels; None where that is not what it is.
 
     Most libraries keep texts the way Arrow does, so nothing is copied to hand them over. Millions
@@ -39,8 +39,7 @@ def coded_by_arrow(name: str, series: nw.Series, kind: str | None) -> Attribute 
     labels = tuple(sorted_if_possible(values))
     place = {label: i for i, label in enumerate(labels)}
     order = np.array([*(place[value] for value in values), -1], dtype=np.intp)
-    undecided = kind is None and not (codes >= 0).any()
-    return drop_unused_labels(Levels(name, labels, order[codes], integral_floats=undecided))
+    return drop_unused_labels(Levels(name, labels, order[codes]))
 
 
 def sorted_if_possible(labels: Iterable[Any]) -> list[Any]:

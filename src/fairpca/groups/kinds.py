@@ -28,9 +28,9 @@ def read_column(name: str, column: Any, kind: str | None) -> Attribute:
 
 def _by_type(name: str, column: Any, kind: str | None) -> Attribute:
     if isinstance(column, nw.Series):
-        if kind is None and column.dtype in (nw.Categorical, nw.Enum):
-            kind = "categorical"
-        coded = None if kind == "numeric" else coded_by_arrow(name, column, kind)
+        if kind is None and not _may_be_floats(column.dtype):
+            kind = "categorical"  # even where all entries are missing
+        coded = None if kind == "numeric" else coded_by_arrow(name, column)
         if coded is not None:
             return coded
         column = _plain_values(column)
@@ -41,6 +41,11 @@ def _by_type(name: str, column: Any, kind: str | None) -> Attribute:
     if column.dtype.kind in "biu":
         return _read_integers(name, column, kind)
     return _read_objects(name, column, kind)
+
+
+def _may_be_floats(dtype: Any) -> bool:
+    """Tell whether a column of this type can hold floats: levels or numbers, by their values."""
+    return dtype.is_float() or dtype in (nw.Object, nw.Unknown)
 
 
 def _plain_values(series: nw.Series) -> np.ndarray:

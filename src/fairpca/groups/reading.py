@@ -136,6 +136,11 @@ def _check_kinds(kinds: Mapping[Any, str] | None, columns: Mapping[Any, Any]) ->
     return kinds
 
 
+def name_of_missing(name: str) -> str:
+    """Return what the attribute is called that tells where another one is missing."""
+    return f"{name} is missing"
+
+
 def _treat_missing(attribute: Attribute, missing: str, *, streams: bool) -> list[Attribute]:
     absent = attribute.missing
     if missing == "error" and absent.any():
@@ -150,7 +155,7 @@ def _treat_missing(attribute: Attribute, missing: str, *, streams: bool) -> list
     if isinstance(attribute, Numeric) or (attribute.integral_floats and streams):
         # Always said, so that batches with and without missing values fit together.
         is_missing = absent.astype(np.intp)
-        name = f"{attribute.name} is missing"
+        name = name_of_missing(attribute.name)
         return [attribute, Levels(name, (False, True), is_missing, optional=True)]
     if not absent.any():
         return [attribute]

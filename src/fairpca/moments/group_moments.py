@@ -14,6 +14,7 @@ from ..groups import FEW_INTEGRAL_VALUES
 from .attribute_moments import AttributeMoments, LevelMoments, NumericMoments
 from .places import moments_at
 from .scatter import DenseScatter, Scatter, merge_scatters
+from .undecided import settled_attributes
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,7 @@ class GroupMoments:
                 f"{other.n_features}: they describe rows of different length. Collect both from "
                 f"the same columns."
             )
+        self, other = settled(self, other), settled(other, self)
         _check_same_attributes(self, other)
         other = moments_at(other, self.mean)
         weight = self.weight + other.weight
@@ -166,6 +168,12 @@ class GroupMoments:
         n = max(self.n_rows, 1)
         within_blocks = self.precision * np.sqrt(min(n, BLOCK_ROWS) / n)
         return float(16.0 * (within_blocks + np.finfo(float).eps))
+
+
+def settled(moments: GroupMoments, others: GroupMoments) -> GroupMoments:
+    """Return moments in which attributes that were missing in every row are as in the others."""
+    attributes = settled_attributes(moments.attributes, {a.name for a in others.attributes})
+    return moments if attributes is None else replace(moments, attributes=attributes)
 
 
 def _check_same_attributes(a: GroupMoments, b: GroupMoments) -> None:

@@ -6,13 +6,11 @@ safetensors file. Nothing in it is ever executed.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from glob import escape
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -21,7 +19,7 @@ from ..persistence import ModelFileError, UnsavableModelError
 from ..persistence.plain_values import Packer
 from ..persistence.restored_values import unplain
 from ..persistence.tensors import LENGTH, MAX_HEADER, MAX_TENSORS, announced_size, pack, unpack
-from ..whole_files import whole_file
+from .drafts import remove_drafts, write_shared
 from .errors import CheckpointError
 from .kept_moments import plain_moments, restored_moments
 from .paths import FileState
@@ -66,7 +64,7 @@ class Question:
                 return f"it has read the file '{path}', which is not among these"
         if theirs.get("path") != ours.get("path"):
             return "the files come in another order"
-        for key, told in {"size": "size", "modified": "time", "digest": "footer"}.items():
+        for key, told in {"size": "size", "modified": "time", "digest": "content"}.items():
             for i, path in enumerate(ours.get("path", [])):
                 if theirs[key][i] != ours[key][i]:
                     return f"the file '{path}' has changed since (its {told} is another)"
@@ -117,13 +115,14 @@ class Checkpoint:
                 f"levels, or work without a checkpoint."
             )
         try:
-            with whole_file(self.path) as draft, draft.open("wb") as stream:
-                stream.write(FIRST_LINE)
-                stream.write(hashlib.sha256(content).hexdigest().encode("ascii") + b"\n")
-                stream.write(content)
-                stream.flush()
-                os.fsync(stream.fileno())
+            digest = hashlib.sha256(content).hexdigest().encode("ascii")
+            write_shared(self.path, FIRST_LINE, digest + b"\n", content)
         except OSError as error:
+            if isinstance(error, FileNotFoundError) and self.path.parent.is_dir():
+                raise CheckpointError(
+                    f"'{self.path}' cannot be written: its draft was removed, so another fit uses "
+                    f"this checkpoint. Give each fit a checkpoint of its own."
+                ) from error
             raise CheckpointError(
                 f"'{self.path}' cannot be written: {error.strerror or error}. Make room, or give "
                 f"the checkpoint another place."
@@ -194,7 +193,5 @@ class Checkpoint:
 
     def remove(self) -> None:
         """Remove the file, and drafts that killed processes left."""
-        for draft in self.path.parent.glob(f".{escape(self.path.name)}.????????"):
-            with contextlib.suppress(OSError):
-                draft.unlink()
+        remove_drafts(self.path)
         self.path.unlink(missing_ok=True)

@@ -43,6 +43,8 @@ class CSVRows(FileRows):
 
     Raises
     ------
+    CheckpointError
+        If there is a `checkpoint`, and a function or an encoder without a ``fingerprint``.
     TableError
         If there is no file, one is no table, or a later one lacks columns.
 

@@ -14,9 +14,11 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from ..batches import Collect, Part, RowsElsewhere
+from ..estimators.fingerprints import UnknownQuestionError
 from ..parallel import blas_threads
 from ..tables import TableError
 from .checkpoint import Checkpoint, Question
+from .errors import CheckpointError
 from .number_parts import Parts
 from .ordered_sums import sum_in_order
 from .paths import FileState
@@ -72,6 +74,8 @@ class FileRows(RowsElsewhere):
         self.n_jobs, self.progress = n_jobs, progress
         self.checkpoint = None if checkpoint is None else Checkpoint(checkpoint)
         self.checkpoint_seconds = checkpoint_seconds
+        if self.checkpoint is not None and parts is not None:
+            parts.check_known()
 
     @abstractmethod
     def _stretches(self, columns: Sequence[str]) -> Sequence[Stretch]:
@@ -98,7 +102,17 @@ class FileRows(RowsElsewhere):
             except ValueError as error:
                 raise _placed(error, part, piece.where) from error
 
-        return self._sum(needed, work, getattr(collect, "fingerprint", None))
+        return self._sum(needed, work, self._fingerprint(collect))
+
+    def _fingerprint(self, collect: Collect) -> str | None:
+        """Return what tells this question from others; without a checkpoint nobody asks."""
+        if self.checkpoint is None:
+            return None
+        try:
+            getattr(collect, "asked_later", None)  # refused now, not after all rows were read
+            return getattr(collect, "fingerprint", None)
+        except UnknownQuestionError as error:
+            raise CheckpointError(f"{error} Or work without a checkpoint.") from error
 
     def fold_columns(
         self, columns: Sequence[str], collect: Callable[[Mapping[str, Any]], Any]
@@ -128,8 +142,9 @@ class FileRows(RowsElsewhere):
 
         def after_each(now: SumSoFar) -> None:
             nonlocal saved, latest
+            more = now.rows_done > latest.rows_done  # the end of a stretch adds no rows
             latest = now
-            if self.progress is not None:
+            if self.progress is not None and more:
                 self.progress(now.rows_done, self.n_rows)
             if keeps is not None and time.monotonic() - saved >= self.checkpoint_seconds:
                 keeps.save(question, now)
@@ -163,6 +178,7 @@ class FileRows(RowsElsewhere):
         return {
             "features": repr((roles.features, str(self.parts.dtype), tuple(self.parts.names))),
             "columns": repr((roles.sensitive, roles.target, roles.weight)),
+            "encoder or attributes": "" if self.checkpoint is None else self.parts.fingerprint,
             "batch_rows": repr(self.piece_rows),
             "reading": self._reading(),
             "parameters, or random_state": repr(fingerprint),

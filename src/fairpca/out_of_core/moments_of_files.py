@@ -46,6 +46,14 @@ def moments_from_parquet(
     GroupMoments
         Fit from it with ``FairPCA(...).fit_moments(moments)``; add it to the moments of others.
 
+    Raises
+    ------
+    MissingTargetError
+        If the criterion needs labels, and there are none, or no positive one in all files.
+    ValueError
+        If no row of all files counts. Where some files may be without, use
+        `fairpca.collect_moments`.
+
     Examples
     --------
     >>> import tempfile
@@ -61,7 +69,7 @@ def moments_from_parquet(
     rows = ParquetRows(
         paths, sensitive=sensitive, features=features, target=target, weight=weight, **reading
     )
-    return collect_moments(
+    moments = collect_moments(
         rows,
         None,
         criterion=criterion,
@@ -72,6 +80,8 @@ def moments_from_parquet(
         missing_sensitive=missing_sensitive,
         device=device,
     )
+    _check_some_rows(moments, criterion, pos_label, target, weight)
+    return moments
 
 
 def moments_from_csv(
@@ -107,6 +117,14 @@ def moments_from_csv(
     GroupMoments
         Fit from it with ``FairPCA(...).fit_moments(moments)``; add it to the moments of others.
 
+    Raises
+    ------
+    MissingTargetError
+        If the criterion needs labels, and there are none, or no positive one in all files.
+    ValueError
+        If no row of all files counts. Where some files may be without, use
+        `fairpca.collect_moments`.
+
     Examples
     --------
     >>> import tempfile
@@ -121,7 +139,7 @@ def moments_from_csv(
     rows = CSVRows(
         paths, sensitive=sensitive, features=features, target=target, weight=weight, **reading
     )
-    return collect_moments(
+    moments = collect_moments(
         rows,
         None,
         criterion=criterion,
@@ -132,6 +150,8 @@ def moments_from_csv(
         missing_sensitive=missing_sensitive,
         device=device,
     )
+    _check_some_rows(moments, criterion, pos_label, target, weight)
+    return moments
 
 
 def _check_target(criterion: str, target: str | None) -> None:
@@ -140,3 +160,22 @@ def _check_target(criterion: str, target: str | None) -> None:
             f"criterion={criterion!r} compares rows with the same label, but target names no "
             f"column. Name it, or use criterion='demographic_parity'."
         )
+
+
+def _check_some_rows(
+    moments: GroupMoments, criterion: str, pos_label: Any, target: str | None, weight: str | None
+) -> None:
+    if moments.n_rows:
+        return
+    weighted = "" if weight is None else f" and a positive weight '{weight}'"
+    if criterion == "equal_opportunity":
+        raise MissingTargetError(
+            f"criterion='equal_opportunity' uses the rows with y == pos_label, but no row has "
+            f"{target} == {pos_label!r}{weighted}. Set pos_label to a label that occurs."
+        )
+    if weight is not None:
+        raise ValueError(
+            f"All entries of '{weight}' are zero, so no row counts. Give some rows a positive "
+            f"weight."
+        )
+    raise ValueError("No row of the files counts. Pass rows whose sensitive attributes are known.")

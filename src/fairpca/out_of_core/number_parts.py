@@ -8,10 +8,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..batches import Part
+from ..estimators.fingerprints import fingerprint_of, own_fingerprint
 from ..tables import TableError
 from ..tables.adapters import import_arrow, import_pandas
 from ..tables.arrow_columns import distinct, simple
 from .column_roles import ColumnRoles
+from .errors import CheckpointError
 from .pieces import Piece
 
 PADDING = 1040
@@ -70,6 +72,27 @@ class Parts:
         y = None if self.roles.target is None else np.empty(0)
         weight = None if self.roles.weight is None else np.empty(0)
         return Part(self._frame(X), y, nothing, weight)
+
+    def check_known(self) -> None:
+        """Refuse what cannot be told from another of its kind by the next run."""
+        plain = hasattr(self.encoder, "to_plain")
+        for name, value in {"encoder": self.encoder, "attributes": self.attributes}.items():
+            if value is None or own_fingerprint(value) is not None or (plain and name == "encoder"):
+                continue
+            raise CheckpointError(
+                f"{name}={value!r} cannot be told from another, so a checkpoint could be continued "
+                f"with other numbers. Give it an attribute `fingerprint`, a text that changes "
+                f"whenever its results do, or work without a checkpoint."
+            )
+
+    @property
+    def fingerprint(self) -> str:
+        """Tells whether the encoder and the attributes are those of an earlier run."""
+        encoder = self.encoder
+        if encoder is not None and hasattr(encoder, "to_plain"):
+            known = (type(encoder).__name__, encoder.to_plain())
+            return fingerprint_of((known, self.attributes))
+        return fingerprint_of((encoder, self.attributes))
 
     def __call__(self, piece: Piece) -> Part:
         """Return a piece as the arguments of `fit`."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..tables import TableError
 from ..tables.adapters import import_arrow
+from ..tables.column_names import is_row_index
 from ..tables.file_kinds import kind_of_file, unreadable
 from ..tables.reading import damaged, unreadable_binary
 from .paths import FileState
@@ -70,7 +71,7 @@ def read_footer(path: Path) -> Footer:
         raise unreadable_binary(path, "parquet", error) from error
     names = schema.names
     twice = frozenset(name for name in names if names.count(name) > 1) if _repeats(names) else ()
-    types = {name: schema.field(i).type for i, name in enumerate(names)}
+    types = {n: schema.field(i).type for i, n in enumerate(names) if not is_row_index(n)}
     return Footer(path, state, types, frozenset(twice), rows)
 
 

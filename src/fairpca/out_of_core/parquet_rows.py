@@ -30,9 +30,9 @@ class ParquetRows(FileRows):
     Parameters
     ----------
     paths : path, or iterable of paths
-        A file, a pattern such as ``"data/*.parquet"``, a folder (all ``*.parquet`` below it, but
-        for names that start with a dot or an underscore), or a list of these. Folders named
-        ``key=value`` are refused: that column is in no file.
+        A file, a pattern such as ``"data/*.parquet"``, a folder (all ``*.parquet`` below it and
+        below folders that are linked there, but for names that start with a dot or an underscore),
+        or a list of these. Folders named ``key=value`` are refused: that column is in no file.
     sensitive : str or sequence of str
         Columns of sensitive attributes: texts, numbers or truth values.
     features : sequence of str, optional
@@ -47,7 +47,9 @@ class ParquetRows(FileRows):
     checkpoint : path, optional
         A file to keep how far the work is. After a crash the next run with the same files and the
         same question goes on from there, with the same result to the last bit; the file is removed
-        when the moments are complete. Rows that were read but not added are read again.
+        when the moments are complete. Rows that were read but not added are read again. Functions
+        (`attributes`, the kernel of an estimator) and encoders without ``to_plain()`` then need an
+        attribute ``fingerprint``: a text that changes whenever their results do.
     checkpoint_seconds : float
         How often it is saved.
     progress : callable, optional
@@ -65,6 +67,8 @@ class ParquetRows(FileRows):
 
     Raises
     ------
+    CheckpointError
+        If there is a `checkpoint`, and a function or an encoder without a ``fingerprint``.
     TableError
         If there is no file, one is damaged, or a later one has other columns or types: the footers
         of all files are read first.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import glob
+import hashlib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,9 @@ Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 SPECIAL = frozenset("*?[")
 """Characters that make a path a pattern, unless a file has that very name."""
+
+HASHED = 2**20
+"""Bytes of the beginning, and of the end, that a digest is of."""
 
 
 @dataclass(frozen=True)
@@ -28,22 +32,34 @@ class FileState:
     size, modified : int
         Bytes, and nanoseconds since 1970.
     digest : str
-        Of what the file says about itself, where it does.
+        Of what the file says about itself, or of its beginning and end.
     """
 
     path: str
     size: int
     modified: int
-    digest: str = ""
+    digest: str
 
     @classmethod
-    def of(cls, path: Path, digest: str = "") -> FileState:
-        """Return the state of a file now."""
+    def of(cls, path: Path, digest: str | None = None) -> FileState:
+        """Return the state of a file now; by default with a digest of its beginning and end."""
         try:
             found = path.stat()
+            digest = _digest(path) if digest is None else digest
         except OSError as error:
             raise unreadable(path, error) from error
         return cls(str(path.absolute()), found.st_size, found.st_mtime_ns, digest)
+
+
+def _digest(path: Path) -> str:
+    """Return the sha256 of the first and the last megabyte."""
+    digest = hashlib.sha256()
+    with path.open("rb") as stream:
+        digest.update(stream.read(HASHED))
+        size = stream.seek(0, os.SEEK_END)
+        stream.seek(max(0, size - HASHED))
+        digest.update(stream.read(HASHED))
+    return digest.hexdigest()
 
 
 def find_files(paths: Paths, endings: Sequence[str]) -> list[Path]:
@@ -53,8 +69,8 @@ def find_files(paths: Paths, endings: Sequence[str]) -> list[Path]:
     ----------
     paths : path, or iterable of paths
         Each a file, a pattern such as ``"data/*.parquet"``, or a folder, of which all files below
-        with one of the `endings` are taken; names that start with a dot or an underscore are
-        skipped.
+        with one of the `endings` are taken, also through links to other folders; names that start
+        with a dot or an underscore are skipped.
     endings : sequence of str
         Of the files of a folder.
 
@@ -104,11 +120,9 @@ def _meant(path: Path, endings: Sequence[str]) -> list[Path]:
 
 def _below(folder: Path, endings: Sequence[str]) -> list[Path]:
     files = []
-    for path in sorted(folder.rglob("*")):
+    for path in sorted(_entries(folder, ())):
         parts = path.relative_to(folder).parts
-        if any(part.startswith((".", "_")) for part in parts):
-            continue
-        if path.is_file() and path.name.lower().endswith(tuple(endings)):
+        if path.name.lower().endswith(tuple(endings)):
             keyed = next((part for part in parts[:-1] if "=" in part), None)
             if keyed is not None:
                 key = keyed.partition("=")[0]
@@ -118,10 +132,32 @@ def _below(folder: Path, endings: Sequence[str]) -> list[Path]:
                     f"or, if it is not needed, name them by a pattern such as "
                     f"'{folder / '*' / ('*' + endings[0])}'."
                 )
-            files.append(path)
+            files.append(existing_file(path))  # a link may lead nowhere
     if not files:
         raise TableError(
             f"The folder '{folder}' holds no file that ends in {' or '.join(endings)}. Name "
             f"another folder, or the files."
         )
     return files
+
+
+def _entries(folder: Path, above: tuple[Path, ...]) -> Iterator[Path]:
+    """Yield files below a folder, and links that lead nowhere; links to folders are followed.
+
+    A folder that is linked from below itself is not entered again. One that is linked from
+    elsewhere is: its files are then named twice, which is for the user to settle.
+    """
+    real = folder.resolve()
+    if real in above:
+        return
+    try:
+        entries = list(folder.iterdir())
+        for path in entries:
+            if path.name.startswith((".", "_")):
+                continue
+            if path.is_dir():
+                yield from _entries(path, (*above, real))
+            elif path.is_file() or path.is_symlink():
+                yield path
+    except OSError as error:
+        raise unreadable(folder, error) from error

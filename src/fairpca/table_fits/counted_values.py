@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..auditing.attribute_plans import AttributePlan, QuantityPlan, cut_in_two, plan_levels
+from ..auditing.attribute_plans import (
+    AttributePlan,
+    QuantityPlan,
+    cut_in_two,
+    plan_levels,
+    refuse_dates,
+)
 from ..auditing.attributes import is_quantity
 from ..auditing.errors import AuditError, TargetError
 from ..auditing.roles import as_text, binary_target, is_known
@@ -139,6 +145,9 @@ class CountedValues:
     def planned(self) -> tuple[AttributePlan, dict[Any, int]]:
         """Return the groups, and the group of each value, -1 where it has none."""
         name = self.column.name
+        types = import_arrow().types
+        if self.column.type is not None and types.is_temporal(self.column.type):
+            refuse_dates(name)
         if self.counts is None:
             return QuantityPlan(name), {}
         values, rows = list(self.counts), np.array(list(self.counts.values()), dtype=int)

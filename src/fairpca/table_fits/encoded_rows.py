@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +10,7 @@ import numpy as np
 
 from ..auditing.attribute_plans import AttributePlan, LevelPlan
 from ..batches import Collect, Part, RowsElsewhere
+from ..estimators.fingerprints import fingerprint_of
 from ..tables import TableEncoder, TableError
 from ..tables.arrow_columns import simple
 from ..tables.csv_files import with_points
@@ -113,18 +112,11 @@ class EncodeThen:
         question = getattr(self.collect, "fingerprint", None)
         if question is None:
             return None
-        plain, arrays = self.encoder.to_plain()
-        digest = hashlib.sha256(json.dumps(plain, sort_keys=True, default=str).encode())
-        for name, array in sorted(arrays.items()):
-            digest.update(f"{name} {array.shape}".encode())
-            digest.update(np.ascontiguousarray(array).tobytes())
-        for attribute in self.attributes:
-            digest.update(repr((attribute.plan, attribute.column.decimal)).encode())
-        digest.update(repr(sorted(self.commas)).encode())
-        digest.update(repr(None if self.target is None else self.target.name).encode())
-        digest.update(repr(sorted((repr(k), v) for k, v in self.outcome_of.items())).encode())
-        digest.update(question.encode())
-        return digest.hexdigest()
+        columns = [(a.plan, a.column.decimal, a.code_of) for a in self.attributes]
+        target = None if self.target is None else self.target.name
+        return fingerprint_of(
+            (self.encoder.to_plain(), columns, target, self.outcome_of, self.commas, question)
+        )
 
 
 @dataclass(frozen=True, eq=False)

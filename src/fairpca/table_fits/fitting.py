@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..auditing.attribute_plans import what_was_merged
 from ..auditing.attributes import estimator_columns, measured_attributes
 from ..auditing.errors import AuditError
 from ..auditing.preparation import as_table, roles_in
@@ -174,4 +175,11 @@ def _fit_in_memory(
             if a.kind == "levels"
         },
     }
+    notes = [
+        what_was_merged(
+            a.name, a.note if a.kind == "levels" else "", int(np.count_nonzero(a.codes < 0))
+        )
+        for a in attributes
+    ]
+    info |= {"group_notes": list(filter(None, notes))} if any(notes) else {}
     return FairModel(encoder, estimator, info)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..auditing.attribute_plans import LevelPlan
+from ..auditing.attribute_plans import LevelPlan, what_was_merged
 from ..auditing.errors import TargetError
 from ..auditing.roles import Roles, assign_roles
 from ..batches import Part
@@ -183,6 +183,9 @@ def _info(
         "n_files": len(files),
         "sample_rows": sampled,
     }
+    plans = [a.plan for a in attributes if isinstance(a.plan, LevelPlan)]
+    notes = [what_was_merged(plan.name, plan.note, plan.n_unknown) for plan in plans]
+    info |= {"group_notes": list(filter(None, notes))} if any(notes) else {}
     if sampled < seen.n_rows:
         info["unknown_levels"] = unknown_levels(seen, encoder)
     return info

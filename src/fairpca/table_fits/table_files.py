@@ -12,7 +12,7 @@ from ..out_of_core.parquet_footers import Footer, read_footer
 from ..out_of_core.paths import FileState, find_files
 from ..tables import TableError
 from ..tables.adapters import import_arrow
-from ..tables.column_names import different_names
+from ..tables.column_names import different_names, is_row_index
 from ..tables.csv_dialect import CsvDialect, sniff
 from ..tables.file_kinds import kind_of_file
 from ..tables.reading import damaged, refuse_text_options
@@ -127,8 +127,9 @@ def _opened_arrow(path: Path) -> TableFile:
     if twice:
         raise _twice(path, twice[0])
     _check_names(path, names)
-    types = dict(zip(names, schema.types, strict=True))
-    return TableFile(path, state, "arrow", tuple(names), types)
+    pairs = zip(names, schema.types, strict=True)
+    types = {name: kind for name, kind in pairs if not is_row_index(name)}
+    return TableFile(path, state, "arrow", tuple(types), types)
 
 
 def _twice(path: Path, name: str) -> TableError:

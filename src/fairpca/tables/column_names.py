@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Sequence
 
 from .errors import TableError
 
 SHOWN = 5
+
+_ROW_INDEX = re.compile(r"__index_level_\d+__|__null_dask_index__")
+
+
+def is_row_index(name: str) -> bool:
+    """Tell whether a column is the unnamed index that pandas or Dask put into a file.
+
+    It numbers the rows, says nothing about people, and is no column when these libraries read it.
+
+    Examples
+    --------
+    >>> is_row_index("__index_level_0__"), is_row_index("index")
+    (True, False)
+    """
+    return _ROW_INDEX.fullmatch(name) is not None
 
 
 def different_names(names: Sequence[str]) -> tuple[list[str], tuple[tuple[str, str], ...]]:

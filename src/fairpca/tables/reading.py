@@ -17,7 +17,7 @@ from ..datasets import (
     load_loanapp,
 )
 from .adapters import import_arrow, import_pandas
-from .column_names import different_names
+from .column_names import different_names, is_row_index
 from .csv_dialect import sniff
 from .csv_files import read_texts, typed
 from .errors import TableError
@@ -130,13 +130,18 @@ def _read_binary(path: Path, kind: str) -> Any:
     try:
         if kind == "parquet":
             with arrow.parquet.ParquetFile(path) as file:
-                return file.read()
+                return _without_index(file.read())
         with arrow.memory_map(str(path)) as source:
-            return arrow.ipc.open_file(source).read_all()
+            return _without_index(arrow.ipc.open_file(source).read_all())
     except arrow.ArrowException as error:
         raise damaged(path, kind, error) from error
     except OSError as error:
         raise unreadable_binary(path, kind, error) from error
+
+
+def _without_index(table: Any) -> Any:
+    names = table.schema.names
+    return table.select([i for i, name in enumerate(names) if not is_row_index(name)])
 
 
 def refuse_text_options(

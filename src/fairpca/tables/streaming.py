@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ..estimators.columns import as_columns
 from .adapters import import_arrow
 from .ahead import ahead
 from .arrow_columns import simple
@@ -17,6 +18,7 @@ from .encoder import TableEncoder
 from .errors import TableError
 from .fused import fuse
 from .number_column import NumberColumn
+from .plain_columns import PlainColumns
 from .record_batches import open_batches
 from .writing import format_of, written
 
@@ -114,16 +116,18 @@ def stream_transform(
         raise TableError(f"dtype='{dtype}' is neither float32 nor float64.")
     how = {"columns": columns, "header": header, "skip_lines": skip_lines}
     batches = open_batches(source, batch_rows, data=data, **how)
-    encoder, names = model.encoder, list(model.output_names)
+    encoder, names = _encoder_of(model), list(model.output_names)
     require_columns(encoder.needed_columns, batches.names, batches.names)
     _check_kept(keep, batches.names, names)
     wanted = list(dict.fromkeys([*encoder.needed_columns, *keep]))
+    plain = isinstance(encoder, PlainColumns)
     numbers = [
         column.name
         for column in encoder.encoders_
         if isinstance(column, NumberColumn) and not column.boolean and column.name not in keep
     ]
-    represent = fuse(encoder, model.map)
+    numbers += [name for name in encoder.needed_columns if plain and name not in keep]
+    represent = _plainly(encoder, model.map) if plain else fuse(encoder, model.map)
 
     def results() -> Iterator[Any]:
         for arrays in ahead(batches.read(wanted, numbers)):
@@ -156,6 +160,25 @@ def stream_transform(
     finally:
         stream.close()  # type: ignore[attr-defined]
     return done
+
+
+def _encoder_of(model: Any) -> Any:
+    """Return the encoder; for a model of plain numbers, one that takes its columns by name."""
+    if model.encoder is not None:
+        return model.encoder
+    estimator = getattr(model, "estimator", None)
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is None:
+        raise TableError(
+            "This model was fitted to numbers without names, so it is not known which column of "
+            "the table is which. Fit it to a frame or to files, or transform arrays in Python."
+        )
+    left_out = set(as_columns(getattr(estimator, "sensitive_columns", None) or ()))
+    return PlainColumns([str(name) for name in names if name not in left_out])
+
+
+def _plainly(encoder: PlainColumns, map: Any) -> Callable[[Any], np.ndarray]:
+    return lambda arrays: np.asarray(map(encoder.encode(arrays)))
 
 
 def _decoded(array: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 from uuid import uuid4
@@ -11,7 +11,7 @@ import dask
 import numpy as np
 from dask.array import Array
 from dask.base import DaskMethodsMixin
-from dask.core import flatten
+from dask.core import flatten, get_dependencies
 from dask.delayed import delayed
 from dask.highlevelgraph import HighLevelGraph
 from dask.threaded import get
@@ -21,8 +21,11 @@ from ...batches import Collect, Part, RowsElsewhere
 from ...parallel import limited_threads
 from .blocks import Blocks, Graph, InMemory, paired
 from .partition_work import CollectPart, Held, mapped_array, mapped_frame, places_of
-from .row_pairing import count_rows
+from .row_order import RowOrders, Settled, unknown_order
+from .row_pairing import UnpairedRowsError, count_rows, is_single
 from .tree import reduced, total
+
+NONE: frozenset[Hashable] = frozenset()
 
 
 class DaskRows(RowsElsewhere):
@@ -35,7 +38,8 @@ class DaskRows(RowsElsewhere):
     y, sensitive_features, sample_weight : optional
         Dask arrays, Series, DataFrames or dicts of such columns, or the same in memory. Where
         they are not divided as X is, and the lengths of partitions are unknown, the rows are read
-        once more, to be counted.
+        once more, to be counted. Rows that were shuffled, as in a merge, must come from the same
+        shuffle, or have labels that increase.
 
     Examples
     --------
@@ -63,8 +67,12 @@ chunktype=numpy.ndarray>
         if not _is_frame(self._X):
             make = type(X) if is_sparse(X) else np.empty
             X = make((0, *self._X.shape[1:]), dtype=self._X.dtype)
-        given = any(place.argument == "sensitive_features" for place in self._values)
-        return Part(X, sensitive_features={} if given else None)
+        given = {place.argument for place in self._values}
+        return Part(
+            X,
+            y=np.empty(0) if "y" in given else None,
+            sensitive_features={} if "sensitive_features" in given else None,
+        )
 
     def fold(self, collect: Collect) -> Any:
         """Return the sum of what `collect` returns for the partitions; only that comes here."""
@@ -99,16 +107,50 @@ chunktype=numpy.ndarray>
     @cached_property
     def _parts(self) -> tuple[list[Any], Graph, list[list[Hashable]]]:
         """Collections, more tasks, and for each partition keys of X and of what belongs to it."""
-        lazy = [self._X, *filter(dask.is_dask_collection, self._values.values())]
-        ready = {id(value): _ready(value, alone=len(lazy) == 1) for value in lazy}
-
-        def blocks(value: Any) -> Any:
-            return _blocks(ready[id(value)]) if id(value) in ready else InMemory(value)
-
+        ready, to_settle = self._in_one_order()
         tasks: Graph = {}
-        others = {place.label: blocks(value) for place, value in self._values.items()}
-        count = partial(_counted, list(ready.values()))
-        return list(ready.values()), tasks, paired(tasks, blocks(self._X), others, count)
+
+        def blocks(label: str, value: Any) -> Any:
+            if id(value) not in ready:
+                return InMemory(value)
+            found = _blocks(ready[id(value)])
+            if label in to_settle:
+                name, check = f"fairpca-settled-{uuid4().hex}", Settled(label, to_settle[label])
+                tasks.update({(name, i): (check, key) for i, key in enumerate(found.keys)})
+                found.keys = [(name, i) for i in range(len(found.keys))]
+            return found
+
+        X = blocks("X", self._X)
+        others = {place.label: blocks(place.label, value) for place, value in self._values.items()}
+        rows = list(ready.values())
+        return rows, tasks, paired(tasks, X, others, partial(_counted, rows, tasks))
+
+    def _in_one_order(self) -> tuple[dict[int, Any], dict[str, str]]:
+        """Return collections by id, and those whose labels must tell their order."""
+        given = {place.label: value for place, value in self._values.items()}
+        others = {k: v for k, v in given.items() if dask.is_dask_collection(v) or not is_single(v)}
+        lazy = [self._X, *filter(dask.is_dask_collection, others.values())]
+        ready = {id(value): _optimized(value, alone=len(lazy) == 1) for value in lazy}
+        X, found = id(self._X), _shuffles(ready)
+        if any(found.get(id(v), NONE) != found[X] for v in others.values()):
+            # Optimized alone, each collection shuffles only the columns that it needs. As they are,
+            # they share the shuffles of what they are columns of.
+            ready = {id(value): value for value in lazy}
+            found = _shuffles(ready)
+        to_settle: dict[str, str] = {}
+        for label, value in others.items():
+            shuffles = found.get(id(value), NONE)
+            if shuffles == found[X]:
+                continue
+            if found[X]:
+                to_settle["X"] = label
+            if shuffles:
+                to_settle[label] = "X"
+        for label, other in to_settle.items():
+            value = self._X if label == "X" else others[label]
+            if not (_is_frame(value) and value.known_divisions):
+                raise UnpairedRowsError(unknown_order(label, other))
+        return ready, to_settle
 
 
 def _is_frame(value: Any) -> bool:
@@ -141,7 +183,7 @@ def _whole_rows(label: str, value: Any) -> Any:
     return value
 
 
-def _ready(value: Any, *, alone: bool) -> Any:
+def _optimized(value: Any, *, alone: bool) -> Any:
     """Return a collection whose partitions are final."""
     if not _is_frame(value):
         return value
@@ -149,6 +191,18 @@ def _ready(value: Any, *, alone: bool) -> Any:
     # common ancestors would no longer be seen to be the same, and be computed for each.
     with dask.config.set({"optimization.tune.active": False}):
         return value.optimize(fuse=alone)
+
+
+def _shuffles(collections: Mapping[int, Any]) -> dict[int, frozenset[Hashable]]:
+    """Return the shuffles that each collection comes from."""
+    graph: Graph = {}
+    for value in collections.values():
+        graph.update(value.__dask_graph__())
+    orders = RowOrders(graph, partial(get_dependencies, graph))
+    return {
+        i: orders.shuffles_above(list(flatten(value.__dask_keys__())))
+        for i, value in collections.items()
+    }
 
 
 def _blocks(value: Any) -> Blocks:
@@ -162,12 +216,11 @@ def _blocks(value: Any) -> Blocks:
     return Blocks(keys, [None] * len(keys), concat, divisions)
 
 
-def _counted(rows: Sequence[Any], keys: Sequence[Hashable]) -> list[int]:
+def _counted(rows: Sequence[Any], given: Graph, keys: Sequence[Hashable]) -> list[int]:
     """Return how many rows partitions have; their rows are read for it."""
     name = f"fairpca-count-{uuid4().hex}"
-    tasks: Graph = {(name, i): (count_rows, key) for i, key in enumerate(keys)}
-    tasks[name] = (list, list(tasks))
-    return _computed(rows, tasks, name)
+    counts: Graph = {(name, i): (count_rows, key) for i, key in enumerate(keys)}
+    return _computed(rows, {**given, **counts, name: (list, list(counts))}, name)
 
 
 def _computed(rows: Sequence[Any], tasks: Graph, key: Hashable) -> Any:

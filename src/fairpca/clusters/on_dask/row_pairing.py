@@ -60,8 +60,8 @@ def check_paired(X: Any, name: str, value: Any) -> None:
         raise UnpairedRowsError(
             f"A partition of X has the index labels {_shown(rows)}, but that of {name} has "
             f"{_shown(people)}, so people might get the groups of others. Pass columns of the same "
-            f"frame as X, in the same order; if the rows agree by position, drop the labels of "
-            f"both with reset_index(drop=True)."
+            f"frame as X, in the same order, or keep the attributes as columns of X and name them "
+            f"in sensitive_columns."
         )
 
 
