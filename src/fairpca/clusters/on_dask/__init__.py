@@ -1,4 +1,4 @@
-"""Rows of Dask collections; only `dask_collections` knows Dask."""
+"""Rows of Dask collections; only this package knows Dask."""
 
 from .dask_collections import DaskRows
 from .row_pairing import UnpairedRowsError

@@ -9,20 +9,16 @@ from uuid import uuid4
 
 import dask
 import numpy as np
-from dask.array import Array
-from dask.base import DaskMethodsMixin
 from dask.core import flatten, get_dependencies
 from dask.delayed import delayed
-from dask.highlevelgraph import HighLevelGraph
-from dask.threaded import get
 
 from ...arrays import is_sparse
 from ...batches import Collect, Part, RowsElsewhere
-from ...parallel import limited_threads
 from .blocks import Blocks, Graph, InMemory, paired
 from .partition_work import CollectPart, Held, mapped_array, mapped_frame, places_of
 from .row_order import RowOrders, Settled, unknown_order
 from .row_pairing import UnpairedRowsError, count_rows, is_single
+from .single_value import computed
 from .tree import reduced, total
 
 NONE: frozenset[Hashable] = frozenset()
@@ -90,7 +86,7 @@ chunktype=numpy.ndarray>
             tasks[key] = (total, list(few))
             return key
 
-        return _computed(rows, tasks, reduced(leaves, join))
+        return computed(rows, tasks, reduced(leaves, join))
 
     def mapped(
         self, transform: Callable[[Any], np.ndarray], names: Sequence[str], dtype: np.dtype
@@ -220,48 +216,4 @@ def _counted(rows: Sequence[Any], given: Graph, keys: Sequence[Hashable]) -> lis
     """Return how many rows partitions have; their rows are read for it."""
     name = f"fairpca-count-{uuid4().hex}"
     counts: Graph = {(name, i): (count_rows, key) for i, key in enumerate(keys)}
-    return _computed(rows, {**given, **counts, name: (list, list(counts))}, name)
-
-
-def _computed(rows: Sequence[Any], tasks: Graph, key: Hashable) -> Any:
-    """Return one value, computed by the current client or scheduler."""
-    # Tasks run side by side, in threads of this process or in workers, which Dask starts with one
-    # BLAS thread each. The limit is set here because only one thread may set it.
-    with limited_threads(1):
-        kind = _Value if any(map(_is_frame, rows)) else _ValueOfArrays
-        return kind(rows, tasks, key).compute()
-
-
-def _as_it_is(graph: Any, keys: Any, **_: Any) -> Any:
-    return graph
-
-
-class _Value(DaskMethodsMixin):
-    """One value computed from collections, as a collection of its own."""
-
-    __dask_scheduler__ = staticmethod(get)
-    __dask_optimize__ = staticmethod(_as_it_is)
-
-    def __init__(self, rows: Sequence[Any], tasks: Graph, key: Hashable) -> None:
-        self._key = key
-        self._graph = HighLevelGraph.from_collections(str(key), tasks, dependencies=rows)
-
-    def __dask_graph__(self) -> HighLevelGraph:
-        return self._graph
-
-    def __dask_keys__(self) -> list[Hashable]:
-        return [self._key]
-
-    def __dask_postcompute__(self) -> tuple[Callable[[Any], Any], tuple[()]]:
-        return _only, ()
-
-
-class _ValueOfArrays(_Value):
-    """Steps of arrays are fused; those of frames have been."""
-
-    __dask_optimize__ = staticmethod(Array.__dask_optimize__)
-
-
-def _only(results: Sequence[Any]) -> Any:
-    (result,) = results
-    return result
+    return computed(rows, {**given, **counts, name: (list, list(counts))}, name)
