@@ -172,6 +172,25 @@ def test_ctrl_c_leaves_a_checkpoint_and_says_so(fairpca, monkeypatch):
     assert fairpca("fit", "parts", *FIT, "--checkpoint", "kept").exit_code == 0
 
 
+def test_a_polite_kill_leaves_a_checkpoint_and_says_so(fairpca, monkeypatch):
+    before = signal.getsignal(signal.SIGTERM)
+    encode, kills = encoded_rows.EncodeThen.encoded, [signal.SIGTERM]
+
+    def encoded(self, part):
+        if kills:
+            os.kill(os.getpid(), kills.pop())
+            time.sleep(0.5)  # until it has arrived
+        return encode(self, part)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(encoded_rows.EncodeThen, "encoded", encoded)
+        result = fairpca("fit", "parts", *FIT, "--checkpoint", "kept", "-q")
+    assert result.exit_code == 130
+    assert "The same command continues from kept" in result.stderr
+    assert signal.getsignal(signal.SIGTERM) is before
+    assert fairpca("fit", "parts", *FIT, "--checkpoint", "kept").exit_code == 0
+
+
 def damaged_checkpoint(monkeypatch, fairpca):
     with monkeypatch.context() as patched:
         interrupting(patched, after=2)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -191,9 +192,13 @@ def fit(
 
 @contextmanager
 def _can_be_continued(checkpoint: Path | None) -> Iterator[None]:
-    """Say that nothing is lost where an interrupted command left a checkpoint."""
+    """Say that nothing is lost where an interrupted command left a checkpoint.
+
+    A polite kill (SIGTERM, as schedulers send it) is an interruption then, too.
+    """
     try:
-        yield
+        with _terminated_is_interrupted() if checkpoint is not None else nullcontext():
+            yield
     except KeyboardInterrupt:
         if checkpoint is None or not checkpoint.exists():
             raise
@@ -201,6 +206,18 @@ def _can_be_continued(checkpoint: Path | None) -> Iterator[None]:
             f"Interrupted; no model was written. The same command continues from {checkpoint}."
         )
         raise typer.Exit(INTERRUPTED) from None
+
+
+@contextmanager
+def _terminated_is_interrupted() -> Iterator[None]:
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _check_checkpoint(checkpoint: Path | None, others: list[Path]) -> None:
