@@ -1,6 +1,6 @@
 """Where rows come from, cut into blocks that stay in cache."""
 
-from .elsewhere import Collect, Part, RowsElsewhere
+from .elsewhere import Collect, Part, RowsElsewhere, plus
 from .in_memory import BLOCK_ROWS, MappedRows, Rows, block_rows, row_blocks
 
 __all__ = [
@@ -11,5 +11,6 @@ __all__ = [
     "Rows",
     "RowsElsewhere",
     "block_rows",
+    "plus",
     "row_blocks",
 ]

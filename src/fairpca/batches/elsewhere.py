@@ -97,3 +97,10 @@ class RowsElsewhere(ABC):
             f"{type(self).__name__} can be fitted to, but not transformed: there is nowhere to put "
             f"the result. Use FairModel and `fairpca transform`, which write files."
         )
+
+
+def plus(a: Any, b: Any) -> Any:
+    """Return the sum of two values of which either may be None."""
+    if a is None or b is None:
+        return b if a is None else a
+    return a + b

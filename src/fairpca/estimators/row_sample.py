@@ -85,11 +85,22 @@ class DrawnRows:
     def __add__(self, other: DrawnRows) -> DrawnRows:
         keys = np.concatenate([self.keys, other.keys])
         places = np.concatenate([self.places, other.places], axis=1)
-        kept = np.sort(np.lexsort((places[1], places[0], keys))[: self.n])
-        kept = kept[np.lexsort((places[1, kept], places[0, kept]))]
+        kept = smallest_keys(keys, places, self.n)
         weight = np.concatenate([self.weight, other.weight])
         X = take_rows(_stacked(self.X, other.X), kept)
         return DrawnRows(self.n, keys[kept], places[:, kept], X, weight[kept])
+
+
+def smallest_keys(keys: np.ndarray, places: np.ndarray, n: int) -> np.ndarray:
+    """Return the positions of the n smallest keys, in the order of their places (part, row).
+
+    Examples
+    --------
+    >>> smallest_keys(np.array([0.3, 0.9, 0.1]), np.array([[1, 0, 0], [0, 7, 2]]), n=2).tolist()
+    [2, 0]
+    """
+    kept = np.lexsort((places[1], places[0], keys))[:n]
+    return kept[np.lexsort((places[1, kept], places[0, kept]))]
 
 
 def _stacked(a: Any, b: Any) -> Any:

@@ -9,8 +9,7 @@ import numpy as np
 
 from ..tables import TableError
 from ..tables.adapters import import_arrow
-from ..tables.column_names import meant
-from .column_roles import ColumnRoles
+from .column_roles import ColumnRoles, check_same_names
 from .parquet_footers import Footer
 
 NUMBER, TRUTH, TEXT, LEVELS = "number", "truth", "text", "levels"
@@ -26,12 +25,11 @@ def check_alike(footers: Sequence[Footer], roles: ColumnRoles, *, every_column: 
     """
     first = footers[0]
     for footer in footers:
+        names = list(footer.types)
+        check_same_names(
+            footer.path, names, first.path, list(first.types), roles.needed, every=every_column
+        )
         for name in roles.needed:
-            if name not in footer.types:
-                raise TableError(
-                    f"'{footer.path}' lacks the column '{name}', which '{first.path}' has."
-                    f"{meant(name, list(footer.types))} Leave that file out, or add the column."
-                )
             if name in footer.twice:
                 raise TableError(
                     f"'{footer.path}' has two columns called '{name}'. Rename one of them."
@@ -42,12 +40,6 @@ def check_alike(footers: Sequence[Footer], roles: ColumnRoles, *, every_column: 
                     f"The column '{name}' is of type {mine} in '{footer.path}', but of type "
                     f"{theirs} in '{first.path}'. Write all files with the same types."
                 )
-        more = [name for name in footer.types if name not in first.types]
-        if every_column and more:
-            raise TableError(
-                f"'{footer.path}' has the column '{more[0]}', which '{first.path}' has not. Name "
-                f"the features, or write all files with the same columns."
-            )
 
 
 def _alike(a: Any, b: Any) -> bool:

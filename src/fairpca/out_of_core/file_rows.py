@@ -6,7 +6,7 @@ import contextlib
 import os
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -113,20 +113,6 @@ class FileRows(RowsElsewhere):
             return getattr(collect, "fingerprint", None)
         except UnknownQuestionError as error:
             raise CheckpointError(f"{error} Or work without a checkpoint.") from error
-
-    def fold_columns(
-        self, columns: Sequence[str], collect: Callable[[Mapping[str, Any]], Any]
-    ) -> Any:
-        """Return the sum of what `collect` returns for some columns of each piece.
-
-        Parameters
-        ----------
-        columns : sequence of str
-            Which to read.
-        collect : callable
-            From Arrow arrays (in chunks) by name to something that can be added, or None.
-        """
-        return self._sum(columns, lambda piece: collect(piece.columns), None)
 
     def _sum(
         self, columns: Sequence[str], work: Callable[[Piece], Any], fingerprint: str | None

@@ -13,10 +13,11 @@ from dataclasses import dataclass, field, replace
 from threading import Condition, Thread
 from typing import Any
 
+from ..batches import plus
 from ..parallel import one_blas_thread
 from ..tables.ahead import ahead
 from .pieces import Piece, Stretch
-from .sums import OpenSum, SumSoFar, plus
+from .sums import OpenSum, SumSoFar
 
 
 @dataclass

@@ -53,10 +53,3 @@ class SumSoFar:
     def rows_done(self) -> int:
         """Rows that were added, to whichever sum."""
         return self.rows + sum(stretch.rows for stretch in self.open.values())
-
-
-def plus(a: Any, b: Any) -> Any:
-    """Return the sum of two values of which either may be None."""
-    if a is None or b is None:
-        return b if a is None else a
-    return a + b

@@ -9,10 +9,9 @@ from typing import Any
 
 from ..tables import TableError
 from ..tables.adapters import import_arrow
-from ..tables.column_names import meant
 from ..tables.file_kinds import kind_of_file
 from ..tables.record_batches import Batches, open_batches
-from .column_roles import ColumnRoles
+from .column_roles import ColumnRoles, check_same_names
 from .pieces import Piece, in_pieces
 from .text_kinds import converted
 
@@ -65,18 +64,7 @@ def check_same_columns(files: Sequence[TextFile], roles: ColumnRoles, *, every: 
     """Raise unless all files have the needed columns; `every` column of each is one otherwise."""
     first = files[0]
     for file in files:
-        lacking = [name for name in roles.needed if name not in file.names]
-        if lacking:
-            raise TableError(
-                f"'{file.path}' lacks the column '{lacking[0]}', which '{first.path}' has."
-                f"{meant(lacking[0], file.names)} Leave that file out, or add the column."
-            )
-        more = [name for name in file.names if name not in first.names]
-        if every and more:
-            raise TableError(
-                f"'{file.path}' has the column '{more[0]}', which '{first.path}' has not. Name the "
-                f"features, or write all files with the same columns."
-            )
+        check_same_names(file.path, file.names, first.path, first.names, roles.needed, every=every)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..estimators.row_sample import smallest_keys
 from ..tables.adapters import import_arrow
 
 
@@ -38,8 +39,7 @@ class Drawn:
         """Return the sample in one piece, its rows in their order."""
         keys = np.concatenate([keys for keys, _, _ in self.pieces])
         places = np.concatenate([places for _, places, _ in self.pieces], axis=1)
-        kept = np.lexsort((places[1], places[0], keys))[: self.n]
-        kept = kept[np.lexsort((places[1, kept], places[0, kept]))]
+        kept = smallest_keys(keys, places, self.n)
         arrow = import_arrow()
         tables = [table for _, _, table in self.pieces]
         table = taken(arrow.concat_tables(tables, promote_options="permissive"), kept)

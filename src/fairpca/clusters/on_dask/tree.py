@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
 from typing import Any, TypeVar
+
+from ...batches import plus
 
 Node = TypeVar("Node")
 
@@ -19,13 +22,7 @@ def total(results: Iterable[Any]) -> Any:
     >>> total([None, 1, 2]), total([None])
     (3, None)
     """
-    there = [result for result in results if result is not None]
-    if not there:
-        return None
-    first, *others = there
-    for other in others:
-        first = first + other
-    return first
+    return reduce(plus, results, None)
 
 
 def reduced(
