@@ -1,14 +1,9 @@
 """Print all tables; ten minutes on two cores. A word after the command runs a part of them."""
 
-import platform
-import sys
-from importlib.metadata import version
+from argparse import ArgumentParser
 
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table
-
-from fairpca.parallel import blas_threads
 
 from . import (
     against_scikit_learn,
@@ -19,36 +14,25 @@ from . import (
     tradeoff_curve,
     transform_stream,
 )
+from .tables import BenchTable, how_it_was_measured, write_markdown
 
 console = Console(width=100)
 
 
-def table(title: str, *columns: str) -> Table:
-    made = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    for i, column in enumerate(columns):
-        made.add_column(column, justify="left" if i < 3 else "right", overflow="fold")
-    return made
-
-
-def main(only: str = "") -> None:
-    """Print all tables, or the lines of the steps whose name contains a word."""
-    speed = table(
+def main() -> None:
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("only", nargs="?", default="", help="part of the name of a step")
+    parser.add_argument("--markdown", metavar="FILE", help="also write the tables for the docs")
+    given = parser.parse_args()
+    speed = BenchTable(
         "Fit time: the smaller the ratio, the faster fairpca",
-        "rows x features",
-        "dtype",
-        "against",
-        "fairpca",
-        "ratio",
+        ("rows x features", "dtype", "against", "fairpca", "ratio"),
     )
-    kernel = table(
+    kernel = BenchTable(
         "Kernel methods: fit time of FairKernelPCA",
-        "rows x features",
-        "how",
-        "against",
-        "fairpca",
-        "ratio",
+        ("rows x features", "how", "against", "fairpca", "ratio"),
     )
-    memory = table("Extra peak memory of fit", "rows x features", "one matrix", "extra peak")
+    memory = BenchTable("Extra peak memory of fit", ("rows x features", "one matrix", "extra peak"))
     steps = [
         ("scikit-learn's PCA", speed, against_scikit_learn.rows_of_the_table),
         ("the paper's algorithm, covariances", speed, against_the_paper.rows_of_the_table),
@@ -65,17 +49,18 @@ def main(only: str = "") -> None:
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("", total=None)
-        for name, target, rows in (step for step in steps if only in step[0]):
+        for name, target, rows in (step for step in steps if given.only in step[0]):
             for row in rows():
-                target.add_row(*row)
+                target.rows.append(row)
                 progress.update(task, description=f"{name}: {row[0]}")
-    versions = ", ".join(f"{p} {version(p)}" for p in ("numpy", "scipy", "scikit-learn"))
-    console.print(speed, "", kernel, "", memory, "", sep="\n")
-    console.print(
-        f"Medians of alternating runs. {blas_threads()} BLAS threads, Python "
-        f"{platform.python_version()}, {versions}."
-    )
+    tables = (speed, kernel, memory)
+    measured = how_it_was_measured("numpy", "scipy", "scikit-learn")
+    for made in (table for table in tables if table.rows):
+        console.print(made.printed(), "", sep="\n")
+    console.print(measured)
+    if given.markdown:
+        write_markdown(given.markdown, tables, measured)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

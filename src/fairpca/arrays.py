@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 import array_api_compat
 import numpy as np
@@ -25,10 +25,10 @@ device = array_api_compat.device
 
 def is_sparse(X: Any) -> bool:
     """Tell whether `X` is a SciPy sparse matrix or array."""
-    return scipy.sparse.issparse(X)
+    return bool(scipy.sparse.issparse(X))
 
 
-def is_numpy(X: Any) -> bool:
+def is_numpy(X: Any) -> TypeGuard[np.ndarray]:
     """Tell whether `X` is a NumPy array (memory maps included)."""
     return isinstance(X, np.ndarray)
 
@@ -49,7 +49,7 @@ def in_host_memory(X: Any) -> bool:
     if is_numpy(X) or is_sparse(X):
         return True
     if array_api_compat.is_torch_array(X):
-        return X.device.type == "cpu"
+        return bool(X.device.type == "cpu")
     return "cpu" in str(device(X)).lower()
 
 

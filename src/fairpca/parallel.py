@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from itertools import pairwise
 from threading import Lock
 from typing import Any, TypeVar
 
 import threadpoolctl
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import ThreadpoolController, threadpool_limits
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -52,58 +52,103 @@ def _release_blas() -> None:
         release(force=True)
 
 
-class _Limit:
-    """Limit libraries to some threads while anybody is inside, and restore what was set before.
+class _Asked:
+    """What was asked of one library, by all that are inside, and what was set before."""
 
-    Several fits may run in threads of the caller; the first one in saves, the last one out
-    restores. Newer threadpoolctl lets only one thread set limits until it is done with them, and
-    ignores the others: so whoever leaves last takes that over, and nobody keeps it.
-    """
-
-    def __init__(self, libraries: Callable[[], ThreadpoolController]) -> None:
-        self._libraries = libraries
-        self._lock = Lock()
-        self._inside = 0
-        self._limit: Any = None
+    def __init__(self, library: Any) -> None:
+        self._library = library
+        self._before: int = library.num_threads
+        self._limits: list[int] = []
         self._holds = False
 
-    @contextmanager
-    def __call__(self, threads: int = 1) -> Iterator[None]:
-        with self._lock:
-            if self._inside == 0:
-                self._limit = self._libraries().limit(limits=threads)
-                self._holds = all(b["num_threads"] == threads for b in self._libraries().info())
-            self._inside += 1
-        try:
+    def enter(self, threads: int) -> None:
+        self._limits.append(threads)
+        if len(self._limits) > 1:
+            self._set(min(self._limits))
+            return
+        # Newer threadpoolctl lets one thread set limits until it is done, and ignores all others:
+        # where somebody else is that thread, the limits are theirs.
+        self._library.set_num_threads(threads)
+        self._holds = self._library.num_threads == threads
+
+    def leave(self, threads: int) -> bool:
+        """Take a limit back; return whether nobody is left inside."""
+        self._limits.remove(threads)
+        self._set(min(self._limits, default=self._before))
+        return not self._limits
+
+    def _set(self, threads: int) -> None:
+        if self._holds:  # by whichever thread of ours came first
+            _release_blas()
+            self._library.set_num_threads(threads)
+            _release_blas()
+
+
+_inside: dict[str, _Asked] = {}
+_lock = Lock()
+
+
+@contextmanager
+def _limited(libraries: ThreadpoolController, threads: int) -> Iterator[None]:
+    """Limit libraries while anybody is inside, and restore what was set before.
+
+    Several fits may run in threads of the caller, and most libraries have one number for all of
+    them: the smallest limit that anybody asks for holds, and the last one out restores. If each
+    restored what it found, the first one's limit could stay for good.
+    """
+    of_all = {b.filepath: b for b in libraries.lib_controllers if not _knows_threads(b)}
+    others = [b.filepath for b in libraries.lib_controllers if b.filepath not in of_all]
+    with _lock:
+        for path, library in of_all.items():
+            if path not in _inside:
+                _inside[path] = _Asked(library)
+            _inside[path].enter(threads)
+    try:
+        with libraries.select(filepath=others).limit(limits=threads) if others else nullcontext():
             yield
-        finally:
-            with self._lock:
-                self._inside -= 1
-                if self._inside == 0 and self._holds:
-                    _release_blas()
-                    self._limit.restore_original_limits()
-                    _release_blas()
+    finally:
+        with _lock:
+            for path in of_all:
+                if _inside[path].leave(threads):
+                    del _inside[path]
 
 
-one_blas_thread = _Limit(_blas)
-"""For those who run threads of their own, each of which multiplies matrices."""
+def _knows_threads(library: Any) -> bool:
+    """Return whether a library has a number for each thread, so that none can disturb another."""
+    return library.internal_api == "mkl" or getattr(library, "threading_layer", "") == "openmp"
 
-_asked_for = _Limit(_blas)
 
-one_scipy_blas_thread = _Limit(_blas_of_scipy)
-"""For SciPy routines that call back into NumPy: two pools of threads would fight for the cores."""
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """For those who run threads of their own, each of which multiplies matrices."""
+    with _limited(_blas(), 1):
+        yield
+
+
+@contextmanager
+def one_scipy_blas_thread() -> Iterator[None]:
+    """For SciPy routines that call back into NumPy: two pools of threads would fight for cores."""
+    with _limited(_blas_of_scipy(), 1):
+        yield
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """For many small problems, where threads of BLAS and OpenMP would only wait for each other."""
+    with one_blas_thread(), threadpool_limits(1, user_api="openmp"):
+        yield
 
 
 @contextmanager
 def limited_threads(threads: int | None) -> Iterator[None]:
     """Let BLAS, and so everything here, use so many threads inside; None changes nothing.
 
-    Threads of the caller that come in while others are inside share the limit of the first.
+    Threads of the caller that are inside at the same time share the smallest of their limits.
     """
     if threads is None:
         yield
         return
-    with _asked_for(threads):
+    with _limited(_blas(), threads):
         yield
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from fairpca import FairKernelPCA, FairPCA, collect_moments
+from fairpca import FairKernelPCA, FairPCA, collect_moments, fit_table
 from fairpca.errors import FairPCAError, MissingGroupError, MissingTargetError
 from fairpca.out_of_core import CSVRows, ParquetRows, moments_from_csv, moments_from_parquet
 from fairpca.tables import TableError
@@ -46,6 +46,25 @@ def test_a_file_that_is_damaged_inside_is_refused_by_row_group(folder):
     last.write_bytes(content)
     refused(folder, r"Row group 2 of '.*part-001\.parquet' cannot be read", batch_rows=60)
     refused(folder, r"Row groups 0 to 2 of '.*part-001\.parquet' cannot be read")
+
+
+def test_one_flipped_bit_is_noticed_in_files_with_checksums(tmp_path):
+    """Without checksums nobody can: the number is merely another one."""
+    table = pa.Table.from_pandas(people(missing=0), preserve_index=False)
+    path = tmp_path / "people.parquet"
+    pq.write_table(
+        table, path, use_dictionary=False, compression="none", write_page_checksum=True
+    )
+    fitted = FairPCA(2).fit(ParquetRows(path, **PLAIN))  # the file is fine until then
+    assert fitted.components_.shape == (2, len(FEATURES))
+    index = table.column_names.index(FEATURES[0])
+    column = pq.ParquetFile(path).metadata.row_group(0).column(index)
+    content = bytearray(path.read_bytes())
+    content[column.data_page_offset + column.total_compressed_size - 100] ^= 1
+    path.write_bytes(content)
+    refused(path, "cannot be read.*checksum|cannot be read.*CRC")
+    with pytest.raises(TableError, match="damaged"):
+        fit_table(path, sensitive="race")
 
 
 def test_files_that_are_no_parquet_are_refused(folder):

@@ -59,7 +59,8 @@ class LevelPlan:
 
     def fitted(self, codes: np.ndarray) -> np.ndarray:
         """Return what estimators get for rows of these groups; None where the code is -1."""
-        return np.array([*self.labels, None], dtype=object)[codes]
+        labels: np.ndarray = np.array([*self.labels, None], dtype=object)[codes]
+        return labels
 
 
 @dataclass(frozen=True)

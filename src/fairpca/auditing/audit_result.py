@@ -32,7 +32,27 @@ from .results import (
 class Audit:
     """What a table gives away about people, and what it costs to stop that.
 
-    Made by `fairpca.audit`. All fields are plain values, documented in ``docs/audit-schema.md``.
+    Made by `fairpca.audit`. All fields are plain values; the page "The JSON of an audit" documents
+    each of them.
+
+    Parameters
+    ----------
+    schema_version, fairpca_version, created, seconds, versions, settings
+        How, when and by what it was made.
+    data, notices
+        The table, and what a person should look at in it.
+    summary, advice
+        The findings in plain words, and which setting to take.
+    representations, leakage, gaps, spectra, pictures
+        What was compared: what probes recognise, how differently groups are distributed, the
+        variance of each component, and held-out rows in two dimensions.
+    downstream, curves, certificates
+        Models that predict the target, accuracy against fairness, and bounds that hold for every
+        classifier on cells; the first two are empty without a target.
+
+    See Also
+    --------
+    fairpca.report.render_page : The page of an audit that was kept as JSON.
 
     Examples
     --------
@@ -70,15 +90,38 @@ class Audit:
     pictures: Pictures = said("Held-out rows in two dimensions.")
 
     def leakage_of(self, attribute: str) -> list[Leak]:
-        """Return what probes recognise of one attribute."""
+        """Return what probes recognise of one attribute.
+
+        Parameters
+        ----------
+        attribute : str
+            Name of the attribute.
+
+        Returns
+        -------
+        list of Leak
+            One for each representation and probe; none for an attribute that was not audited.
+        """
         return [leak for leak in self.leakage if leak.attribute == attribute]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dictionaries, lists, strings and numbers; NaN becomes None."""
-        return _plain(asdict(self))
+        plain: dict[str, Any] = _plain(asdict(self))
+        return plain
 
     def to_json(self, *, indent: int | None = 1) -> str:
-        """Return the audit as JSON, of the schema in ``docs/audit-schema.md``."""
+        """Return the audit as JSON, of the schema that `fairpca.auditing.audit_schema` returns.
+
+        Parameters
+        ----------
+        indent : int or None, default=1
+            Blanks before each level; None for a single line.
+
+        Returns
+        -------
+        str
+            NaN becomes null.
+        """
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
@@ -92,6 +135,7 @@ class Audit:
         Returns
         -------
         html : str
+            The page.
         """
         page = render_page(self.to_dict())
         if path is not None:

@@ -147,7 +147,8 @@ def binary_target(column: Series, positive: Any = None) -> tuple[np.ndarray, np.
 
 def is_known(column: Series) -> np.ndarray:
     """Return which rows have a value; a question mark is none, as in the features."""
-    return (column.notna() & (column.astype(object) != "?")).to_numpy(dtype=bool)
+    known: np.ndarray = (column.notna() & (column.astype(object) != "?")).to_numpy(dtype=bool)
+    return known
 
 
 def as_text(value: Any) -> str:

@@ -21,8 +21,13 @@ def audit_schema() -> dict[str, Any]:
     schema : dict
         JSON Schema, draft 2020-12. A number that could not be computed is null.
 
+    See Also
+    --------
+    fairpca.Audit.to_json : What it describes.
+
     Examples
     --------
+    >>> from fairpca.auditing import audit_schema
     >>> sorted(audit_schema()["$defs"])[:3]
     ['Advice', 'Attribute', 'CertifiedGap']
     """

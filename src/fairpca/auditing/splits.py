@@ -109,7 +109,8 @@ def sampled_with_rare_groups(
     """
     known = np.flatnonzero(codes >= 0)
     random = np.random.RandomState(rng.integers(2**31 - 1))
-    return known[stratified_rows(len(known), n_rows, codes[known], random)]
+    sampled: np.ndarray = known[stratified_rows(len(known), n_rows, codes[known], random)]
+    return sampled
 
 
 def represents(rows: np.ndarray, codes: np.ndarray) -> bool:

@@ -58,7 +58,8 @@ def audit(
     ----------
     table : frame, path or str
         A pandas, polars or pyarrow table; the path of a CSV, Parquet or Feather file; or the name
-        of a built-in data set such as "loanapp". Columns may be messy: see `TableEncoder`.
+        of a built-in data set such as "loanapp". Columns may be messy:
+        see `fairpca.tables.TableEncoder`.
     sensitive : str or sequence of str
         Columns with the sensitive attributes. They are never features. Built-in data sets know
         theirs.
@@ -94,12 +95,17 @@ def audit(
     Returns
     -------
     Audit
-        Plain and JSON-able, with `to_html`, `to_json` and a view in notebooks.
+        Plain and JSON-able, with `Audit.to_html`, `Audit.to_json` and a view in notebooks.
 
     Raises
     ------
     AuditError, TableError, SingleGroupError
         If the question cannot be asked of this table; the message says what to change.
+
+    See Also
+    --------
+    Audit : What it returns.
+    fairpca.report.render_page : The page of an audit that was kept as JSON.
 
     Notes
     -----
@@ -107,7 +113,9 @@ def audit(
 
     Examples
     --------
+    >>> import numpy as np
     >>> import pandas as pd
+    >>> from fairpca import audit
     >>> rng = np.random.default_rng(0)
     >>> people = pd.DataFrame({"sex": rng.choice(["f", "m"], size=400)})
     >>> people["height"] = rng.normal(170, 7, size=400) + 13 * (people["sex"] == "m")

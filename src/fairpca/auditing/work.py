@@ -10,7 +10,8 @@ from time import sleep
 from typing import Any
 
 from joblib import Parallel, delayed
-from threadpoolctl import threadpool_limits
+
+from ..parallel import one_thread
 
 Progress = Callable[[int, int, str], None]
 """Called with the number of jobs done, the number of all, and what was done last."""
@@ -31,11 +32,11 @@ class Job:
 
     what: str
     function: Callable[..., Any]
-    arguments: tuple
+    arguments: tuple[Any, ...]
 
     def run(self) -> Any:
         """Return the result, computed by one thread."""
-        with threadpool_limits(1):  # several small problems at once beat one on all cores
+        with one_thread():  # several small problems at once beat one on all cores
             return self.function(*self.arguments)
 
 

@@ -28,7 +28,7 @@ def rows_per_block(X: Array) -> int:
     >>> rows_per_block(np.ones((5, 6400)))
     655
     """
-    d = X.shape[1]
+    d = int(X.shape[1])
     if in_host_memory(X):
         return block_rows(d)
     if d >= FEW_FEATURES:

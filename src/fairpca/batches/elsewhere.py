@@ -60,6 +60,16 @@ class RowsElsewhere(ABC):
         """Return the sum of what `collect` returns for the parts; None if all parts are empty.
 
         A part may be collected twice (after a failure), but is added once.
+
+        Parameters
+        ----------
+        collect : callable
+            From a `Part` to something that can be added, or None where it has no rows.
+
+        Returns
+        -------
+        object or None
+            The sum.
         """
 
     def for_estimator(
@@ -76,6 +86,11 @@ class RowsElsewhere(ABC):
             Columns of X that the estimator takes as attributes.
         fitted_to : sequence of str, optional
             The names that were seen at `fit`, none if there were no names; None before `fit`.
+
+        Returns
+        -------
+        RowsElsewhere
+            These rows, or others like them.
         """
         return self
 

@@ -59,7 +59,7 @@ class Rows:
     @property
     def entries(self) -> int:
         """How many numbers it takes to store the features."""
-        return self.X.nnz if is_sparse(self.X) else self.n_rows * self.X.shape[1]
+        return int(self.X.nnz if is_sparse(self.X) else self.n_rows * self.X.shape[1])
 
     @property
     def empty(self) -> Array:

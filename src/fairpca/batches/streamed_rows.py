@@ -86,7 +86,7 @@ class StreamedRows(Rows):
     @property
     def rows_at_once(self) -> int:
         """How many rows are sent together."""
-        return max(64, NUMBERS_PER_COPY // max(self.X.shape[1], 16))
+        return max(64, NUMBERS_PER_COPY // max(int(self.X.shape[1]), 16))
 
     def block(self, rows: slice) -> Array:
         """Return the features of some of the rows that count, on the device."""

@@ -32,7 +32,7 @@ MANY = 60
 
 def print_rows(console: Console, experiment: Experiment, rows: Sequence[Summary]) -> None:
     """Print one table for each data set, k and protocol: methods down, metrics across."""
-    blocks: dict[tuple, list[Summary]] = {}
+    blocks: dict[tuple[str, int | None, str], list[Summary]] = {}
     for row in rows:
         blocks.setdefault((row.dataset, row.k, row.protocol), []).append(row)
     for (dataset, k, protocol), block in blocks.items():

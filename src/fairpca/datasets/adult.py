@@ -72,6 +72,10 @@ def load_adult(
     MissingDataError, DamagedDataError, DownloadError
         If a file cannot be had, or is not the published one.
 
+    See Also
+    --------
+    load_lee2022 : The subset behind the paper's tables.
+
     Notes
     -----
     "?" stands for unknown in `workclass`, `occupation` and `native-country`. It is a level of

@@ -118,6 +118,15 @@ def load_celeba(
     >>> celeba = load_celeba(data="my-data", sensitive=["eyeglasses"], rows=1000)  # doctest: +SKIP
     >>> celeba  # doctest: +SKIP
     <Dataset celeba: 1000 rows, 6400 features, no target, sensitive: eyeglasses>
+
+    The pictures may not be given away, so the folder has to be there:
+
+    >>> from fairpca.datasets import MissingDataError
+    >>> try:
+    ...     load_celeba(data="no-such-folder")
+    ... except MissingDataError as refusal:
+    ...     print(str(refusal).split(".")[0])
+    data='no-such-folder' is not a folder
     """
     listed = require(data, "celeba", "list_attr_celeba.txt", how_to_get=HOW_TO_GET)
     folder = require(data, "celeba", "img_align_celeba", how_to_get=HOW_TO_GET)

@@ -45,6 +45,7 @@ class Dataset:
     Examples
     --------
     >>> import pandas as pd
+    >>> from fairpca.datasets import Dataset
     >>> loans = Dataset(
     ...     name="loans",
     ...     features=pd.DataFrame(

@@ -101,7 +101,8 @@ def _import_pooch() -> ModuleType:
         import pooch
     except ImportError as error:
         raise MissingExtraError("pooch", "data", "Downloading a data set") from error
-    return pooch
+    module: ModuleType = pooch
+    return module
 
 
 def _downloader(pooch: Any, file: DataFile, timeout: float) -> Callable[..., None]:

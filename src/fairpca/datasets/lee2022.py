@@ -167,6 +167,6 @@ def _read_only(array: np.ndarray) -> np.ndarray:
     return array
 
 
-def _check_choice(argument: str, given: object, choices: tuple) -> None:
+def _check_choice(argument: str, given: object, choices: tuple[object, ...]) -> None:
     if given not in choices:
         raise ValueError(f"{argument}={given!r}, but there are {', '.join(map(repr, choices))}.")

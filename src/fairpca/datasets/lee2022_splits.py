@@ -20,7 +20,27 @@ CITATION = (
 
 
 class Split(NamedTuple):
-    """Training and test rows: features, labels (0 or 1) and groups (0 or 1)."""
+    """Training and test rows: features, labels (0 or 1) and groups (0 or 1).
+
+    Parameters
+    ----------
+    X_train, X_test : array of shape (n, d)
+        Features.
+    y_train, y_test : array of shape (n,)
+        Labels.
+    z_train, z_test : array of shape (n,)
+        Groups.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca.datasets import Split
+    >>> rows, labels, groups = np.zeros((2, 3)), np.array([0, 1]), np.array([1, 0])
+    >>> split = Split(rows, labels, groups, X_test=rows, y_test=labels, z_test=groups)
+    >>> X_train, y_train, z_train, X_test, y_test, z_test = split
+    >>> X_test.shape
+    (2, 3)
+    """
 
     X_train: np.ndarray
     y_train: np.ndarray
@@ -31,7 +51,25 @@ class Split(NamedTuple):
 
 
 class LoadingKey(NamedTuple):
-    """Which loading matrix: its width, the method, the method's parameter, and the split."""
+    """Which loading matrix: its width, the method, the method's parameter, and the split.
+
+    Parameters
+    ----------
+    k : int
+        Number of columns.
+    method : {"fpca", "mbfpca"}
+        Who made it.
+    parameter : float
+        Delta of FPCA, tau of MbF-PCA.
+    split : int
+        From 0 to 9.
+
+    Examples
+    --------
+    >>> from fairpca.datasets import LoadingKey
+    >>> LoadingKey(k=2, method="fpca", parameter=0.1, split=0) == (2, "fpca", 0.1, 0)
+    True
+    """
 
     k: int
     method: str
@@ -54,6 +92,14 @@ class Lee2022:
         file; see `lee2022_loadings` for the others.
     description, citation, licence : str
         As in `Dataset`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca.datasets import Lee2022, Split
+    >>> rows, labels, groups = np.zeros((2, 3)), np.array([0, 1]), np.array([1, 0])
+    >>> Lee2022("mine", (Split(rows, labels, groups, rows, labels, groups),), loadings={})
+    <Lee2022 mine: 1 splits, 2 + 2 rows, 3 features>
     """
 
     name: str

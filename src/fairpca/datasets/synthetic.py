@@ -59,6 +59,8 @@ def make_two_gaussians(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from fairpca.datasets import make_two_gaussians
     >>> X, z = make_two_gaussians(d=20, random_state=0)
     >>> X.shape, np.bincount(z).tolist()
     ((480, 20), [240, 240])
@@ -101,6 +103,7 @@ def make_covariance_mixture(
 
     Examples
     --------
+    >>> from fairpca.datasets import make_covariance_mixture
     >>> X, z = make_covariance_mixture(random_state=0)
     >>> spread = [X[z == g].std(axis=0) for g in (0, 1)]
     >>> bool(spread[0].max() < 1.2), bool(spread[1].max() > 12)
@@ -144,6 +147,7 @@ def make_circle(
 
     Examples
     --------
+    >>> from fairpca.datasets import make_circle
     >>> X, z = make_circle(4)
     >>> X[z == 1].round()
     array([[ 1.,  0.],
@@ -180,7 +184,8 @@ def _largest_difference() -> float:
 
 
 def _covariance(r: float) -> np.ndarray:
-    return toeplitz(r ** np.arange(BLOCK)) / (1 - r**2)
+    covariance: np.ndarray = toeplitz(r ** np.arange(BLOCK)) / (1 - r**2)
+    return covariance
 
 
 def _check_sizes(**sizes: int) -> None:

@@ -89,6 +89,11 @@ def collect_moments(
         Fit from it with ``FairPCA(...).fit_moments(moments)``; one set of moments serves every
         number of components and every trade-off.
 
+    See Also
+    --------
+    FairPCA.fit_moments : Fits from what this returns.
+    moments_from_parquet : The same from files of any size.
+
     Notes
     -----
     The moments of wide and of sparse rows hold the rows themselves, without copying them.
@@ -96,6 +101,7 @@ def collect_moments(
     Examples
     --------
     >>> import numpy as np
+    >>> from fairpca import collect_moments
     >>> X = np.array([[0.0, 1.0], [2.0, 1.0], [4.0, 4.0]])
     >>> collect_moments(X, ["a", "b", "b"]).attributes[0].weight
     array([1., 2.])

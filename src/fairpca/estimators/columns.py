@@ -11,6 +11,9 @@ import numpy as np
 
 from ..arrays import is_sparse
 
+Columns = dict[Any, Any]
+"""Sensitive columns of X by their name or position."""
+
 
 def as_columns(sensitive_columns: Any) -> list[Any]:
     """Return the columns as a list; a single name or position may stand alone."""
@@ -26,7 +29,7 @@ def indexable(X: Any) -> Any:
     return X if hasattr(X, "shape") else np.asarray(X)
 
 
-def split_columns(X: Any, columns: Sequence[Any]) -> tuple[Any, dict[Any, Any]]:
+def split_columns(X: Any, columns: Sequence[Any]) -> tuple[Any, Columns]:
     """Split a frame or an array into the features and the named sensitive columns."""
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):

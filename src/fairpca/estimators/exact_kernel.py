@@ -145,7 +145,8 @@ def _gap(
     dual: np.ndarray,
 ) -> float:
     """Return the largest group difference, of these kernel values and of any others as exact."""
-    weight, size = scatter.total_weight, scatter.norm / scatter.n_rows
+    weight = scatter.total_weight
+    size = scatter.norm / weight
     return max(
         largest_gap(attributes, weight, fair.representation, fair.values),
         gap_from_rounding(size, dual, fair.values, weight, scatter.precision),
@@ -154,7 +155,8 @@ def _gap(
 
 def _dual(scatter: KernelScatter, subspace: DualSubspace) -> np.ndarray:
     """Return coefficients of kernel values: weights and centring moved from rows to them."""
-    return (scatter.centre(subspace.coefficients.T) * scatter.root_weight).T
+    dual: np.ndarray = (scatter.centre(subspace.coefficients.T) * scatter.root_weight).T
+    return dual
 
 
 def _over_all_columns(linear: LinearMap, rows: Rows) -> LinearMap:

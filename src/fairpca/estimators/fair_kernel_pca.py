@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -30,6 +30,12 @@ def _approximates(estimator: Any) -> bool:
 
 def _has_an_inverse(estimator: Any) -> bool:
     return estimator.kernel == "linear" and estimator.approximation is None
+
+
+# Methods keep their types, which scikit-learn's decorator does not say.
+Method = TypeVar("Method", bound=Callable[..., Any])
+_with_an_approximation: Callable[[Method], Method] = available_if(_approximates)
+_with_the_linear_kernel: Callable[[Method], Method] = available_if(_has_an_inverse)
 
 
 _DECIDED_AT_FIRST = ("kernel", "gamma", "degree", "coef0", "approximation", "n_landmarks")
@@ -297,7 +303,7 @@ class FairKernelPCA(FairTransformer):
             T = self._fit_exactly(X, y, **options)
         return self.transform(X) if T is None else T
 
-    @available_if(_approximates)
+    @_with_an_approximation
     def partial_fit(
         self,
         X: Any,
@@ -324,7 +330,7 @@ class FairKernelPCA(FairTransformer):
             X, y, sensitive_features=sensitive_features, sample_weight=sample_weight
         )
 
-    @available_if(_has_an_inverse)
+    @_with_the_linear_kernel
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Return the rows that a representation by the linear kernel stands for.
 
@@ -343,7 +349,8 @@ class FairKernelPCA(FairTransformer):
                 "This FairKernelPCA was fitted with another kernel, so there is no inverse. Fit it "
                 "again with kernel='linear'."
             )
-        return self._inverse.inverse(T)
+        rows: np.ndarray = self._inverse.inverse(T)
+        return rows
 
     def _fit_exactly(
         self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any
@@ -360,7 +367,7 @@ class FairKernelPCA(FairTransformer):
             rows = self._rows(X, y, sensitive_features, sample_weight, first=True, partial=False)
             check_finite(rows)
             k, tradeoff = check_n_components(self.n_components), check_tradeoff(self.tradeoff)
-            fitted = fit_exactly(self, rows, k, tradeoff, self._seed())
+            fitted = fit_exactly(self, rows, k, tradeoff, self._start())
             self.__dict__.update(fitted.learned)
         if rows.chosen is not None:
             return None
@@ -368,7 +375,7 @@ class FairKernelPCA(FairTransformer):
 
     def _represent(self, features: Any) -> np.ndarray:
         with self._threads(), quiet_overflow():
-            T = super()._represent(features)
+            T: np.ndarray = super()._represent(features)
         if not np.isfinite(T).all():
             raise ValueError(
                 "Kernel values of these rows overflow: they lie much further out than the training "
@@ -418,7 +425,7 @@ class FairKernelPCA(FairTransformer):
             check_tradeoff(self.tradeoff),
             centred=bool(self.center),
             solver=self.solver,
-            random_state=self._seed(),
+            random_state=self._start(),
         )
 
     def _check_parameters(self) -> None:

@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from sklearn.base import clone
 
-from ..arrays import full_precision, placed
+from ..arrays import Array, full_precision, placed
 from ..batches import Rows, RowsElsewhere
 from ..batches.streamed_rows import streamed
 from ..maps import LinearMap, side_by_side
@@ -264,7 +263,7 @@ class FairPCA(WorksOnDevices, FitsGivenMoments):
         self.random_state = random_state
         self.verbose = verbose
 
-    def inverse_transform(self, X: Any) -> np.ndarray:
+    def inverse_transform(self, X: Any) -> Array:
         """Return the rows of the original space that a representation stands for.
 
         Parameters
@@ -347,7 +346,8 @@ class FairPCA(WorksOnDevices, FitsGivenMoments):
 
         def solve(moments: GroupMoments, setting: float) -> LinearMap:
             candidate = clone(self).set_params(**{name: setting, "tradeoff": 0.0, "verbose": False})
-            return candidate._solve(moments)["_map"]
+            found: LinearMap = candidate._solve(moments)["_map"]
+            return found
 
         self._choice = choose_by_leakage(rows, settings, solve, self._seed())
         setattr(self, f"{name}_", self._choice.setting)
@@ -372,7 +372,7 @@ class FairPCA(WorksOnDevices, FitsGivenMoments):
 
     def _solved(self, moments: GroupMoments) -> dict[str, Any]:
         k, tradeoff = check_n_components(self.n_components), check_tradeoff(self.tradeoff)
-        options: dict[str, Any] = {"solver": self.solver, "random_state": self._seed()}
+        options: dict[str, Any] = {"solver": self.solver, "random_state": self._start()}
         scale = standard_deviations(moments) if self.scale else None
         work = moments if scale is None else moments.rescaled(scale)
         learned: dict[str, Any] = {}

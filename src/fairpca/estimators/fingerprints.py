@@ -102,8 +102,9 @@ def _object(value: Any, name: str, above: tuple[int, ...]) -> str:
         return f"{_kind(value)} {_parts(held, name, above)}"
     if hasattr(value, "__dict__"):
         return f"{_kind(value)} {_parts(vars(value), name, above)}"
-    if type(value).__repr__ is object.__repr__ or " at 0x" in repr(value):
-        raise _unknown(name, f"is a {type(value).__qualname__}")
+    kind: Any = type(value)
+    if kind.__repr__ is object.__repr__ or " at 0x" in repr(value):
+        raise _unknown(name, f"is a {kind.__qualname__}")
     return f"{_kind(value)} {value!r}"
 
 

@@ -7,6 +7,7 @@ from typing import Self
 from ..moments import GroupMoments
 from .inputs import unchanged_on_error
 from .moment_fits import FitsFromMoments
+from .rows_to_moments import check_sizes
 
 
 class FitsGivenMoments(FitsFromMoments):
@@ -51,3 +52,7 @@ class FitsGivenMoments(FitsFromMoments):
             self._keep(moments)
             self.n_features_in_ = moments.n_features
         return self
+
+    def _learn(self, moments: GroupMoments) -> None:
+        check_sizes(moments)
+        super()._learn(moments)

@@ -30,6 +30,9 @@ ASYMMETRIC = 1e-7
 
 SHIFT_INVARIANT = ("rbf", "laplacian")
 
+SMALLEST = 1e-140
+"""Squares of smaller numbers lose digits to underflow."""
+
 
 def check_kernel_parameters(estimator: Any) -> None:
     """Raise if a parameter of the estimator is not usable, by itself or next to another."""
@@ -137,6 +140,12 @@ def kernel_for(estimator: Any, rows: Rows) -> Kernel:
         raise ValueError(
             "The first batch has no row that counts, so there is nothing to choose the kernel's "
             "features from. Start with a batch that has some."
+        )
+    largest = float(abs(rows.X).max())
+    if 0 < largest < SMALLEST:
+        raise ValueError(
+            f"Squares of X underflow: its largest entry is {largest:.0e}, so all rows look alike "
+            f"to a kernel. Multiply X by a constant first."
         )
     e, gamma = estimator, 1.0
     if not callable(e.kernel):

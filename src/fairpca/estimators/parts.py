@@ -34,9 +34,10 @@ class CollectMoments:
         """Return the moments of a part; None if it has no rows."""
         if part.n_rows == 0:
             return None
-        return self.reader._moments(
+        moments: GroupMoments = self.reader._moments(
             part.X, part.y, part.sensitive_features, part.sample_weight, first=False, partial=True
         )
+        return moments
 
     @property
     def fingerprint(self) -> str:
@@ -65,7 +66,7 @@ def moments_elsewhere(
     begin(reader, source.head, first=first)
     if first:
         reader._look_ahead(source)
-    moments = source.fold(CollectMoments(without_rows(reader)))
+    moments: GroupMoments | None = source.fold(CollectMoments(without_rows(reader)))
     if moments is None:
         raise ValueError(NO_ROWS.format(type(source).__name__))
     if moments.n_rows == 0 and not partial and reader.criterion == "equal_opportunity":

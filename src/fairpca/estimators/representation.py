@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..arrays import is_foreign
+from ..arrays import Array, is_foreign
 from ..clusters import rows_elsewhere
 from ..maps import FeatureMap, LinearMap
 from .device_arrays import checked_rows, in_numpy
@@ -81,7 +81,7 @@ class Represents(
     def _n_features_out(self) -> int:
         return int(self._map.matrix.shape[1])
 
-    def _checked_representation(self, T: Any) -> np.ndarray:
+    def _checked_representation(self, T: Any) -> Array:
         """Return what `inverse_transform` was given, if it has as many columns as it should."""
         check_is_fitted(self)
         self._ensure_solved()
@@ -98,6 +98,13 @@ class Represents(
 
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _start(self) -> int:
+        """Return a seed for start vectors, which change digits only.
+
+        A draw from NumPy's own state, which None stands for, would change what others draw.
+        """
+        return 0 if self.random_state is None else self._seed()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils import check_array
 
-from ..arrays import array_namespace, is_foreign, is_single, is_sparse, machine_epsilon, to_numpy
+from ..arrays import (
+    array_namespace,
+    is_foreign,
+    is_single,
+    is_sparse,
+    machine_epsilon,
+    quiet_overflow,
+    to_numpy,
+)
 from ..batches import MappedRows, Rows
 from ..moments import GroupMoments, accumulate
 from .device_arrays import check_all_finite
@@ -13,14 +21,22 @@ from .device_arrays import check_all_finite
 UNDERFLOW, UNDERFLOW_SINGLE = 1e-280, 1e-30
 """Sums of squares below this have lost digits to underflow, in double and single precision."""
 
+LARGEST, SMALLEST, SMALLEST_SINGLE = 1e75, 1e-75, 1e-18
+"""Sizes of features between which their fourth powers (single precision: squares) are numbers."""
+
+LARGEST_WEIGHT, SMALLEST_WEIGHT = 1e100, 1e-100
+"""Sums of weights between which products with squares of features are numbers."""
+
 
 def finite_moments(rows: Rows, *, with_scatters: bool) -> GroupMoments:
     """Return the moments of the rows; raise if the rows, or their squares, are not finite."""
     moments = accumulate(rows, with_scatters=with_scatters)
-    diagonal = to_numpy(moments.scatter.diagonal)
+    with quiet_overflow():
+        diagonal = to_numpy(moments.scatter.diagonal)
+        size = _sizes(moments)
     if rows.chosen is not None:  # rows that do not count must be finite too, as in `transform`
         check_finite(rows)
-    if not np.isfinite(diagonal).all() or not np.isfinite(to_numpy(moments.mean)).all():
+    if not (np.isfinite(diagonal).all() and size.max() <= LARGEST):
         check_finite(rows)
         if isinstance(rows, MappedRows):
             raise ValueError(
@@ -29,9 +45,12 @@ def finite_moments(rows: Rows, *, with_scatters: bool) -> GroupMoments:
                 "gamma or degree (a whole one), or check the kernel function."
             )
         raise ValueError(
-            "X is finite, but its squares, times the weights, overflow. Divide X or the weights "
-            "by a constant first."
+            f"X is finite, but its squares, times the weights, overflow, or powers of them would: "
+            f"feature {int(size.argmax())} has the size {size.max():.0e}. Divide X or the weights "
+            f"by a constant first."
         )
+    if moments.weight > LARGEST_WEIGHT:
+        raise ValueError(_of_weights(moments.weight, "overflow"))
     smallest = UNDERFLOW_SINGLE if is_single(machine_epsilon(rows.empty)) else UNDERFLOW
     seen_as_they_are = not isinstance(rows, MappedRows)
     if rows.n_rows > 1 and diagonal.max() < smallest and seen_as_they_are and _varies(rows):
@@ -42,11 +61,46 @@ def finite_moments(rows: Rows, *, with_scatters: bool) -> GroupMoments:
     return moments
 
 
+def check_sizes(moments: GroupMoments) -> None:
+    """Raise if features, or weights, are so small that their products have lost digits.
+
+    Batches are not asked one by one: a row may hold any small number.
+    """
+    if moments.weight < SMALLEST_WEIGHT:
+        raise ValueError(_of_weights(moments.weight, "underflow"))
+    size = _sizes(moments)
+    smallest = SMALLEST_SINGLE if is_single(moments.precision) else SMALLEST
+    lost = np.flatnonzero((size > 0) & (size < smallest))
+    if len(lost):
+        raise ValueError(
+            f"Squares of X underflow: feature {lost[0]} has the size {size[lost[0]]:.0e}, and "
+            f"group differences in it would not be seen. Multiply it by a constant first, or leave "
+            f"it out."
+        )
+
+
+def _sizes(moments: GroupMoments) -> np.ndarray:
+    """Return the larger of the mean's magnitude and the standard deviation of each feature."""
+    mean, squares = np.abs(to_numpy(moments.mean)), to_numpy(moments.scatter.diagonal)
+    weight = moments.weight if moments.weight > 0 else 1.0
+    sizes: np.ndarray = np.maximum(mean, np.sqrt(np.maximum(squares, 0.0)) / np.sqrt(weight))
+    return sizes
+
+
+def _of_weights(total: float, what: str) -> str:
+    return (
+        f"The weights add up to {total:.0e}, and products of such numbers {what}. Only their "
+        f"ratios matter: {'divide' if what == 'overflow' else 'multiply'} sample_weight by a "
+        f"constant first."
+    )
+
+
 def check_finite(rows: Rows) -> None:
     """Raise if a feature of a row, counted or not, is NaN or infinite."""
     if is_foreign(rows.X):
         check_all_finite(rows.X)
-    else:
+        return
+    with quiet_overflow():  # scikit-learn adds up infinities of both signs to find them
         check_array(rows.X, accept_sparse=True, input_name="X")
 
 

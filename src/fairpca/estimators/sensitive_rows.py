@@ -14,7 +14,7 @@ from ..arrays import is_foreign, is_sparse
 from ..batches import Rows
 from ..batches.device_rows import DeviceRows
 from ..groups import read_attributes
-from .columns import as_columns, indexable, split_columns
+from .columns import Columns, as_columns, indexable, split_columns
 from .device_arrays import checked_rows, in_numpy, split_positions
 from .inputs import (
     apply_criterion,
@@ -101,7 +101,7 @@ class ReadsSensitiveRows:
     def _public_name(self) -> str:
         return type(self).__name__
 
-    def _features(self, X: Any, *, first: bool, **checks: Any) -> tuple[Any, dict | None]:
+    def _features(self, X: Any, *, first: bool, **checks: Any) -> tuple[Any, Columns | None]:
         """Return the features as an array, and the sensitive columns of X if it holds them."""
         if is_foreign(X) and self._works_on_devices:
             return self._features_there(X, first=first, **checks)
@@ -116,7 +116,7 @@ class ReadsSensitiveRows:
         features, columns = split_columns(X, as_columns(self.sensitive_columns))
         return canonical(check_array(features, estimator=self, input_name="X", **checks)), columns
 
-    def _features_there(self, X: Any, *, first: bool, **checks: Any) -> tuple[Any, dict | None]:
+    def _features_there(self, X: Any, *, first: bool, **checks: Any) -> tuple[Any, Columns | None]:
         """Return the features of an array of another library, without moving them."""
         if self.sensitive_columns is None:
             X = checked_rows(X, **checks)

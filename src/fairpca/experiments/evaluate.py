@@ -80,4 +80,5 @@ def attribute_auc(train: Projected, test: Projected) -> dict[str, float]:
 
 
 def _scores(probe: Any, train: Projected, test: Projected) -> np.ndarray:
-    return clone(probe).fit(train.T, train.z).predict_proba(test.T)[:, 1]
+    scores: np.ndarray = clone(probe).fit(train.T, train.z).predict_proba(test.T)[:, 1]
+    return scores

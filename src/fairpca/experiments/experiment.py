@@ -21,6 +21,12 @@ class Settings:
         Folder with the data; None: download, or the environment's `FAIRPCA_DATA`.
     quick : bool
         Whether to run a small part of everything, to see that it works.
+
+    Examples
+    --------
+    >>> from fairpca.experiments import Settings
+    >>> Settings(quick=True)
+    Settings(data=None, quick=True)
     """
 
     data: Path | None = None
@@ -40,6 +46,15 @@ class Task:
         applicable". Large data are loaded inside, not passed.
     arguments : mapping
         Small keyword arguments of `run`.
+
+    Examples
+    --------
+    >>> from fairpca.experiments import Task
+    >>> def accuracy(draw):
+    ...     return {"accuracy": draw / 4}
+    >>> task = Task({"method": "mine", "draw": 3}, accuracy, {"draw": 3})
+    >>> task.run(**task.arguments)
+    {'accuracy': 0.75}
     """
 
     key: Key
@@ -57,6 +72,12 @@ class Result:
         The task's key.
     values : mapping
         The task's numbers by metric.
+
+    Examples
+    --------
+    >>> from fairpca.experiments import Result
+    >>> Result({"method": "mine", "draw": 3}, {"accuracy": 0.83}).values["accuracy"]
+    0.83
     """
 
     key: Key
@@ -77,6 +98,13 @@ class Summary:
         What the paper prints, where it does.
     parameter : float or None
         The position on the figure's axis (lambda, n, d, ...).
+
+    Examples
+    --------
+    >>> from fairpca.experiments import Summary
+    >>> row = Summary("adult", 2, "Fair PCA", "accuracy", mean=0.82, std=0.01, paper_mean=0.81)
+    >>> round(row.mean - row.paper_mean, 2)
+    0.01
     """
 
     dataset: str
@@ -110,6 +138,24 @@ class Experiment:
         ``draw(results, settings)`` returns a matplotlib figure.
     timed : bool
         Whether the numbers are times, so that tasks must run one after the other.
+
+    See Also
+    --------
+    run_experiment : Runs one, and goes on with one that was interrupted.
+
+    Examples
+    --------
+    >>> from fairpca.experiments import Experiment, Settings, Summary, Task
+    >>> def accuracy(draw):
+    ...     return {"accuracy": 0.8 + draw / 100}
+    >>> def tasks(settings):
+    ...     return [Task({"draw": draw}, accuracy, {"draw": draw}) for draw in range(3)]
+    >>> def summarize(results):
+    ...     mean = sum(result.values["accuracy"] for result in results) / len(results)
+    ...     return [Summary("mine", None, "guess", "accuracy", mean, std=0.0)]
+    >>> experiment = Experiment("mine", "How good is a guess?", tasks, summarize)
+    >>> [task.key for task in experiment.tasks(Settings())]
+    [{'draw': 0}, {'draw': 1}, {'draw': 2}]
     """
 
     name: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +119,7 @@ def _without(
     ]
 
 
-def _remark(dataset: str, aucs: dict) -> str:
+def _remark(dataset: str, aucs: Mapping[tuple[str, str, str], float]) -> str:
     lines = []
     for probe, name in zip(PROBES, ("linear", "trees"), strict=True):
         pair = [aucs.get((dataset, method, f"{probe}_probe_auc")) for method in (PLAIN, FAIR)]

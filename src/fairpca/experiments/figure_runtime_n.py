@@ -1,4 +1,4 @@
-"""Appendix C.5: running time against the number of training rows, classifier included."""
+"""Appendix C.7: running time against the number of training rows, classifier included."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def draw(results: Sequence[Result], settings: Settings) -> Any:
 EXPERIMENTS = (
     Experiment(
         name="figure-runtime-n",
-        title="Appendix C.5: running time against the number of rows, and reductions",
+        title="Appendix C.7: running time against the number of rows, and reductions",
         tasks=_tasks,
         summarize=_summarize,
         draw=draw,

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from ..datasets import MissingDataError, Split, load_lee2022_synthetic
 from ..datasets.synthetic import make_two_gaussians
@@ -19,6 +18,7 @@ from ..metrics import (
     median_bandwidth,
     squared_mmd,
 )
+from ..parallel import one_thread
 from ..plots import grouped_boxes, headed, in_order, method_legend, note, paper_figure
 from ..plots.style import FAINT
 from .evaluate import HELD_OUT, PAPER, Projected, attribute_auc
@@ -33,6 +33,9 @@ BETWEEN = "/"
 VARIANCE, MMD2 = "explained_variance_pct", "mmd2"
 INSEPARABILITY, TREES = "linear_inseparability", "boosting_probe_auc"
 
+
+Boxes = dict[Any, dict[str, dict[float, list[float]]]]
+"""Values by panel, method and dimension."""
 
 PUBLISHED, MADE = "lee2022 two gaussians", "two gaussians"
 
@@ -68,7 +71,7 @@ def evaluate(d: int, method: str, draw: int, data: Path | None) -> dict[str, flo
         PAPER + BETWEEN + INSEPARABILITY: linear_inseparability(T_test, z_test),
         HELD_OUT + BETWEEN + INSEPARABILITY: held_out,
     }
-    with threadpool_limits(1):  # for so few rows, threads would only wait for one another
+    with one_thread():  # for so few rows, threads would only wait for one another
         for probe, auc in attribute_auc(train, test).items():
             values[HELD_OUT + BETWEEN + probe] = auc
     if method == KERNEL:  # its components are not directions of the data
@@ -151,16 +154,17 @@ def draw(results: Sequence[Result], settings: Settings) -> Any:
     return figure
 
 
-def _by_panel(results: Iterable[Result]) -> dict[Any, dict[str, dict[float, list[float]]]]:
-    boxes: dict = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
+def _by_panel(results: Iterable[Result]) -> Boxes:
+    boxes: Boxes = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     for result in _by_protocol(results):
         for metric, value in result.values.items():
             panel = result.key["protocol"], metric
-            boxes[panel][result.key["method"]][result.key["parameter"]].append(value)
+            method, dimension = str(result.key["method"]), float(result.key["parameter"])
+            boxes[panel][method][dimension].append(value)
     return boxes
 
 
-def _caption(results: Sequence[Result], boxes: dict) -> str:
+def _caption(results: Sequence[Result], boxes: Boxes) -> str:
     n_splits = len({result.key["draw"] for result in results})
     published = any(result.key["dataset"] == PUBLISHED for result in results)
     origin = "data of Lee et al. 2022" if published else "made anew"

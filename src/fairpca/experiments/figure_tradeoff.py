@@ -1,6 +1,6 @@
 """The paper's comparison with reductions: accuracy against unfairness, in eight panels.
 
-Section 5.2 and Appendix C.5. Ten draws of 5,000 training and 5,000 test rows; lambda = (i/10)^3 or
+Section 5.2 and Appendix C.7. Ten draws of 5,000 training and 5,000 test rows; lambda = (i/10)^3 or
 eleven difference bounds; fair kernel PCA and Fair PCA-S also in front of logistic regression.
 """
 
@@ -75,7 +75,7 @@ def one_by_one(results: Sequence[Result]) -> Iterator[Result]:
 
 def _summarize(results: Sequence[Result]) -> list[Summary]:
     """Average over draws; the protocol says which panel a row is of, and how many draws."""
-    draws: dict[tuple, set] = {}
+    draws: dict[tuple[Any, ...], set[Any]] = {}
     for result in results:
         draws.setdefault(_panel_of(result), set()).add(result.key["draw"])
     told = []
@@ -87,7 +87,7 @@ def _summarize(results: Sequence[Result]) -> list[Summary]:
     return summarize_draws(told)
 
 
-def _panel_of(result: Result) -> tuple:
+def _panel_of(result: Result) -> tuple[Any, ...]:
     return tuple(result.key[name] for name in ("dataset", "criterion", "classifier", "method"))
 
 

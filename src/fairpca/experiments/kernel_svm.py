@@ -108,7 +108,8 @@ class SVCOfNumberedRows(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the decisions on rows with these numbers."""
-        return self.decisions_[np.asarray(X)[:, 0].astype(int)]
+        decisions: np.ndarray = self.decisions_[np.asarray(X)[:, 0].astype(int)]
+        return decisions
 
 
 def _decisions(scores: np.ndarray) -> np.ndarray:

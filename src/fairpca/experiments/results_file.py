@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from .experiment import Key, Result, Task
 
@@ -103,7 +104,7 @@ def _line(key: Key) -> str:
     return json.dumps(dict(key), sort_keys=True)
 
 
-def _parsed(line: str) -> dict | None:
+def _parsed(line: str) -> dict[str, Any] | None:
     if not line.endswith("\n"):
         return None
     try:

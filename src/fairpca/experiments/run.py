@@ -34,6 +34,12 @@ class Failure:
         The task's key.
     reason : str
         Type and message of the exception.
+
+    Examples
+    --------
+    >>> from fairpca.experiments import Failure
+    >>> Failure({"method": "mine", "draw": 3}, "ValueError: no rows").reason
+    'ValueError: no rows'
     """
 
     key: Key
@@ -52,6 +58,18 @@ class Reproduction:
         What was written.
     failures : sequence of Failure
         Tasks that raised; they are tried again by the next run.
+
+    See Also
+    --------
+    run_experiment : What makes it.
+
+    Examples
+    --------
+    >>> from fairpca.experiments import Failure, Reproduction
+    >>> failure = Failure({"draw": 3}, "ValueError: no rows")
+    >>> made = Reproduction(rows=[], files=[], failures=[failure])
+    >>> [failure.key["draw"] for failure in made.failures]
+    [3]
     """
 
     rows: Sequence[Summary]
@@ -85,6 +103,25 @@ def run_experiment(
     Returns
     -------
     Reproduction
+        The table, what was written, and what failed.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from fairpca.experiments import Experiment, Settings, Summary, Task, run_experiment
+    >>> def accuracy(draw):
+    ...     return {"accuracy": 0.8 + draw / 100}
+    >>> def tasks(settings):
+    ...     return [Task({"draw": draw}, accuracy, {"draw": draw}) for draw in range(3)]
+    >>> def summarize(results):
+    ...     mean = sum(result.values["accuracy"] for result in results) / len(results)
+    ...     return [Summary("mine", None, "guess", "accuracy", mean, std=0.0)]
+    >>> experiment = Experiment("mine", "How good is a guess?", tasks, summarize)
+    >>> with TemporaryDirectory() as folder:
+    ...     made = run_experiment(experiment, Settings(), Path(folder))
+    >>> [file.name for file in made.files], round(made.rows[0].mean, 2)
+    (['mine.csv'], 0.81)
     """
     tasks = list(experiment.tasks(settings))
     name = f"{experiment.name}-quick" if settings.quick else experiment.name

@@ -9,11 +9,11 @@ import numpy as np
 
 from .experiment import Result, Summary
 
-Published = Callable[[dict, str], tuple[float, float] | None]
+Published = Callable[[dict[str, Any], str], tuple[float, float] | None]
 """Takes a key without its draw and a metric, returns the paper's mean and standard deviation."""
 
 
-def not_published(key: dict, metric: str) -> None:
+def not_published(key: dict[str, Any], metric: str) -> None:
     """Return None: the paper prints a picture, not the number."""
 
 

@@ -93,7 +93,9 @@ def curve(
 
 def our_estimator(method: str, d: int, criterion: str) -> FairPCA | FairKernelPCA:
     """Return the unfitted estimator of one of the paper's methods."""
-    return make_method(method, d, COMPONENTS[method](d)).set_params(criterion=criterion)
+    unfitted: FairPCA | FairKernelPCA = make_method(method, d, COMPONENTS[method](d))
+    unfitted.set_params(criterion=criterion)
+    return unfitted
 
 
 def _by_svm(

@@ -80,7 +80,8 @@ class Numeric:
     @property
     def missing(self) -> np.ndarray:
         """Mask of the rows that do not count."""
-        return np.isnan(self.values)
+        missing: np.ndarray = np.isnan(self.values)
+        return missing
 
 
 Attribute = Levels | Numeric

@@ -11,7 +11,7 @@ import numpy as np
 from .attributes import Attribute, Levels, drop_unused_labels
 
 
-def coded_by_arrow(name: str, series: nw.Series) -> Attribute | None:
+def coded_by_arrow(name: str, series: nw.Series[Any]) -> Attribute | None:
     """Return a column of texts or categories as levels; None where that is not what it is.
 
     Most libraries keep texts the way Arrow does, so nothing is copied to hand them over. Millions

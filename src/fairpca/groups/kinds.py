@@ -19,6 +19,8 @@ from .coded_texts import coded_by_arrow, sorted_if_possible
 FEW_INTEGRAL_VALUES = 10
 MANY_INTEGER_LEVELS = 20
 MOST_LEVELS = 10_000
+LARGEST = 1e75
+"""Fourth powers of numbers up to this are numbers."""
 
 
 def read_column(name: str, column: Any, kind: str | None) -> Attribute:
@@ -48,7 +50,7 @@ def _may_be_floats(dtype: Any) -> bool:
     return dtype.is_float() or dtype in (nw.Object, nw.Unknown)
 
 
-def _plain_values(series: nw.Series) -> np.ndarray:
+def _plain_values(series: nw.Series[Any]) -> np.ndarray:
     """Return numbers as numbers and everything else as objects, None where missing."""
     null = series.is_null()
     if series.dtype.is_numeric() or series.dtype == nw.Boolean:
@@ -81,6 +83,12 @@ def _numeric(name: str, values: np.ndarray) -> Numeric:
             f"The numeric sensitive attribute {name!r} holds {int(np.isinf(values).sum())} "
             f"infinite values, so its covariance with the features is undefined. Replace them (NaN "
             f"counts as missing), or declare the attribute 'categorical' in sensitive_kinds."
+        )
+    largest = float(np.nanmax(np.abs(values), initial=0.0))
+    if largest > LARGEST:
+        raise ValueError(
+            f"The numeric sensitive attribute {name!r} holds values of the size {largest:.0e}, "
+            f"whose squares overflow. Divide it by a constant first: correlations do not change."
         )
     return Numeric(name, values.astype(float))
 

@@ -15,9 +15,21 @@ def scale_gamma(rows: Rows) -> float:
 
     The paper's choice, and scikit-learn's default for kernel SVMs. Weights count as repetitions.
 
+    Parameters
+    ----------
+    rows : Rows
+        Features, and perhaps weights.
+
+    Returns
+    -------
+    float
+        The kernel's gamma.
+
     Examples
     --------
     >>> import numpy as np
+    >>> from fairpca.batches import Rows
+    >>> from fairpca.kernels import scale_gamma
     >>> scale_gamma(Rows(np.array([[0.0, 4.0], [0.0, 4.0]])))
     0.125
     """
@@ -37,17 +49,38 @@ def _weighted_sum(rows: Rows, shift: float, *, power: int) -> float:
         with quiet_overflow():
             if is_sparse(B):
                 stored = B.copy()
-                stored.data = (stored.data - shift) ** power - (-shift) ** power
-                sums = np.asarray(stored.sum(axis=1)).ravel() + d * (-shift) ** power
+                zeros = np.float64(-shift) ** power
+                stored.data = (stored.data - shift) ** power - zeros
+                sums = np.asarray(stored.sum(axis=1)).ravel() + d * zeros
             else:
                 sums = np.sum((B - shift) ** power, axis=1, dtype=float)
-        total += float(weight @ sums)
+            total += float(weight @ sums)
     return total
 
 
 def pilot_centre(rows: Rows) -> np.ndarray:
-    """Return the mean of a few rows spread over the data, zero for sparse rows."""
+    """Return the mean of a few rows spread over the data, zero for sparse rows.
+
+    Parameters
+    ----------
+    rows : Rows
+        n rows in d dimensions.
+
+    Returns
+    -------
+    array of shape (d,)
+        Near enough to the rows to measure them from.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca.batches import Rows
+    >>> from fairpca.kernels import pilot_centre
+    >>> pilot_centre(Rows(np.array([[1e6, 0.0], [1e6 + 2, 1.0]])))
+    array([1.000001e+06, 5.000000e-01])
+    """
     if is_sparse(rows.X) or rows.n_rows == 0:
         return np.zeros(rows.X.shape[1])
     few = np.unique(np.linspace(0, rows.n_rows - 1, PILOT_ROWS).astype(int))
-    return np.mean(rows.take(few), axis=0, dtype=float)
+    centre: np.ndarray = np.mean(rows.take(few), axis=0, dtype=float)
+    return centre

@@ -26,6 +26,15 @@ class KernelColumns:
         The similarity.
     rows : array or sparse matrix of shape (p, d)
         What each row is compared with, in double precision.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca.kernels import Kernel, KernelColumns
+    >>> landmarks = np.array([[0.0, 0.0], [1.0, 1.0]])
+    >>> features = KernelColumns(Kernel("linear"), landmarks)
+    >>> features(np.array([[2.0, 3.0]]))
+    array([[0., 5.]])
     """
 
     kernel: Kernel
@@ -60,6 +69,7 @@ class RandomFeatures:
     Examples
     --------
     >>> import numpy as np
+    >>> from fairpca.kernels import Kernel, RandomFeatures
     >>> features = RandomFeatures.draw(Kernel("rbf", gamma=0.5), 1000, np.zeros(1), seed=0)
     >>> a, b = features(np.array([[0.0], [1.0]]))
     >>> bool(abs(a @ b - np.exp(-0.5)) < 0.05)
@@ -71,7 +81,24 @@ class RandomFeatures:
 
     @classmethod
     def draw(cls, kernel: Kernel, p: int, centre: np.ndarray, seed: int) -> RandomFeatures:
-        """Draw the frequencies of a shift-invariant kernel; odd p is rounded up."""
+        """Draw the frequencies of a shift-invariant kernel.
+
+        Parameters
+        ----------
+        kernel : Kernel
+            "rbf" or "laplacian".
+        p : int
+            Number of features; an odd one is rounded up.
+        centre : array of shape (d,)
+            What is subtracted from rows first.
+        seed : int
+            Of the draw.
+
+        Returns
+        -------
+        RandomFeatures
+            From d columns to p features.
+        """
         rng, shape = np.random.default_rng(seed), (len(centre), (p + 1) // 2)
         if kernel.name == "rbf":
             frequencies = np.sqrt(2.0 * kernel.gamma) * rng.standard_normal(shape)
@@ -118,10 +145,21 @@ def whitening(columns: KernelColumns, precision: float) -> np.ndarray:
     N : array of shape (p, r)
         Directions with s below the root of `precision` times the largest are left out: scatters
         of kernel values know nothing of them but rounding.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca.kernels import Kernel, KernelColumns, whitening
+    >>> landmarks = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 0.0]])
+    >>> columns = KernelColumns(Kernel("rbf", gamma=0.5), landmarks)
+    >>> F = columns(landmarks) @ whitening(columns, precision=1e-16)
+    >>> bool(np.allclose(F @ F.T, columns(landmarks)))  # exact among the landmarks
+    True
     """
     K = columns(columns.rows)
     s, E = np.linalg.eigh(0.5 * (K + K.T))
     if s[0] < -NEGATIVE * s[-1] and not columns.kernel.is_positive:
         warn_of_negative_directions(float(s[0]), float(s[-1]))
     kept = s > np.sqrt(precision) * s[-1]
-    return (E[:, kept] / np.sqrt(s[kept]))[:, ::-1]
+    largest_first: np.ndarray = (E[:, kept] / np.sqrt(s[kept]))[:, ::-1]
+    return largest_first

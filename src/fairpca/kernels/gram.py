@@ -33,6 +33,7 @@ def kernel_matrix(kernel: Kernel, X: Any) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
+    >>> from fairpca.kernels import Kernel, kernel_matrix
     >>> kernel_matrix(Kernel("linear"), np.array([[1.0], [2.0]]))
     array([[1., 2.],
            [2., 4.]])

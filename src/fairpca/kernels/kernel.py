@@ -43,6 +43,7 @@ class Kernel:
     Examples
     --------
     >>> import numpy as np
+    >>> from fairpca.kernels import Kernel
     >>> Kernel("poly", gamma=1.0, degree=2)(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]))
     array([[144.]])
     """
@@ -60,11 +61,33 @@ class Kernel:
         return self.combine(self.left(X), self.right(Y))
 
     def left(self, X: Any) -> Any:
-        """Prepare rows for the first place."""
+        """Prepare rows for the first place.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+            Rows.
+
+        Returns
+        -------
+        array or sparse matrix with n rows
+            To be used with `combine`.
+        """
         return self._prepared(X, first=True)
 
     def right(self, Y: Any) -> Any:
-        """Prepare rows for the second place."""
+        """Prepare rows for the second place.
+
+        Parameters
+        ----------
+        Y : array or sparse matrix of shape (n', d)
+            Rows.
+
+        Returns
+        -------
+        array or sparse matrix with n' rows
+            To be used with `combine`.
+        """
         return self._prepared(Y, first=False)
 
     def _prepared(self, X: Any, *, first: bool) -> Any:
@@ -92,30 +115,54 @@ class Kernel:
         return X if self.centre is None or is_sparse(X) else X - self.centre.astype(X.dtype)
 
     def combine(self, left: Any, right: Any) -> np.ndarray:
-        """Return the kernel of prepared rows."""
+        """Return the kernel of prepared rows.
+
+        Parameters
+        ----------
+        left, right : array or sparse matrix
+            What `left` and `right` returned.
+
+        Returns
+        -------
+        array of shape (n, n')
+            Kernel values.
+        """
         if callable(self.name):
-            return pairwise_kernels(
+            given: np.ndarray = pairwise_kernels(
                 left, right, metric=self.name, n_jobs=self.n_jobs, **self.parameters
             )
+            return given
         if self.name == "laplacian":
-            distances = manhattan_distances(left, right)
+            distances: np.ndarray = manhattan_distances(left, right)
             distances *= -self.gamma
-            return np.exp(distances, out=distances).astype(left.dtype, copy=False)
+            np.exp(distances, out=distances)
+            return distances.astype(left.dtype, copy=False)
         product = left @ right.T
         return self._of_products(product.toarray() if is_sparse(product) else product)
 
     def _of_products(self, G: np.ndarray) -> np.ndarray:
         """Apply the kernel's function in place."""
         if self.name == "rbf":
-            return np.exp(np.minimum(G, 0.0, out=G), out=G)
-        if self.name == "sigmoid":
-            return np.tanh(G, out=G)
-        if self.name == "poly":
+            np.exp(np.minimum(G, 0.0, out=G), out=G)
+        elif self.name == "sigmoid":
+            np.tanh(G, out=G)
+        elif self.name == "poly":
             return _power(G, self.degree)
         return G
 
     def digits_lost(self, X: Any) -> float:
-        """Return by how much rounding of squared distances is larger than that of the values."""
+        """Return by how much rounding of squared distances is larger than that of the values.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+            Rows.
+
+        Returns
+        -------
+        float
+            1 where nothing is lost.
+        """
         if self.name != "rbf" or X.shape[0] == 0:
             return 1.0
         return 1.0 + self.gamma * float(_squared_lengths(self._measured(X)).max())
@@ -136,7 +183,8 @@ class Kernel:
 def _power(G: np.ndarray, degree: float) -> np.ndarray:
     """Return powers in place; whole ones by repeated squaring, many times faster than pow."""
     if not float(degree).is_integer() or not 1 <= degree <= 64:
-        return np.power(G, degree, out=G)
+        np.power(G, degree, out=G)
+        return G
     result, square, left = None, G, int(degree)
     while True:
         if left % 2:
@@ -157,7 +205,8 @@ def _with_short_indices(X: Any) -> Any:
 def _squared_lengths(X: Any) -> np.ndarray:
     if is_sparse(X):
         return np.asarray(X.multiply(X).sum(axis=1)).ravel()
-    return np.einsum("ij,ij->i", X, X)
+    squares: np.ndarray = np.einsum("ij,ij->i", X, X)
+    return squares
 
 
 def _with_columns(X: Any, *columns: np.ndarray) -> Any:

@@ -45,8 +45,14 @@ class Cells(BaseEstimator):
     n_cells_ : int
         How many cells there are; pass it to `certified_gap`.
 
+    See Also
+    --------
+    certified_gap : What the cells are for.
+
     Examples
     --------
+    >>> import numpy as np
+    >>> from fairpca.metrics import Cells
     >>> rng = np.random.default_rng(0)
     >>> T = rng.normal(size=(500, 2))
     >>> y = T[:, 0] > 0.3
@@ -123,7 +129,18 @@ class Cells(BaseEstimator):
             )
 
     def predict(self, T: Any) -> np.ndarray:
-        """Return the cell of each row, 0 to ``n_cells_ - 1``."""
+        """Return the cell of each row.
+
+        Parameters
+        ----------
+        T : array-like of shape (n, k)
+            Representation of rows.
+
+        Returns
+        -------
+        cells : array of int of shape (n,)
+            From 0 to ``n_cells_ - 1``.
+        """
         check_is_fitted(self, "n_cells_")
         T = validate_data(self, T, dtype=np.float64, reset=False)
         return np.asarray(np.searchsorted(self._leaves, self._apply(T)))

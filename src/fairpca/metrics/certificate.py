@@ -25,6 +25,21 @@ class PairGap:
         Upper bound on the largest gap, and the largest gap on these very rows.
     n_rows : (int, int)
         Rows of either group.
+
+    See Also
+    --------
+    certified_gap : What makes it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca.metrics import certified_gap
+    >>> groups = np.repeat(["a", "b", "c"], [500, 500, 50])
+    >>> certificate = certified_gap(np.arange(1050) % 2, groups)
+    >>> [one.pair for one in certificate.pairs]
+    [('a', 'b'), ('a', 'c'), ('b', 'c')]
+    >>> certificate.pairs[0].n_rows, certificate.pairs[0].bound < certificate.pairs[1].bound
+    ((500, 500), True)
     """
 
     pair: tuple[Any, Any]
@@ -47,11 +62,26 @@ class Certificate:
     n_cells, n_rows : int
         Cells that exist (or were seen, if their number was not given), and rows.
     confidence : float
+        Probability that the bounds hold, over the draw of the rows.
     method : str
+        Where they come from: "best", "deviation", "cells" or "fare".
     pair : (object, object)
         The groups that `bound` is about; often those with the fewest rows.
     pairs : tuple of PairGap
         All pairs. The confidence is that of all their bounds together.
+
+    See Also
+    --------
+    certified_gap : What makes it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca.metrics import certified_gap
+    >>> sex = np.repeat(["f", "m"], 4000)
+    >>> print(certified_gap(np.arange(8000) % 4, sex))
+    With 95% confidence, no classifier of these 4 cells decides positively for f and m, nor for any
+    other two groups, at rates that differ by more than 0.027 (0.000 on 8000 rows at hand)
     """
 
     bound: float
@@ -109,6 +139,11 @@ def certified_gap(
     -------
     Certificate
 
+    See Also
+    --------
+    Cells : Chooses the cells.
+    Certificate : What it returns.
+
     Notes
     -----
     The largest gap between groups g and h is the total variation distance of their distributions
@@ -137,6 +172,8 @@ def certified_gap(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from fairpca.metrics import certified_gap
     >>> rng = np.random.default_rng(0)
     >>> sex = rng.choice(["f", "m"], size=8000)
     >>> cell = rng.integers(0, 4, size=8000)  # the cell has nothing to do with sex

@@ -11,7 +11,7 @@ from .inputs import finite_rows, integer_levels, present_values
 def covariance_gap(T: ArrayLike, groups: ArrayLike) -> float:
     """Return the largest difference between a group's covariance and the average, relative to it.
 
-    A ratio of Frobenius norms, the same that `FairPCA` reports of its training rows as
+    A ratio of Frobenius norms, the same that `fairpca.FairPCA` reports of its training rows as
     ``covariance_gap_``. On new rows it is larger, by sampling error: compare it with that of
     shuffled groups. Equal covariances do not hide every difference that a non-linear model can
     see; `leakage` with ``probe="boosting"`` asks one.
@@ -27,9 +27,14 @@ def covariance_gap(T: ArrayLike, groups: ArrayLike) -> float:
     -------
     float
 
+    See Also
+    --------
+    mean_gap : The same of the means.
+
     Examples
     --------
     >>> import numpy as np
+    >>> from fairpca.metrics import covariance_gap
     >>> T = np.array([[1.0], [-1.0], [2.0], [-2.0]])
     >>> covariance_gap(T, ["a", "a", "b", "b"])
     1.2

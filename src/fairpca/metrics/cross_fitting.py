@@ -35,6 +35,22 @@ class AucDraws:
         Means over the folds of the AUCs of a probe that knows nothing.
     n_rows, smallest_level : int
         Number of rows scored, each once, and of those of the rarest level.
+
+    See Also
+    --------
+    cross_fitted_aucs : What makes it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca.metrics import AucDraws
+    >>> chance = np.array([0.48, 0.5, 0.53])
+    >>> draws = AucDraws((0.7, 0.8), 0.02, chance, n_rows=400, smallest_level=90)
+    >>> draws.auc, draws.p_value
+    (0.75, 0.25)
+    >>> low, high = draws.interval(0.95)
+    >>> low < draws.auc < high
+    True
     """
 
     fold_aucs: tuple[float, ...]
@@ -55,6 +71,16 @@ class AucDraws:
         more than there are rows. An AUC of exactly 1 (or 0) has no spread to estimate an error
         from; it counts as seen in `smallest_level` tosses, since no distribution of scores makes
         an AUC more variable than that.
+
+        Parameters
+        ----------
+        confidence : float in (0, 1), default=0.95
+            How often such an interval holds the AUC.
+
+        Returns
+        -------
+        low, high : float
+            The ends of the interval.
         """
         auc, se = self.auc, self.standard_error
         spread = auc * (1.0 - auc)
@@ -116,9 +142,13 @@ def cross_fitted_aucs(
     -------
     AucDraws
 
+    See Also
+    --------
+    leakage : The same with checks, and in words.
+
     Notes
     -----
-    The influence of a row on the AUC of a level is its placement (`placements`) less the AUC, over
+    The influence of a row on the AUC of a level is its placement less the AUC, over
     the number of rows on its side; that on the macro-average is the mean over levels, and the
     variance of the estimate is the sum of its squares. For two levels and one fold this is the
     estimate of DeLong et al. Placements are centred at the AUC of all folds, so that a fold may
@@ -133,6 +163,8 @@ def cross_fitted_aucs(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from fairpca.metrics import cross_fitted_aucs
     >>> z = np.arange(400) % 2
     >>> T = np.random.default_rng(0).normal(size=(400, 2)) + 0.5 * z[:, None]
     >>> draws = cross_fitted_aucs(T, z, "linear", cv=2, n_permutations=100, rng=0)
@@ -167,7 +199,8 @@ def cross_fitted_aucs(
 def _random_state(rng: Any) -> np.random.RandomState:
     if isinstance(rng, np.random.Generator):
         return np.random.RandomState(rng.integers(2**31 - 1))
-    return check_random_state(rng)
+    state: np.random.RandomState = check_random_state(rng)
+    return state
 
 
 def _sides(labels: np.ndarray, n_columns: int) -> np.ndarray:

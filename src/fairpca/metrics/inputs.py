@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array
@@ -13,7 +15,8 @@ _MOST_NUMERIC_LEVELS = 10
 
 def finite_rows(X: ArrayLike, min_rows: int = 1) -> np.ndarray:
     """Two-dimensional array of finite floats; float32 and float64 are kept as they are."""
-    return check_array(X, dtype=[np.float64, np.float32], ensure_min_samples=min_rows)
+    rows: np.ndarray = check_array(X, dtype=[np.float64, np.float32], ensure_min_samples=min_rows)
+    return rows
 
 
 def present_values(attribute: ArrayLike, n_rows: int, name: str) -> np.ndarray:
@@ -59,7 +62,7 @@ def _is_missing_object(value: object) -> bool:
         return True
 
 
-def integer_levels(values: np.ndarray, name: str) -> tuple[list, np.ndarray]:
+def integer_levels(values: np.ndarray, name: str) -> tuple[list[Any], np.ndarray]:
     """Distinct values, sorted where they can be, and the position of each row's value there."""
     if values.dtype != object:
         distinct, codes = np.unique(values, return_inverse=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -40,6 +41,7 @@ def linear_inseparability(
 
     Examples
     --------
+    >>> from fairpca.metrics import linear_inseparability
     >>> T = [[0.0], [1.0], [2.0], [3.0]]
     >>> linear_inseparability(T, ["a", "a", "b", "b"])
     0.0
@@ -66,7 +68,7 @@ def linear_inseparability(
     return float(np.mean(classifier.predict(T_test) != codes_test))
 
 
-def _known_levels(values: np.ndarray, levels: Sequence) -> np.ndarray:
+def _known_levels(values: np.ndarray, levels: Sequence[Any]) -> np.ndarray:
     position = {level: code for code, level in enumerate(levels)}
     unknown = [value for value in dict.fromkeys(values.tolist()) if value not in position]
     if unknown:

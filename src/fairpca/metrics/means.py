@@ -11,10 +11,10 @@ from .inputs import finite_rows, integer_levels, present_values
 def mean_gap(T: ArrayLike, groups: ArrayLike) -> float:
     r"""Return the largest distance of a group's mean from the mean of all rows, over columns.
 
-    In standard deviations of the column, as the ``mean_gap_`` of `FairPCA` is of its training
-    rows. So 0.2 says: there is a column in which the average member of some group stands 0.2
-    standard deviations above or below the average row. With two groups of equal size they are then
-    0.4 apart, and a normally distributed column alone tells them apart with an AUC of 0.61; 1
+    In standard deviations of the column, as the ``mean_gap_`` of `fairpca.FairPCA` is of its
+    training rows. So 0.2 says: there is a column in which the average member of some group stands
+    0.2 standard deviations above or below the average row. With two groups of equal size they are
+    then 0.4 apart, and a normally distributed column alone tells them apart with an AUC of 0.61; 1
     means groups that do not overlap, 0 that a linear model fitted to these rows is a constant.
 
     On new rows it is never 0: a group of n rows is off by about :math:`1/\sqrt n` by chance alone,
@@ -32,6 +32,11 @@ def mean_gap(T: ArrayLike, groups: ArrayLike) -> float:
     float
         0 where no column varies.
 
+    See Also
+    --------
+    covariance_gap : The same of the covariances.
+    leakage : What a model can tell.
+
     Notes
     -----
     :math:`\max_{g,j} |\bar t_{gj} - \bar t_j| / s_j`, with the standard deviation of all rows.
@@ -41,6 +46,7 @@ def mean_gap(T: ArrayLike, groups: ArrayLike) -> float:
 
     Examples
     --------
+    >>> from fairpca.metrics import mean_gap
     >>> T = [[0.0, 5.0], [2.0, 5.0], [4.0, 5.0], [6.0, 5.0]]
     >>> round(mean_gap(T, ["a", "a", "b", "b"]), 3)
     0.894

@@ -64,6 +64,7 @@ def squared_mmd(
 
     Examples
     --------
+    >>> from fairpca.metrics import squared_mmd
     >>> T = [[0.0], [1.0], [0.0], [1.0]]
     >>> squared_mmd(T, ["a", "a", "b", "b"])
     0.0
@@ -105,6 +106,7 @@ def median_bandwidth(T: ArrayLike) -> float:
 
     Examples
     --------
+    >>> from fairpca.metrics import median_bandwidth
     >>> median_bandwidth([[0.0], [1.0], [3.0]])  # the squared distances are 1, 4 and 9
     1.4142135623730951
     """

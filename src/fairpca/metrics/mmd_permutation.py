@@ -35,6 +35,19 @@ class MMDTest:
         equal.
     n_rows : int
         Number of rows that were compared.
+
+    See Also
+    --------
+    mmd_test : What makes it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca.metrics import mmd_test
+    >>> T, sex = np.random.default_rng(0).normal(size=(300, 2)), np.arange(300) % 2
+    >>> found = mmd_test(T + sex[:, None], sex, random_state=0)
+    >>> found.above_chance, found.mmd2 > found.chance_high
+    (True, True)
     """
 
     mmd2: float
@@ -83,6 +96,12 @@ def mmd_test(
     -------
     MMDTest
 
+    See Also
+    --------
+    MMDTest : What it returns.
+    MMDKernel : For several attributes of the same rows.
+    leakage : What a model can tell, in AUC.
+
     Notes
     -----
     For two groups of sizes a and b that are distributed alike, the mean of the estimate is
@@ -93,6 +112,8 @@ def mmd_test(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from fairpca.metrics import mmd_test
     >>> rng = np.random.default_rng(0)
     >>> T, z = rng.normal(size=(300, 2)), np.arange(300) % 2
     >>> mmd_test(T, z, random_state=0).above_chance
@@ -129,6 +150,8 @@ class MMDKernel:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from fairpca.metrics import MMDKernel
     >>> rng = np.random.default_rng(0)
     >>> T = rng.normal(size=(200, 2))
     >>> sex, age = np.arange(200) % 2, np.where(T[:, 0] > 0, "old", "young")
@@ -161,7 +184,19 @@ class MMDKernel:
     ) -> MMDTest:
         """Test whether groups of these rows have the same distribution, as `mmd_test` does.
 
-        `groups` has one value per row of `T`; those of the rows that were not drawn are not used.
+        Parameters
+        ----------
+        groups : array-like of shape (n,)
+            Group of each row of `T`; those of the rows that were not drawn are not used.
+        n_permutations : int, default=200
+            How often the groups are shuffled.
+        random_state : int, RandomState or None, default=None
+            Seeds the shuffling.
+
+        Returns
+        -------
+        MMDTest
+            The discrepancy, and what chance gives.
         """
         if n_permutations < 1:
             raise ValueError(
@@ -200,7 +235,8 @@ class MMDKernel:
         within = np.diagonal(means, axis1=1, axis2=2)
         squared = within[:, :, None] + within[:, None, :] - 2 * means
         first, second = np.triu_indices(m, 1)
-        return np.maximum(squared[:, first, second], 0.0)
+        discrepancies: np.ndarray = np.maximum(squared[:, first, second], 0.0)
+        return discrepancies
 
 
 def _shuffled(

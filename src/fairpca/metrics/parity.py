@@ -39,8 +39,13 @@ def selection_rate_gap(
     gap : float
         Between 0 and 1.
 
+    See Also
+    --------
+    true_positive_rate_gap : The same among the rows with a positive label.
+
     Examples
     --------
+    >>> from fairpca.metrics import selection_rate_gap
     >>> selection_rate_gap([1, 1, 0, 1], ["a", "a", "b", "b"])
     0.5
     """
@@ -81,8 +86,13 @@ def true_positive_rate_gap(
     MissingTargetError
         If a group has no row whose true label is positive.
 
+    See Also
+    --------
+    selection_rate_gap : The same among all rows.
+
     Examples
     --------
+    >>> from fairpca.metrics import true_positive_rate_gap
     >>> true_positive_rate_gap([1, 1, 0, 1], ["a", "a", "b", "b"], y_true=[1, 0, 1, 1])
     0.5
     """
@@ -121,7 +131,8 @@ def _is_positive(y: ArrayLike, pos_label: Any, name: str, n_rows: int | None = N
             f"are expected, one of them pos_label={pos_label!r}. Threshold scores first, or set "
             f"pos_label."
         )
-    return (values == pos_label).astype(int)
+    positive: np.ndarray = (values == pos_label).astype(int)
+    return positive
 
 
 def _group_codes(sensitive_features: ArrayLike, n_rows: int) -> np.ndarray:

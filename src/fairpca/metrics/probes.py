@@ -10,8 +10,8 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from threadpoolctl import threadpool_limits
 
+from ..parallel import one_thread
 from .kernel_probe import LandmarkFeatures
 
 SMALL = 20_000
@@ -50,13 +50,13 @@ def as_classifier(probe: Probe) -> tuple[str, Any]:
 
 def few_threads(n: int) -> AbstractContextManager[Any]:
     """Keep small fits to one thread: on busy cores threads wait for each other, up to minutes."""
-    return threadpool_limits(1) if n < SMALL else nullcontext()
+    return one_thread() if n < SMALL else nullcontext()
 
 
 def level_scores(classifier: Any, T: np.ndarray) -> np.ndarray:
     """Scores of shape (n, m), or (n, 1) for two levels."""
     if hasattr(classifier, "predict_proba"):
-        probabilities = classifier.predict_proba(T)
+        probabilities: np.ndarray = classifier.predict_proba(T)
         return probabilities[:, 1:] if probabilities.shape[1] == 2 else probabilities
-    decisions = classifier.decision_function(T)
+    decisions: np.ndarray = classifier.decision_function(T)
     return decisions[:, None] if decisions.ndim == 1 else decisions

@@ -36,7 +36,8 @@ def macro_auc(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
         n1 = int(np.count_nonzero(codes[0] == level))
         rank_sums = (codes == level) @ rankdata(column)
         auc += (rank_sums - n1 * (n1 + 1) / 2) / (n1 * (n - n1))
-    return auc / n_scores
+    mean: np.ndarray = auc / n_scores
+    return mean
 
 
 def placements(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:

@@ -43,6 +43,7 @@ def explained_variance_ratio(X: ArrayLike, components: ArrayLike) -> float:
 
     Examples
     --------
+    >>> from fairpca.metrics import explained_variance_ratio
     >>> X = [[0.0, 0.0], [4.0, 0.0], [0.0, 3.0], [4.0, 3.0]]
     >>> explained_variance_ratio(X, components=[[1.0, 0.0]])
     0.64

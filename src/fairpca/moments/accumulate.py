@@ -49,6 +49,10 @@ def accumulate(rows: Rows, *, with_scatters: bool = False) -> GroupMoments:
     -------
     GroupMoments
 
+    See Also
+    --------
+    fairpca.collect_moments : The same from arrays and frames as users hold them.
+
     Notes
     -----
     X^T X - n mu mu^T loses all digits when rows lie far from the origin. A pilot sample tells
@@ -58,6 +62,17 @@ def accumulate(rows: Rows, *, with_scatters: bool = False) -> GroupMoments:
     GPU a copy of a block costs next to nothing, so blocks are always shifted there.
 
     Wide rows, and sparse ones that take less memory than a d x d matrix, are kept as they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca.batches import Rows
+    >>> from fairpca.groups import Levels
+    >>> from fairpca.moments import accumulate
+    >>> sex = Levels("sex", labels=("f", "m"), codes=np.array([0, 1, 1]))
+    >>> rows = Rows(np.array([[0.0, 1.0], [2.0, 1.0], [4.0, 4.0]]), attributes=(sex,))
+    >>> accumulate(rows).mean
+    array([2., 2.])
     """
     d = rows.empty.shape[1]
     with quiet_overflow(), full_precision(rows.empty):

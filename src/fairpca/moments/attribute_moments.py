@@ -34,7 +34,21 @@ class LevelMoments:
         Scatter of each level about its own mean (None for an empty level); only when covariances
         are to be matched, since it takes m d^2 numbers.
     integral_floats, optional : bool
-        See `fairpca.groups.Levels`.
+        Whether the labels are few whole numbers, given as floats, which may turn out to be numeric;
+        and whether the attribute may have one level only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca import collect_moments
+    >>> X = np.array([[0.0, 1.0], [2.0, 1.0], [4.0, 4.0]])
+    >>> (sex,) = collect_moments(X, {"sex": ["f", "m", "m"]}).attributes
+    >>> sex.labels, sex.count
+    (('f', 'm'), array([1, 2]))
+    >>> rows, sizes = sex.contrasts()  # the weight of a level times its distance from the mean
+    >>> rows
+    array([[-2., -1.],
+           [ 2.,  1.]])
     """
 
     name: str
@@ -48,11 +62,33 @@ class LevelMoments:
     optional: bool = False
 
     def moved(self, shift: Array) -> LevelMoments:
-        """Return the same moments when the mean of all rows moves by ``-shift``."""
+        """Return the same moments about another mean of all rows.
+
+        Parameters
+        ----------
+        shift : array of shape (d,)
+            How far the old mean lies beyond the new one.
+
+        Returns
+        -------
+        LevelMoments
+            With sums about the new mean.
+        """
         return replace(self, total=self.total + like(self.weight, shift)[:, None] * shift)
 
     def with_labels(self, labels: tuple[Any, ...]) -> LevelMoments:
-        """Return the moments for a longer list of labels; new ones are empty."""
+        """Return the moments for a longer list of labels; new ones are empty.
+
+        Parameters
+        ----------
+        labels : tuple
+            All labels of these moments, and others.
+
+        Returns
+        -------
+        LevelMoments
+            In the order of `labels`.
+        """
         if labels == self.labels:
             return self
         xp, d = array_namespace(self.total), self.total.shape[1]
@@ -72,7 +108,20 @@ class LevelMoments:
         )
 
     def merged(self, other: LevelMoments, mean: Array) -> LevelMoments:
-        """Return the moments of the union of the rows; both are about its mean already."""
+        """Return the moments of the union of the rows; both are about its mean already.
+
+        Parameters
+        ----------
+        other : LevelMoments
+            Of other rows; labels are matched by value.
+        mean : array of shape (d,)
+            Mean of the union.
+
+        Returns
+        -------
+        LevelMoments
+            Labels of both, those of this one first.
+        """
         labels = self.labels + tuple(v for v in other.labels if v not in set(self.labels))
         a, b = self.with_labels(labels), other.with_labels(labels)
         scatters = None
@@ -88,14 +137,36 @@ class LevelMoments:
         )
 
     def rescaled(self, scale: Array) -> LevelMoments:
-        """Return the moments of the rows divided by `scale`."""
+        """Return the moments of the rows in other units.
+
+        Parameters
+        ----------
+        scale : array of shape (d,)
+            What each column is divided by.
+
+        Returns
+        -------
+        LevelMoments
+            Of the rows divided by `scale`.
+        """
         scatters = self.scatters
         if scatters is not None:
             scatters = tuple(s and s.rescaled(scale) for s in scatters)
         return replace(self, total=self.total / scale, scatters=scatters)
 
     def compressed(self, B: Array) -> LevelMoments:
-        """Return the moments of the rows times `B`."""
+        """Return the moments of the rows times a matrix.
+
+        Parameters
+        ----------
+        B : array of shape (d, s)
+            What the rows are multiplied with.
+
+        Returns
+        -------
+        LevelMoments
+            In s dimensions.
+        """
         scatters = self.scatters
         if scatters is not None:
             scatters = tuple(s and s.compressed(B) for s in scatters)
@@ -174,6 +245,17 @@ class NumericMoments:
         Sum of ``w (x - mean of all rows)``.
     cross : array of shape (d,)
         Sum of ``w (value - value_mean) x``; does not depend on where x is measured from.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca import collect_moments
+    >>> X = np.array([[0.0, 1.0], [2.0, 1.0], [4.0, 4.0]])
+    >>> (age,) = collect_moments(X, {"age": [20.5, 30.5, 45.0]}).attributes
+    >>> age.value_mean, age.is_constant
+    (32.0, False)
+    >>> age.cross
+    array([49., 39.])
     """
 
     name: str
@@ -186,11 +268,35 @@ class NumericMoments:
     cross: Array
 
     def moved(self, shift: Array) -> NumericMoments:
-        """Return the same moments when the mean of all rows moves by ``-shift``."""
+        """Return the same moments about another mean of all rows.
+
+        Parameters
+        ----------
+        shift : array of shape (d,)
+            How far the old mean lies beyond the new one.
+
+        Returns
+        -------
+        NumericMoments
+            With sums about the new mean.
+        """
         return replace(self, total=self.total + self.weight * shift)
 
     def merged(self, other: NumericMoments, mean: Array) -> NumericMoments:
-        """Return the moments of the union of the rows; both are about its mean already."""
+        """Return the moments of the union of the rows; both are about its mean already.
+
+        Parameters
+        ----------
+        other : NumericMoments
+            Of other rows.
+        mean : array of shape (d,)
+            Mean of the union; not needed, but levels need it.
+
+        Returns
+        -------
+        NumericMoments
+            Of all these rows.
+        """
         weight = self.weight + other.weight
         if self.weight == 0 or other.weight == 0:
             return other if self.weight == 0 else self
@@ -209,11 +315,33 @@ class NumericMoments:
         )
 
     def rescaled(self, scale: Array) -> NumericMoments:
-        """Return the moments of the rows divided by `scale`."""
+        """Return the moments of the rows in other units.
+
+        Parameters
+        ----------
+        scale : array of shape (d,)
+            What each column is divided by.
+
+        Returns
+        -------
+        NumericMoments
+            Of the rows divided by `scale`.
+        """
         return replace(self, total=self.total / scale, cross=self.cross / scale)
 
     def compressed(self, B: Array) -> NumericMoments:
-        """Return the moments of the rows times `B`."""
+        """Return the moments of the rows times a matrix.
+
+        Parameters
+        ----------
+        B : array of shape (d, s)
+            What the rows are multiplied with.
+
+        Returns
+        -------
+        NumericMoments
+            In s dimensions.
+        """
         return replace(self, total=self.total @ B, cross=self.cross @ B)
 
     def contrasts(self) -> tuple[Array, np.ndarray]:
@@ -223,6 +351,14 @@ class NumericMoments:
     def independent_contrasts(self) -> tuple[Array, np.ndarray]:
         """Return the only contrast there is."""
         return self.contrasts()
+
+    @property
+    def rounding(self) -> float:
+        """Correlation that the rounding of the values' mean can cause when batches are added."""
+        if self.value_scatter == 0:
+            return 0.0
+        spread = np.sqrt(self.value_scatter / self.weight)
+        return float(np.finfo(float).eps * abs(self.value_mean) / spread)
 
     @property
     def is_constant(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from ..batches import Rows
 from ..groups import Levels, Numeric
 from .attribute_moments import AttributeMoments, LevelMoments, NumericMoments
 from .scatter import Scatter
+
+ScatterOfLevel = Callable[[int], Scatter | None]
+"""Takes the position of a level."""
 
 
 class Design:
@@ -81,7 +85,7 @@ class Design:
         return tuple(
             columns.read(
                 sums[position, :],
-                None if level_scatter is None else lambda g, i=i: level_scatter(i, g),
+                None if level_scatter is None else partial(level_scatter, i),
             )
             for i, (columns, position) in enumerate(
                 zip(self._columns_of, self.columns, strict=True)
@@ -106,10 +110,12 @@ class _LevelColumns:
     def block(self, block: slice) -> np.ndarray:
         codes = self.attribute.codes[block]
         if self._eye is not None:
-            return self._eye[codes]
-        return (codes[:, None] == np.arange(self.width)).astype(self._dtype)
+            indicators: np.ndarray = self._eye[codes]
+            return indicators
+        compared: np.ndarray = (codes[:, None] == np.arange(self.width)).astype(self._dtype)
+        return compared
 
-    def read(self, sums: Array, level_scatter: Callable | None) -> LevelMoments:
+    def read(self, sums: Array, level_scatter: ScatterOfLevel | None) -> LevelMoments:
         a = self.attribute
         scatters = None
         if level_scatter is not None:
@@ -138,16 +144,18 @@ class _NumericColumns:
         self.weight = float(w.sum())
         values = np.where(known, attribute.values, 0.0)
         self.mean = float(w @ values) / self.weight if self.weight > 0 else 0.0
-        self.squares = float(w @ (values - self.mean) ** 2)
+        centred = np.where(known, values - self.mean, 0.0)
+        self.squares = float(w @ centred**2)
         self.unit = np.sqrt(self.squares / self.weight) if self.squares > 0 else 1.0
-        self.totals = np.array([0.0, self.weight])
+        # Zero but for the rounding of the mean, which counts where values lie far from zero.
+        self.totals = np.array([float(w @ centred) / self.unit, self.weight])
 
     def block(self, block: slice) -> np.ndarray:
         values = self.attribute.values[block]
         known = ~np.isnan(values)
         return np.column_stack([np.where(known, (values - self.mean) / self.unit, 0.0), known])
 
-    def read(self, sums: Array, level_scatter: Callable | None) -> NumericMoments:
+    def read(self, sums: Array, level_scatter: ScatterOfLevel | None) -> NumericMoments:
         return NumericMoments(
             name=self.attribute.name,
             stratum=self.attribute.stratum,

@@ -40,6 +40,10 @@ class GroupMoments:
     precision : float
         Rounding unit of the coarsest numbers the rows came in.
 
+    See Also
+    --------
+    collect_moments : What makes them of rows.
+
     Examples
     --------
     >>> import numpy as np
@@ -110,7 +114,18 @@ class GroupMoments:
         return self if other == 0 else NotImplemented  # so that sum() works
 
     def rescaled(self, scale: Array) -> GroupMoments:
-        """Return the moments of the rows divided by `scale`."""
+        """Return the moments of the rows divided by `scale`.
+
+        Parameters
+        ----------
+        scale : array of shape (d,)
+            What each column is divided by.
+
+        Returns
+        -------
+        GroupMoments
+            Of the rows in other units.
+        """
         return replace(
             self,
             mean=self.mean / scale,
@@ -119,7 +134,18 @@ class GroupMoments:
         )
 
     def compressed(self, B: Array) -> GroupMoments:
-        """Return the moments of the rows times `B` of shape (d, s): B^T S B and so on."""
+        """Return the moments of the rows times `B` of shape (d, s): B^T S B and so on.
+
+        Parameters
+        ----------
+        B : array of shape (d, s)
+            What the rows are multiplied with.
+
+        Returns
+        -------
+        GroupMoments
+            In s dimensions.
+        """
         return replace(
             self,
             mean=self.mean @ B,
@@ -241,7 +267,26 @@ def _agreeing(a: AttributeMoments, labels: tuple[Any, ...] | None) -> AttributeM
 
 
 def standard_deviations(moments: GroupMoments) -> Array:
-    """Return the standard deviation (divisor n) of each feature, 1 where it is constant."""
+    """Return the standard deviation (divisor n) of each feature, 1 where it is constant.
+
+    Parameters
+    ----------
+    moments : GroupMoments
+        Moments of rows in d dimensions.
+
+    Returns
+    -------
+    array of shape (d,)
+        What ``FairPCA(scale=True)`` divides the features by.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca import collect_moments
+    >>> from fairpca.moments import standard_deviations
+    >>> standard_deviations(collect_moments(np.array([[0.0, 5.0], [4.0, 5.0]]), ["a", "b"]))
+    array([2., 1.])
+    """
     xp = array_namespace(moments.mean)
     variance = moments.scatter.diagonal / moments.weight
     return xp.sqrt(xp.where(moments.varies, variance, xp.ones_like(variance)))

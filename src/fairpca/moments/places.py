@@ -18,6 +18,27 @@ def moments_at(moments: GroupMoments, example: Array) -> GroupMoments:
     """Return the moments as arrays of the library and on the device of `example`.
 
     Moments of sparse rows hold the rows themselves, and these stay on the host: nothing is moved.
+
+    Parameters
+    ----------
+    moments : GroupMoments
+        Moments, wherever they are.
+    example : array
+        Where they should be, such as an empty tensor on a GPU.
+
+    Returns
+    -------
+    GroupMoments
+        The very same object where it is there already.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca import collect_moments
+    >>> from fairpca.moments import moments_at
+    >>> moments = collect_moments(np.array([[0.0, 1.0], [2.0, 3.0]]), ["a", "b"])
+    >>> moments_at(moments, np.empty(0)) is moments
+    True
     """
     if same_place(moments.mean, example) or _sparse(moments.scatter):
         return moments

@@ -23,7 +23,24 @@ BLOCK_COLUMNS = 4096
 
 @dataclass(frozen=True)
 class DenseScatter:
-    """A scatter as a symmetric matrix of shape (d, d)."""
+    """A scatter as a symmetric matrix.
+
+    Parameters
+    ----------
+    matrix : array of shape (d, d)
+        Sum of ``w (x - mean)(x - mean)^T`` over the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca.moments import DenseScatter
+    >>> scatter = DenseScatter(np.array([[4.0, 2.0], [2.0, 4.0]]))
+    >>> scatter.rescaled(np.array([2.0, 1.0])).matrix
+    array([[1., 1.],
+           [1., 4.]])
+    >>> scatter.compressed(np.array([[1.0], [1.0]])).matrix
+    array([[12.]])
+    """
 
     matrix: Array
 
@@ -33,11 +50,33 @@ class DenseScatter:
         return array_namespace(self.matrix).linalg.diagonal(self.matrix)
 
     def compressed(self, B: Array) -> DenseScatter:
-        """Return the scatter of the rows times `B`."""
+        """Return the scatter of the rows times a matrix.
+
+        Parameters
+        ----------
+        B : array of shape (d, s)
+            What the rows are multiplied with.
+
+        Returns
+        -------
+        DenseScatter
+            Of shape (s, s).
+        """
         return DenseScatter(B.T @ (self.matrix @ B))
 
     def rescaled(self, scale: Array) -> DenseScatter:
-        """Return the scatter of the rows divided by `scale`."""
+        """Return the scatter of the rows in other units.
+
+        Parameters
+        ----------
+        scale : array of shape (d,)
+            What each column is divided by.
+
+        Returns
+        -------
+        DenseScatter
+            Of the same shape.
+        """
         return DenseScatter(self.matrix / scale / scale[:, None])
 
     def dense(self) -> DenseScatter:
@@ -57,6 +96,15 @@ class RowScatter:
         What to subtract from each row.
     scale : array of shape (d,) or None
         What to divide each column by.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca import collect_moments
+    >>> wide = np.random.default_rng(0).normal(size=(4, 10))  # fewer numbers than 10 x 10
+    >>> scatter = collect_moments(wide, ["a", "b", "a", "b"]).scatter
+    >>> type(scatter).__name__, scatter.n_rows, scatter.gram().shape, scatter.dense().matrix.shape
+    ('RowScatter', 4, (4, 4), (10, 10))
     """
 
     pieces: tuple[Rows, ...]
@@ -87,7 +135,18 @@ class RowScatter:
         return total if self.scale is None else total / self.scale**2
 
     def apply(self, V: Array) -> Array:
-        """Return the scatter times `V` of shape (d, k)."""
+        """Return the scatter times `V` of shape (d, k).
+
+        Parameters
+        ----------
+        V : array of shape (d, k)
+            Columns to multiply.
+
+        Returns
+        -------
+        array of shape (d, k)
+            The products; no d x d matrix is formed.
+        """
         scaled = V if self.scale is None else V / self.scale[:, None]
         total = array_namespace(V).zeros_like(V)
         for rows in self.pieces:
@@ -95,14 +154,36 @@ class RowScatter:
         return total if self.scale is None else total / self.scale[:, None]
 
     def times_rows(self, V: Array) -> Array:
-        """Return the centred, weighted rows times `V`, of shape (n, k)."""
+        """Return the centred, weighted rows times `V`, of shape (n, k).
+
+        Parameters
+        ----------
+        V : array of shape (d, k)
+            Columns to multiply.
+
+        Returns
+        -------
+        array of shape (n, k)
+            A row for each of the rows, times the root of its weight.
+        """
         scaled = V if self.scale is None else V / self.scale[:, None]
         return array_namespace(V).concat(
             [self._times(rows, scaled) for rows in self.pieces], axis=0
         )
 
     def rows_transposed(self, V: Array) -> Array:
-        """Return the transpose of the centred, weighted rows times `V` of shape (n, k)."""
+        """Return the transpose of the centred, weighted rows times `V` of shape (n, k).
+
+        Parameters
+        ----------
+        V : array of shape (n, k)
+            A row for each of the rows.
+
+        Returns
+        -------
+        array of shape (d, k)
+            Combinations of the rows.
+        """
         total, start = None, 0
         for rows in self.pieces:
             stop = start + rows.X.shape[0]
@@ -132,12 +213,34 @@ class RowScatter:
         return product.total
 
     def compressed(self, B: Array) -> DenseScatter:
-        """Return the scatter of the rows times `B`."""
+        """Return the scatter of the rows times a matrix.
+
+        Parameters
+        ----------
+        B : array of shape (d, s)
+            What the rows are multiplied with.
+
+        Returns
+        -------
+        DenseScatter
+            Of shape (s, s).
+        """
         Y = self.times_rows(B)
         return DenseScatter(Y.T @ Y)
 
     def rescaled(self, scale: Array) -> RowScatter:
-        """Return the scatter of the rows divided by `scale`."""
+        """Return the scatter of the rows in other units.
+
+        Parameters
+        ----------
+        scale : array of shape (d,)
+            What each column is divided by.
+
+        Returns
+        -------
+        RowScatter
+            The same rows; the division is done when they are used.
+        """
         return replace(self, scale=scale if self.scale is None else scale * self.scale)
 
     def dense(self) -> DenseScatter:

@@ -33,19 +33,24 @@ def mean_and_sums(rows: Rows, H: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def times(rows: Rows, mean: np.ndarray, V: np.ndarray) -> np.ndarray:
     """Return the centred, weighted rows times `V`."""
-    return (rows.X @ V - mean @ V) * _root_weight(rows)[:, None]
+    product: np.ndarray = (rows.X @ V - mean @ V) * _root_weight(rows)[:, None]
+    return product
 
 
 def transposed_times(rows: Rows, mean: np.ndarray, V: np.ndarray) -> np.ndarray:
     """Return the transpose of the centred, weighted rows times `V`."""
     weighted = V * _root_weight(rows)[:, None]
-    return rows.X.T @ weighted - np.outer(mean, weighted.sum(axis=0))
+    product: np.ndarray = rows.X.T @ weighted - np.outer(mean, weighted.sum(axis=0))
+    return product
 
 
 def sum_of_squares(rows: Rows, mean: np.ndarray) -> np.ndarray:
     """Return the weighted sum of squares of each column about `mean`."""
     X, rest, weight = _shifted(rows, mean)
-    return X.multiply(X).T @ weight - 2 * rest * (X.T @ weight) + weight.sum() * rest**2
+    squares: np.ndarray = (
+        X.multiply(X).T @ weight - 2 * rest * (X.T @ weight) + weight.sum() * rest**2
+    )
+    return squares
 
 
 def scatter(rows: Rows, mean: np.ndarray) -> np.ndarray:
@@ -54,7 +59,8 @@ def scatter(rows: Rows, mean: np.ndarray) -> np.ndarray:
     weighted = X if rows.weight is None else X.multiply(weight[:, None]).tocsr()
     product = (weighted.T @ X).toarray()
     along = np.outer(rest, X.T @ weight)
-    return product - along - along.T + weight.sum() * np.outer(rest, rest)
+    about: np.ndarray = product - along - along.T + weight.sum() * np.outer(rest, rest)
+    return about
 
 
 def gram(pieces: Sequence[Rows], mean: np.ndarray, scale: Array | None) -> np.ndarray:
@@ -67,7 +73,8 @@ def gram(pieces: Sequence[Rows], mean: np.ndarray, scale: Array | None) -> np.nd
     inner = (X @ X.T).toarray()
     along = X @ rest
     inner += rest @ rest - along[:, None] - along
-    return inner * np.sqrt(weight)[:, None] * np.sqrt(weight)
+    weighted: np.ndarray = inner * np.sqrt(weight)[:, None] * np.sqrt(weight)
+    return weighted
 
 
 def _root_weight(rows: Rows) -> np.ndarray:

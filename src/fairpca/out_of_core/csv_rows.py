@@ -48,6 +48,11 @@ class CSVRows(FileRows):
     TableError
         If there is no file, one is no table, or a later one lacks columns.
 
+    See Also
+    --------
+    ParquetRows : Faster to read, and its columns have types.
+    moments_from_csv : The moments, without a fit.
+
     Notes
     -----
     Whether an attribute is a number is decided by all its values, as in memory. So columns of

@@ -8,6 +8,7 @@ class CheckpointError(FairPCAError, ValueError):
 
     Examples
     --------
+    >>> from fairpca import CheckpointError
     >>> raise CheckpointError("'fit.checkpoint' is truncated.")
     Traceback (most recent call last):
     fairpca.out_of_core.errors.CheckpointError: 'fit.checkpoint' is truncated.

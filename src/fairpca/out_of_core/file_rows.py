@@ -91,6 +91,16 @@ class FileRows(RowsElsewhere):
 
         With a checkpoint, the work continues where it was when it was saved, if `collect` tells its
         fingerprint; a sample of rows is drawn anew.
+
+        Parameters
+        ----------
+        collect : callable
+            From a `Part` to something that can be added, or None where it has no rows.
+
+        Returns
+        -------
+        object or None
+            The sum; the same to the bit for any number of threads.
         """
         needed = self.parts.roles.needed
 

@@ -9,7 +9,10 @@ from ..batches import Rows
 from ..moments import DenseScatter, GroupMoments, LevelMoments, NumericMoments, RowScatter
 from ..persistence.records import fields_of
 
-KINDS = {"levels": LevelMoments, "numeric": NumericMoments}
+KINDS: dict[str, type[LevelMoments] | type[NumericMoments]] = {
+    "levels": LevelMoments,
+    "numeric": NumericMoments,
+}
 
 
 def plain_moments(moments: GroupMoments | None) -> Any:

@@ -54,6 +54,10 @@ def moments_from_parquet(
         If no row of all files counts. Where some files may be without, use
         `fairpca.collect_moments`.
 
+    See Also
+    --------
+    ParquetRows : The same files, for `fit`.
+
     Examples
     --------
     >>> import tempfile
@@ -124,6 +128,10 @@ def moments_from_csv(
     ValueError
         If no row of all files counts. Where some files may be without, use
         `fairpca.collect_moments`.
+
+    See Also
+    --------
+    CSVRows : The same files, for `fit`.
 
     Examples
     --------

@@ -145,7 +145,9 @@ def feature_block(piece: Piece, names: Sequence[str], dtype: np.dtype) -> np.nda
 
 def numbers(array: Any) -> np.ndarray:
     """Return an Arrow array as float64, NaN where missing."""
-    return array.cast(import_arrow().float64(), safe=False).to_numpy(zero_copy_only=False)
+    doubles = array.cast(import_arrow().float64(), safe=False)
+    values: np.ndarray = doubles.to_numpy(zero_copy_only=False)
+    return values
 
 
 def labels(array: Any) -> np.ndarray:
@@ -154,9 +156,11 @@ def labels(array: Any) -> np.ndarray:
     if arrow.types.is_floating(array.type):
         return numbers(array)
     if not array.null_count and not _has_levels(array.type):
-        return array.to_numpy(zero_copy_only=False)
+        plain: np.ndarray = array.to_numpy(zero_copy_only=False)
+        return plain
     codes, values = distinct(array)
-    return np.array([*values[:-1], None], dtype=object)[codes]
+    told: np.ndarray = np.array([*values[:-1], None], dtype=object)[codes]
+    return told
 
 
 def attribute(array: Any) -> Any:

@@ -51,6 +51,7 @@ class RowGroups:
                 memory_map=False,
                 pre_buffer=False,
                 buffer_size=BUFFER_BYTES,
+                page_checksum_verification=True,  # of files that have checksums
             ) as file,
         ):
             batches = file.iter_batches(

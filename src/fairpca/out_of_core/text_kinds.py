@@ -82,12 +82,20 @@ def converted(texts: Any, kind: str, name: str, where: str) -> Any:
             return known.cast(arrow.int64() if kind == WHOLE else arrow.float64())
     except arrow.ArrowInvalid:
         pass
-    tells = (lambda t: t.lower() in TRUTHS) if kind == TRUTH else (lambda t: number(t) is not None)
+    tells = _tells_a_truth if kind == TRUTH else _tells_a_number
     odd = next((t for t in known.drop_null().to_pylist() if not tells(t)), "")
     raise TableError(
         f"The column '{name}' has '{odd[:40]}' in {where}, which is no {kind}. Correct it, or "
         f"leave the column out; the command `fairpca fit` encodes columns of any kind."
     )
+
+
+def _tells_a_truth(text: str) -> bool:
+    return text.lower() in TRUTHS
+
+
+def _tells_a_number(text: str) -> bool:
+    return number(text) is not None
 
 
 def trimmed(texts: Any) -> Any:

@@ -105,7 +105,8 @@ class BalancedPCA(MomentPeer):
         return True
 
     def _linear_map(self, moments: GroupMoments) -> LinearMap:
-        return self._solve(moments)["_map"]
+        found: LinearMap = self._solve(moments)["_map"]
+        return found
 
     def _solve(self, moments: GroupMoments) -> dict[str, Any]:
         k = check_number_of_components(self.n_components)
@@ -197,6 +198,7 @@ def geodesic(A: np.ndarray, B: np.ndarray) -> Callable[[float], np.ndarray]:
     across = across / np.where(lengths > 0, lengths, 1.0)
 
     def at(s: float) -> np.ndarray:
-        return orthonormalize(start * np.cos(s * angles) + across * np.sin(s * angles))
+        basis: np.ndarray = orthonormalize(start * np.cos(s * angles) + across * np.sin(s * angles))
+        return basis
 
     return at

@@ -6,14 +6,13 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
-import numpy as np
-
 from ..batches import Rows
+from ..estimators.columns import Columns
 from ..estimators.given_moments import FitsGivenMoments
 from ..estimators.inputs import unchanged_on_error
 from ..estimators.learned import groups_of
 from ..estimators.representation import FairTransformer, Represents
-from ..estimators.rows_to_moments import finite_moments
+from ..estimators.rows_to_moments import check_sizes, finite_moments
 from ..maps import LinearMap
 from ..moments import GroupMoments
 
@@ -114,10 +113,11 @@ class RowPeer(FitsRows):
 
     def _learned_from(self, rows: Rows) -> dict[str, Any]:
         moments = finite_moments(rows, with_scatters=False)
+        check_sizes(moments)
         rows = Rows(rows.X.astype(float, copy=False), rows.weight, rows.attributes)
         return learned_by_a_peer(self._linear_map(rows, moments), moments)
 
-    def _features(self, X: Any, *, first: bool, **checks: Any) -> tuple[np.ndarray, dict | None]:
+    def _features(self, X: Any, *, first: bool, **checks: Any) -> tuple[Any, Columns | None]:
         return super()._features(X, first=first, **{**checks, "accept_sparse": False})
 
     def __sklearn_tags__(self) -> Any:

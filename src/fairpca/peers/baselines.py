@@ -156,7 +156,8 @@ class PCA(IgnoresSensitiveFeatures, MomentPeer):
         rows : array of shape (n, d)
         """
         T = self._checked_representation(X)
-        return self._map.inverse(T)
+        rows: np.ndarray = self._map.inverse(T)
+        return rows
 
     def _check_parameters(self) -> None:
         check_n_components(self.n_components)
@@ -251,6 +252,10 @@ class KernelPCA(IgnoresSensitiveFeatures, KernelPeer):
         Each component as a combination of kernel values with the training rows.
     gamma_, n_components_, n_features_in_, feature_names_in_, n_samples_seen_
         As in `fairpca.FairKernelPCA`.
+
+    See Also
+    --------
+    fairpca.FairKernelPCA : The same with equal group means.
 
     Examples
     --------

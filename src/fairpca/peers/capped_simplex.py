@@ -47,4 +47,5 @@ def nearest_with_sum(values: np.ndarray, total: float) -> np.ndarray:
     piece = min(int(np.searchsorted(-sums, -total, side="right")) - 1, 2 * d - 2)
     too_much = sums[piece] - total
     theta = breakpoints[piece] + (too_much / falling[piece] if falling[piece] else 0.0)
-    return np.clip(values - theta, 0.0, 1.0)
+    nearest: np.ndarray = np.clip(values - theta, 0.0, 1.0)
+    return nearest

@@ -103,9 +103,11 @@ def _reflector(q: np.ndarray) -> np.ndarray:
     """Return the unit vector u for which I - 2uu^T takes q to a multiple of the first axis."""
     u = q.copy()
     u[0] += 1.0 if q[0] >= 0 else -1.0
-    return u / np.linalg.norm(u)
+    unit: np.ndarray = u / np.linalg.norm(u)
+    return unit
 
 
 def _without_first(A: np.ndarray, u: np.ndarray) -> np.ndarray:
     """Return the columns of A (I - 2uu^T) but the first."""
-    return (A - (A @ u)[:, None] * (2.0 * u))[:, 1:]
+    rest: np.ndarray = (A - (A @ u)[:, None] * (2.0 * u))[:, 1:]
+    return rest

@@ -47,11 +47,13 @@ class ExcessLosses:
 
     def kept(self, U: np.ndarray) -> np.ndarray:
         """Return the variance of each group that the columns of U keep."""
-        return np.einsum("pk,mpq,qk->m", U, self.covariances, U, optimize=True)
+        variances: np.ndarray = np.einsum("pk,mpq,qk->m", U, self.covariances, U, optimize=True)
+        return variances
 
     def leading(self, weights: np.ndarray) -> np.ndarray:
         """Return the k directions that minimise the weighted sum of the losses."""
-        return top_eigenpairs(np.tensordot(weights, self.covariances, axes=1), self.k)[1]
+        U: np.ndarray = top_eigenpairs(np.tensordot(weights, self.covariances, axes=1), self.k)[1]
+        return U
 
     def in_features(self, U: np.ndarray) -> np.ndarray:
         """Return directions in the coordinates of the features."""

@@ -39,7 +39,8 @@ def project_onto_fantope(A: np.ndarray, rank: float) -> np.ndarray:
     array([0.625, 0.375, 0.   ])
     """
     values, V = np.linalg.eigh(A)
-    return (V * nearest_with_sum(values, rank)) @ V.T
+    projected: np.ndarray = (V * nearest_with_sum(values, rank)) @ V.T
+    return projected
 
 
 def project_below_a_cap(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -25,11 +26,7 @@ def solve_by_cvxpy(problem: FairSDP) -> Relaxation:
     MissingExtraError
         Without cvxpy.
     """
-    try:
-        import cvxpy as cp
-    except ImportError as missing:
-        raise MissingExtraError("cvxpy", "sdp", "FPCA with solver='cvxpy'") from missing
-
+    cp = _import_cvxpy()
     R = np.eye(len(problem.C))
     if len(problem.f) and problem.delta == 0:  # the bound would leave no interior
         R, problem = problem.without_mean_direction()
@@ -60,3 +57,11 @@ def solve_by_cvxpy(problem: FairSDP) -> Relaxation:
     solution = problem.feasible(project_onto_fantope(np.asarray(P.value, dtype=float), k))
     steps = int(program.solver_stats.num_iters or 0)
     return Relaxation(R @ solution @ R.T, problem.value(solution), min(bounds), steps)
+
+
+def _import_cvxpy() -> Any:
+    try:
+        import cvxpy
+    except ImportError as missing:
+        raise MissingExtraError("cvxpy", "sdp", "FPCA with solver='cvxpy'") from missing
+    return cvxpy

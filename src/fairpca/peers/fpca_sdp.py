@@ -88,6 +88,10 @@ class FPCA(MomentPeer):
     mean_, n_components_, groups_, moments_, n_features_in_, feature_names_in_, n_samples_seen_
         As in `fairpca.FairPCA`.
 
+    See Also
+    --------
+    fairpca.FairPCA : With ``match="covariances"``, the same aim without a semidefinite program.
+
     References
     ----------
     .. [1] Olfat, Aswani. "Convex formulations for fair principal component analysis". AAAI 2019.

@@ -171,7 +171,8 @@ def excess_of_spectral_norm(M: np.ndarray, weight: float) -> np.ndarray:
     if levels[r - 1] >= values[0]:
         return np.zeros_like(M)
     share = 1.0 - levels[r - 1] / values[:r]
-    return (M @ (V[:, :r] * share)) @ V[:, :r].T
+    excess: np.ndarray = (M @ (V[:, :r] * share)) @ V[:, :r].T
+    return excess
 
 
 def _square(A: np.ndarray) -> float:

@@ -28,7 +28,22 @@ KEEP = ("random", "variance")
 
 
 class NothingLeftToRemoveWarning(UserWarning):
-    """The classifiers of INLP ran out of group differences before all directions were removed."""
+    """The classifiers of INLP ran out of group differences before all directions were removed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import warnings
+    >>> from fairpca.peers import INLP, NothingLeftToRemoveWarning
+    >>> X = np.random.default_rng(0).normal(size=(60, 3))
+    >>> X = np.hstack([X, X])  # three directions, said twice
+    >>> with warnings.catch_warnings(action="error", category=NothingLeftToRemoveWarning):
+    ...     try:
+    ...         INLP(1).fit(X, sensitive_features=np.arange(60) % 2)
+    ...     except NothingLeftToRemoveWarning as told:
+    ...         print(str(told).split(",")[0])
+    After 3 directions a linear SVM finds no difference between the groups any more
+    """
 
 
 class INLP(RowPeer):
@@ -156,7 +171,8 @@ def _all_that_vary(left: np.ndarray, moments: GroupMoments) -> np.ndarray:
             f"Nothing is left: the {moments.n_rows} rows vary only along what separates the "
             f"groups ({names_of(moments.attributes)}). Pass more rows or features, or merge groups."
         )
-    return along_principal_axes(left, moments, k)
+    axes: np.ndarray = along_principal_axes(left, moments, k)
+    return axes
 
 
 def _random_directions(

@@ -102,6 +102,10 @@ class KernelSAL(KernelPeer):
     groups_, gamma_, n_components_, n_features_in_, feature_names_in_, n_samples_seen_
         As in `fairpca.FairKernelPCA`.
 
+    See Also
+    --------
+    SAL : The same on the features themselves.
+
     References
     ----------
     .. [1] Shao, Ziser, Cohen. "Gold doesn't always glitter: spectral removal of linear and

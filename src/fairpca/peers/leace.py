@@ -102,7 +102,7 @@ class LEACE(Eraser):
     Prefer it to `fairpca.FairPCA` where every column must stay what it was, for instance in front
     of a model that exists already; FairPCA reduces the dimension. A linear model without
     regularisation that is trained on the result predicts the same as one trained on
-    `MeanProjection`, `SPLINCE` or `FairPCA` with all its components: they remove the same
+    `MeanProjection`, `SPLINCE` or `fairpca.FairPCA` with all its components: they remove the same
     directions. **Non-linear models may still see the groups.**
 
     Attributes

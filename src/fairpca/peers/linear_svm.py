@@ -68,7 +68,7 @@ def svm_coefficients(
 
 
 def _curvature(A: np.ndarray, cost: np.ndarray) -> np.ndarray:
-    H = (A * (2.0 * cost)[:, None]).T @ A
+    H: np.ndarray = (A * (2.0 * cost)[:, None]).T @ A
     H[np.diag_indices_from(H)] += 1.0
     return H
 
@@ -81,7 +81,8 @@ def _solved_by_rows(Z: np.ndarray, cost: np.ndarray, g: np.ndarray) -> np.ndarra
     rows = cost > 0
     A = Z[rows] * np.sqrt(2.0 * cost[rows])[:, None]
     values, V = np.linalg.svd(A, full_matrices=False)[1:]
-    return g + ((1.0 / (1.0 + values**2) - 1.0) * (V @ g)) @ V
+    step: np.ndarray = g + ((1.0 / (1.0 + values**2) - 1.0) * (V @ g)) @ V
+    return step
 
 
 def _solved(H: np.ndarray, g: np.ndarray) -> np.ndarray:
@@ -90,8 +91,10 @@ def _solved(H: np.ndarray, g: np.ndarray) -> np.ndarray:
         factor = scipy.linalg.cho_factor(H, check_finite=False)
     except np.linalg.LinAlgError:
         values, V = np.linalg.eigh(H)
-        return V @ ((V.T @ g) / np.maximum(values, 1.0))
-    return scipy.linalg.cho_solve(factor, g, check_finite=False)
+        floored: np.ndarray = V @ ((V.T @ g) / np.maximum(values, 1.0))
+        return floored
+    step: np.ndarray = scipy.linalg.cho_solve(factor, g, check_finite=False)
+    return step
 
 
 def _length(

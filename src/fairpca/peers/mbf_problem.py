@@ -146,8 +146,10 @@ def _inverse(L: np.ndarray, ridge: float) -> Callable[[np.ndarray], np.ndarray]:
     def solve(g: np.ndarray) -> np.ndarray:
         if thin:  # Woodbury
             rest = scipy.linalg.cho_solve(factor, L.T @ g, check_finite=False)
-            return (g - L @ rest) / ridge
-        return scipy.linalg.cho_solve(factor, g, check_finite=False)
+            step: np.ndarray = (g - L @ rest) / ridge
+        else:
+            step = scipy.linalg.cho_solve(factor, g, check_finite=False)
+        return step
 
     return lambda G: solve(G.ravel()).reshape(G.shape)
 

@@ -94,7 +94,7 @@ class GroupDiscrepancy:
         slopes = np.sin((self.X @ V) @ frequencies + phases)
         slopes *= self.signs[:, None]
         along = self.X.T @ slopes
-        J = along[:, None, :] * (frequencies * np.sqrt(2.0 / features))
+        J: np.ndarray = along[:, None, :] * (frequencies * np.sqrt(2.0 / features))
         return J.reshape(d * k, features)
 
 
@@ -103,4 +103,5 @@ def signs_of_groups(rows: Rows, weight: np.ndarray) -> np.ndarray:
     (attribute,) = rows.attributes
     assert isinstance(attribute, Levels)
     totals = np.bincount(attribute.codes, weights=weight)
-    return np.where(attribute.codes == 0, 1.0, -1.0) * weight / totals[attribute.codes]
+    signs: np.ndarray = np.where(attribute.codes == 0, 1.0, -1.0) * weight / totals[attribute.codes]
+    return signs

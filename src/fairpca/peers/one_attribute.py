@@ -29,7 +29,8 @@ def the_levels(kind: type[OneOf], attributes: Sequence[Any], method: str) -> One
             f"{method} compares groups, but the sensitive attribute(s) {numeric} are numeric and "
             f"have none. Cut them into bands, or use fairpca.FairPCA, which knows numbers."
         )
-    return attributes[0]
+    levels: OneOf = attributes[0]
+    return levels
 
 
 def check_number_of_components(n_components: Any) -> int | None:

@@ -13,7 +13,7 @@ from ..batches import Rows
 from ..errors import MissingGroupError
 from ..estimators.inputs import check_lengths, check_same_order
 from ..estimators.learned import groups_of
-from ..estimators.rows_to_moments import finite_moments
+from ..estimators.rows_to_moments import check_sizes, finite_moments
 from ..groups import Attribute, Levels, Numeric, read_attributes
 from ..moments import AttributeMoments, GroupMoments, NumericMoments
 from ..solvers.checks import check_attributes
@@ -41,7 +41,8 @@ def oracle_leace(moments: GroupMoments, Z: np.ndarray) -> np.ndarray:
     """
     rows, sizes = moments.contrasts()
     inverse = np.linalg.pinv(Z, rcond=DEPENDENT)
-    return inverse @ (inverse.T @ (rows / sizes[:, None]))
+    slopes: np.ndarray = inverse @ (inverse.T @ (rows / sizes[:, None]))
+    return slopes
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,8 @@ class AttributeColumns:
             values = self._numbers(attribute)[:, None]
         else:
             values = (self._positions(attribute)[:, None] == self.shown).astype(float)
-        return (values - self.centre) / self.size
+        columns: np.ndarray = (values - self.centre) / self.size
+        return columns
 
     def _numbers(self, attribute: Attribute) -> np.ndarray:
         if isinstance(attribute, Numeric):
@@ -91,7 +93,8 @@ class AttributeColumns:
                 f"The sensitive attribute {self.name!r} was numeric at fit, but now has the levels "
                 f"{list(attribute.labels)[:5]}. Pass floats, as at fit."
             )
-        return np.array(attribute.labels, dtype=float)[attribute.codes]
+        numbers: np.ndarray = np.array(attribute.labels, dtype=float)[attribute.codes]
+        return numbers
 
     def _positions(self, attribute: Attribute) -> np.ndarray:
         known: dict[Any, int] = {label: i for i, label in enumerate(self.labels or ())}
@@ -103,7 +106,9 @@ class AttributeColumns:
                 f"row had at fit ({list(known)[:10]}), so what sets them apart is not known. Fit "
                 f"with rows of these groups, or leave the rows out."
             )
-        return np.array([known[label] for label in attribute.labels])[attribute.codes]
+        codes = np.array([known[label] for label in attribute.labels])
+        positions: np.ndarray = codes[attribute.codes]
+        return positions
 
 
 class OracleLEACE(OneToOneFeatureMixin, FitsRows):
@@ -130,6 +135,10 @@ class OracleLEACE(OneToOneFeatureMixin, FitsRows):
     mean_, n_features_in_, feature_names_in_, n_samples_seen_
         As in `MeanProjection`.
 
+    See Also
+    --------
+    LEACE : Needs no attributes of new rows.
+
     References
     ----------
     .. [1] Belrose, Schneider-Joseph, Ravfogel, Cotterell, Raff, Biderman. "LEACE: perfect linear
@@ -153,6 +162,7 @@ class OracleLEACE(OneToOneFeatureMixin, FitsRows):
 
     def _learned_from(self, rows: Rows) -> dict[str, Any]:
         moments = finite_moments(rows, with_scatters=False)
+        check_sizes(moments)
         check_attributes(moments.attributes)
         self._columns = tuple(AttributeColumns.seen_in(a) for a in moments.attributes)
         return {

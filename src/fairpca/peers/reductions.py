@@ -78,7 +78,7 @@ class Reductions(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     See Also
     --------
-    fairpca.tradeoff.tradeoff_curve : The whole curve of a fair representation in less time.
+    fairpca.tradeoff_curve : The whole curve of a fair representation in less time.
 
     Notes
     -----
@@ -192,7 +192,8 @@ class Reductions(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         features = validate_data(self, X, dtype="numeric", reset=False)
         said = [np.asarray(predictor.predict(features)) for predictor in self.predictors_]
-        return np.clip(self.weights_ @ np.asarray(said, dtype=float), 0.0, 1.0)
+        chance: np.ndarray = np.clip(self.weights_ @ np.asarray(said, dtype=float), 0.0, 1.0)
+        return chance
 
     def predict(self, X: Any) -> np.ndarray:
         """Return decisions, each by a classifier drawn for that row.
@@ -209,7 +210,8 @@ class Reductions(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         chance = self.decision_probability(X)
         coins = check_random_state(self.random_state).random_sample(len(chance))
-        return self.classes_[(coins < chance).astype(int)]
+        decisions: np.ndarray = self.classes_[(coins < chance).astype(int)]
+        return decisions
 
     def _check_parameters(self) -> None:
         check_choice("criterion", self.criterion, CRITERIA)

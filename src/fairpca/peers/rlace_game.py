@@ -172,7 +172,8 @@ class Game:
 
     def kept_directions(self) -> np.ndarray:
         """Return an orthonormal basis of what is left by the projection nearest to P."""
-        return self.basis @ np.linalg.eigh(self.P)[1][:, : self.kept]
+        basis: np.ndarray = self.basis @ np.linalg.eigh(self.P)[1][:, : self.kept]
+        return basis
 
     def judge(self, kept: np.ndarray) -> tuple[float, float]:
         """Return the log-loss and accuracy of the best of a few fresh classifiers."""

@@ -113,7 +113,8 @@ class SamadiPCA(MomentPeer):
         return True
 
     def _linear_map(self, moments: GroupMoments) -> LinearMap:
-        return self._solve(moments)["_map"]
+        found: LinearMap = self._solve(moments)["_map"]
+        return found
 
     def _solve(self, moments: GroupMoments) -> dict[str, Any]:
         losses = excess_losses(

@@ -176,8 +176,8 @@ class SPLINCE(Eraser):
     keep : {"all", "possible"}, default="all"
         What to do where covariances with y lie in directions that must be removed, as with y a
         function of the attribute, or with about as many classes as features. "all" raises an
-        `InfeasibleError`. "possible" keeps the other covariances with y; `n_lost_` tells how many
-        directions were given up. If all are, this is LEACE.
+        `fairpca.InfeasibleError`. "possible" keeps the other covariances with y; `n_lost_` tells
+        how many directions were given up. If all are, this is LEACE.
     target_kind : {None, "categorical", "numeric"}, default=None
         How to read y. By default floats, and integers with more than 20 values, are numbers; all
         else are classes, each of which keeps its mean. Say which if y comes in batches.
@@ -194,6 +194,10 @@ class SPLINCE(Eraser):
         As in `LEACE`.
     n_features_in_, feature_names_in_, n_samples_seen_
         As in `fairpca.FairPCA`.
+
+    See Also
+    --------
+    LEACE : The same without a target whose signal is kept.
 
     References
     ----------

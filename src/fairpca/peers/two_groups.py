@@ -39,7 +39,8 @@ def means_of_two_groups(moments: GroupMoments) -> np.ndarray:
     """Return the mean row of each of the two groups, about the mean of all rows: (2, d)."""
     (attribute,) = moments.attributes
     assert isinstance(attribute, LevelMoments)
-    return to_numpy(attribute.total) / attribute.weight[:, None]
+    means: np.ndarray = to_numpy(attribute.total) / attribute.weight[:, None]
+    return means
 
 
 def covariances_of_two_groups(moments: GroupMoments) -> tuple[np.ndarray, np.ndarray]:

@@ -25,15 +25,19 @@ def model_card(model: Any, *, info: Mapping[str, Any] | None = None) -> str:
     Parameters
     ----------
     model : estimator or FairModel
-        Anything that `fairpca.persistence.save` takes.
+        Anything that `fairpca.save` takes.
     info : dict, optional
-        Plain facts about an estimator; a `FairModel` has its own. Whatever is not known by name
-        is listed among the measured numbers.
+        Plain facts about an estimator; a `fairpca.FairModel` has its own. Whatever is not known
+        by name is listed among the measured numbers.
 
     Returns
     -------
     card : str
         Markdown. Column names and labels are shown as text, whatever they contain.
+
+    See Also
+    --------
+    read_header : The same facts for programs.
 
     Examples
     --------
@@ -69,10 +73,11 @@ def _title(model: FairModel) -> str:
 
 
 def _what(model: FairModel) -> str:
-    first = (type(model.estimator).__doc__ or "").strip().splitlines()[0]
+    summary = (type(model.estimator).__doc__ or "").strip()  # python -OO has no docstrings
+    first = summary.splitlines()[0] + " " if summary else ""
     kernel = " in the feature space of a kernel" if isinstance(model.map, FeatureMap) else ""
     before = "" if model.encoder is None else " Columns of a table are made into numbers first."
-    return f"{first} The map is linear{kernel}, and needs no sensitive attribute.{before}"
+    return f"{first}The map is linear{kernel}, and needs no sensitive attribute.{before}"
 
 
 def _training(model: FairModel) -> Iterator[str]:

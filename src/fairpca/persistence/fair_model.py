@@ -31,6 +31,11 @@ class FairModel:
         Plain facts: ``sensitive``, ``target``, ``data``, ``fingerprint``, and numbers that were
         measured, such as ``leakage_before`` and ``leakage_after``.
 
+    See Also
+    --------
+    fit_table : What makes it of a table.
+    fairpca.persistence.model_card : The same model for people.
+
     Examples
     --------
     >>> import numpy as np
@@ -96,14 +101,36 @@ class FairModel:
         return np.asarray(self.estimator._represent(encoded))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file, as `fairpca.persistence.save` does."""
+        """Write the model to a file, as `fairpca.save` does.
+
+        Parameters
+        ----------
+        path : path
+            Where the file will be, ``model.fairpca`` by custom. It is replaced in one step.
+        """
         from .saving import save
 
         save(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Return the model that a file holds; a bare estimator becomes one without an encoder."""
+        """Return the model that a file holds; a bare estimator becomes one without an encoder.
+
+        Parameters
+        ----------
+        path : path
+            A file that `save` wrote.
+
+        Returns
+        -------
+        FairModel
+            As it was saved.
+
+        Raises
+        ------
+        ModelFileError
+            If the file is not a model, as in `fairpca.load`.
+        """
         from .saving import load_with_info
 
         model, info = load_with_info(path)

@@ -19,7 +19,7 @@ from ..kernels import KernelColumns, RandomFeatures
 from ..maps import FeatureMap, LinearMap
 from ..moments import GroupMoments
 from .errors import ModelFileError
-from .records import is_array, is_count, is_number
+from .records import is_array, is_count, is_label, is_number
 
 CLASSES: dict[str, type] = {
     cls.__name__: cls
@@ -66,7 +66,8 @@ def _a(*classes: type) -> Callable[[Any], bool]:
 
 def _groups(value: Any) -> bool:
     return isinstance(value, dict) and all(
-        isinstance(name, str) and (levels == "numeric" or isinstance(levels, list))
+        isinstance(name, str)
+        and (levels == "numeric" or (isinstance(levels, list) and all(map(is_label, levels))))
         for name, levels in value.items()
     )
 
@@ -160,4 +161,4 @@ def _moments_fit(learned: dict[str, Any], d: int) -> bool:
     if moments is None:
         return True
     features = learned.get("_feature_map")
-    return moments.n_features == (d if features is None else features.n_features)
+    return bool(moments.n_features == (d if features is None else features.n_features))

@@ -55,7 +55,7 @@ def write_model_file(
 
 def read_model_file(
     path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES
-) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+) -> tuple[dict[str, Any], Mapping[str, np.ndarray]]:
     """Return the header and the arrays of a model file.
 
     Raises
@@ -136,11 +136,14 @@ def _check_digest(content: bytes) -> None:
 
 def _checked_header(metadata: Any) -> dict[str, Any]:
     try:
-        header = json.loads(metadata[KEY], parse_constant=_refuse)
+        header: dict[str, Any] = json.loads(metadata[KEY], parse_constant=_refuse)
+        json.dumps(header, ensure_ascii=False).encode("utf-8")  # no halves of characters
         known = isinstance(header, dict) and header["format"] == FORMAT
         version, written_by = header["format_version"], header["versions"]["fairpca"]
         known = known and type(version) is int and version >= 1
-    except (ValueError, TypeError, KeyError, RecursionError) as reason:
+        if known and version <= VERSION:
+            _check_facts(header)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as reason:
         raise ModelFileError("is damaged: its header is not that of a model") from reason
     if not known:
         raise ModelFileError("is not a model file of fairpca: its header names another format")
@@ -150,6 +153,13 @@ def _checked_header(metadata: Any) -> dict[str, Any]:
             f"reads formats up to {VERSION}. Upgrade with: pip install --upgrade fairpca"
         )
     return header
+
+
+def _check_facts(header: Mapping[str, Any]) -> None:
+    """Refuse facts that are not the short texts they should be: people read them."""
+    texts = [header["created"], *header["versions"], *header["versions"].values()]
+    if not all(isinstance(text, str) for text in (*texts, *header["left_out"])):
+        raise ValueError("facts that are no texts")
 
 
 def _refuse(constant: str) -> None:

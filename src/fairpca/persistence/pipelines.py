@@ -17,6 +17,9 @@ from .known_models import CLASSES
 from .model_file import MAX_BYTES, file_content
 from .records import FUNCTIONS, RECORDS
 
+LARGEST_GROWTH, ALWAYS_ALLOWED = 20, 2**27
+"""An archive may unpack to so many times its bytes, or to so many: `save_pipeline` packs nothing."""
+
 HARMLESS = frozenset({"numpy.dtype"})
 """Types that steps of scikit-learn hold, and that skops leaves to its user."""
 
@@ -27,7 +30,7 @@ def save_pipeline(pipeline: Any, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     pipeline : estimator
-        Steps of scikit-learn and of this package; `fairpca.persistence.save` is stricter, and for
+        Steps of scikit-learn and of this package; `fairpca.save` is stricter, and for
         our own models alone.
     path : path
         Where the file will be, ``pipeline.skops`` by custom. It is replaced in one step.
@@ -36,6 +39,11 @@ def save_pipeline(pipeline: Any, path: str | os.PathLike[str]) -> None:
     ------
     UnsavableModelError
         If the pipeline holds something that `load_pipeline` would refuse, such as a function.
+
+    See Also
+    --------
+    load_pipeline : The way back.
+    fairpca.save : For a model of this package alone.
 
     Examples
     --------
@@ -92,6 +100,19 @@ def load_pipeline(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -
     ModelFileError
         If the file is missing, damaged or too large, or holds types other than those of
         scikit-learn, NumPy, SciPy and this package; the message names them.
+
+    See Also
+    --------
+    save_pipeline : The way there, with an example of both.
+
+    Examples
+    --------
+    >>> from fairpca.persistence import ModelFileError, load_pipeline
+    >>> try:
+    ...     load_pipeline("missing.skops")
+    ... except ModelFileError as refusal:
+    ...     print(refusal)
+    'missing.skops' does not exist. Check the path.
     """
     try:
         content = file_content(Path(path), max_bytes)
@@ -146,8 +167,12 @@ def _check_unpacked_size(content: bytes, max_bytes: int) -> None:
         raise ModelFileError(
             "is not a pipeline file. Pass a file that fairpca.persistence.save_pipeline wrote"
         ) from reason
-    if size > max_bytes:
-        raise ModelFileError(f"unpacks to {size:,} bytes, more than the {max_bytes:,} allowed")
+    allowed = min(max_bytes, max(ALWAYS_ALLOWED, LARGEST_GROWTH * len(content)))
+    if size > allowed:
+        raise ModelFileError(
+            f"unpacks to {size:,} bytes, more than the {allowed:,} that are allowed for an archive "
+            f"of {len(content):,}. If it is yours, load it with skops.io.load"
+        )
 
 
 def _skops() -> Any:

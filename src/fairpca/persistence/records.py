@@ -59,6 +59,13 @@ def is_count(value: Any) -> bool:
     return counted and bool(value >= 0)
 
 
+def is_label(value: Any) -> bool:
+    """Tell whether this can be the name of a group: text, a number, nothing, or several of them."""
+    if isinstance(value, tuple):
+        return all(map(is_label, value))
+    return value is None or isinstance(value, str | int | float | np.generic)
+
+
 def _linear_map(m: LinearMap) -> bool:
     if not is_array(m.matrix, None, None):
         return False
@@ -91,7 +98,7 @@ def _feature_map(m: FeatureMap) -> bool:
     if not isinstance(m.linear, LinearMap):
         return False
     if isinstance(m.features, KernelColumns | RandomFeatures):
-        return m.features.n_features == m.linear.matrix.shape[0]
+        return bool(m.features.n_features == m.linear.matrix.shape[0])
     return m.features is in_double_precision
 
 
@@ -105,6 +112,7 @@ def _level_moments(a: LevelMoments) -> bool:
     named = isinstance(a.name, str) and isinstance(a.integral_floats, bool)
     return (
         len(a.labels) == m
+        and all(map(is_label, a.labels))
         and counted
         and named
         and isinstance(a.optional, bool)

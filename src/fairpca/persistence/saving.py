@@ -98,7 +98,7 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
     Parameters
     ----------
     path : path
-        A file that `save` wrote.
+        A file that `fairpca.save` wrote.
     max_bytes : int
         Larger files are refused before they are read.
 
@@ -114,6 +114,11 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
         If the file is missing, not a model, truncated, altered, too large, or written by a later
         version in a format that this one does not know.
 
+    See Also
+    --------
+    save : The way there.
+    fairpca.persistence.read_header : What a file says about itself.
+
     Examples
     --------
     >>> from fairpca.persistence import load
@@ -125,12 +130,12 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
 
 
 def read_header(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
-    """Return what a model file says about itself, after the same checks as `load`.
+    """Return what a model file says about itself, after the same checks as `fairpca.load`.
 
     Parameters
     ----------
     path : path
-        A file that `save` wrote.
+        A file that `fairpca.save` wrote.
     max_bytes : int
         Larger files are refused before they are read.
 
@@ -139,6 +144,20 @@ def read_header(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> 
     header : dict
         ``format_version, kind, class, created, versions, fingerprint, info, left_out, sha256``,
         and of the estimator ``parameters, n_rows, n_features, feature_names, groups``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from fairpca import FairPCA, save
+    >>> from fairpca.persistence import read_header
+    >>> X = np.random.default_rng(0).normal(size=(100, 4))
+    >>> fair = FairPCA(2).fit(X, sensitive_features={"sex": ["f", "m"] * 50})
+    >>> path = f"{tempfile.mkdtemp()}/model.fairpca"
+    >>> save(fair, path, info={"data": "made up"})
+    >>> header = read_header(path)
+    >>> header["class"], header["n_rows"], header["groups"], header["info"]
+    ('FairPCA', 100, {'sex': ['f', 'm']}, {'data': 'made up'})
     """
     header, model = _opened(path, max_bytes)
     estimator = model.estimator if isinstance(model, FairModel) else model

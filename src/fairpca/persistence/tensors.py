@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -35,12 +35,15 @@ DTYPES = {
 }
 """Types of arrays that are written and read, as NumPy and as safetensors call them."""
 
+LARGEST_GROWTH, ALWAYS_ALLOWED = 16, 2**28
+"""The arrays that a header asks for may take so many times the bytes of the file, or so many."""
+
 DAMAGED = "is damaged: its arrays do not fit to its header. Take a fresh copy of the file"
 
 
 def pack(tensors: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> bytes:
     """Return C-ordered arrays and text as the bytes of a safetensors file."""
-    save = _safetensors().save
+    save: Callable[..., bytes] = _safetensors().save
     return save({name: np.ascontiguousarray(a) for name, a in tensors.items()}, dict(metadata))
 
 
@@ -63,7 +66,7 @@ def announced_size(content: bytes) -> int | None:
         return None
 
 
-def unpack(content: bytes) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+def unpack(content: bytes) -> tuple[Mapping[str, np.ndarray], dict[str, str]]:
     """Return the arrays and the text of a safetensors file that was found unaltered.
 
     Raises
@@ -82,9 +85,41 @@ def unpack(content: bytes) -> tuple[dict[str, np.ndarray], dict[str, str]]:
         raise ModelFileError(f"has {len(header)} arrays, more than the {MAX_TENSORS} of any model")
     safetensors = _safetensors()
     try:
-        return safetensors.load(content), metadata
+        arrays = safetensors.load(content)
     except Exception as reason:  # the library's own error class has changed its place
         raise ModelFileError(DAMAGED) from reason
+    return RationedArrays(arrays, max(ALWAYS_ALLOWED, LARGEST_GROWTH * len(content))), metadata
+
+
+class RationedArrays(Mapping[str, np.ndarray]):
+    """The arrays of a file, of which no more is handed out than a file of its size explains.
+
+    Equal arrays are written once and named several times. Named a million times, a small file
+    would fill the memory.
+
+    Parameters
+    ----------
+    arrays : dict of str to array
+        By name.
+    most : int
+        Bytes that may be handed out; an array counts each time it is asked for.
+    """
+
+    def __init__(self, arrays: Mapping[str, np.ndarray], most: int) -> None:
+        self._arrays, self._left = arrays, most
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        array = self._arrays[name]
+        self._left -= array.nbytes
+        if self._left < 0:
+            raise ModelFileError("names its arrays more often than any model does")
+        return array
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._arrays)
+
+    def __len__(self) -> int:
+        return len(self._arrays)
 
 
 def _parsed(header: bytes) -> dict[str, Any]:

@@ -41,9 +41,10 @@ def export_onnx(
     path : path
         Where the file will be, ``model.onnx`` by custom. It is replaced in one step.
     preprocessing : bool, default=True
-        Whether the graph of a `FairModel` starts at the columns of the table: one input of shape
-        (n, 1) each, numbers as `dtype` (NaN is missing), categories as strings ("" is missing).
-        If False, it starts at the encoded rows, as all others do: one input ``X`` of shape (n, d).
+        Whether the graph of a `fairpca.FairModel` starts at the columns of the table: one input of
+        shape (n, 1) each, numbers as `dtype` (NaN is missing), categories as strings ("" is
+        missing). If False, it starts at the encoded rows, as all others do: one input ``X`` of
+        shape (n, d).
     dtype : {"float32", "float64"}
         Type of the numbers that go in, and of the output ``T`` of shape (n, k). In between, double
         precision is used: kernel values cancel.
@@ -53,6 +54,10 @@ def export_onnx(
     ExportError
         If the preprocessing has texts or dates, which ONNX has no operators for; the message names
         the columns.
+
+    See Also
+    --------
+    export_torch : For PyTorch.
 
     Notes
     -----

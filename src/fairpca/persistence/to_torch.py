@@ -34,7 +34,7 @@ def export_torch(model: Any, path: str | os.PathLike[str]) -> tuple[Path, Path]:
     ----------
     model : estimator or FairModel
         Linear maps, and kernel maps with the built-in kernels, exact or approximate. Of a
-        `FairModel` the map of encoded rows is written; its preprocessing stays in Python.
+        `fairpca.FairModel` the map of encoded rows is written; its preprocessing stays in Python.
     path : path
         One of the two, such as ``model.py`` or ``model.safetensors``.
 
@@ -43,6 +43,11 @@ def export_torch(model: Any, path: str | os.PathLike[str]) -> tuple[Path, Path]:
     code, tensors : Path
         ``model.py``, a short class to read, the same for all models; and ``model.safetensors``,
         the numbers, and the names of the columns.
+
+    See Also
+    --------
+    as_torch_module : The same in memory.
+    export_onnx : For other runtimes.
 
     Notes
     -----
@@ -76,8 +81,19 @@ def export_torch(model: Any, path: str | os.PathLike[str]) -> tuple[Path, Path]:
 def torch_files(path: str | os.PathLike[str]) -> tuple[Path, Path]:
     """Return the two files that `export_torch` writes for a path.
 
+    Parameters
+    ----------
+    path : path
+        One of the two, or without an ending.
+
+    Returns
+    -------
+    code, tensors : Path
+        The files, whether they are there or not.
+
     Examples
     --------
+    >>> from fairpca.persistence import torch_files
     >>> [p.name for p in torch_files("model.pt")]
     ['model.py', 'model.safetensors']
     """
@@ -107,6 +123,19 @@ def as_torch_module(model: Any, dtype: str = "float64") -> Any:
         From a tensor of rows of shape (n, d), encoded if the model has an encoder, to the
         representation of shape (n, k) in the type of the input. It has buffers and no parameters,
         moves between devices with ``.to``, and gradients flow through it to the rows.
+
+    Examples
+    --------
+    >>> from importlib.util import find_spec
+    >>> import numpy as np
+    >>> from fairpca import FairPCA
+    >>> from fairpca.persistence import as_torch_module
+    >>> X = np.random.default_rng(0).normal(size=(60, 4))
+    >>> fair = FairPCA(2).fit(X, sensitive_features=np.arange(60) % 2)
+    >>> if find_spec("torch"):  # the extra "torch"
+    ...     import torch
+    ...     module = as_torch_module(fair)
+    ...     assert np.allclose(module(torch.from_numpy(X)).numpy(), fair.transform(X))
     """
     if dtype not in ("float64", "float32"):
         raise ExportError(f"dtype={dtype!r} is not offered. Use 'float64' or 'float32'.")

@@ -37,6 +37,16 @@ def grouped_boxes(
     -----
     A box spans the middle half of the numbers and has a line at the median; whiskers reach to
     the farthest number within one and a half box lengths, and circles are beyond.
+
+    Examples
+    --------
+    >>> from fairpca.plots import grouped_boxes, paper_figure
+    >>> values = {"PCA": {2: [0.8, 0.9, 0.7]}, "Fair PCA": {2: [0.5, 0.52, 0.51], 10: [0.55, 0.6]}}
+    >>> with paper_figure(4, 3) as figure:
+    ...     axes = figure.subplots()
+    ...     grouped_boxes(axes, values, methods=["PCA", "Fair PCA"], positions=[2, 10])
+    >>> len(axes.patches)  # one place has no numbers
+    3
     """
     slot = SHARE / max(1, len(methods))
     for place in range(len(positions) - 1):
@@ -56,7 +66,9 @@ def grouped_boxes(
     horizontal_grid(axes)
 
 
-def _boxes(axes: Any, method: str, x: list[float], numbers: list, width: float) -> None:
+def _boxes(
+    axes: Any, method: str, x: list[float], numbers: list[list[float]], width: float
+) -> None:
     style = style_of(method)
     line = {"color": style.colour, "linewidth": 0.9}
     axes.boxplot(

@@ -36,6 +36,7 @@ def paper_figure(width: float, height: float) -> Iterator[Any]:
 
     Examples
     --------
+    >>> from fairpca.plots import paper_figure
     >>> with paper_figure(3, 2) as figure:
     ...     axes = figure.subplots()
     ...     _ = axes.plot([1, 2], [3, 4])

@@ -18,6 +18,12 @@ class Timing:
     ----------
     mean, std : float
         Seconds, over the fits.
+
+    Examples
+    --------
+    >>> from fairpca.plots import Timing
+    >>> Timing(mean=1.5).std
+    0.0
     """
 
     mean: float
@@ -36,6 +42,12 @@ class TimedFits:
         Quartiles.
     stopped : bool
         Whether the method was stopped.
+
+    Examples
+    --------
+    >>> from fairpca.plots import TimedFits
+    >>> TimedFits(seconds=60.0, stopped=True)
+    TimedFits(seconds=60.0, low=None, high=None, stopped=True)
     """
 
     seconds: float
@@ -63,6 +75,17 @@ def timing_curves(
     limit : float
         Seconds after which a method is stopped. A hollow marker with an arrow on this line says
         that it would have taken longer.
+
+    Examples
+    --------
+    >>> from fairpca.plots import TimedFits, paper_figure, timing_curves
+    >>> with paper_figure(4, 3) as figure:
+    ...     axes = figure.subplots()
+    ...     fits = {"Fair PCA": {1.0: TimedFits(0.1), 2.0: TimedFits(0.2, low=0.1, high=0.4)}}
+    ...     fits["FPCA (0, 0.01)"] = {1.0: TimedFits(20.0), 2.0: TimedFits(60.0, stopped=True)}
+    ...     timing_curves(axes, fits, ["Fair PCA", "FPCA (0, 0.01)"], limit=60.0)
+    >>> axes.get_yscale()
+    'log'
     """
     axes.set_yscale("log")
     horizontal_grid(axes)
@@ -119,7 +142,7 @@ def _name_limit(axes: Any, limit: float, taken: Sequence[float]) -> None:
 
     def room(side: str) -> float:
         middle = {"left": 0.15, "center": 0.5, "right": 0.85}[side]
-        return min(abs((x - first) / (last - first) - middle) for x in taken)
+        return min(abs(float((x - first) / (last - first)) - middle) for x in taken)
 
     side = max(places, key=room)
     axes.annotate(
@@ -134,7 +157,9 @@ def _name_limit(axes: Any, limit: float, taken: Sequence[float]) -> None:
     )
 
 
-def _stop(axes: Any, method: str, before: list, end: tuple[float, float]) -> None:
+def _stop(
+    axes: Any, method: str, before: list[tuple[float, float]], end: tuple[float, float]
+) -> None:
     style = style_of(method)
     x, y = zip(*before, end, strict=True)
     axes.plot(

@@ -9,14 +9,47 @@ from .style import FAINT, label_of, style_of
 
 
 def headed(axes: Any, name: str, finding: str) -> None:
-    """Write what a panel is in bold, and below it what it shows."""
+    """Write what a panel is in bold, and below it what it shows.
+
+    Parameters
+    ----------
+    axes : matplotlib axes
+        Panel to write above.
+    name, finding : str
+        What it is; what it shows.
+
+    Examples
+    --------
+    >>> from fairpca.plots import headed, paper_figure
+    >>> with paper_figure(4, 3) as figure:
+    ...     axes = figure.subplots()
+    ...     headed(axes, "Adult", "Sex can be told from plain PCA.")
+    >>> [text.get_text() for text in axes.texts]
+    ['Adult', 'Sex can be told from plain PCA.']
+    """
     place = {"xycoords": "axes fraction", "textcoords": "offset points"}
     axes.annotate(name, (0, 1), (0, 16), weight="bold", size=10, **place)
     axes.annotate(finding, (0, 1), (0, 4), color=FAINT, **place)
 
 
 def note(figure: Any, text: str) -> None:
-    """Write what the reader must know below all panels, in small faint letters."""
+    """Write what the reader must know below all panels, in small faint letters.
+
+    Parameters
+    ----------
+    figure : matplotlib figure
+        Figure with the panels.
+    text : str
+        One line or more.
+
+    Examples
+    --------
+    >>> from fairpca.plots import note, paper_figure
+    >>> with paper_figure(4, 3) as figure:
+    ...     note(figure, "Means over ten splits.")
+    >>> figure.get_supxlabel()
+    'Means over ten splits.'
+    """
     figure.supxlabel(text, x=0.01, ha="left", size=8, color=FAINT, linespacing=1.35)
 
 
@@ -35,6 +68,15 @@ def method_legend(
         Number of columns; by default as many as leave rows of equal length.
     boxes : bool
         Whether methods are drawn as boxes, not as lines.
+
+    Examples
+    --------
+    >>> from fairpca.plots import method_legend, paper_figure
+    >>> with paper_figure(4, 3) as figure:
+    ...     axes = figure.subplots()
+    ...     method_legend(figure, ["PCA", "Fair PCA"])
+    >>> [text.get_text() for text in figure.legends[0].get_texts()]
+    ['PCA', 'Fair PCA']
     """
     axes = figure.axes[0]
     handles = [_swatch(axes, name) if boxes else _sample(axes, name) for name in methods]
@@ -52,7 +94,22 @@ def method_legend(
 
 
 def horizontal_grid(axes: Any) -> None:
-    """Draw faint lines to read values from."""
+    """Draw faint lines to read values from.
+
+    Parameters
+    ----------
+    axes : matplotlib axes
+        Panel to draw into.
+
+    Examples
+    --------
+    >>> from fairpca.plots import horizontal_grid, paper_figure
+    >>> with paper_figure(4, 3) as figure:
+    ...     axes = figure.subplots()
+    ...     horizontal_grid(axes)
+    >>> axes.yaxis.get_gridlines()[0].get_visible()
+    True
+    """
     axes.grid(axis="y", which="major")
     axes.tick_params(axis="y", length=0)
 

@@ -29,6 +29,14 @@ class PictureRow:
         What the row is, to its left.
     remark : str
         To its right.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca.plots import PictureRow
+    >>> row = PictureRow(np.zeros((3, 20, 20)), "plain PCA", detail="k = 10", remark="AUC 0.9")
+    >>> row.pictures.shape, row.label
+    ((3, 20, 20), 'plain PCA')
     """
 
     pictures: np.ndarray
@@ -75,6 +83,17 @@ def picture_page(rows: Sequence[PictureRow], names: Sequence[str], text: str) ->
     Returns
     -------
     matplotlib.figure.Figure
+        To be saved with its `savefig`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca.plots import PictureRow, picture_page
+    >>> faces = np.random.default_rng(0).random((3, 20, 20))
+    >>> rows = [PictureRow(faces, "original"), PictureRow(1 - faces, "inverted")]
+    >>> figure = picture_page(rows, names=["A", "B", "C"], text="Made up.")
+    >>> len(figure.axes)
+    2
     """
     columns = len(names)
     picture = (WIDTH - LEFT - RIGHT) / (columns + GAP * (columns - 1))

@@ -60,6 +60,13 @@ class MethodStyle:
         Whether the marker, or the box, is filled.
     ours : bool
         Whether to draw it in front and heavier.
+
+    Examples
+    --------
+    >>> from fairpca.plots import MethodStyle
+    >>> mine = MethodStyle("#0072B2", "o", line="-", ours=True)
+    >>> mine.width, mine.order, mine.face
+    (2.0, 3, '#73b1d5')
     """
 
     colour: str
@@ -124,8 +131,19 @@ def tint(colour: str, share: float) -> str:
 def style_of(method: str) -> MethodStyle:
     """Return the style of a method, or of its family where only that is known.
 
+    Parameters
+    ----------
+    method : str
+        Name, perhaps with its setting in parentheses.
+
+    Returns
+    -------
+    MethodStyle
+        Grey, for a method that nobody has given a colour.
+
     Examples
     --------
+    >>> from fairpca.plots import style_of
     >>> style_of("Fair PCA").colour, style_of("Fair PCA-S (0.7)").colour
     ('#0072B2', '#D55E00')
     """
@@ -138,8 +156,19 @@ def style_of(method: str) -> MethodStyle:
 def label_of(method: str) -> str:
     """Return the name with powers set as powers.
 
+    Parameters
+    ----------
+    method : str
+        Name of a method.
+
+    Returns
+    -------
+    str
+        The same in matplotlib's mathematics.
+
     Examples
     --------
+    >>> from fairpca.plots import label_of
     >>> label_of("MbF-PCA (10^-3)")
     'MbF-PCA ($10^{-3}$)'
     """
@@ -149,8 +178,19 @@ def label_of(method: str) -> str:
 def in_order(methods: set[str]) -> list[str]:
     """Sort methods as in every figure: those with a style in its order, then by name.
 
+    Parameters
+    ----------
+    methods : set of str
+        Names of methods.
+
+    Returns
+    -------
+    list of str
+        From left to right, or from top to bottom.
+
     Examples
     --------
+    >>> from fairpca.plots import in_order
     >>> in_order({"Fair PCA", "RLACE", "PCA"})
     ['PCA', 'RLACE', 'Fair PCA']
     """

@@ -18,7 +18,19 @@ HIDES_NOTHING = ("raw", "pca")
 
 
 class UnreadableAuditError(FairPCAError, ValueError):
-    """The dictionary is not an audit, or one of a structure that is not known here."""
+    """The dictionary is not an audit, or one of a structure that is not known here.
+
+    Examples
+    --------
+    >>> from fairpca.report import UnreadableAuditError, render_page
+    >>> try:
+    ...     render_page({"schema_version": "9.0"})
+    ... except UnreadableAuditError as refusal:
+    ...     print(refusal)
+    schema_version='9.0' cannot be shown: this page is made from audits of version 1.x,
+    as plain dictionaries. Make the audit again with the installed version of fairpca,
+    or install the version that made it.
+    """
 
 
 class AuditLookup:
@@ -47,7 +59,7 @@ class AuditLookup:
         self.representations = [one for one in audit["representations"] if not one["failure"]]
         self.failures = [one for one in audit["representations"] if one["failure"]]
         self.attributes: list[Entry] = audit["data"]["attributes"]
-        self._names = {one["key"]: one["name"] for one in audit["representations"]}
+        self._names: dict[str, str] = {one["key"]: one["name"] for one in audit["representations"]}
         self._leaks = {
             (one["representation"], one["attribute"], one["probe"]): one for one in audit["leakage"]
         }
@@ -113,7 +125,7 @@ class AuditLookup:
         if representation == "fair_pca" and self.advised_lambda():
             for curve in self.audit["curves"]:
                 if curve["model"] == model:
-                    points = curve["points"]
+                    points: list[Entry] = curve["points"]
                     return next(p for p in points if p["tradeoff"] == self.advised_lambda())
         return self.downstream(representation, model)
 

@@ -35,4 +35,5 @@ def plotly_script() -> str:
         from plotly.offline import get_plotlyjs
     except ImportError as error:
         raise MissingExtraError("plotly", EXTRA, PURPOSE) from error
-    return get_plotlyjs()
+    script: str = get_plotlyjs()
+    return script

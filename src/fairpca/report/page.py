@@ -82,8 +82,13 @@ def render_page(audit: dict[str, Any]) -> str:
     MissingExtraError
         If jinja2 or plotly is not installed.
 
+    See Also
+    --------
+    fairpca.Audit.to_html : The same of an audit in memory.
+
     Examples
     --------
+    >>> from fairpca.report import render_page
     >>> render_page({"schema_version": "9.0"})  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...

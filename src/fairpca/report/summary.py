@@ -31,6 +31,7 @@ def render_summary(audit: dict[str, Any]) -> str:
 
     Examples
     --------
+    >>> from fairpca.report import render_summary
     >>> render_summary({"schema_version": "9.0"})  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
@@ -44,4 +45,5 @@ def render_summary(audit: dict[str, Any]) -> str:
         for table in leakage_tables(lookup)
     ]
     template = template_environment().get_template("summary.html")
-    return template.render(audit=audit, tables=tables).encode("utf-8", "replace").decode("utf-8")
+    page: str = template.render(audit=audit, tables=tables)
+    return page.encode("utf-8", "replace").decode("utf-8")

@@ -37,6 +37,8 @@ def names_of(attributes: Sequence[AttributeMoments]) -> str:
 def check_attributes(attributes: Sequence[AttributeMoments]) -> None:
     """Raise if there is nothing to be fair between."""
     for a in attributes:
+        if isinstance(a, NumericMoments):
+            _check_not_tiny(a)
         problem = _single_value(a)
         if problem:
             raise SingleGroupError(
@@ -50,6 +52,21 @@ def check_attributes(attributes: Sequence[AttributeMoments]) -> None:
                 f"{_where(a)}, so their mean is undefined there. Pass more rows, or merge these "
                 f"groups with others."
             )
+
+
+SMALLEST_VALUES = 1e-75
+"""Squares of numbers below this, times weights, lose digits to underflow."""
+
+
+def _check_not_tiny(a: NumericMoments) -> None:
+    weight = a.weight if a.weight > 0 else 1.0
+    size = max(abs(a.value_mean), np.sqrt(a.value_scatter / weight))
+    if 0 < size < SMALLEST_VALUES:
+        raise ValueError(
+            f"The numeric sensitive attribute {a.name!r} holds values of the size {size:.0e}, "
+            f"whose squares underflow, so nobody can tell whether it varies. Multiply it by a "
+            f"constant first: correlations do not change."
+        )
 
 
 def _single_value(a: AttributeMoments) -> str | None:

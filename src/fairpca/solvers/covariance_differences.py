@@ -101,6 +101,30 @@ def covariance_gap(moments: GroupMoments, U: Array) -> float:
     """Return the largest difference between a group's covariance and the average, relative to it.
 
     Measured in the subspace spanned by `U`, as a ratio of Frobenius norms.
+
+    Parameters
+    ----------
+    moments : GroupMoments
+        Moments of rows in d dimensions, with a scatter per group.
+    U : array of shape (d, k)
+        Orthonormal columns.
+
+    Returns
+    -------
+    float
+        0 for equal covariances.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca import collect_moments
+    >>> from fairpca.solvers import covariance_gap
+    >>> groups = np.arange(200) % 2
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> X[groups == 1, 0] *= 5
+    >>> moments = collect_moments(X, groups, with_scatters=True)
+    >>> covariance_gap(moments, np.eye(3)[:, 1:]) < 0.3 < covariance_gap(moments, np.eye(3))
+    True
     """
     xp = array_namespace(U)
     inner = moments.compressed(U)

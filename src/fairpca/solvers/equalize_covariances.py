@@ -39,8 +39,8 @@ def equalize_covariances_spectral(
         closer the covariances and the less variance. A fraction never goes below `k`.
     penalty : float
         How much of a direction's difference between the groups counts against its variance: the
-        leading eigenvectors are those of C - penalty `absolute_difference`, where C is the
-        covariance.
+        leading eigenvectors are those of C - penalty D. C is the covariance; D, for two groups,
+        the matrix absolute value of the difference of theirs, for more an average of such.
     solver, random_state
         See `maximize_variance`.
 
@@ -48,12 +48,30 @@ def equalize_covariances_spectral(
     -------
     Subspace
 
+    See Also
+    --------
+    equalize_covariances_exactly : Covariances that are equal, where that is possible.
+
     Notes
     -----
     Section 3.6 of the paper, for any number of groups and attributes. With :math:`T_g` the
     difference between the covariance of group g and the average covariance, inside the fair
     subspace, the l eigenvectors of :math:`\sum_g p_g T_g^2` of smallest eigenvalue are kept; for
     two groups they are the eigenvectors of :math:`\Sigma_0 - \Sigma_1` of smallest magnitude.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca import collect_moments
+    >>> from fairpca.solvers import covariance_gap, equalize_covariances_spectral, equalize_means
+    >>> groups = np.arange(400) % 2
+    >>> X = np.random.default_rng(0).normal(size=(400, 6))
+    >>> X[groups == 1] *= [3.0, 0.4, 1.0, 1.0, 1.0, 1.0]
+    >>> moments = collect_moments(X, groups, with_scatters=True)
+    >>> closer = equalize_covariances_spectral(moments, 2, directions=3)
+    >>> fair = equalize_means(moments, 2)
+    >>> covariance_gap(moments, closer.basis) < covariance_gap(moments, fair.basis)
+    True
     """
     flat = flat_directions(moments, k, directions)
     inside = flat.moments

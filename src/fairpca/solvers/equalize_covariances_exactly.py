@@ -59,7 +59,7 @@ def equalize_covariances_exactly(
         for all.
     penalty : float
         How much of a direction's difference between the groups counts against its variance: the
-        objective is C - penalty `absolute_difference`.
+        objective is C - penalty D, as in `equalize_covariances_spectral`.
     tol : float
         Largest relative gap to accept. Up to 1e-4 covariances are made equal (to 1e-8); more is a
         budget that lets the search keep more variance. A larger gap is refused.
@@ -75,11 +75,28 @@ def equalize_covariances_exactly(
     InfeasibleError
         If no such subspace exists.
 
+    See Also
+    --------
+    equalize_covariances_spectral : The paper's way, closer and not equal.
+
     Notes
     -----
     The problem of Section 3.6 of the paper, which solves it by a spectral heuristic. For two groups
     a solution exists if and only if k is at most min(n+, n-) + n0, the inertia of the difference
     of the covariances inside the directions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca import collect_moments
+    >>> from fairpca.solvers import covariance_gap, equalize_covariances_exactly
+    >>> groups = np.arange(400) % 2
+    >>> X = np.random.default_rng(0).normal(size=(400, 6))
+    >>> X[groups == 1] *= [3.0, 0.4, 1.0, 1.0, 1.0, 1.0]
+    >>> moments = collect_moments(X, groups, with_scatters=True)
+    >>> fair, match = equalize_covariances_exactly(moments, 2, directions=1.0)
+    >>> fair.basis.shape, covariance_gap(moments, fair.basis) < 1e-8, match.converged
+    ((6, 2), True, True)
     """
     flat = flat_directions(moments, k, directions, only_varying=True)
     inside = flat.moments
@@ -157,7 +174,8 @@ class _Problem:
         """Return the leading eigenvectors of the objective within the flattest directions."""
         flattest = self.flattest_first[:, : max(k, directions)]
         V = np.linalg.eigh(flattest.T @ self.objective @ flattest)[1]
-        return flattest @ V[:, ::-1][:, :k]
+        L: np.ndarray = flattest @ V[:, ::-1][:, :k]
+        return L
 
     def reach(self, share: float, total: float) -> CovarianceMatch:
         """Return the fewest components that keep a share of the variance, by bisection."""

@@ -48,7 +48,7 @@ def equalize_kernel_means(
     scatter : KernelScatter
         Products of n rows in feature space.
     attributes : sequence of AttributeMoments
-        From `attributes_over_rows`; none for plain kernel PCA.
+        From `fairpca.moments.attributes_over_rows`; none for plain kernel PCA.
     k : int, float or None
         Dimension; or the share of the total variance to reach; or all directions there are.
     definite : bool
@@ -70,6 +70,10 @@ def equalize_kernel_means(
     InfeasibleError
         If fewer than `k` directions satisfy the constraint.
 
+    See Also
+    --------
+    fairpca.FairKernelPCA : The same for rows.
+
     Notes
     -----
     Algorithm 3 of [1]_ maximises :math:`\mathrm{tr}(B^\top K K B)` subject to
@@ -83,6 +87,22 @@ def equalize_kernel_means(
     ----------
     .. [1] Kleindessner, Donini, Russell, Zafar. "Efficient fair PCA for fair representation
        learning". AISTATS 2023.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca.batches import Rows
+    >>> from fairpca.groups import Levels
+    >>> from fairpca.kernels import Kernel, kernel_matrix
+    >>> from fairpca.moments import attributes_over_rows
+    >>> from fairpca.solvers import KernelScatter, equalize_kernel_means
+    >>> X = np.random.default_rng(0).normal(size=(60, 3))
+    >>> sex = Levels("sex", labels=("f", "m"), codes=np.arange(60) % 2)
+    >>> scatter = KernelScatter(kernel_matrix(Kernel("rbf", gamma=0.2), X))
+    >>> fair = equalize_kernel_means(scatter, attributes_over_rows(Rows(X, attributes=(sex,))), 2)
+    >>> T = fair.representation
+    >>> bool(np.allclose(T[::2].mean(axis=0), T[1::2].mean(axis=0)))
+    True
     """
     found = None if definite else _indefinite_eigenpairs(scatter, attributes, seed)
     if found is None:

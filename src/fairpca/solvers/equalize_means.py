@@ -51,6 +51,11 @@ def equalize_means(
     SingleGroupError
         If an attribute takes one value only.
 
+    See Also
+    --------
+    fairpca.FairPCA : The same for rows.
+    maximize_variance : Without the constraint.
+
     Notes
     -----
     Algorithms 1 and 2 of [1]_ with the data matrix transposed (our rows are samples). The
@@ -61,6 +66,19 @@ def equalize_means(
     ----------
     .. [1] Kleindessner, Donini, Russell, Zafar. "Efficient fair PCA for fair representation
        learning". AISTATS 2023.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca import collect_moments
+    >>> from fairpca.solvers import equalize_means
+    >>> groups = np.arange(200) % 2
+    >>> X = np.random.default_rng(0).normal(size=(200, 5)) + groups[:, None]
+    >>> moments = collect_moments(X, groups)
+    >>> fair = equalize_means(moments, 2)
+    >>> T = X @ fair.basis
+    >>> bool(np.allclose(T[groups == 0].mean(axis=0), T[groups == 1].mean(axis=0)))
+    True
     """
     constraint = mean_constraint(moments) if constraint is None else constraint
     check_dimension(moments, constraint.rank, k)
@@ -124,6 +142,27 @@ def mean_constraint(moments: GroupMoments) -> MeanConstraint:
     The rank is decided on correlations, which have no units: an absolute threshold leaves
     attributes in small units unerased, and one relative to the constraint rows alone counts
     rounding as a direction as soon as the rows lie away from the origin.
+
+    Parameters
+    ----------
+    moments : GroupMoments
+        Moments of rows in d dimensions.
+
+    Returns
+    -------
+    MeanConstraint
+        ``rows``, the independent constraint rows, ``Q``, an orthonormal basis of their span, and
+        their number, ``rank``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca import collect_moments
+    >>> from fairpca.solvers import mean_constraint
+    >>> groups = np.arange(200) % 3
+    >>> moments = collect_moments(np.random.default_rng(0).normal(size=(200, 5)), groups)
+    >>> mean_constraint(moments).rank  # three means span a plane
+    2
     """
     check_attributes(moments.attributes)
     rows, sizes = moments.contrasts()
@@ -144,9 +183,34 @@ def mean_gap(moments: GroupMoments, subspace: Subspace) -> float:
     For a level: the distance of its mean from the overall mean, in standard deviations of the
     component. For a numeric attribute: its correlation with the component. Computed from the
     moments; directions whose variance is rounding do not count.
+
+    Parameters
+    ----------
+    moments : GroupMoments
+        Moments of rows in d dimensions.
+    subspace : Subspace
+        Where to look.
+
+    Returns
+    -------
+    float
+        At rounding for what `equalize_means` returns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca import collect_moments
+    >>> from fairpca.solvers import equalize_means, maximize_variance, mean_gap
+    >>> groups = np.arange(200) % 2
+    >>> X = np.random.default_rng(0).normal(size=(200, 5)) + groups[:, None]
+    >>> moments = collect_moments(X, groups)
+    >>> fair, plain = equalize_means(moments, 2), maximize_variance(moments, 2)
+    >>> mean_gap(moments, fair) < 1e-10 < mean_gap(moments, plain)
+    True
     """
     xp = array_namespace(moments.mean)
-    noise = 100 * moments.precision * float(xp.sum(moments.scatter.diagonal))
+    terms = moments.spread @ xp.abs(subspace.basis)  # what a component adds up
+    noise = 100 * moments.precision * terms * terms
     return largest_gap(
         moments.attributes, moments.weight, subspace.basis, subspace.scatter, noise=noise
     )
@@ -158,11 +222,38 @@ def largest_gap(
     basis: Array,
     scatter: Array,
     *,
-    noise: float = 0.0,
+    noise: float | Array = 0.0,
 ) -> float:
-    """Return the largest group difference along the columns of `basis`, as `mean_gap` does.
+    """Return the largest group difference along the columns of a basis, as `mean_gap` does.
 
-    `scatter` is the sum of squares along each column; columns where it is `noise` do not count.
+    Parameters
+    ----------
+    attributes : sequence of AttributeMoments
+        What the groups are.
+    weight : float
+        Total weight of the rows.
+    basis : array of shape (d, k)
+        Directions to look along.
+    scatter : array of shape (k,)
+        Sum of squares along each of them.
+    noise : float, default=0.0
+        Columns whose scatter is no larger do not count.
+
+    Returns
+    -------
+    float
+        In standard deviations of a component; for a numeric attribute, a correlation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca import collect_moments
+    >>> from fairpca.solvers import largest_gap
+    >>> moments = collect_moments(np.array([[0.0, 0.0], [0.0, 2.0], [4.0, 1.0]]), ["a", "a", "b"])
+    >>> axes = np.eye(2)
+    >>> gap = largest_gap(moments.attributes, 3.0, axes, moments.scatter.diagonal)
+    >>> round(gap, 3)
+    1.414
     """
     xp = array_namespace(basis)
     counts = scatter > noise
@@ -172,6 +263,8 @@ def largest_gap(
         rows, sizes = a.contrasts()
         if isinstance(a, LevelMoments):
             sizes = a.weight / np.sqrt(weight)
+        else:
+            largest = max(largest, a.rounding)
         units = like(np.where(sizes > 0, sizes, np.inf), rows)[:, None]
         gaps = xp.abs(rows @ basis) / units / size
         largest = max(largest, float(xp.max(xp.where(counts, gaps, xp.zeros_like(gaps)))))

@@ -39,7 +39,8 @@ class IsotropicBases(Stiefel):
         V = super().tangent(L, G)
         W = self.matrices @ L
         N = _Normal(W).solve(_sym(np.swapaxes(W, 1, 2) @ V))
-        return V - (W @ N).sum(axis=0)
+        along: np.ndarray = V - (W @ N).sum(axis=0)
+        return along
 
     def retract(self, W: np.ndarray) -> np.ndarray | None:
         """Return a point near W, or None if the corrections do not converge."""
@@ -79,7 +80,8 @@ class _Normal:
         floor = 1e-14 * max(float(v.max()), 1e-300)
         inner = np.swapaxes(V, 1, 2) @ R @ V
         inner = np.where(sums > floor, inner / np.where(sums > floor, sums, 1.0), 0.0)
-        return V @ inner @ np.swapaxes(V, 1, 2)
+        N: np.ndarray = V @ inner @ np.swapaxes(V, 1, 2)
+        return N
 
     def solve(self, R: np.ndarray) -> np.ndarray:
         N = self._each(R)
@@ -105,4 +107,5 @@ class _Normal:
 
 
 def _sym(A: np.ndarray) -> np.ndarray:
-    return 0.5 * (A + np.swapaxes(A, -1, -2))
+    symmetric: np.ndarray = 0.5 * (A + np.swapaxes(A, -1, -2))
+    return symmetric

@@ -31,7 +31,8 @@ class Deflation:
 
     def apply(self, rows: np.ndarray) -> np.ndarray:
         """Return the correction times each row of `rows`."""
-        return ((rows @ self.A) / self.m) @ self.A.T
+        corrected: np.ndarray = ((rows @ self.A) / self.m) @ self.A.T
+        return corrected
 
 
 def deflation_of(scatter: KernelScatter, attributes: Sequence[AttributeMoments]) -> Deflation:

@@ -50,6 +50,23 @@ class CovarianceMatch:
         How often the objective was computed.
     converged : bool
         Whether gap and gradient reached their tolerances.
+
+    See Also
+    --------
+    equalize_covariances_exactly : What makes it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca import collect_moments
+    >>> from fairpca.solvers import equalize_covariances_exactly
+    >>> groups = np.arange(400) % 2
+    >>> X = np.random.default_rng(0).normal(size=(400, 6))
+    >>> X[groups == 1] *= [3.0, 0.4, 1.0, 1.0, 1.0, 1.0]
+    >>> moments = collect_moments(X, groups, with_scatters=True)
+    >>> match = equalize_covariances_exactly(moments, 2, directions=1.0)[1]
+    >>> match.converged, match.gap < 1e-8, match.variance.shape
+    (True, True, (2,))
     """
 
     L: np.ndarray
@@ -204,7 +221,7 @@ def _match(C: np.ndarray, state: State, tol: float) -> CovarianceMatch:
         gap=state.gap,
         gradient_norm=state.gradient_norm,
         evaluations=state.evaluations,
-        converged=state.gap <= tol and state.gradient_norm <= max(np.sqrt(tol), 1e-4),
+        converged=bool(state.gap <= tol and state.gradient_norm <= max(np.sqrt(tol), 1e-4)),
     )
 
 

@@ -22,6 +22,12 @@ SMALL_SIDE = 6000
 
 SOLVERS = ("auto", "dense", "iterative")
 
+UNRESOLVED = 1e-13
+"""Eigenvalues below this share of the trace are hardly more than the rounding of the largest."""
+
+ALL_ROUNDING = 1e-30
+"""Share of the trace that rounding of a basis, which enters by its square, can put anywhere."""
+
 
 def maximize_variance(
     moments: GroupMoments,
@@ -65,6 +71,18 @@ def maximize_variance(
     eigenvectors of :math:`PSP - \tau QQ^\top`, at the cost of plain PCA plus
     :math:`O(d^2 r)`. For rows kept as rows (:math:`S = F^\top F`) the same eigenvectors come from
     the Gram side, :math:`F P F^\top`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca import collect_moments
+    >>> from fairpca.solvers import maximize_variance
+    >>> X = np.random.default_rng(0).normal(size=(200, 3)) * [1.0, 3.0, 2.0]
+    >>> moments = collect_moments(X, np.arange(200) % 2)
+    >>> most = maximize_variance(moments, 1)
+    >>> rest = maximize_variance(moments, 1, avoid=most.basis)
+    >>> [int(abs(one.basis).argmax()) for one in (most, rest)]  # features, by their spread
+    [1, 2]
     """
     d = moments.n_features
     Q = like(np.zeros((d, 0)), moments.mean) if avoid is None else avoid
@@ -99,14 +117,48 @@ def _how_many(k: int | float | None, available: int, moments: GroupMoments) -> i
 def _too_large(scatter: Scatter) -> bool:
     if isinstance(scatter, DenseScatter):
         return False
-    return min(scatter.n_rows, scatter.mean.shape[0]) > SMALL_SIDE
+    return min(scatter.n_rows, int(scatter.mean.shape[0])) > SMALL_SIDE
 
 
 def _by_dense_eigenvectors(scatter: DenseScatter, k: int, Q: Array) -> tuple[Array, Array]:
     S = scatter.matrix
     trace = float(array_namespace(S).linalg.trace(S))
-    values, U = top_eigenpairs(deflate(S, Q, tau=trace if trace > 0 else 1.0), k)
+    deflated = deflate(S, Q, tau=trace if trace > 0 else 1.0)
+    values, U = top_eigenpairs(deflated, k)
+    if trace > 0 and float(values[-1]) <= UNRESOLVED * trace:
+        return _down_to_small_units(S, deflated, k, Q)
     return _cleaned(U, Q), values
+
+
+def _down_to_small_units(S: Array, deflated: Array, k: int, Q: Array) -> tuple[Array, Array]:
+    """Order directions also where their variances differ by more than rounding of the largest.
+
+    Next to a feature in units of 1e8 an eigensolver cannot tell those in units of 1 from each
+    other. It does find the subspace in which they lie, and within it they are the largest. So what
+    is resolved is kept, the scatter is compressed to the rest, and the rest is solved again.
+    """
+    xp = array_namespace(S)
+    values, B = top_eigenpairs(deflated, S.shape[0] - Q.shape[1])
+    trace = size = float(xp.linalg.trace(S))
+    B, found, kept = _cleaned(B, Q), Q, values[:0]
+    while True:
+        resolved = int(xp.sum(xp.astype(values > UNRESOLVED * size, xp.int64)))
+        found = xp.concat([found, B[:, :resolved]], axis=1)
+        kept = xp.concat([kept, values[:resolved]])
+        B, missing = B[:, resolved:], k - kept.shape[0]
+        if missing <= 0:
+            break
+        inner = B.T @ (S @ B)
+        size = float(xp.linalg.trace(inner))
+        if size <= ALL_ROUNDING * trace:
+            break
+        values, V = top_eigenpairs(0.5 * (inner + inner.T), inner.shape[0])
+        B = _cleaned(B @ V, found)
+    if missing > 0:  # all that is left is rounding
+        found = xp.concat([found, B[:, :missing]], axis=1)
+        kept = xp.concat([kept, like(np.zeros(missing), values)])
+    first = Q.shape[1]
+    return found[:, first : first + k], kept[:k]
 
 
 def _by_gram_side(

@@ -22,6 +22,14 @@ class Subspace:
         Sum of squares of the centred rows along each column.
     constraint_rank : int
         How many directions the constraints took.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca.solvers import Subspace
+    >>> axes = Subspace(np.eye(3), scatter=np.array([5.0, 2.0, 1.0]))
+    >>> axes.first(2).basis.shape, axes.first(2).scatter
+    ((3, 2), array([5., 2.]))
     """
 
     basis: Array
@@ -29,7 +37,18 @@ class Subspace:
     constraint_rank: int = 0
 
     def first(self, k: int) -> Subspace:
-        """Return the span of the first `k` columns."""
+        """Return the span of the first `k` columns.
+
+        Parameters
+        ----------
+        k : int
+            How many columns to keep.
+
+        Returns
+        -------
+        Subspace
+            Those with the most variance.
+        """
         return replace(self, basis=self.basis[:, :k], scatter=self.scatter[:k])
 
 
@@ -53,6 +72,15 @@ class DualSubspace:
         Relative residual of the eigenvectors, 0 for a direct solver.
     total : float
         Sum of squares of the rows in all directions that count.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca.solvers import KernelScatter, equalize_kernel_means
+    >>> X = np.random.default_rng(0).normal(size=(20, 3))
+    >>> plain = equalize_kernel_means(KernelScatter(X @ X.T), attributes=(), k=3)
+    >>> plain.representation.shape, plain.first(2).values.shape
+    ((20, 3), (2,))
     """
 
     values: np.ndarray
@@ -64,7 +92,18 @@ class DualSubspace:
     total: float
 
     def first(self, k: int) -> DualSubspace:
-        """Return the span of the first `k` directions."""
+        """Return the span of the first `k` directions.
+
+        Parameters
+        ----------
+        k : int
+            How many directions to keep.
+
+        Returns
+        -------
+        DualSubspace
+            Those with the most variance.
+        """
         return replace(
             self,
             values=self.values[:k],

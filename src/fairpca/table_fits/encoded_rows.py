@@ -53,7 +53,8 @@ def looked_up(column: RawColumn, code_of: Mapping[Any, int], array: Any) -> np.n
             f"The column '{column.name}' has '{unseen[0]}' here, which was not there when the "
             f"values were counted. The files were changed meanwhile: start again."
         )
-    return np.array([code_of.get(value, -1) for value in values])[codes]
+    looked_up_codes: np.ndarray = np.array([code_of.get(value, -1) for value in values])[codes]
+    return looked_up_codes
 
 
 @dataclass(frozen=True)

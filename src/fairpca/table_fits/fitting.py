@@ -89,6 +89,12 @@ def fit_table(
         the numbers of the fit. **Equal means do not hide what a non-linear model can see**: run
         `fairpca.audit` on the same table.
 
+    See Also
+    --------
+    FairModel : What it returns.
+    save : Writes it to a file.
+    audit : What to fit, and what it would cost.
+
     Notes
     -----
     Tables that are read in batches are read twice, in bounded memory. First the groups are counted
@@ -100,7 +106,9 @@ def fit_table(
 
     Examples
     --------
+    >>> import numpy as np
     >>> import pandas as pd
+    >>> from fairpca import fit_table
     >>> rng = np.random.default_rng(0)
     >>> people = pd.DataFrame({"sex": rng.choice(["f", "m"], size=200)})
     >>> people["height"] = rng.normal(170, 7, size=200) + 13 * (people["sex"] == "m")

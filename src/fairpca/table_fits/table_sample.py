@@ -89,7 +89,8 @@ class LookAtRows:
 def known_rows(column: RawColumn, array: Any) -> np.ndarray:
     """Return which rows of a target have a value."""
     codes, values = column.values(array)
-    return np.array([is_value(value) for value in values])[codes]
+    known: np.ndarray = np.array([is_value(value) for value in values])[codes]
+    return known
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 from .encoder import TableEncoder
 from .errors import TableError
 from .frozen_column import Column
-from .proxies import Notice, find_notices
+from .odd_columns import Notice
+from .proxies import find_notices
 from .reading import BUILT_IN, read_table
 from .streaming import stream_transform
 from .table import Table

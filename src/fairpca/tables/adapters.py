@@ -47,7 +47,8 @@ def date_format(texts: list[str]) -> str | None:
         reader.fit_transform(pandas.Series(texts, name="dates", dtype=object))
     except ValueError:  # skrub's way to say that the column is none of dates
         return None
-    return reader.format_
+    found: str = reader.format_
+    return found
 
 
 def string_encoder(texts: list[str], n_components: int, vocabulary: list[str] | None = None) -> Any:

@@ -84,9 +84,9 @@ def sniff(
         sample = stream.read(SAMPLE_BYTES)
         whole = len(sample) < SAMPLE_BYTES
         encoding = encoding_of(sample, stream)
+        text = codecs.getincrementaldecoder(encoding)().decode(sample, final=False)
     if not encoding.startswith("utf-16"):
         check_text(path, sample[:4096])
-    text = codecs.getincrementaldecoder(encoding)().decode(sample, final=False)
     lines = text.splitlines(keepends=True)
     lines = lines if whole else lines[:-1]  # the last one is cut off
     blank = leading_blank(lines[skip_lines:])

@@ -88,7 +88,7 @@ def slowly(
     with opened(path) as stream:
         lines = io.TextIOWrapper(stream, encoding=dialect.encoding, newline="")
         for _ in range(dialect.lines_before):
-            next(lines)
+            next(lines, None)
         stripped = (line.strip(" \r\n") + "\n" for line in lines)
         rows = csv.reader(stripped, delimiter=dialect.delimiter, skipinitialspace=True)
         held: list[list[str | None]] = []

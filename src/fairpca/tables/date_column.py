@@ -70,7 +70,7 @@ class DateColumn:
         with_nan = [np.nan if text is None else text for text in texts]
         times = read(with_nan, format=how, errors="coerce", utc=zoned)
         times = times.tz_localize(None) if times.tz is not None else times
-        microseconds = times.as_unit("us").asi8
+        microseconds: np.ndarray = times.as_unit("us").asi8
         for i in np.flatnonzero(microseconds == MISSING):
             if texts[i] is not None:
                 raise TableError(
@@ -110,7 +110,8 @@ class DateColumn:
 def _local(microseconds: np.ndarray, zone: str) -> np.ndarray:
     """Return what the clocks of a time zone show."""
     times = import_pandas().DatetimeIndex(microseconds.astype("datetime64[us]"), tz="UTC")
-    return times.tz_convert(zone).tz_localize(None).as_unit("us").asi8
+    local: np.ndarray = times.tz_convert(zone).tz_localize(None).as_unit("us").asi8
+    return local
 
 
 def fit_dates(name: str, array: Any, format: str | None) -> Learned:

@@ -58,6 +58,7 @@ class TableEncoder:
     Examples
     --------
     >>> import pandas as pd
+    >>> from fairpca.tables import TableEncoder
     >>> people = pd.DataFrame({"age": [30, 40, 50], "job": ["nurse", "cook", "smith"]})
     >>> encoder = TableEncoder().fit(people)
     >>> encoder.get_feature_names_out().tolist()
@@ -83,6 +84,10 @@ class TableEncoder:
             The features.
         y : ignored
             For scikit-learn's pipelines.
+
+        Returns
+        -------
+        self
 
         Raises
         ------
@@ -143,7 +148,18 @@ class TableEncoder:
         return self.encode(arrays)
 
     def encode(self, arrays: Mapping[str, Any]) -> np.ndarray:
-        """Encode Arrow arrays by column, all of length n, into a matrix of shape (n, D)."""
+        """Encode Arrow arrays by column, all of length n, into a matrix of shape (n, D).
+
+        Parameters
+        ----------
+        arrays : mapping of str to Arrow array
+            The columns that `needed_columns` names, all of length n.
+
+        Returns
+        -------
+        array of shape (n, D)
+            As `transform` returns it.
+        """
         n = len(arrays[self.encoders_[0].name])
         encoded = np.empty((n, len(self.mean_)))
         for encoder, span, kept in self.spans():
@@ -153,7 +169,20 @@ class TableEncoder:
         return encoded
 
     def fit_transform(self, frame: Any, y: Any = None) -> np.ndarray:
-        """Learn from the rows of a table and encode them."""
+        """Learn from the rows of a table and encode them.
+
+        Parameters
+        ----------
+        frame : DataFrame of pandas, polars, ..., or Arrow table of shape (n, d)
+            The features.
+        y : ignored
+            For scikit-learn's pipelines.
+
+        Returns
+        -------
+        array of shape (n, D)
+            As `transform` returns it.
+        """
         return self.fit(frame).transform(frame)
 
     def spans(self) -> list[tuple[FrozenColumn, slice, np.ndarray]]:
@@ -164,13 +193,38 @@ class TableEncoder:
         return list(zip(self.encoders_, places, self.kept_, strict=True))
 
     def standardized(self, values: np.ndarray, span: slice) -> np.ndarray:
-        """Return values of the outputs in `span` in units of their standard deviation."""
+        """Return values of the outputs in `span` in units of their standard deviation.
+
+        Parameters
+        ----------
+        values : array of shape (n, s)
+            Values of some of the outputs.
+        span : slice
+            Which outputs these are.
+
+        Returns
+        -------
+        array of shape (n, s)
+            Less their mean, and cut where products would overflow.
+        """
         with np.errstate(over="ignore"):
-            units = (values - self.mean_[span]) / self.scale_[span]
-        return np.clip(units, -LARGEST, LARGEST, out=units)
+            units: np.ndarray = (values - self.mean_[span]) / self.scale_[span]
+        np.clip(units, -LARGEST, LARGEST, out=units)
+        return units
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return the D names of the outputs, each once."""
+        """Return the D names of the outputs, each once.
+
+        Parameters
+        ----------
+        input_features : ignored
+            As in scikit-learn.
+
+        Returns
+        -------
+        array of str of shape (D,)
+            The column's name, for levels and parts of dates with what they are.
+        """
         self._check_fitted()
         names: dict[str, None] = {}
         for encoder, _, kept in self.spans():
@@ -195,6 +249,18 @@ class TableEncoder:
     @classmethod
     def from_plain(cls, plain: Plain, arrays: Mapping[str, np.ndarray]) -> TableEncoder:
         """Return the encoder that `to_plain` was called on; nothing is executed.
+
+        Parameters
+        ----------
+        plain : dict
+            What `to_plain` returned first, perhaps through JSON.
+        arrays : mapping of str to array
+            What it returned second.
+
+        Returns
+        -------
+        TableEncoder
+            It encodes rows to the same bits.
 
         Raises
         ------

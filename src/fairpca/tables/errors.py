@@ -8,6 +8,7 @@ class TableError(FairPCAError, ValueError):
 
     Examples
     --------
+    >>> from fairpca.tables import TableError
     >>> raise TableError("'people.csv' is empty.")
     Traceback (most recent call last):
     fairpca.tables.errors.TableError: 'people.csv' is empty.

@@ -63,6 +63,14 @@ def unreadable(path: Path, error: OSError) -> TableError:
     return TableError(f"'{path}' cannot be read: {error.strerror or error}.")
 
 
+def undecodable(path: Path, error: UnicodeDecodeError) -> TableError:
+    """Return the error for bytes that are no text in the encoding in which a file begins."""
+    return TableError(
+        f"'{path}' is damaged or was cut off: it begins as text in {error.encoding.upper()}, but "
+        f"has bytes that are none ({error.reason}). Get it again, or save it as UTF-8."
+    )
+
+
 def kind_of_file(path: Path) -> str:
     r"""Return "parquet", "arrow", "gzip" or "text", or say why a file is no table.
 
@@ -118,5 +126,7 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
         raise TableError(
             f"'{path}' is damaged or was cut off: it cannot be unpacked ({error}). Get it again."
         ) from error
+    except UnicodeDecodeError as error:
+        raise undecodable(path, error) from error
     except OSError as error:
         raise unreadable(path, error) from error

@@ -35,6 +35,7 @@ class Column:
 
     Examples
     --------
+    >>> from fairpca.tables import Column
     >>> Column("age", "numeric", n_missing=0, n_distinct=74, n_outputs=1).kind
     'numeric'
     """

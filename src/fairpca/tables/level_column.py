@@ -74,7 +74,8 @@ class LevelColumn:
     def codes(self, array: Any) -> np.ndarray:
         """Return the row of `table` that each row of an Arrow array has."""
         codes, values = distinct(array)
-        return np.array([self._code(value) for value in values], dtype=np.intp)[codes]
+        rows: np.ndarray = np.array([self._code(value) for value in values], dtype=np.intp)[codes]
+        return rows
 
     def _code(self, value: Any) -> int:
         text, n = cleaned(value), len(self.levels)

@@ -85,8 +85,9 @@ def floats(array: Any, name: str, *, boolean: bool = False) -> np.ndarray:
         array = array.dictionary_decode()
         kind = array.type
     if types.is_duration(kind):
-        seconds = array.cast(arrow.duration("us"), safe=False).cast(arrow.int64())
-        return seconds.cast(arrow.float64()).to_numpy(zero_copy_only=False) / 1e6
+        whole = array.cast(arrow.duration("us"), safe=False).cast(arrow.int64())
+        microseconds: np.ndarray = whole.cast(arrow.float64()).to_numpy(zero_copy_only=False)
+        return microseconds / 1e6
     if types.is_boolean(kind):  # by way of integers, which keeps to one conversion per type
         array = array.cast(arrow.int8())
     elif types.is_timestamp(kind) or types.is_date(kind):
@@ -96,7 +97,8 @@ def floats(array: Any, name: str, *, boolean: bool = False) -> np.ndarray:
         )
     elif types.is_dictionary(kind) or _is_text(kind):
         return _parsed(array, name, boolean)
-    return array.cast(arrow.float64(), safe=False).to_numpy(zero_copy_only=False)
+    values: np.ndarray = array.cast(arrow.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return values
 
 
 def _is_text(kind: Any) -> bool:
@@ -110,7 +112,8 @@ def _parsed(array: Any, name: str, boolean: bool) -> np.ndarray:
     if _is_text(array.type):
         known = without_nulls(arrow.compute.utf8_trim_whitespace(array))
         try:
-            return known.cast(arrow.float64()).to_numpy(zero_copy_only=False)
+            parsed: np.ndarray = known.cast(arrow.float64()).to_numpy(zero_copy_only=False)
+            return parsed
         except arrow.ArrowInvalid:
             pass  # look at each text, to name the one that is no number
     codes, texts = distinct_texts(array)
@@ -125,7 +128,8 @@ def _parsed(array: Any, name: str, boolean: bool) -> np.ndarray:
                 f"here. Correct the value, or leave it empty."
             )
         numbers[i] = found
-    return numbers[codes]
+    of_rows: np.ndarray = numbers[codes]
+    return of_rows
 
 
 def are_numbers(texts: list[str]) -> bool:

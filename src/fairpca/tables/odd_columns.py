@@ -36,6 +36,17 @@ class Notice:
         The AUC of a proxy or leak; the share of different values of an id.
     text : str
         One sentence.
+
+    See Also
+    --------
+    find_notices : What makes them.
+
+    Examples
+    --------
+    >>> from fairpca.tables import Notice
+    >>> notice = Notice("empty", "info", "title", None, None, "'title' has no value at all.")
+    >>> print(f"{notice.severity}: {notice.text}")
+    info: 'title' has no value at all.
     """
 
     kind: str

@@ -51,6 +51,10 @@ def find_notices(
     list of Notice
         Warnings first, then by column.
 
+    See Also
+    --------
+    Notice : What it returns.
+
     Notes
     -----
     A column is in up to 32 ranges, or in its levels. Half of the rows tell the share of each
@@ -63,6 +67,7 @@ def find_notices(
     Examples
     --------
     >>> import pandas as pd
+    >>> from fairpca.tables import find_notices
     >>> people = pd.DataFrame({"sex": ["f", "m"] * 50, "title": ["Ms", "Mr"] * 50, "age": 40})
     >>> for notice in find_notices(people, ["sex"]):
     ...     print(notice.severity, notice.text)

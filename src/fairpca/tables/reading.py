@@ -69,6 +69,10 @@ def read_table(
     TableError
         If this is no table, or not all of it can be read. The message is one line.
 
+    See Also
+    --------
+    Table : What it returns.
+
     Notes
     -----
     Text files may use any of comma, semicolon, tab, bar and blanks; be gzipped; be in UTF-8,
@@ -79,6 +83,8 @@ def read_table(
     Examples
     --------
     >>> import tempfile
+    >>> from fairpca.tables import read_table
+    >>> from pathlib import Path
     >>> file = Path(tempfile.mkdtemp()) / "people.csv"
     >>> _ = file.write_text("age;sex\n30;f\n40;m\n")
     >>> table = read_table(file)
@@ -129,7 +135,7 @@ def _read_binary(path: Path, kind: str) -> Any:
     arrow = import_arrow()
     try:
         if kind == "parquet":
-            with arrow.parquet.ParquetFile(path) as file:
+            with arrow.parquet.ParquetFile(path, page_checksum_verification=True) as file:
                 return _without_index(file.read())
         with arrow.memory_map(str(path)) as source:
             return _without_index(arrow.ipc.open_file(source).read_all())

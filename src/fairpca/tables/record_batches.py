@@ -15,7 +15,7 @@ from .column_names import different_names
 from .csv_dialect import sniff
 from .csv_files import explained, options, slowly, with_points
 from .errors import TableError
-from .file_kinds import existing_file, kind_of_file, unreadable
+from .file_kinds import existing_file, kind_of_file, undecodable, unreadable
 from .reading import BUILT_IN, damaged, read_table, refuse_text_options, unreadable_binary
 
 CSV_BLOCK = 2**22
@@ -101,7 +101,11 @@ def _parquet(path: Path, batch_rows: int) -> Batches:
             _whole(path, "parquet"),
             # Neither mapped nor buffered ahead: both keep what was read, up to the whole file.
             arrow.parquet.ParquetFile(
-                path, read_dictionary=texts, memory_map=False, pre_buffer=False
+                path,
+                read_dictionary=texts,
+                memory_map=False,
+                pre_buffer=False,
+                page_checksum_verification=True,  # of files that have checksums
             ) as open_file,
         ):
             for batch in open_file.iter_batches(batch_rows, columns=chosen):
@@ -157,12 +161,16 @@ def _text(path: Path, batch_rows: int, **how: Any) -> Batches:
         asked = options(dialect, names, wanted)
         asked["read_options"].block_size = CSV_BLOCK
         try:
-            with arrow.input_stream(str(path), compression="detect") as stream:
+            # What the file is decides, not its name, as when it is read whole.
+            packing = "gzip" if kind_of_file(path) == "gzip" else None
+            with arrow.input_stream(str(path), compression=packing) as stream:
                 for batch in arrow.csv.open_csv(stream, **asked):
                     for start in range(0, batch.num_rows, batch_rows):
                         yield batch.slice(start, batch_rows)
         except arrow.ArrowInvalid as error:
             raise explained(path, error, dialect) from error
+        except UnicodeDecodeError as error:
+            raise undecodable(path, error) from error
         except OSError as error:
             raise unreadable(path, error) from error
 

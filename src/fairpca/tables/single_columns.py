@@ -128,7 +128,8 @@ def held_out_auc(column: Binned, classes: Binned, halves: np.ndarray) -> tuple[f
 def _shares(yes: np.ndarray, no: np.ndarray) -> np.ndarray:
     """Return the share of the class in each bin, drawn to the overall share where few rows are."""
     overall = yes.sum() / max(1, yes.sum() + no.sum())
-    return (yes + overall) / (yes + no + 1)
+    shares: np.ndarray = (yes + overall) / (yes + no + 1)
+    return shares
 
 
 def _auc(yes: np.ndarray, no: np.ndarray, scores: np.ndarray) -> float:

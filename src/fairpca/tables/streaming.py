@@ -90,11 +90,18 @@ def stream_transform(
         If the source cannot be read or lacks columns, if a value does not fit its column, or if
         `out` cannot be written. There is no partial file.
 
+    See Also
+    --------
+    fairpca.fit_table : Makes models of tables.
+
     Examples
     --------
+    >>> import numpy as np
     >>> import tempfile, types
     >>> import pandas as pd
     >>> from fairpca.maps import LinearMap
+    >>> from fairpca.tables import TableEncoder, stream_transform
+    >>> from pathlib import Path
     >>> folder = Path(tempfile.mkdtemp())
     >>> people = pd.DataFrame({"age": [30, 40, 50], "job": ["nurse", "cook", "nurse"]})
     >>> people.to_csv(folder / "people.csv", index=False)

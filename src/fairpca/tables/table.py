@@ -40,6 +40,7 @@ class Table:
     Examples
     --------
     >>> import pandas as pd
+    >>> from fairpca.tables import Table
     >>> Table.from_frame(pd.DataFrame({"age": [30, 40]}), name="people")
     <Table people: 2 rows, 1 columns>
     """
@@ -63,6 +64,22 @@ class Table:
         target: str | None = None,
     ) -> Table:
         """Take a table in memory: of pandas, polars, Arrow or another library.
+
+        Parameters
+        ----------
+        frame : DataFrame of pandas, polars, ..., or Arrow table of shape (n, d)
+            Rows and columns.
+        name : str, default="table"
+            What messages call it.
+        sensitive : sequence of str
+            Columns with attributes, where they are known.
+        target : str, optional
+            Column with the outcome, where it is known.
+
+        Returns
+        -------
+        Table
+            With a fingerprint of its values.
 
         Raises
         ------

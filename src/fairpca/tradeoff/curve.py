@@ -39,6 +39,17 @@ class TradeoffPoint:
         Of its scores for the positive label; NaN where it has none.
     attributes : dict of str to GroupRates
         The rates of all groups, by attribute: of an array, "sensitive".
+
+    See Also
+    --------
+    fairpca.tradeoff_curve : What makes them.
+
+    Examples
+    --------
+    >>> from fairpca.tradeoff import TradeoffPoint
+    >>> point = TradeoffPoint(0.1, 0.8, selection_rate_gap=0.05, true_positive_rate_gap=0.02)
+    >>> point.selection_rate_gap <= 0.1 and point.accuracy >= 0.75
+    True
     """
 
     tradeoff: float
@@ -107,15 +118,23 @@ def tradeoff_curve(
     curve : list of TradeoffPoint
         In the order of `tradeoffs`.
 
+    See Also
+    --------
+    FairPCA : Its parameter `tradeoff` is what is chosen by the curve.
+    fairpca.tradeoff.TradeoffPoint : A point of the curve.
+
     Notes
     -----
     With A = (U_fair, lambda U_st), a model with weights u on the 2k columns has weights w = A u on
     the centred features. Newton's method for w needs second derivatives of the loss in one set of
-    coordinates only, and they hardly change from one lambda to the next: see `logistic_path`.
+    coordinates only, and they hardly change from one lambda to the next: see
+    `fairpca.tradeoff.logistic_path`.
 
     Examples
     --------
+    >>> import numpy as np
     >>> from sklearn.linear_model import LogisticRegression
+    >>> from fairpca import FairPCA, tradeoff_curve
     >>> rng = np.random.default_rng(0)
     >>> sex = rng.integers(0, 2, size=600)
     >>> X = rng.normal(size=(600, 5)) + np.outer(sex, [1.5, 1, 0, 0, 0])

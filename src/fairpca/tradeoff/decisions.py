@@ -25,6 +25,20 @@ class GroupRates:
         (NaN where there are none).
     n_rows, n_positives : dict of level to int
         How many rows those shares are taken over.
+
+    Examples
+    --------
+    >>> from fairpca.tradeoff import GroupRates
+    >>> rates = GroupRates(
+    ...     selection_rate_gap=0.2,
+    ...     true_positive_rate_gap=0.1,
+    ...     selection_rates={"f": 0.3, "m": 0.5},
+    ...     true_positive_rates={"f": 0.7, "m": 0.8},
+    ...     n_rows={"f": 100, "m": 120},
+    ...     n_positives={"f": 40, "m": 70},
+    ... )
+    >>> min(rates.selection_rates, key=rates.selection_rates.get)
+    'f'
     """
 
     selection_rate_gap: float

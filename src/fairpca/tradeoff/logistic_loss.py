@@ -78,7 +78,8 @@ class LogisticLoss:
             H[-1, :-1] = H[:-1, -1]
             return H
 
-        return np.sum(self._over_shares(over), axis=0)
+        hessian: np.ndarray = np.sum(self._over_shares(over), axis=0)
+        return hessian
 
     def _over_shares(self, over: Callable[[Sequence[slice]], Any]) -> list[Any]:
         return share_blocks(over, self.blocks, d=self.rows.shape[1])

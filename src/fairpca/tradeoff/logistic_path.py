@@ -47,8 +47,21 @@ class LogisticModel:
     weights : array of shape (p,)
         In the coordinates of the common rows.
     intercept : float
+        Added to their products with a row.
     converged : bool
         Whether the gradient became small enough.
+
+    See Also
+    --------
+    logistic_path : What makes them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca.tradeoff import LogisticModel
+    >>> model = LogisticModel(np.array([2.0, 0.0]), intercept=-1.0, converged=True)
+    >>> np.array([[1.0, 5.0], [0.0, 5.0]]) @ model.weights + model.intercept > 0  # decisions
+    array([ True, False])
     """
 
     weights: np.ndarray
@@ -87,7 +100,9 @@ def logistic_path(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from sklearn.linear_model import LogisticRegression
+    >>> from fairpca.tradeoff import logistic_path
     >>> rng = np.random.default_rng(0)
     >>> rows = rng.normal(size=(200, 3))
     >>> y = (rows[:, 0] + rng.normal(size=200) > 0).astype(int)
@@ -158,7 +173,8 @@ class _Member:
             # Almost no penalty and dependent columns. Any metric leads to the same solution.
             H[np.diag_indices_from(H)] += 1e-10 * np.trace(H)
             factor = scipy.linalg.cho_factor(H, check_finite=False)
-        return scipy.linalg.cho_solve(factor, right, check_finite=False)
+        step: np.ndarray = scipy.linalg.cho_solve(factor, right, check_finite=False)
+        return step
 
     def minimize(self, u: np.ndarray, G: np.ndarray) -> tuple[_Point, np.ndarray, bool]:
         """Return the solution from the start `u`, the last curvature, and whether it converged."""

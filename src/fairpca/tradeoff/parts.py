@@ -35,6 +35,9 @@ class TradeoffParts:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from fairpca import FairPCA
+    >>> from fairpca.tradeoff import TradeoffParts
     >>> rng = np.random.default_rng(0)
     >>> X, sex = rng.normal(size=(50, 4)), np.arange(50) % 2
     >>> parts = TradeoffParts.fit(FairPCA(3), X, sensitive_features=sex)
@@ -57,7 +60,24 @@ class TradeoffParts:
         *,
         sensitive_features: Any = None,
     ) -> TradeoffParts:
-        """Fit a copy of the estimator to rows, once for all lambdas."""
+        """Fit a copy of the estimator to rows, once for all lambdas.
+
+        Parameters
+        ----------
+        estimator : FairPCA, FairKernelPCA or peer that is fitted from moments
+            Unfitted; it stays as it is.
+        X : array-like, frame or sparse matrix of shape (n, d)
+            Features.
+        y : array-like of shape (n,), optional
+            Labels, for criteria that look at them.
+        sensitive_features : array-like, Series, frame or dict of columns
+            Attributes, as in `fairpca.FairPCA.fit`.
+
+        Returns
+        -------
+        TradeoffParts
+            Ready for every lambda.
+        """
         if isinstance(estimator, FairPCA | FairKernelPCA):
             whole = clone(estimator).set_params(tradeoff=1.0)
             return cls(whole.fit(X, y, sensitive_features=sensitive_features))
@@ -70,27 +90,75 @@ class TradeoffParts:
         return int(self.fitted.n_components_)
 
     def both(self, X: Any) -> np.ndarray:
-        """Return the columns for lambda = 1, of which `scaled` makes those of any other."""
+        """Return the columns for lambda = 1, of which `scaled` makes those of any other.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        array of shape (n, 2k)
+            The fair half, and the standard one.
+        """
         fair = self.fitted.transform(X)
         if self.standard is None:
             return np.asarray(fair)
         return np.hstack([fair, self._centred(X) @ self.standard])
 
     def columns(self, X: Any, tradeoff: float) -> np.ndarray:
-        """Return what `transform` with this lambda returns: both halves, one at lambda = 0."""
+        """Return what `transform` with this lambda returns: both halves, one at lambda = 0.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix of shape (n, d)
+            Features.
+        tradeoff : float in [0, 1]
+            Lambda.
+
+        Returns
+        -------
+        array of shape (n, 2k), or (n, k) where lambda is 0
+            The representation.
+        """
         return self.scaled(self.both(X), tradeoff)
 
     def scaled(self, both: np.ndarray, tradeoff: float) -> np.ndarray:
-        """Return the columns for a lambda, given those for lambda = 1."""
+        """Return the columns for a lambda, given those for lambda = 1.
+
+        Parameters
+        ----------
+        both : array of shape (n, 2k)
+            What `both` returned.
+        tradeoff : float in [0, 1]
+            Lambda.
+
+        Returns
+        -------
+        array of shape (n, 2k), or (n, k) where lambda is 0
+            The representation.
+        """
         if tradeoff == 0.0:
             return both[:, : self.k]
-        return both * self._weights(both.shape[1], tradeoff)
+        weighted: np.ndarray = both * self._weights(both.shape[1], tradeoff)
+        return weighted
 
     def common_rows(self, X: Any) -> np.ndarray:
         """Return rows of which the representation of every lambda is a multiple, as doubles.
 
         They have as many columns as the features or as both halves, whichever is less; with
         kernels the latter.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        array of shape (n, p)
+            To be multiplied with `factor`.
         """
         if not self._has_fewer_features:
             return self.both(X).astype(float, copy=False)
@@ -102,6 +170,16 @@ class TradeoffParts:
         Of erasers those of their columns less the mean, which they add again. A learner that sees
         rows through inner products only (ridge, logistic regression with an l2 penalty, support
         vector machines) predicts the same from either.
+
+        Parameters
+        ----------
+        tradeoff : float in [0, 1]
+            Lambda.
+
+        Returns
+        -------
+        array of shape (p, q)
+            With q <= p.
 
         Notes
         -----
@@ -124,7 +202,7 @@ class TradeoffParts:
         assert not isinstance(self.fitted, FairKernelPCA)
         features = self.fitted._features(X, first=False)[0]
         features = features.toarray() if is_sparse(features) else features
-        rows = np.subtract(features, self.fitted.mean_, dtype=float)
+        rows: np.ndarray = np.subtract(features, self.fitted.mean_, dtype=float)
         scale = getattr(self.fitted, "scale_", None)
         return rows if scale is None else rows / scale
 

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import dask
 import numpy as np
+from dask.base import is_dask_collection
 from dask.core import flatten, get_dependencies
 from dask.delayed import delayed
 
@@ -124,8 +125,8 @@ chunktype=numpy.ndarray>
     def _in_one_order(self) -> tuple[dict[int, Any], dict[str, str]]:
         """Return collections by id, and those whose labels must tell their order."""
         given = {place.label: value for place, value in self._values.items()}
-        others = {k: v for k, v in given.items() if dask.is_dask_collection(v) or not is_single(v)}
-        lazy = [self._X, *filter(dask.is_dask_collection, others.values())]
+        others = {k: v for k, v in given.items() if is_dask_collection(v) or not is_single(v)}
+        lazy = [self._X, *(v for v in others.values() if is_dask_collection(v))]
         ready = {id(value): _optimized(value, alone=len(lazy) == 1) for value in lazy}
         X, found = id(self._X), _shuffles(ready)
         if any(found.get(id(v), NONE) != found[X] for v in others.values()):
@@ -150,11 +151,11 @@ chunktype=numpy.ndarray>
 
 
 def _is_frame(value: Any) -> bool:
-    return dask.is_dask_collection(value) and hasattr(value, "divisions")
+    return is_dask_collection(value) and hasattr(value, "divisions")
 
 
 def _is_array(value: Any) -> bool:
-    return dask.is_dask_collection(value) and hasattr(value, "chunks")
+    return is_dask_collection(value) and hasattr(value, "chunks")
 
 
 def _whole_rows(label: str, value: Any) -> Any:
@@ -166,12 +167,12 @@ def _whole_rows(label: str, value: Any) -> Any:
             )
         divided = value.ndim > 1 and len(value.chunks[1]) > 1
         return value.rechunk({1: -1}) if divided else value
-    if dask.is_dask_collection(value) and not _is_frame(value):
+    if is_dask_collection(value) and not _is_frame(value):
         raise TypeError(
             f"{label} is a Dask {type(value).__name__}, which has no rows and columns. Make it a "
             f"Dask array or DataFrame first, with from_delayed or to_dataframe."
         )
-    if isinstance(value, list | tuple) and any(map(dask.is_dask_collection, value)):
+    if isinstance(value, list | tuple) and any(map(is_dask_collection, value)):
         raise TypeError(
             f"{label} is a {type(value).__name__} of Dask collections, which does not say what "
             f"they are called. Pass a dict of columns, or one DataFrame."
@@ -216,4 +217,5 @@ def _counted(rows: Sequence[Any], given: Graph, keys: Sequence[Hashable]) -> lis
     """Return how many rows partitions have; their rows are read for it."""
     name = f"fairpca-count-{uuid4().hex}"
     counts: Graph = {(name, i): (count_rows, key) for i, key in enumerate(keys)}
-    return computed(rows, {**given, **counts, name: (list, list(counts))}, name)
+    lengths: list[int] = computed(rows, {**given, **counts, name: (list, list(counts))}, name)
+    return lengths

@@ -20,7 +20,8 @@ def computed(rows: Sequence[Any], tasks: Graph, key: Hashable) -> Any:
     # BLAS thread each. The limit is set here because only one thread may set it.
     with limited_threads(1):
         kind = _Value if any(hasattr(r, "divisions") for r in rows) else _ValueOfArrays
-        return kind(rows, tasks, key).compute()
+        value: DaskMethodsMixin = kind(rows, tasks, key)
+        return value.compute()
 
 
 def _as_it_is(graph: Any, keys: Any, **_: Any) -> Any:

@@ -71,7 +71,8 @@ def attempted(work: Callable[[], Any], number: int = 0, told: str | None = None)
 
 def _that_travels(error: Exception) -> Exception:
     try:
-        return pickle.loads(pickle.dumps(error))
+        remade: Exception = pickle.loads(pickle.dumps(error))
+        return remade
     except Exception:  # its class cannot be made again from its message
         return RuntimeError(f"{type(error).__name__}: {error}")
 
@@ -107,7 +108,8 @@ def map_in_arrow(frame: DataFrame, function: Any, schema: Any) -> DataFrame:
 
 def received(value: Any) -> Answer:
     """Return an answer from its bytes."""
-    return pickle.loads(value)
+    answer: Answer = pickle.loads(value)
+    return answer
 
 
 def sent(answer: Answer) -> pa.RecordBatch:

@@ -61,7 +61,8 @@ class Layout:
                 f"{self.width}. Pass arrays of one length."
             )
         values = rows.flatten().to_numpy(zero_copy_only=False)
-        return values.reshape(len(rows), self.width)
+        stacked: np.ndarray = values.reshape(len(rows), self.width)
+        return stacked
 
 
 def _frame(table: pa.Table, start: int, names: tuple[str, ...]) -> Any:
@@ -71,7 +72,8 @@ def _frame(table: pa.Table, start: int, names: tuple[str, ...]) -> Any:
 
 
 def _values(table: pa.Table, position: int) -> np.ndarray:
-    return _frame(table, position, ("values",))["values"].to_numpy()
+    values: np.ndarray = _frame(table, position, ("values",))["values"].to_numpy()
+    return values
 
 
 def answer_of_partition(

@@ -1,9 +1,10 @@
 """Draw what matching covariances hides and what it cannot: Gaussians, and the paper's circle.
 
-Install ``fairpca[plots]``, then run ``python examples/matched_covariances.py``. Above, Figure 1 of
-the paper, which does not print its covariances; here both groups have the same variances, each
-along random axes of its own. Below, the circle of its appendix. No line gives these two groups
-the same covariance, so it comes a second time with half of the centre moved out, where all do.
+Install ``fairpca[plots]``, then run
+``python examples/behind_the_docs/matched_covariances.py``. Above, Figure 1 of the paper, which does
+not print its covariances; here both groups have the same variances, each along random axes of its
+own. Below, the circle of its appendix. No line gives these two groups the same covariance, so it
+comes a second time with half of the centre moved out, where all do.
 """
 
 from functools import partial
@@ -22,7 +23,7 @@ from threadpoolctl import threadpool_limits
 from fairpca import FairPCA, InfeasibleError
 from fairpca.metrics import leakage
 
-PICTURE = Path(__file__).parents[1] / "docs" / "images" / "matched_covariances.png"
+PICTURE = Path(__file__).parents[2] / "docs" / "images" / "matched_covariances.png"
 N, D, K, DRAWS = 1000, 10, 2, 5
 matched = partial(FairPCA, match="covariances")
 SPECTRAL = {"covariance_method": "spectral", "covariance_directions": D // 2}  # as in the paper

@@ -1,23 +1,16 @@
 """Draw the picture of the README: what a model sees of race, before and after fair PCA.
 
-Install ``fairpca[demo,plots]``, then run ``python examples/readme_picture.py``. The
-measurements are those of `first_steps`; the curves show the scores behind its linear model.
+Install ``fairpca[demo,plots]``, then run ``python examples/behind_the_docs/before_after.py``. It
+runs ``01_first_steps.py`` of the gallery and takes the numbers from there; the curves show the
+scores behind its linear model.
 """
 
+import runpy
 from functools import partial
 from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
-from first_steps import (
-    REDUCTIONS,
-    SPLITS,
-    K,
-    encode,
-    held_out_thirds,
-    means_over_rounds,
-    recognition,
-)
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
@@ -28,45 +21,43 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from fairpca.datasets import load_loanapp
-from fairpca.metrics import explained_variance_ratio
-
-PICTURE = Path(__file__).parents[1] / "docs" / "images" / "before_after.png"
-PLAIN, FAIR, STRICT = REDUCTIONS
-ROWS = {PLAIN: "Plain PCA", FAIR: "Fair PCA", STRICT: "Fair PCA, covariances"}
-LINEAR = "race, linear"
+PICTURE = Path(__file__).parents[2] / "docs" / "images" / "before_after.png"
+FIRST_STEPS = Path(__file__).parents[1] / "01_first_steps.py"
+ROWS = {"plain PCA": "Plain PCA", "fair PCA": "Fair PCA"}
+ROWS["fair PCA, covariances"] = "Fair PCA, covariances"
+PLAIN, FAIR, STRICT = ROWS
 
 # Colours of Okabe and Ito for the groups, other ones for the models.
 GROUPS = {"white": "#0072B2", "other": "#D55E00"}
-MODELS = {"linear": ("linear model", "#333333"), "boosting": ("boosted trees", "#8E5BA8")}
+LINEAR, TREES = "race recognised by a linear model", "race recognised by boosted trees"
+MODELS = {LINEAR: ("linear model", "#333333"), TREES: ("boosted trees", "#8E5BA8")}
 INK, FAINT = "#222222", "#666666"
 COLOURS = 128
 
 
 def main():
-    loans = load_loanapp()
-    draw(*measure(loans), loans.features.shape)
+    mpl.use("agg")  # the pictures of the gallery's page are not wanted
+    page = runpy.run_path(str(FIRST_STEPS))
+    mpl.rcdefaults()
+    scores = {name: scores_of_all(page, name) for name in (PLAIN, FAIR)}
+    groups = np.concatenate([page["race"][test] for _, test in page["rounds"]])
+    about = (*page["X"].shape, page["K"], len(page["rounds"]))
+    draw(page["table"], scores, groups, about)
     print(PICTURE)
 
 
-def measure(loans):
-    """Means over the splits of `first_steps`, and the linear scores of all held-out rows."""
-    X, sensitive = loans.features, loans.sensitive
-    race, rounds = held_out_thirds(loans)
-    measured, scores, groups = {name: [] for name in REDUCTIONS}, {PLAIN: [], FAIR: []}, []
-    for train, test in rounds:
-        groups.append(race[test])
-        for name, reduction in REDUCTIONS.items():
-            encoder = encode(reduction, X.iloc[train], sensitive.iloc[train])
-            T, X_test = encoder.transform(X.iloc[test]), encoder[:-1].transform(X.iloc[test])
-            measured[name].append(
-                recognition("race", T, race[test])
-                | {"variance": explained_variance_ratio(X_test, encoder[-1].components_)}
+def scores_of_all(page, name):
+    """The linear scores of all held-out rows, of every round."""
+    X, race = page["X"], page["race"]
+    return np.concatenate(
+        [
+            linear_scores(
+                page["encode"](page["REDUCTIONS"][name], train).transform(X.iloc[test]),
+                race[test] == "other",
             )
-            if name in scores:
-                scores[name].append(linear_scores(T, race[test] == "other"))
-    means = means_over_rounds(measured)
-    return means, {n: np.concatenate(s) for n, s in scores.items()}, np.concatenate(groups)
+            for train, test in page["rounds"]
+        ]
+    )
 
 
 def linear_scores(T, labels):
@@ -82,16 +73,16 @@ def linear_scores(T, labels):
     return scores
 
 
-def draw(measured, scores, groups, shape):
+def draw(measured, scores, groups, about):
     mpl.rcParams.update({"font.size": 9.5, "text.color": INK})
     figure = Figure(figsize=(8, 4.1), dpi=200, facecolor="white")
     left, middle, right = figure.subplots(1, 3, width_ratios=[1, 1, 1.28])
     figure.subplots_adjust(left=0.02, right=0.99, bottom=0.13, top=0.69, wspace=0.12)
-    n, d = shape
+    n, d, k, splits = about
     headline = "Race is not among the features, yet plain PCA gives it away"
     source = (
-        f"{n:,} mortgage applications, Boston 1990: {d} features reduced to {K}. "
-        f"Held-out applicants, {SPLITS} random splits."
+        f"{n:,} mortgage applications, Boston 1990: {d} features reduced to {k}. "
+        f"Held-out applicants, {splits} random splits."
     )
     figure.text(0.02, 0.97, headline, size=14, weight="bold", va="top")
     figure.text(0.02, 0.895, source, size=9.5, color=FAINT, va="top")
@@ -136,11 +127,11 @@ def curves(axes, scores, groups):
 def bars(axes, measured):
     """How well each model recognises race; a bar starts at guessing, where it has no length."""
     for row, (name, label) in enumerate(ROWS.items()):
-        kept = f"keeps {measured[name]['variance']:.0%}" + " of variance" * (row == 0)
+        kept = f"keeps {measured[name]['variance kept']:.0%}" + " of variance" * (row == 0)
         axes.text(0.5, row - 0.36, label, weight="bold", va="center")
         axes.text(0.8, row - 0.36, kept, size=9, color=FAINT, va="center", ha="right")
         for place, (model, (reader, colour)) in zip((-0.08, 0.22), MODELS.items(), strict=True):
-            auc = measured[name][f"race, {model}"]
+            auc = measured[name][model]
             axes.barh(row + place, auc - 0.5, 0.27, left=0.5, color=colour)
             number = axes.annotate(
                 f"{auc:.2f}", (auc, row + place), (4, 0), textcoords="offset points", va="center"
@@ -165,5 +156,5 @@ def bars(axes, measured):
 
 
 if __name__ == "__main__":
-    with threadpool_limits(1):  # as in first_steps
+    with threadpool_limits(1):  # the fits are small: threads would only wait for each other
         main()

@@ -1,8 +1,9 @@
 """Draw what fair kernel PCA is for, and what it does not do: two groups on nested rings.
 
-Install ``fairpca[plots]``, then run ``python examples/kernel_rings.py``. The rings have the
-same centre, so nothing linear is left to remove once the group's shift in the third feature is
-gone; the group is in the distance from the centre, the task in the direction seen from there.
+Install ``fairpca[plots]``, then run ``python examples/behind_the_docs/kernel_rings.py``. The
+rings have the same centre, so nothing linear is left to remove once the group's shift in the third
+feature is gone; the group is in the distance from the centre, the task in the direction seen from
+there.
 """
 
 from functools import partial
@@ -21,7 +22,7 @@ from threadpoolctl import threadpool_limits
 from fairpca import FairKernelPCA, FairPCA
 from fairpca.metrics import leakage
 
-PICTURE = Path(__file__).parents[1] / "docs" / "images" / "kernel_rings.png"
+PICTURE = Path(__file__).parents[2] / "docs" / "images" / "kernel_rings.png"
 N, K, DRAWS = 1000, 10, 5
 
 PANELS = {

@@ -1,0 +1,77 @@
+"""The documentation site: `make docs` builds it offline, and every warning is an error."""
+
+import logging
+import os
+import tomllib
+from pathlib import Path
+
+HERE = Path(__file__).parent
+PACKAGE = tomllib.loads((HERE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+project = PACKAGE["name"]
+author = PACKAGE["authors"][0]["name"]
+release = version = PACKAGE["version"]
+copyright = f"{author}. Apache-2.0"
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx-mathjax-offline",  # formulas without a network, for who reads and for who builds
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
+exclude_patterns = ["_build", "benchmarks/*.md", "reproduced/*.md"]  # those are included by pages
+suppress_warnings = ["config.cache"]  # the gallery's settings contain a function, on purpose
+
+# Markdown: pages are read on their own, too, so they use plain Markdown where it suffices.
+myst_enable_extensions = ["dollarmath", "colon_fence", "deflist", "attrs_inline"]
+myst_heading_anchors = 3
+
+# Reference: one page for each object, made from its docstring.
+autosummary_generate = True
+autodoc_typehints = "none"  # numpydoc's sections say it in words
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+templates_path = ["_templates"]
+
+# Gallery: every numbered script runs in the build; one that fails, fails the build.
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"[/\\]\d\d_",
+    "ignore_pattern": r"[/\\](?!\d\d_)\w+\.py$",
+    "within_subsection_order": "FileNameSortKey",
+    "abort_on_example_error": True,
+    "backreferences_dir": "gallery/backreferences",
+    "doc_module": ("fairpca",),
+    "download_all_examples": False,
+    "show_signature": False,
+    "plot_gallery": "FAIRPCA_DOCS_QUICK" not in os.environ,  # quick: show scripts, do not run them
+    "parallel": int(os.environ.get("FAIRPCA_DOCS_PROCESSES", "1")),
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "fairpca"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sourcelink = False
+html_theme_options = {
+    "logo": {"text": "fairpca"},
+    "navbar_align": "left",
+    "header_links_before_dropdown": 7,
+    "show_prev_next": True,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+html_sidebars = {"start": [], "benchmarks": [], "changelog": []}
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+logging.getLogger("matplotlib").setLevel(logging.WARNING)

@@ -1,0 +1,161 @@
+"""
+Does fair PCA run on Dask, and is it the same?
+==============================================
+
+It is the same ``fit``: pass a Dask array or DataFrame where an array would be. Each partition is
+summed up where it lies, sums of d x d numbers are all that travels, and the subspace agrees with
+that of the rows in memory to 1e-8 and better. ``transform`` stays lazy: it returns a collection of
+the same kind, and no row is made until somebody asks for it.
+
+What is true in memory is true here, and no more: equal means do not hide what a non-linear model
+can see. The last cell looks.
+"""
+
+# %%
+# A cluster on this machine
+# -------------------------
+# Two workers, as threads of this process. With ``Client("tcp://scheduler:8786")`` the rest of the
+# page would run on your cluster without a change, and with no client at all on Dask's threads.
+import pickle
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from dask.distributed import Client, LocalCluster, get_task_stream
+
+from fairpca import FairPCA, collect_moments
+from fairpca.metrics import leakage
+from fairpca.plots.style import BLUE, GREY, RC
+
+HERE = "127.0.0.1"  # Dask's pages for people would otherwise be open to the network
+cluster = LocalCluster(
+    n_workers=2,
+    threads_per_worker=1,
+    processes=False,
+    protocol="tcp",
+    host=HERE,
+    dashboard_address=f"{HERE}:0",
+    worker_dashboard_address=f"{HERE}:0",
+)
+client = Client(cluster)
+print(f"{len(client.nthreads())} workers")
+
+# %%
+# Rows that do not exist yet
+# --------------------------
+# An array of eight partitions, each of which is made when it is asked for. The groups differ in
+# their means and in their spread, and one group is in the last partition only: no partition needs
+# to know all of them.
+PARTS, ROWS, FEATURES = 8, 30_000, 60
+mixing = np.random.default_rng(0).normal(size=(FEATURES, FEATURES)) / np.sqrt(FEATURES)
+
+
+def make(part):
+    rng = np.random.default_rng(part)
+    group = rng.choice(["a", "b", "c"] if part == PARTS - 1 else ["a", "b"], size=ROWS)
+    X = rng.normal(size=(ROWS, FEATURES))
+    X[:, :5] *= np.where(group == "a", 1.0, 2.0)[:, None]
+    X[:, 0] += 2 * (group == "a")
+    return X @ mixing, group
+
+
+parts = [dask.delayed(make, nout=2)(part) for part in range(PARTS)]
+X = da.concatenate([da.from_delayed(part[0], (ROWS, FEATURES), float) for part in parts])
+groups = da.concatenate([da.from_delayed(part[1], (ROWS,), "<U1") for part in parts])
+print(X)
+
+# %%
+# The fit, and who did what
+# -------------------------
+# One task per partition adds up its rows; a tree of sums follows, too short to be seen.
+with get_task_stream(client) as stream:
+    fair = FairPCA(10).fit(X, sensitive_features=groups)
+
+plt.rcParams.update(RC)
+figure, axes = plt.subplots(figsize=(8, 1.9), layout="constrained")
+lanes = {worker: lane for lane, worker in enumerate(sorted(client.nthreads()))}
+began = min(task["startstops"][0]["start"] for task in stream.data)
+for word, colour, label in (("make", GREY, "make the rows"), ("fairpca", BLUE, "add them up")):
+    bars = [
+        (lanes[task["worker"]], span["start"] - began, span["stop"] - span["start"])
+        for task in stream.data
+        for span in task["startstops"]
+        if str(task["key"]).lstrip("('").startswith(word) and span["action"] == "compute"
+    ]
+    lane, start, length = np.transpose(bars)
+    axes.barh(lane, length, left=start, height=0.7, color=colour, edgecolor="white", label=label)
+axes.set_yticks(list(lanes.values()), [f"worker {lane + 1}" for lane in lanes.values()])
+axes.set(xlabel="seconds")
+axes.tick_params(axis="y", length=0)
+figure.legend(loc="outside upper right", ncols=2)
+plt.show()
+
+# %%
+# What travels
+# ------------
+# The sums of a partition, compared with its rows. With more rows per partition they stay as they
+# are: d x d numbers, and d per group.
+rows, labels = make(0)
+moments = collect_moments(rows, labels)
+print(f"rows of a partition:  {rows.nbytes:>12,} bytes")
+print(f"what leaves a worker: {len(pickle.dumps(moments)):>12,} bytes")
+
+# %%
+# The same answer
+# ---------------
+# For an array, and for a DataFrame whose attribute is one of its columns. Subspaces are compared by
+# their projectors.
+NAMES = [f"x{j:02}" for j in range(FEATURES)]
+
+
+def as_frame(part):
+    X, group = make(part)
+    return pd.DataFrame(X, columns=NAMES).assign(group=group)
+
+
+frame = dd.from_map(as_frame, range(PARTS))
+table = pd.concat([as_frame(part) for part in range(PARTS)])
+P = FairPCA(10).fit(table[NAMES], sensitive_features=table["group"]).components_
+from_frame = FairPCA(10, sensitive_columns=["group"]).fit(frame)
+for name, model in {"Dask array": fair, "Dask DataFrame": from_frame}.items():
+    difference = np.abs(model.components_.T @ model.components_ - P.T @ P).max()
+    (levels,) = model.groups_.values()
+    print(f"{name:15} groups {levels}, largest difference {difference:.0e}")
+    assert difference < 1e-8
+
+# %%
+# Lazy results
+# ------------
+# ``transform`` adds to the recipe. The last three rows need the last partition only, and no other
+# is made.
+T, T_frame = fair.transform(X), from_frame.transform(frame)
+print(T)
+print(type(T_frame).__name__, "with columns", *list(T_frame.columns)[:3], "...")
+with get_task_stream(client) as stream:
+    print(T[-3:, :4].compute().round(2))
+print("partitions made:", sum("make" in str(task["key"]) for task in stream.data))
+
+# %%
+# What is still there
+# -------------------
+# Rows of a ninth partition, which no fit has seen. The groups' spread differs, and trees see it:
+new, new_groups = make(PARTS)
+T_new = fair.transform(new[:4000])
+for probe in ("linear", "boosting"):
+    print(leakage(T_new, new_groups[:4000], probe=probe, cv=3, random_state=0))
+client.close()
+cluster.close()
+
+# %%
+# What to take away
+# -----------------
+# - Same call, same answer, lazy results.
+# - X and its attributes must come from the same rows in the same order. The safest is an attribute
+#   that is a column of X; partitions that cannot belong together are refused, never guessed.
+# - On a cluster, fairpca must be installed on the workers.
+#
+# What crosses a network, Spark, and what a billion rows would cost: :doc:`/scale`. Files without a
+# cluster: :ref:`sphx_glr_gallery_07_more_rows_than_memory.py`.

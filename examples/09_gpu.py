@@ -1,0 +1,139 @@
+"""
+What changes on a GPU?
+======================
+
+Nothing in the code: pass a torch or CuPy array and everything stays on its device, ``fit`` and
+``transform`` included. The subspace is the same up to rounding. What changes is the time, and the
+more so the more features there are, because the work is products of matrices.
+
+This page runs on what it finds where it is built, and the first cell says what that was. The times
+of a large GPU, on faces of CelebA's size, are in :doc:`/scale`.
+"""
+
+# %%
+# Which device is this?
+# ---------------------
+# In order of preference: torch on a GPU, CuPy, torch on the processor, NumPy.
+import os
+import time
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from fairpca import FairPCA, collect_moments
+from fairpca.metrics import leakage
+from fairpca.plots.style import BLUE, ORANGE, RC
+
+
+def find_device():
+    """Name the best device, and tell how arrays get there, come back, and how to wait for it."""
+    try:
+        import torch
+    except ImportError:
+        torch = None
+    if torch is not None and torch.cuda.is_available():
+        name = f"torch on {torch.cuda.get_device_name()}"
+        wait = torch.cuda.synchronize
+        return name, lambda X: torch.asarray(X, device="cuda"), lambda T: T.cpu().numpy(), wait
+    try:
+        import cupy
+
+        name = f"CuPy on {cupy.cuda.runtime.getDeviceProperties(0)['name'].decode()}"
+        return name, cupy.asarray, cupy.asnumpy, cupy.cuda.Device().synchronize
+    except Exception as error:  # installed without a driver, it fails in many ways
+        print("No CuPy:", type(error).__name__)
+    if torch is not None:
+        return "torch on the processor", torch.asarray, lambda T: T.numpy(), lambda: None
+    return "NumPy on the processor", np.asarray, np.asarray, lambda: None
+
+
+DEVICE, to_device, to_host, wait = find_device()
+print(f"This page was built with {DEVICE}, {os.cpu_count()} cores.")
+print("A GPU was used." if "processor" not in DEVICE else "No GPU was found: times are a CPU's.")
+
+# %%
+# The same lines, the same answer
+# -------------------------------
+# Group labels stay what they are, a list or an array of strings. ``components_`` is an array of the
+# device's library. Sums are taken in double precision in any case, and products of single precision
+# in full single precision (never TF32).
+rng = np.random.default_rng(0)
+n, d, k = 20_000, 200, 20
+sex = rng.choice(["f", "m"], size=n)
+X = rng.normal(size=(n, d)) @ rng.normal(size=(d, d)) / np.sqrt(d)
+X[sex == "m"] += 0.3 * rng.normal(size=d)
+X[sex == "m", :20] *= 1.5
+
+reference = FairPCA(k).fit(X, sensitive_features=sex).components_
+for dtype in (np.float64, np.float32):
+    there = to_device(X.astype(dtype))
+    fair = FairPCA(k).fit(there, sensitive_features=sex)
+    U = to_host(fair.components_).astype(float)
+    difference = np.abs(U.T @ U - reference.T @ reference).max()
+    print(
+        f"{dtype.__name__}: {type(fair.components_).__module__.split('.')[0]} array, "
+        f"projectors differ by {difference:.0e}, groups by {float(fair.mean_gap_):.0e} std"
+    )
+
+# %%
+# Rows in host memory and a GPU beside them: ``FairPCA(k, device="cuda")`` sends them in blocks, and
+# gives NumPy arrays back. A fitted estimator moves with ``to_device("cuda")`` and
+# ``to_device("cpu")``, and :func:`fairpca.save` takes it from anywhere.
+fair.to_device("cpu")
+print(type(fair.components_).__name__, "after to_device('cpu')")
+
+# %%
+# Where the time goes
+# -------------------
+# Adding up the rows costs n d² operations, solving d³, whatever the device. Both are what GPUs are
+# made for; with few features there is little to gain, and sending rows there costs more than that.
+half, fits = n // 2, {}
+for features in (50, 100, 200, 400, 800):
+    rows = to_device(rng.normal(size=(half, features)).astype(np.float32))
+    best = [np.inf, np.inf]
+    for _ in range(3):
+        wait()
+        clock = [time.perf_counter()]
+        moments = collect_moments(rows, sex[:half])
+        wait()
+        clock.append(time.perf_counter())
+        FairPCA(k).fit_moments(moments)
+        wait()
+        clock.append(time.perf_counter())
+        best = np.minimum(best, np.diff(clock))
+    fits[features] = best
+    print(f"{half:,} x {features:3}: rows {1e3 * best[0]:6.1f} ms, solve {1e3 * best[1]:6.1f} ms")
+
+# %%
+plt.rcParams.update(RC)
+figure, axes = plt.subplots(figsize=(7, 3), layout="constrained")
+rows, solve = 1e3 * np.transpose(list(fits.values()))
+axes.plot(list(fits), rows, "o-", color=BLUE, linewidth=2, label="adding up the rows")
+axes.plot(list(fits), solve, "s-", color=ORANGE, linewidth=2, label="solving for the subspace")
+axes.set(xscale="log", yscale="log", xlabel="features", ylabel="milliseconds")
+axes.set_xticks(list(fits), [str(features) for features in fits])
+axes.minorticks_off()
+axes.set_title(f"{half:,} rows, {DEVICE}", loc="left", weight="bold")
+axes.legend(loc="upper left")
+plt.show()
+
+# %%
+# What new rows give away
+# -----------------------
+# A device changes nothing about what is hidden. Half of the rows were not fitted to:
+fair = FairPCA(k).fit(to_device(X[:half]), sensitive_features=sex[:half])
+T_new = to_host(fair.transform(to_device(X[half:])))[:4000]
+for probe in ("linear", "boosting"):
+    print(leakage(T_new, sex[half:][:4000], probe=probe, cv=3, random_state=0))
+
+# %%
+# What to take away
+# -----------------
+# - Arrays stay where they are; nothing else in your code changes.
+# - Time grows with the square and the cube of the number of features. Where the picture above shows
+#   milliseconds, a GPU has nothing to win.
+# - Single precision is enough: the groups' means differ by rounding. A model that is not linear
+#   still sees what it saw.
+#
+# Measured on one NVIDIA H200, with versions and dates, and ``python -m benchmarks.gpu`` for your
+# own: :doc:`/scale`.

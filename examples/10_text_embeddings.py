@@ -1,0 +1,283 @@
+"""
+Does a language model's embedding know the gender?
+==================================================
+
+Yes, perfectly, where a text says *she* or *he*: a linear model reads it from texts it has never
+seen. Making the means of the two groups equal hides it in texts worded like those the map was
+fitted to, and not in others, because *she*, *her* and *woman* are not one direction but several.
+Equal means *within each wording* hide it in new wordings as well. First names and typical
+occupations still give people away.
+
+The embedding is real and works offline: ``wordllama`` (``pip install wordllama``) brings 256
+numbers per token, distilled from large language models; a text is the average of its tokens.
+That makes it the easy case. In a model with attention, a pronoun changes its neighbours, too.
+"""
+
+# %%
+# Texts that differ in the gender only
+# ------------------------------------
+# Short profiles from 80 occupations and 16 wordings, **each written twice**, once with *she* and
+# once with *he*. So whatever differs between the two groups is the gender, not the occupation.
+from itertools import product
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import wordllama
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_score
+from sklearn.svm import SVC
+
+from fairpca import FairPCA
+from fairpca.peers import INLP, LEACE, PCA, MeanProjection
+from fairpca.plots import group_legend, scatter_groups
+from fairpca.plots.style import BLACK, GROUPS, HAIR, PURPLE, RC
+
+JOBS = """nurse surgeon midwife dentist pharmacist paramedic therapist optician caregiver
+radiologist teacher professor librarian tutor principal lecturer nanny coach headmaster researcher
+carpenter plumber electrician welder mechanic roofer bricklayer painter locksmith tailor accountant
+secretary receptionist auditor clerk economist banker bookkeeper manager cashier programmer hacker
+administrator developer engineer analyst tester architect technician designer singer dancer actor
+novelist poet sculptor violinist photographer composer ballerina lawyer judge detective prosecutor
+soldier notary guard sheriff officer firefighter cook baker farmer butcher waiter gardener brewer
+fisher bartender shepherd"""
+TOWNS = "Lisbon Leeds Boston Nairobi Lyon Osaka Lima Turin Graz Denver Cork Ghent"
+HOBBIES = """chess jazz sailing cooking football knitting history cinema hiking poetry cars yoga
+cats dogs running opera fishing painting travel cycling gardening politics theatre swimming comics
+astronomy fashion tennis pottery birds maths boxing flowers music camping baking rugby singing
+robots skiing dancing hockey museums wine trains volunteering"""
+OCCUPATIONS, CITIES, INTERESTS = (words.split() for words in (JOBS, TOWNS, HOBBIES))
+WORDINGS = """{S} is {a_job} from {city}.
+{S} has been {a_job} for years, and {p} friends count on {o}.
+My neighbour in {city} is {a_job}; everybody likes {o}.
+{S} lives in {city} with {p} dog and works as {a_job}.
+As {a_job}, {s} earns enough for {p} hobbies.
+The {job} told us about {p} youth in {city}.
+When {s} is not at home in {city}, {s} works as {a_job}.
+People in {city} recommend {o}: an excellent {job}.
+{S} wanted to become {a_job} when {s} was a child in {city}.
+{P} colleagues call {o} the best {job} in {city}.
+{S} retired last year as {a_job} and enjoys {p} garden.
+Looking for {a_job} in {city}? Ask {o}.
+{S} moved to {city} to work as {a_job}, and {p} sister followed {o}.
+Nobody in {city} expected the {job} to win, but {s} kept {p} nerve.
+{P} days as {a_job} in {city} begin early.
+They hired {o} as {a_job}, because {s} had good references.""".splitlines()
+PRONOUNS = {
+    "she": {"S": "She", "s": "she", "o": "her", "p": "her", "P": "Her"},
+    "he": {"S": "He", "s": "he", "o": "him", "p": "his", "P": "His"},
+}
+
+
+def with_article(job):
+    return f"an {job}" if job[0] in "aeiou" else f"a {job}"
+
+
+def profile(wording, job, words, rng):
+    interests = ", ".join(rng.choice(INTERESTS, 3, replace=False))
+    said = wording.format(job=job, a_job=with_article(job), city=rng.choice(CITIES), **words)
+    return f"{said} Interests: {interests}."
+
+
+rows = []
+for (j, job), (w, wording) in product(enumerate(OCCUPATIONS), enumerate(WORDINGS)):
+    for gender, words in PRONOUNS.items():
+        same_dice = np.random.default_rng([j, w])
+        rows.append((profile(wording, job, words, same_dice), gender, job, j % 2, f"{w:02}", w % 2))
+texts = pd.DataFrame(rows, columns=["text", "gender", "job", "job_half", "wording", "wording_half"])
+gender, job, wording = (texts[name].to_numpy(str) for name in ("gender", "job", "wording"))
+print(f"{len(texts):,} texts, such as\n  {texts.text[0]}\n  {texts.text[1]}")
+
+# %%
+# Weights and tokenizer lie in the package's folder; naming it keeps the loader from the network.
+folder = Path(wordllama.__file__).parent
+llama = wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
+
+
+def embed(texts):
+    return llama.embed(list(texts)).astype(float)
+
+
+X = embed(texts.text)
+fitted = ((texts.job_half == 0) & (texts.wording_half == 0)).to_numpy()
+new_jobs = ((texts.job_half == 1) & (texts.wording_half == 0)).to_numpy()
+new_wordings = ((texts.job_half == 0) & (texts.wording_half == 1)).to_numpy()
+all_new = ((texts.job_half == 1) & (texts.wording_half == 1)).to_numpy()
+print(f"embedded: {X.shape}; maps are fitted to {fitted.sum()} texts, the rest is held out")
+
+# %%
+# What gender looks like
+# ----------------------
+# The difference between the means of *she* and *he* is a direction, and words have a place on it
+# although no pronoun is in them (left): the model has learned who is usually called what. Plain
+# PCA spreads gender over many of its components; in the two that show it most, new texts fall
+# apart (middle). Fair PCA's most telling two are on the right.
+K = 100
+towards_she = X[fitted & (gender == "she")].mean(axis=0) - X[fitted & (gender == "he")].mean(axis=0)
+place = llama.embed(OCCUPATIONS, norm=True) @ (towards_she / np.linalg.norm(towards_she))
+ends = np.argsort(place)[[*range(7), *range(-7, 0)]]
+plain = PCA(K).fit(X[fitted], sensitive_features=gender[fitted])
+fair = FairPCA(K, criterion="equalized_odds")
+fair.fit(X[fitted], wording[fitted], sensitive_features=gender[fitted])
+
+plt.rcParams.update(RC)
+he = (gender[all_new] == "he").astype(int)
+figure, panels = plt.subplots(1, 3, figsize=(9.5, 3.4), layout="constrained")
+colours = [GROUPS[0] if x > 0 else GROUPS[1] for x in place[ends]]
+panels[0].barh([OCCUPATIONS[i] for i in ends], place[ends], color=colours)
+panels[0].set_title("Occupations on the pronouns' direction", loc="left", weight="bold")
+panels[0].set_xlabel("he  ←  cosine  →  she")
+panels[0].tick_params(axis="y", length=0)
+for axes, name, model in zip(panels[1:], ("Plain PCA", "Fair PCA"), (plain, fair), strict=True):
+    T = model.transform(X[all_new])
+    telling = np.argsort([-abs(np.corrcoef(column, he)[0, 1]) for column in T.T])[:2]
+    scatter_groups(axes, T[:, telling], he)
+    axes.set_title(f"{name}, new texts", loc="left", weight="bold")
+    axes.set(xlabel=f"component {telling[0] + 1}", ylabel=f"component {telling[1] + 1}")
+group_legend(panels[1], {0: "she", 1: "he"})
+plt.show()
+
+# %%
+# Who can still read it?
+# ----------------------
+# Two readers, a linear one and a support vector machine with a Gaussian kernel, are trained and
+# scored on texts that no map was fitted to, and are scored on occupations they were not trained
+# on. Once the wordings are those of the fit, once others.
+#
+# ``FairPCA`` reduces to 100 components. ``MeanProjection`` and ``LEACE`` keep all 256, so that
+# what comes after them need not change; ``INLP`` drops 16 directions. All know the gender only.
+# The last two rows know the wording, too. ``criterion="equalized_odds"`` makes means equal within
+# each class of ``y``, and ``y`` may be anything, here the wording. For LEACE the same is a numeric
+# attribute per wording: +1/2 for *she*, -1/2 for *he*, 0 in other wordings.
+LINEAR, KERNEL = LogisticRegression(C=100, max_iter=3000), SVC(C=10)
+within = np.where(gender == "she", 0.5, -0.5)[:, None] * (wording[:, None] == np.unique(wording))
+
+
+def recognised(reader, T, z, groups=None):
+    folds = StratifiedKFold(4, shuffle=True, random_state=0) if groups is None else GroupKFold(4)
+    return cross_val_score(reader, T, z, groups=groups, cv=folds, scoring="roc_auc").mean()
+
+
+def occupation_found(transform):
+    model = LINEAR.fit(transform(X[fitted]), job[fitted])
+    return model.score(transform(X[new_wordings]), job[new_wordings])
+
+
+def measure(transform):
+    numbers = {"numbers": transform(X[:1]).shape[1]}
+    for texts_of, mask in {"same wordings": new_jobs, "new wordings": all_new}.items():
+        T, z = transform(X[mask]), gender[mask] == "she"
+        numbers[f"{texts_of}, linear"] = recognised(LINEAR, T, z, job[mask])
+        numbers[f"{texts_of}, kernel"] = recognised(KERNEL, T, z, job[mask])
+    return numbers | {"occupation": occupation_found(transform)}
+
+
+known = {"sensitive_features": gender[fitted]}
+in_wordings = {"sensitive_features": within[fitted][:, ::2]}  # every other wording is fitted
+LEACE_WITHIN, FAIR_WITHIN = "LEACE within wordings", "FairPCA within wordings"
+maps = {
+    "as given": lambda rows: rows,
+    "PCA": plain.transform,
+    "MeanProjection": MeanProjection().fit(X[fitted], **known).transform,
+    "LEACE": LEACE().fit(X[fitted], **known).transform,
+    "INLP": INLP(256 - 16, keep="variance").fit(X[fitted], **known).transform,
+    "FairPCA": FairPCA(K).fit(X[fitted], **known).transform,
+    LEACE_WITHIN: LEACE().fit(X[fitted], **in_wordings).transform,
+    FAIR_WITHIN: fair.transform,
+}
+table = pd.DataFrame({name: measure(transform) for name, transform in maps.items()}).T
+print("AUC for the gender (0.50 = guessing), and share of occupations found among 40")
+print(table.round(2).astype({"numbers": int}).to_string())
+
+# %%
+figure, panels = plt.subplots(1, 2, figsize=(9.5, 3.2), sharey=True, layout="constrained")
+for axes, texts_of in zip(panels, ("same wordings", "new wordings"), strict=True):
+    axes.axvline(0.5, color=HAIR, linewidth=6, zorder=0)
+    for reader, colour, marker in (("linear", BLACK, "o"), ("kernel", PURPLE, "^")):
+        aucs = table[f"{texts_of}, {reader}"]
+        axes.plot(aucs, aucs.index, marker, color=colour, markersize=8, label=f"{reader} reader")
+    axes.set_title(f"New occupations, {texts_of}", loc="left", weight="bold")
+    axes.set(xlabel="gender recognised (AUC)", xlim=(0.45, 1.03))
+    axes.tick_params(axis="y", length=0)
+panels[0].invert_yaxis()
+panels[0].legend(loc="lower right")
+plt.show()
+
+# %%
+# With one direction removed, the linear reader is at 0.50 where wordings are known, and comes back
+# where they are new. The kernel reader never left. Within wordings, both are gone, in new ones too:
+# the pronouns' directions are removed one by one, and in an average of tokens nothing else knows
+# them. Do not expect that much of a model with attention; measure. Occupations are found as before.
+#
+# Neighbours
+# ----------
+# The nearest texts by cosine, mean subtracted. Before, company is of the same gender; after, the
+# two versions of a text are the same point.
+plain_texts = [f"{s} is {with_article(o)}." for o in OCCUPATIONS for s in ("She", "He")]
+short = embed(plain_texts)
+for query in ("She is a nurse.", "He is a programmer."):
+    for name in ("as given", FAIR_WITHIN):
+        T = maps[name](short)
+        T = (T - T.mean(axis=0)) / np.linalg.norm(T - T.mean(axis=0), axis=1, keepdims=True)
+        nearest = np.argsort(-T @ T[plain_texts.index(query)], kind="stable")[:7]
+        others = [plain_texts[i].rstrip(".") for i in nearest if plain_texts[i] != query]
+        print(f"{query:20} {name:24} {'; '.join(others[:5])}")
+
+# %%
+# What is not removed
+# -------------------
+# *Names.* Nobody said that Mary is a name. The maps above, on texts with names and no pronouns:
+NAMES = {
+    "she": "Mary Anna Sofia Fatima Linda Olga Grace Julia Carmen Yuki Emma Sarah Laura Nina",
+    "he": "John Peter Omar Carlos David Ivan Frank Thomas Hans Kenji James Paul Mark Pedro",
+}
+rng = np.random.default_rng(0)
+named = [
+    (profile(WORDINGS[0], rng.choice(OCCUPATIONS), {"S": name}, rng), g)
+    for g, names in NAMES.items()
+    for name in names.split()
+    for _ in range(25)
+]
+named_texts, named_gender = (np.array(column) for column in zip(*named, strict=True))
+names = embed(named_texts)
+for name in ("as given", LEACE_WITHIN, FAIR_WITHIN):
+    auc = recognised(LINEAR, maps[name](names), named_gender == "she")
+    print(f"names, {name:24} AUC {auc:.2f}")
+
+# %%
+# *Stereotypes.* In the world, nurses are mostly called she. Let the occupations on the *she* side
+# of the first picture be 85 % women and the others 15 %, and let every person be met once. Then
+# the occupation tells the gender, whatever was done to pronouns. Adding such people to the rows of
+# the fit, as one more class of ``y``, makes women and men have the same mean *occupation*, too.
+share = dict(zip(OCCUPATIONS, np.where(place > np.median(place), 0.85, 0.15), strict=True))
+she = rng.random(len(X) // 2) < [share[name] for name in job[::2]]
+met = np.repeat(she, 2) == (gender == "she")  # of the two versions of a text, one
+pairs = np.flatnonzero(texts.wording_half == 0)
+people, new = pairs[met[pairs]], met & (texts.wording_half == 1)
+fits = {
+    "nothing": None,
+    "pairs": (pairs, wording[pairs]),
+    "pairs and people": (np.append(pairs, people), [*wording[pairs], *len(people) * ["world"]]),
+}
+for name, rows_and_classes in fits.items():
+    T = X[new]
+    if rows_and_classes is not None:
+        chosen, classes = rows_and_classes
+        model = FairPCA(128, criterion="equalized_odds")
+        T = model.fit(X[chosen], classes, sensitive_features=gender[chosen]).transform(X[new])
+    aucs = [recognised(reader, T, gender[new] == "she") for reader in (LINEAR, KERNEL)]
+    print(f"fitted to {name:16} linear reader {aucs[0]:.2f}, kernel reader {aucs[1]:.2f}")
+
+# %%
+# What to take away
+# -----------------
+# - An embedding knows what its texts say, and where words stand without being said.
+# - Fit to texts like those that come later, in all their wordings, and test on wordings and
+#   occupations that were held out; one direction is not "the gender".
+# - Pairs remove the word and keep the world; rows as they come remove part of the world, too. Which
+#   of the two is meant is a decision, not a default.
+# - Equal means do not hide what a non-linear model can see. Ask one.
+#
+# Where this goes in a pipeline: :doc:`/guide/language_models`. What the alternatives promise:
+# :doc:`/peers/README`.

@@ -1,0 +1,145 @@
+"""
+What is in a saved model, and does it run elsewhere?
+====================================================
+
+Numbers and text: a matrix, sums over groups, and what was learned about the columns. No pickle, a
+checksum that refuses a file with one flipped bit, and no row of the training data, except for
+kernels: the picture below shows which files hold how many. The model runs without fairpca, too:
+the ONNX file gives the same numbers, from the raw columns on.
+"""
+
+# %%
+# From a table to a file
+# ----------------------
+# Mortgage applications with numbers, a category and gaps. :func:`fairpca.fit_table` learns how to
+# make numbers of the columns and then fits fair PCA. Race is needed here, and never again.
+import subprocess
+import sys
+import tempfile
+import textwrap
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import onnxruntime
+import pandas as pd
+
+import fairpca
+from fairpca import FairKernelPCA, FairPCA
+from fairpca.datasets import load_loanapp
+from fairpca.peers import LEACE
+from fairpca.persistence import ModelFileError, export_onnx, model_card
+from fairpca.plots.style import BLUE, RC, VERMILLION
+
+loans = load_loanapp(sensitive=["race"])
+table = loans.features.assign(race=loans.sensitive["race"], approved=loans.target)
+table["married"] = table["married"].map({1.0: "yes", 0.0: "no"})
+later = np.random.default_rng(0).random(len(table)) < 0.4
+train, new = table[~later], table[later].drop(columns=["race", "approved"])
+model = fairpca.fit_table(train, "race", "approved", n_components=10)
+
+scratch = tempfile.TemporaryDirectory()
+path = Path(scratch.name) / "model.fairpca"
+model.save(path)
+print(f"{path.stat().st_size:,} bytes, from {len(train):,} rows x {train.shape[1]} columns")
+
+# %%
+# Loading gives the same bits, and executes nothing.
+again = fairpca.load(path)
+print("same bits:", np.array_equal(again.transform(new), model.transform(new)))
+
+# %%
+# ``fairpca inspect model.fairpca`` checks that a file is whole and prints what it says of itself:
+command = [sys.executable, "-m", "fairpca", "inspect", str(path)]
+print(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.rstrip())
+
+# %%
+# One bit of damage, anywhere, and it is refused:
+damaged = bytearray(path.read_bytes())
+damaged[len(damaged) // 2] ^= 1
+(Path(scratch.name) / "damaged.fairpca").write_bytes(damaged)
+try:
+    fairpca.load(Path(scratch.name) / "damaged.fairpca")
+except ModelFileError as error:
+    print(str(error).replace(scratch.name, "..."))
+
+# %%
+# The model card
+# --------------
+# ``fairpca fit`` writes it beside the model: for the person who is to rely on it. Its first half:
+card = model_card(model)
+for line in card[: card.index("## Numbers")].splitlines():
+    print(textwrap.fill(line, 96, subsequent_indent="  "))
+
+# %%
+# Who keeps rows of the training data?
+# ------------------------------------
+# Look for the bytes of every training row in the file of each kind of model. Linear maps hold sums
+# over rows and no row; a kernel needs rows to compare with, all of them or its landmarks; random
+# features need none. Mind that sums are not a promise of privacy: the mean of a group of one *is*
+# its row.
+X = np.ascontiguousarray(loans.features.fillna(loans.features.mean()).to_numpy())[~later]
+X, race = (X - X.mean(axis=0)) / X.std(axis=0), loans.sensitive["race"].to_numpy(str)[~later]
+kinds = {
+    "FairPCA": FairPCA(10),
+    "LEACE": LEACE(),
+    "FairKernelPCA, exact": FairKernelPCA(10),
+    "FairKernelPCA, Nystroem": FairKernelPCA(10, approximation="nystroem", random_state=0),
+    "FairKernelPCA, random features": FairKernelPCA(
+        10, approximation="random_features", random_state=0
+    ),
+}
+found = []
+for name, estimator in kinds.items():
+    fairpca.save(estimator.fit(X, sensitive_features=race), path)
+    content = path.read_bytes()
+    rows = sum(row.tobytes() in content for row in X)
+    found.append({"model": name, "KB": len(content) / 1000, "training rows in the file": rows})
+found = pd.DataFrame(found).set_index("model")
+print(found.round(0).astype(int).to_string())
+
+# %%
+plt.rcParams.update(RC)
+figure, axes = plt.subplots(figsize=(8, 2.6), layout="constrained")
+holds = found["training rows in the file"]
+bars = axes.barh(found.index, found["KB"], color=[VERMILLION if n else BLUE for n in holds])
+said = [f" {n:,} of {len(X):,} rows" if n else " no row" for n in holds]
+axes.bar_label(bars, said, padding=3)
+axes.set(xscale="log", xlabel="size of the file in KB", xlim=(10, 30 * found["KB"].max()))
+axes.set_title("Rows of the training data in a saved model", loc="left", weight="bold")
+axes.invert_yaxis()
+axes.tick_params(axis="y", length=0)
+plt.show()
+
+# %%
+# The same numbers without fairpca
+# --------------------------------
+# The graph of a table's model starts at the columns, one input each: numbers, where NaN is missing,
+# and texts, where "" is. In between it computes in double precision; with ``dtype="float64"`` what
+# goes in and out is double, too. On applicants that nobody has fitted anything to:
+expected = model.transform(new)
+for dtype in ("float32", "float64"):
+    export_onnx(model, Path(scratch.name) / "model.onnx", dtype=dtype)
+    session = onnxruntime.InferenceSession(Path(scratch.name) / "model.onnx")
+    columns = {
+        entry.name: new[entry.name].fillna("").to_numpy(object)[:, None]
+        if entry.type == "tensor(string)"
+        else new[entry.name].to_numpy(dtype)[:, None]
+        for entry in session.get_inputs()
+    }
+    (T,) = session.run(None, columns)
+    difference = np.abs(T - expected).max() / expected.std()
+    print(f"{dtype}: {T.shape}, largest difference {difference:.0e} standard deviations")
+    assert difference < (1e-5 if dtype == "float32" else 1e-12)
+
+# %%
+# What to take away
+# -----------------
+# - ``save`` and ``load`` keep every bit and run no code; what is damaged is refused.
+# - Give a kernel model to nobody who may not have the data, or use random features.
+# - A card says what a model promises on its training rows. What new rows give away, to a linear
+#   or to another reader, is measured: :doc:`/audit`.
+# - ``fairpca export model.fairpca --to onnx`` does the last step from the command line.
+#
+# The format, byte by byte, and PyTorch: :doc:`/models`.
+scratch.cleanup()

@@ -1,0 +1,220 @@
+"""Every public name is explained, has an example that runs, and is in the reference."""
+
+import ast
+import builtins
+import doctest
+import importlib
+import inspect
+import pkgutil
+import re
+import warnings
+from pathlib import Path
+
+import pytest
+from numpydoc.docscrape import get_doc_object
+from numpydoc.validate import validate
+
+import fairpca
+from documentation.page_code import run_page
+from documentation.public_names import (
+    EXPORTED_BY_FAIRPCA,
+    INTERNAL,
+    PACKAGES,
+    public_members,
+    public_names,
+)
+
+REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
+PUBLIC = public_names()
+
+EXPLAINED = {
+    "GL06": "a section that numpydoc does not know",
+    "GL07": "sections out of order",
+    "GL08": "no docstring",
+    "SS03": "a first line without a full stop",
+    "SS06": "a first sentence of several lines",
+    "PR01": "a parameter that is not documented",
+    "PR02": "a documented parameter that does not exist",
+    "RT01": "no Returns",
+    "YD01": "no Yields",
+    "SA04": "something under See Also without a word why",
+}
+
+NEEDS_DATA = ["adult", "bank", "compas", "fairface", "german", "lee2022"]
+"""Modules of `fairpca.datasets` whose examples need files that are not in the package."""
+
+CAUGHT_BY_THEIR_BASE = {
+    "DeviceError",
+    "Refusal",  # of the command line, which says it and exits
+    "SparkColumnsError",
+    "UnknownQuestionError",
+    "UnpairedRowsError",
+}
+"""Errors without a public name: they are `FairPCAError` and `ValueError` to their users."""
+
+
+def faults(public):
+    """Return what is missing in a docstring; a method that takes nothing may say it in a line."""
+    # By the object: numpydoc would take the name for that of the module, where both are the same.
+    checked = validate(get_doc_object(public.thing))
+    is_method = inspect.isfunction(public.thing) or inspect.ismethod(public.thing)
+    takes = set(inspect.signature(public.thing).parameters) - {"self"} if is_method else ()
+    needed = EXPLAINED if takes else EXPLAINED.keys() - {"RT01"}
+    return [f"{public.path}: {code} {text}" for code, text in checked["errors"] if code in needed]
+
+
+def examples_of(thing):
+    return doctest.DocTestParser().get_examples(inspect.getdoc(thing) or "")
+
+
+def names_from_nowhere(thing):
+    """Return the names that the examples of a docstring use without having defined them."""
+    tree = ast.parse("".join(example.source for example in examples_of(thing)))
+    nodes = list(ast.walk(tree))
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    known = {node.id for node in names if not isinstance(node.ctx, ast.Load)} | set(dir(builtins))
+    known |= {alias.asname or alias.name for node in nodes for alias in getattr(node, "names", [])}
+    known |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    defining = (ast.FunctionDef, ast.ClassDef, ast.ExceptHandler)
+    known |= {node.name for node in nodes if isinstance(node, defining)}
+    return {node.id for node in names} - known
+
+
+def listed_in_the_reference():
+    """Return the names in the tables that make a page for each of them."""
+    listed = []
+    for page in REFERENCE.glob("*.md"):
+        module = ""
+        for line in page.read_text(encoding="utf-8").splitlines():
+            if named := re.fullmatch(r"\.\. (?:current)?module:: (\S+)", line):
+                module = named[1]
+            elif named := re.fullmatch(r"   (\w+)|\.\. py:data:: (\w+)", line):
+                listed.append(f"{module}.{named[1] or named[2]}")
+            elif named := re.fullmatch(r"   ~([\w.]+)", line):
+                listed.append(named[1])
+    return listed
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_public_name_is_explained(package):
+    names = [public for public in PUBLIC if public.path.rpartition(".")[0] == package]
+    assert [
+        fault
+        for public in names
+        if public.is_documented_by_itself
+        for one in [public, *public_members(public)]
+        for fault in faults(one)
+    ] == []
+
+
+def test_every_public_class_and_function_has_an_example():
+    assert [
+        public.path
+        for public in PUBLIC
+        if public.is_documented_by_itself
+        and ("Examples\n---" not in inspect.getdoc(public.thing) or not examples_of(public.thing))
+    ] == []
+
+
+def test_examples_can_be_copied_as_they_are():
+    assert {
+        public.path: missing
+        for public in PUBLIC
+        if public.is_documented_by_itself and (missing := names_from_nowhere(public.thing))
+    } == {}
+
+
+def test_examples_are_skipped_only_where_they_need_data():
+    skipped = {
+        public.thing.__module__
+        for public in PUBLIC
+        if public.is_documented_by_itself
+        and any(doctest.SKIP in example.options for example in examples_of(public.thing))
+    }
+    assert skipped == {f"fairpca.datasets.{name}" for name in [*NEEDS_DATA, "celeba"]}
+
+
+@pytest.mark.parametrize("name", NEEDS_DATA)
+def test_examples_that_need_data_run_where_the_data_are(name, data_folder):
+    module = importlib.import_module(f"fairpca.datasets.{name}")
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    for test in doctest.DocTestFinder().find(module):
+        for example in test.examples:
+            example.options.pop(doctest.SKIP, None)
+        said = []
+        runner.run(test, out=said.append)
+        assert not said, "".join(said)
+    assert runner.summarize(verbose=False).attempted > 0
+
+
+def test_constants_have_an_example_on_their_page():
+    pages = {page: page.read_text(encoding="utf-8") for page in REFERENCE.glob("*.md")}
+    for public in PUBLIC:
+        if not public.is_documented_by_itself:
+            package, _, name = public.path.rpartition(".")
+            shown = rf"from {package} import [^`]*\b{name}\b[^`]*```\n\n```text"
+            assert any(re.search(shown, text) for text in pages.values()), public.path
+
+
+WITH_CODE = [page for page in REFERENCE.glob("*.md") if "```python" in page.read_text("utf-8")]
+
+
+@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.stem)
+def test_the_code_of_a_page_prints_what_the_page_shows(page):
+    for block in run_page(page):
+        assert block.printed == block.shown, f"{page.name}, line {block.line}"
+
+
+def test_every_public_name_has_its_place_in_the_reference_and_only_one():
+    assert sorted(listed_in_the_reference()) == sorted(public.path for public in PUBLIC)
+
+
+def test_a_package_is_public_or_internal_on_purpose():
+    found = {module.name for module in pkgutil.iter_modules(fairpca.__path__)} - {"__main__"}
+    decided = {package.partition(".")[2] for package in PACKAGES if "." in package}
+    assert found == decided | INTERNAL | EXPORTED_BY_FAIRPCA
+
+
+@pytest.mark.parametrize("name", sorted(EXPORTED_BY_FAIRPCA - {"errors"}))
+def test_what_these_packages_export_has_a_name_in_fairpca(name):
+    module = importlib.import_module(f"fairpca.{name}")
+    assert set(module.__all__) <= set(fairpca.__all__)
+
+
+def test_whatever_can_be_caught_has_a_public_name():
+    sources = Path(fairpca.__file__).parent.rglob("*.py")
+    defined = re.compile(r"^class (\w+)\(\w*(?:Error|Warning)\b", flags=re.MULTILINE)
+    found = {name for file in sources for name in defined.findall(file.read_text("utf-8"))}
+    assert found - {public.path.rpartition(".")[2] for public in PUBLIC} == CAUGHT_BY_THEIR_BASE
+
+
+def test_the_page_of_the_commands_is_what_they_declare():
+    from fairpca.cli.reference_page import command_line_page
+
+    page = (REFERENCE / "command_line.md").read_text(encoding="utf-8")
+    assert page.rstrip() == command_line_page()
+
+
+def test_the_page_of_the_commands_has_every_option_of_their_help():
+    from typer.testing import CliRunner
+
+    from fairpca.cli.app import app
+
+    sections = re.split(
+        r"^## fairpca ", (REFERENCE / "command_line.md").read_text("utf-8"), flags=re.MULTILINE
+    )
+    assert len(sections) == 1 + len(app.registered_commands)
+    for section in sections[1:]:
+        command = section.split()[0]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # typer's own, in some versions
+            shown = CliRunner().invoke(app, [command, "--help"], env={"TERMINAL_WIDTH": "200"})
+        helped = set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", shown.output.split("Examples")[0]))
+        named = {
+            option
+            for cell in re.findall(r"^\| ([^|]*) \|", section, flags=re.MULTILINE)
+            for option in re.findall(r"`(--?[a-z][a-z-]*)", cell)
+        }
+        assert named >= {"--force", "--quiet", "--json"} & helped
+        assert helped - named <= {"--help"}, command
+        assert named <= helped, command
