@@ -38,6 +38,14 @@ autodoc_typehints = "none"  # numpydoc's sections say it in words
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 templates_path = ["_templates"]
+default_role = "py:obj"  # `FairPCA` in a docstring is code, and a link where there is a page
+smartquotes = False  # a default is "auto", with quotes that can be typed
+toc_object_entries_show_parents = "hide"
+# Names that differ in case alone need pages that differ where file names do not know cases.
+autosummary_filename_map = {
+    "fairpca.Audit": "fairpca.Audit-class",
+    "fairpca.metrics.Leakage": "fairpca.metrics.Leakage-class",
+}
 
 # Gallery: every numbered script runs in the build; one that fails, fails the build.
 sphinx_gallery_conf = {
@@ -70,7 +78,7 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {"start": [], "benchmarks": [], "changelog": []}
+html_sidebars = {"start": [], "benchmarks": [], "paper_to_code": []}
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 

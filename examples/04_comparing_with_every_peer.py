@@ -45,9 +45,9 @@ METHODS = {
     "FairKernelPCA": FairKernelPCA(K),
     "Kernel SAL": peers.KernelSAL(n_components=K),
     "FPCA": peers.FPCA(K),
-    "MbF-PCA": peers.MbFPCA(K),
+    "MbF-PCA": peers.MbFPCA(K, n_init=1),
     "INLP": peers.INLP(K),
-    "R-LACE": peers.RLACE(K, max_iter=3_000),
+    "R-LACE": peers.RLACE(K),
     "SAL": peers.SAL(),
     "Mean projection": peers.MeanProjection(),
     "LEACE": peers.LEACE(),
@@ -83,7 +83,9 @@ def decide(method, X, X_new, fit, hold):
 
 def measure(method, X, X_new, fit, hold):
     start = time.process_time()
-    method.fit(X, y[fit], sensitive_features=race[fit])
+    with warnings.catch_warnings():  # INLP says that it stops early, since it is done
+        warnings.simplefilter("ignore", peers.NothingLeftToRemoveWarning)
+        method.fit(X, y[fit], sensitive_features=race[fit])
     seconds = time.process_time() - start
     decided, T_new = decide(method, X, X_new, fit, hold)
     for reader in READERS if T_new is not None else ():
@@ -98,16 +100,16 @@ def measure(method, X, X_new, fit, hold):
 READERS = {"race, linear": "linear", "race, trees": "boosting"}
 measured = []
 thirds = StratifiedShuffleSplit(n_splits=2, test_size=1 / 3, random_state=0)
-warnings.simplefilter("ignore", peers.NothingLeftToRemoveWarning)  # INLP stops early: it is done
 for fit, hold in thirds.split(y, np.char.add(y.astype(str), race)):
-    prepare = make_pipeline(SimpleImputer(), StandardScaler()).fit(loans.features.iloc[fit])
-    X, X_new = (prepare.transform(loans.features.iloc[rows]) for rows in (fit, hold))
+    prepare = make_pipeline(SimpleImputer(), StandardScaler())
+    X = prepare.fit_transform(loans.features.iloc[fit])
+    X_new = prepare.transform(loans.features.iloc[hold])
     for name, method in METHODS.items():
         measured.append({"method": name} | dict(measure(method, X, X_new, fit, hold)))
 table = pd.DataFrame(measured).groupby("method", sort=False).mean().rename_axis(None)
 luck = table.pop("luck").mean()
 print(table.round(2).to_string(na_rep="-"))
-print(f"\nOn one third, luck reaches {luck:.2f}: smaller differences than that mean little.")
+print(f"\nOn one third, luck alone reaches {luck:.2f}: small differences mean little.")
 
 # %%
 # The same as a picture
@@ -118,15 +120,16 @@ plt.rcParams.update(RC)
 PURPLE = "#8E5BA8"
 places = np.arange(len(table))
 figure, panels = plt.subplots(
-    1, 3, figsize=(8.5, 5.4), sharey=True, layout="constrained", width_ratios=[1.6, 1, 1]
+    1, 3, figsize=(8.5, 5.4), sharey=True, width_ratios=[3, 2, 2]
 )
+figure.set_layout_engine("constrained")
 seen, task, cost = panels
 seen.axvspan(1 - luck, luck, color=HAIR, alpha=0.6, linewidth=0)
-seen.hlines(places, table["race, linear"], table["race, trees"], color=FAINT, linewidth=1)
+seen.hlines(places, table["race, linear"], table["race, trees"], color=FAINT)
 seen.plot(table["race, linear"], places, "o", color=INK, label="linear model")
 seen.plot(table["race, trees"], places, "^", color=PURPLE, label="boosted trees")
 seen.set_title("Race recognised (AUC)", loc="left")
-seen.legend(loc="lower right")
+seen.legend(loc="upper right")
 task.plot(table["task"], places, "D", color=BLUE)
 task.set_title("Task (balanced accuracy)", loc="left")
 cost.plot(table["seconds"].clip(lower=1e-3), places, "s", color=GREEN)
@@ -140,16 +143,15 @@ seen.invert_yaxis()
 plt.show()
 
 # %%
-# Four things to see, each checked when this page is built:
-trees, linear = table["race, trees"], table["race, linear"]
+# Four things to see, each checked when this page is built. Equal means hide race from a linear
+# model; erasers do not hide it from trees; one of them tells trees everything; and whatever hides
+# race costs some of the task.
+trees, linear, task = table["race, trees"], table["race, linear"], table["task"]
 erasers = ["SAL", "Mean projection", "LEACE", "SPLINCE"]
-assert linear["FairPCA"] < luck < linear["PCA"]  # equal means hide race from a linear model,
-assert trees[erasers].min() > trees["PCA"] - 0.05  # erasers do not hide it from trees,
-assert trees["Oracle LEACE"] > 0.95  # this one tells trees everything,
-assert (
-    table["task"].drop(["PCA", "Kernel PCA", "Samadi's PCA", "Balanced PCA"]).max()
-    < table["task"].max()
-)  # and all cost.
+assert linear["FairPCA"] < luck < linear["PCA"]
+assert trees[erasers].min() > trees["PCA"] - 0.05
+assert trees["Oracle LEACE"] > 0.95
+assert task.iloc[4:].max() < task.iloc[:4].max()
 
 # %%
 # Oracle LEACE moves each group by its own amount. Where features are counts or zeros and ones, the

@@ -63,9 +63,11 @@ def make(part):
 
 
 parts = [dask.delayed(make, nout=2)(part) for part in range(PARTS)]
-X = da.concatenate([da.from_delayed(part[0], (ROWS, FEATURES), float) for part in parts])
+X = da.concatenate(
+    [da.from_delayed(part[0], (ROWS, FEATURES), float) for part in parts]
+)
 groups = da.concatenate([da.from_delayed(part[1], (ROWS,), "<U1") for part in parts])
-print(X)
+print(f"{type(X).__name__} of shape {X.shape} in {X.numblocks[0]} parts")
 
 # %%
 # The fit, and who did what
@@ -78,15 +80,27 @@ plt.rcParams.update(RC)
 figure, axes = plt.subplots(figsize=(8, 1.9), layout="constrained")
 lanes = {worker: lane for lane, worker in enumerate(sorted(client.nthreads()))}
 began = min(task["startstops"][0]["start"] for task in stream.data)
-for word, colour, label in (("make", GREY, "make the rows"), ("fairpca", BLUE, "add them up")):
+for word, colour, label in (
+    ("make", GREY, "make the rows"),
+    ("fairpca", BLUE, "add them up"),
+):
     bars = [
         (lanes[task["worker"]], span["start"] - began, span["stop"] - span["start"])
         for task in stream.data
         for span in task["startstops"]
-        if str(task["key"]).lstrip("('").startswith(word) and span["action"] == "compute"
+        if str(task["key"]).lstrip("('").startswith(word)
+        and span["action"] == "compute"
     ]
     lane, start, length = np.transpose(bars)
-    axes.barh(lane, length, left=start, height=0.7, color=colour, edgecolor="white", label=label)
+    axes.barh(
+        lane,
+        length,
+        left=start,
+        height=0.7,
+        color=colour,
+        edgecolor="white",
+        label=label,
+    )
 axes.set_yticks(list(lanes.values()), [f"worker {lane + 1}" for lane in lanes.values()])
 axes.set(xlabel="seconds")
 axes.tick_params(axis="y", length=0)
@@ -132,7 +146,7 @@ for name, model in {"Dask array": fair, "Dask DataFrame": from_frame}.items():
 # ``transform`` adds to the recipe. The last three rows need the last partition only, and no other
 # is made.
 T, T_frame = fair.transform(X), from_frame.transform(frame)
-print(T)
+print(f"{type(T).__name__} of shape {T.shape} in {T.numblocks[0]} parts")
 print(type(T_frame).__name__, "with columns", *list(T_frame.columns)[:3], "...")
 with get_task_stream(client) as stream:
     print(T[-3:, :4].compute().round(2))
@@ -145,7 +159,9 @@ print("partitions made:", sum("make" in str(task["key"]) for task in stream.data
 new, new_groups = make(PARTS)
 T_new = fair.transform(new[:4000])
 for probe in ("linear", "boosting"):
-    print(leakage(T_new, new_groups[:4000], probe=probe, cv=3, random_state=0))
+    found = leakage(T_new, new_groups[:4000], probe=probe, cv=3, random_state=0)
+    luck = found.chance_interval[1]
+    print(f"{probe:8} reader: AUC {found.auc:.2f}, luck reaches {luck:.2f}")
 client.close()
 cluster.close()
 

@@ -76,7 +76,9 @@ def with_article(job):
 
 def profile(wording, job, words, rng):
     interests = ", ".join(rng.choice(INTERESTS, 3, replace=False))
-    said = wording.format(job=job, a_job=with_article(job), city=rng.choice(CITIES), **words)
+    said = wording.format(
+        job=job, a_job=with_article(job), city=rng.choice(CITIES), **words
+    )
     return f"{said} Interests: {interests}."
 
 
@@ -84,9 +86,22 @@ rows = []
 for (j, job), (w, wording) in product(enumerate(OCCUPATIONS), enumerate(WORDINGS)):
     for gender, words in PRONOUNS.items():
         same_dice = np.random.default_rng([j, w])
-        rows.append((profile(wording, job, words, same_dice), gender, job, j % 2, f"{w:02}", w % 2))
-texts = pd.DataFrame(rows, columns=["text", "gender", "job", "job_half", "wording", "wording_half"])
-gender, job, wording = (texts[name].to_numpy(str) for name in ("gender", "job", "wording"))
+        rows.append(
+            (
+                profile(wording, job, words, same_dice),
+                gender,
+                job,
+                j % 2,
+                f"{w:02}",
+                w % 2,
+            )
+        )
+texts = pd.DataFrame(
+    rows, columns=["text", "gender", "job", "job_half", "wording", "wording_half"]
+)
+gender, job, wording = (
+    texts[name].to_numpy(str) for name in ("gender", "job", "wording")
+)
 print(f"{len(texts):,} texts, such as\n  {texts.text[0]}\n  {texts.text[1]}")
 
 # %%
@@ -104,39 +119,54 @@ fitted = ((texts.job_half == 0) & (texts.wording_half == 0)).to_numpy()
 new_jobs = ((texts.job_half == 1) & (texts.wording_half == 0)).to_numpy()
 new_wordings = ((texts.job_half == 0) & (texts.wording_half == 1)).to_numpy()
 all_new = ((texts.job_half == 1) & (texts.wording_half == 1)).to_numpy()
-print(f"embedded: {X.shape}; maps are fitted to {fitted.sum()} texts, the rest is held out")
+print(
+    f"embedded: {X.shape}; maps are fitted to {fitted.sum()} texts, the rest is held out"
+)
 
 # %%
 # What gender looks like
 # ----------------------
 # The difference between the means of *she* and *he* is a direction, and words have a place on it
-# although no pronoun is in them (left): the model has learned who is usually called what. Plain
-# PCA spreads gender over many of its components; in the two that show it most, new texts fall
-# apart (middle). Fair PCA's most telling two are on the right.
+# although no pronoun is in them: the model has learned who is usually called what.
 K = 100
-towards_she = X[fitted & (gender == "she")].mean(axis=0) - X[fitted & (gender == "he")].mean(axis=0)
-place = llama.embed(OCCUPATIONS, norm=True) @ (towards_she / np.linalg.norm(towards_she))
+towards_she = X[fitted & (gender == "she")].mean(axis=0) - X[
+    fitted & (gender == "he")
+].mean(axis=0)
+place = llama.embed(OCCUPATIONS, norm=True) @ (
+    towards_she / np.linalg.norm(towards_she)
+)
 ends = np.argsort(place)[[*range(7), *range(-7, 0)]]
 plain = PCA(K).fit(X[fitted], sensitive_features=gender[fitted])
 fair = FairPCA(K, criterion="equalized_odds")
 fair.fit(X[fitted], wording[fitted], sensitive_features=gender[fitted])
 
 plt.rcParams.update(RC)
-he = (gender[all_new] == "he").astype(int)
-figure, panels = plt.subplots(1, 3, figsize=(9.5, 3.4), layout="constrained")
+figure, axes = plt.subplots(figsize=(6, 3), layout="constrained")
 colours = [GROUPS[0] if x > 0 else GROUPS[1] for x in place[ends]]
-panels[0].barh([OCCUPATIONS[i] for i in ends], place[ends], color=colours)
-panels[0].set_title("Occupations on the pronouns' direction", loc="left", weight="bold")
-panels[0].set_xlabel("he  ←  cosine  →  she")
-panels[0].tick_params(axis="y", length=0)
-for axes, name, model in zip(panels[1:], ("Plain PCA", "Fair PCA"), (plain, fair), strict=True):
+axes.barh([OCCUPATIONS[i] for i in ends], place[ends], color=colours)
+axes.set_title(
+    "Occupations on the direction of the pronouns", loc="left", weight="bold"
+)
+axes.set_xlabel("he  ←  cosine  →  she")
+axes.tick_params(axis="y", length=0)
+plt.show()
+
+# %%
+# Plain PCA spreads gender over many of its components. In the two that show it most, texts with new
+# occupations and new wordings fall apart; in fair PCA's most telling two, they do not.
+he = (gender[all_new] == "he").astype(int)
+figure, panels = plt.subplots(1, 2, figsize=(6.4, 3.3), layout="constrained")
+for axes, name, model in zip(
+    panels, ("Plain PCA", "Fair PCA"), (plain, fair), strict=True
+):
     T = model.transform(X[all_new])
     telling = np.argsort([-abs(np.corrcoef(column, he)[0, 1]) for column in T.T])[:2]
     scatter_groups(axes, T[:, telling], he)
-    axes.set_title(f"{name}, new texts", loc="left", weight="bold")
+    axes.set_title(name, loc="left", weight="bold")
     axes.set(xlabel=f"component {telling[0] + 1}", ylabel=f"component {telling[1] + 1}")
-group_legend(panels[1], {0: "she", 1: "he"})
+group_legend(panels[0], {0: "she", 1: "he"})
 plt.show()
+# sphinx_gallery_thumbnail_number = 2
 
 # %%
 # Who can still read it?
@@ -151,12 +181,20 @@ plt.show()
 # each class of ``y``, and ``y`` may be anything, here the wording. For LEACE the same is a numeric
 # attribute per wording: +1/2 for *she*, -1/2 for *he*, 0 in other wordings.
 LINEAR, KERNEL = LogisticRegression(C=100, max_iter=3000), SVC(C=10)
-within = np.where(gender == "she", 0.5, -0.5)[:, None] * (wording[:, None] == np.unique(wording))
+within = np.where(gender == "she", 0.5, -0.5)[:, None] * (
+    wording[:, None] == np.unique(wording)
+)
 
 
 def recognised(reader, T, z, groups=None):
-    folds = StratifiedKFold(4, shuffle=True, random_state=0) if groups is None else GroupKFold(4)
-    return cross_val_score(reader, T, z, groups=groups, cv=folds, scoring="roc_auc").mean()
+    folds = (
+        StratifiedKFold(4, shuffle=True, random_state=0)
+        if groups is None
+        else GroupKFold(4)
+    )
+    return cross_val_score(
+        reader, T, z, groups=groups, cv=folds, scoring="roc_auc"
+    ).mean()
 
 
 def occupation_found(transform):
@@ -165,16 +203,18 @@ def occupation_found(transform):
 
 
 def measure(transform):
-    numbers = {"numbers": transform(X[:1]).shape[1]}
+    numbers = {("", "numbers"): transform(X[:1]).shape[1]}
     for texts_of, mask in {"same wordings": new_jobs, "new wordings": all_new}.items():
         T, z = transform(X[mask]), gender[mask] == "she"
-        numbers[f"{texts_of}, linear"] = recognised(LINEAR, T, z, job[mask])
-        numbers[f"{texts_of}, kernel"] = recognised(KERNEL, T, z, job[mask])
-    return numbers | {"occupation": occupation_found(transform)}
+        numbers[texts_of, "linear"] = recognised(LINEAR, T, z, job[mask])
+        numbers[texts_of, "kernel"] = recognised(KERNEL, T, z, job[mask])
+    return numbers | {("task", "occupation"): occupation_found(transform)}
 
 
 known = {"sensitive_features": gender[fitted]}
-in_wordings = {"sensitive_features": within[fitted][:, ::2]}  # every other wording is fitted
+in_wordings = {
+    "sensitive_features": within[fitted][:, ::2]
+}  # every other wording is fitted
 LEACE_WITHIN, FAIR_WITHIN = "LEACE within wordings", "FairPCA within wordings"
 maps = {
     "as given": lambda rows: rows,
@@ -187,19 +227,24 @@ maps = {
     FAIR_WITHIN: fair.transform,
 }
 table = pd.DataFrame({name: measure(transform) for name, transform in maps.items()}).T
-print("AUC for the gender (0.50 = guessing), and share of occupations found among 40")
-print(table.round(2).astype({"numbers": int}).to_string())
+print("AUC for the gender (0.50 is guessing); share of occupations found (of 40)")
+print(table.round(2).astype({("", "numbers"): int}).to_string())
 
 # %%
-figure, panels = plt.subplots(1, 2, figsize=(9.5, 3.2), sharey=True, layout="constrained")
+figure, panels = plt.subplots(1, 2, figsize=(9, 3.2), sharey=True, layout="constrained")
+lines = np.arange(len(table))
 for axes, texts_of in zip(panels, ("same wordings", "new wordings"), strict=True):
     axes.axvline(0.5, color=HAIR, linewidth=6, zorder=0)
-    for reader, colour, marker in (("linear", BLACK, "o"), ("kernel", PURPLE, "^")):
-        aucs = table[f"{texts_of}, {reader}"]
-        axes.plot(aucs, aucs.index, marker, color=colour, markersize=8, label=f"{reader} reader")
+    for reader, colour, marker, up in (
+        ("linear", BLACK, "o", 0.12),
+        ("kernel", PURPLE, "^", -0.12),
+    ):
+        aucs, label = table[texts_of, reader], f"{reader} reader"
+        axes.plot(aucs, lines - up, marker, color=colour, markersize=7, label=label)
     axes.set_title(f"New occupations, {texts_of}", loc="left", weight="bold")
-    axes.set(xlabel="gender recognised (AUC)", xlim=(0.45, 1.03))
+    axes.set(xlabel="gender recognised (AUC)", xlim=(0.45, 1.03), yticks=lines)
     axes.tick_params(axis="y", length=0)
+panels[0].set_yticklabels(table.index)
 panels[0].invert_yaxis()
 panels[0].legend(loc="lower right")
 plt.show()
@@ -219,10 +264,12 @@ short = embed(plain_texts)
 for query in ("She is a nurse.", "He is a programmer."):
     for name in ("as given", FAIR_WITHIN):
         T = maps[name](short)
-        T = (T - T.mean(axis=0)) / np.linalg.norm(T - T.mean(axis=0), axis=1, keepdims=True)
-        nearest = np.argsort(-T @ T[plain_texts.index(query)], kind="stable")[:7]
-        others = [plain_texts[i].rstrip(".") for i in nearest if plain_texts[i] != query]
-        print(f"{query:20} {name:24} {'; '.join(others[:5])}")
+        T = (T - T.mean(axis=0)) / np.linalg.norm(
+            T - T.mean(axis=0), axis=1, keepdims=True
+        )
+        nearest = np.argsort(-T @ T[plain_texts.index(query)], kind="stable")[:5]
+        others = [plain_texts[i].rstrip(".") for i in nearest]
+        print(f"{query[:-1]}, {name}:\n   ", "; ".join(others[1:]))
 
 # %%
 # What is not removed
@@ -250,7 +297,9 @@ for name in ("as given", LEACE_WITHIN, FAIR_WITHIN):
 # of the first picture be 85 % women and the others 15 %, and let every person be met once. Then
 # the occupation tells the gender, whatever was done to pronouns. Adding such people to the rows of
 # the fit, as one more class of ``y``, makes women and men have the same mean *occupation*, too.
-share = dict(zip(OCCUPATIONS, np.where(place > np.median(place), 0.85, 0.15), strict=True))
+share = dict(
+    zip(OCCUPATIONS, np.where(place > np.median(place), 0.85, 0.15), strict=True)
+)
 she = rng.random(len(X) // 2) < [share[name] for name in job[::2]]
 met = np.repeat(she, 2) == (gender == "she")  # of the two versions of a text, one
 pairs = np.flatnonzero(texts.wording_half == 0)
@@ -258,16 +307,23 @@ people, new = pairs[met[pairs]], met & (texts.wording_half == 1)
 fits = {
     "nothing": None,
     "pairs": (pairs, wording[pairs]),
-    "pairs and people": (np.append(pairs, people), [*wording[pairs], *len(people) * ["world"]]),
+    "pairs and people": (
+        np.append(pairs, people),
+        [*wording[pairs], *len(people) * ["world"]],
+    ),
 }
 for name, rows_and_classes in fits.items():
     T = X[new]
     if rows_and_classes is not None:
         chosen, classes = rows_and_classes
         model = FairPCA(128, criterion="equalized_odds")
-        T = model.fit(X[chosen], classes, sensitive_features=gender[chosen]).transform(X[new])
+        T = model.fit(X[chosen], classes, sensitive_features=gender[chosen]).transform(
+            X[new]
+        )
     aucs = [recognised(reader, T, gender[new] == "she") for reader in (LINEAR, KERNEL)]
-    print(f"fitted to {name:16} linear reader {aucs[0]:.2f}, kernel reader {aucs[1]:.2f}")
+    print(
+        f"fitted to {name:16} linear reader {aucs[0]:.2f}, kernel reader {aucs[1]:.2f}"
+    )
 
 # %%
 # What to take away

@@ -15,8 +15,10 @@ to process faces.
 # %%
 # The pictures
 # ------------
-# FairFace (Kärkkäinen and Joo, 2021; CC BY 4.0), 1,600 faces in 32 x 32 grey pixels, from the folder
-# in ``FAIRPCA_DATA``. Without it, simple drawings take their place, and the line below says so.
+# FairFace (Kärkkäinen and Joo, 2021; CC BY 4.0): 2,000 faces in 32 x 32 grey pixels, from the
+# folder in ``FAIRPCA_DATA``. Without it, drawings take their place, and the output below says so.
+import textwrap
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -27,7 +29,7 @@ from fairpca.datasets import MissingDataError, load_fairface
 from fairpca.metrics import leakage
 from fairpca.plots.style import FAINT, RC
 
-SIZE, ROWS, K = 32, 1600, 80
+SIZE, ROWS, K = 32, 2000, 40
 
 
 def drawings(rng):
@@ -37,9 +39,13 @@ def drawings(rng):
     pictures = np.empty((ROWS, SIZE, SIZE))
     for i in range(ROWS):
         u, v = x / rng.normal(1, 0.08) + rng.normal(0, 0.06), y + rng.normal(0, 0.06)
-        picture = rng.uniform(0.1, 0.4) + rng.uniform(0.3, 0.5) * (u**2 / 0.4 + v**2 / 0.7 < 1)
+        picture = rng.uniform(0.1, 0.4) + rng.uniform(0.3, 0.5) * (
+            u**2 / 0.4 + v**2 / 0.7 < 1
+        )
         picture[(np.abs(np.abs(u) - 0.25) < 0.08) & (np.abs(v + 0.15) < 0.06)] = 0.1
-        picture[np.abs(v - 0.4 + smile[i] * 0.8 * u**2) + (np.abs(u) > 0.3) < 0.05] = 0.1
+        picture[np.abs(v - 0.4 + smile[i] * 0.8 * u**2) + (np.abs(u) > 0.3) < 0.05] = (
+            0.1
+        )
         if glasses[i]:
             picture[np.abs(np.hypot(np.abs(u) - 0.27, v + 0.15) - 0.2) < 0.05] = 0.15
         if hat[i]:
@@ -56,17 +62,18 @@ try:
     known["age"] = np.where(
         known["age"].isin(["50-59", "60-69", "more than 70"]), "50+", "under 50"
     )
-    print(f"Real faces: {faces}")
+    print(f"Real faces: {len(X):,} rows, {X.shape[1]:,} pixels;", *known.columns)
 except MissingDataError as error:
     X, known = drawings(np.random.default_rng(0))
-    print("THE DATA WERE NOT THERE: this page shows drawings, not faces.\n", error)
+    print("THE DATA WERE NOT THERE: this page shows drawings, not faces.")
+    print(textwrap.fill(str(error), 72))
 fitted, new = np.arange(1000), np.arange(1000, ROWS)
 first, *others = known.columns
 print(known[first].value_counts().to_dict())
 
 
-def show(axes, row, remark=""):
-    axes.imshow(row.reshape(SIZE, SIZE), cmap="gray", vmin=0, vmax=1)
+def show(axes, row, remark="", darkest=0.0, brightest=1.0):
+    axes.imshow(row.reshape(SIZE, SIZE), cmap="gray", vmin=darkest, vmax=brightest)
     axes.set(xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
     axes.set_xlabel(remark, color=FAINT)
@@ -79,7 +86,7 @@ plt.rcParams.update(RC)
 # -------------
 # Of the groups, over new pictures that no map was fitted to; on the fitted ones the averages after
 # fair PCA are equal to rounding. ``inverse_transform`` makes pictures of components again. The last
-# column is the difference of the two averages, ten times as strong, grey where there is none.
+# column is the difference of the two averages, five times as strong, grey where there is none.
 plain = PCA(K).fit(X[fitted])
 fair = FairPCA(K).fit(X[fitted], sensitive_features=known[first][fitted])
 in_all = FairPCA(K).fit(X[fitted], sensitive_features=known.iloc[fitted])
@@ -94,10 +101,11 @@ figure, panels = plt.subplots(3, 3, figsize=(4.8, 5), layout="constrained")
 for line, (name, version) in zip(panels, versions.items(), strict=True):
     pictures = version(X[new])
     a, b = pictures[is_a].mean(axis=0), pictures[~is_a].mean(axis=0)
-    for axes, picture in zip(line, (a, b, 0.5 + 10 * (a - b)), strict=True):
-        show(axes, picture)
+    show(line[0], a, darkest=0.2, brightest=0.6)
+    show(line[1], b, darkest=0.2, brightest=0.6)
+    show(line[2], 0.5 + 5 * (a - b))
     line[0].set_ylabel(name)
-for axes, title in zip(panels[0], (level_a, level_b, "difference x 10"), strict=True):
+for axes, title in zip(panels[0], (level_a, level_b, "difference x 5"), strict=True):
     axes.set_title(title)
 plt.show()
 
@@ -106,11 +114,14 @@ plt.show()
 # ----------
 # The directions in which pictures vary most. Plain ones show light and pose first, and gender mixed
 # into several of them; the number is the correlation with it on new faces. The fair ones are as
-# plain as they can be with no difference of the means. Below them what was taken out: one direction
-# for two groups, and one less than there are groups for each attribute when all go at once.
+# plain as they can be with no difference of the means. What was taken out is the difference in the
+# first row of the last picture: one direction for two groups. When all attributes go at once, each
+# takes one direction less than it has groups.
 in_first = is_a.astype(float)
 figure, panels = plt.subplots(2, 6, figsize=(9, 3.5), layout="constrained")
-for line, (name, model) in zip(panels, {"PCA": plain, "fair PCA": fair}.items(), strict=True):
+for line, (name, model) in zip(
+    panels, {"PCA": plain, "fair PCA": fair}.items(), strict=True
+):
     T = model.transform(X[new])
     for j, axes in enumerate(line):
         r = np.corrcoef(T[:, j], in_first)[0, 1]
@@ -127,21 +138,19 @@ print(in_all.constraint_rank_, "for", ", ".join(known.columns))
 # ----------------------
 # On the faces that no map was fitted to, cross-validated: a linear model and one with a Gaussian
 # kernel, for every attribute. One map has removed the first attribute only, one all of them.
-maps = {"PCA": plain, f"fair: {first}": fair, "fair: all": in_all}
-maps["fair: all, k = 20"] = FairPCA(20).fit(X[fitted], sensitive_features=known.iloc[fitted])
-measured = {}
+maps = {"PCA": plain, f"fair PCA, {first}": fair, "fair PCA, all three": in_all}
+readers = [(attribute, probe) for attribute in known for probe in ("linear", "kernel")]
+measured, luck = pd.DataFrame(index=pd.MultiIndex.from_tuples(readers)), {}
 for name, model in maps.items():
     T = model.transform(X[new])
-    for attribute in known:
-        for probe in ("linear", "kernel"):
-            found = leakage(
-                T, known[attribute][new], probe=probe, n_permutations=200, random_state=0
-            )
-            measured.setdefault(name, {})[attribute, probe] = found.auc
-            luck = found.chance_interval[1]
-print("AUC, 0.50 is guessing")
-print(pd.DataFrame(measured).T.round(2).to_string())
-print(f"luck reaches about {luck:.2f}")
+    for attribute, probe in readers:
+        found = leakage(
+            T, known[attribute][new], probe=probe, n_permutations=200, random_state=0
+        )
+        measured.loc[(attribute, probe), name] = found.auc
+        luck[attribute, probe] = found.chance_interval[1]
+print("AUC on new faces; 0.50 is guessing, and luck alone reaches the last column")
+print(measured.assign(luck=luck).round(2).to_string())
 
 # %%
 # New faces, with less and less

@@ -13,6 +13,7 @@ the ONNX file gives the same numbers, from the raw columns on.
 # ----------------------
 # Mortgage applications with numbers, a category and gaps. :func:`fairpca.fit_table` learns how to
 # make numbers of the columns and then fits fair PCA. Race is needed here, and never again.
+import os
 import subprocess
 import sys
 import tempfile
@@ -31,7 +32,7 @@ from fairpca.peers import LEACE
 from fairpca.persistence import ModelFileError, export_onnx, model_card
 from fairpca.plots.style import BLUE, RC, VERMILLION
 
-loans = load_loanapp(sensitive=["race"])
+loans = load_loanapp()
 table = loans.features.assign(race=loans.sensitive["race"], approved=loans.target)
 table["married"] = table["married"].map({1.0: "yes", 0.0: "no"})
 later = np.random.default_rng(0).random(len(table)) < 0.4
@@ -41,7 +42,9 @@ model = fairpca.fit_table(train, "race", "approved", n_components=10)
 scratch = tempfile.TemporaryDirectory()
 path = Path(scratch.name) / "model.fairpca"
 model.save(path)
-print(f"{path.stat().st_size:,} bytes, from {len(train):,} rows x {train.shape[1]} columns")
+print(
+    f"{path.stat().st_size:,} bytes, from {len(train):,} rows x {train.shape[1]} columns"
+)
 
 # %%
 # Loading gives the same bits, and executes nothing.
@@ -51,7 +54,11 @@ print("same bits:", np.array_equal(again.transform(new), model.transform(new)))
 # %%
 # ``fairpca inspect model.fairpca`` checks that a file is whole and prints what it says of itself:
 command = [sys.executable, "-m", "fairpca", "inspect", str(path)]
-print(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.rstrip())
+narrow = os.environ | {"COLUMNS": "72"}
+said = subprocess.run(
+    command, stdout=subprocess.PIPE, text=True, check=True, env=narrow
+)
+print(said.stdout.rstrip())
 
 # %%
 # One bit of damage, anywhere, and it is refused:
@@ -61,7 +68,7 @@ damaged[len(damaged) // 2] ^= 1
 try:
     fairpca.load(Path(scratch.name) / "damaged.fairpca")
 except ModelFileError as error:
-    print(str(error).replace(scratch.name, "..."))
+    print(textwrap.fill(str(error).replace(scratch.name, "..."), 72))
 
 # %%
 # The model card
@@ -69,7 +76,7 @@ except ModelFileError as error:
 # ``fairpca fit`` writes it beside the model: for the person who is to rely on it. Its first half:
 card = model_card(model)
 for line in card[: card.index("## Numbers")].splitlines():
-    print(textwrap.fill(line, 96, subsequent_indent="  "))
+    print(textwrap.fill(line, 72, subsequent_indent="  "))
 
 # %%
 # Who keeps rows of the training data?
@@ -78,13 +85,20 @@ for line in card[: card.index("## Numbers")].splitlines():
 # over rows and no row; a kernel needs rows to compare with, all of them or its landmarks; random
 # features need none. Mind that sums are not a promise of privacy: the mean of a group of one *is*
 # its row.
-X = np.ascontiguousarray(loans.features.fillna(loans.features.mean()).to_numpy())[~later]
-X, race = (X - X.mean(axis=0)) / X.std(axis=0), loans.sensitive["race"].to_numpy(str)[~later]
+X = np.ascontiguousarray(loans.features.fillna(loans.features.mean()).to_numpy())[
+    ~later
+]
+X, race = (
+    (X - X.mean(axis=0)) / X.std(axis=0),
+    loans.sensitive["race"].to_numpy(str)[~later],
+)
 kinds = {
     "FairPCA": FairPCA(10),
     "LEACE": LEACE(),
     "FairKernelPCA, exact": FairKernelPCA(10),
-    "FairKernelPCA, Nystroem": FairKernelPCA(10, approximation="nystroem", random_state=0),
+    "FairKernelPCA, Nystroem": FairKernelPCA(
+        10, approximation="nystroem", random_state=0
+    ),
     "FairKernelPCA, random features": FairKernelPCA(
         10, approximation="random_features", random_state=0
     ),
@@ -94,7 +108,9 @@ for name, estimator in kinds.items():
     fairpca.save(estimator.fit(X, sensitive_features=race), path)
     content = path.read_bytes()
     rows = sum(row.tobytes() in content for row in X)
-    found.append({"model": name, "KB": len(content) / 1000, "training rows in the file": rows})
+    found.append(
+        {"model": name, "KB": len(content) / 1000, "training rows in the file": rows}
+    )
 found = pd.DataFrame(found).set_index("model")
 print(found.round(0).astype(int).to_string())
 
@@ -102,10 +118,13 @@ print(found.round(0).astype(int).to_string())
 plt.rcParams.update(RC)
 figure, axes = plt.subplots(figsize=(8, 2.6), layout="constrained")
 holds = found["training rows in the file"]
-bars = axes.barh(found.index, found["KB"], color=[VERMILLION if n else BLUE for n in holds])
-said = [f" {n:,} of {len(X):,} rows" if n else " no row" for n in holds]
-axes.bar_label(bars, said, padding=3)
-axes.set(xscale="log", xlabel="size of the file in KB", xlim=(10, 30 * found["KB"].max()))
+bars = axes.barh(
+    found.index, found["KB"], color=[VERMILLION if n else BLUE for n in holds]
+)
+axes.bar_label(
+    bars, [f"{n:,} of {len(X):,} rows" if n else "no row" for n in holds], padding=3
+)
+axes.set(xlabel="size of the file in KB", xlim=(0, 1.3 * found["KB"].max()))
 axes.set_title("Rows of the training data in a saved model", loc="left", weight="bold")
 axes.invert_yaxis()
 axes.tick_params(axis="y", length=0)
@@ -129,8 +148,11 @@ for dtype in ("float32", "float64"):
     }
     (T,) = session.run(None, columns)
     difference = np.abs(T - expected).max() / expected.std()
-    print(f"{dtype}: {T.shape}, largest difference {difference:.0e} standard deviations")
+    print(
+        f"{dtype}: {T.shape}, largest difference {difference:.0e} standard deviations"
+    )
     assert difference < (1e-5 if dtype == "float32" else 1e-12)
+scratch.cleanup()
 
 # %%
 # What to take away
@@ -142,4 +164,3 @@ for dtype in ("float32", "float64"):
 # - ``fairpca export model.fairpca --to onnx`` does the last step from the command line.
 #
 # The format, byte by byte, and PyTorch: :doc:`/models`.
-scratch.cleanup()

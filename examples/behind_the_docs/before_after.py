@@ -29,7 +29,7 @@ PLAIN, FAIR, STRICT = ROWS
 
 # Colours of Okabe and Ito for the groups, other ones for the models.
 GROUPS = {"white": "#0072B2", "other": "#D55E00"}
-LINEAR, TREES = "race recognised by a linear model", "race recognised by boosted trees"
+LINEAR, TREES = ("race recognised by a linear model", "race recognised by boosted trees")
 MODELS = {LINEAR: ("linear model", "#333333"), TREES: ("boosted trees", "#8E5BA8")}
 INK, FAINT = "#222222", "#666666"
 COLOURS = 128

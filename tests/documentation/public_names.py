@@ -51,6 +51,14 @@ class PublicName:
     thing: Any
 
     @property
+    def package(self):
+        return self.path.rpartition(".")[0]
+
+    @property
+    def name(self):
+        return self.path.rpartition(".")[2]
+
+    @property
     def is_documented_by_itself(self):
         """Whether it has a docstring of its own; constants and aliases have none."""
         return inspect.isclass(self.thing) or inspect.isroutine(self.thing)

@@ -1,4 +1,4 @@
-"""The README's code runs, its links lead somewhere, its table is what its command prints."""
+"""The README's code runs, its links lead somewhere, its commands exist."""
 
 import re
 from pathlib import Path

@@ -302,7 +302,10 @@ def test_a_fit_that_is_killed_ten_times_gives_the_same_bits(folder, tmp_path):
                 told.setdefault(what, int(number))
             begun.append(told["added"])
             if kill < 10:
-                time.sleep(rng.uniform(0.0, 0.15))
+                enough = told["added"] + rng.randint(200, 1200)  # rows, however slow the machine
+                while int(number) < enough or what != "added":
+                    what, number = fits.stdout.readline().split()
+                time.sleep(rng.uniform(0.0, 0.005))  # in the middle of anything
                 os.kill(told["process"], signal.SIGKILL)
             while what != "ended":
                 what, number = fits.stdout.readline().split()

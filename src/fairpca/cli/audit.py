@@ -11,7 +11,7 @@ from rich.text import Text
 
 from ..whole_files import whole_file
 from .audit_tables import print_audit
-from .failures import check_outputs, one_clear_line
+from .failures import check_outputs, one_clear_line, printable
 from .options import (
     Columns,
     Components,
@@ -141,4 +141,4 @@ def audit(
     print_audit(console, found)
     for path in filter(None, (json_file, out)):
         what = "report" if path == out else "JSON"
-        console.print(Text(f"\nThe {what} is in {path}"), soft_wrap=True)
+        console.print(Text("\n" + printable(f"The {what} is in {path}")), soft_wrap=True)

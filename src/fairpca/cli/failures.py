@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from unicodedata import category
+from unicodedata import bidirectional, category
 
 import typer
 from rich.console import Console
@@ -15,6 +15,9 @@ from ..errors import FairPCAError
 
 USER_ERROR = 2
 INTERRUPTED = 130
+BREAKS = "\n\t\r\x85\u2028\u2029"
+TURNS = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
+"""Classes of characters that change the direction of writing of others."""
 
 
 def complain(text: str) -> None:
@@ -26,13 +29,19 @@ def complain(text: str) -> None:
 def printable(text: str) -> str:
     r"""Return a text without the characters that command terminals: names of columns are data.
 
+    Nor is there anything that changes the direction of writing, or that has no bytes.
+
     Examples
     --------
     >>> printable("red \x1b[31m\n")
     'red �[31m '
     """
-    shown = (" " if c in "\n\t\r" else "�" if category(c) == "Cc" else c for c in text)
+    shown = (" " if c in BREAKS else "�" if _is_obeyed(c) else c for c in text)
     return "".join(shown)
+
+
+def _is_obeyed(character: str) -> bool:
+    return category(character) in ("Cc", "Cs") or bidirectional(character) in TURNS
 
 
 @contextmanager
@@ -42,6 +51,9 @@ def one_clear_line() -> Iterator[None]:
         yield
     except (FairPCAError, OSError) as error:
         complain(f"Error: {_said(error)}")
+        raise typer.Exit(USER_ERROR) from None
+    except UnicodeEncodeError as error:  # names of files that are no text in any encoding
+        complain(f"Error: {error.object[:200]!r} cannot be written as text. Use another name.")
         raise typer.Exit(USER_ERROR) from None
     except KeyboardInterrupt:
         complain("Interrupted; nothing was written.")
@@ -56,6 +68,13 @@ def _said(error: Exception) -> str:
 
 class Refusal(FairPCAError):
     """A file cannot be written, or may not be."""
+
+
+def beside(path: Path, ending: str) -> Path:
+    """Return the name of a file beside another one."""
+    if not path.name:
+        raise Refusal(f"'{path}' is no name of a file. Add one.")
+    return path.with_suffix(ending)
 
 
 def check_outputs(

@@ -17,9 +17,11 @@ from ..whole_files import whole_file
 from .failures import (
     INTERRUPTED,
     Refusal,
+    beside,
     check_outputs,
     complain,
     one_clear_line,
+    printable,
 )
 from .fit_facts import facts_of
 from .options import (
@@ -139,7 +141,6 @@ def fit(
     Several files, and files of more than a million rows or 500 MB, are read in batches, twice: in
     bounded memory, whatever their size.
     """
-    card = out.with_suffix(".md")
     console = Console(quiet=quiet)
     given = table[0] if len(table) == 1 else table
     with one_clear_line(), _can_be_continued(checkpoint):
@@ -147,12 +148,13 @@ def fit(
         from ..table_fits import fit_table
         from ..table_fits.table_paths import input_files
 
+        card = beside(out, ".md")
         inputs = input_files(given)
         check_outputs(out, card, force=force, inputs=inputs)
         _check_checkpoint(checkpoint, [out, card, *inputs])
         if checkpoint is not None and checkpoint.exists() and not quiet:
             Console(stderr=True, soft_wrap=True).print(
-                f"Continuing from {checkpoint}", markup=False, highlight=False
+                printable(f"Continuing from {checkpoint}"), markup=False, highlight=False
             )
         options: dict[str, Any] = {}
         if match is Match.covariances:
@@ -186,7 +188,10 @@ def fit(
     for line in facts_of(model):
         console.print(Text(line))
     console.print(
-        f"The model is in {out}, its card in {card}", soft_wrap=True, markup=False, highlight=False
+        printable(f"The model is in {out}, its card in {card}"),
+        soft_wrap=True,
+        markup=False,
+        highlight=False,
     )
 
 

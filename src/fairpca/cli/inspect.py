@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from .failures import check_outputs, one_clear_line, printable
+from .failures import beside, check_outputs, one_clear_line, printable
 from .options import Force, Model, Quiet
 
 
@@ -36,7 +37,7 @@ def inspect(
 
         header = read_header(model)
     if as_json:
-        typer.echo(json.dumps(header, indent=1, default=str, ensure_ascii=False))
+        typer.echo(json.dumps(_plain(header), indent=1, default=str))
         return
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="bold", no_wrap=True)
@@ -74,7 +75,7 @@ def export(
         from ..persistence import FairModel, export_onnx, export_torch
         from ..persistence.to_torch import torch_files
 
-        path = out if out is not None else model.with_suffix(".onnx" if to is Form.onnx else ".py")
+        path = out if out is not None else beside(model, ".onnx" if to is Form.onnx else ".py")
         files = [path] if to is Form.onnx else [Path(name) for name in torch_files(path)]
         check_outputs(*files, force=force, inputs=[model])
         fitted = FairModel.load(model)
@@ -83,8 +84,19 @@ def export(
         else:
             export_torch(fitted, path)
     Console(quiet=quiet).print(
-        f"The model is in {' and '.join(map(str, files))}", soft_wrap=True, markup=False
+        printable(f"The model is in {' and '.join(map(str, files))}"),
+        soft_wrap=True,
+        markup=False,
     )
+
+
+def _plain(value: Any) -> Any:
+    """Return a value whose keys are texts and whose numbers are JSON's."""
+    if isinstance(value, dict):
+        return {str(name): _plain(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _short(value: Any) -> str:

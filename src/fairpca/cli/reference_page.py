@@ -80,7 +80,7 @@ def _declared(
 
 def _row(parameter: Parameter, kind: Any, info: ArgumentInfo | OptionInfo) -> str:
     names = _names(parameter.name, kind, info)
-    said = (info.help or "").replace("|", "\\|")
+    said = (info.help or "").replace("|", "\\|") + _choices(_single(kind))
     return f"| {names} | {said}{_default(parameter, info)} |"
 
 
@@ -95,7 +95,7 @@ def _names(name: str, kind: Any, info: ArgumentInfo | OptionInfo) -> str:
     written = (*first, *(info.param_decls or ())) or (unnamed,)
     given = [part for one in written for part in one.split("/")]  # "--header/--no-header"
     if not is_switch:
-        given[0] += f" {info.metavar or _value(_single(kind))}"
+        given[0] += f" {info.metavar or VALUES.get(_single(kind), 'NAME')}"
     return ", ".join(f"`{one}`" for one in given)
 
 
@@ -106,10 +106,11 @@ def _single(kind: Any) -> Any:
     return get_args(kind)[0] if get_origin(kind) is list else kind
 
 
-def _value(kind: Any) -> str:
-    if issubclass(kind, Enum):
-        return "{" + ",".join(choice.value for choice in kind) + "}"
-    return VALUES[kind]
+def _choices(kind: Any) -> str:
+    if not issubclass(kind, Enum):
+        return ""
+    *others, last = (f"`{choice.value}`" for choice in kind)
+    return f" {', '.join(others)} or {last}."
 
 
 def _default(parameter: Parameter, info: ArgumentInfo | OptionInfo) -> str:

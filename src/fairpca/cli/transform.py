@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from .failures import check_outputs, one_clear_line
+from .failures import check_outputs, one_clear_line, printable
 from .options import Columns, Force, Header, Model, Quiet, SkipLines, names_in
 from .waiting import shown_progress
 
@@ -66,5 +66,5 @@ def transform(
                 progress=None if say is None else lambda done, total: say(done, total, ""),
             )
     Console(quiet=quiet).print(
-        f"{n:,} rows are in {out}", soft_wrap=True, markup=False, highlight=False
+        printable(f"{n:,} rows are in {out}"), soft_wrap=True, markup=False, highlight=False
     )

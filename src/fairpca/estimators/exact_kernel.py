@@ -150,6 +150,7 @@ def _gap(
     return max(
         largest_gap(attributes, weight, fair.representation, fair.values),
         gap_from_rounding(size, dual, fair.values, weight, scatter.precision),
+        scatter.precision * scatter.norm / float(fair.values[-1]) / float(np.sqrt(scatter.n_rows)),
     )
 
 

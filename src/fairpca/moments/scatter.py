@@ -199,6 +199,17 @@ class RowScatter:
             [float64(B @ like(V, B)) for B in _centred_blocks(rows, self.mean)], axis=0
         )
 
+    @property
+    def cancelled(self) -> float:
+        """Size of what inner products of rows lose when the mean is taken out of them.
+
+        Sparse rows are never centred themselves: their products are, afterwards, and keep the
+        rounding of what they were.
+        """
+        mean = self.mean if self.scale is None else self.mean / self.scale
+        weight = sum(rows.total_weight for rows in self.pieces if is_sparse(rows.X))
+        return float(weight * (mean @ mean))
+
     def gram(self) -> Array:
         """Return the n x n matrix of inner products of the centred, weighted rows."""
         if any(is_sparse(rows.X) for rows in self.pieces):

@@ -28,6 +28,12 @@ from .sums import OpenSum, SumSoFar
 NAME, VERSION = b"fairpca checkpoint ", 1
 FIRST_LINE = NAME + b"%d\n" % VERSION
 DIGITS = 64
+UNFIT = (
+    *(ModelFileError, KeyError, TypeError, ValueError, IndexError, AttributeError),
+    *(OverflowError, RecursionError, MemoryError),
+)
+"""What altered contents make the code below raise."""
+
 START_ANEW = "Delete it to start anew, or give another name"
 
 
@@ -142,6 +148,11 @@ class Checkpoint:
             If the file is no checkpoint, damaged, or one of other files or another question.
         """
         try:
+            if self.path.exists() and not self.path.is_file():  # a pipe would be waited for
+                raise CheckpointError(
+                    f"'{self.path}' is no plain file, so it cannot be the checkpoint. Give another "
+                    f"name."
+                )
             with self.path.open("rb") as stream:
                 first_line = stream.readline(len(FIRST_LINE))
                 self._check_first_line(first_line)
@@ -158,12 +169,15 @@ class Checkpoint:
             if difference:
                 raise self._refused(f"belongs to other work: {difference}")
             opened = {
-                int(number): OpenSum(restored_moments(total), int(added), int(rows), bool(ended))
+                number: OpenSum(restored_moments(total), added, rows, ended)
                 for number, added, rows, ended, total in state["open"]
             }
             total = restored_moments(state["total"])
-            return SumSoFar(total, int(state["finished"]), int(state["rows"]), opened)
-        except (ModelFileError, KeyError, TypeError, ValueError, IndexError) as error:
+            found = SumSoFar(total, state["finished"], state["rows"], opened)
+            if not found.is_possible:
+                raise self._refused("is damaged: it counts what cannot be")
+            return found
+        except UNFIT as error:
             if isinstance(error, CheckpointError):
                 raise
             raise self._refused("is damaged: its contents are not those of one") from error

@@ -128,7 +128,8 @@ class FileRows(RowsElsewhere):
         self, columns: Sequence[str], work: Callable[[Piece], Any], fingerprint: str | None
     ) -> Any:
         question = Question(self.files, self._asked(fingerprint))
-        so_far = self._where_it_stood(question, known=fingerprint is not None)
+        stretches = self._stretches(columns)
+        so_far = self._where_it_stood(question, len(stretches), known=fingerprint is not None)
         keeps = self.checkpoint if fingerprint is not None else None
         if keeps is not None:
             keeps.save(question, so_far)  # at once: a place that cannot be written to is told early
@@ -149,7 +150,7 @@ class FileRows(RowsElsewhere):
         n_jobs = blas_threads() if self.n_jobs is None else effective_n_jobs(self.n_jobs)
         try:
             total = sum_in_order(
-                self._stretches(columns), work, n_jobs=n_jobs, so_far=so_far, after_each=after_each
+                stretches, work, n_jobs=n_jobs, so_far=so_far, after_each=after_each
             )
             self._check_unchanged()
         except (Exception, KeyboardInterrupt) as error:
@@ -163,10 +164,15 @@ class FileRows(RowsElsewhere):
             keeps.remove()
         return total
 
-    def _where_it_stood(self, question: Question, *, known: bool) -> SumSoFar:
+    def _where_it_stood(self, question: Question, n_stretches: int, *, known: bool) -> SumSoFar:
         if self.checkpoint is None:
             return SumSoFar()
         found = self.checkpoint.load(question, files_only=not known)
+        if found.finished > n_stretches or any(i >= n_stretches for i in found.open):
+            raise CheckpointError(
+                f"The checkpoint '{self.checkpoint.path}' is damaged: it counts more parts than "
+                f"the files have. Delete it to start anew, or give another name."
+            )
         return found if known else SumSoFar()
 
     def _asked(self, fingerprint: str | None) -> dict[str, str]:

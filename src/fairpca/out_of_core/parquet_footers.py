@@ -65,11 +65,11 @@ def read_footer(path: Path) -> Footer:
         with arrow.parquet.ParquetFile(path, memory_map=False) as file:
             schema, metadata = file.schema_arrow, file.metadata
             rows = tuple(metadata.row_group(i).num_rows for i in range(metadata.num_row_groups))
-    except arrow.ArrowException as error:
+        names = schema.names
+    except (arrow.ArrowException, UnicodeDecodeError) as error:
         raise damaged(path, "parquet", error) from error
     except OSError as error:
         raise unreadable_binary(path, "parquet", error) from error
-    names = schema.names
     twice = frozenset(name for name in names if names.count(name) > 1) if _repeats(names) else ()
     types = {n: schema.field(i).type for i, n in enumerate(names) if not is_row_index(n)}
     return Footer(path, state, types, frozenset(twice), rows)

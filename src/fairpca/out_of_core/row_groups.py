@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ..tables import TableError
 from ..tables.adapters import import_arrow
 from ..tables.file_kinds import unreadable
+from ..tables.reading import sound
 from .column_types import TEXT, kind_of_column
 from .parquet_footers import Footer
 from .pieces import Piece, in_pieces
@@ -61,7 +62,11 @@ class RowGroups:
                 use_threads=False,
             )
             yield from in_pieces(
-                batches, self.piece_rows, skip=skip, stretch=self.number, where=self.where
+                map(sound, batches),
+                self.piece_rows,
+                skip=skip,
+                stretch=self.number,
+                where=self.where,
             )
 
     @contextmanager
@@ -69,7 +74,7 @@ class RowGroups:
         arrow = import_arrow()
         try:
             yield
-        except arrow.ArrowException as error:
+        except (arrow.ArrowException, UnicodeDecodeError) as error:
             raise self._damaged(error) from error
         except OSError as error:
             if error.errno is not None:

@@ -53,3 +53,13 @@ class SumSoFar:
     def rows_done(self) -> int:
         """Rows that were added, to whichever sum."""
         return self.rows + sum(stretch.rows for stretch in self.open.values())
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether all that is counted could have been counted; files may say anything."""
+        counts = [self.finished, self.rows, *self.open]
+        for stretch in self.open.values():
+            counts += [stretch.added, stretch.rows]
+        counted = all(type(count) is int and 0 <= count < 2**62 for count in counts)
+        ended = all(type(stretch.ended) is bool for stretch in self.open.values())
+        return counted and ended and all(number >= self.finished for number in self.open)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
 from sklearn.base import OneToOneFeatureMixin
 
 from ..arrays import Array, array_namespace, device
+from ..errors import InfeasibleError
 from ..linalg import project_out
 from ..maps import LinearMap
 from ..moments import GroupMoments
@@ -70,9 +72,21 @@ def removed_along(A: Array, B: Array, moments: GroupMoments) -> LinearMap:
 
     Whatever B is, all covariance in the span of A is removed; along B is where rows move.
     """
-    kept = identity(A) - B @ array_namespace(A).linalg.solve(A.T @ B, A.T)
+    try:
+        kept = identity(A) - B @ array_namespace(A).linalg.solve(A.T @ B, A.T)
+    except (np.linalg.LinAlgError, RuntimeError) as reason:  # the second is torch's
+        raise nothing_but_rounding() from reason
     spread = moments.spread
     return around_the_mean(kept * spread / spread[:, None], moments)
+
+
+def nothing_but_rounding() -> InfeasibleError:
+    """Return the error of rows that vary by rounding where groups differ."""
+    return InfeasibleError(
+        "The groups differ in directions in which the rows vary by no more than rounding, so these "
+        "cannot be whitened. Subtract a constant from features that lie far from zero, merge "
+        "groups, or use MeanProjection, which whitens nothing."
+    )
 
 
 def identity(like: Array) -> Array:

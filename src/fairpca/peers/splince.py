@@ -18,7 +18,13 @@ from ..moments import GroupMoments, NumericMoments
 from ..solvers import mean_constraint
 from ..solvers.checks import check_dimension, names_of
 from .leace import scatter_inverse_times
-from .mean_projection import Eraser, in_units_of_spread, learned_by_an_eraser, removed_along
+from .mean_projection import (
+    Eraser,
+    in_units_of_spread,
+    learned_by_an_eraser,
+    nothing_but_rounding,
+    removed_along,
+)
 
 SAME = 1e-10
 """Directions whose squared cosine is 1 up to this are the same."""
@@ -112,7 +118,10 @@ def _is_constant(target: GroupMoments) -> bool:
 def _inverse_root(squares: Array) -> Array:
     """Return a matrix R with R^T (squares) R = I."""
     xp = array_namespace(squares)
-    return xp.linalg.inv(xp.linalg.cholesky(0.5 * (squares + squares.T))).T
+    try:
+        return xp.linalg.inv(xp.linalg.cholesky(0.5 * (squares + squares.T))).T
+    except (np.linalg.LinAlgError, RuntimeError) as reason:  # the second is torch's
+        raise nothing_but_rounding() from reason
 
 
 def _overlap(cosines: np.ndarray, rounding: float) -> Overlap:

@@ -148,8 +148,9 @@ def _loaded(content: bytes) -> Any:
             "is not a pipeline that skops can read, or is damaged. Pass a file that "
             "fairpca.persistence.save_pipeline wrote"
         ) from reason
+    named = ", ".join(name[:80] for name in strange[:5]) + (" and more" if strange[5:] else "")
     raise ModelFileError(
-        f"holds {', '.join(strange)}, which is not loaded: only types of scikit-learn, NumPy, "
+        f"holds {named}, which is not loaded: only types of scikit-learn, NumPy, "
         f"SciPy and fairpca are. If you trust the file, load it with skops.io.load"
     )
 

@@ -109,7 +109,7 @@ def _level_moments(a: LevelMoments) -> bool:
     counted = (
         isinstance(a.count, np.ndarray) and a.count.shape == (m,) and a.count.dtype.kind == "i"
     )
-    named = isinstance(a.name, str) and isinstance(a.integral_floats, bool)
+    named = isinstance(a.name, str) and is_label(a.stratum) and isinstance(a.integral_floats, bool)
     return (
         len(a.labels) == m
         and all(map(is_label, a.labels))
@@ -132,7 +132,9 @@ def _scatters(scatters: Any, m: int, d: int) -> bool:
 def _numeric_moments(a: NumericMoments) -> bool:
     numbers = all(map(is_number, (a.weight, a.value_mean, a.value_scatter)))
     vectors = is_array(a.total, None) and is_array(a.cross, None)
-    return isinstance(a.name, str) and is_count(a.count) and numbers and vectors
+    if not (numbers and vectors and is_count(a.count)):
+        return False
+    return isinstance(a.name, str) and is_label(a.stratum) and a.total.shape == a.cross.shape
 
 
 def _group_moments(m: GroupMoments) -> bool:

@@ -167,7 +167,8 @@ def _by_gram_side(
     """Wide data: eigenvectors V of F P F^T (n x n) give the directions P F^T V."""
     xp = array_namespace(scatter.mean)
     G = scatter.gram()
-    size = float(xp.linalg.vector_norm(G))  # before deflation, after which rounding may be all
+    # Before deflation, after which rounding may be all.
+    size = float(xp.linalg.vector_norm(G)) + scatter.cancelled
     if Q.shape[1]:
         FQ = scatter.times_rows(Q)
         G = G - FQ @ FQ.T
@@ -175,7 +176,9 @@ def _by_gram_side(
     noise = size * scatter.n_rows * precision
     rank = int(xp.sum(xp.astype(values > noise, xp.int64)))
     scale = xp.sqrt(xp.where(values > 0, values, xp.ones_like(values)))
-    U = _cleaned(scatter.rows_transposed(V[:, :rank]) / scale[:rank], Q)
+    U = project_out(scatter.rows_transposed(V[:, :rank]) / scale[:rank], Q)
+    rank = _of_unit_length(U)
+    U = _cleaned(U[:, :rank], Q)
     if not complete:
         k = max(1, rank)
     nothing = like(np.zeros(k - rank), values)
@@ -202,6 +205,14 @@ def _by_lanczos(
     start = to_numpy(project_out(like(start, Q), Q))
     values, U = scipy.sparse.linalg.eigsh(operator, k=k, which="LA", v0=start.ravel())
     return _cleaned(like(U[:, ::-1], Q), Q), like(values[::-1], Q)
+
+
+def _of_unit_length(U: Array) -> int:
+    """Return how many leading columns have the length they should: 1, unless rounding is all."""
+    xp = array_namespace(U)
+    lengths = to_numpy(xp.linalg.vector_norm(U, axis=0))
+    wrong = np.flatnonzero(np.abs(lengths - 1.0) > 0.1)
+    return int(wrong[0]) if len(wrong) else U.shape[1]
 
 
 def _cleaned(U: Array, Q: Array) -> Array:

@@ -43,6 +43,16 @@ class Wish:
         if self.method not in TABLE_METHODS:
             listed = ", ".join(map(repr, TABLE_METHODS))
             raise AuditError(f"method='{self.method}' is none of {listed}.")
+        if self.match != "means" and self.method != "fair_pca":
+            raise AuditError(
+                f"match='{self.match}' is for fair PCA, and method='{self.method}' would ignore it. "
+                f"Use method='fair_pca', or leave match out."
+            )
+        if self.tradeoff and self.method not in ("fair_pca", "fair_kernel_pca"):
+            raise AuditError(
+                f"tradeoff={self.tradeoff} is for fair PCA and fair kernel PCA, and "
+                f"method='{self.method}' would ignore it. Use one of them, or leave it out."
+            )
 
     def fitted_to_rows(
         self, X: np.ndarray, y: Any, columns: dict[str, np.ndarray], kinds: dict[str, str]

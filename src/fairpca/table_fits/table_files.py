@@ -120,9 +120,9 @@ def _opened_arrow(path: Path) -> TableFile:
     try:
         with arrow.OSFile(str(path)) as source:
             schema = arrow.ipc.open_file(source).schema
-    except arrow.ArrowException as error:
+        names = schema.names
+    except (arrow.ArrowException, UnicodeDecodeError) as error:
         raise damaged(path, "arrow", error) from error
-    names = schema.names
     twice = [name for i, name in enumerate(names) if name in names[:i]]
     if twice:
         raise _twice(path, twice[0])

@@ -9,9 +9,9 @@ from typing import Any
 from ..out_of_core.pieces import Piece, Stretch, in_pieces
 from ..out_of_core.row_groups import stretches_of
 from ..tables.adapters import import_arrow
-from ..tables.csv_files import explained, options, slowly
-from ..tables.file_kinds import unreadable
-from ..tables.reading import damaged, unreadable_binary
+from ..tables.csv_files import arrow_stream, explained, options, slowly
+from ..tables.file_kinds import undecodable, unreadable
+from ..tables.reading import damaged, sound, unreadable_binary
 from .table_files import TableFile
 
 CSV_BLOCK = 2**21
@@ -57,8 +57,8 @@ def _feather(file: TableFile, columns: Sequence[str]) -> Iterator[Any]:
         with arrow.OSFile(str(file.path)) as source:
             opened = arrow.ipc.open_file(source, options=only)
             for i in range(opened.num_record_batches):
-                yield opened.get_batch(i)
-    except arrow.ArrowException as error:
+                yield sound(opened.get_batch(i))
+    except (arrow.ArrowException, UnicodeDecodeError) as error:
         raise damaged(file.path, "arrow", error) from error
     except OSError as error:
         raise unreadable_binary(file.path, "arrow", error) from error
@@ -75,11 +75,13 @@ def _texts(file: TableFile, columns: Sequence[str]) -> Iterator[Any]:
     asked["read_options"].block_size = CSV_BLOCK
     asked["read_options"].use_threads = False  # others do the work meanwhile
     try:
-        with arrow.input_stream(str(file.path), compression="detect") as stream:
+        with arrow_stream(file.path) as stream:
             yield from arrow.csv.open_csv(stream, **asked)
     except arrow.ArrowInvalid as error:
         if "Empty CSV" not in str(error):  # names of columns and no rows: some engines write such
             raise explained(file.path, error, dialect) from error
+    except UnicodeDecodeError as error:
+        raise undecodable(file.path, error) from error
     except OSError as error:
         raise unreadable(file.path, error) from error
 

@@ -164,7 +164,10 @@ def distinct(array: Any) -> tuple[np.ndarray, list[Any]]:
     arrow = import_arrow()
     if not arrow.types.is_dictionary(array.type):
         array = array.dictionary_encode()
-    values = array.dictionary.to_pylist()
+    try:
+        values = array.dictionary.to_pylist()
+    except (OverflowError, ValueError):  # dates that Python does not have
+        values = array.dictionary.cast(arrow.int64(), safe=False).to_pylist()
     codes = array.indices
     if codes.null_count:
         codes = codes.cast(arrow.int64(), safe=False).fill_null(len(values))

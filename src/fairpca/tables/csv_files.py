@@ -12,7 +12,7 @@ from typing import Any
 from .adapters import import_arrow
 from .csv_dialect import CsvDialect
 from .errors import TableError
-from .file_kinds import opened
+from .file_kinds import kind_of_file, opened
 from .text_values import NULL_STRINGS, TRUTHS, without_nulls
 
 MISSING = sorted(NULL_STRINGS - {"?", "...", "none"})
@@ -33,6 +33,12 @@ def read_texts(path: Path, dialect: CsvDialect, names: Sequence[str]) -> Any:
         except arrow.ArrowInvalid as error:
             raise explained(path, error, dialect) from error
     return table
+
+
+def arrow_stream(path: Path) -> Any:
+    """Open a text file for Arrow to read, unpacked: what it is decides, not its name."""
+    packing = "gzip" if kind_of_file(path) == "gzip" else None
+    return import_arrow().input_stream(str(path), compression=packing)
 
 
 def options(

@@ -136,13 +136,22 @@ def _read_binary(path: Path, kind: str) -> Any:
     try:
         if kind == "parquet":
             with arrow.parquet.ParquetFile(path, page_checksum_verification=True) as file:
-                return _without_index(file.read())
+                return sound(_without_index(file.read()))
         with arrow.memory_map(str(path)) as source:
-            return _without_index(arrow.ipc.open_file(source).read_all())
-    except arrow.ArrowException as error:
+            return sound(_without_index(arrow.ipc.open_file(source).read_all()))
+    except (arrow.ArrowException, UnicodeDecodeError) as error:
         raise damaged(path, kind, error) from error
     except OSError as error:
         raise unreadable_binary(path, kind, error) from error
+
+
+def sound(rows: Any) -> Any:
+    """Return an Arrow table or batch of a file whose texts, lengths and codes were checked.
+
+    What comes after trusts them: lengths beyond the end would be read, and crash.
+    """
+    rows.validate(full=True)
+    return rows
 
 
 def _without_index(table: Any) -> Any:

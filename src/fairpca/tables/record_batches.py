@@ -13,10 +13,17 @@ from .adapters import import_arrow
 from .arrow_columns import arrow_columns
 from .column_names import different_names
 from .csv_dialect import sniff
-from .csv_files import explained, options, slowly, with_points
+from .csv_files import arrow_stream, explained, options, slowly, with_points
 from .errors import TableError
 from .file_kinds import existing_file, kind_of_file, undecodable, unreadable
-from .reading import BUILT_IN, damaged, read_table, refuse_text_options, unreadable_binary
+from .reading import (
+    BUILT_IN,
+    damaged,
+    read_table,
+    refuse_text_options,
+    sound,
+    unreadable_binary,
+)
 
 CSV_BLOCK = 2**22
 
@@ -108,7 +115,7 @@ def _parquet(path: Path, batch_rows: int) -> Batches:
                 page_checksum_verification=True,  # of files that have checksums
             ) as open_file,
         ):
-            for batch in open_file.iter_batches(batch_rows, columns=chosen):
+            for batch in map(sound, open_file.iter_batches(batch_rows, columns=chosen)):
                 if same:
                     yield {
                         name: batch.column(there.names[i])
@@ -132,7 +139,7 @@ def _feather(path: Path, batch_rows: int) -> Batches:
         with _whole(path, "arrow"), arrow.OSFile(str(path)) as source:
             file = arrow.ipc.open_file(source, options=only)
             for i in range(file.num_record_batches):
-                batch = file.get_batch(i)
+                batch = sound(file.get_batch(i))
                 for start in range(0, batch.num_rows, batch_rows):
                     part = batch.slice(start, batch_rows)
                     yield {name: part.column(place[name]) for name in wanted}
@@ -161,9 +168,7 @@ def _text(path: Path, batch_rows: int, **how: Any) -> Batches:
         asked = options(dialect, names, wanted)
         asked["read_options"].block_size = CSV_BLOCK
         try:
-            # What the file is decides, not its name, as when it is read whole.
-            packing = "gzip" if kind_of_file(path) == "gzip" else None
-            with arrow.input_stream(str(path), compression=packing) as stream:
+            with arrow_stream(path) as stream:
                 for batch in arrow.csv.open_csv(stream, **asked):
                     for start in range(0, batch.num_rows, batch_rows):
                         yield batch.slice(start, batch_rows)
@@ -185,7 +190,7 @@ def _whole(path: Path, kind: str) -> Iterator[None]:
         yield
     except TableError:
         raise
-    except arrow.ArrowException as error:
+    except (arrow.ArrowException, UnicodeDecodeError) as error:
         raise damaged(path, kind, error) from error
     except OSError as error:
         raise unreadable_binary(path, kind, error) from error

@@ -121,6 +121,17 @@ def as_pandas(frame: Any) -> tuple[Any, tuple[tuple[str, str], ...]]:
 
 def arrow_to_pandas(table: Any) -> Any:
     """Return an Arrow table as a DataFrame; what was an index is a column."""
+    try:
+        return _to_pandas(table.replace_schema_metadata(None))  # pandas would read what is in it
+    except (ValueError, TypeError, OverflowError, NotImplementedError) as error:
+        why = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
+        raise TableError(
+            f"The table has a column of a type that cannot be used ({why}). Leave it out, or save "
+            f"it as numbers, texts or dates."
+        ) from error
+
+
+def _to_pandas(table: Any) -> Any:
     if len(set(table.schema.names)) < table.num_columns:
         names, _ = different_names(table.schema.names)
         back = table.schema.names
