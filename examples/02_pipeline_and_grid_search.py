@@ -7,7 +7,8 @@ search, and a scorer that sees it decides what to take. Below, a search over six
 the one that agrees most with the lenders among those whose approval gap between white and other
 applicants is at most 0.1. On applicants nobody has looked at, the gap is then below 0.1 instead
 of about 0.2, and a linear model on the representation finds no race. **Boosted trees still find
-some.**
+some.** One division of the applicants is shown; other divisions leave a linear model more by chance
+(see :ref:`sphx_glr_gallery_03_choosing_components_and_tradeoff.py`, which averages over several).
 """
 
 # %%

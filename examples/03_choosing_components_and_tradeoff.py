@@ -91,6 +91,7 @@ for column, name, colour in (2, "a linear model", INK), (5, "boosted trees", PUR
     ends = table.iloc[:, column + 1], table.iloc[:, column + 2]
     right.fill_between(table.index, *ends, color=colour, alpha=0.12, linewidth=0)
 right.axhline(0.5, color=FAINT, linestyle=":")
+right.set_ylim(0.4, 0.75)
 right.set_title("How well race is recognised (AUC)", loc="left")
 right.legend(loc="lower right")
 for axes in (left, right):

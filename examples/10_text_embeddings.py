@@ -4,7 +4,7 @@ Does a language model's embedding know the gender?
 
 Yes, perfectly, where a text says *she* or *he*: a linear model reads it from texts it has never
 seen. Making the means of the two groups equal hides it in texts worded like those the map was
-fitted to, and not in others, because *she*, *her* and *woman* are not one direction but several.
+fitted to, and not in others, because *she*, *her* and *his* are not one direction but several.
 Equal means *within each wording* hide it in new wordings as well. First names and typical
 occupations still give people away.
 
@@ -86,23 +86,9 @@ rows = []
 for (j, job), (w, wording) in product(enumerate(OCCUPATIONS), enumerate(WORDINGS)):
     for gender, words in PRONOUNS.items():
         same_dice = np.random.default_rng([j, w])
-        rows.append(
-            (
-                profile(wording, job, words, same_dice),
-                gender,
-                job,
-                j % 2,
-                f"{w:02}",
-                w % 2,
-            )
-        )
-texts = pd.DataFrame(
-    rows, columns=["text", "gender", "job", "job_half", "wording", "wording_half"]
-)
-gender, job, wording = (
-    texts[name].to_numpy(str) for name in ("gender", "job", "wording")
-)
-print(f"{len(texts):,} texts, such as\n  {texts.text[0]}\n  {texts.text[1]}")
+        rows.append((profile(wording, job, words, same_dice), gender, job, f"{w:02}"))
+texts, gender, job, wording = (np.array(column) for column in zip(*rows, strict=True))
+print(f"{len(texts):,} texts, such as\n  {texts[0]}\n  {texts[1]}")
 
 # %%
 # Weights and tokenizer lie in the package's folder; naming it keeps the loader from the network.
@@ -114,14 +100,13 @@ def embed(texts):
     return llama.embed(list(texts)).astype(float)
 
 
-X = embed(texts.text)
-fitted = ((texts.job_half == 0) & (texts.wording_half == 0)).to_numpy()
-new_jobs = ((texts.job_half == 1) & (texts.wording_half == 0)).to_numpy()
-new_wordings = ((texts.job_half == 0) & (texts.wording_half == 1)).to_numpy()
-all_new = ((texts.job_half == 1) & (texts.wording_half == 1)).to_numpy()
-print(
-    f"embedded: {X.shape}; maps are fitted to {fitted.sum()} texts, the rest is held out"
-)
+X = embed(texts)
+# Every other occupation and every other wording is for fitting, the others are held out.
+old_job = np.isin(job, OCCUPATIONS[::2])
+old_wording = np.isin(wording, np.unique(wording)[::2])
+fitted, new_jobs = old_job & old_wording, ~old_job & old_wording
+new_wordings, all_new = old_job & ~old_wording, ~old_job & ~old_wording
+print(f"embedded: {X.shape}; maps are fitted to {fitted.sum()} texts")
 
 # %%
 # What gender looks like
@@ -129,12 +114,9 @@ print(
 # The difference between the means of *she* and *he* is a direction, and words have a place on it
 # although no pronoun is in them: the model has learned who is usually called what.
 K = 100
-towards_she = X[fitted & (gender == "she")].mean(axis=0) - X[
-    fitted & (gender == "he")
-].mean(axis=0)
-place = llama.embed(OCCUPATIONS, norm=True) @ (
-    towards_she / np.linalg.norm(towards_she)
-)
+she_mean, he_mean = (X[fitted & (gender == g)].mean(axis=0) for g in ("she", "he"))
+direction = (she_mean - he_mean) / np.linalg.norm(she_mean - he_mean)
+place = llama.embed(OCCUPATIONS, norm=True) @ direction
 ends = np.argsort(place)[[*range(7), *range(-7, 0)]]
 plain = PCA(K).fit(X[fitted], sensitive_features=gender[fitted])
 fair = FairPCA(K, criterion="equalized_odds")
@@ -181,20 +163,14 @@ plt.show()
 # each class of ``y``, and ``y`` may be anything, here the wording. For LEACE the same is a numeric
 # attribute per wording: +1/2 for *she*, -1/2 for *he*, 0 in other wordings.
 LINEAR, KERNEL = LogisticRegression(C=100, max_iter=3000), SVC(C=10)
-within = np.where(gender == "she", 0.5, -0.5)[:, None] * (
-    wording[:, None] == np.unique(wording)
-)
+signed = np.where(gender == "she", 0.5, -0.5)[:, None]
+within = signed * (wording[:, None] == np.unique(wording[fitted]))
 
 
 def recognised(reader, T, z, groups=None):
-    folds = (
-        StratifiedKFold(4, shuffle=True, random_state=0)
-        if groups is None
-        else GroupKFold(4)
-    )
-    return cross_val_score(
-        reader, T, z, groups=groups, cv=folds, scoring="roc_auc"
-    ).mean()
+    shuffled = StratifiedKFold(4, shuffle=True, random_state=0)
+    how = {"cv": shuffled if groups is None else GroupKFold(4), "scoring": "roc_auc"}
+    return cross_val_score(reader, T, z, groups=groups, **how).mean()
 
 
 def occupation_found(transform):
@@ -203,18 +179,16 @@ def occupation_found(transform):
 
 
 def measure(transform):
-    numbers = {("", "numbers"): transform(X[:1]).shape[1]}
+    numbers = {("", "k"): transform(X[:1]).shape[1]}
     for texts_of, mask in {"same wordings": new_jobs, "new wordings": all_new}.items():
         T, z = transform(X[mask]), gender[mask] == "she"
         numbers[texts_of, "linear"] = recognised(LINEAR, T, z, job[mask])
         numbers[texts_of, "kernel"] = recognised(KERNEL, T, z, job[mask])
-    return numbers | {("task", "occupation"): occupation_found(transform)}
+    return numbers | {("task", "job"): occupation_found(transform)}
 
 
 known = {"sensitive_features": gender[fitted]}
-in_wordings = {
-    "sensitive_features": within[fitted][:, ::2]
-}  # every other wording is fitted
+in_wordings = {"sensitive_features": within[fitted]}
 LEACE_WITHIN, FAIR_WITHIN = "LEACE within wordings", "FairPCA within wordings"
 maps = {
     "as given": lambda rows: rows,
@@ -227,8 +201,8 @@ maps = {
     FAIR_WITHIN: fair.transform,
 }
 table = pd.DataFrame({name: measure(transform) for name, transform in maps.items()}).T
-print("AUC for the gender (0.50 is guessing); share of occupations found (of 40)")
-print(table.round(2).astype({("", "numbers"): int}).to_string())
+print("AUC for the gender (0.50 is guessing); share of 40 occupations found")
+print(table.round(2).astype({("", "k"): int}).to_string())
 
 # %%
 figure, panels = plt.subplots(1, 2, figsize=(9, 3.2), sharey=True, layout="constrained")
@@ -263,18 +237,17 @@ plain_texts = [f"{s} is {with_article(o)}." for o in OCCUPATIONS for s in ("She"
 short = embed(plain_texts)
 for query in ("She is a nurse.", "He is a programmer."):
     for name in ("as given", FAIR_WITHIN):
-        T = maps[name](short)
-        T = (T - T.mean(axis=0)) / np.linalg.norm(
-            T - T.mean(axis=0), axis=1, keepdims=True
-        )
-        nearest = np.argsort(-T @ T[plain_texts.index(query)], kind="stable")[:5]
+        T = maps[name](short) - maps[name](short).mean(axis=0)
+        cosine = T @ T[plain_texts.index(query)] / np.linalg.norm(T, axis=1)
+        nearest = np.argsort(-cosine, kind="stable")[:5]
         others = [plain_texts[i].rstrip(".") for i in nearest]
         print(f"{query[:-1]}, {name}:\n   ", "; ".join(others[1:]))
 
 # %%
 # What is not removed
 # -------------------
-# *Names.* Nobody said that Mary is a name. The maps above, on texts with names and no pronouns:
+# *Names.* The maps were told about pronouns only. In texts with names instead, a reader that has
+# met the names in other texts knows whose they are:
 NAMES = {
     "she": "Mary Anna Sofia Fatima Linda Olga Grace Julia Carmen Yuki Emma Sarah Laura Nina",
     "he": "John Peter Omar Carlos David Ivan Frank Thomas Hans Kenji James Paul Mark Pedro",
@@ -293,36 +266,27 @@ for name in ("as given", LEACE_WITHIN, FAIR_WITHIN):
     print(f"names, {name:24} AUC {auc:.2f}")
 
 # %%
-# *Stereotypes.* In the world, nurses are mostly called she. Let the occupations on the *she* side
-# of the first picture be 85 % women and the others 15 %, and let every person be met once. Then
-# the occupation tells the gender, whatever was done to pronouns. Adding such people to the rows of
-# the fit, as one more class of ``y``, makes women and men have the same mean *occupation*, too.
-share = dict(
-    zip(OCCUPATIONS, np.where(place > np.median(place), 0.85, 0.15), strict=True)
-)
-she = rng.random(len(X) // 2) < [share[name] for name in job[::2]]
+# *Stereotypes.* In the world, nurses are mostly called she. Let the half of the occupations that is
+# nearer to *she* in the first picture be 85 % women and the other half 15 %, and meet every person
+# once. Then the occupation tells the gender, whatever was done to pronouns. With people like these
+# among the rows of the fit, as one more class of ``y``, the mean *occupation* of women and men is
+# made equal, too. That leaves less, and not nothing.
+mostly_women = np.isin(job[::2], np.array(OCCUPATIONS)[place > np.median(place)])
+she = rng.random(len(X) // 2) < np.where(mostly_women, 0.85, 0.15)
 met = np.repeat(she, 2) == (gender == "she")  # of the two versions of a text, one
-pairs = np.flatnonzero(texts.wording_half == 0)
-people, new = pairs[met[pairs]], met & (texts.wording_half == 1)
-fits = {
-    "nothing": None,
-    "pairs": (pairs, wording[pairs]),
-    "pairs and people": (
-        np.append(pairs, people),
-        [*wording[pairs], *len(people) * ["world"]],
-    ),
-}
-for name, rows_and_classes in fits.items():
-    T = X[new]
-    if rows_and_classes is not None:
-        chosen, classes = rows_and_classes
-        model = FairPCA(128, criterion="equalized_odds")
-        T = model.fit(X[chosen], classes, sensitive_features=gender[chosen]).transform(
-            X[new]
-        )
-    aucs = [recognised(reader, T, gender[new] == "she") for reader in (LINEAR, KERNEL)]
+pairs, new = np.flatnonzero(old_wording), np.flatnonzero(met & ~old_wording)
+people = pairs[met[pairs]]
+everything = np.append(pairs, people)
+kinds = np.append(wording[pairs], np.full(len(people), "people"))
+versions = {"nothing": X[new]}
+for name, rows in {"pairs": pairs, "pairs and people": everything}.items():
+    model = FairPCA(128, criterion="equalized_odds")
+    model.fit(X[rows], kinds[: len(rows)], sensitive_features=gender[rows])
+    versions[name] = model.transform(X[new])
+for name, T in versions.items():
+    aucs = (recognised(reader, T, gender[new] == "she") for reader in (LINEAR, KERNEL))
     print(
-        f"fitted to {name:16} linear reader {aucs[0]:.2f}, kernel reader {aucs[1]:.2f}"
+        f"fitted to {name:17}", *(f"AUC {auc:.2f}" for auc in aucs), "(linear, kernel)"
     )
 
 # %%

@@ -68,7 +68,7 @@ except MissingDataError as error:
     print("THE DATA WERE NOT THERE: this page shows drawings, not faces.")
     print(textwrap.fill(str(error), 72))
 fitted, new = np.arange(1000), np.arange(1000, ROWS)
-first, *others = known.columns
+first = known.columns[0]
 print(known[first].value_counts().to_dict())
 
 
