@@ -59,6 +59,7 @@ sphinx_gallery_conf = {
     "doc_module": ("fairpca",),
     "download_all_examples": False,
     "show_signature": False,
+    "thumbnail_size": (480, 300),
     "plot_gallery": "FAIRPCA_DOCS_QUICK" not in os.environ,  # quick: show scripts, do not run them
     "parallel": int(os.environ.get("FAIRPCA_DOCS_PROCESSES", "1")),
 }
