@@ -9,6 +9,8 @@ the same kind, and no row is made until somebody asks for it.
 
 What is true in memory is true here, and no more: equal means do not hide what a non-linear model
 can see. The last cell looks.
+
+Needs ``pip install '.[data,plots,dask]'`` in a checkout.
 """
 
 # %%

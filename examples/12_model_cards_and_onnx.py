@@ -6,6 +6,8 @@ Numbers and text: a matrix, sums over groups, and what was learned about the col
 checksum that refuses a file with one flipped bit, and no row of the training data, except for
 kernels: the picture below shows which files hold how many. The model runs without fairpca, too:
 the ONNX file gives the same numbers, from the raw columns on.
+
+Needs ``pip install '.[audit,plots,onnx]'`` in a checkout.
 """
 
 # %%

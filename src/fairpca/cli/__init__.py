@@ -16,5 +16,7 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if error.name not in ("typer", "rich"):
             raise
-        sys.exit(str(MissingExtraError(error.name, "cli", "The command line")))
+        # The extra of the command brings the rest of what it needs, too.
+        extra = "reproduce" if sys.argv[1:2] == ["reproduce"] else "audit"
+        sys.exit(str(MissingExtraError(error.name, extra, "The command line")))
     app()
