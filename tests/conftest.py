@@ -1,14 +1,16 @@
-"""Shared fixtures: array libraries, and the folder with the paper's data."""
+"""Shared fixtures, and what becomes of tests whose optional libraries are not installed."""
 
+import doctest
 import os
 from pathlib import Path
 
-import array_api_strict
 import numpy as np
 import pytest
 import scipy.linalg  # noqa: F401  (loads SciPy's BLAS, so that its threads are limited too)
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
+
+from optional_libraries import MISSING, array_api_strict, why
 
 settings.register_profile("default", deadline=None, max_examples=60, derandomize=True)
 settings.load_profile("default")
@@ -17,6 +19,66 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     # Workers share the cores, and BLAS threads that wait for a core by spinning make products of
     # small matrices a hundred times slower. Tests of threads ask for them.
     threadpool_limits(1, user_api="blas")
+
+CORE = ("moments", "groups", "solvers", "kernels", "estimators", "test_linalg.py", "test_krylov.py")
+"""Tests that may fail, but never be skipped, because the package itself misses a library."""
+
+
+def pytest_configure(config):
+    if MISSING:  # modules that are the only ones to know a library have doctests, too
+        config.option.doctest_ignore_import_errors = True
+        # A hook of this file would be called for the tests below it, but not for doctests.
+        config.pluginmanager.register(SkipsWhatNeedsLibraries())
+
+
+class NeedsLibraries(pytest.Module):
+    """A file of tests that is skipped as a whole where a library that it imports is missing."""
+
+    def collect(self):
+        try:
+            self.obj  # noqa: B018  (imports the file)
+        except self.CollectError as error:
+            library = missing_library(error.__cause__)
+            if library is None:
+                raise
+            pytest.skip(why(library), allow_module_level=True)
+        return super().collect()
+
+
+def pytest_pycollect_makemodule(module_path, parent):
+    return NeedsLibraries.from_parent(parent, path=module_path) if MISSING else None
+
+
+class SkipsWhatNeedsLibraries:
+    """Makes a skip of a failure for want of an optional library."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item, call):
+        report = yield
+        if report.failed and not is_core(item.path):
+            library = missing_library(call.excinfo.value)
+            if library is not None:
+                report.outcome = "skipped"
+                line = item.reportinfo()[1] or 0
+                report.longrepr = (str(item.path), line, f"Skipped: {why(library)}")
+        return report
+
+
+def is_core(path):
+    """Return whether a file holds tests of what needs no optional library."""
+    return "tests" in path.parts and any(part in CORE for part in path.parts)
+
+
+def missing_library(error):
+    """Return the optional library whose absence raised this error, if that is what did."""
+    while error is not None:
+        if isinstance(error, doctest.UnexpectedException):
+            error = error.exc_info[1]
+        name = (error.name or "") if isinstance(error, ImportError) else ""
+        if name.partition(".")[0] in MISSING:
+            return name.partition(".")[0]
+        error = error.__cause__
+    return None
 
 
 @pytest.fixture(scope="session")
@@ -38,7 +100,7 @@ def read_only(values):
 def asarray(request):
     """Make an array of each library; writing into an input fails in two of the three."""
     return {
-        "numpy": np.asarray,
-        "read-only numpy": read_only,
-        "array-api-strict": array_api_strict.asarray,
-    }[request.param]
+        "numpy": lambda: np.asarray,
+        "read-only numpy": lambda: read_only,
+        "array-api-strict": lambda: array_api_strict.asarray,
+    }[request.param]()

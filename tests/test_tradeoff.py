@@ -1,8 +1,6 @@
 """The trade-off curve from one fit: the same models as fitting one lambda after the other."""
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 import scipy.sparse
 from hypothesis import given
@@ -30,6 +28,8 @@ from fairpca.tradeoff import (
 )
 from fairpca.tradeoff.decisions import JudgedRows
 from fairpca.tradeoff.logistic_loss import IN_CACHE, LogisticLoss
+from optional_libraries import pandas as pd
+from optional_libraries import polars as pl
 
 N_TRAIN, N_TEST, D = 300, 200, 6
 

@@ -1,7 +1,8 @@
 """A made-up table of which it is known what it gives away."""
 
 import numpy as np
-import pandas as pd
+
+from optional_libraries import pandas as pd
 
 
 def made_up_people(n=700, seed=0):

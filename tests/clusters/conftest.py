@@ -6,10 +6,10 @@ import sys
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from clusters.spark_people import FEATURES, on_spark
+from optional_libraries import pandas as pd
 
 
 @pytest.fixture(scope="package")

@@ -1,6 +1,6 @@
 """The same rows in memory and in the partitions of a Spark DataFrame."""
 
-import pyarrow as pa
+from optional_libraries import pyarrow as pa
 
 FEATURES = [f"x{j}" for j in range(12)]
 PARTITIONS = 3

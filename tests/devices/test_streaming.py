@@ -128,8 +128,18 @@ def test_a_device_that_is_not_there_is_refused(name):
         fitted(rows, device=name, **OPTIONS)
 
 
+class NoTorch:
+    """Finds no torch, wherever it is."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "torch":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
 def test_without_torch_the_extra_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "torch", None)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "torch"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys, "meta_path", [NoTorch(), *sys.meta_path])
     rows = people(n=40)
     with pytest.raises(MissingExtraError, match=r"fairpca\[torch\]"):
         fitted(rows, device="cuda", **OPTIONS)

@@ -3,7 +3,6 @@
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from fairpca import (
@@ -15,6 +14,7 @@ from fairpca import (
     MissingTargetError,
     SingleGroupError,
 )
+from optional_libraries import pandas as pd
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 4))

@@ -1,7 +1,6 @@
 """The guarantees of exact FairKernelPCA as a user meets them."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse
 from hypothesis import given, settings
@@ -17,6 +16,7 @@ from fairpca import (
     InfeasibleError,
     ResidualWarning,
 )
+from optional_libraries import pandas as pd
 from strategies import grouped_rows
 
 NAMED = ["rbf", "laplacian", "poly", "cosine", "linear"]

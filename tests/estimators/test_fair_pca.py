@@ -1,7 +1,6 @@
 """The guarantees of FairPCA as a user meets them."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse
 from hypothesis import given, settings
@@ -18,6 +17,7 @@ from assertions import (
     assert_uncorrelated,
 )
 from fairpca import FairPCA, collect_moments
+from optional_libraries import pandas as pd
 from oracles import fair_pca_by_the_book
 from strategies import grouped_rows
 

@@ -3,12 +3,12 @@
 import threading
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse
 
 from assertions import assert_equal_group_means, assert_orthonormal, assert_same_subspace
 from fairpca import FairPCA, MissingGroupError, MissingTargetError, collect_moments
+from optional_libraries import pandas as pd
 from oracles import fair_pca_s_by_the_book
 
 

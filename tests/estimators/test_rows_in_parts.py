@@ -6,9 +6,7 @@ import random
 import subprocess
 import sys
 
-import array_api_strict
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
@@ -19,6 +17,8 @@ from fairpca.errors import MissingGroupError, MissingTargetError
 from fairpca.estimators.fingerprints import UnknownQuestionError, fingerprint_of
 from fairpca.estimators.parts import CollectMoments
 from fairpca.peers import PCA, BalancedPCA
+from optional_libraries import array_api_strict
+from optional_libraries import pandas as pd
 
 
 class ListedParts(RowsElsewhere):

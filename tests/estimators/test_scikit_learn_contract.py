@@ -1,8 +1,6 @@
 import pickle
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 import sklearn
 from sklearn.base import clone
@@ -15,6 +13,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from assertions import assert_equal_group_means
 from fairpca import FairKernelPCA, FairPCA, MissingGroupError
+from optional_libraries import pandas as pd
+from optional_libraries import polars as pl
 
 
 class WithMadeUpGroups:

@@ -25,7 +25,7 @@ def test_every_link_of_a_page_leads_to_a_file(page):
 
 
 def test_the_make_commands_of_the_readme_exist():
-    commands = set(re.findall(r"\bmake ([a-z-]+)", README))
+    commands = set(re.findall(r"(?:`|    )make ([a-z-]+)", README))
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert {"demo", "test", "docs"} <= commands
     assert not {name for name in commands if f"\n{name}:" not in makefile}

@@ -1,11 +1,11 @@
 import numpy as np
-import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 
 from fairpca.errors import ManyLevelsWarning, MissingGroupError
 from fairpca.groups import Levels, Numeric, drop_unused_labels, read_attributes
+from optional_libraries import pandas as pd
+from optional_libraries import polars as pl
+from optional_libraries import pyarrow as pa
 
 
 def levels_of(attribute):

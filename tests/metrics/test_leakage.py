@@ -3,7 +3,6 @@
 import dataclasses
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.stats import kstest
 from sklearn.dummy import DummyClassifier
@@ -15,6 +14,7 @@ from fairpca.errors import MissingGroupError, SingleGroupError
 from fairpca.metrics import leakage
 from fairpca.metrics.inputs import median_threshold
 from fairpca.metrics.probes import PROBES, as_classifier
+from optional_libraries import pandas as pd
 
 
 def noise(n, k=2, seed=0):

@@ -3,7 +3,6 @@ from functools import reduce
 from itertools import pairwise
 from operator import add
 
-import array_api_strict
 import numpy as np
 import pytest
 import scipy.sparse
@@ -18,6 +17,7 @@ from fairpca.moments import (
     RowScatter,
     standard_deviations,
 )
+from optional_libraries import array_api_strict
 from strategies import grouped_rows
 
 

@@ -1,5 +1,4 @@
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.linalg
 import sklearn
@@ -11,6 +10,7 @@ from assertions import assert_equal_group_means, assert_uncorrelated
 from fairpca import MissingGroupError
 from fairpca.peers.leace import LEACE
 from fairpca.peers.oracle_leace import OracleLEACE
+from optional_libraries import pandas as pd
 from oracles import indicator_matrix
 from strategies import grouped_rows
 

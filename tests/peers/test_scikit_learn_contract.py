@@ -4,7 +4,6 @@ import inspect
 import pickle
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
@@ -14,6 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import fairpca.peers
 from fairpca import MissingGroupError
 from fairpca.peers.baselines import IgnoresSensitiveFeatures
+from optional_libraries import pandas as pd
 
 PEERS = [getattr(fairpca.peers, name) for name in fairpca.peers.__all__]
 PEERS = [peer for peer in PEERS if isinstance(peer, type) and hasattr(peer, "transform")]

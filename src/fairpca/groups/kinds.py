@@ -41,7 +41,7 @@ def _by_type(name: str, column: Any, kind: str | None) -> Attribute:
     if column.dtype.kind == "f":
         return _read_floats(name, column, kind)
     if column.dtype.kind in "biu":
-        return _read_integers(name, column, kind)
+        return _read_integers(name, column)
     return _read_objects(name, column, kind)
 
 
@@ -93,7 +93,7 @@ def _numeric(name: str, values: np.ndarray) -> Numeric:
     return Numeric(name, values.astype(float))
 
 
-def _read_integers(name: str, values: np.ndarray, kind: str | None) -> Attribute:
+def _read_integers(name: str, values: np.ndarray) -> Attribute:
     if values.dtype.kind == "b":
         return drop_unused_labels(Levels(name, (False, True), values.astype(np.intp)))
     low, high = (int(values.min()), int(values.max())) if len(values) else (0, -1)

@@ -22,8 +22,9 @@ def as_text(value: Any) -> str:
     >>> print(as_text("<b>*a*</b>"))
     &lt;b&gt;\*a\*&lt;/b&gt;
     """
-    text = "".join(c if c.isprintable() else " " for c in str(value))
+    text = str(value)
     text = text if len(text) <= LONGEST else text[:LONGEST] + "..."
+    text = "".join(c if c.isprintable() else " " for c in text)
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     text = re.sub(r"([\\`*_\[\]#|~$@])", r"\\\1", text)
     return (

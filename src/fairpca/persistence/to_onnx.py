@@ -123,7 +123,9 @@ def _of_products(graph: Graph, X: str, parts: MapParts) -> str:
         G = graph.op("Add", graph.op("Add", G, squares), graph.constant(parts.shift))
         return graph.op("Exp", graph.op("Min", G, graph.constant(0.0)))
     if parts.kind == "fourier":
-        both = graph.concat([graph.op("Cos", G), graph.op("Sin", G)])
+        # Older runtimes have no cosine of doubles; sin(G + pi/2) is the same to rounding.
+        cosine = graph.op("Sin", graph.op("Add", G, graph.constant(np.pi / 2)))
+        both = graph.concat([cosine, graph.op("Sin", G)])
         return graph.op("Mul", both, graph.constant(parts.shift))
     if parts.shift is not None:
         G = graph.op("Add", G, graph.constant(parts.shift))
