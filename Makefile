@@ -2,7 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test test-slow test-oldest lint docs bench bench-scale clean
+.PHONY: help demo test test-slow test-matrix lint docs fuzz mutation coverage \
+	bench bench-scale clean
 
 help:  ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -31,10 +32,22 @@ test: .venv/dev lint  ## All checks: style, types, import contracts, tests
 test-slow: .venv/dev  ## The tests that take minutes, such as whole tables of the paper
 	FAIRPCA_SLOW=1 SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses=2 --dist worksteal -m slow
 
-test-oldest:  ## The tests on the oldest supported versions (Python 3.11)
-	$(PYTHON) -m venv .venv-oldest
-	.venv-oldest/bin/pip install --quiet --disable-pip-version-check --constraint tests/oldest.txt --editable '.[test]'
-	.venv-oldest/bin/python -m pytest --numprocesses=2 --dist worksteal
+test-matrix: .venv/dev  ## The tests on the oldest and newest versions, and without any extra (an hour)
+	$(BIN)/python tests/matrix.py --markdown docs/testing/matrix.md
+
+fuzz: .venv/dev  ## Damaged models, checkpoints, tables and command lines, for some minutes
+	$(BIN)/python -m fuzz --markdown docs/testing/fuzz.md
+
+mutation: .venv/dev  ## Does a test fail for every change to the numerical core? (an hour)
+	$(BIN)/pip install --quiet --disable-pip-version-check mutmut
+	$(BIN)/python -m mutation --markdown docs/testing/mutation.md
+
+coverage: .venv/dev  ## Which lines of the core no test runs
+	$(BIN)/pip install --quiet --disable-pip-version-check pytest-cov
+	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses=2 --dist worksteal --cov=fairpca --cov-branch \
+		--cov-report=term-missing:skip-covered tests/moments tests/groups tests/linalg tests/solvers \
+		tests/kernels tests/devices tests/estimators tests/robustness tests/guarantees \
+		tests/clusters/test_dask.py tests/out_of_core/test_same_answer.py tests/persistence/test_saving.py
 
 lint: .venv/dev  ## Style, types and import contracts
 	$(BIN)/ruff check .
@@ -54,5 +67,5 @@ bench-scale: .venv/dev  ## Files larger than memory, Dask, the cost model (20 mi
 	$(BIN)/python -m benchmarks.scale
 
 clean:  ## Remove the environment and caches
-	rm -rf .venv .venv-oldest .pytest_cache .ruff_cache .mypy_cache .hypothesis build dist \
+	rm -rf .venv .venv-matrix .pytest_cache .ruff_cache .mypy_cache .hypothesis build dist \
 		docs/_build docs/gallery docs/reference/generated

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -34,17 +36,30 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     ['numbers.txt']
     """
     path = Path(path)
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise OSError(errno.EINVAL, "is a device or a pipe, which a file would replace", str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     os.close(handle)
     draft = Path(name)
     try:
         yield draft
-        draft.chmod(0o644)
+        draft.chmod(_mode_of(path))
         draft.replace(path)
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
+
+
+def _mode_of(path: Path) -> int:
+    """Return who may do what with a file: as before, or as the user's umask has it for new ones."""
+    try:
+        return stat.S_IMODE(path.stat().st_mode)
+    except FileNotFoundError:
+        # The mask can only be read by setting it: to what lets nobody in, if a thread looks now.
+        mask = os.umask(0o077)
+        os.umask(mask)
+        return 0o666 & ~mask
 
 
 def write_whole(path: str | os.PathLike[str], write: Callable[[Path], None]) -> None:

@@ -52,9 +52,7 @@ def test_one_flipped_bit_is_noticed_in_files_with_checksums(tmp_path):
     """Without checksums nobody can: the number is merely another one."""
     table = pa.Table.from_pandas(people(missing=0), preserve_index=False)
     path = tmp_path / "people.parquet"
-    pq.write_table(
-        table, path, use_dictionary=False, compression="none", write_page_checksum=True
-    )
+    pq.write_table(table, path, use_dictionary=False, compression="none", write_page_checksum=True)
     fitted = FairPCA(2).fit(ParquetRows(path, **PLAIN))  # the file is fine until then
     assert fitted.components_.shape == (2, len(FEATURES))
     index = table.column_names.index(FEATURES[0])

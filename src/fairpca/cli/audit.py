@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -136,7 +137,7 @@ def audit(
             with whole_file(json_file) as draft:
                 draft.write_text(found.to_json(), encoding="utf-8")
     if printed:
-        typer.echo(found.to_json())
+        typer.echo(json.dumps(found.to_dict(), indent=1, allow_nan=False))  # ASCII on a terminal
     console = Console(quiet=quiet, stderr=printed)
     print_audit(console, found)
     for path in filter(None, (json_file, out)):

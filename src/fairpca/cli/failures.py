@@ -90,6 +90,10 @@ def check_outputs(
             continue
         if path.is_dir():
             raise Refusal(f"{path} is a folder, but a file is to be written. Add a file name.")
+        if path.exists() and not path.is_file():
+            raise Refusal(
+                f"{path} is no plain file, and would be replaced by one. Use another name."
+            )
         if path.exists() and not force:
             raise Refusal(f"{path} exists and is kept. Use --force to replace it, or another name.")
         if path.exists() and any(path.samefile(name) for name in read):

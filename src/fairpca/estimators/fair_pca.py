@@ -14,6 +14,7 @@ from ..batches import Rows, RowsElsewhere
 from ..batches.streamed_rows import streamed
 from ..maps import LinearMap, side_by_side
 from ..moments import GroupMoments, moments_at, standard_deviations
+from ..moments.group_moments import common_unit
 from ..solvers import (
     Subspace,
     covariance_gap,
@@ -284,6 +285,11 @@ class FairPCA(WorksOnDevices, FitsGivenMoments):
         self, work: GroupMoments, k: int | float | None, options: dict[str, Any]
     ) -> Subspace:
         how = self._how_far(k)
+        unit = common_unit(work)
+        if unit != 1.0:  # powers of covariances, too, have to be numbers
+            inner = work.rescaled(0.0 * work.mean + unit)
+            fair = self._match_covariances(inner, k, options)
+            return replace(fair, scatter=fair.scatter * unit * unit)
         if self.covariance_method == "spectral":
             return equalize_covariances_spectral(work, k, **how, **options)
         tol = check_covariance_tol(self.covariance_tol)

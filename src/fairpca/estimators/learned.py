@@ -79,7 +79,8 @@ def gap_from_rounding(
     more, as `transform` does, may change.
     """
     noise = precision * size * np.linalg.norm(coefficients, axis=0)
-    return float(np.max(noise / np.sqrt(values / weight), initial=0.0))
+    counts = values > 0
+    return float(np.max(noise[counts] / np.sqrt(values[counts] / weight), initial=0.0))
 
 
 def groups_of(attributes: Sequence[AttributeMoments]) -> dict[str, Any]:

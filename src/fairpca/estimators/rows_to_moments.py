@@ -36,6 +36,8 @@ def finite_moments(rows: Rows, *, with_scatters: bool) -> GroupMoments:
         size = _sizes(moments)
     if rows.chosen is not None:  # rows that do not count must be finite too, as in `transform`
         check_finite(rows)
+    if moments.weight > LARGEST_WEIGHT:
+        raise ValueError(_of_weights(moments.weight, "overflow"))
     if not (np.isfinite(diagonal).all() and size.max() <= LARGEST):
         check_finite(rows)
         if isinstance(rows, MappedRows):
@@ -46,11 +48,9 @@ def finite_moments(rows: Rows, *, with_scatters: bool) -> GroupMoments:
             )
         raise ValueError(
             f"X is finite, but its squares, times the weights, overflow, or powers of them would: "
-            f"feature {int(size.argmax())} has the size {size.max():.0e}. Divide X or the weights "
-            f"by a constant first."
+            f"feature {int(size.argmax())} has the size {size.max():.0e} or more. Divide X or the "
+            f"weights by a constant first."
         )
-    if moments.weight > LARGEST_WEIGHT:
-        raise ValueError(_of_weights(moments.weight, "overflow"))
     smallest = UNDERFLOW_SINGLE if is_single(machine_epsilon(rows.empty)) else UNDERFLOW
     seen_as_they_are = not isinstance(rows, MappedRows)
     if rows.n_rows > 1 and diagonal.max() < smallest and seen_as_they_are and _varies(rows):
@@ -66,7 +66,7 @@ def check_sizes(moments: GroupMoments) -> None:
 
     Batches are not asked one by one: a row may hold any small number.
     """
-    if moments.weight < SMALLEST_WEIGHT:
+    if 0 < moments.weight < SMALLEST_WEIGHT:
         raise ValueError(_of_weights(moments.weight, "underflow"))
     size = _sizes(moments)
     smallest = SMALLEST_SINGLE if is_single(moments.precision) else SMALLEST
@@ -105,7 +105,7 @@ def check_finite(rows: Rows) -> None:
 
 
 def _varies(rows: Rows) -> bool:
-    X = rows.X
+    X = rows.materialized().X  # rows that do not count may vary as they like
     if is_sparse(X):
         return bool(X.nnz)
     return bool(array_namespace(X).any(X[:1, :] != X))

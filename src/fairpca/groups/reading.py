@@ -101,7 +101,13 @@ def _named(columns: dict[Any, Any]) -> dict[str, Any]:
 
 def _one_column(column: Any) -> Any:
     native = nw.from_native(column, eager_only=True, series_only=True, pass_through=True)
-    return native if isinstance(native, nw.Series) else _as_array(column)
+    if isinstance(native, nw.Series):
+        return native
+    array = _as_array(column)
+    if array.ndim > 1 and isinstance(column, list):  # of tuples, each of which is a label
+        array = np.empty(len(column), dtype=object)
+        array[:] = [tuple(entry) if isinstance(entry, list) else entry for entry in column]
+    return array
 
 
 def _as_array(values: Any) -> np.ndarray:
@@ -111,7 +117,12 @@ def _as_array(values: Any) -> np.ndarray:
     if hasattr(values, "__array__"):
         return np.asarray(values)
     plain = np.asarray(values, dtype=object)
-    typed = np.asarray(values) if plain.ndim == 1 else plain
+    if plain.ndim != 1:
+        return plain
+    try:
+        typed = np.asarray(values)
+    except ValueError:  # tuples among other entries
+        return plain
     return typed if typed.dtype.kind in "biuf" else plain
 
 

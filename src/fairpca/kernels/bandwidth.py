@@ -36,7 +36,7 @@ def scale_gamma(rows: Rows) -> float:
     entries = rows.total_weight * rows.X.shape[1]
     mean = _weighted_sum(rows, 0.0, power=1) / entries
     variance = _weighted_sum(rows, mean, power=2) / entries
-    return 1.0 / (rows.X.shape[1] * variance) if variance > 0 else 1.0
+    return 1.0 if variance <= 0 else 1.0 / (rows.X.shape[1] * variance)  # NaN: overflow
 
 
 def _weighted_sum(rows: Rows, shift: float, *, power: int) -> float:

@@ -111,8 +111,14 @@ class Kernel:
         return X
 
     def _measured(self, X: Any) -> Any:
-        """Return rows measured from the centre; sparse ones stay sparse."""
-        return X if self.centre is None or is_sparse(X) else X - self.centre.astype(X.dtype)
+        """Return rows measured from the centre; sparse ones stay sparse where that is zero.
+
+        It is for kernels that were made for sparse rows. Others measure sparse rows, too, from
+        where all others are measured from.
+        """
+        if self.centre is None or (is_sparse(X) and not self.centre.any()):
+            return X
+        return (X.toarray() if is_sparse(X) else X) - self.centre.astype(X.dtype)
 
     def combine(self, left: Any, right: Any) -> np.ndarray:
         """Return the kernel of prepared rows.

@@ -144,16 +144,18 @@ class _NumericColumns:
         self.weight = float(w.sum())
         values = np.where(known, attribute.values, 0.0)
         self.mean = float(w @ values) / self.weight if self.weight > 0 else 0.0
+        # The rounding of the mean counts where values lie far from zero.
         centred = np.where(known, values - self.mean, 0.0)
-        self.squares = float(w @ centred**2)
+        self.rounded_off = float(w @ centred) / self.weight if self.weight > 0 else 0.0
+        self.squares = float(w @ (centred - self.rounded_off) ** 2)
         self.unit = np.sqrt(self.squares / self.weight) if self.squares > 0 else 1.0
-        # Zero but for the rounding of the mean, which counts where values lie far from zero.
-        self.totals = np.array([float(w @ centred) / self.unit, self.weight])
+        self.totals = np.array([0.0, self.weight])
 
     def block(self, block: slice) -> np.ndarray:
         values = self.attribute.values[block]
         known = ~np.isnan(values)
-        return np.column_stack([np.where(known, (values - self.mean) / self.unit, 0.0), known])
+        centred = (values - self.mean) - self.rounded_off
+        return np.column_stack([np.where(known, centred / self.unit, 0.0), known])
 
     def read(self, sums: Array, level_scatter: ScatterOfLevel | None) -> NumericMoments:
         return NumericMoments(

@@ -169,6 +169,8 @@ class GroupMoments:
         pairs = [a.independent_contrasts() for a in self.attributes]
         xp = array_namespace(self.mean)
         rows = xp.concat([rows for rows, _ in pairs], axis=0)
+        # A constant far from zero has contrasts of rounding, and no spread to compare them with.
+        rows = xp.where(self.varies, rows, xp.zeros_like(rows))
         return rows, np.concatenate([sizes for _, sizes in pairs])
 
     @property
@@ -264,6 +266,16 @@ def _agreeing(a: AttributeMoments, labels: tuple[Any, ...] | None) -> AttributeM
         return _to_numeric(a)
     assert isinstance(a, LevelMoments)
     return a.with_labels(labels)
+
+
+def common_unit(moments: GroupMoments) -> float:
+    """Return a power of two to divide features by whose powers leave the range of numbers.
+
+    Dividing by a power of two changes no digit. It is 1 for features of an ordinary size.
+    """
+    largest = float(array_namespace(moments.mean).max(moments.scatter.diagonal))
+    size = (largest / moments.weight) ** 0.5 if largest > 0 and moments.weight > 0 else 1.0
+    return 1.0 if 1e-20 < size < 1e20 else 2.0 ** round(np.log2(size))
 
 
 def standard_deviations(moments: GroupMoments) -> Array:

@@ -165,6 +165,8 @@ def balance(losses: ExcessLosses) -> Balanced:
         ends[0 if found.difference > 0.0 else 1] = found
         return found.difference
 
+    if compared(0.0) * compared(1.0) >= 0.0:  # groups that differ by rounding
+        return min(ends, key=lambda found: float(found.losses.max()))
     brentq(compared, 0.0, 1.0, xtol=TINY, rtol=FINEST, maxiter=1000)
     path = geodesic(ends[0].U, ends[1].U)
 

@@ -46,7 +46,11 @@ def in_units_of_spread(moments: GroupMoments) -> GroupMoments:
 
     In these units rounding errors of all features compare.
     """
-    return moments.rescaled(moments.spread)
+    xp = array_namespace(moments.mean)
+    largest = xp.abs(moments.mean) * moments.weight**0.5
+    # Of constants nothing is left, not even rounding.
+    constant = xp.where(largest > 1.0, largest, xp.ones_like(largest))
+    return moments.rescaled(xp.where(moments.varies, moments.spread, constant))
 
 
 def mean_directions(moments: GroupMoments, A: Array) -> Array:

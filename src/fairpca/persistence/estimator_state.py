@@ -13,9 +13,13 @@ from .errors import ModelFileError, UnsavableModelError
 from .known_models import CLASSES, LEARNED, check_learned, check_sizes
 from .plain_values import Packer
 from .restored_values import unplain
+from .tensors import RationedArrays
 
 MAX_MOMENTS = 2**26
 """Moments that take more bytes than this are left out: a model file serves `transform`."""
+
+MAX_PARAMETERS = 2**20
+"""Arrays among the parameters take no more bytes: there are hardly any, and messages show them."""
 
 SET_FOR_LATER_FITS = ("_metadata_request",)
 """Attributes that scikit-learn sets for later fits; they are left out."""
@@ -62,14 +66,18 @@ def made_estimator(header: Mapping[str, Any], tensors: Mapping[str, np.ndarray])
             f"holds a {str(name)[:40]!r}, which this version of fairpca does not know. Upgrade "
             f"with: pip install --upgrade fairpca"
         )
-    parameters = {k: unplain(v, tensors) for k, v in header["parameters"].items()}
+    few = RationedArrays(tensors, MAX_PARAMETERS)
+    parameters = {k: unplain(v, few) for k, v in header["parameters"].items()}
+    if not isinstance(parameters.get("device"), str | None):
+        raise ModelFileError("has a device that is no name of one")
     estimator: Any = cls(**parameters)
     learned = {k: unplain(v, tensors) for k, v in header["learned"].items()}
     check_learned(learned)
     try:
         estimator._check_parameters()
     except ValueError as reason:
-        raise ModelFileError(f"has a parameter of {name} that cannot be used: {reason}") from reason
+        told = " ".join(str(reason).split())[:400]
+        raise ModelFileError(f"has a parameter of {name} that cannot be used: {told}") from reason
     vars(estimator).update(learned)
     check_sizes(estimator)
     return estimator
@@ -80,7 +88,9 @@ def group_counts(estimator: Any) -> dict[str, dict[Any, int]]:
     moments = vars(estimator).get("moments_")
     counts: dict[str, dict[Any, int]] = {}
     for a in () if moments is None else moments.attributes:
-        if isinstance(a, LevelMoments) and a.name in estimator.groups_:  # not a target's classes
+        if isinstance(a, LevelMoments) and a.name in vars(estimator).get(
+            "groups_", {}
+        ):  # not a target's classes
             levels = counts.setdefault(a.name, dict.fromkeys(a.labels, 0))
             for label, count in zip(a.labels, a.count.tolist(), strict=True):
                 levels[label] = levels.get(label, 0) + int(count)

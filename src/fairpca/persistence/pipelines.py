@@ -18,7 +18,7 @@ from .model_file import MAX_BYTES, file_content
 from .records import FUNCTIONS, RECORDS
 
 LARGEST_GROWTH, ALWAYS_ALLOWED = 20, 2**27
-"""An archive may unpack to so many times its bytes, or to so many: `save_pipeline` packs nothing."""
+"""An archive may unpack to so many times its bytes, or to so many; ours are not packed at all."""
 
 HARMLESS = frozenset({"numpy.dtype"})
 """Types that steps of scikit-learn hold, and that skops leaves to its user."""

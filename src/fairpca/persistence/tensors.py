@@ -35,7 +35,7 @@ DTYPES = {
 }
 """Types of arrays that are written and read, as NumPy and as safetensors call them."""
 
-LARGEST_GROWTH, ALWAYS_ALLOWED = 16, 2**28
+LARGEST_GROWTH, ALWAYS_ALLOWED = 16, 2**27
 """The arrays that a header asks for may take so many times the bytes of the file, or so many."""
 
 DAMAGED = "is damaged: its arrays do not fit to its header. Take a fresh copy of the file"

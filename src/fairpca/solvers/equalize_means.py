@@ -209,7 +209,9 @@ def mean_gap(moments: GroupMoments, subspace: Subspace) -> float:
     True
     """
     xp = array_namespace(moments.mean)
-    terms = moments.spread @ xp.abs(subspace.basis)  # what a component adds up
+    squares = moments.scatter.diagonal
+    spread = xp.sqrt(xp.where(squares > 0, squares, xp.zeros_like(squares)))
+    terms = spread @ xp.abs(subspace.basis)  # what a component adds up
     noise = 100 * moments.precision * terms * terms
     return largest_gap(
         moments.attributes, moments.weight, subspace.basis, subspace.scatter, noise=noise

@@ -22,8 +22,8 @@ SMALL_SIDE = 6000
 
 SOLVERS = ("auto", "dense", "iterative")
 
-UNRESOLVED = 1e-13
-"""Eigenvalues below this share of the trace are hardly more than the rounding of the largest."""
+UNRESOLVED = 1e-10
+"""Eigenvalues below this share of the trace have lost digits to the rounding of the largest."""
 
 ALL_ROUNDING = 1e-30
 """Share of the trace that rounding of a basis, which enters by its square, can put anywhere."""
@@ -126,11 +126,16 @@ def _by_dense_eigenvectors(scatter: DenseScatter, k: int, Q: Array) -> tuple[Arr
     deflated = deflate(S, Q, tau=trace if trace > 0 else 1.0)
     values, U = top_eigenpairs(deflated, k)
     if trace > 0 and float(values[-1]) <= UNRESOLVED * trace:
-        return _down_to_small_units(S, deflated, k, Q)
+        available = S.shape[0] - Q.shape[1]
+        if k < available:
+            values, U = top_eigenpairs(deflated, available)
+        return _down_to_small_units(S, values, _cleaned(U, Q), k, Q)
     return _cleaned(U, Q), values
 
 
-def _down_to_small_units(S: Array, deflated: Array, k: int, Q: Array) -> tuple[Array, Array]:
+def _down_to_small_units(
+    S: Array, values: Array, B: Array, k: int, Q: Array
+) -> tuple[Array, Array]:
     """Order directions also where their variances differ by more than rounding of the largest.
 
     Next to a feature in units of 1e8 an eigensolver cannot tell those in units of 1 from each
@@ -138,9 +143,8 @@ def _down_to_small_units(S: Array, deflated: Array, k: int, Q: Array) -> tuple[A
     is resolved is kept, the scatter is compressed to the rest, and the rest is solved again.
     """
     xp = array_namespace(S)
-    values, B = top_eigenpairs(deflated, S.shape[0] - Q.shape[1])
     trace = size = float(xp.linalg.trace(S))
-    B, found, kept = _cleaned(B, Q), Q, values[:0]
+    found, kept = Q, values[:0]
     while True:
         resolved = int(xp.sum(xp.astype(values > UNRESOLVED * size, xp.int64)))
         found = xp.concat([found, B[:, :resolved]], axis=1)

@@ -45,8 +45,8 @@ class Wish:
             raise AuditError(f"method='{self.method}' is none of {listed}.")
         if self.match != "means" and self.method != "fair_pca":
             raise AuditError(
-                f"match='{self.match}' is for fair PCA, and method='{self.method}' would ignore it. "
-                f"Use method='fair_pca', or leave match out."
+                f"match='{self.match}' is for fair PCA, and method='{self.method}' would ignore "
+                f"it. Use method='fair_pca', or leave match out."
             )
         if self.tradeoff and self.method not in ("fair_pca", "fair_kernel_pca"):
             raise AuditError(

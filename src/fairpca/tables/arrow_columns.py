@@ -167,7 +167,8 @@ def distinct(array: Any) -> tuple[np.ndarray, list[Any]]:
     try:
         values = array.dictionary.to_pylist()
     except (OverflowError, ValueError):  # dates that Python does not have
-        values = array.dictionary.cast(arrow.int64(), safe=False).to_pylist()
+        width = array.dictionary.type.bit_width
+        values = array.dictionary.view(arrow.int32() if width == 32 else arrow.int64()).to_pylist()
     codes = array.indices
     if codes.null_count:
         codes = codes.cast(arrow.int64(), safe=False).fill_null(len(values))

@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +36,18 @@ def read_texts(path: Path, dialect: CsvDialect, names: Sequence[str]) -> Any:
     return table
 
 
-def arrow_stream(path: Path) -> Any:
-    """Open a text file for Arrow to read, unpacked: what it is decides, not its name."""
-    packing = "gzip" if kind_of_file(path) == "gzip" else None
-    return import_arrow().input_stream(str(path), compression=packing)
+@contextmanager
+def arrow_stream(path: Path) -> Iterator[Any]:
+    """Open a text file for Arrow to read in blocks, unpacked as it is when it is read whole.
+
+    What the file is decides, not its name; and Arrow does not unpack all that is packed.
+    """
+    if kind_of_file(path) == "gzip":
+        with opened(path) as stream:
+            yield stream
+    else:
+        with import_arrow().input_stream(str(path), compression=None) as stream:
+            yield stream
 
 
 def options(

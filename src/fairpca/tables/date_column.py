@@ -104,7 +104,21 @@ class DateColumn:
     def from_plain(cls, plain: Plain, arrays: Arrays) -> DateColumn:
         """Return what `to_plain` was called on."""
         fill = tuple(float(value) for value in plain["fill"])
-        return cls(plain["name"], plain["format"], plain["zone"], fill, plain["indicator"])
+        if len(fill) != len(PARTS):
+            raise ValueError(f"a missing date of column '{plain['name']}' lacks parts")
+        made = cls(plain["name"], plain["format"], plain["zone"], fill, plain["indicator"])
+        made._check_words()
+        return made
+
+    def _check_words(self) -> None:
+        """Refuse a time zone or a format that there is not, before they are used."""
+        for word in (self.zone, self.format):
+            if not (word is None or isinstance(word, str)):
+                raise TypeError("time zones and formats are texts")
+        if self.zone is not None and (self.zone.startswith("dateutil") or ".." in self.zone):
+            raise ValueError(f"the time zone {self.zone[:40]!r} is a path")
+        self._parts(np.zeros(1, dtype=np.int64))
+        import_pandas().to_datetime(["1"], format=self.format or "ISO8601", errors="coerce")
 
 
 def _local(microseconds: np.ndarray, zone: str) -> np.ndarray:

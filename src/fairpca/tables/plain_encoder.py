@@ -58,6 +58,7 @@ def restore(encoder: TableEncoder, plain: Plain, arrays: Mapping[str, np.ndarray
                 for key, array in arrays.items()
                 if key.startswith(f"column{i}.")
             }
+            _check_plain(own, mine)
             encoder.encoders_.append(KINDS[own["kind"]].from_plain(own, mine))
             encoder.kept_.append(np.array(own["kept"], dtype=np.intp))
         _check_shapes(encoder)
@@ -68,13 +69,29 @@ def restore(encoder: TableEncoder, plain: Plain, arrays: Mapping[str, np.ndarray
         ) from error
 
 
+def _check_plain(own: Plain, arrays: Arrays) -> None:
+    """Refuse names that are no texts, texts that occur twice, and numbers that are none."""
+    texts = [*own.get("levels", ()), *own.get("vocabulary", ())]
+    if not all(isinstance(text, str) for text in (own["name"], *texts)):
+        raise TypeError("names, levels and groups of letters are texts")
+    if len(set(texts)) < len(texts):
+        raise ValueError(f"column '{own['name']}' has the same text twice")
+    flags = [own[key] for key in ("missing", "indicator", "boolean") if key in own]
+    if not all(isinstance(flag, bool) for flag in flags):
+        raise TypeError("flags are true or false")
+    numbers = [own.get("share", 0.0), *np.ravel(own.get("fill", 0.0))]
+    if not all(np.isfinite(numbers)) or not all(np.isfinite(a).all() for a in arrays.values()):
+        raise ValueError(f"column '{own['name']}' has numbers that are not finite")
+
+
 def _check_shapes(encoder: TableEncoder) -> None:
     n_outputs = sum(len(kept) for kept in encoder.kept_)
     if not n_outputs:
         raise ValueError("there are no outputs")
     if encoder.mean_.shape != (n_outputs,) or encoder.scale_.shape != (n_outputs,):
         raise ValueError("means and scales do not fit the columns")
-    if not (np.isfinite(encoder.mean_).all() and (encoder.scale_ > 0).all()):
+    positive = np.isfinite(encoder.scale_) & (encoder.scale_ > 0)
+    if not (np.isfinite(encoder.mean_).all() and positive.all()):
         raise ValueError("means must be finite, scales positive")
     for column, _, kept in encoder.spans():
         if not np.isin(kept, np.arange(len(column.outputs))).all():

@@ -11,7 +11,7 @@ from typing import Any
 
 from .adapters import import_arrow
 from .arrow_columns import arrow_columns
-from .column_names import different_names
+from .column_names import different_names, is_row_index
 from .csv_dialect import sniff
 from .csv_files import arrow_stream, explained, options, slowly, with_points
 from .errors import TableError
@@ -87,22 +87,20 @@ def _in_memory(frame: Any, batch_rows: int) -> Batches:
 
 def _parquet(path: Path, batch_rows: int) -> Batches:
     arrow = import_arrow()
-    with _whole(path, "parquet"):
-        file = arrow.parquet.ParquetFile(path)
-    there = file.schema_arrow
-    names, _ = different_names(there.names)
-    n_rows = file.metadata.num_rows
-    file.close()
+    with _whole(path, "parquet"), arrow.parquet.ParquetFile(path) as file:
+        there = file.schema_arrow
+        names, places = _named(there)
+        n_rows = file.metadata.num_rows
 
     def read(wanted: Sequence[str], numbers: Sequence[str]) -> Iterator[dict[str, Any]]:
-        indices = [names.index(name) for name in wanted]
+        indices = [places[names.index(name)] for name in wanted]
         # Texts as codes of their levels, the way the file has them: nothing is hashed again.
         texts = [
             there.names[i]
             for i in indices
             if arrow.types.is_string(there[i].type) or arrow.types.is_large_string(there[i].type)
         ]
-        same = len(set(there.names)) == len(names)
+        same = len(set(there.names)) == len(there.names)
         chosen = [there.names[i] for i in indices] if same else None
         with (
             _whole(path, "parquet"),
@@ -130,11 +128,11 @@ def _parquet(path: Path, batch_rows: int) -> Batches:
 def _feather(path: Path, batch_rows: int) -> Batches:
     arrow = import_arrow()
     with _whole(path, "arrow"), arrow.OSFile(str(path)) as source:
-        names, _ = different_names(arrow.ipc.open_file(source).schema.names)
+        names, places = _named(arrow.ipc.open_file(source).schema)
 
     def read(wanted: Sequence[str], numbers: Sequence[str]) -> Iterator[dict[str, Any]]:
-        indices = sorted(names.index(name) for name in wanted)
-        place = {names[i]: j for j, i in enumerate(indices)}
+        indices = sorted(places[names.index(name)] for name in wanted)
+        place = {name: indices.index(places[names.index(name)]) for name in wanted}
         only = arrow.ipc.IpcReadOptions(included_fields=indices)
         with _whole(path, "arrow"), arrow.OSFile(str(path)) as source:
             file = arrow.ipc.open_file(source, options=only)
@@ -145,6 +143,12 @@ def _feather(path: Path, batch_rows: int) -> Batches:
                     yield {name: part.column(place[name]) for name in wanted}
 
     return Batches(names, None, read)
+
+
+def _named(schema: Any) -> tuple[list[str], list[int]]:
+    """Return the names of the columns, as when a file is read whole, and where each of them is."""
+    places = [i for i, name in enumerate(schema.names) if not is_row_index(name)]
+    return different_names([schema.names[i] for i in places])[0], places
 
 
 def _text(path: Path, batch_rows: int, **how: Any) -> Batches:

@@ -78,6 +78,9 @@ def written(path: Path, schema: Any, plain: list[str]) -> Iterator[Callable[[Any
             stack.callback(writer.close)
             yield write
             stack.close()  # before the draft takes its place
+    except arrow.ArrowException as error:
+        why = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
+        raise TableError(f"'{path}' cannot be written: {why}. Do not keep that column.") from error
     except OSError as error:
         if error.errno is None:
             raise

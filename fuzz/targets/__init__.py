@@ -1,0 +1,17 @@
+"""What is fuzzed, by name; each file says what its target promises."""
+
+from __future__ import annotations
+
+from ..cases import Target
+from .binary_tables import BinaryTables
+from .checkpoints import Checkpoints
+from .command_line import CommandLine
+from .models import Models
+from .pipelines import Pipelines
+from .text_tables import TextTables
+
+TARGETS: dict[str, type[Target]] = {
+    target.name: target
+    for target in (Models, Pipelines, Checkpoints, TextTables, BinaryTables, CommandLine)
+}
+"""In the order in which they are run."""

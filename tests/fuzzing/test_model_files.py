@@ -1,0 +1,215 @@
+"""What fuzzing found in model files: each was once loaded, or ended in somebody else's error."""
+
+import json
+import tracemalloc
+
+import numpy as np
+import pytest
+from fuzz.commands import run_command
+from fuzz.forged_models import Parts, put_together, taken_apart
+from fuzz.seed_models import people, rows
+
+from fairpca import FairPCA
+from fairpca.persistence import FairModel, ModelFileError, load, load_pipeline, model_card, save
+from fairpca.persistence.markdown import as_text
+from fairpca.table_fits import fit_table
+from fuzzing.forgeries import entry, forge, put
+
+
+@pytest.fixture
+def model_file(tmp_path):
+    X, sex, _ = rows()
+    save(FairPCA(2).fit(X, sensitive_features={"sex": sex}), tmp_path / "model.fairpca")
+    return tmp_path / "model.fairpca"
+
+
+@pytest.fixture(scope="module")
+def table_model():
+    return fit_table(people(), "sex", "approved", n_components=2)
+
+
+@pytest.fixture
+def table_file(table_model, tmp_path):
+    table_model.save(tmp_path / "table.fairpca")
+    return tmp_path / "table.fairpca"
+
+
+def test_a_small_file_that_names_one_array_a_thousand_times_is_refused(model_file):
+    parts = taken_apart(model_file.read_bytes())
+    size, start = 2**20, len(parts.data)
+    big = {"dtype": "F64", "shape": [size // 8], "data_offsets": [start, start + size]}
+    one = {"$array": {"tensor": "big", "order": "C", "flipped": []}}
+    inner = {**parts.inner, "info": {"$dict": [["x", [one] * 1000]]}}
+    model_file.write_bytes(
+        put_together(Parts({**parts.outer, "big": big}, inner, parts.data + bytes(size)))
+    )
+    tracemalloc.start()
+    with pytest.raises(ModelFileError, match="more often than any model"):
+        load(model_file)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2**28  # a thousand copies are 2**30
+
+
+def nested(depth):
+    value = "x"
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("created", nested(300)),
+        ("created", None),
+        ("versions", {"fairpca": "1", "numpy": nested(300)}),
+        ("left_out", [nested(300)]),
+        ("left_out", 3),
+        ("created", "half a character: \ud800"),
+        ("info", {"$dict": [["data", "\udcff"]]}),
+    ],
+)
+def test_facts_that_cannot_be_shown_are_refused(model_file, name, value):
+    forge(model_file, lambda header: header.update({name: value}))
+    with pytest.raises(ModelFileError, match="header is not that of a model"):
+        load(model_file)
+    for options in ([], ["--json"]):
+        code, output = run_command(["inspect", str(model_file), *options])
+        assert code == 2
+        assert "Traceback" not in output
+
+
+def test_labels_of_groups_that_are_lists_are_refused(model_file):
+    forge(model_file, lambda h: put(h["learned"]["groups_"], "sex", [["f"], ["m"]]))
+    with pytest.raises(ModelFileError, match="'groups_'"):
+        load(model_file)
+
+
+def test_labels_of_moments_that_are_lists_are_refused(model_file):
+    def change(header):
+        attribute = header["learned"]["moments_"]["fields"]["attributes"]["$tuple"][0]
+        attribute["fields"]["labels"] = {"$tuple": [["f"], ["m"]]}
+
+    with pytest.raises(ModelFileError, match="do not fit together"):
+        load(forge(model_file, change))
+
+
+def test_a_model_that_does_not_name_its_groups_has_a_card(model_file):
+    model = load(forge(model_file, lambda h: h["learned"].pop("groups_")))
+    assert model_card(model).startswith("# Model card: FairPCA")
+
+
+def test_a_parameter_of_any_length_is_refused_in_one_line(model_file):
+    array = taken_apart(model_file.read_bytes()).inner["learned"]["components_"]
+    for value in ([0] * 10_000, array):
+        forge(model_file, lambda h, value=value: h["parameters"].update(match=value))
+        with pytest.raises(ModelFileError, match="parameter of FairPCA") as refused:
+            load(model_file)
+        assert len(str(refused.value)) < 1000
+        assert "\n" not in str(refused.value)
+
+
+def test_a_parameter_of_many_arrays_is_refused_before_it_is_shown(model_file):
+    parts = taken_apart(model_file.read_bytes())
+    start, size = len(parts.data), 2**16
+    outer = {
+        **parts.outer,
+        "big": {"dtype": "U8", "shape": [size], "data_offsets": [start, start + size]},
+        "long": {"dtype": "I64", "shape": [1], "data_offsets": [start + size, start + size + 8]},
+    }
+    text = {"$texts": {"lengths": "long", "bytes": "big"}}
+    parameters = {**parts.inner["parameters"], "tradeoff": [text] * 1000}
+    data = parts.data + b"x" * size + size.to_bytes(8, "little")
+    inner = {**parts.inner, "parameters": parameters}
+    model_file.write_bytes(put_together(Parts(outer, inner, data)))
+    with pytest.raises(ModelFileError, match="more often than any model"):
+        load(model_file)
+
+
+def test_a_device_that_is_no_name_is_refused(model_file):
+    forge(model_file, lambda h: h["parameters"].update(device=[0] * 1000))
+    with pytest.raises(ModelFileError, match="no name of one"):
+        load(model_file)
+
+
+def test_a_very_long_name_is_cut_before_it_is_looked_at():
+    tracemalloc.start()
+    assert len(as_text("x" * 10**6)) < 100
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2 * 10**6  # the text itself, and not a list of its letters
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "value"),
+    [
+        ("numeric", "fill", {"$float": "nan"}),
+        ("numeric", "name", ["age"]),
+        ("numeric", "boolean", 1.5),
+        ("category", "levels", ["a", "a"]),
+        ("category", "levels", [1, 2]),
+        ("category", "share", {"$float": "inf"}),
+        ("date", "zone", "../../../etc/passwd"),
+        ("date", "zone", "dateutil//etc/passwd"),
+        ("date", "zone", "Nowhere/Land"),
+        ("date", "zone", 3),
+        ("date", "format", "%Q"),
+        ("date", "fill", [1.0]),
+        ("text", "vocabulary", ["abc"] * 3),
+    ],
+)
+def test_preprocessing_that_would_fail_later_is_refused_now(table_file, kind, key, value):
+    def change(header):
+        encoders = entry(header["encoder"]["plain"], "encoders")
+        put(next(e for e in encoders if entry(e, "kind") == kind), key, value)
+
+    with pytest.raises(ModelFileError, match="preprocessing that cannot be restored"):
+        load(forge(table_file, change))
+
+
+def test_a_scale_without_end_is_refused(table_file):
+    parts = taken_apart(table_file.read_bytes())
+    place = parts.outer[parts.inner["encoder"]["arrays"]["scale"]]["data_offsets"][0]
+    data = bytearray(parts.data)
+    data[place : place + 8] = np.float64(np.inf).tobytes()
+    table_file.write_bytes(put_together(Parts(parts.outer, parts.inner, bytes(data))))
+    with pytest.raises(ModelFileError, match="scales positive"):
+        load(table_file)
+
+
+def test_facts_of_any_kind_are_shown_as_json(table_model, tmp_path):
+    info = {"data": "\x1b[31m\x9b\u202e", "by": {(1, "a"): np.inf, None: [2.5, float("nan")]}}
+    FairModel(table_model.encoder, table_model.estimator, info).save(tmp_path / "x.fairpca")
+    code, output = run_command(["inspect", str(tmp_path / "x.fairpca"), "--json"])
+    assert code == 0
+    assert output.isascii()
+    assert json.loads(output)["info"]["by"] == {"(1, 'a')": "inf", "None": [2.5, "nan"]}
+    code, output = run_command(["inspect", str(tmp_path / "x.fairpca")])
+    assert code == 0
+    assert not set("\x1b\x9b\u202e") & set(output)
+
+
+def test_an_archive_that_unpacks_to_much_more_than_it_is_is_refused(tmp_path):
+    import zipfile
+
+    path = tmp_path / "bomb.skops"
+    with (
+        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+        archive.open("schema.json", "w") as stream,
+    ):
+        for _ in range(150):
+            stream.write(b" " * 2**20)
+    with pytest.raises(ModelFileError, match="unpacks to"):
+        load_pipeline(path)
+
+
+def test_strange_types_with_endless_names_are_refused_in_one_line(tmp_path):
+    import zipfile
+
+    schema = {"__class__": "y" * 10**5, "__module__": "x", "__loader__": "TypeNode", "content": {}}
+    with zipfile.ZipFile(tmp_path / "x.skops", "w") as archive:
+        archive.writestr("schema.json", json.dumps({**schema, "protocol": 2}))
+    with pytest.raises(ModelFileError) as refused:
+        load_pipeline(tmp_path / "x.skops")
+    assert len(str(refused.value)) < 1000
