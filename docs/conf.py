@@ -25,7 +25,13 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
-exclude_patterns = ["_build", "benchmarks/*.md", "reproduced/*.md"]  # those are included by pages
+exclude_patterns = [  # the Markdown here is included by pages
+    "_build",
+    "benchmarks/*.md",
+    "reproduced/*.md",
+    "testing/fuzz.md",
+    "testing/matrix.md",
+]
 suppress_warnings = ["config.cache"]  # the gallery's settings contain a function, on purpose
 
 # Markdown: pages are read on their own, too, so they use plain Markdown where it suffices.

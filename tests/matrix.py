@@ -177,10 +177,9 @@ def as_markdown(outcomes: list[Outcome]) -> str:
 
 
 def page(table: str, core: bool) -> str:
-    """Return the page of the documentation that holds the table."""
+    """Return what the documentation includes: the table, and where it comes from."""
     command = "python tests/matrix.py" + (" --core" if core else "")
     return (
-        "# Compatibility matrix\n\n"
         f"`{command}` on {time.strftime('%Y-%m-%d', time.gmtime())}. Tests that need a library "
         "which is not\ninstalled are skipped and say so; seconds include the installation where "
         f"one was needed.\n\n{table}\n"
