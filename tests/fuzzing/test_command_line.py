@@ -6,6 +6,8 @@ import pytest
 from fuzz.commands import run_command
 from fuzz.seed_models import people
 
+from fairpca.cli.failures import one_clear_line
+
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
@@ -36,6 +38,27 @@ def test_what_cannot_be_done_is_said_in_words(folder, arguments, told):
     assert told in output
     assert not set("\x1b\u202e") & set(output)
     assert os.listdir() == ["people.csv"]
+
+
+def test_a_seed_beyond_all_seeds_is_refused(folder):
+    code, output = run_command([*FIT, "--out", "m", "--seed", str(2**32)])
+    assert code == 2
+    assert "--seed" in output
+
+
+def test_what_an_estimator_refuses_is_said_in_one_line(folder):
+    frame = people()
+    frame["size"] = [1e308, -1e308, *range(78)]
+    frame[["age", "job", "size"]].to_csv("large.csv", index=False)
+    code, output = run_command(["fit", "large.csv", "-s", "size", "--out", "m"])
+    assert code == 2
+    assert output.startswith("Error: ")
+    assert sorted(os.listdir()) == ["large.csv", "people.csv"]
+
+
+def test_a_mistake_of_ours_keeps_its_traceback():
+    with pytest.raises(ValueError, match="invalid literal"), one_clear_line():
+        int("x")
 
 
 def test_names_of_files_are_printed_as_text(folder):

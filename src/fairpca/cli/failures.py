@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dis import opname
 from pathlib import Path
 from unicodedata import bidirectional, category
 
@@ -55,9 +56,29 @@ def one_clear_line() -> Iterator[None]:
     except UnicodeEncodeError as error:  # names of files that are no text in any encoding
         complain(f"Error: {error.object[:200]!r} cannot be written as text. Use another name.")
         raise typer.Exit(USER_ERROR) from None
+    except ValueError as error:
+        if not _is_said_by_us(error):
+            raise
+        complain(f"Error: {_said(error)}")
+        raise typer.Exit(USER_ERROR) from None
     except KeyboardInterrupt:
         complain("Interrupted; nothing was written.")
         raise typer.Exit(INTERRUPTED) from None
+
+
+def _is_said_by_us(error: ValueError) -> bool:
+    """Tell whether a ``raise`` of this package raised it, with words for who called it.
+
+    Estimators refuse with plain `ValueError`, as scikit-learn's do. What a library raises in the
+    midst of our lines is a mistake of ours, and keeps its traceback.
+    """
+    trace = error.__traceback__
+    assert trace is not None
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    ours = str(trace.tb_frame.f_globals.get("__name__", "")).startswith("fairpca.")
+    instruction = trace.tb_frame.f_code.co_code[trace.tb_lasti]
+    return ours and type(error) is ValueError and opname[instruction] == "RAISE_VARARGS"
 
 
 def _said(error: Exception) -> str:

@@ -16,6 +16,9 @@ from rich.text import Text
 from .failures import beside, check_outputs, one_clear_line, printable
 from .options import Force, Model, Quiet
 
+LONGEST = 200
+"""Longer texts are cut where people read them; --json has all of them."""
+
 
 class Form(StrEnum):
     """Where a model can go."""
@@ -105,4 +108,5 @@ def _short(value: Any) -> str:
     if isinstance(value, list | tuple):
         shown = ", ".join(_short(entry) for entry in value[:12])
         return shown if len(value) <= 12 else f"{shown}, ... ({len(value)} in all)"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."

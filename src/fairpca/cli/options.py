@@ -54,7 +54,9 @@ Header = Annotated[
     ),
 ]
 SkipLines = Annotated[int, typer.Option(min=0, help="Lines of the file before the table begins.")]
-Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same numbers.")]
+Seed = Annotated[
+    int, typer.Option(min=0, max=2**32 - 1, help="The same seed gives the same numbers.")
+]
 DataFolder = Annotated[
     Path | None,
     typer.Option(help="Folder of the built-in data sets.", show_default="FAIRPCA_DATA"),

@@ -54,7 +54,8 @@ def made_encoder(plain: Mapping[str, Any], tensors: Mapping[str, np.ndarray]) ->
     except ImportError:
         raise  # a missing extra says what to install
     except Exception as reason:  # whatever is wrong with it, it is not what was saved
-        raise ModelFileError(f"has preprocessing that cannot be restored: {reason}") from reason
+        told = " ".join(str(reason).split())[:400]
+        raise ModelFileError(f"has preprocessing that cannot be restored: {told}") from reason
 
 
 def encoder_class() -> Any:

@@ -12,6 +12,7 @@ import scipy.sparse
 from .errors import ModelFileError
 from .plain_values import SCALARS
 from .records import FUNCTIONS, RECORDS
+from .tensors import MAX_EXTENT
 
 MAX_DEPTH = 24
 """Values nested deeper than this are not ours."""
@@ -98,6 +99,25 @@ def _sparse(plain: Any, tensors: Mapping[str, np.ndarray]) -> Any:
         _array(parts[p]["$array"], tensors) for p in ("data", "indices", "indptr")
     )
     form = {"array": scipy.sparse.csr_array, "matrix": scipy.sparse.csr_matrix}[plain["form"]]
-    X = form((data, indices, indptr), shape=tuple(plain["shape"]))
+    shape = tuple(plain["shape"])
+    if not _fit_together(data, indices, indptr, shape):
+        raise ModelFileError("has sparse rows whose parts do not fit together")
+    X = form((data, indices, indptr), shape=shape)
     X.check_format(full_check=True)
     return X
+
+
+def _fit_together(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: Any) -> bool:
+    """Tell whether rows begin and end where there are entries; SciPy's loops trust that.
+
+    SciPy's own check looks after it has made the numbers shorter, when some may have wrapped.
+    """
+    if not all(type(extent) is int and 0 <= extent < MAX_EXTENT for extent in shape):
+        return False
+    if any(a.ndim != 1 for a in (data, indices, indptr)) or len(shape) != 2:
+        return False
+    if indices.dtype.kind != "i" or indptr.dtype.kind != "i" or len(indptr) != shape[0] + 1:
+        return False
+    inside = bool(((indices >= 0) & (indices < shape[1])).all())
+    rising = indptr[0] == 0 and bool((indptr[1:] >= indptr[:-1]).all())
+    return inside and rising and int(indptr[-1]) == len(indices) == len(data)
