@@ -18,7 +18,7 @@ def test_ordinary_features_keep_their_units(size):
     assert common_unit(moments_of_size(size)) == 1.0
 
 
-@pytest.mark.parametrize("size", [1e-100, 1e-60, 1e-25, 1e25, 1e60, 1e90])
+@pytest.mark.parametrize("size", [1e-100, 1e-60, 1e-25, 1e25, 1e60, 1e70])
 @pytest.mark.parametrize("n", [10, 1000])
 def test_the_unit_of_extreme_features_is_a_power_of_two_of_their_size(size, n):
     moments = moments_of_size(size, n)
