@@ -35,8 +35,9 @@ test-slow: .venv/dev  ## The tests that take minutes, such as whole tables of th
 test-matrix: .venv/dev  ## The tests on the oldest and newest versions, and without any extra (an hour)
 	$(BIN)/python tests/matrix.py --markdown docs/testing/matrix.md
 
-fuzz: .venv/dev  ## Damaged models, checkpoints, tables and command lines, for some minutes
-	$(BIN)/python -m fuzz --markdown docs/testing/fuzz.md
+fuzz: .venv/dev  ## Damaged files and command lines, then new nasty data for every estimator (half an hour)
+	$(BIN)/python -m fuzz --inputs 12000 --jobs 2 --markdown docs/testing/fuzz.md
+	FAIRPCA_EXAMPLES=200 SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses=2 tests/robustness
 
 mutation: .venv/dev  ## Does a test fail for every change to the numerical core? (an hour)
 	$(BIN)/pip install --quiet --disable-pip-version-check mutmut
