@@ -36,7 +36,7 @@ test-matrix: .venv/dev  ## The tests on the oldest and newest versions, and with
 	$(BIN)/python tests/matrix.py --markdown docs/testing/matrix.md
 
 fuzz: .venv/dev  ## Damaged files and command lines, then new nasty data for every estimator (half an hour)
-	$(BIN)/python -m fuzz --inputs 12000 --jobs 2 --markdown docs/testing/fuzz.md
+	$(BIN)/python -m fuzz --seconds 600 --inputs 12000 --jobs 2 --markdown docs/testing/fuzz.md
 	FAIRPCA_EXAMPLES=200 SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses=2 tests/robustness
 
 mutation: .venv/dev  ## Does a test fail for every change to the numerical core? (an hour)
