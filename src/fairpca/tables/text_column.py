@@ -83,7 +83,8 @@ class TextColumn:
     def from_plain(cls, plain: Plain, arrays: Arrays) -> TextColumn:
         """Return what `to_plain` was called on."""
         idf, components = arrays["idf"], arrays["components"]
-        if components.shape[:1] != idf.shape or len(plain["vocabulary"]) != len(idf):
+        fitting = components.ndim == 2 and components.shape[:1] == idf.shape
+        if not fitting or len(plain["vocabulary"]) != len(idf):
             raise ValueError(f"the arrays of column '{plain['name']}' do not fit each other")
         return cls(plain["name"], tuple(plain["vocabulary"]), idf, components, plain["indicator"])
 
