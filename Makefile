@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test test-slow test-matrix lint docs fuzz mutation coverage \
+.PHONY: help demo test test-slow test-matrix lint docs fuzz audit-dependencies mutation coverage \
 	bench bench-scale clean
 
 help:  ## List the commands
@@ -38,6 +38,10 @@ test-matrix: .venv/dev  ## The tests on the oldest and newest versions, and with
 fuzz: .venv/dev  ## Damaged files and command lines, then new nasty data for every estimator (half an hour)
 	$(BIN)/python -m fuzz --seconds 600 --inputs 12000 --jobs 2 --markdown docs/testing/fuzz.md
 	FAIRPCA_EXAMPLES=200 SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses=2 tests/robustness
+
+audit-dependencies: .venv/dev  ## Licences of what extras install, known vulnerabilities
+	$(PYTHON) -m venv .venv-audit && .venv-audit/bin/pip install --quiet pip-audit
+	PATH="$(CURDIR)/.venv-audit/bin:$$PATH" $(BIN)/python -m fuzz.dependencies
 
 mutation: .venv/dev  ## Does a test fail for every change to the numerical core? (an hour)
 	$(BIN)/pip install --quiet --disable-pip-version-check mutmut
