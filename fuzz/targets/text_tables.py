@@ -20,25 +20,25 @@ import numpy as np
 import pyarrow as pa
 
 from fairpca import CSVRows, FairPCAError, collect_moments
-from fairpca.persistence import FairModel, load
 from fairpca.table_fits import fit_table
 from fairpca.tables import read_table, stream_transform
 from fairpca.tables.record_batches import open_batches
 
 from ..byte_mutations import mutated
-from ..cases import EQUAL, REFUSED, VALID, Case, Failed, Target
+from ..cases import EQUAL, REFUSED, VALID, Case, Failed
 from ..nasty_texts import nasty_table
 from ..promises import assert_clear, assert_nothing_left, is_ours
 from ..seed_models import people
+from .tables import MODEL, TableTarget
 
 GIVEN = ("age", "job", "sex")
-ACTIONS = ("read", "read", "moments", "transform", "fit")
 
 
-class TextTables(Target):
+class TextTables(TableTarget):
     """`read_table`, `CSVRows`, `stream_transform` and `fit_table` on text files."""
 
     name = "text-tables"
+    actions = ("read", "read", "moments", "transform", "fit")
 
     def prepare(self, folder: Path) -> None:
         """Write a table in several dialects, and a model fitted to it."""
@@ -51,28 +51,18 @@ class TextTables(Target):
         (folder / "blank.csv").write_text(
             "\n".join(["age job sex", *(f"{20 + i}  'x y'  f" for i in range(20))])
         )
-        fit_table(frame[["age", "job", "sex"]], "sex", n_components=2).save(folder / "x.fairpca")
-
-    def load_seeds(self, folder: Path) -> None:
-        """Read the files."""
-        self.seeds = [p.read_bytes() for p in sorted(folder.iterdir()) if "csv" in p.name]
-        self.model_file = folder / "x.fairpca"
+        fit_table(frame[["age", "job", "sex"]], "sex", n_components=2).save(folder / MODEL)
 
     def warm_up(self, folder: Path) -> None:
-        """Do everything with each of them."""
-        self.model: FairModel = load(self.model_file)
-        for i, content in enumerate(self.seeds):
-            for action in set(ACTIONS):
-                place = folder / f"{action}{i}"
-                place.mkdir()
-                self.check(Case(self.name, content, "unchanged", {"action": action}), place)
+        """Do everything with each of them, and fit to every kind of column."""
+        super().warm_up(folder)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             fit_table(people(80), "sex", n_components=2)
 
     def case(self, rng: random.Random) -> Case:
         """Return a file."""
-        about = {"action": rng.choice(ACTIONS), "how": _options(rng)}
+        about = {"action": rng.choice(self.actions), "how": _options(rng)}
         if rng.random() < 0.5:
             content, how = nasty_table(rng, GIVEN)
         else:

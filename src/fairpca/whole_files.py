@@ -39,7 +39,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     ['numbers.txt']
     """
     path = Path(path)
-    if _is_no_plain_file(path):
+    if is_no_plain_file(path) and not path.is_dir():  # of a folder the system says what is wrong
         raise OSError(errno.EINVAL, "is a device or a pipe, which a file would replace", str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -54,12 +54,13 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise
 
 
-def _is_no_plain_file(path: Path) -> bool:
+def is_no_plain_file(path: Path) -> bool:
+    """Return whether something has this name that is no plain file: a pipe, a device, a folder."""
     try:
         kind = path.stat().st_mode  # asked once: another process may replace the file meanwhile
     except OSError:
         return False  # not there, or what follows says why it cannot be
-    return not (stat.S_ISREG(kind) or stat.S_ISDIR(kind))
+    return not stat.S_ISREG(kind)
 
 
 def _mode_of(path: Path) -> int:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from functools import cache
 from typing import Any
 
-from sklearn.base import clone
-
 from fairpca import FairKernelPCA, FairPCA, peers
-from persistence.fitted_models import MODELS, small_rows
+from persistence.fitted_models import MODELS, fitted_anew
 
 ESTIMATORS: dict[str, Any] = {
     **MODELS,
@@ -42,10 +39,7 @@ def fitted(name: str) -> Any:
 
 def fit_anew(name: str) -> Any:
     """Fit the estimator of this name to the small rows."""
-    X, sex, y = small_rows()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # few steps and few rows: of no matter here
-        return clone(ESTIMATORS[name]).fit(X, y, sensitive_features=sex)
+    return fitted_anew(ESTIMATORS[name])
 
 
 def transformed(estimator: Any, X: Any, sex: Any) -> Any:

@@ -59,7 +59,12 @@ MODELS: dict[str, Any] = {
 
 def fitted(name: str) -> Any:
     """Return the model of this name, fitted to the small rows."""
+    return fitted_anew(MODELS[name])
+
+
+def fitted_anew(estimator: Any) -> Any:
+    """Return a clone of an estimator, fitted to the small rows."""
     X, sex, y = small_rows()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # few steps and few rows: of no matter here
-        return clone(MODELS[name]).fit(X, y, sensitive_features=sex)
+        return clone(estimator).fit(X, y, sensitive_features=sex)

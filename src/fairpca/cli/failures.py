@@ -13,6 +13,7 @@ import typer
 from rich.console import Console
 
 from ..errors import FairPCAError
+from ..whole_files import is_no_plain_file
 
 USER_ERROR = 2
 INTERRUPTED = 130
@@ -111,7 +112,7 @@ def check_outputs(
             continue
         if path.is_dir():
             raise Refusal(f"{path} is a folder, but a file is to be written. Add a file name.")
-        if path.exists() and not path.is_file():
+        if is_no_plain_file(path):
             raise Refusal(
                 f"{path} is no plain file, and would be replaced by one. Use another name."
             )

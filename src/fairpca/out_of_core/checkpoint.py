@@ -19,6 +19,7 @@ from ..persistence import ModelFileError, UnsavableModelError
 from ..persistence.plain_values import Packer
 from ..persistence.restored_values import unplain
 from ..persistence.tensors import LENGTH, MAX_HEADER, MAX_TENSORS, announced_size, pack, unpack
+from ..whole_files import is_no_plain_file
 from .drafts import remove_drafts, write_shared
 from .errors import CheckpointError
 from .kept_moments import plain_moments, restored_moments
@@ -148,7 +149,7 @@ class Checkpoint:
             If the file is no checkpoint, damaged, or one of other files or another question.
         """
         try:
-            if self.path.exists() and not self.path.is_file():  # a pipe would be waited for
+            if is_no_plain_file(self.path):  # a pipe would be waited for
                 raise CheckpointError(
                     f"'{self.path}' is no plain file, so it cannot be the checkpoint. Give another "
                     f"name."
