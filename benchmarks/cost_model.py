@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from scipy.optimize import nnls
 
 from fairpca import FairPCA, ParquetRows, collect_moments, moments_from_parquet
-from fairpca.parallel import blas_threads
+from fairpca._numerics.threads import blas_threads
 
 from .rows import factor_rows
 from .timing import alternate

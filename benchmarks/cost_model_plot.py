@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from fairpca.plots.canvas import paper_figure
-from fairpca.plots.style import BLUE, FAINT, GREEN, GREY, VERMILLION
+from fairpca.paper._canvas import paper_figure
+from fairpca.paper._style import BLUE, FAINT, GREEN, GREY, VERMILLION
 
 from .cost_model import BYTES, Rates
 

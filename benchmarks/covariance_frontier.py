@@ -32,7 +32,7 @@ from threadpoolctl import threadpool_limits
 
 from fairpca import FairPCA, InfeasibleError, collect_moments
 from fairpca.datasets import load_loanapp
-from fairpca.estimators.fair_pca import DEFAULT_PENALTY
+from fairpca.estimators._fair_pca import DEFAULT_PENALTY
 from fairpca.metrics import explained_variance_ratio, leakage, median_bandwidth, squared_mmd
 from fairpca.solvers import covariance_gap
 

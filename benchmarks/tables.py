@@ -10,8 +10,8 @@ from pathlib import Path
 
 from rich.table import Table
 
-from fairpca.parallel import blas_threads
-from fairpca.whole_files import whole_file
+from fairpca._numerics.threads import blas_threads
+from fairpca._numerics.whole_files import whole_file
 
 
 @dataclass

@@ -20,9 +20,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from fairpca import FairPCA
-from fairpca.maps import LinearMap
+from fairpca._rows.maps import LinearMap
 from fairpca.tables import TableEncoder, stream_transform
-from fairpca.tables.streaming import BATCH_ROWS
+from fairpca.tables._streaming import BATCH_ROWS
 
 from .timing import alternate
 

@@ -31,7 +31,7 @@ from sklearn.preprocessing import StandardScaler
 from fairpca import FairPCA
 from fairpca.datasets import load_loanapp
 from fairpca.metrics import explained_variance_ratio, leakage, selection_rate_gap
-from fairpca.plots.style import FAINT, GROUPS, HAIR, RC
+from fairpca.paper._style import FAINT, GROUPS, HAIR, RC
 
 loans = load_loanapp()
 X, y = loans.features, loans.target.to_numpy()

@@ -30,9 +30,9 @@ from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_score
 from sklearn.svm import SVC
 
 from fairpca import FairPCA
+from fairpca.paper import group_legend, scatter_groups
+from fairpca.paper._style import BLACK, GROUPS, HAIR, PURPLE, RC
 from fairpca.peers import INLP, LEACE, PCA, MeanProjection
-from fairpca.plots import group_legend, scatter_groups
-from fairpca.plots.style import BLACK, GROUPS, HAIR, PURPLE, RC
 
 JOBS = """nurse surgeon midwife dentist pharmacist paramedic therapist optician caregiver
 radiologist teacher professor librarian tutor principal lecturer nanny coach headmaster researcher

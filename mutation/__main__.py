@@ -21,9 +21,9 @@ TESTS = (
     "tests/devices",
     "tests/estimators",
     "src/fairpca/moments",
-    "src/fairpca/linalg.py",
+    "src/fairpca/_numerics/linalg.py",
     "src/fairpca/solvers",
-    "src/fairpca/groups",
+    "src/fairpca/_attributes",
 )
 """The tests next to the code, those of the estimators that use it, and its doctests."""
 

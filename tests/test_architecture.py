@@ -34,6 +34,7 @@ PUBLIC = {
     "MissingTargetError",
     "ResidualWarning",
     "SingleGroupError",
+    "UsageError",
     "collect_moments",
 }
 
@@ -88,8 +89,8 @@ def without(library):
     from fairpca import FairPCA
     X = np.random.default_rng(0).normal(size=(20, 3))
     FairPCA(1).fit(X, sensitive_features=["a", "b"] * 10)
-    import fairpca.metrics, fairpca.datasets, fairpca.peers, fairpca.tradeoff, fairpca.plots
-    import fairpca.tables, fairpca.persistence, fairpca.report, fairpca.auditing
+    import fairpca.metrics, fairpca.datasets, fairpca.peers, fairpca.tradeoff, fairpca.paper
+    import fairpca.tables, fairpca.persistence, fairpca.auditing._page, fairpca.auditing
     import fairpca.out_of_core, fairpca.table_fits
 
 assert "fairpca" not in sys.modules

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from assertions import assert_orthonormal, assert_same_subspace
-from fairpca.krylov import leading_eigenpairs
+from fairpca._numerics.krylov import leading_eigenpairs
 
 
 def symmetric(spectrum, seed=0):

@@ -3,7 +3,7 @@ import pytest
 
 from assertions import assert_orthonormal, assert_same_subspace
 from fairpca import linalg
-from fairpca.linalg import (
+from fairpca._numerics.linalg import (
     complete_basis,
     deflate,
     deterministic_signs,

@@ -5,7 +5,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from fairpca import FairPCA, collect_moments
-from fairpca.parallel import blas_threads, limited_threads, one_blas_thread, share_blocks
+from fairpca._numerics.threads import blas_threads, limited_threads, one_blas_thread, share_blocks
 
 
 def blocks(count):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from assertions import assert_orthonormal, assert_same_subspace
-from fairpca.stiefel import minimize_on_stiefel
+from fairpca._numerics.stiefel import minimize_on_stiefel
 
 
 def symmetric(s, seed):

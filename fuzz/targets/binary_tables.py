@@ -23,7 +23,7 @@ import pyarrow.parquet
 from fairpca import ParquetRows, collect_moments
 from fairpca.table_fits import fit_table
 from fairpca.tables import read_table, stream_transform
-from fairpca.tables.record_batches import open_batches
+from fairpca.tables._record_batches import open_batches
 
 from ..byte_mutations import mutated
 from ..cases import EQUAL, REFUSED, VALID, Case, Failed

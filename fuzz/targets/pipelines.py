@@ -23,7 +23,7 @@ from sklearn.preprocessing import StandardScaler
 
 from fairpca import FairKernelPCA, FairPCA
 from fairpca.persistence import ModelFileError, load_pipeline, save_pipeline
-from fairpca.tables.encoder import TableEncoder
+from fairpca.tables._encoder import TableEncoder
 
 from ..byte_mutations import mutated
 from ..cases import EQUAL, REFUSED, VALID, Case, Failed, Target

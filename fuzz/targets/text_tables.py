@@ -22,7 +22,7 @@ import pyarrow as pa
 from fairpca import CSVRows, FairPCAError, collect_moments
 from fairpca.table_fits import fit_table
 from fairpca.tables import read_table, stream_transform
-from fairpca.tables.record_batches import open_batches
+from fairpca.tables._record_batches import open_batches
 
 from ..byte_mutations import mutated
 from ..cases import EQUAL, REFUSED, VALID, Case, Failed

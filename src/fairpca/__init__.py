@@ -17,19 +17,15 @@ from .errors import (
     MissingTargetError,
     ResidualWarning,
     SingleGroupError,
+    UsageError,
 )
 from .estimators import FairKernelPCA, FairPCA, collect_moments
 from .moments import GroupMoments
 
 if TYPE_CHECKING:
     from .auditing import Audit, audit
-    from .out_of_core import (
-        CheckpointError,
-        CSVRows,
-        ParquetRows,
-        moments_from_csv,
-        moments_from_parquet,
-    )
+    from .errors import CheckpointError
+    from .out_of_core import CSVRows, ParquetRows, moments_from_csv, moments_from_parquet
     from .persistence import FairModel, load, save
     from .table_fits import fit_table
     from .tradeoff import tradeoff_curve
@@ -71,6 +67,7 @@ __all__ = [
     "ParquetRows",
     "ResidualWarning",
     "SingleGroupError",
+    "UsageError",
     "audit",
     "collect_moments",
     "fit_table",

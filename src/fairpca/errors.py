@@ -24,6 +24,20 @@ class FairPCAError(Exception):
     """
 
 
+class UsageError(FairPCAError, ValueError):
+    """An argument, a parameter or a value cannot be used; the message says what to pass instead.
+
+    Examples
+    --------
+    >>> from fairpca import FairPCA, UsageError
+    >>> try:
+    ...     FairPCA(match="medians").fit([[0.0, 1.0], [2.0, 3.0]], sensitive_features=["a", "b"])
+    ... except UsageError as refusal:
+    ...     print(refusal)
+    match='medians' is not known. Use one of 'means', 'covariances'.
+    """
+
+
 class MissingGroupError(FairPCAError, ValueError):
     """The sensitive attributes are absent, or absent for some rows.
 
@@ -120,6 +134,230 @@ class MissingExtraError(FairPCAError, ImportError):
         )
 
 
+class TableError(FairPCAError, ValueError):
+    """A file, a table or a column that cannot be used; the message is one clear line.
+
+    Examples
+    --------
+    >>> from fairpca.tables import TableError
+    >>> raise TableError("'people.csv' is empty.")
+    Traceback (most recent call last):
+    fairpca.errors.TableError: 'people.csv' is empty.
+    """
+
+
+class AuditError(FairPCAError, ValueError):
+    """The question cannot be asked of this table; the message says what to change.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from fairpca import audit
+    >>> from fairpca.auditing import AuditError
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 10, "age": range(20)})
+    >>> try:
+    ...     audit(people, sensitive=["sex"])
+    ... except AuditError as refusal:
+    ...     print(refusal)
+    The table has 20 rows, but at least 100 are needed: they are divided into halves,
+    and a half of fewer shows nothing but noise.
+    """
+
+
+class UnknownColumnError(AuditError):
+    """A column was named that the table does not have.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from fairpca import audit
+    >>> from fairpca.auditing import UnknownColumnError
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 100, "age": range(200)})
+    >>> try:
+    ...     audit(people, sensitive=["Sex"])
+    ... except UnknownColumnError as refusal:
+    ...     print(refusal)
+    There is no column 'Sex'. Did you mean 'sex'?
+    """
+
+
+class TargetError(AuditError):
+    """The target is not a yes or no that can be predicted.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from fairpca import audit
+    >>> from fairpca.auditing import TargetError
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 100, "age": range(200), "hired": ["no"] * 200})
+    >>> try:
+    ...     audit(people, sensitive=["sex"], target="hired")
+    ... except TargetError as refusal:
+    ...     print(refusal)
+    The target 'hired' has the value 'no' only, and nothing can be learned about it.
+    Name another target, or none.
+    """
+
+
+class UnreadableAuditError(FairPCAError, ValueError):
+    """The dictionary is not an audit, or one of a structure that is not known here.
+
+    Examples
+    --------
+    >>> from fairpca.auditing._page import UnreadableAuditError, render_page
+    >>> try:
+    ...     render_page({"schema_version": "9.0"})
+    ... except UnreadableAuditError as refusal:
+    ...     print(refusal)
+    schema_version='9.0' cannot be shown: this page is made from audits of version 1.x,
+    as plain dictionaries. Make the audit again with the installed version of fairpca,
+    or install the version that made it.
+    """
+
+
+class ModelFileError(FairPCAError, ValueError):
+    """A file is not a model that can be loaded: damaged, altered, too large, or of the future.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import fairpca
+    >>> from fairpca.persistence import ModelFileError
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "model.fairpca")
+    ...     _ = path.write_bytes(b"not a model")
+    ...     try:
+    ...         fairpca.load(path)
+    ...     except ModelFileError as refusal:
+    ...         print(str(refusal).replace(str(path), path.name))
+    'model.fairpca' is not a model file of fairpca. Pass a file that fairpca.save wrote.
+    """
+
+
+class UnsavableModelError(FairPCAError, TypeError):
+    """A model holds something that cannot be written to a file without code, such as a function.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fairpca
+    >>> from fairpca.persistence import UnsavableModelError
+    >>> X = np.random.default_rng(0).normal(size=(20, 3))
+    >>> fair = fairpca.FairKernelPCA(1, kernel=lambda X, Y: X @ Y.T)
+    >>> _ = fair.fit(X, sensitive_features=np.arange(20) % 2)
+    >>> try:
+    ...     fairpca.save(fair, "model.fairpca")
+    ... except UnsavableModelError as refusal:
+    ...     print(refusal)
+    A function in FairKernelPCA.kernel cannot be saved: a model file holds numbers and
+    text only, never code. Use a built-in kernel, plain labels, an integer random_state;
+    or, for a whole pipeline, fairpca.persistence.save_pipeline.
+    """
+
+
+class ExportError(FairPCAError, ValueError):
+    """A model, or a part of it, has no counterpart in the format it was to be exported to.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca import FairKernelPCA
+    >>> from fairpca.persistence import ExportError, export_torch
+    >>> X = np.random.default_rng(0).normal(size=(20, 3))
+    >>> fair = FairKernelPCA(1, kernel=lambda X, Y: X @ Y.T)
+    >>> _ = fair.fit(X, sensitive_features=np.arange(20) % 2)
+    >>> try:
+    ...     export_torch(fair, "model.py")
+    ... except ExportError as refusal:
+    ...     print(refusal)
+    The kernel '<lambda>' is a function in Python, which cannot be exported. Fit again
+    with a built-in kernel.
+    """
+
+
+class CheckpointError(FairPCAError, ValueError):
+    """A checkpoint is damaged, or belongs to other files or to another question.
+
+    Examples
+    --------
+    >>> from fairpca import CheckpointError
+    >>> raise CheckpointError("'fit.checkpoint' is truncated.")
+    Traceback (most recent call last):
+    fairpca.errors.CheckpointError: 'fit.checkpoint' is truncated.
+    """
+
+
+class MissingDataError(FairPCAError, FileNotFoundError):
+    """A file or folder of a data set is not where it was looked for.
+
+    Examples
+    --------
+    >>> from fairpca.datasets import MissingDataError, load_german
+    >>> try:
+    ...     load_german(data="no-such-folder")
+    ... except MissingDataError as refusal:
+    ...     print(refusal)
+    data='no-such-folder' is not a folder. It should hold one folder per data set, here
+    'german'.
+    """
+
+
+class DamagedDataError(FairPCAError, ValueError):
+    """A file is there, but it is not the published one.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from fairpca.datasets import DamagedDataError, load_german
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "german.data").write_text("A11 6 A34")
+    ...     try:
+    ...         load_german(data=folder)
+    ...     except DamagedDataError as refusal:
+    ...         print("german.data" in str(refusal), "sha256" in str(refusal))
+    True True
+    """
+
+
+class DownloadError(FairPCAError, OSError):
+    """A file could not be fetched; the message says how to put it in place by hand.
+
+    Examples
+    --------
+    >>> from fairpca.datasets import DownloadError
+    >>> try:
+    ...     raise DownloadError("german.data could not be fetched. Put it into a folder by hand.")
+    ... except OSError as refusal:
+    ...     print(refusal)
+    german.data could not be fetched. Put it into a folder by hand.
+    """
+
+
+class DeviceError(FairPCAError, ValueError):
+    """Rows are on a device, or should go to one, where this cannot be done."""
+
+
+class UnpairedRowsError(FairPCAError, ValueError):
+    """It cannot be told which row of one collection belongs to which row of another."""
+
+
+class SparkColumnsError(FairPCAError, ValueError):
+    """Columns of a Spark DataFrame cannot be what they were named to be."""
+
+
+class UnknownQuestionError(FairPCAError, ValueError):
+    """A value cannot be told from another of its kind, such as a function.
+
+    Examples
+    --------
+    >>> fingerprint_of(len, "kernel")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    fairpca.estimators._fingerprints.UnknownQuestionError: kernel is the function 'len', and ...
+    """
+
+
 class ManyLevelsWarning(UserWarning):
     """An integer attribute has so many levels that it was probably meant to be numeric.
 
@@ -193,6 +431,25 @@ class FewLandmarksWarning(UserWarning):
     ...         print(told)
     n_landmarks=100, but the first batch has 60 rows that count, so these are all
     landmarks there will be. Start with a larger batch.
+    """
+
+
+class NothingLeftToRemoveWarning(UserWarning):
+    """The classifiers of INLP ran out of group differences before all directions were removed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import warnings
+    >>> from fairpca.peers import INLP, NothingLeftToRemoveWarning
+    >>> X = np.random.default_rng(0).normal(size=(60, 3))
+    >>> X = np.hstack([X, X])  # three directions, said twice
+    >>> with warnings.catch_warnings(action="error", category=NothingLeftToRemoveWarning):
+    ...     try:
+    ...         INLP(1).fit(X, sensitive_features=np.arange(60) % 2)
+    ...     except NothingLeftToRemoveWarning as told:
+    ...         print(str(told).split(",")[0])
+    After 3 directions a linear SVM finds no difference between the groups any more
     """
 
 

@@ -5,9 +5,9 @@ import pytest
 
 from fairpca import fit_table
 from fairpca.auditing import audit
-from fairpca.auditing.advice import advise
-from fairpca.auditing.evidence import FAIR, Evidence
-from fairpca.auditing.summary import summarise
+from fairpca.auditing._advice import advise
+from fairpca.auditing._evidence import FAIR, Evidence
+from fairpca.auditing._summary import summarise
 
 
 def evidence(found, **settings):
@@ -92,7 +92,7 @@ def test_the_python_of_the_advice_runs(found, people, aim, tmp_path, monkeypatch
 def test_the_command_of_the_advice_runs(people, tmp_path, monkeypatch):
     from typer.testing import CliRunner
 
-    from fairpca.cli.app import app
+    from fairpca._cli.app import app
 
     monkeypatch.chdir(tmp_path)
     people.to_csv("some people.csv", index=False)

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairpca.auditing.attributes import (
+from fairpca.auditing._attributes import (
     FEWEST_ROWS,
     MOST_GROUPS,
     estimator_columns,

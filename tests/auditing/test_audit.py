@@ -7,8 +7,8 @@ import pytest
 
 from auditing.people import made_up_people
 from fairpca.auditing import Audit, AuditError, audit
-from fairpca.auditing.probes import PROBES
-from fairpca.auditing.representations import METHODS
+from fairpca.auditing._probes import PROBES
+from fairpca.auditing._representations import METHODS
 from fairpca.errors import SingleGroupError
 
 

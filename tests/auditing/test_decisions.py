@@ -3,7 +3,7 @@ import pytest
 from fairlearn.metrics import MetricFrame, selection_rate, true_positive_rate
 from sklearn.metrics import accuracy_score, roc_auc_score
 
-from fairpca.auditing.decisions import (
+from fairpca.auditing._decisions import (
     auc_and_error,
     downstream_model,
     fit_and_judge,
@@ -11,8 +11,8 @@ from fairpca.auditing.decisions import (
     parity,
     rates,
 )
-from fairpca.auditing.estimates import largest_difference, pooled, share_error
-from fairpca.auditing.splits import halves
+from fairpca.auditing._estimates import largest_difference, pooled, share_error
+from fairpca.auditing._splits import halves
 
 
 def decided(seed=0, n=500, m=3):

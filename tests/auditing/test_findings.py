@@ -4,14 +4,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from fairpca.auditing.cell_bounds import cell_bounds
-from fairpca.auditing.discrepancies import discrepancies
-from fairpca.auditing.findings import Findings, combined_p_value
-from fairpca.auditing.held_out import QUICK, HeldOut
-from fairpca.auditing.measures import _leakage
-from fairpca.auditing.probes import PROBES
-from fairpca.auditing.representations import METHODS, TrainingRows
-from fairpca.auditing.splits import halves
+from fairpca.auditing._cell_bounds import cell_bounds
+from fairpca.auditing._discrepancies import discrepancies
+from fairpca.auditing._findings import Findings, combined_p_value
+from fairpca.auditing._held_out import QUICK, HeldOut
+from fairpca.auditing._measures import _leakage
+from fairpca.auditing._probes import PROBES
+from fairpca.auditing._representations import METHODS, TrainingRows
+from fairpca.auditing._splits import halves
 from fairpca.metrics import Cells
 
 
@@ -70,7 +70,7 @@ def test_a_perfect_probe_on_few_rows_is_not_certain():
 
 
 def test_variance_kept_has_an_interval_from_rows():
-    from fairpca.auditing.measures import _variance_kept
+    from fairpca.auditing._measures import _variance_kept
 
     rng = np.random.default_rng(0)
     shares = []

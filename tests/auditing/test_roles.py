@@ -1,8 +1,8 @@
 import pandas as pd
 import pytest
 
-from fairpca.auditing.errors import AuditError, TargetError, UnknownColumnError
-from fairpca.auditing.roles import assign_roles, binary_target
+from fairpca.auditing._roles import assign_roles, binary_target
+from fairpca.errors import AuditError, TargetError, UnknownColumnError
 
 COLUMNS = ["age", "Sex", "income", "paid"]
 

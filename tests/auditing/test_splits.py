@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairpca.auditing.splits import (
+from fairpca.auditing._splits import (
     evenly_sampled,
     halves,
     represents,

@@ -6,11 +6,11 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from fairpca.cli import reproduce as command
-from fairpca.cli.app import app
+from fairpca._cli import reproduce as command
+from fairpca._cli.app import app
 from fairpca.errors import InfeasibleError
-from fairpca.experiments import Experiment, Task
-from fairpca.experiments.summaries import summarize_draws
+from fairpca.paper import Experiment, Task
+from fairpca.paper._summaries import summarize_draws
 
 
 def half(value):
@@ -106,7 +106,7 @@ def test_version_is_that_of_the_package():
 
 @pytest.mark.parametrize(("command", "extra"), [("audit", "audit"), ("reproduce", "reproduce")])
 def test_without_its_libraries_the_command_line_names_the_extra(command, extra):
-    program = "import sys; sys.modules['typer'] = None; import fairpca.cli; fairpca.cli.main()"
+    program = "import sys; sys.modules['typer'] = None; import fairpca._cli; fairpca._cli.main()"
     done = subprocess.run([sys.executable, "-c", program, command], capture_output=True, text=True)
     assert done.returncode == 1
     assert f"fairpca[{extra}]" in done.stderr

@@ -14,10 +14,11 @@ import pytest
 from typer.testing import CliRunner
 
 from auditing.people import made_up_people
-from fairpca.cli.app import app
-from fairpca.cli.waiting import Pace, _row_lines
+from fairpca._cli.app import app
+from fairpca._cli.waiting import Pace, _row_lines
 from fairpca.persistence import FairModel
-from fairpca.table_fits import encoded_rows, large_tables
+from fairpca.table_fits import _encoded_rows as encoded_rows
+from fairpca.table_fits import _large_tables as large_tables
 
 FIT = ("--sensitive", "sex", "--target", "paid", "--out", "model.fairpca")
 ARRAYS = ("components_", "mean_", "explained_variance_", "explained_variance_ratio_")
@@ -25,7 +26,7 @@ ARRAYS = ("components_", "mean_", "explained_variance_", "explained_variance_rat
 SLOWLY = """
 import sys, time
 from fairpca.table_fits import encoded_rows, table_parts
-from fairpca.cli import main
+from fairpca._cli import main
 table_parts.CHECKPOINT_SECONDS = 0.0
 encode = encoded_rows.EncodeThen.encoded
 def slowly(self, part):

@@ -19,8 +19,8 @@ from typer.testing import CliRunner
 
 from auditing.people import made_up_people
 from cli.nasty_table import AWKWARD, EMOJI, SCRIPT, TINY_GROUP, TINY_ROWS, nasty_rows, written
+from fairpca._cli.app import app
 from fairpca.auditing import audit_schema
-from fairpca.cli.app import app
 from fairpca.persistence import FairModel
 
 ADULT = (

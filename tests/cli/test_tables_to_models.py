@@ -14,8 +14,8 @@ import pytest
 from typer.testing import CliRunner
 
 from auditing.people import made_up_people
+from fairpca._cli.app import app
 from fairpca.auditing import audit_schema
-from fairpca.cli.app import app
 from fairpca.persistence import FairModel
 
 AUDIT = ("audit", "people.csv", "--quick", "--jobs", "1", "--sensitive", "sex")

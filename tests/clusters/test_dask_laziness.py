@@ -21,8 +21,8 @@ from clusters.lazy_people import (
     with_an_empty_partition,
 )
 from fairpca import FairKernelPCA, FairPCA, collect_moments
-from fairpca.clusters.on_dask.dask_collections import DaskRows
-from fairpca.parallel import blas_threads
+from fairpca._numerics.threads import blas_threads
+from fairpca._rows.on_dask.dask_collections import DaskRows
 
 
 def test_an_array_is_transformed_when_it_is_asked_for():

@@ -10,7 +10,7 @@ import sklearn
 
 from clusters.lazy_people import N, lazy, lazy_frame, people, unknown_chunks
 from fairpca import FairKernelPCA, FairPCA
-from fairpca.clusters.on_dask.row_pairing import UnpairedRowsError
+from fairpca._rows.on_dask.row_pairing import UnpairedRowsError
 from fairpca.errors import MissingGroupError, MissingTargetError, SingleGroupError
 
 

@@ -15,8 +15,8 @@ from fairpca.errors import ManyLevelsWarning
 pytest.importorskip("pyspark", reason="needs the extra 'spark'")
 from pyspark.sql import functions as F
 
-from fairpca.clusters.on_spark import answers
-from fairpca.clusters.on_spark.frames import SparkRows
+from fairpca._rows.on_spark import answers
+from fairpca._rows.on_spark.frames import SparkRows
 
 CASES = {
     "means": {"scale": True},

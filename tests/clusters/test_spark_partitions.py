@@ -9,8 +9,8 @@ from clusters.spark_people import FEATURES
 pytest.importorskip("pyspark", reason="needs the extra 'spark'")
 import pyarrow as pa
 
-from fairpca.clusters.on_spark import answers, partitions
-from fairpca.clusters.on_spark.answers import Answer, attempted, received
+from fairpca._rows.on_spark import answers, partitions
+from fairpca._rows.on_spark.answers import Answer, attempted, received
 
 
 def batches_of(table, size):

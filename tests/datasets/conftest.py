@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from fairpca.datasets.files import DataFile
+from fairpca.datasets._files import DataFile
 
 from .scripted_server import BODY, ScriptedServer
 

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from fairpca.datasets.attributes import Derived, chosen_besides_target, chosen_names, separate
+from fairpca.datasets._attributes import Derived, chosen_besides_target, chosen_names, separate
 
 TABLE = pd.DataFrame({"age": [20, 50], "sex": ["f", "m"], "job": ["b", "a"], "pay": [1, 2]})
 DERIVED = {"age_group": Derived(("age",), lambda t: (t["age"] > 40).map({True: "o", False: "y"}))}

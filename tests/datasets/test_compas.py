@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from fairpca.datasets import load_compas
-from fairpca.datasets.compas import DROPPED_COLUMNS
+from fairpca.datasets._compas import DROPPED_COLUMNS
 
 KEPT = {"age", "juv_fel_count", "juv_misd_count", "juv_other_count", "priors_count"} | {
     "c_charge_degree"

@@ -10,8 +10,10 @@ from dataclasses import replace
 import pytest
 
 from fairpca import FairPCAError, MissingExtraError
-from fairpca.datasets import DownloadError, bank, german, load_bank, load_german
-from fairpca.datasets.downloads import download
+from fairpca.datasets import DownloadError, load_bank, load_german
+from fairpca.datasets import _bank as bank
+from fairpca.datasets import _german as german
+from fairpca.datasets._downloads import download
 
 from .scripted_server import BODY, cut_off, stalled, status, web_page, whole, zipped
 
@@ -73,7 +75,7 @@ def test_a_server_that_stalls_once_is_asked_again(file, server, cache):
 
 def test_the_waits_between_attempts_double(file, server, cache, monkeypatch):
     waits = []
-    monkeypatch.setattr("fairpca.datasets.downloads.time.sleep", waits.append)
+    monkeypatch.setattr("fairpca.datasets._downloads.time.sleep", waits.append)
     server.script = [status(503)]
     with pytest.raises(DownloadError):
         download(file, attempts=4)
@@ -184,7 +186,7 @@ def test_a_loader_downloads_checks_and_reads(data_folder, server, cache, monkeyp
     body = (data_folder / "german" / "german.data").read_bytes()
     monkeypatch.setattr(german, "FILE", replace(german.FILE, url=server.url))
     server.script = [cut_off(body, 5000), whole(body)]
-    monkeypatch.setattr("fairpca.datasets.downloads.time.sleep", lambda seconds: None)
+    monkeypatch.setattr("fairpca.datasets._downloads.time.sleep", lambda seconds: None)
     assert load_german().features.equals(expected.features)
     assert load_german().target.equals(expected.target)
     assert len(server.requests) == 2

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairpca.datasets import DamagedDataError, MissingDataError, load_german
-from fairpca.datasets.files import DataFile, check_sha256, obtain, require
+from fairpca.datasets._files import DataFile, check_sha256, obtain, require
 
 from .scripted_server import BODY
 

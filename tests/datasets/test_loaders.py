@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 
 import fairpca.datasets
+from fairpca.datasets import _adult as adult
+from fairpca.datasets import _bank as bank
+from fairpca.datasets import _compas as compas
+from fairpca.datasets import _german as german
 from fairpca.datasets import (
-    adult,
-    bank,
-    compas,
-    german,
     lee2022_loadings,
     load_adult,
     load_bank,

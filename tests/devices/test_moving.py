@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 import fairpca
 from devices.people import fitted, people, projector
 from fairpca import FairPCA
-from fairpca.arrays import like, placed, to_numpy
+from fairpca._numerics.arrays import like, placed, to_numpy
 from fairpca.errors import MissingExtraError
 from fairpca.persistence import FairModel, model_card
 

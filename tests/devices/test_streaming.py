@@ -6,8 +6,8 @@ import scipy.sparse
 
 from devices.people import fitted, people, projector
 from fairpca import FairPCA, collect_moments
-from fairpca.batches import streamed_rows
-from fairpca.batches.streamed_rows import DeviceError
+from fairpca._rows import streamed_rows
+from fairpca._rows.streamed_rows import DeviceError
 from fairpca.errors import MissingExtraError
 
 OPTIONS = {"n_components": 3}

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from fairpca.cli.app import app
-from fairpca.cli.reference_page import command_line_page
+from fairpca._cli.app import app
+from fairpca._cli.reference_page import command_line_page
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/command_line.md").read_text(encoding="utf-8")
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from fairpca.experiments.figure_runtime import PAPER_SECONDS
-from fairpca.experiments.page import page
-from fairpca.experiments.registry import EXPERIMENTS
-from fairpca.experiments.text_page import published_in_the_text, text_page
+from fairpca.paper._figure_runtime import PAPER_SECONDS
+from fairpca.paper._page import page
+from fairpca.paper._registry import EXPERIMENTS
+from fairpca.paper._text_page import published_in_the_text, text_page
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "paper_to_code.md").read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from assertions import assert_equal_group_means, group_means
 from fairpca import FairKernelPCA, IndefiniteKernelWarning, InfeasibleError
-from fairpca.parallel import blas_threads
+from fairpca._numerics.threads import blas_threads
 
 MODES = [{}, {"approximation": "nystroem", "n_landmarks": 40}]
 

@@ -12,10 +12,10 @@ from scipy.sparse import csr_array
 
 from assertions import assert_same_subspace
 from fairpca import FairKernelPCA, FairPCA, collect_moments
-from fairpca.batches import Part, RowsElsewhere
+from fairpca._rows import Part, RowsElsewhere
 from fairpca.errors import MissingGroupError, MissingTargetError
-from fairpca.estimators.fingerprints import UnknownQuestionError, fingerprint_of
-from fairpca.estimators.parts import CollectMoments
+from fairpca.estimators._fingerprints import UnknownQuestionError, fingerprint_of
+from fairpca.estimators._parts import CollectMoments
 from fairpca.peers import PCA, BalancedPCA
 from optional_libraries import array_api_strict
 from optional_libraries import pandas as pd
@@ -125,7 +125,7 @@ def test_kernel_features_drawn_from_parts_are_those_of_all_rows(approximation):
 
 
 def test_a_sample_of_many_rows_does_not_depend_on_which_part_comes_first(monkeypatch):
-    monkeypatch.setattr("fairpca.estimators.row_sample.SAMPLE_ROWS", 50)
+    monkeypatch.setattr("fairpca.estimators._row_sample.SAMPLE_ROWS", 50)
     X, s, y, w = people()
     parts = parts_of(X, s[["race"]], y, w, EDGES)
     drawn = [
@@ -229,7 +229,7 @@ def test_a_fingerprint_is_the_same_in_another_process():
     value = ({"f", "m", "x", "y"}, {"sex": frozenset("abcdef")}, FairPCA(2), np.eye(3))
     code = (
         "import numpy as np; from fairpca import FairPCA;"
-        "from fairpca.estimators.fingerprints import fingerprint_of as f;"
+        "from fairpca.estimators._fingerprints import fingerprint_of as f;"
         "print(f(({*'fmxy'}, {'sex': frozenset('abcdef')}, FairPCA(2), np.eye(3))))"
     )
     for seed in "12":

@@ -1,7 +1,7 @@
 import pytest
 
-from fairpca.experiments.experiment import Result, Settings
-from fairpca.experiments.figure_covariance import EXPERIMENTS, METHODS, measure
+from fairpca.paper._experiment import Result, Settings
+from fairpca.paper._figure_covariance import EXPERIMENTS, METHODS, measure
 
 PLAIN, SPECTRAL, EXACT = METHODS
 (FIGURE,) = EXPERIMENTS

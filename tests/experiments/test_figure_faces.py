@@ -6,10 +6,10 @@ from PIL import Image
 
 from fairpca import FairPCA
 from fairpca.datasets import MissingDataError
-from fairpca.experiments import figure_faces
-from fairpca.experiments.experiment import Result, Settings
-from fairpca.experiments.faces import Faces, chosen_faces, load_faces
-from fairpca.experiments.figure_faces import EXPERIMENTS, _without
+from fairpca.paper import _figure_faces as figure_faces
+from fairpca.paper._experiment import Result, Settings
+from fairpca.paper._faces import Faces, chosen_faces, load_faces
+from fairpca.paper._figure_faces import EXPERIMENTS, _without
 
 (FIGURE,) = EXPERIMENTS
 

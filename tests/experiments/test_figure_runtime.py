@@ -4,12 +4,12 @@ from time import perf_counter
 
 import pytest
 
-from fairpca.experiments import runtime_measures
-from fairpca.experiments.experiment import Result, Settings
-from fairpca.experiments.figure_runtime import EXPERIMENTS, LARGE_D, SMALL_D
-from fairpca.experiments.methods import METHODS
-from fairpca.experiments.runtime_measures import time_at_d, time_at_k
-from fairpca.experiments.stopwatch import Race, Times, time_fits
+from fairpca.paper import _runtime_measures as runtime_measures
+from fairpca.paper._experiment import Result, Settings
+from fairpca.paper._figure_runtime import EXPERIMENTS, LARGE_D, SMALL_D
+from fairpca.paper._methods import METHODS
+from fairpca.paper._runtime_measures import time_at_d, time_at_k
+from fairpca.paper._stopwatch import Race, Times, time_fits
 
 OVER_D, OVER_K = EXPERIMENTS
 

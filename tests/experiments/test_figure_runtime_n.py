@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from fairpca.experiments import Result, Settings
-from fairpca.experiments.figure_runtime_n import EXPERIMENTS, METHODS, ROWS, seconds, timings
-from fairpca.experiments.tradeoff_measures import BOUNDS, REDUCTIONS
-from fairpca.plots.runtime_of_rows import TOGETHER
+from fairpca.paper import Result, Settings
+from fairpca.paper._figure_runtime_n import EXPERIMENTS, METHODS, ROWS, seconds, timings
+from fairpca.paper._runtime_of_rows import TOGETHER
+from fairpca.paper._tradeoff_measures import BOUNDS, REDUCTIONS
 
 (FIGURE,) = EXPERIMENTS
 

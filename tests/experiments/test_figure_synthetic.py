@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from fairpca.experiments.experiment import Result, Settings
-from fairpca.experiments.figure_synthetic import (
+from fairpca.paper._experiment import Result, Settings
+from fairpca.paper._figure_synthetic import (
     EXPERIMENTS,
     MADE,
     PUBLISHED,

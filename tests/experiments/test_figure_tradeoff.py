@@ -8,16 +8,16 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
-from fairpca.experiments import Result, Settings
-from fairpca.experiments.figure_tradeoff import EXPERIMENTS, METHODS, PANELS, one_by_one
-from fairpca.experiments.kernel_svm import (
+from fairpca.paper import Result, Settings
+from fairpca.paper._figure_tradeoff import EXPERIMENTS, METHODS, PANELS, one_by_one
+from fairpca.paper._kernel_svm import (
     KernelRows,
     SVCOfNumberedRows,
     default_gamma,
     svm_decisions,
 )
-from fairpca.experiments.tradeoff_draws import Draw
-from fairpca.experiments.tradeoff_measures import (
+from fairpca.paper._tradeoff_draws import Draw
+from fairpca.paper._tradeoff_measures import (
     BOUNDS,
     KERNEL_SVM,
     LOGISTIC_REGRESSION,
@@ -29,7 +29,7 @@ from fairpca.experiments.tradeoff_measures import (
     parameters_of,
     price,
 )
-from fairpca.peers.reductions import Reductions
+from fairpca.peers._reductions import Reductions
 
 (FIGURE,) = EXPERIMENTS
 NAMES = {

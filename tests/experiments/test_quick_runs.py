@@ -5,8 +5,8 @@ import math
 
 import pytest
 
-from fairpca.experiments import Settings, run_experiment
-from fairpca.experiments.registry import EXPERIMENTS
+from fairpca.paper import Settings, run_experiment
+from fairpca.paper._registry import EXPERIMENTS
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from fairpca.errors import InfeasibleError, MissingExtraError
-from fairpca.experiments import Experiment, Result, Settings, Task, run_experiment
-from fairpca.experiments.results_file import ResultsFile
-from fairpca.experiments.summaries import summarize_draws
+from fairpca.paper import Experiment, Result, Settings, Task, run_experiment
+from fairpca.paper._results_file import ResultsFile
+from fairpca.paper._summaries import summarize_draws
 
 
 def square(value, log=None):

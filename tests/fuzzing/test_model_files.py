@@ -11,7 +11,7 @@ from fuzz.seed_models import people, rows
 
 from fairpca import FairPCA
 from fairpca.persistence import FairModel, ModelFileError, load, load_pipeline, model_card, save
-from fairpca.persistence.markdown import as_text
+from fairpca.persistence._markdown import as_text
 from fairpca.table_fits import fit_table
 from fuzzing.forgeries import forge, put
 

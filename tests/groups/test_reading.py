@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from fairpca._attributes import Levels, Numeric, drop_unused_labels, read_attributes
 from fairpca.errors import ManyLevelsWarning, MissingGroupError
-from fairpca.groups import Levels, Numeric, drop_unused_labels, read_attributes
 from optional_libraries import pandas as pd
 from optional_libraries import polars as pl
 from optional_libraries import pyarrow as pa

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from fairpca._attributes import Levels, Numeric, kinds, read_attributes
+from fairpca._attributes.coded_texts import sorted_if_possible
 from fairpca.errors import ManyLevelsWarning
-from fairpca.groups import Levels, Numeric, kinds, read_attributes
-from fairpca.groups.coded_texts import sorted_if_possible
 from optional_libraries import pandas as pd
 from optional_libraries import polars as pl
 from optional_libraries import pyarrow as pa

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from fairpca._attributes import Levels, drop_unused_labels, read_attributes
+from fairpca._attributes.levels import intersect
 from fairpca.errors import MissingGroupError
-from fairpca.groups import Levels, drop_unused_labels, read_attributes
-from fairpca.groups.attributes import intersect
 from optional_libraries import pandas as pd
 
 

@@ -36,18 +36,18 @@ class NoTimePasses(datetime):
 
 def stop_the_clock(replace: Callable[[Any, str, Any], None]) -> None:
     """Let every module of the package that asks for the time get the same one."""
-    import fairpca.auditing.representations
-    import fairpca.auditing.whole_audit
-    import fairpca.persistence.cards
-    import fairpca.persistence.saving
+    import fairpca.auditing._representations
+    import fairpca.auditing._whole_audit
+    import fairpca.persistence._cards
+    import fairpca.persistence._saving
 
     for module in (
-        fairpca.persistence.saving,
-        fairpca.persistence.cards,
-        fairpca.auditing.whole_audit,
+        fairpca.persistence._saving,
+        fairpca.persistence._cards,
+        fairpca.auditing._whole_audit,
     ):
         replace(module, "datetime", NoTimePasses)
-    for module in (fairpca.auditing.whole_audit, fairpca.auditing.representations):
+    for module in (fairpca.auditing._whole_audit, fairpca.auditing._representations):
         replace(module, "perf_counter", lambda: 0.0)
 
 

@@ -108,7 +108,7 @@ def reads_files(folder: Path) -> None:
 
 
 def plots(folder: Path) -> None:
-    from fairpca.plots import paper_figure
+    from fairpca.paper import paper_figure
 
     with paper_figure(2, 2) as figure:
         figure.subplots().plot([1, 2], [3, 4])
@@ -125,7 +125,7 @@ def works_on_dask(folder: Path) -> None:
 def runs_commands(folder: Path) -> None:
     from typer.testing import CliRunner
 
-    from fairpca.cli.app import app
+    from fairpca._cli.app import app
 
     path = folder / "people.csv"
     people().to_csv(path, index=False)

@@ -10,8 +10,8 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from fairpca import FairPCA
+from fairpca._numerics.threads import _release_blas
 from fairpca.metrics import leakage, mmd_test
-from fairpca.parallel import _release_blas
 from guarantees.every_estimator import ESTIMATORS, NEEDS, fitted, transformed
 from persistence.fitted_models import small_rows
 

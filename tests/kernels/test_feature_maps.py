@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from fairpca.batches import Rows
+from fairpca._rows import Rows
 from fairpca.kernels import (
     Kernel,
     KernelColumns,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from assertions import assert_orthonormal
-from fairpca.linalg import complete_basis, deterministic_signs, orthonormalize, row_space
+from fairpca._numerics.linalg import complete_basis, deterministic_signs, orthonormalize, row_space
 
 
 def test_a_nearly_orthonormal_basis_moves_to_the_nearest_orthonormal_one(asarray):

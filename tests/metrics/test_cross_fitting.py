@@ -5,9 +5,9 @@ import pytest
 from scipy.stats import norm
 
 from fairpca.metrics import AucDraws, cross_fitted_aucs, leakage
-from fairpca.metrics.kernel_probe import LandmarkFeatures
-from fairpca.metrics.probes import PROBES
-from fairpca.metrics.rank_auc import macro_auc, placements
+from fairpca.metrics._kernel_probe import LandmarkFeatures
+from fairpca.metrics._probes import PROBES
+from fairpca.metrics._rank_auc import macro_auc, placements
 
 
 def pairs_ordered_rightly(scores, inside):

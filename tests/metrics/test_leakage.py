@@ -12,8 +12,8 @@ from sklearn.svm import LinearSVC
 
 from fairpca.errors import MissingGroupError, SingleGroupError
 from fairpca.metrics import leakage
-from fairpca.metrics.inputs import median_threshold
-from fairpca.metrics.probes import PROBES, as_classifier
+from fairpca.metrics._inputs import median_threshold
+from fairpca.metrics._probes import PROBES, as_classifier
 from optional_libraries import pandas as pd
 
 

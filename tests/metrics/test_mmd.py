@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from sklearn.decomposition import PCA
 
 from fairpca.errors import MissingGroupError, SingleGroupError
-from fairpca.metrics import explained_variance_ratio, median_bandwidth, mmd, squared_mmd
+from fairpca.metrics import _mmd as mmd
+from fairpca.metrics import explained_variance_ratio, median_bandwidth, squared_mmd
 
 NAMES = {"Adult Income": "adult", "German Credit": "german", "COMPAS": "compas"}
 

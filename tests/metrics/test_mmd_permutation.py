@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from scipy.stats import kstest
 
 from fairpca.errors import MissingGroupError, SingleGroupError
-from fairpca.metrics import MMDKernel, mmd_permutation, mmd_test, squared_mmd
-from fairpca.metrics.subsample import stratified_rows
+from fairpca.metrics import MMDKernel, mmd_test, squared_mmd
+from fairpca.metrics import _mmd_permutation as mmd_permutation
+from fairpca.metrics._subsample import stratified_rows
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 4), st.sampled_from(["median", 0.7]))

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from fairpca.metrics import rank_auc
-from fairpca.metrics.rank_auc import macro_auc, permuted_macro_auc
+from fairpca.metrics import _rank_auc as rank_auc
+from fairpca.metrics._rank_auc import macro_auc, permuted_macro_auc
 
 
 @st.composite

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from fairpca import collect_moments
-from fairpca.batches import Rows
-from fairpca.groups import Levels
+from fairpca._attributes import Levels
+from fairpca._rows import Rows
 from fairpca.moments import accumulate
 
 X = np.random.default_rng(3).normal(size=(8, 2))

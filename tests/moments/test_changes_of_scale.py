@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fairpca import collect_moments
-from fairpca.batches import BLOCK_ROWS
+from fairpca._rows import BLOCK_ROWS
 from fairpca.moments import LevelMoments, NumericMoments
 
 RNG = np.random.default_rng(5)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fairpca import collect_moments
-from fairpca.moments.group_moments import common_unit
+from fairpca.moments._group_moments import common_unit
 
 
 def moments_of_size(size, n=40):

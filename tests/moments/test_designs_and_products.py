@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from fairpca.batches import Rows
-from fairpca.groups import Levels, Numeric
-from fairpca.moments import cross_product
-from fairpca.moments.cross_product import CrossProduct
-from fairpca.moments.design import Design
-from fairpca.moments.design_on_device import DesignOnDevice, design_of
+from fairpca._attributes import Levels, Numeric
+from fairpca._rows import Rows
+from fairpca.moments import _cross_product as cross_product
+from fairpca.moments._cross_product import CrossProduct
+from fairpca.moments._design import Design
+from fairpca.moments._design_on_device import DesignOnDevice, design_of
 from optional_libraries import array_api_strict as strict
 
 N = 300

@@ -5,9 +5,10 @@ import pytest
 import scipy.sparse
 
 from fairpca import collect_moments
-from fairpca.batches import Rows
-from fairpca.moments import RowScatter, scatter
-from fairpca.moments.places import moments_at
+from fairpca._rows import Rows
+from fairpca.moments import RowScatter
+from fairpca.moments._places import moments_at
+from fairpca.moments._sparse_rows import scatter
 from optional_libraries import array_api_strict as strict
 
 D = 5

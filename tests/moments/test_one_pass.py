@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from fairpca import collect_moments
-from fairpca.batches import Rows
-from fairpca.groups import Levels
+from fairpca._attributes import Levels
+from fairpca._rows import Rows
 from fairpca.moments import DenseScatter, RowScatter, accumulate
 from optional_libraries import array_api_strict as strict
 
@@ -16,7 +16,7 @@ from optional_libraries import array_api_strict as strict
 def passes(monkeypatch):
     """The shift of each pass over the rows."""
     shifts = []
-    module = import_module("fairpca.moments.accumulate")
+    module = import_module("fairpca.moments._accumulate")
     original = module._pass
 
     def spy(rows, design, shift, kind):
@@ -82,7 +82,7 @@ def test_shares_of_the_blocks_add_up(monkeypatch, with_scatters, complete):
         "missing_sensitive": "ignore",
     }
     whole = collect_moments(X, {"sex": sex, "age": age}, **options)
-    module = import_module("fairpca.moments.accumulate")
+    module = import_module("fairpca.moments._accumulate")
     shares = []
 
     def in_three(work, blocks, *, d):

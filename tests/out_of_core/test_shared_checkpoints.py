@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from fairpca import FairPCA
-from fairpca.out_of_core import CheckpointError, ParquetRows, drafts
-from fairpca.out_of_core.checkpoint import Checkpoint
+from fairpca.out_of_core import CheckpointError, ParquetRows
+from fairpca.out_of_core import _drafts as drafts
+from fairpca.out_of_core._checkpoint import Checkpoint
 from out_of_core.people_in_files import FEATURES, people, write_in_parts
 
 PLAIN = {"sensitive": "race", "features": FEATURES, "batch_rows": 20, "checkpoint_seconds": 0.0}

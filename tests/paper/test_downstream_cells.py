@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from fairpca.datasets import load_lee2022
-from fairpca.experiments.evaluate import DOWNSTREAM
-from fairpca.experiments.methods import make_method
-from fairpca.experiments.published import published_tables
+from fairpca.paper._evaluate import DOWNSTREAM
+from fairpca.paper._methods import make_method
+from fairpca.paper._published import published_tables
 
 SVMS = ("kernel_svm", "linear_svm")
 

@@ -5,7 +5,7 @@ import sklearn.decomposition
 from sklearn.metrics.pairwise import rbf_kernel
 
 from fairpca import FairKernelPCA, IndefiniteKernelWarning, InfeasibleError
-from fairpca.peers.baselines import PCA, KernelPCA
+from fairpca.peers._baselines import PCA, KernelPCA
 
 
 @pytest.fixture

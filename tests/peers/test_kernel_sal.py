@@ -4,8 +4,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from assertions import assert_equal_group_means, assert_uncorrelated, group_means
 from fairpca import FairKernelPCA, InfeasibleError
-from fairpca.peers.kernel_sal import KernelSAL
-from fairpca.peers.sal import SAL
+from fairpca.peers._kernel_sal import KernelSAL
+from fairpca.peers._sal import SAL
 from oracles import centred, indicator_matrix
 
 

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from assertions import assert_equal_group_means, assert_uncorrelated
 from fairpca import collect_moments
-from fairpca.peers.leace import LEACE, leace
-from fairpca.peers.mean_projection import MeanProjection, mean_projection
-from fairpca.peers.sal import sal
+from fairpca.peers._leace import LEACE, leace
+from fairpca.peers._mean_projection import MeanProjection, mean_projection
+from fairpca.peers._sal import sal
 from oracles import indicator_matrix
 from strategies import grouped_rows
 

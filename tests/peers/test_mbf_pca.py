@@ -15,10 +15,10 @@ from sklearn.decomposition import PCA
 from assertions import assert_orthonormal, assert_same_subspace
 from fairpca import InfeasibleError, ResidualWarning
 from fairpca.metrics import explained_variance_ratio, median_bandwidth, squared_mmd
-from fairpca.peers.mbf_pca import MbFPCA
-from fairpca.peers.mbf_problem import live_and_quiet_directions
-from fairpca.peers.mmd_on_rows import GroupDiscrepancy
-from fairpca.peers.preconditioned_descent import minimize_with_metric
+from fairpca.peers._mbf_pca import MbFPCA
+from fairpca.peers._mbf_problem import live_and_quiet_directions
+from fairpca.peers._mmd_on_rows import GroupDiscrepancy
+from fairpca.peers._preconditioned_descent import minimize_with_metric
 
 slow = pytest.mark.skipif(os.environ.get("FAIRPCA_SLOW") != "1", reason="set FAIRPCA_SLOW=1")
 

@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fairpca import MissingExtraError, MissingGroupError, MissingTargetError, SingleGroupError
 from fairpca.metrics import selection_rate_gap
-from fairpca.peers.reductions import Reductions
+from fairpca.peers._reductions import Reductions
 
 
 def unfair_rows(n=400, seed=0):

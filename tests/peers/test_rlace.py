@@ -10,7 +10,7 @@ from sklearn.metrics import log_loss
 from assertions import assert_orthonormal
 from fairpca import FairPCA, InfeasibleError
 from fairpca.peers import RLACE
-from fairpca.peers.rlace_game import Game, Rules
+from fairpca.peers._rlace_game import Game, Rules
 from published_tables import assert_near, published_cell, variance_and_mmd
 
 FAR_FROM_BLIND = "ignore::sklearn.exceptions.ConvergenceWarning"

@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fairpca.peers
 from fairpca import MissingGroupError
-from fairpca.peers.baselines import IgnoresSensitiveFeatures
+from fairpca.peers._baselines import IgnoresSensitiveFeatures
 from optional_libraries import pandas as pd
 
 PEERS = [getattr(fairpca.peers, name) for name in fairpca.peers.__all__]

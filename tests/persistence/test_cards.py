@@ -9,8 +9,8 @@ import pytest
 from fairpca import FairPCA
 from fairpca.peers import LEACE
 from fairpca.persistence import FairModel, model_card
-from fairpca.persistence.markdown import as_text
-from fairpca.tables.encoder import TableEncoder
+from fairpca.persistence._markdown import as_text
+from fairpca.tables._encoder import TableEncoder
 from persistence.fitted_models import MODELS, fitted, small_rows
 
 HOSTILE = ["<script>alert(1)</script>", "[x](javascript:a)", "a|b", "`rm`", "# title\n\n## b", "**"]

@@ -7,8 +7,8 @@ from sklearn.exceptions import NotFittedError
 
 from fairpca import FairKernelPCA, FairPCA
 from fairpca.persistence import FairModel, ModelFileError, UnsavableModelError, load, save
-from fairpca.persistence.model_file import read_model_file, write_model_file
-from fairpca.tables.encoder import TableEncoder
+from fairpca.persistence._model_file import read_model_file, write_model_file
+from fairpca.tables._encoder import TableEncoder
 from persistence.fitted_models import fitted, small_rows
 
 

@@ -18,7 +18,7 @@ from fairpca.persistence import (
     load_pipeline,
     save_pipeline,
 )
-from fairpca.tables.encoder import TableEncoder
+from fairpca.tables._encoder import TableEncoder
 from persistence.fitted_models import MODELS, fitted, small_rows
 from persistence.test_fair_model import people
 

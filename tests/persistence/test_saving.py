@@ -11,10 +11,10 @@ from sklearn.exceptions import NotFittedError
 
 from fairpca import FairKernelPCA, FairPCA, peers
 from fairpca.persistence import UnsavableModelError, load, read_header, save
-from fairpca.persistence.estimator_state import group_counts
-from fairpca.persistence.known_models import CLASSES
-from fairpca.persistence.plain_values import Packer
-from fairpca.persistence.restored_values import unplain
+from fairpca.persistence._estimator_state import group_counts
+from fairpca.persistence._known_models import CLASSES
+from fairpca.persistence._plain_values import Packer
+from fairpca.persistence._restored_values import unplain
 from persistence.fitted_models import MODELS, fitted, small_rows
 
 
@@ -179,7 +179,7 @@ def test_moments_that_are_the_rows_are_left_out_and_the_file_says_so(path):
 
 
 def test_large_moments_are_left_out(path, monkeypatch):
-    monkeypatch.setattr("fairpca.persistence.estimator_state.MAX_MOMENTS", 100)
+    monkeypatch.setattr("fairpca.persistence._estimator_state.MAX_MOMENTS", 100)
     save(fitted("fair pca"), path)
     assert read_header(path)["left_out"] == ["moments_"]
     assert "moments_" not in vars(load(path))

@@ -11,7 +11,7 @@ import scipy.sparse
 
 from fairpca import FairKernelPCA, FairPCA
 from fairpca.persistence import ExportError, FairModel, export_onnx
-from fairpca.tables.encoder import TableEncoder
+from fairpca.tables._encoder import TableEncoder
 from persistence.fitted_models import MODELS, fitted, small_rows
 from persistence.test_fair_model import people
 
@@ -151,7 +151,7 @@ def test_a_function_cannot_be_exported(path):
 
 
 def test_sparse_rows_that_are_too_many_numbers_cannot_be_exported(path, monkeypatch):
-    monkeypatch.setattr("fairpca.persistence.map_parts.MAX_DENSE", 1000)
+    monkeypatch.setattr("fairpca.persistence._map_parts.MAX_DENSE", 1000)
     X, sex, _ = small_rows()
     model = FairKernelPCA(2).fit(scipy.sparse.csr_array(X), sensitive_features=sex)
     with pytest.raises(ExportError, match="sparse rows"):
@@ -159,7 +159,7 @@ def test_sparse_rows_that_are_too_many_numbers_cannot_be_exported(path, monkeypa
 
 
 def test_a_graph_that_the_format_cannot_hold_is_refused(path, monkeypatch):
-    monkeypatch.setattr("fairpca.persistence.to_onnx.MAX_PROTOBUF", 100)
+    monkeypatch.setattr("fairpca.persistence._to_onnx.MAX_PROTOBUF", 100)
     with pytest.raises(ExportError, match="at most 2"):
         export_onnx(fitted("rbf kernel"), path)
     assert not path.exists()

@@ -9,7 +9,7 @@ from safetensors import safe_open
 
 from fairpca import FairKernelPCA, FairPCA, MissingExtraError
 from fairpca.persistence import ExportError, FairModel, as_torch_module, export_torch
-from fairpca.tables.encoder import TableEncoder
+from fairpca.tables._encoder import TableEncoder
 from persistence.fitted_models import MODELS, fitted, small_rows
 from persistence.test_fair_model import people
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fairpca import MissingExtraError
-from fairpca.plots import (
+from fairpca.paper import (
     PictureRow,
     TimedFits,
     grouped_boxes,
@@ -19,8 +19,8 @@ from fairpca.plots import (
     style_of,
     timing_curves,
 )
-from fairpca.plots.groups import _ellipse
-from fairpca.plots.pictures import side_by_side
+from fairpca.paper._groups import _ellipse
+from fairpca.paper._pictures import side_by_side
 
 
 @pytest.fixture

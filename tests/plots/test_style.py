@@ -1,6 +1,6 @@
 import pytest
 
-from fairpca.plots.style import GROUPS, OTHER, STYLES, in_order, label_of, style_of, tint
+from fairpca.paper._style import GROUPS, OTHER, STYLES, in_order, label_of, style_of, tint
 
 
 def test_no_two_methods_look_alike():

@@ -4,8 +4,8 @@ import copy
 
 import numpy as np
 
-from fairpca.auditing.audit_result import Audit
-from fairpca.auditing.results import (
+from fairpca.auditing._audit_result import Audit
+from fairpca.auditing._results import (
     SCHEMA_VERSION,
     Advice,
     Attribute,

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from fairpca.report.audit_lookup import AuditLookup
-from fairpca.report.figures import (
+from fairpca.auditing._page.audit_lookup import AuditLookup
+from fairpca.auditing._page.figures import (
     component_figures,
     leakage_figures,
     rate_figures,

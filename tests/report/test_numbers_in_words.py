@@ -2,9 +2,9 @@
 
 import shlex
 
-from fairpca.report.audit_lookup import AuditLookup
-from fairpca.report.findings import leakage_finding
-from fairpca.report.tables import (
+from fairpca.auditing._page.audit_lookup import AuditLookup
+from fairpca.auditing._page.findings import leakage_finding
+from fairpca.auditing._page.tables import (
     audit_again,
     certificate_tables,
     curve_tables,
@@ -13,7 +13,7 @@ from fairpca.report.tables import (
     leakage_tables,
     parity_tables,
 )
-from fairpca.report.tiles import summary_tiles
+from fairpca.auditing._page.tiles import summary_tiles
 from report.made_up_audit import bare_audit, hostile_audit, made_up_audit, many_groups_audit
 
 TABLES = [certificate_tables, curve_tables, gap_tables, group_tables, leakage_tables, parity_tables]

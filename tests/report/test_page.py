@@ -11,8 +11,8 @@ from itertools import pairwise
 
 import pytest
 
+from fairpca.auditing._page import UnreadableAuditError, render_page
 from fairpca.errors import MissingExtraError
-from fairpca.report import UnreadableAuditError, render_page
 from report.made_up_audit import (
     ENTITY,
     IMAGE,
@@ -185,7 +185,7 @@ def test_no_table_is_left_out_of_a_page_that_is_not_too_large(monkeypatch):
     whole = render_page(made_up_audit())
     assert "would make the page too large" not in whole
     for limit in (len(whole.encode()), len(whole.encode()) - 1):
-        monkeypatch.setattr("fairpca.report.page.LARGEST", limit)
+        monkeypatch.setattr("fairpca.auditing._page.page.LARGEST", limit)
         page = render_page(made_up_audit())
         assert len(page.encode()) <= limit
         assert ("would make the page too large" in page) == (limit < len(whole.encode()))
@@ -214,6 +214,6 @@ def test_a_missing_library_is_named_with_the_extra_that_brings_it(monkeypatch, l
 
 
 def test_importing_the_report_does_not_import_its_libraries():
-    code = "import sys, fairpca.report; print({'plotly', 'jinja2'} & set(sys.modules))"
+    code = "import sys, fairpca.auditing._page; print({'plotly', 'jinja2'} & set(sys.modules))"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert said.stdout.strip() == "set()"

@@ -5,7 +5,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from fairpca.report import render_page
+from fairpca.auditing._page import render_page
 from report.made_up_audit import (
     ENTITY,
     IMAGE,

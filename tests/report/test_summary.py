@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairpca.report import UnreadableAuditError, render_summary
+from fairpca.auditing._page import UnreadableAuditError, render_summary
 from report.made_up_audit import SCRIPT, bare_audit, hostile_audit, made_up_audit
 
 

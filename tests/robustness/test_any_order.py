@@ -17,8 +17,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from sklearn.base import clone
 
 from fairpca import FairModel, FairPCA, collect_moments, load, save
-from fairpca.out_of_core.checkpoint import Checkpoint, Question
-from fairpca.out_of_core.sums import SumSoFar
+from fairpca.out_of_core._checkpoint import Checkpoint, Question
+from fairpca.out_of_core._sums import SumSoFar
 from robustness.certificates import assert_is_a_refusal
 from robustness.effort import count, effort
 from robustness.kept_rows import BATCHES, SPOILED, KeptRows, batch_of, same_rows

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from fairpca.cli.app import app
+from fairpca._cli.app import app
 from fairpca.persistence import load, model_card
 
 PATHS = ("../../evil", "/tmp/evil", "..\\evil", "~/evil", "C:\\evil", "a/b/c")
@@ -116,7 +116,7 @@ def test_no_command_replaces_a_file_unless_it_is_told_to(fairpca, arguments, out
 
 
 def test_the_json_of_an_audit_on_a_terminal_is_ascii(fairpca, monkeypatch):
-    from fairpca.cli import audit as command
+    from fairpca._cli import audit as command
 
     class Found:
         def to_html(self):

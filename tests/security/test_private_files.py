@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from fairpca import FairPCA
+from fairpca._numerics.whole_files import whole_file
 from fairpca.persistence import load, save
-from fairpca.whole_files import whole_file
 
 
 def mode(path):

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fairpca.solvers import augmented_lagrangian as method
-from fairpca.solvers.augmented_lagrangian import Lagrangian, State, approach, follow
-from fairpca.stiefel import Minimum
+from fairpca._numerics.stiefel import Minimum
+from fairpca.solvers import _augmented_lagrangian as method
+from fairpca.solvers._augmented_lagrangian import Lagrangian, State, approach, follow
 
 S, K = 6, 2
 RNG = np.random.default_rng(0)

@@ -8,9 +8,9 @@ import pytest
 from assertions import assert_orthonormal, assert_same_subspace
 from fairpca import InfeasibleError, collect_moments
 from fairpca.solvers import SOLVERS, equalize_means, maximize_variance, mean_constraint
-from fairpca.solvers.subspace import DualSubspace, Subspace, components_to_reach
+from fairpca.solvers._subspace import DualSubspace, Subspace, components_to_reach
 
-module = import_module("fairpca.solvers.maximize_variance")
+module = import_module("fairpca.solvers._maximize_variance")
 PLACES = ("_by_lanczos", "_by_gram_side", "_by_dense_eigenvectors")
 
 

@@ -17,13 +17,13 @@ from fairpca.solvers import (
     mean_constraint,
     mean_gap,
 )
-from fairpca.solvers.checks import check_attributes, check_dimension, names_of
-from fairpca.solvers.covariance_differences import (
+from fairpca.solvers._checks import check_attributes, check_dimension, names_of
+from fairpca.solvers._covariance_differences import (
     absolute_difference,
     covariance_differences,
     independent_differences,
 )
-from fairpca.solvers.flat_directions import flat_directions, flattest_directions
+from fairpca.solvers._flat_directions import flat_directions, flattest_directions
 
 EPS = np.finfo(float).eps
 N, D = 240, 5
@@ -178,7 +178,7 @@ def test_a_penalty_finds_the_trade_off_in_closed_form():
 
 
 def test_the_spectral_method_passes_its_options_on(monkeypatch):
-    module = import_module("fairpca.solvers.equalize_covariances")
+    module = import_module("fairpca.solvers._equalize_covariances")
     seen = []
     original = module.maximize_variance
 

@@ -8,8 +8,8 @@ from sklearn.metrics.pairwise import pairwise_kernels
 
 from assertions import assert_orthonormal
 from fairpca import InfeasibleError
-from fairpca.batches import Rows
-from fairpca.groups import read_attributes
+from fairpca._attributes import read_attributes
+from fairpca._rows import Rows
 from fairpca.moments import attributes_over_rows
 from fairpca.solvers import KernelScatter, equalize_kernel_means
 from oracles import centred, fair_kernel_pca_by_the_book

@@ -8,11 +8,11 @@ import pytest
 
 from fairpca import InfeasibleError, collect_moments
 from fairpca.solvers import equalize_covariances_exactly as exactly
-from fairpca.solvers.augmented_lagrangian import State
-from fairpca.solvers.equalize_covariances_exactly import _Problem
-from fairpca.solvers.match_covariances import _match
+from fairpca.solvers._augmented_lagrangian import State
+from fairpca.solvers._equalize_covariances_exactly import _Problem
+from fairpca.solvers._match_covariances import _match
 
-module = import_module("fairpca.solvers.match_covariances")
+module = import_module("fairpca.solvers._match_covariances")
 
 
 def rotated(diagonal, seed=0):

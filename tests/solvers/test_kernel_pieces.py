@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from fairpca import InfeasibleError
-from fairpca.batches import Rows
-from fairpca.groups import read_attributes
+from fairpca._attributes import read_attributes
+from fairpca._rows import Rows
 from fairpca.moments import attributes_over_rows
 from fairpca.solvers import KernelScatter, equalize_kernel_means
-from fairpca.solvers.kernel_deflation import deflation_of
+from fairpca.solvers._kernel_deflation import deflation_of
 
-module = import_module("fairpca.solvers.equalize_kernel_means")
+module = import_module("fairpca.solvers._equalize_kernel_means")
 RNG = np.random.default_rng(0)
 N = 40
 
@@ -155,7 +155,7 @@ def test_the_norm_of_a_kernel_in_any_unit(unit, sign):
 
 
 def test_the_norm_is_summed_over_all_blocks(monkeypatch):
-    monkeypatch.setattr(import_module("fairpca.solvers.kernel_scatter"), "block_rows", lambda n: 7)
+    monkeypatch.setattr(import_module("fairpca.solvers._kernel_scatter"), "block_rows", lambda n: 7)
     w = RNG.uniform(0.5, 2, N)
     K = kernel()
     weighted = np.sqrt(w)[:, None] * K * np.sqrt(w)

@@ -12,8 +12,8 @@ from fairpca.solvers import (
     equalize_means,
     mean_gap,
 )
-from fairpca.solvers.covariance_differences import absolute_difference
-from fairpca.solvers.match_covariances import largest_isotropic_dimension, match_covariances
+from fairpca.solvers._covariance_differences import absolute_difference
+from fairpca.solvers._match_covariances import largest_isotropic_dimension, match_covariances
 
 
 def problem(s, count, seed):

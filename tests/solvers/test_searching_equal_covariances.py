@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from assertions import assert_orthonormal
-from fairpca.solvers import augmented_lagrangian
-from fairpca.solvers.augmented_lagrangian import Lagrangian, State
-from fairpca.solvers.isotropic_bases import IsotropicBases
-from fairpca.solvers.match_covariances import (
+from fairpca.solvers import _augmented_lagrangian as augmented_lagrangian
+from fairpca.solvers._augmented_lagrangian import Lagrangian, State
+from fairpca.solvers._isotropic_bases import IsotropicBases
+from fairpca.solvers._match_covariances import (
     _best,
     _end,
     _isotropic_start,
@@ -18,7 +18,7 @@ from fairpca.solvers.match_covariances import (
     match_covariances,
 )
 
-module = import_module("fairpca.solvers.match_covariances")
+module = import_module("fairpca.solvers._match_covariances")
 RNG = np.random.default_rng(0)
 
 

@@ -9,7 +9,8 @@ from auditing.people import made_up_people
 from fairpca import fit_table
 from fairpca.auditing import AuditError, TargetError, UnknownColumnError
 from fairpca.errors import SingleGroupError
-from fairpca.table_fits import large_tables, table_paths
+from fairpca.table_fits import _large_tables as large_tables
+from fairpca.table_fits import _table_paths as table_paths
 from fairpca.tables import TableError
 
 ADULT = [
@@ -213,7 +214,7 @@ def test_exact_kernels_of_more_rows_than_the_sample_are_refused(tmp_path, monkey
 
 
 def test_a_quantity_with_very_many_values_is_not_counted(tmp_path, monkeypatch):
-    monkeypatch.setattr("fairpca.table_fits.counted_values.MOST_VALUES", 200)
+    monkeypatch.setattr("fairpca.table_fits._counted_values.MOST_VALUES", 200)
     people = messy_people()
     for ending in ("parquet", "csv"):
         one, parts = write(people, tmp_path / ending, ending)

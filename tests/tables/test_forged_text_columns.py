@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("skrub")
-from fairpca.tables.text_column import TextColumn
+from fairpca.tables._text_column import TextColumn
 
 PLAIN = {"kind": "text", "name": "job", "vocabulary": ["a", "b", "c"], "indicator": False}
 

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from fairpca.tables import TableError, find_notices, read_table
-from fairpca.tables.arrow_columns import arrow_columns
-from fairpca.tables.single_columns import binned, held_out_auc
+from fairpca.tables._arrow_columns import arrow_columns
+from fairpca.tables._single_columns import binned, held_out_auc
 
 
 def people(n=1000, seed=0):

@@ -10,9 +10,9 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 
-from fairpca.maps import LinearMap
+from fairpca._rows.maps import LinearMap
 from fairpca.tables import TableEncoder, TableError, find_notices, read_table, stream_transform
-from fairpca.tables.ahead import ahead
+from fairpca.tables._ahead import ahead
 from tables.messy_tables import messy, nasty_csv
 
 K = 4

@@ -1,16 +1,20 @@
 """Numbers about a representation: what it keeps, and what it still gives away."""
 
-from .cells import Cells
-from .certificate import Certificate, PairGap, certified_gap
-from .covariances import covariance_gap
-from .cross_fitting import AucDraws, cross_fitted_aucs
-from .inseparability import linear_inseparability
-from .leakage import Leakage, leakage
-from .means import mean_gap
-from .mmd import median_bandwidth, squared_mmd
-from .mmd_permutation import MMDKernel, MMDTest, mmd_test
-from .parity import selection_rate_gap, true_positive_rate_gap
-from .variance import explained_variance_ratio
+from ._cells import Cells
+from ._certificate import Certificate, PairGap, certified_gap
+from ._covariances import covariance_gap
+from ._cross_fitting import AucDraws, cross_fitted_aucs
+from ._inputs import integer_levels, present_values
+from ._inseparability import linear_inseparability
+from ._kernel_probe import LandmarkFeatures
+from ._leakage import Leakage, leakage
+from ._means import mean_gap
+from ._mmd import median_bandwidth, squared_mmd
+from ._mmd_permutation import MMDKernel, MMDTest, mmd_test
+from ._parity import selection_rate_gap, true_positive_rate_gap
+from ._rank_auc import macro_auc, placements
+from ._subsample import FEWEST, stratified_rows
+from ._variance import explained_variance_ratio
 
 __all__ = [
     "AucDraws",

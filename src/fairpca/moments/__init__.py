@@ -1,11 +1,11 @@
 """The waist: weights, means and scatters of groups, which add up over disjoint rows."""
 
-from .accumulate import accumulate
-from .attribute_moments import AttributeMoments, LevelMoments, NumericMoments
-from .group_moments import GroupMoments, standard_deviations
-from .places import moments_at
-from .rows_as_features import attributes_over_rows
-from .scatter import DenseScatter, RowScatter, Scatter
+from ._accumulate import accumulate
+from ._attribute_moments import AttributeMoments, LevelMoments, NumericMoments
+from ._group_moments import GroupMoments, common_unit, standard_deviations
+from ._places import moments_at
+from ._rows_as_features import attributes_over_rows
+from ._scatter import DenseScatter, RowScatter, Scatter
 
 __all__ = [
     "AttributeMoments",

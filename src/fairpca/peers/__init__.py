@@ -3,20 +3,22 @@
 Written from their papers. What each guarantees, and when to prefer it, is in ``docs/peers``.
 """
 
-from .balanced_pca import BalancedPCA
-from .baselines import PCA, KernelPCA
-from .fpca_sdp import FPCA
-from .inlp import INLP, NothingLeftToRemoveWarning
-from .kernel_sal import KernelSAL
-from .leace import LEACE
-from .mbf_pca import MbFPCA
-from .mean_projection import MeanProjection
-from .oracle_leace import OracleLEACE
-from .reductions import Reductions
-from .rlace import RLACE
-from .sal import SAL
-from .samadi import SamadiPCA
-from .splince import SPLINCE
+from ..errors import NothingLeftToRemoveWarning
+from ._balanced_pca import BalancedPCA
+from ._base import MomentPeer
+from ._baselines import PCA, KernelPCA
+from ._fpca_sdp import FPCA
+from ._inlp import INLP
+from ._kernel_sal import KernelSAL
+from ._leace import LEACE
+from ._mbf_pca import MbFPCA
+from ._mean_projection import Eraser, MeanProjection
+from ._oracle_leace import OracleLEACE
+from ._reductions import Reductions
+from ._rlace import RLACE
+from ._sal import SAL
+from ._samadi import SamadiPCA
+from ._splince import SPLINCE
 
 __all__ = [
     "FPCA",

@@ -1,13 +1,25 @@
 """Tables of people as they are on disk: read, told apart, made into numbers."""
 
-from .encoder import TableEncoder
-from .errors import TableError
-from .frozen_column import Column
-from .odd_columns import Notice
-from .proxies import find_notices
-from .reading import BUILT_IN, read_table
-from .streaming import stream_transform
-from .table import Table
+from ..errors import TableError
+from ._adapters import import_arrow, import_pandas
+from ._ahead import ahead
+from ._arrow_columns import distinct, simple
+from ._column_kinds import KINDS
+from ._column_names import closest, different_names, is_row_index, meant
+from ._csv_dialect import CsvDialect, sniff
+from ._csv_files import MISSING, arrow_stream, explained, options, slowly, typed, with_points
+from ._encoder import LARGEST, TableEncoder
+from ._file_kinds import existing_file, kind_of_file, undecodable, unreadable
+from ._frozen_column import Column
+from ._level_column import LevelColumn
+from ._number_column import NumberColumn, floats
+from ._odd_columns import Notice
+from ._proxies import find_notices
+from ._reading import BUILT_IN, damaged, read_table, refuse_text_options, sound, unreadable_binary
+from ._record_batches import Batches, open_batches
+from ._streaming import stream_transform
+from ._table import Table, arrow_to_pandas
+from ._text_values import NULL_STRINGS, TRUTHS, number, without_nulls
 
 __all__ = [
     "BUILT_IN",

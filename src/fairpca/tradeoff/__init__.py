@@ -1,9 +1,9 @@
 """Accuracy against fairness: the curve over all lambdas, from one pass of moments."""
 
-from .curve import PAPERS_TRADEOFFS, TradeoffPoint, tradeoff_curve
-from .decisions import GroupRates
-from .logistic_path import LogisticModel, logistic_path
-from .parts import TradeoffParts
+from ._curve import PAPERS_TRADEOFFS, TradeoffPoint, tradeoff_curve
+from ._decisions import GroupRates, JudgedRows
+from ._logistic_path import LogisticModel, logistic_path
+from ._parts import TradeoffParts
 
 __all__ = [
     "PAPERS_TRADEOFFS",

@@ -1,0 +1,233 @@
+"""``fairpca fit``: a table becomes a model on disk, with a card that says what it is."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from .._numerics import whole_file
+from .failures import (
+    INTERRUPTED,
+    Refusal,
+    beside,
+    check_outputs,
+    complain,
+    one_clear_line,
+    printable,
+)
+from .fit_facts import facts_of
+from .options import (
+    Columns,
+    Components,
+    DataFolder,
+    Force,
+    Header,
+    Ignore,
+    Positive,
+    Quiet,
+    Seed,
+    Sensitive,
+    SkipLines,
+    Target,
+    names_in,
+)
+from .waiting import shown_rows
+
+
+class Method(StrEnum):
+    """What can be fitted."""
+
+    fair_pca = "fair-pca"
+    fair_kernel_pca = "fair-kernel-pca"
+    leace = "leace"
+    pca = "pca"
+
+
+class Match(StrEnum):
+    """What fair PCA makes equal."""
+
+    means = "means"
+    covariances = "covariances"
+
+
+class Criterion(StrEnum):
+    """Which rows are compared."""
+
+    demographic_parity = "demographic-parity"
+    equal_opportunity = "equal-opportunity"
+    equalized_odds = "equalized-odds"
+
+
+EXAMPLES = """
+[bold]Examples[/bold]
+
+  fairpca fit loans.csv --sensitive race --sensitive sex --target approved --out model.fairpca
+
+  fairpca fit loans.csv -s race --match covariances --n-components 10 --out model.fairpca
+
+  fairpca fit 'loans/*.parquet' -s race --checkpoint loans.checkpoint --out model.fairpca
+"""
+
+
+def fit(
+    table: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="DATA",
+            help="A CSV, Parquet or Feather file, or a built-in name; or several files of the same "
+            "columns, a pattern in quotes, or a folder.",
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The model; its card goes beside it.")],
+    sensitive: Sensitive = None,
+    target: Target = None,
+    positive: Positive = None,
+    ignore: Ignore = None,
+    method: Annotated[Method, typer.Option(help="What to fit.")] = Method.fair_pca,
+    match: Annotated[Match, typer.Option(help="What fair PCA makes equal.")] = Match.means,
+    n_components: Components = None,
+    tradeoff: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="The paper's lambda; above 0 voids guarantees.")
+    ] = 0.0,
+    criterion: Annotated[Criterion, typer.Option(help="Which rows are compared.")] = (
+        Criterion.demographic_parity
+    ),
+    covariance_tol: Annotated[
+        float, typer.Option(min=0.0, help="Largest relative difference of covariances accepted.")
+    ] = 0.05,
+    intersectional: Annotated[
+        bool, typer.Option("--intersectional", help="Compare joint groups.")
+    ] = False,
+    columns: Columns = None,
+    header: Header = None,
+    skip_lines: SkipLines = 0,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where to keep how far the work is; after an interruption the same command "
+            "continues from there. Reads in batches.",
+        ),
+    ] = None,
+    n_jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--n-jobs",
+            "--jobs",
+            "-j",
+            min=1,
+            help="Threads that read and encode. Reads in batches.",
+            show_default="one per core",
+        ),
+    ] = None,
+    seed: Seed = 0,
+    data: DataFolder = None,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Fit a fair representation to a table and save it, preprocessing included.
+
+    The file holds numbers and text, no code. It maps new files with `fairpca transform`, which
+    needs the features only, not the sensitive columns.
+
+    Several files, and files of more than a million rows or 500 MB, are read in batches, twice: in
+    bounded memory, whatever their size.
+    """
+    console = Console(quiet=quiet)
+    given = table[0] if len(table) == 1 else table
+    with one_clear_line(), _can_be_continued(checkpoint):
+        from ..persistence import model_card
+        from ..table_fits import fit_table, input_files
+
+        card = beside(out, ".md")
+        inputs = input_files(given)
+        check_outputs(out, card, force=force, inputs=inputs)
+        _check_checkpoint(checkpoint, [out, card, *inputs])
+        if checkpoint is not None and checkpoint.exists() and not quiet:
+            Console(stderr=True, soft_wrap=True).print(
+                printable(f"Continuing from {checkpoint}"), markup=False, highlight=False
+            )
+        options: dict[str, Any] = {}
+        if match is Match.covariances:
+            options["covariance_tol"] = covariance_tol
+        with shown_rows(quiet=quiet) as say:
+            model = fit_table(
+                given,
+                sensitive or None,
+                target,
+                method=method.replace("-", "_"),
+                n_components=n_components,
+                match=match.value,
+                tradeoff=tradeoff,
+                criterion=criterion.replace("-", "_"),
+                positive=positive,
+                ignore=ignore or (),
+                intersectional=intersectional,
+                seed=seed,
+                data=data,
+                columns=names_in(columns),
+                header=header,
+                skip_lines=skip_lines,
+                checkpoint=checkpoint,
+                n_jobs=n_jobs,
+                progress=say,
+                **options,
+            )
+        model.save(out)
+        with whole_file(card) as draft:
+            draft.write_text(model_card(model), encoding="utf-8")
+    for line in facts_of(model):
+        console.print(Text(line))
+    console.print(
+        printable(f"The model is in {out}, its card in {card}"),
+        soft_wrap=True,
+        markup=False,
+        highlight=False,
+    )
+
+
+@contextmanager
+def _can_be_continued(checkpoint: Path | None) -> Iterator[None]:
+    """Say that nothing is lost where an interrupted command left a checkpoint.
+
+    A polite kill (SIGTERM, as schedulers send it) is an interruption then, too.
+    """
+    try:
+        with _terminated_is_interrupted() if checkpoint is not None else nullcontext():
+            yield
+    except KeyboardInterrupt:
+        if checkpoint is None or not checkpoint.exists():
+            raise
+        complain(
+            f"Interrupted; no model was written. The same command continues from {checkpoint}."
+        )
+        raise typer.Exit(INTERRUPTED) from None
+
+
+@contextmanager
+def _terminated_is_interrupted() -> Iterator[None]:
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _check_checkpoint(checkpoint: Path | None, others: list[Path]) -> None:
+    if checkpoint is None:
+        return
+    if checkpoint.is_dir():
+        raise Refusal(f"{checkpoint} is a folder, but the checkpoint is a file. Add a file name.")
+    if checkpoint.absolute() in [other.absolute() for other in others]:
+        raise Refusal(f"{checkpoint} is also read or written. Give the checkpoint its own name.")

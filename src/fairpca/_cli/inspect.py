@@ -1,0 +1,111 @@
+"""``fairpca inspect`` and ``fairpca export``: what a model file says, and other forms of it."""
+
+from __future__ import annotations
+
+import json
+import math
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from .failures import beside, check_outputs, one_clear_line, printable
+from .options import Force, Model, Quiet
+
+LONGEST = 200
+"""Longer texts are cut where people read them; --json has all of them."""
+
+
+class Form(StrEnum):
+    """Where a model can go."""
+
+    onnx = "onnx"
+    torch = "torch"
+
+
+def inspect(
+    model: Model,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show what a model file says about itself, after checking that it is whole.
+
+    Nothing in the file is executed.
+    """
+    with one_clear_line():
+        from ..persistence import read_header
+
+        header = read_header(model)
+    if as_json:
+        typer.echo(json.dumps(_plain(header), indent=1, default=str))
+        return
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in header.items():
+        if value not in (None, {}, []):
+            table.add_row(name, Text(printable(_short(value))))
+    Console().print(table)
+
+
+def export(
+    model: Model,
+    to: Annotated[Form, typer.Option("--to", help="The form.")],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Where to.", show_default="beside the model"),
+    ] = None,
+    preprocessing: Annotated[
+        bool,
+        typer.Option(
+            "--preprocessing/--map-only",
+            help="ONNX: take the columns of the table, or numbers that are encoded already.",
+        ),
+    ] = True,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write a model for another runtime.
+
+    ONNX takes the columns of the table as they are (numbers and categories), or with --map-only
+    encoded rows. PyTorch gets a module in a readable file and its numbers in another; it takes
+    encoded rows.
+    """
+    with one_clear_line():
+        from ..persistence import FairModel, export_onnx, export_torch, torch_files
+
+        path = out if out is not None else beside(model, ".onnx" if to is Form.onnx else ".py")
+        files = [path] if to is Form.onnx else [Path(name) for name in torch_files(path)]
+        check_outputs(*files, force=force, inputs=[model])
+        fitted = FairModel.load(model)
+        if to is Form.onnx:
+            export_onnx(fitted, path, preprocessing=preprocessing)
+        else:
+            export_torch(fitted, path)
+    Console(quiet=quiet).print(
+        printable(f"The model is in {' and '.join(map(str, files))}"),
+        soft_wrap=True,
+        markup=False,
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Return a value whose keys are texts and whose numbers are JSON's."""
+    if isinstance(value, dict):
+        return {str(name): _plain(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {_short(entry)}" for name, entry in value.items())
+    if isinstance(value, list | tuple):
+        shown = ", ".join(_short(entry) for entry in value[:12])
+        return shown if len(value) <= 12 else f"{shown}, ... ({len(value)} in all)"
+    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."

@@ -1,0 +1,43 @@
+"""Arrays of every library, threads, and the linear algebra that several solvers share."""
+
+from .arrays import (
+    Array,
+    array_namespace,
+    device,
+    float64,
+    full_precision,
+    in_host_memory,
+    is_foreign,
+    is_numpy,
+    is_single,
+    is_sparse,
+    like,
+    machine_epsilon,
+    on_the_host,
+    placed,
+    quiet_overflow,
+    same_place,
+    take_rows,
+    to_numpy,
+    without_history,
+)
+from .krylov import leading_eigenpairs
+from .linalg import (
+    complete_basis,
+    deflate,
+    deterministic_signs,
+    orthonormalize,
+    project_out,
+    row_space,
+    top_eigenpairs,
+)
+from .stiefel import SHORTEST, SUFFICIENT, Objective, Stiefel, minimize_on_stiefel
+from .threads import (
+    blas_threads,
+    each_item,
+    limited_threads,
+    one_blas_thread,
+    one_thread,
+    share_blocks,
+)
+from .whole_files import is_no_plain_file, whole_file, write_whole

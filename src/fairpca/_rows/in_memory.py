@@ -1,0 +1,135 @@
+"""Rows of an array or a sparse matrix, with their weights and attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .._attributes import Attribute
+from .._numerics import Array, is_sparse, take_rows
+
+BLOCK_ROWS = 8192
+"""Most rows per block: long enough for BLAS, short enough for float32 sums."""
+
+
+def block_rows(d: int) -> int:
+    """Return how many rows of `d` features make a block.
+
+    Few features: blocks that stay in the cache. Many: at most 4 million numbers, so that a shifted
+    or weighted copy of a block stays small next to a d x d matrix or a gigabyte of rows.
+    """
+    return BLOCK_ROWS // 2 if d <= 128 else max(64, min(BLOCK_ROWS, 2**22 // d))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of features with what belongs to them.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (N, d)
+        Features. Never written to and never copied as a whole.
+    weight : array of shape (n,) or None
+        Positive sample weights; None means 1 for each row.
+    attributes : tuple of Levels or Numeric
+        Sensitive attributes of the rows.
+    chosen : array of shape (n,) or None
+        Positions in `X` of the n rows that count; None means all N. Weights and attributes
+        belong to the chosen rows. So criteria and zero weights select rows without copying them.
+    """
+
+    X: Array
+    weight: np.ndarray | None = None
+    attributes: tuple[Attribute, ...] = field(default=())
+    chosen: np.ndarray | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that count."""
+        return int(self.X.shape[0] if self.chosen is None else len(self.chosen))
+
+    @property
+    def total_weight(self) -> float:
+        """Sum of the weights."""
+        return float(self.n_rows if self.weight is None else self.weight.sum())
+
+    @property
+    def entries(self) -> int:
+        """How many numbers it takes to store the features."""
+        return int(self.X.nnz if is_sparse(self.X) else self.n_rows * self.X.shape[1])
+
+    @property
+    def empty(self) -> Array:
+        """No rows at all: tells the number of features, their type and their array library."""
+        return self.block(slice(0, 0))
+
+    def block(self, rows: slice) -> Array:
+        """Return the features of some of the rows that count; a view where possible."""
+        if self.chosen is None:
+            return self.X[rows, :]
+        return take_rows(self.X, self.chosen[rows])
+
+    def take(self, positions: np.ndarray) -> Array:
+        """Return the features of the rows that count at the given positions, as a copy."""
+        return take_rows(self.X, positions if self.chosen is None else self.chosen[positions])
+
+    def safe_to_keep(self) -> Rows:
+        """Return rows that later changes of the caller's arrays do not reach.
+
+        Only rows that moments hold on to are copied: sparse ones, and fewer than features.
+        """
+        if not is_sparse(self.X) and self.n_rows >= self.X.shape[1]:
+            return self
+        weight = None if self.weight is None else self.weight.copy()
+        return Rows(self.X.copy(), weight, self.attributes, self.chosen)
+
+    def materialized(self) -> Rows:
+        """Return the same rows with the chosen features in an array of their own."""
+        if self.chosen is None:
+            return self
+        return Rows(take_rows(self.X, self.chosen), self.weight, self.attributes)
+
+
+@dataclass(frozen=True)
+class MappedRows(Rows):
+    """Rows seen through a feature map, block by block; the features are never held as a whole.
+
+    Parameters
+    ----------
+    features : callable
+        Takes a block of rows of `X`, returns a dense array with one row of features for each.
+    """
+
+    features: Callable[[Any], Array] = field(kw_only=True)
+
+    def block(self, rows: slice) -> Array:
+        """Return the features of some of the rows that count."""
+        return self.features(super().block(rows))
+
+    def take(self, positions: np.ndarray) -> Array:
+        """Return the features of the rows that count at the given positions."""
+        return self.features(super().take(positions))
+
+    def safe_to_keep(self) -> Rows:
+        """Return these rows: features are computed, so nothing of the caller's is kept."""
+        return self
+
+    def materialized(self) -> Rows:
+        """Return the features, and the weights, as arrays of their own."""
+        weight = None if self.weight is None else self.weight.copy()
+        return Rows(self.block(slice(0, self.n_rows)), weight, self.attributes)
+
+
+def row_blocks(n: int, size: int) -> Iterator[slice]:
+    """Yield slices that cover `n` rows in order.
+
+    Examples
+    --------
+    >>> list(row_blocks(5, size=2))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    for start in range(0, n, size):
+        yield slice(start, min(start + size, n))

@@ -1,0 +1,164 @@
+"""What is left after fitting: frozen, callable maps from rows to representations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._numerics import (
+    Array,
+    array_namespace,
+    device,
+    each_item,
+    full_precision,
+    is_sparse,
+    like,
+    on_the_host,
+    placed,
+    to_numpy,
+)
+from .device_rows import rows_per_block
+from .in_memory import row_blocks
+from .streamed_rows import StreamedRows
+
+FEATURES_AT_A_TIME = 2**20
+"""How many features each thread computes at once: 8 MB, whatever the number of rows."""
+
+ROUNDING = 1e-12
+"""What rounding leaves of the inner products of orthonormal columns, in double precision."""
+
+
+@dataclass(frozen=True)
+class LinearMap:
+    """Rows to ``((x - mean) / scale) @ matrix + offset``.
+
+    Parameters
+    ----------
+    matrix : array of shape (d, k)
+        What the centred rows are multiplied with.
+    mean : array of shape (d,)
+        What is subtracted from each row.
+    scale : array of shape (d,), optional
+        What each centred column is divided by.
+    offset : array of shape (k,), optional
+        What is added to each result: erasers put their rows back where they were.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> halve = LinearMap(np.array([[0.5], [0.0]]), mean=np.array([1.0, 0.0]))
+    >>> halve(np.array([[3.0, 7.0]]))
+    array([[1.]])
+    """
+
+    matrix: Array
+    mean: Array
+    scale: Array | None = None
+    offset: Array | None = None
+
+    def __call__(self, X: Array) -> Array:
+        """Map rows where they are; in blocks, in their precision, never a whole centred copy."""
+        if is_sparse(X):
+            there = self.converted(on_the_host)
+            matrix = there._scaled_matrix
+            shift = there.mean @ matrix - (0.0 if there.offset is None else there.offset)
+            return np.asarray(X @ matrix - shift).astype(X.dtype, copy=False)
+        xp = array_namespace(X)
+        matrix, mean = like(self._scaled_matrix, X), like(self.mean, X)
+        offset = 0.0 if self.offset is None else like(self.offset, X)
+        with full_precision(X):
+            blocks = [
+                (X[block, :] - mean) @ matrix + offset
+                for block in row_blocks(X.shape[0], rows_per_block(X))
+            ]
+        return blocks[0] if len(blocks) == 1 else xp.concat(blocks, axis=0)
+
+    @property
+    def _scaled_matrix(self) -> Array:
+        return self.matrix if self.scale is None else self.matrix / self.scale[:, None]
+
+    def streamed(self, rows: StreamedRows) -> np.ndarray:
+        """Map rows in host memory on the device that their blocks are sent to."""
+        T = np.empty((rows.n_rows, self.matrix.shape[1]), dtype=rows.X.dtype)
+        there = self.converted(lambda a: placed(a, rows.example))
+        blocks = list(row_blocks(rows.n_rows, rows.rows_at_once))
+        for block, B in zip(blocks, rows.blocks(blocks), strict=True):
+            T[block] = to_numpy(there(B))
+        return T
+
+    def converted(self, convert: Callable[[Array], Array]) -> LinearMap:
+        """Return the same map with every array converted, such as to another device."""
+        scale = None if self.scale is None else convert(self.scale)
+        offset = None if self.offset is None else convert(self.offset)
+        return LinearMap(convert(self.matrix), convert(self.mean), scale, offset)
+
+    def inverse(self, T: Array) -> Array:
+        """Return the rows nearest to the mean, in units of `scale`, that are mapped to `T`."""
+        xp = array_namespace(self.matrix)
+        back = self.matrix.T if _orthonormal(self.matrix) else xp.linalg.pinv(self.matrix)
+        if self.scale is not None:
+            back = back * self.scale
+        if self.offset is not None:
+            T = T - like(self.offset, T)
+        with full_precision(T):
+            return T @ like(back, T) + like(self.mean, T)
+
+
+def _orthonormal(matrix: Array) -> bool:
+    """Tell whether columns are orthonormal up to rounding."""
+    xp, k = array_namespace(matrix), matrix.shape[1]
+    if k > matrix.shape[0]:
+        return False
+    defect = matrix.T @ matrix - xp.eye(k, dtype=matrix.dtype, device=device(matrix))
+    return bool(xp.all(xp.abs(defect) < ROUNDING))
+
+
+def side_by_side(maps: Sequence[LinearMap], factors: Sequence[float]) -> LinearMap:
+    """Return the map whose output is that of several maps, each times its factor.
+
+    All maps share mean and scale. This is the trade-off of Section 3.1 of the paper:
+    ``(U_fair^T x ; lambda U_st^T x)``.
+    """
+    xp = array_namespace(maps[0].matrix)
+    matrices = [f * m.matrix for m, f in zip(maps, factors, strict=True)]
+    return LinearMap(xp.concat(matrices, axis=1), maps[0].mean, maps[0].scale)
+
+
+def in_double_precision(X: np.ndarray) -> np.ndarray:
+    """Return rows that are features already, such as given kernel values, as doubles."""
+    return X.astype(float, copy=False)
+
+
+@dataclass(frozen=True)
+class FeatureMap:
+    """Rows to features, then to a linear map of them; in blocks, by all threads.
+
+    Parameters
+    ----------
+    features : callable
+        Takes rows, returns their features, such as kernel values with the training rows.
+    linear : LinearMap
+        From features to the representation.
+    """
+
+    features: Callable[[Any], np.ndarray]
+    linear: LinearMap
+
+    @property
+    def matrix(self) -> Array:
+        """What the centred features are multiplied with."""
+        return self.linear.matrix
+
+    def __call__(self, X: Any) -> np.ndarray:
+        """Map rows; a large X never builds the features of all its rows."""
+        p, k = self.linear.matrix.shape
+        T = np.empty((X.shape[0], k), dtype=X.dtype)
+
+        def fill(block: slice) -> None:
+            T[block] = self.linear(self.features(X[block]))
+
+        each_item(fill, row_blocks(X.shape[0], max(16, FEATURES_AT_A_TIME // p)))
+        return T

@@ -1,0 +1,161 @@
+"""Rows in host memory whose blocks are sent to a device, the next while one is worked on.
+
+The only place in the package that asks torch for a device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from .._numerics import Array, in_host_memory, is_numpy, like
+from ..errors import DeviceError, MissingExtraError
+from .in_memory import MappedRows, Rows
+
+NUMBERS_PER_COPY = 2**24
+"""64 MB of float32: page-locked memory is slow to get, and two such buffers are enough."""
+
+COPYING_THREADS = 8
+"""One thread copies at a fifth of the speed of the bus."""
+
+
+def example_on(device: Any, dtype: str = "float64") -> Array:
+    """Return an empty tensor on a device, such as "cuda", "cuda:1" or "cpu".
+
+    Raises
+    ------
+    MissingExtraError
+        If torch is not installed.
+    DeviceError
+        If there is no such device.
+    """
+    torch = _torch(f"device={device!r}")
+    try:
+        torch.empty((0,), dtype=torch.float64, device=device)
+        return torch.empty((0,), dtype=getattr(torch, dtype), device=device)
+    except (RuntimeError, TypeError, AssertionError, NotImplementedError) as reason:
+        there = ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
+        raise DeviceError(
+            f"device={device!r} cannot be used here: {str(reason).splitlines()[0]} Pass one of "
+            f"{there}, or None to compute where the rows are."
+        ) from reason
+
+
+def _torch(purpose: str) -> Any:
+    try:
+        import torch
+    except ImportError as reason:
+        raise MissingExtraError("torch", "torch", purpose) from reason
+    return torch
+
+
+def streamed(rows: Rows, device: Any) -> Rows:
+    """Return rows in host memory so that their blocks arrive on a device; others as they are.
+
+    Sparse rows, wide ones (which moments keep as rows) and features of kernels stay.
+    """
+    if device is None or not is_numpy(rows.X) or isinstance(rows, MappedRows):
+        return rows
+    if rows.n_rows < rows.X.shape[1]:
+        return rows
+    example = example_on(device, rows.X.dtype.name)
+    return StreamedRows(rows.X, rows.weight, rows.attributes, rows.chosen, example=example)
+
+
+@dataclass(frozen=True)
+class StreamedRows(Rows):
+    """Rows of a NumPy array, block by block on a device.
+
+    Parameters
+    ----------
+    example : array
+        Of the library, device and type that blocks arrive in.
+    """
+
+    example: Array = field(kw_only=True)
+
+    @property
+    def rows_at_once(self) -> int:
+        """How many rows are sent together."""
+        return max(64, NUMBERS_PER_COPY // max(int(self.X.shape[1]), 16))
+
+    def block(self, rows: slice) -> Array:
+        """Return the features of some of the rows that count, on the device."""
+        return like(super().block(rows), self.example)
+
+    def take(self, positions: np.ndarray) -> Array:
+        """Return the features of the rows that count at the given positions, on the device."""
+        return like(super().take(positions), self.example)
+
+    def blocks(self, slices: Iterable[slice]) -> Iterator[Array]:
+        """Yield the features of blocks of rows; each is valid until the next is asked for."""
+        if in_host_memory(self.example):
+            yield from map(self.block, slices)
+            return
+        torch = _torch("device=...")
+        copies = torch.cuda.Stream(self.example.device)
+        size = self.rows_at_once * self.X.shape[1]
+        lanes = [_Lane(self.example, size, copies) for _ in range(2)]
+        with ThreadPoolExecutor(COPYING_THREADS) as pool:
+            try:
+                for i, block in enumerate(slices):
+                    yield lanes[i % 2].send(self, block, pool)
+                    lanes[i % 2].release()
+            finally:
+                copies.synchronize()  # no copy outlives its buffers
+
+
+class _Lane:
+    """A page-locked buffer and one on the device. With two lanes, copying and computing overlap."""
+
+    def __init__(self, example: Array, size: int, copies: Any) -> None:
+        torch = self._torch = _torch("device=...")
+        self._host = torch.empty(size, dtype=example.dtype, pin_memory=True)
+        self._device = torch.empty(size, dtype=example.dtype, device=example.device)
+        self._copies = copies
+        self._arrived: Any = None
+        self._released: Any = None
+
+    def send(self, rows: StreamedRows, block: slice, pool: ThreadPoolExecutor) -> Array:
+        """Return a block on the device; the work of the current stream waits for it."""
+        n, d = block.stop - block.start, rows.X.shape[1]
+        X = rows.X
+        by_columns = rows.chosen is None and abs(X.strides[0]) < abs(X.strides[1])
+        shape = (d, n) if by_columns else (n, d)
+        if self._arrived is not None:
+            self._arrived.synchronize()
+        target = self._host.numpy()[: n * d].reshape(shape)
+        edges = [round(i * shape[0] / COPYING_THREADS) for i in range(COPYING_THREADS + 1)]
+
+        def copy(edge: tuple[int, int]) -> None:
+            part = slice(*edge)
+            if by_columns:
+                target[part] = X[block, part].T
+            else:
+                inside = slice(block.start + part.start, block.start + part.stop)
+                target[part] = Rows.block(rows, inside)
+
+        list(pool.map(copy, pairwise(edges)))
+        current = self._torch.cuda.current_stream(self._device.device)
+        if self._released is not None:
+            self._copies.wait_event(self._released)
+        with self._torch.cuda.stream(self._copies):
+            self._device[: n * d].copy_(self._host[: n * d], non_blocking=True)
+            self._arrived = self._copies.record_event()
+        current.wait_event(self._arrived)
+        there = self._device[: n * d].reshape(shape)
+        return there.T if by_columns else there
+
+    def release(self) -> None:
+        """Say that all work on the last block has been asked for."""
+        self._released = self._torch.cuda.current_stream(self._device.device).record_event()
+
+
+def arriving(rows: Rows, slices: Iterable[slice]) -> Iterator[Array]:
+    """Yield the features of blocks of rows, each valid until the next is asked for."""
+    return rows.blocks(slices) if isinstance(rows, StreamedRows) else map(rows.block, slices)

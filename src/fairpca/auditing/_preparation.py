@@ -1,0 +1,272 @@
+"""From a table and names to a question that can be measured."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import AuditError, TargetError
+from ..tables import Table, TableEncoder, find_notices, read_table
+from ._attributes import Measured, estimator_columns, measured_attributes
+from ._held_out import HeldOut
+from ._representations import TrainingRows
+from ._results import Column, Data, Notice, Reading, Target
+from ._roles import Roles, assign_roles, binary_target
+from ._splits import Split, evenly_sampled
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+USUAL_COMPONENTS = 15
+FEWEST_ROWS = 100
+"""Halves of fewer rows show nothing but noise."""
+
+FEWEST_OUTCOMES = 20
+"""Fewer rows of either outcome teach a model nothing, and may all be in one half."""
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What is asked of which rows.
+
+    Parameters
+    ----------
+    table : Table
+        As it was read.
+    features : DataFrame of shape (n, p)
+        The columns that models may see, of the rows that are used.
+    roles : Roles
+    attributes : list of Measured
+        Of the same rows.
+    y : array of bool of shape (n,), or None
+    target : Target or None
+    n_dropped : int
+        Rows without a target.
+    notices : list of Notice
+    columns : list of Column
+    k : int
+        Number of components.
+    seed : int
+    """
+
+    table: Table
+    features: DataFrame
+    roles: Roles
+    attributes: list[Measured]
+    y: np.ndarray | None
+    target: Target | None
+    n_dropped: int
+    notices: list[Notice]
+    columns: list[Column]
+    k: int
+    seed: int
+
+    @property
+    def strata(self) -> list[np.ndarray]:
+        """What every half should have the same share of."""
+        codes = [a.codes for a in self.attributes]
+        return codes if self.y is None else [*codes, self.y.astype(int)]
+
+    def described(self, n_encoded: int) -> Data:
+        """Return the table as the audit shows it."""
+        return Data(
+            name=self.table.name,
+            source=self.table.source,
+            fingerprint=self.table.fingerprint,
+            n_rows=len(self.features),
+            n_rows_dropped=self.n_dropped,
+            n_features=len(self.roles.features),
+            n_encoded=n_encoded,
+            ignored=list(self.roles.ignored),
+            columns=self.columns,
+            attributes=[a.described(self.y) for a in self.attributes],
+            target=self.target,
+            reading=_said_about_the_file(self.table),
+        )
+
+
+def _said_about_the_file(table: Table) -> Reading | None:
+    if not table.reading:
+        return None
+    columns, header = table.reading.get("columns"), table.reading.get("header")
+    skipped = table.reading.get("skip_lines", 0)
+    return Reading(None if columns is None else list(columns), header, skipped)
+
+
+def as_table(table: Any, data: str | os.PathLike[str] | None = None) -> Table:
+    """Return what users pass as a table."""
+    if isinstance(table, Table):
+        return table
+    if isinstance(table, str | Path):
+        return read_table(table, data=data)
+    return replace(Table.from_frame(table), source="")
+
+
+def ask(
+    table: Any,
+    sensitive: str | Sequence[str] | None,
+    target: str | None,
+    *,
+    positive: Any,
+    ignore: Sequence[str],
+    n_components: int | None,
+    max_rows: int,
+    joint: bool,
+    seed: int,
+    data: str | os.PathLike[str] | None,
+) -> Question:
+    """Read the table, check the names, choose the rows and look at every column."""
+    table = as_table(table, data)
+    roles = roles_in(table, sensitive, target, ignore)
+    frame, notices = table.frame, []
+    y = known = name = None
+    _check_rows(len(frame), None)
+    if roles.target is not None:
+        y, known, name = binary_target(frame[roles.target], positive)
+        frame, y = frame[known], y[known]
+        _check_rows(len(frame), roles.target)
+        _check_outcomes(y, roles.target, name)
+    rng = np.random.default_rng(seed)
+    n_dropped = len(table.frame) - len(frame)
+    if len(frame) > max_rows:
+        chosen = evenly_sampled([np.zeros(len(frame)) if y is None else y], max_rows, rng)
+        notices.append(
+            Notice(
+                *("sampled", "info", "", "", float(max_rows)),
+                f"{max_rows:,} of {len(frame):,} rows were drawn at random for this audit.",
+            )
+        )
+        frame, y = frame.iloc[chosen], None if y is None else y[chosen]
+    frame = frame.reset_index(drop=True)
+    attributes = measured_attributes(frame, roles.sensitive, joint=joint)
+    features = frame[list(roles.features)]
+    encoder = TableEncoder().fit(features)
+    notices += _noticed(table, frame, roles, attributes)
+    return Question(
+        table=table,
+        features=features,
+        roles=roles,
+        attributes=attributes,
+        y=y,
+        target=None if y is None else Target(str(roles.target), str(name), float(y.mean())),
+        n_dropped=n_dropped,
+        notices=notices,
+        columns=_columns(frame, roles, encoder),
+        k=_components(n_components, encoder),
+        seed=seed,
+    )
+
+
+def roles_in(
+    table: Table, sensitive: str | Sequence[str] | None, target: str | None, ignore: Sequence[str]
+) -> Roles:
+    """Return the roles of the columns; built-in data sets know theirs."""
+    if sensitive is None or not len(sensitive):
+        sensitive = table.sensitive or ()
+        target = target if target is not None else table.target
+    return assign_roles(list(table.frame.columns), sensitive, target, ignore)
+
+
+def prepare(question: Question, split: Split) -> HeldOut:
+    """Encode both halves by what the training half shows."""
+    features = question.features
+    encoder = TableEncoder().fit(features.iloc[split.train])
+    X_train = encoder.transform(features.iloc[split.train])
+    X = encoder.transform(features.iloc[split.test])
+    sensitive, kinds = estimator_columns(question.attributes, split.train)
+    y = question.y
+    return HeldOut(
+        index=split.index,
+        rows=TrainingRows(
+            X_train, sensitive, kinds, min(question.k, X_train.shape[1]), question.seed
+        ),
+        X=X,
+        codes_train=[a.codes[split.train] for a in question.attributes],
+        codes=[a.codes[split.test] for a in question.attributes],
+        sizes=[len(a.labels) for a in question.attributes],
+        y_train=None if y is None else y[split.train],
+        y=None if y is None else y[split.test],
+    )
+
+
+def usual_components(d: int) -> int:
+    """Return how many components are fitted to `d` numbers per row if nobody says."""
+    return max(1, min(USUAL_COMPONENTS, d // 2))
+
+
+def _components(wanted: int | None, encoder: TableEncoder) -> int:
+    d = len(encoder.get_feature_names_out())
+    if wanted is None:
+        return usual_components(d)
+    if wanted > d:
+        raise AuditError(
+            f"n_components={wanted}, but the columns give {d} numbers per row. Take at most {d}."
+        )
+    return wanted
+
+
+def _check_rows(n: int, target: str | None) -> None:
+    if n < FEWEST_ROWS:
+        known = f" with a known '{target}'" if target is not None else ""
+        raise AuditError(
+            f"The table has {n} rows{known}, but at least {FEWEST_ROWS} are needed: they are "
+            f"divided into halves, and a half of fewer shows nothing but noise."
+        )
+
+
+def _check_outcomes(y: np.ndarray, target: str, positive: str) -> None:
+    fewer = int(min(np.count_nonzero(y), np.count_nonzero(~y)))
+    if fewer < FEWEST_OUTCOMES:
+        which = f"are '{positive}'" if y.mean() < 0.5 else f"are not '{positive}'"
+        raise TargetError(
+            f"Only {fewer} rows of the target '{target}' {which}, but at least {FEWEST_OUTCOMES} "
+            f"are needed to measure decisions. Name another target, or none, or give more rows."
+        )
+
+
+def _noticed(
+    table: Table, frame: DataFrame, roles: Roles, attributes: Sequence[Measured]
+) -> list[Notice]:
+    found = [
+        Notice(n.kind, n.severity, n.column or "", n.other or "", n.value, n.text)
+        for n in find_notices(
+            frame.drop(columns=list(roles.ignored)),
+            list(roles.sensitive),
+            roles.target,
+            renamed=table.renamed,
+        )
+    ]
+    for attribute in attributes:
+        unknown = int(np.count_nonzero(attribute.codes < 0))
+        if attribute.kind == "intersection" or not (attribute.note or unknown):
+            continue
+        missing = (
+            f"The group of {unknown:,} rows is not known, or too rare to be measured."
+            if unknown
+            else ""
+        )
+        kind = "numeric_attribute" if attribute.kind == "numeric" else "small_group"
+        text = f"{attribute.name}: {' '.join(filter(None, [attribute.note, missing]))}"
+        found.append(Notice(kind, "info", attribute.name, "", float(unknown), text))
+    return found
+
+
+def _columns(frame: DataFrame, roles: Roles, encoder: TableEncoder) -> list[Column]:
+    encoded = {column.name: column for column in encoder.columns_}
+    found = []
+    for name in frame.columns:
+        if name in encoded:
+            c = encoded[name]
+            found.append(
+                Column(name, "feature", c.kind, c.n_missing, c.n_distinct, c.n_outputs, c.note)
+            )
+        else:
+            column = frame[name]
+            missing, distinct = int(column.isna().sum()), int(column.nunique())
+            found.append(Column(name, roles.of(name), "", missing, distinct, 0, ""))
+    return found

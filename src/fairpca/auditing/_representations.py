@@ -1,0 +1,210 @@
+"""What is compared: the features as they are, and five ways to represent them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from ..errors import InfeasibleError, ResidualWarning, warn_user
+from ..estimators import FairKernelPCA, FairPCA, collect_moments
+from ..moments import GroupMoments
+from ..peers import LEACE, PCA
+from ._numbers import percent
+
+EXACT_KERNEL_ROWS = 2_000
+"""Up to this many rows the kernel matrix is used; more are seen through landmarks."""
+
+LANDMARKS = 300
+COVARIANCE_TOLERANCE = 0.05
+"""Covariances of many groups are seldom equal in many dimensions, but nearly."""
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRows:
+    """What every representation is fitted to.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Encoded features, standardised.
+    sensitive : dict of arrays of shape (n,)
+        Attributes as estimators take them.
+    kinds : dict
+        "categorical" or "numeric" for each.
+    k : int
+        Number of components.
+    seed : int
+    """
+
+    X: np.ndarray
+    sensitive: dict[str, np.ndarray]
+    kinds: dict[str, str]
+    k: int
+    seed: int
+
+    def moments(self, *, with_scatters: bool = False) -> GroupMoments:
+        """Return the moments: one pass, from which all linear methods are fitted."""
+        return collect_moments(
+            self.X,
+            self.sensitive,
+            sensitive_kinds=self.kinds,
+            missing_sensitive="ignore",
+            with_scatters=with_scatters,
+        )
+
+
+@dataclass(frozen=True)
+class Method:
+    """A representation that the audit measures.
+
+    Parameters
+    ----------
+    key, name, promise : str
+        For machines, for people, and what it guarantees.
+    fit : callable or None
+        From training rows to a fitted estimator; None leaves rows as they are.
+    """
+
+    key: str
+    name: str
+    promise: str
+    fit: Callable[[TrainingRows], Any] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A fitted representation, or the reason why there is none.
+
+    Parameters
+    ----------
+    estimator : object or None
+        None for the features as they are, and where the method failed.
+    seconds : float
+    failure : str or None
+    warned : tuple of str
+        What the method warned about.
+    """
+
+    estimator: Any
+    seconds: float
+    failure: str | None = None
+    warned: tuple[str, ...] = ()
+
+    def represent(self, X: np.ndarray) -> np.ndarray:
+        """Return the representation of rows."""
+        return X if self.estimator is None else np.asarray(self.estimator.transform(X))
+
+
+def fit_method(method: Method, rows: TrainingRows) -> Fitted:
+    """Fit, and keep what went wrong instead of stopping the audit."""
+    if method.fit is None:
+        return Fitted(None, 0.0)
+    start = perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", ResidualWarning)
+        try:
+            estimator = method.fit(rows)
+        except InfeasibleError as error:
+            return Fitted(None, perf_counter() - start, failure=str(error))
+    said = tuple(dict.fromkeys(str(w.message) for w in caught))
+    return Fitted(estimator, perf_counter() - start, warned=said)
+
+
+def _fair_kernel_pca(rows: TrainingRows) -> FairKernelPCA:
+    return FairKernelPCA(
+        rows.k,
+        approximation=approximation_for(len(rows.X)),
+        n_landmarks=LANDMARKS,
+        sensitive_kinds=rows.kinds,
+        missing_sensitive="ignore",
+        random_state=rows.seed,
+    ).fit(rows.X, sensitive_features=rows.sensitive)
+
+
+def fewer_and_fewer(k: int) -> tuple[int, ...]:
+    """Return the numbers of components to try in turn where equal covariances may not exist."""
+    return k, max(1, k // 2), max(1, k // 4)
+
+
+def approximation_for(n_rows: int) -> str | None:
+    """Return how a kernel is seen: by its matrix for few rows, through landmarks for many."""
+    return "nystroem" if n_rows > EXACT_KERNEL_ROWS else None
+
+
+def _covariances(rows: TrainingRows) -> FairPCA:
+    """Fit with as many components as asked for, or a half or a quarter where that is all there is.
+
+    Covariances of several groups are equal in a few dimensions, seldom in many.
+    """
+    moments = rows.moments(with_scatters=True)
+    for k in fewer_and_fewer(rows.k):
+        fair = FairPCA(
+            k,
+            match="covariances",
+            covariance_tol=COVARIANCE_TOLERANCE,
+            random_state=rows.seed,
+        )
+        try:
+            fitted = fair.fit_moments(moments)
+        except InfeasibleError as error:
+            reason = error
+            continue
+        if k < rows.k:
+            warn_user(
+                f"equal covariances were found with {k} components only, not with {rows.k}.",
+                ResidualWarning,
+            )
+        return fitted
+    raise reason
+
+
+METHODS = {
+    method.key: method
+    for method in (
+        Method("raw", "Raw features", "The encoded columns as they are: nothing is hidden.", None),
+        Method(
+            "pca",
+            "PCA",
+            "Keeps the most variance and does not look at the attributes: nothing is hidden.",
+            lambda rows: PCA(rows.k).fit_moments(rows.moments()),
+        ),
+        Method(
+            "fair_pca",
+            "Fair PCA",
+            "The groups' means are equal on the rows it was fitted to: fitted there, a linear "
+            "model of the attribute is a constant. Differences in spread and shape stay: "
+            "non-linear models may see them, and even a linear score may rank groups by them.",
+            lambda rows: FairPCA(rows.k, random_state=rows.seed).fit_moments(rows.moments()),
+        ),
+        Method(
+            "fair_pca_covariances",
+            "Fair PCA with equal covariances",
+            "The groups' means are equal and their covariances differ by at most "
+            f"{percent(COVARIANCE_TOLERANCE, 0)} on the rows it was fitted to: this hides more "
+            "from non-linear models, not everything.",
+            _covariances,
+        ),
+        Method(
+            "fair_kernel_pca",
+            "Fair kernel PCA",
+            "The groups' means of k non-linear features are equal on the rows it was fitted to. "
+            "Other non-linear features are not protected.",
+            _fair_kernel_pca,
+        ),
+        Method(
+            "leace",
+            "LEACE",
+            "Keeps all columns and changes them least so that none is correlated with an attribute "
+            "on the rows it was fitted to: fitted there, a linear model of the attribute is a "
+            "constant. Non-linear models may see differences in spread and shape, and even a "
+            "linear score may rank groups by them.",
+            lambda rows: LEACE().fit_moments(rows.moments()),
+        ),
+    )
+}

@@ -1,0 +1,238 @@
+"""The audit itself: read, divide, measure, tell."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from ..errors import AuditError
+from ..persistence import library_versions
+from ._advice import advise, checked_aim
+from ._audit_result import Audit
+from ._curves import CURVE_MODELS, measure_curve
+from ._evidence import Evidence
+from ._findings import Findings
+from ._held_out import FULL, QUICK, Effort, HeldOut, picture_rows
+from ._measures import measure
+from ._preparation import Question, ask, prepare
+from ._representations import METHODS
+from ._results import SCHEMA_VERSION, Settings
+from ._splits import Split, halves
+from ._summary import summarise
+from ._work import Job, Progress, Workers
+
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "skrub", "pandas", "fairlearn")
+
+
+def audit(
+    table: Any,
+    sensitive: str | Sequence[str] | None = None,
+    target: str | None = None,
+    *,
+    positive: Any = None,
+    ignore: Sequence[str] = (),
+    n_components: int | None = None,
+    aim: str | None = None,
+    max_gap: float = 0.05,
+    confidence: float = 0.95,
+    quick: bool = False,
+    max_rows: int | None = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    data: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+) -> Audit:
+    """Measure what a table gives away about people, and what it costs to stop that.
+
+    On held-out rows and with confidence intervals, for the raw features, PCA, fair PCA, equal
+    covariances, fair kernel PCA and LEACE: how well three kinds of models recognise each sensitive
+    attribute, how differently groups are distributed, and, with a target, how good and how unequal
+    the decisions of models are.
+
+    Parameters
+    ----------
+    table : frame, path or str
+        A pandas, polars or pyarrow table; the path of a CSV, Parquet or Feather file; or the name
+        of a built-in data set such as "loanapp". Columns may be messy:
+        see `fairpca.tables.TableEncoder`.
+    sensitive : str or sequence of str
+        Columns with the sensitive attributes. They are never features. Built-in data sets know
+        theirs.
+    target : str, optional
+        Column to be predicted, a yes or no. Without one, decisions are not measured.
+    positive : object, optional
+        The value of the target that counts as yes; by default a word such as "yes", or the larger
+        value.
+    ignore : sequence of str
+        Columns to leave out, such as identifiers.
+    n_components : int, optional
+        Components of all projections; by default 15, or fewer if there are fewer columns.
+    aim : {"hide", "decide", "keep"}, optional
+        What the advice is for: that nobody can tell the attributes; that decisions hardly depend on
+        them (the default with a target); or that all columns are kept.
+    max_gap : float
+        Largest difference of selection rates that "decide" accepts.
+    confidence : float
+        Level of all intervals and certificates.
+    quick : bool
+        Whether to use fewer rows and splits, and leave out intersections: a first look.
+    max_rows : int, optional
+        Of more rows, as many are drawn: 100,000, or 20,000 of a quick audit, if nothing is said.
+    seed : int
+        The same seed gives the same numbers.
+    n_jobs : int, optional
+        Number of processes; by default one per core.
+    data : path, optional
+        Folder of the built-in data sets.
+    progress : callable, optional
+        Called with jobs done, jobs in all, and a description.
+
+    Returns
+    -------
+    Audit
+        Plain and JSON-able, with `Audit.to_html`, `Audit.to_json` and a view in notebooks.
+
+    Raises
+    ------
+    AuditError, TableError, SingleGroupError
+        If the question cannot be asked of this table; the message says what to change.
+
+    See Also
+    --------
+    Audit : What it returns.
+    fairpca.auditing._page.render_page : The page of an audit that was kept as JSON.
+
+    Notes
+    -----
+    Equal means do not hide what a non-linear model can see, which is why three probes are asked.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from fairpca import audit
+    >>> rng = np.random.default_rng(0)
+    >>> people = pd.DataFrame({"sex": rng.choice(["f", "m"], size=400)})
+    >>> people["height"] = rng.normal(170, 7, size=400) + 13 * (people["sex"] == "m")
+    >>> people["shoe"] = people["height"] / 4 + rng.normal(size=400)
+    >>> people["age"] = rng.integers(18, 80, size=400)
+    >>> found = audit(people, "sex", quick=True, n_jobs=1)
+    >>> found.leakage[0].representation, found.leakage[0].probe
+    ('raw', 'linear')
+    >>> found.leakage[0].auc.value > 0.85
+    True
+    """
+    start = perf_counter()
+    _check_numbers(confidence, max_gap, n_components, max_rows)
+    effort = QUICK if quick else FULL
+    workers = Workers(n_jobs, progress)
+    question = ask(
+        table,
+        sensitive,
+        target,
+        positive=positive,
+        ignore=ignore,
+        n_components=n_components,
+        max_rows=effort.max_rows if max_rows is None else max_rows,
+        joint=effort.joint,
+        seed=seed,
+        data=data,
+    )
+    settings = Settings(
+        sensitive=list(question.roles.sensitive),
+        target=question.roles.target,
+        aim=checked_aim(aim, question.y is not None),
+        max_gap=max_gap,
+        n_components=question.k,
+        n_splits=2 * effort.n_rounds,
+        n_probe_rows=effort.probe_rows,
+        confidence=confidence,
+        seed=seed,
+        quick=quick,
+    )
+    findings, first = _measured(question, effort, confidence, workers)
+    evidence = Evidence(
+        settings,
+        question.described(first.rows.X.shape[1]),
+        findings.representations(),
+        findings.leakage(),
+        findings.downstream(),
+        findings.curves(),
+    )
+    advice = advise(evidence)
+    rows, versions = picture_rows(first, effort), library_versions(LIBRARIES)
+    return Audit(
+        schema_version=SCHEMA_VERSION,
+        fairpca_version=versions["fairpca"],
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        seconds=perf_counter() - start,
+        versions=versions,
+        settings=settings,
+        data=evidence.data,
+        notices=[*question.notices, *findings.notices()],
+        summary=summarise(evidence, advice),
+        advice=advice,
+        representations=list(evidence.representations),
+        leakage=list(evidence.leakage),
+        gaps=findings.gaps(),
+        downstream=list(evidence.downstream),
+        curves=list(evidence.curves),
+        certificates=findings.certificates(
+            [int(np.count_nonzero(codes >= 0)) for codes in first.codes]
+        ),
+        spectra=findings.spectra(),
+        pictures=findings.pictures([codes[rows] for codes in first.codes]),
+    )
+
+
+def _measured(
+    question: Question,
+    effort: Effort,
+    confidence: float,
+    workers: Workers,
+) -> tuple[Findings, HeldOut]:
+    """Encode each half once, then measure every representation on every split."""
+    splits = halves(question.strata, effort.n_rounds, np.random.default_rng(question.seed))
+    models = CURVE_MODELS if question.y is not None else ()
+    workers.expect(len(splits) * (1 + len(METHODS) + len(models)))
+    encoded = workers.run(
+        [Job(f"encoding, {_named(split)}", prepare, (question, split)) for split in splits]
+    )
+    jobs = [
+        Job(f"{METHODS[key].name}, {_named(e)}", measure, (e, key, effort, confidence))
+        for key in METHODS  # the raw features take longest, so they come first
+        for e in encoded
+    ]
+    found = workers.run(jobs)
+    if any(m.failure is not None for m in found if m.key == "fair_pca"):
+        models = ()
+    curves = workers.run(
+        [
+            Job(f"trade-off, {model}, {_named(e)}", measure_curve, (e, model, effort))
+            for model in models
+            for e in encoded
+        ]
+    )
+    return Findings(found, curves, question.attributes, confidence), encoded[0]
+
+
+def _named(split: Split | HeldOut) -> str:
+    return f"split {split.index + 1}"
+
+
+def _check_numbers(
+    confidence: float, max_gap: float, n_components: int | None, max_rows: int | None
+) -> None:
+    if not 0.5 <= confidence < 1.0:
+        raise AuditError(f"confidence={confidence} is no level; 0.95 is usual.")
+    if not 0.0 <= max_gap <= 1.0:
+        raise AuditError(f"max_gap={max_gap} is no difference of shares; 0.05 is 5 points.")
+    if n_components is not None and n_components < 1:
+        raise AuditError(f"n_components={n_components}, but at least 1 is needed.")
+    if max_rows is not None and max_rows < 100:
+        raise AuditError(f"max_rows={max_rows} is too few to measure anything; take 100 or more.")

@@ -1,0 +1,125 @@
+"""A table ready for fair representation learning, with its provenance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..errors import UsageError
+from ._tables import one_hot
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Features, target and sensitive attributes of the same rows, kept apart.
+
+    The attributes are never among the features: what a representation then tells about
+    them, it tells through proxies.
+
+    Parameters
+    ----------
+    name : str
+        Short name, as in ``load_<name>``.
+    features : DataFrame of shape (n, d)
+        Columns known when the decision was due: numbers as floats, with NaN where missing, and
+        everything else as categories, their levels sorted. `numeric_features` makes all of them
+        floats.
+    target : Series of length n, or None
+        The decision or outcome, 0 or 1; None where the data have none (images).
+    sensitive : DataFrame of shape (n, p)
+        One column per attribute, categories or floats; missing values are kept.
+    description : str
+        What a row is, where and when it was collected.
+    citation : str
+        What to cite when results on these data are published.
+    licence : str
+        Terms under which the data are distributed.
+
+    Attributes
+    ----------
+    feature_names : list of str
+        The columns of `features`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from fairpca.datasets import Dataset
+    >>> loans = Dataset(
+    ...     name="loans",
+    ...     features=pd.DataFrame(
+    ...         {"home": pd.Categorical(["rent", "own", "free"]), "income": [30.0, 52.0, 41.0]}
+    ...     ),
+    ...     target=pd.Series([0, 1, 1], name="repaid"),
+    ...     sensitive=pd.DataFrame({"sex": ["female", "male", "female"]}),
+    ...     description="Three made-up loans.",
+    ...     citation="None.",
+    ...     licence="Public domain",
+    ... )
+    >>> loans
+    <Dataset loans: 3 rows, 2 features, target 'repaid', sensitive: sex>
+    >>> loans.numeric_features()
+       income  home_own  home_rent
+    0    30.0       0.0        1.0
+    1    52.0       1.0        0.0
+    2    41.0       0.0        0.0
+    """
+
+    name: str
+    features: DataFrame
+    target: Series | None
+    sensitive: DataFrame
+    description: str
+    citation: str
+    licence: str
+
+    def __post_init__(self) -> None:
+        rows = self.features.index
+        target = self.features if self.target is None else self.target
+        if not (rows.equals(target.index) and rows.equals(self.sensitive.index)):
+            raise UsageError(
+                f"Dataset '{self.name}': features, target and sensitive must have the same "
+                f"index, row by row; their lengths are {len(rows)}, {len(target)} and "
+                f"{len(self.sensitive)}."
+            )
+        both = [name for name in self.sensitive if name in self.features]
+        if both:
+            raise UsageError(
+                f"Dataset '{self.name}': {both} are among the features and the sensitive "
+                f"attributes. Drop them from the features."
+            )
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The columns of `features`."""
+        return list(self.features)
+
+    def numeric_features(self) -> DataFrame:
+        """Return all features as floats, categories as indicators of their levels.
+
+        Returns
+        -------
+        DataFrame of shape (n, D)
+            First the numeric columns, in their order; then, for each categorical column in its
+            order, one column of 0 and 1 per level except the first, called ``column_level``. The
+            first level is the row of zeros. Columns depend on the declared levels only, so
+            that they are the same for every selection of rows. Where a category is missing, its
+            indicators are NaN, and not the row of zeros of the first level.
+
+        Notes
+        -----
+        Without missing categories, the values and the order are those of
+        ``pandas.get_dummies(features, drop_first=True)``. Features that are floats already are
+        not copied.
+        """
+        return one_hot(self.features)
+
+    def __repr__(self) -> str:
+        n, d = self.features.shape
+        target = "no target" if self.target is None else f"target '{self.target.name}'"
+        return (
+            f"<Dataset {self.name}: {n} rows, {d} features, {target}, "
+            f"sensitive: {', '.join(map(str, self.sensitive.columns))}>"
+        )

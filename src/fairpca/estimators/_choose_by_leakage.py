@@ -1,0 +1,121 @@
+"""How far to match covariances, chosen by what trees read from rows that were held out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .._attributes import Levels
+from .._numerics import is_numpy
+from .._rows import LinearMap, Rows
+from ..errors import InfeasibleError, UsageError
+from ..metrics import leakage
+from ..moments import GroupMoments
+from ._rows_to_moments import finite_moments
+
+DIRECTIONS = (1.0, 0.97, 0.93, 0.85, 0.7, 0.5)
+PENALTIES = (0.0, 0.25, 0.5, 1.0, 2.0)
+"""What is tried, most variance first."""
+
+FOLDS, FEWEST = 3, 30
+"""Parts of the rows that are held out in turn, and the fewest rows that such a part may have."""
+
+Solve = Callable[[GroupMoments, float], LinearMap]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The setting chosen, and the mean held-out AUC of every setting that has a solution."""
+
+    setting: float
+    auc: dict[float, float]
+
+
+def choose_by_leakage(rows: Rows, settings: Sequence[float], solve: Solve, seed: int) -> Choice:
+    """Return the setting that keeps the most variance among those that hide nearly best.
+
+    Each setting is fitted to two thirds of the rows; boosted trees then try to read each
+    categorical attribute from the third that was held out. Of the settings whose AUC is within
+    one standard error of the smallest, the first in the list is taken.
+
+    Parameters
+    ----------
+    rows : Rows
+        All training rows.
+    settings : sequence of float
+        What to try, most variance first.
+    solve : callable
+        Takes moments and a setting, returns a map or raises `InfeasibleError`.
+    seed : int
+        Of the folds and the trees.
+    """
+    rows = rows.materialized()
+    if not is_numpy(rows.X):
+        raise UsageError("'auto' works with dense arrays and frames only. Pass a number instead.")
+    if rows.n_rows < FOLDS * FEWEST:
+        raise UsageError(
+            f"'auto' holds out a third of the rows in turn, which needs at least {FOLDS * FEWEST} "
+            f"rows; these are {rows.n_rows}. Pass a number instead."
+        )
+    if not any(isinstance(a, Levels) for a in rows.attributes):
+        raise UsageError(
+            "'auto' measures how well groups are recognised, but all attributes are numeric. Use "
+            "match='means', or cut the attribute into bands."
+        )
+    order = np.random.default_rng(seed).permutation(rows.n_rows)
+    folds = [np.sort(order[i::FOLDS]) for i in range(FOLDS)]
+    measured: dict[float, list[float]] = {setting: [] for setting in settings}
+    for held_out in folds:
+        train = np.setdiff1d(np.arange(rows.n_rows), held_out)
+        moments = finite_moments(_part(rows, train), with_scatters=True)
+        for setting in settings:
+            try:
+                T = solve(moments, setting)(rows.X[held_out])
+            except InfeasibleError:
+                continue
+            measured[setting].append(_worst(T, _part(rows, held_out), seed))
+    return _choose(measured)
+
+
+def _part(rows: Rows, positions: np.ndarray) -> Rows:
+    weight = None if rows.weight is None else rows.weight[positions]
+    attributes = tuple(a.take(positions) for a in rows.attributes)
+    return replace(rows, X=rows.X[positions], weight=weight, attributes=attributes)
+
+
+def _worst(T: np.ndarray, rows: Rows, seed: int) -> float:
+    """Return the largest AUC that trees reach for a categorical attribute."""
+    aucs: list[Any] = [0.5]
+    for a in rows.attributes:
+        if isinstance(a, Levels):
+            known = ~a.missing
+            if len(np.unique(a.codes[known])) > 1:
+                aucs.append(_auc(T[known], a, a.codes[known], seed))
+    return float(max(aucs))
+
+
+def _auc(T: np.ndarray, attribute: Levels, codes: np.ndarray, seed: int) -> float:
+    try:
+        return leakage(T, codes, probe="boosting", n_permutations=1, random_state=seed).auc
+    except ValueError as reason:
+        raise UsageError(
+            f"'auto' could not measure how well {attribute.name!r} is recognised on a third of the "
+            f"rows: some of its groups are too small. Merge them, or pass a number instead."
+        ) from reason
+
+
+def _choose(measured: dict[float, list[float]]) -> Choice:
+    complete = {s: aucs for s, aucs in measured.items() if len(aucs) == FOLDS}
+    if not complete:
+        raise InfeasibleError(
+            "None of the settings that 'auto' tries has a solution on two thirds of the rows. Use "
+            "fewer components, or set covariance_tol to a gap you accept."
+        )
+    means = {s: float(np.mean(aucs)) for s, aucs in complete.items()}
+    best = min(means, key=means.__getitem__)
+    error = float(np.std(complete[best], ddof=1)) / np.sqrt(FOLDS)
+    setting = next(s for s, auc in means.items() if auc <= means[best] + error)
+    return Choice(setting, means)

@@ -1,0 +1,191 @@
+"""Exact fair kernel PCA: from rows to what is learned, through the n x n kernel matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._numerics import is_sparse, machine_epsilon
+from .._rows import FeatureMap, LinearMap, Rows, block_rows, in_double_precision, row_blocks
+from ..errors import ResidualWarning, UsageError, warn_user
+from ..kernels import PRECOMPUTED, KernelColumns, kernel_matrix, warn_of_negative_directions
+from ..moments import AttributeMoments, attributes_over_rows
+from ..solvers import DualSubspace, KernelScatter, equalize_kernel_means, largest_gap
+from ._kernel_parameters import ASYMMETRIC, check_function, kernel_for
+from ._learned import TOO_ALIKE, gap_from_rounding, groups_of, warn_of_a_residual
+
+SYMMETRIC = 1e-14
+"""Asymmetry of a given kernel up to this needs no repair."""
+
+UNCONVERGED = 1e-8
+"""Relative residuals of eigenvectors above this, and above the asked tolerance, are reported."""
+
+
+@dataclass(frozen=True)
+class ExactFit:
+    """What an exact fit gives: the learned attributes, and the representation of its rows."""
+
+    learned: dict[str, Any]
+    representation: np.ndarray
+
+
+def fit_exactly(
+    estimator: Any, rows: Rows, k: int | float | None, tradeoff: float, seed: int
+) -> ExactFit:
+    """Learn from all rows at once."""
+    attributes = attributes_over_rows(rows)
+    features, K, precision = _kernel_of(estimator, rows)
+    kernel = None if features is None else features.kernel
+    scatter = KernelScatter(K, rows.weight, bool(estimator.center), precision)
+    if not np.isfinite(scatter.norm):
+        raise UsageError(
+            "Kernel values of the rows, or their squares, overflow or are NaN. Divide X by a "
+            "constant first, use a smaller gamma or degree (a whole one: fractional powers of "
+            "negative numbers are NaN), or check the kernel function."
+        )
+    definite = kernel is not None and kernel.is_positive
+    options: dict[str, Any] = {"solver": estimator.solver, "tol": float(estimator.tol)}
+    fair = equalize_kernel_means(scatter, attributes, k, definite=definite, seed=seed, **options)
+    if fair.smallest is not None:
+        warn_of_negative_directions(fair.smallest, float(fair.values[0]))
+    _warn_if_unconverged(fair, float(estimator.tol))
+    learned = _learned(scatter, attributes, fair)
+    given = machine_epsilon(K if features is not None else rows.X)
+    warn_of_a_residual(learned["mean_gap_"], given, TOO_ALIKE)
+    learned["gamma_"] = None if kernel is None else kernel.gamma_in_use
+    matrix, T = learned["dual_components_"], fair.representation
+    if tradeoff > 0:
+        standard = equalize_kernel_means(
+            scatter, (), len(fair.values), definite=True, seed=seed, **options
+        )
+        learned["standard_dual_components_"] = _dual(scatter, standard)
+        matrix = np.hstack([matrix, tradeoff * learned["standard_dual_components_"]])
+        T = np.hstack([T, tradeoff * standard.representation])
+    linear = LinearMap(matrix, scatter.mean)
+    if features is None:
+        learned["_map"] = FeatureMap(in_double_precision, _over_all_columns(linear, rows))
+    else:
+        learned["X_fit_"] = features.rows
+        learned["_map"] = FeatureMap(features, linear)
+        if features.kernel.name == "linear":
+            learned["_inverse"] = _in_input_space(linear, features.rows, rows, scatter.centred)
+    return ExactFit(learned, T / scatter.root_weight[:, None])
+
+
+def _learned(
+    scatter: KernelScatter, attributes: Sequence[AttributeMoments], fair: DualSubspace
+) -> dict[str, Any]:
+    dual = _dual(scatter, fair)
+    return {
+        "eigenvalues_": fair.values,
+        "dual_components_": dual,
+        "explained_variance_": fair.values / scatter.degrees_of_freedom,
+        "explained_variance_ratio_": fair.values / fair.total,
+        "n_components_": len(fair.values),
+        "constraint_rank_": fair.constraint_rank,
+        "n_samples_seen_": scatter.n_rows,
+        "groups_": groups_of(attributes),
+        "mean_gap_": _gap(scatter, attributes, fair, dual),
+    }
+
+
+def _kernel_of(estimator: Any, rows: Rows) -> tuple[KernelColumns | None, Any, float]:
+    """Return the kernel's columns (None if precomputed), its matrix, and their rounding error."""
+    if estimator.kernel == PRECOMPUTED:
+        gap = _checked_asymmetry(rows.X)
+        K = rows.X if rows.chosen is None else rows.X[np.ix_(rows.chosen, rows.chosen)]
+        K = K.astype(float, copy=False)
+        K = K if gap <= SYMMETRIC else 0.5 * (K + K.T)
+        return None, K, max(machine_epsilon(rows.X), gap)
+    rows = rows.materialized()
+    kernel, X = kernel_for(estimator, rows), rows.X.astype(float)
+    if callable(kernel.name):
+        check_function(kernel, X)
+    precision = float(np.finfo(float).eps) * kernel.digits_lost(X)
+    return KernelColumns(kernel, X), kernel_matrix(kernel, X), precision
+
+
+def _asymmetry(K: Any) -> float:
+    """Return the largest difference of an entry from its mirror image, over the largest entry."""
+    blocks = list(row_blocks(K.shape[0], block_rows(K.shape[0])))
+    largest = max(float(np.abs(K[b]).max()) for b in blocks)
+    return max(float(np.abs(K[b] - K[:, b].T).max()) for b in blocks) / (largest or 1.0)
+
+
+def _checked_asymmetry(K: Any) -> float:
+    """Return the asymmetry of a square matrix; raise if it is more than rounding."""
+    n, columns = K.shape
+    if is_sparse(K):
+        raise UsageError(
+            "kernel='precomputed' works with all n x n kernel values, but X is sparse. Pass "
+            "X.toarray(), or the rows themselves with another kernel."
+        )
+    if n != columns:
+        raise UsageError(
+            f"kernel='precomputed' needs the kernel of the rows with each other, a square matrix, "
+            f"but X has shape {K.shape}. Pass X with another kernel, or the square matrix."
+        )
+    gap = _asymmetry(K)
+    if gap > ASYMMETRIC:
+        raise UsageError(
+            f"kernel='precomputed' needs a symmetric matrix, but entries differ from their mirror "
+            f"images by up to {gap:.1e} of the largest. Pass (K + K.T) / 2 if that is meant."
+        )
+    return gap
+
+
+def _gap(
+    scatter: KernelScatter,
+    attributes: Sequence[AttributeMoments],
+    fair: DualSubspace,
+    dual: np.ndarray,
+) -> float:
+    """Return the largest group difference, of these kernel values and of any others as exact."""
+    weight = scatter.total_weight
+    size = scatter.norm / weight
+    return max(
+        largest_gap(attributes, weight, fair.representation, fair.values),
+        gap_from_rounding(size, dual, fair.values, weight, scatter.precision),
+        scatter.precision * scatter.norm / float(fair.values[-1]) / float(np.sqrt(scatter.n_rows)),
+    )
+
+
+def _dual(scatter: KernelScatter, subspace: DualSubspace) -> np.ndarray:
+    """Return coefficients of kernel values: weights and centring moved from rows to them."""
+    dual: np.ndarray = (scatter.centre(subspace.coefficients.T) * scatter.root_weight).T
+    return dual
+
+
+def _over_all_columns(linear: LinearMap, rows: Rows) -> LinearMap:
+    """Return the map for kernel values with all N rows, counted or not."""
+    if rows.chosen is None:
+        return linear
+    matrix = np.zeros((rows.X.shape[0], linear.matrix.shape[1]))
+    mean = np.zeros(rows.X.shape[0])
+    matrix[rows.chosen], mean[rows.chosen] = linear.matrix, linear.mean
+    return LinearMap(matrix, mean)
+
+
+def _in_input_space(linear: LinearMap, X: Any, rows: Rows, centred: bool) -> LinearMap:
+    """Return the map of the linear kernel on the features themselves, which has an inverse."""
+    weight = np.ones(rows.n_rows) if rows.weight is None else rows.weight
+    mean = np.asarray(X.T @ weight) / weight.sum()
+    if not centred:
+        return LinearMap(np.asarray(X.T @ linear.matrix), np.zeros_like(mean))
+    # Coefficients add up to zero, so the mean may be taken out of dense rows first.
+    directions = X.T @ linear.matrix if is_sparse(X) else (X - mean).T @ linear.matrix
+    return LinearMap(np.asarray(directions), mean)
+
+
+def _warn_if_unconverged(fair: DualSubspace, tol: float) -> None:
+    if fair.residual > max(tol, UNCONVERGED):
+        warn_user(
+            f"The iterative solver stopped at a relative residual of {fair.residual:.1e} of the "
+            f"eigenvectors: the leading eigenvalues lie close together. The groups have the same "
+            f"mean all the same, but another subspace may keep a little more variance. Use "
+            f"solver='auto' or 'dense'.",
+            ResidualWarning,
+        )

@@ -1,0 +1,445 @@
+"""The scikit-learn face of fair kernel PCA: validate, call, store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+
+from .._numerics import quiet_overflow
+from .._rows import FeatureMap, LinearMap, Rows, RowsElsewhere, rows_elsewhere
+from ..errors import UsageError
+from ..kernels import PRECOMPUTED, KernelColumns
+from ..moments import GroupMoments
+from ._approximate_kernel import Features, draw_features, seen_through, solve_features
+from ._exact_kernel import fit_exactly
+from ._inputs import unchanged_on_error
+from ._kernel_parameters import check_kernel_parameters, kernel_for
+from ._parameters import check_n_components, check_tradeoff
+from ._representation import FairTransformer
+from ._row_sample import sampled_rows
+from ._rows_to_moments import check_finite
+
+
+def _approximates(estimator: Any) -> bool:
+    return estimator.approximation is not None
+
+
+def _has_an_inverse(estimator: Any) -> bool:
+    return estimator.kernel == "linear" and estimator.approximation is None
+
+
+# Methods keep their types, which scikit-learn's decorator does not say.
+Method = TypeVar("Method", bound=Callable[..., Any])
+_with_an_approximation: Callable[[Method], Method] = available_if(_approximates)
+_with_the_linear_kernel: Callable[[Method], Method] = available_if(_has_an_inverse)
+
+
+_DECIDED_AT_FIRST = ("kernel", "gamma", "degree", "coef0", "approximation", "n_landmarks")
+
+_UNAVAILABLE = {
+    "partial_fit": (
+        "partial_fit needs approximation='nystroem' or 'random_features': the exact method "
+        "compares every row with every other, so it must see all of them at once (use fit)."
+    ),
+    "inverse_transform": (
+        "inverse_transform exists for the exact linear kernel only: a point of another kernel's "
+        "feature space is in general the image of no row. Learn a pre-image if you need one, for "
+        "instance sklearn.kernel_ridge.KernelRidge().fit(fair.transform(X), X)."
+    ),
+}
+
+
+class FairKernelPCA(FairTransformer):
+    r"""Represent data by the best non-linear features that show no group difference in the means.
+
+    Fair PCA in the feature space of a kernel: among all k-dimensional projections of that space
+    under which every demographic group has the same mean, the one that keeps the most variance. It
+    is kernel PCA of a kernel from which the differences were taken out, and costs what kernel PCA
+    costs. With ``approximation="nystroem"`` it streams over any number of rows.
+
+    Use it where the signal is not linear. It equalises the means of k non-linear features, so **a
+    linear model on top of them cannot tell the groups apart on the training rows; a non-linear
+    one may**: equal means of k features are not equal distributions, and the group can remain
+    visible in their spread. Measure with `fairpca.metrics.leakage`. On new rows the guarantee
+    holds up to sampling error. **Keep k small next to the number of rows**: a flexible kernel has
+    many directions in which a sample's groups differ by chance, and with hundreds of components
+    of a thousand rows a linear model reads the group of new people again.
+
+    Parameters
+    ----------
+    n_components : int, float or None, default=None
+        Number of components k. A float in (0, 1) takes the fewest that reach this share of the
+        total variance in feature space. None takes all that rounding leaves reliable (where
+        `mean_gap_` stays below 1e-7), usually too many to be fair on new rows.
+    kernel : {"rbf", "laplacian", "poly", "sigmoid", "cosine", "linear", "precomputed"} or callable
+        Similarity of two rows. With "precomputed", X is the kernel matrix of the training rows at
+        `fit`, and that of new with training rows at `transform`. A function takes two rows and
+        returns a number, as in scikit-learn's KernelPCA.
+    gamma : float, "scale" or "auto", default="scale"
+        Of rbf, laplacian, poly and sigmoid. "scale" is 1 / (d Var(X)) with the variance of all
+        entries of X, the paper's choice; "auto" is 1 / d.
+    degree, coef0 : float
+        Of poly; `coef0` also of sigmoid.
+    kernel_params : dict, optional
+        Further arguments of a function.
+    center : bool, default=True
+        Whether to subtract the mean in feature space before maximising, as scikit-learn's
+        KernelPCA does. The paper's Algorithm 3 does not.
+    approximation : {None, "nystroem", "random_features"}
+        None is exact and takes n x n numbers. "nystroem" compares rows with `n_landmarks` of them;
+        "random_features" draws that many Fourier features (rbf and laplacian). Both read the rows
+        once, in blocks, in memory that does not depend on n, and satisfy the constraint exactly
+        on the training rows.
+    n_landmarks : int, default=500
+        Number of landmarks, or of random features (rounded up to an even number).
+    criterion : {"demographic_parity", "equal_opportunity", "equalized_odds"}
+        Which rows are compared; see `FairPCA`.
+    pos_label : label, default=1
+        The positive class of equal opportunity.
+    tradeoff : float in [0, 1], default=0.0
+        The paper's lambda. Above 0, `transform` appends lambda times the components of plain
+        kernel PCA, and the guarantee is gone; see `FairPCA`.
+    sensitive_columns : list, optional
+        Columns of X (names, or positions) that are the attributes. They are removed from the
+        features. Kernels need features of comparable size: to standardise the others first, use
+        a ColumnTransformer with ``remainder="passthrough"``, or pass `sensitive_features`.
+    sensitive_kinds : dict, optional
+        Forces attributes to be "categorical" or "numeric", by column name.
+    intersectional : bool, default=False
+        Whether to compare the joint groups of all categorical attributes.
+    missing_sensitive : {"error", "ignore", "group"}, default="error"
+        What to do with missing attributes; see `FairPCA`.
+    solver : {"auto", "dense", "iterative"}, default="auto"
+        LAPACK, or block Krylov iterations; "auto" iterates for few components of many rows, and
+        falls back to LAPACK where that does not converge.
+    tol : float, default=0.0
+        Relative residual at which the iterations may stop; 0 asks for rounding.
+    n_jobs : int, optional
+        Number of threads; None uses as many as BLAS does.
+    random_state : int, RandomState or None
+        Landmarks, random features, and the start of the iterations.
+
+    Attributes
+    ----------
+    eigenvalues_ : array of shape (k,)
+        Sum of squares of the training rows along each component, descending.
+    dual_components_ : array of shape (n, k)
+        Each component as a combination of kernel values: with the training rows; with
+        `landmarks_`, then of shape (p, k); or of the random features.
+    gamma_ : float or None
+        The kernel's gamma in use; None for kernels that have none.
+    explained_variance_, explained_variance_ratio_ : array of shape (k,)
+        Variance of each component, absolute and relative to the total in feature space. For
+        Nystroem with kernels other than rbf and laplacian, the total is that which the landmarks
+        see; kernels that are not positive have no total that shares add up to.
+    n_components_, constraint_rank_ : int
+        The number of components, and how many directions the constraint took.
+    mean_gap_ : float
+        The largest group difference left on the training rows, in standard deviations of a
+        component; see `FairPCA`.
+    standard_dual_components_ : array of shape (n, k)
+        Components of plain kernel PCA; only with ``tradeoff > 0``.
+    X_fit_ : array of shape (n, d)
+        The training rows that count; exact kernels except precomputed ones.
+    landmarks_ : array of shape (p, d)
+        The rows that others are compared with; only with ``approximation="nystroem"``.
+    moments_ : GroupMoments
+        Moments of the features of all rows seen, for `partial_fit`; approximate modes only.
+    groups_, n_features_in_, feature_names_in_, n_samples_seen_
+        As in `FairPCA`.
+
+    See Also
+    --------
+    FairPCA : The linear method.
+    sklearn.decomposition.KernelPCA : The same without the constraint.
+
+    Notes
+    -----
+    Kernel values are computed in double precision whatever the rows are in. In a stream, landmarks
+    and ``gamma="scale"`` come from the first batch.
+
+    References
+    ----------
+    .. [1] Kleindessner, Donini, Russell, Zafar. "Efficient fair PCA for fair representation
+       learning". AISTATS 2023, Section 3.3 and Algorithm 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca import FairKernelPCA
+    >>> rng = np.random.default_rng(0)
+    >>> sex = rng.choice(["f", "m"], size=300)
+    >>> X = rng.normal(size=(300, 4)) * np.where(sex == "m", 2, 1)[:, None]
+    >>> fair = FairKernelPCA(n_components=3).fit(X, sensitive_features=sex)
+    >>> T = fair.transform(X)
+    >>> bool(np.allclose(T[sex == "f"].mean(axis=0), T[sex == "m"].mean(axis=0)))
+    True
+    """
+
+    _learned = frozenset(
+        [
+            "eigenvalues_",
+            "dual_components_",
+            "standard_dual_components_",
+            "explained_variance_",
+            "explained_variance_ratio_",
+            "n_components_",
+            "constraint_rank_",
+            "n_samples_seen_",
+            "groups_",
+            "mean_gap_",
+            "_map",
+        ]
+    )
+    _chosen_at_first = ("_drawn_with", "gamma_", "landmarks_", "X_fit_", "_inverse", "_feature_map")
+    _map: LinearMap | FeatureMap
+    _inverse: LinearMap
+    _feature_map: Features
+
+    def __init__(
+        self,
+        n_components: int | float | None = None,
+        *,
+        kernel: str | Callable[..., float] = "rbf",
+        gamma: float | str = "scale",
+        degree: float = 3,
+        coef0: float = 1.0,
+        kernel_params: Mapping[str, Any] | None = None,
+        center: bool = True,
+        approximation: str | None = None,
+        n_landmarks: int = 500,
+        criterion: str = "demographic_parity",
+        pos_label: Any = 1,
+        tradeoff: float = 0.0,
+        sensitive_columns: Sequence[Any] | None = None,
+        sensitive_kinds: Mapping[Any, str] | None = None,
+        intersectional: bool = False,
+        missing_sensitive: str = "error",
+        solver: str = "auto",
+        tol: float = 0.0,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.center = center
+        self.approximation = approximation
+        self.n_landmarks = n_landmarks
+        self.criterion = criterion
+        self.pos_label = pos_label
+        self.tradeoff = tradeoff
+        self.sensitive_columns = sensitive_columns
+        self.sensitive_kinds = sensitive_kinds
+        self.intersectional = intersectional
+        self.missing_sensitive = missing_sensitive
+        self.solver = solver
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Learn the fair representation of the rows of `X`.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix of shape (n, d)
+            Features; the kernel matrix of shape (n, n) with ``kernel="precomputed"``.
+        y, sensitive_features, sample_weight
+            As in `FairPCA.fit`.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        if _approximates(self):
+            return super().fit(
+                X, y, sensitive_features=sensitive_features, sample_weight=sample_weight
+            )
+        with self._threads():
+            self._fit_exactly(X, y, sensitive_features, sample_weight)
+        return self
+
+    def fit_transform(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        sample_weight: Any = None,
+    ) -> Any:
+        """Fit to the rows of `X` and return their representation.
+
+        Parameters
+        ----------
+        X, y, sensitive_features, sample_weight
+            As in `fit`.
+
+        Returns
+        -------
+        T : array of shape (n, k), or (n, 2k) with ``tradeoff > 0``
+            The same as `fit` and then `transform`, without computing the kernel twice.
+        """
+        options = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
+        if _approximates(self):
+            return self.fit(X, y, **options).transform(X)
+        self._check_parameters()
+        with self._threads():
+            T = self._fit_exactly(X, y, **options)
+        return self.transform(X) if T is None else T
+
+    @_with_an_approximation
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Add a batch of rows; only with an `approximation`.
+
+        The first batch decides what the rest is seen through: the landmarks are drawn from it, and
+        ``gamma="scale"`` is its. After that, any split into batches gives the same result.
+
+        Parameters
+        ----------
+        X, y, sensitive_features, sample_weight
+            As in `fit`. Levels of an attribute may be new, or absent, in a batch.
+
+        Returns
+        -------
+        self
+        """
+        return super().partial_fit(
+            X, y, sensitive_features=sensitive_features, sample_weight=sample_weight
+        )
+
+    @_with_the_linear_kernel
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """Return the rows that a representation by the linear kernel stands for.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, k), or (n, 2k) with ``tradeoff > 0``
+            Representation.
+
+        Returns
+        -------
+        rows : array of shape (n, d)
+        """
+        T = self._checked_representation(X)
+        if "_inverse" not in vars(self):
+            raise UsageError(
+                "This FairKernelPCA was fitted with another kernel, so there is no inverse. Fit it "
+                "again with kernel='linear'."
+            )
+        rows: np.ndarray = self._inverse.inverse(T)
+        return rows
+
+    def _fit_exactly(
+        self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any
+    ) -> np.ndarray | None:
+        """Fit; return the representation of X where all its rows count."""
+        if rows_elsewhere(X, y, sensitive_features, sample_weight) is not None:
+            raise UsageError(
+                f"Exact kernel PCA compares every row with every other, so it needs them in one "
+                f"place, but X is a {type(X).__name__}. Set approximation='nystroem' or "
+                f"'random_features'."
+            )
+        with unchanged_on_error(self):
+            self._forget(all_of_it=True)
+            rows = self._rows(X, y, sensitive_features, sample_weight, first=True, partial=False)
+            check_finite(rows)
+            k, tradeoff = check_n_components(self.n_components), check_tradeoff(self.tradeoff)
+            fitted = fit_exactly(self, rows, k, tradeoff, self._start())
+            self.__dict__.update(fitted.learned)
+        if rows.chosen is not None:
+            return None
+        return fitted.representation.astype(rows.X.dtype, copy=False)
+
+    def _represent(self, features: Any) -> np.ndarray:
+        with self._threads(), quiet_overflow():
+            T: np.ndarray = super()._represent(features)
+        if not np.isfinite(T).all():
+            raise UsageError(
+                "Kernel values of these rows overflow: they lie much further out than the training "
+                "rows. Check their units, or clip them."
+            )
+        return T
+
+    def _mapped(self, rows: Rows, *, first: bool, partial: bool) -> Rows:
+        check_finite(rows)
+        if not first:
+            self._check_unchanged()
+        else:
+            self._draw_features(rows, partial=partial)
+        return seen_through(self._feature_map, rows)
+
+    def _look_ahead(self, source: RowsElsewhere) -> None:
+        """Draw the features from a sample of rows that are elsewhere."""
+        sample = sampled_rows(self, source, fewest=self.n_landmarks, seed=self._seed())
+        check_finite(sample)
+        self._draw_features(sample, partial=False)
+
+    def _draw_features(self, rows: Rows, *, partial: bool) -> None:
+        assert self.approximation is not None
+        kernel = kernel_for(self, rows)
+        self._drawn_with = {name: getattr(self, name) for name in _DECIDED_AT_FIRST}
+        self._feature_map = draw_features(
+            kernel, self.approximation, self.n_landmarks, rows, self._seed(), partial=partial
+        )
+        self.gamma_ = kernel.gamma_in_use
+        if isinstance(self._feature_map, KernelColumns):
+            self.landmarks_ = self._feature_map.rows
+
+    def _check_unchanged(self) -> None:
+        changed = [n for n, value in self._drawn_with.items() if getattr(self, n) != value]
+        if changed:
+            raise UsageError(
+                f"The parameter(s) {changed} were changed after the first batch, which decided "
+                f"what rows are seen through, so this batch would not fit to the others. Set them "
+                f"back, or start anew with fit or a clone."
+            )
+
+    def _solve(self, moments: GroupMoments) -> dict[str, Any]:
+        return solve_features(
+            self._feature_map,
+            moments,
+            check_n_components(self.n_components),
+            check_tradeoff(self.tradeoff),
+            centred=bool(self.center),
+            solver=self.solver,
+            random_state=self._start(),
+        )
+
+    def _check_parameters(self) -> None:
+        check_kernel_parameters(self)
+
+    def _collects_scatters(self) -> bool:
+        return False
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _UNAVAILABLE:
+            raise AttributeError(_UNAVAILABLE[name])
+        return super().__getattr__(name)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == PRECOMPUTED
+        tags.input_tags.sparse = self.kernel != PRECOMPUTED
+        return tags

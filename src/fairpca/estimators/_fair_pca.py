@@ -1,0 +1,395 @@
+"""The scikit-learn face of linear fair PCA: validate, call, store."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from sklearn.base import clone
+
+from .._numerics import Array, full_precision, placed
+from .._rows import LinearMap, Rows, RowsElsewhere, side_by_side, streamed
+from ..errors import UsageError
+from ..moments import GroupMoments, common_unit, moments_at, standard_deviations
+from ..solvers import (
+    Subspace,
+    covariance_gap,
+    equalize_covariances_exactly,
+    equalize_covariances_spectral,
+    equalize_means,
+    maximize_variance,
+)
+from ._choose_by_leakage import DIRECTIONS, PENALTIES, Choice, choose_by_leakage
+from ._given_moments import FitsGivenMoments
+from ._learned import learned_attributes, warn_of_a_residual, warn_of_unequal_covariances
+from ._on_devices import HOST, WorksOnDevices
+from ._parameters import (
+    AUTO,
+    check_covariance_tol,
+    check_directions,
+    check_n_components,
+    check_parameters,
+    check_penalty,
+    check_tradeoff,
+)
+
+DEFAULT_PENALTY = 0.5
+"""Chosen on held-out rows of six data sets: see docs/covariances.md."""
+
+
+PAPERS_DIRECTIONS = 0.85
+"""The larger of the two fractions in the paper's tables."""
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr)  # noqa: T201  (asked for with verbose=True)
+
+
+class FairPCA(WorksOnDevices, FitsGivenMoments):
+    r"""Project data onto the best subspace that shows no group difference in the means.
+
+    Among all k-dimensional projections under which every demographic group has the same mean
+    (equivalently: no linear function of the projected data correlates with a sensitive
+    attribute), this is the one that keeps the most variance. It has a closed form and costs what
+    plain PCA costs.
+
+    Use it in front of linear models, or where downstream users must not read an attribute off
+    linearly. **Equal means do not hide what a non-linear model can see**: for those,
+    ``match="covariances"`` removes more, and `fairpca.metrics.leakage` measures what is left. The
+    guarantee is exact on the rows used to fit; on new rows it holds up to sampling error.
+
+    Parameters
+    ----------
+    n_components : int, float or None, default=None
+        Number of components k. A float in (0, 1) takes the fewest components that together reach
+        this share of the total variance. None takes all d - r feasible directions (for wide data,
+        those the rows can span).
+    match : {"means", "covariances"}, default="means"
+        What to make equal across groups. "covariances" also makes the groups' covariances equal,
+        which hides much more from non-linear models. Numeric attributes have no groups; they are
+        made uncorrelated in both cases.
+    covariance_method : {"exact", "spectral"}, default="exact"
+        "exact" finds a subspace with equal covariances, of those the one that keeps the most
+        variance (less the penalty), by optimisation. "spectral" is the paper's Fair PCA-S: it
+        searches the directions in which covariances differ least, and leaves a gap.
+    covariance_directions : int, float, "auto" or None, default=None
+        The number l of directions, or the fraction of d (exact: of those in which rows vary), in
+        which covariances differ least and to which the search is confined. Fewer directions hide
+        more and keep less variance. None takes all of them, weighed by `covariance_penalty`; for
+        the spectral method 0.85.
+    covariance_penalty : float, "auto" or None, default=None
+        How much of a difference between the groups' variances counts against the variance of a
+        direction: a soft form of `covariance_directions`, and the better one. 0 keeps the most
+        variance; 1 hides much more. None is 0.5 if `covariance_directions` is None and the number
+        of components is given, else 0. "auto", for this or for the directions, holds out a third
+        of the rows in turn and takes the setting that keeps the most variance among those from
+        which boosted trees read the attributes no better than one standard error above the least.
+    covariance_tol : float, default=1e-6
+        Largest `covariance_gap_` that the exact method accepts. A larger value, such as 0.05, is a
+        budget: covariances may differ by that much, which keeps more variance and has a solution
+        where equal ones do not exist (many components, many groups).
+    criterion : {"demographic_parity", "equal_opportunity", "equalized_odds"}
+        Which rows are compared: all; those with ``y == pos_label`` (fitted on these rows alone,
+        as in the paper); or all rows within each class of y.
+    pos_label : label, default=1
+        The positive class of equal opportunity.
+    tradeoff : float in [0, 1], default=0.0
+        The paper's lambda. Above 0, `transform` returns 2k columns: the fair representation, and
+        lambda times the standard one. A regularised model can hardly use the second part while
+        lambda is small; but with lambda > 0 the information is there and the guarantee is not: a
+        model that rescales its inputs (trees, a pipeline with a scaler after this step) reads the
+        second part at any lambda.
+    scale : bool, default=False
+        Whether to standardise the features inside.
+    solver : {"auto", "dense", "iterative"}, default="auto"
+        LAPACK, or Lanczos iterations for data that are large in both directions.
+    sensitive_columns : list, optional
+        Columns of X (names, or positions) that are the attributes. They are removed from the
+        features, so a plain pipeline needs no metadata routing; `transform` takes X with or
+        without them. Put this step before imputers and scalers, which would treat the attributes
+        as features; `scale=True` standardises inside.
+    sensitive_kinds : dict, optional
+        Forces attributes to be "categorical" or "numeric", by column name. By default strings,
+        bools, categoricals and integers are levels; floats are numeric unless they hold only a
+        few integral values such as 0.0 and 1.0.
+    intersectional : bool, default=False
+        Whether to compare the joint groups of all categorical attributes (every combination)
+        instead of each attribute's groups.
+    missing_sensitive : {"error", "ignore", "group"}, default="error"
+        Missing attributes: refuse; let the row count for the variance but not for the
+        constraint; or treat missing as a level of its own.
+    device : str or None, default=None
+        Where to compute. None: where the rows are. Arrays of torch, CuPy and every other library
+        that follows the array API stay on their device, and so does all that is learned. "cuda",
+        "cuda:1" (or "cpu", for torch on the processor): rows in host memory are sent there block
+        by block, the next while one is worked on, and what is learned comes back as NumPy arrays.
+        Needs the extra ``torch``. Sparse rows become moments on the host, and the exact method of
+        matching covariances works there, from matrices alone.
+    n_jobs : int or None, default=None
+        Threads for the moments and the solution, -1 for all cores. None uses as many as BLAS does.
+    random_state : int, RandomState or None
+        Start vector of the iterative solver.
+    verbose : bool, default=False
+        Whether to tell on standard error how far the matching of covariances is.
+
+    Attributes
+    ----------
+    components_ : array of shape (k, d)
+        Orthonormal rows, most variance first, signs deterministic.
+    explained_variance_, explained_variance_ratio_ : array of shape (k,)
+        Variance of each component, absolute and relative to the total variance of the original
+        (with ``scale=True``: standardised) features.
+    mean_, scale_ : array of shape (d,)
+        What is subtracted from and divided into each feature; `scale_` is None unless
+        ``scale=True``.
+    n_components_, constraint_rank_ : int
+        The number of components, and how many directions the constraint took.
+    standard_components_ : array of shape (k, d)
+        Components of plain PCA; only with ``tradeoff > 0``.
+    groups_ : dict
+        The levels of each attribute, or "numeric".
+    mean_gap_ : float
+        The largest group difference left on the training rows, computed from their moments: the
+        distance of a group's mean from the overall mean in standard deviations of a component,
+        or the correlation of a numeric attribute with it. At rounding where the constraint
+        holds; more is a `ResidualWarning`. With ``tradeoff > 0`` it speaks of the fair part only.
+        It says nothing of new rows: measure these with `fairpca.metrics.leakage`.
+    covariance_gap_ : float
+        The largest relative difference between a group's covariance and the average in the
+        representation; only with ``match="covariances"``.
+    covariance_directions_, covariance_penalty_ : float
+        What "auto" chose; `held_out_auc_` has the AUC of the trees for every setting tried.
+    moments_ : GroupMoments
+        The moments of all rows seen, for `partial_fit` and for fits with other parameters through
+        `fit_moments`. After `fit` to wide or sparse rows (where they would be the rows
+        themselves), or to more than 4096 features, they are not kept.
+    n_features_in_, feature_names_in_, n_samples_seen_
+        As in scikit-learn.
+
+    See Also
+    --------
+    sklearn.decomposition.PCA : The same without the constraint.
+    fairpca.metrics.leakage : What a probe still reads from a representation.
+
+    References
+    ----------
+    .. [1] Kleindessner, Donini, Russell, Zafar. "Efficient fair PCA for fair representation
+       learning". AISTATS 2023.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca import FairPCA
+    >>> rng = np.random.default_rng(0)
+    >>> sex = rng.choice(["f", "m"], size=500)
+    >>> X = rng.normal(size=(500, 5)) + np.outer(sex == "m", [2, 1, 0, 0, 0])
+    >>> fair = FairPCA(n_components=2).fit(X, sensitive_features=sex)
+    >>> T = fair.transform(X)
+    >>> bool(np.allclose(T[sex == "f"].mean(axis=0), T[sex == "m"].mean(axis=0)))
+    True
+    >>> fair.constraint_rank_
+    1
+    """
+
+    _learned = frozenset(
+        [
+            "components_",
+            "mean_",
+            "scale_",
+            "explained_variance_",
+            "explained_variance_ratio_",
+            "n_components_",
+            "standard_components_",
+            "groups_",
+            "constraint_rank_",
+            "mean_gap_",
+            "covariance_gap_",
+            "n_samples_seen_",
+            "_map",
+        ]
+    )
+    _chosen_at_first = (
+        "_choice",
+        "covariance_directions_",
+        "covariance_penalty_",
+        "held_out_auc_",
+    )
+    _map: LinearMap
+    _choice: Choice
+
+    def __init__(
+        self,
+        n_components: int | float | None = None,
+        *,
+        match: str = "means",
+        covariance_method: str = "exact",
+        covariance_directions: int | float | str | None = None,
+        covariance_penalty: float | str | None = None,
+        covariance_tol: float = 1e-6,
+        criterion: str = "demographic_parity",
+        pos_label: Any = 1,
+        tradeoff: float = 0.0,
+        scale: bool = False,
+        solver: str = "auto",
+        sensitive_columns: Sequence[Any] | None = None,
+        sensitive_kinds: Mapping[Any, str] | None = None,
+        intersectional: bool = False,
+        missing_sensitive: str = "error",
+        device: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.match = match
+        self.covariance_method = covariance_method
+        self.covariance_directions = covariance_directions
+        self.covariance_penalty = covariance_penalty
+        self.covariance_tol = covariance_tol
+        self.criterion = criterion
+        self.pos_label = pos_label
+        self.tradeoff = tradeoff
+        self.scale = scale
+        self.solver = solver
+        self.sensitive_columns = sensitive_columns
+        self.sensitive_kinds = sensitive_kinds
+        self.intersectional = intersectional
+        self.missing_sensitive = missing_sensitive
+        self.device = device
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Return the rows of the original space that a representation stands for.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, k), or (n, 2k) with ``tradeoff > 0``
+            Representation.
+
+        Returns
+        -------
+        rows : array of shape (n, d)
+            What the components can express; the directions that carry the attributes stay at the
+            mean.
+        """
+        T = self._checked_representation(X)  # solves first, where rows came in batches
+        return self._map.inverse(T)
+
+    def _match_covariances(
+        self, work: GroupMoments, k: int | float | None, options: dict[str, Any]
+    ) -> Subspace:
+        how = self._how_far(k)
+        unit = common_unit(work)
+        if unit != 1.0:  # powers of covariances, too, have to be numbers
+            inner = work.rescaled(0.0 * work.mean + unit)
+            fair = self._match_covariances(inner, k, options)
+            return replace(fair, scatter=fair.scatter * unit * unit)
+        if self.covariance_method == "spectral":
+            return equalize_covariances_spectral(work, k, **how, **options)
+        tol = check_covariance_tol(self.covariance_tol)
+        fair, match = equalize_covariances_exactly(
+            moments_at(work, HOST), k, tol=tol, progress=_say if self.verbose else None, **how
+        )
+        warn_of_unequal_covariances(match)
+        basis, scatter = (placed(a, work.mean) for a in (fair.basis, fair.scatter))
+        return replace(fair, basis=basis, scatter=scatter)
+
+    def _how_far(self, k: int | float | None) -> dict[str, Any]:
+        """Return the two knobs of matched covariances; each is off where only the other is set."""
+        directions = check_directions(self.covariance_directions)
+        penalty = check_penalty(self.covariance_penalty)
+        if AUTO in (self.covariance_directions, self.covariance_penalty):
+            if "_choice" not in vars(self):
+                raise UsageError(
+                    "'auto' chooses by rows that are held out, and moments have no rows. Pass a "
+                    "number, or use fit."
+                )
+            if self.covariance_directions == AUTO:
+                directions = self._choice.setting
+            else:
+                penalty = self._choice.setting
+        if directions is None and penalty is None and self.covariance_method == "spectral":
+            directions = PAPERS_DIRECTIONS
+        if penalty is None:
+            penalty = DEFAULT_PENALTY if directions is None and isinstance(k, int) else 0.0
+        return {"directions": 1.0 if directions is None else directions, "penalty": penalty}
+
+    def _mapped(self, rows: Rows, *, first: bool, partial: bool) -> Rows:
+        if self.match == "covariances" and AUTO in self._knobs().values():
+            if partial:
+                raise UsageError(
+                    "'auto' holds out a part of all rows, so it needs them at once. Pass a number, "
+                    "or use fit."
+                )
+            self._choose(rows)
+        else:
+            for name in self._chosen_at_first:  # of an earlier fit
+                self.__dict__.pop(name, None)
+        return streamed(rows, self.device)
+
+    def _look_ahead(self, source: RowsElsewhere) -> None:
+        if self.match == "covariances" and AUTO in self._knobs().values():
+            raise UsageError(
+                f"'auto' holds out a part of all rows, so it needs them in one place, but X is a "
+                f"{type(source).__name__}. Pass a number, or choose it on a sample of the rows."
+            )
+
+    def _knobs(self) -> dict[str, Any]:
+        names = ("covariance_directions", "covariance_penalty")
+        return {name: getattr(self, name) for name in names}
+
+    def _choose(self, rows: Rows) -> None:
+        """Choose the knob that is "auto" by what trees read from held-out rows."""
+        knobs = self._knobs()
+        name = next(n for n in knobs if knobs[n] == AUTO)
+        settings = DIRECTIONS if name == "covariance_directions" else PENALTIES
+
+        def solve(moments: GroupMoments, setting: float) -> LinearMap:
+            candidate = clone(self).set_params(**{name: setting, "tradeoff": 0.0, "verbose": False})
+            found: LinearMap = candidate._solve(moments)["_map"]
+            return found
+
+        self._choice = choose_by_leakage(rows, settings, solve, self._seed())
+        setattr(self, f"{name}_", self._choice.setting)
+        self.held_out_auc_ = self._choice.auc
+
+    def _check_parameters(self) -> None:
+        check_parameters(self)
+        if list(self._knobs().values()).count(AUTO) > 1:
+            raise UsageError(
+                "covariance_directions and covariance_penalty are both 'auto', but they are two "
+                "ways to the same end. Set one of them to 'auto'."
+            )
+
+    def _collects_scatters(self) -> bool:
+        return self.match == "covariances"
+
+    def _solve(self, moments: GroupMoments) -> dict[str, Any]:
+        moments = self._sent(moments)
+        with full_precision(moments.mean):
+            learned = self._solved(moments)
+        return {name: self._brought_back(value) for name, value in learned.items()}
+
+    def _solved(self, moments: GroupMoments) -> dict[str, Any]:
+        k, tradeoff = check_n_components(self.n_components), check_tradeoff(self.tradeoff)
+        options: dict[str, Any] = {"solver": self.solver, "random_state": self._start()}
+        scale = standard_deviations(moments) if self.scale else None
+        work = moments if scale is None else moments.rescaled(scale)
+        learned: dict[str, Any] = {}
+        if self.match == "covariances":
+            fair = self._match_covariances(work, k, options)
+            learned["covariance_gap_"] = covariance_gap(work, fair.basis)
+        else:
+            fair = equalize_means(work, k, **options)
+        learned |= learned_attributes(fair, moments, work, scale)
+        warn_of_a_residual(learned["mean_gap_"], moments.precision)
+        if tradeoff > 0:
+            standard = maximize_variance(work, fair.basis.shape[1], **options)
+            learned["standard_components_"] = standard.basis.T
+            parts = [learned["_map"], LinearMap(standard.basis, moments.mean, scale)]
+            learned["_map"] = side_by_side(parts, [1.0, tradeoff])
+        return learned

@@ -1,0 +1,117 @@
+"""The constructor's parameters, checked at fit as scikit-learn asks."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from ..errors import UsageError
+from ..solvers import SOLVERS
+from ._inputs import CRITERIA
+
+MATCH = ("means", "covariances")
+COVARIANCE_METHODS = ("exact", "spectral")
+AUTO = "auto"
+MISSING = ("error", "ignore", "group")
+
+
+def check_choice(name: str, value: Any, allowed: tuple[str, ...], *, or_else: str = "") -> None:
+    """Raise unless `value` is one of the allowed words; `or_else` says what else would do."""
+    if not isinstance(value, str) or value not in allowed:
+        choices = ", ".join(repr(a) for a in allowed) + (f", or {or_else}" if or_else else "")
+        raise UsageError(f"{name}={value!r} is not an option. Use one of {choices}.")
+
+
+def check_bool(name: str, value: Any) -> None:
+    """Raise unless `value` is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise UsageError(f"{name}={value!r} is not a bool. Use True or False.")
+
+
+def check_n_jobs(n_jobs: Any) -> None:
+    """Raise unless this is a number of threads, in joblib's way of counting, or None."""
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise UsageError(
+            f"n_jobs={n_jobs!r} is not a number of threads. Use an integer >= 1, -1 for all "
+            f"cores, or None."
+        )
+
+
+def check_n_components(n_components: Any) -> int | float | None:
+    """Return the number of components as a plain int or float."""
+    if n_components is None:
+        return None
+    if isinstance(n_components, Integral) and not isinstance(n_components, bool):
+        if int(n_components) >= 1:
+            return int(n_components)
+    elif isinstance(n_components, Real) and 0.0 < float(n_components) < 1.0:
+        return float(n_components)
+    raise UsageError(
+        f"n_components={n_components!r} is neither a number of directions nor a share of the "
+        f"variance. Use an integer >= 1, a float strictly between 0 and 1, or None for all."
+    )
+
+
+def check_directions(directions: Any) -> int | float | None:
+    """Return the number or fraction of directions as a plain int or float, None for all."""
+    if directions is None or (isinstance(directions, str) and directions == AUTO):
+        return None
+    if isinstance(directions, Integral) and not isinstance(directions, bool):
+        if int(directions) >= 1:
+            return int(directions)
+    elif isinstance(directions, Real) and 0.0 < float(directions) <= 1.0:
+        return float(directions)
+    raise UsageError(
+        f"covariance_directions={directions!r} is neither a number of directions nor a fraction "
+        f"of them. Use an integer >= 1, a float in (0, 1], 'auto', or None for all."
+    )
+
+
+def check_penalty(penalty: Any) -> float | None:
+    """Return the penalty as a plain float, None where the directions decide."""
+    if penalty is None or (isinstance(penalty, str) and penalty == AUTO):
+        return None
+    if isinstance(penalty, Real) and not isinstance(penalty, bool) and 0 <= float(penalty) < np.inf:
+        return float(penalty)
+    raise UsageError(
+        f"covariance_penalty={penalty!r} cannot be used. Use a number >= 0: 0 for the most "
+        f"variance, 1 to count a group difference in variance as much as variance, 'auto', or None."
+    )
+
+
+def check_covariance_tol(tol: Any) -> float:
+    """Return the largest covariance gap to accept as a plain float."""
+    if isinstance(tol, Real) and not isinstance(tol, bool) and float(tol) > 0:
+        return float(tol)
+    raise UsageError(
+        f"covariance_tol={tol!r} is not a gap to accept. Use a number above 0: 1e-6 for equal "
+        f"covariances, 0.05 if a difference of 5 % will do where no exact solution exists."
+    )
+
+
+def check_tradeoff(tradeoff: Any) -> float:
+    """Return the trade-off as a plain float."""
+    if isinstance(tradeoff, Real) and 0.0 <= float(tradeoff) <= 1.0:
+        return float(tradeoff)
+    raise UsageError(
+        f"tradeoff={tradeoff!r} is outside [0, 1]: it is the factor of the standard representation "
+        f"next to the fair one. Use 0 for the fair representation alone, 1 for all of both."
+    )
+
+
+def check_parameters(estimator: Any) -> None:
+    """Raise if a parameter of the estimator is not usable."""
+    check_choice("match", estimator.match, MATCH)
+    check_choice("covariance_method", estimator.covariance_method, COVARIANCE_METHODS)
+    check_choice("criterion", estimator.criterion, CRITERIA)
+    check_choice("solver", estimator.solver, SOLVERS)
+    check_choice("missing_sensitive", estimator.missing_sensitive, MISSING)
+    for name in ("scale", "intersectional", "verbose"):
+        check_bool(name, getattr(estimator, name))
+    check_n_components(estimator.n_components)
+    check_directions(estimator.covariance_directions)
+    check_covariance_tol(estimator.covariance_tol)
+    check_penalty(estimator.covariance_penalty)
+    check_tradeoff(estimator.tradeoff)

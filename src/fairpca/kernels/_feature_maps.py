@@ -1,0 +1,166 @@
+"""Feature maps: rows become features whose products are, or approximate, a kernel.
+
+Features are computed in double precision whatever the rows are in: combinations of kernel values
+cancel, and single precision would leave three digits of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._numerics import is_sparse
+from ..errors import UsageError
+from ._indefinite import NEGATIVE, warn_of_negative_directions
+from ._kernel import Kernel
+
+
+@dataclass(frozen=True)
+class KernelColumns:
+    """Kernel values of a row with given rows: all training rows, or a few landmarks.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The similarity.
+    rows : array or sparse matrix of shape (p, d)
+        What each row is compared with, in double precision.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca.kernels import Kernel, KernelColumns
+    >>> landmarks = np.array([[0.0, 0.0], [1.0, 1.0]])
+    >>> features = KernelColumns(Kernel("linear"), landmarks)
+    >>> features(np.array([[2.0, 3.0]]))
+    array([[0., 5.]])
+    """
+
+    kernel: Kernel
+    rows: Any
+
+    @property
+    def n_features(self) -> int:
+        """Number of features p."""
+        return int(self.rows.shape[0])
+
+    def __call__(self, X: Any) -> np.ndarray:
+        """Return the features of a block of rows, of shape (n, p)."""
+        if X.shape[0] == 0:
+            return np.zeros((0, self.n_features))
+        return self.kernel(X.astype(float, copy=False), self.rows)
+
+
+@dataclass(frozen=True)
+class RandomFeatures:
+    r"""Random Fourier features (Rahimi & Recht 2007): pairs of a cosine and a sine.
+
+    The kernel is the expectation of :math:`\cos(\omega^\top (x - y))`, so the product of two
+    feature vectors is its average over the drawn frequencies.
+
+    Parameters
+    ----------
+    frequencies : array of shape (d, p / 2)
+        Drawn frequencies.
+    centre : array of shape (d,)
+        Subtracted first: rows far from the origin would lose digits in the angles.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca.kernels import Kernel, RandomFeatures
+    >>> features = RandomFeatures.draw(Kernel("rbf", gamma=0.5), 1000, np.zeros(1), seed=0)
+    >>> a, b = features(np.array([[0.0], [1.0]]))
+    >>> bool(abs(a @ b - np.exp(-0.5)) < 0.05)
+    True
+    """
+
+    frequencies: np.ndarray
+    centre: np.ndarray
+
+    @classmethod
+    def draw(cls, kernel: Kernel, p: int, centre: np.ndarray, seed: int) -> RandomFeatures:
+        """Draw the frequencies of a shift-invariant kernel.
+
+        Parameters
+        ----------
+        kernel : Kernel
+            "rbf" or "laplacian".
+        p : int
+            Number of features; an odd one is rounded up.
+        centre : array of shape (d,)
+            What is subtracted from rows first.
+        seed : int
+            Of the draw.
+
+        Returns
+        -------
+        RandomFeatures
+            From d columns to p features.
+        """
+        rng, shape = np.random.default_rng(seed), (len(centre), (p + 1) // 2)
+        if kernel.name == "rbf":
+            frequencies = np.sqrt(2.0 * kernel.gamma) * rng.standard_normal(shape)
+        elif kernel.name == "laplacian":
+            frequencies = kernel.gamma * rng.standard_cauchy(shape)
+        else:
+            raise UsageError(f"the kernel {kernel.name!r} is not a function of x - y")
+        return cls(frequencies, centre)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features p."""
+        return 2 * int(self.frequencies.shape[1])
+
+    def __call__(self, X: Any) -> np.ndarray:
+        """Return the features of a block of rows, of shape (n, p)."""
+        half = self.frequencies.shape[1]
+        if is_sparse(X):
+            angles = np.asarray(X @ self.frequencies) - self.centre @ self.frequencies
+        else:
+            angles = (X - self.centre) @ self.frequencies
+        features = np.empty((X.shape[0], 2 * half))
+        np.cos(angles, out=features[:, :half])
+        np.sin(angles, out=features[:, half:])
+        features *= 1.0 / np.sqrt(half)
+        return features
+
+
+def whitening(columns: KernelColumns, precision: float) -> np.ndarray:
+    r"""Return N such that ``columns(X) @ N`` are Nystroem's features.
+
+    With :math:`K_L = E \,\mathrm{diag}(s)\, E^\top` the kernel of the landmarks among themselves,
+    :math:`N = E\, \mathrm{diag}(s)^{-1/2}`.
+
+    Parameters
+    ----------
+    columns : KernelColumns
+        The kernel and the landmarks.
+    precision : float
+        Rounding unit of the rows.
+
+    Returns
+    -------
+    N : array of shape (p, r)
+        Directions with s below the root of `precision` times the largest are left out: scatters
+        of kernel values know nothing of them but rounding.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca.kernels import Kernel, KernelColumns, whitening
+    >>> landmarks = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 0.0]])
+    >>> columns = KernelColumns(Kernel("rbf", gamma=0.5), landmarks)
+    >>> F = columns(landmarks) @ whitening(columns, precision=1e-16)
+    >>> bool(np.allclose(F @ F.T, columns(landmarks)))  # exact among the landmarks
+    True
+    """
+    K = columns(columns.rows)
+    s, E = np.linalg.eigh(0.5 * (K + K.T))
+    if s[0] < -NEGATIVE * s[-1] and not columns.kernel.is_positive:
+        warn_of_negative_directions(float(s[0]), float(s[-1]))
+    kept = s > np.sqrt(precision) * s[-1]
+    largest_first: np.ndarray = (E[:, kept] / np.sqrt(s[kept]))[:, ::-1]
+    return largest_first

@@ -1,0 +1,222 @@
+"""Kernels as a product of rows followed by a function of its entries.
+
+Rows are prepared once, so that a block of kernel values costs one matrix product and one or two
+passes over numbers that are still in the cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.metrics.pairwise import manhattan_distances, pairwise_kernels
+
+from .._numerics import is_sparse
+
+KERNELS = ("rbf", "laplacian", "poly", "sigmoid", "cosine", "linear")
+PRECOMPUTED = "precomputed"
+
+
+@dataclass(frozen=True)
+class Kernel:
+    r"""A similarity of rows.
+
+    Parameters
+    ----------
+    name : str or callable
+        One of `KERNELS`, or a function of two rows.
+    gamma, degree, coef0 : float
+        As in scikit-learn: :math:`\exp(-\gamma |x-y|^2)` (rbf), :math:`\exp(-\gamma |x-y|_1)`
+        (laplacian), :math:`(\gamma x^\top y + c_0)^{degree}` (poly),
+        :math:`\tanh(\gamma x^\top y + c_0)` (sigmoid).
+    centre : array of shape (d,), optional
+        Where the rbf kernel measures rows from. Its values do not depend on it, but digits do:
+        with rows near 1e6, squared distances from products about zero are noise.
+    parameters : mapping
+        Keyword arguments of a function.
+    n_jobs : int, optional
+        Processes or threads that evaluate a function, as in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca.kernels import Kernel
+    >>> Kernel("poly", gamma=1.0, degree=2)(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]))
+    array([[144.]])
+    """
+
+    name: str | Callable[..., float]
+    gamma: float = 1.0
+    degree: float = 3
+    coef0: float = 1.0
+    centre: np.ndarray | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    n_jobs: int | None = None
+
+    def __call__(self, X: Any, Y: Any) -> np.ndarray:
+        """Return the kernel of each row of X with each row of Y."""
+        return self.combine(self.left(X), self.right(Y))
+
+    def left(self, X: Any) -> Any:
+        """Prepare rows for the first place.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+            Rows.
+
+        Returns
+        -------
+        array or sparse matrix with n rows
+            To be used with `combine`.
+        """
+        return self._prepared(X, first=True)
+
+    def right(self, Y: Any) -> Any:
+        """Prepare rows for the second place.
+
+        Parameters
+        ----------
+        Y : array or sparse matrix of shape (n', d)
+            Rows.
+
+        Returns
+        -------
+        array or sparse matrix with n' rows
+            To be used with `combine`.
+        """
+        return self._prepared(Y, first=False)
+
+    def _prepared(self, X: Any, *, first: bool) -> Any:
+        if self.name == "rbf":
+            # 2 gamma xy - gamma xx - gamma yy as one product of longer rows
+            X = self._measured(X)
+            squares, ones = -self.gamma * _squared_lengths(X), np.ones(X.shape[0], X.dtype)
+            return _with_columns(
+                X * X.dtype.type(np.sqrt(2.0 * self.gamma)),
+                *((squares, ones) if first else (ones, squares)),
+            )
+        if self.name in ("poly", "sigmoid"):
+            constant = np.full(X.shape[0], self.coef0 if first else 1.0, X.dtype)
+            return _with_columns(X * X.dtype.type(self.gamma) if first else X, constant)
+        if self.name == "cosine":
+            length = np.sqrt(_squared_lengths(X))
+            unit = np.where(length > 0, length, 1.0).astype(X.dtype)
+            return X.multiply(1.0 / unit[:, None]).tocsr() if is_sparse(X) else X / unit[:, None]
+        if self.name == "laplacian" and is_sparse(X):
+            return _with_short_indices(X)
+        return X
+
+    def _measured(self, X: Any) -> Any:
+        """Return rows measured from the centre; sparse ones stay sparse where that is zero.
+
+        It is for kernels that were made for sparse rows. Others measure sparse rows, too, from
+        where all others are measured from.
+        """
+        if self.centre is None or (is_sparse(X) and not self.centre.any()):
+            return X
+        return (X.toarray() if is_sparse(X) else X) - self.centre.astype(X.dtype)
+
+    def combine(self, left: Any, right: Any) -> np.ndarray:
+        """Return the kernel of prepared rows.
+
+        Parameters
+        ----------
+        left, right : array or sparse matrix
+            What `left` and `right` returned.
+
+        Returns
+        -------
+        array of shape (n, n')
+            Kernel values.
+        """
+        if callable(self.name):
+            given: np.ndarray = pairwise_kernels(
+                left, right, metric=self.name, n_jobs=self.n_jobs, **self.parameters
+            )
+            return given
+        if self.name == "laplacian":
+            distances: np.ndarray = manhattan_distances(left, right)
+            distances *= -self.gamma
+            np.exp(distances, out=distances)
+            return distances.astype(left.dtype, copy=False)
+        product = left @ right.T
+        return self._of_products(product.toarray() if is_sparse(product) else product)
+
+    def _of_products(self, G: np.ndarray) -> np.ndarray:
+        """Apply the kernel's function in place."""
+        if self.name == "rbf":
+            np.exp(np.minimum(G, 0.0, out=G), out=G)
+        elif self.name == "sigmoid":
+            np.tanh(G, out=G)
+        elif self.name == "poly":
+            return _power(G, self.degree)
+        return G
+
+    def digits_lost(self, X: Any) -> float:
+        """Return by how much rounding of squared distances is larger than that of the values.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+            Rows.
+
+        Returns
+        -------
+        float
+            1 where nothing is lost.
+        """
+        if self.name != "rbf" or X.shape[0] == 0:
+            return 1.0
+        return 1.0 + self.gamma * float(_squared_lengths(self._measured(X)).max())
+
+    @property
+    def gamma_in_use(self) -> float | None:
+        """The kernel's gamma, None where it has none."""
+        return self.gamma if self.name in ("rbf", "laplacian", "poly", "sigmoid") else None
+
+    @property
+    def is_positive(self) -> bool:
+        """Whether the kernel is positive semi-definite by its nature."""
+        if self.name == "poly":
+            return float(self.degree).is_integer() and self.coef0 >= 0
+        return self.name in KERNELS and self.name != "sigmoid"
+
+
+def _power(G: np.ndarray, degree: float) -> np.ndarray:
+    """Return powers in place; whole ones by repeated squaring, many times faster than pow."""
+    if not float(degree).is_integer() or not 1 <= degree <= 64:
+        np.power(G, degree, out=G)
+        return G
+    result, square, left = None, G, int(degree)
+    while True:
+        if left % 2:
+            result = square.copy() if result is None else np.multiply(result, square, out=result)
+        left //= 2
+        if not left:
+            assert result is not None
+            return result
+        square = np.multiply(square, square, out=square)
+
+
+def _with_short_indices(X: Any) -> Any:
+    """Return sparse rows in the only form that scikit-learn's sparse distances take."""
+    indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return scipy.sparse.csr_matrix((X.data, indices, indptr), shape=X.shape)
+
+
+def _squared_lengths(X: Any) -> np.ndarray:
+    if is_sparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    squares: np.ndarray = np.einsum("ij,ij->i", X, X)
+    return squares
+
+
+def _with_columns(X: Any, *columns: np.ndarray) -> Any:
+    if is_sparse(X):
+        extra = [scipy.sparse.csr_array(c[:, None]) for c in columns]
+        return scipy.sparse.hstack([X, *extra], format="csr", dtype=X.dtype)
+    return np.column_stack([X, *columns])

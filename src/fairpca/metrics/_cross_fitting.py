@@ -1,0 +1,229 @@
+"""AUCs of probes on rows they were not fitted to: how large, how certain, and what chance gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import norm
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils import check_random_state
+
+from ._probes import Probe, as_classifier, few_threads, level_scores
+from ._rank_auc import permuted_macro_auc, placements
+
+FOLDS_MEET_TWICE = np.sqrt(2)
+"""Chance AUCs of K folds vary this much more than those of K independent ones; see `leakage`."""
+
+CLEARLY_ABOVE_CHANCE = 3.0
+"""From this many standard deviations above 0.5, the probes of the folds agree more and more."""
+
+
+@dataclass(frozen=True)
+class AucDraws:
+    """AUCs of a probe on held-out folds, their standard error, and draws from chance.
+
+    Parameters
+    ----------
+    fold_aucs : tuple of float
+        AUC on each held-out fold.
+    standard_error : float
+        Of their mean, about the mean AUC that the fitted probes have on new rows.
+    chance_draws : array of shape (p,)
+        Means over the folds of the AUCs of a probe that knows nothing.
+    n_rows, smallest_level : int
+        Number of rows scored, each once, and of those of the rarest level.
+
+    See Also
+    --------
+    cross_fitted_aucs : What makes it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca.metrics import AucDraws
+    >>> chance = np.array([0.48, 0.5, 0.53])
+    >>> draws = AucDraws((0.7, 0.8), 0.02, chance, n_rows=400, smallest_level=90)
+    >>> draws.auc, draws.p_value
+    (0.75, 0.25)
+    >>> low, high = draws.interval(0.95)
+    >>> low < draws.auc < high
+    True
+    """
+
+    fold_aucs: tuple[float, ...]
+    standard_error: float
+    chance_draws: np.ndarray
+    n_rows: int
+    smallest_level: int
+
+    @property
+    def auc(self) -> float:
+        """Mean over the folds."""
+        return float(np.mean(self.fold_aucs))
+
+    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Return where the AUC on new rows lies, with this confidence; within [0, 1].
+
+        Wilson's interval of a share seen in as many tosses as have this standard error, and in no
+        more than there are rows. An AUC of exactly 1 (or 0) has no spread to estimate an error
+        from; it counts as seen in `smallest_level` tosses, since no distribution of scores makes
+        an AUC more variable than that.
+
+        Parameters
+        ----------
+        confidence : float in (0, 1), default=0.95
+            How often such an interval holds the AUC.
+
+        Returns
+        -------
+        low, high : float
+            The ends of the interval.
+        """
+        auc, se = self.auc, self.standard_error
+        spread = auc * (1.0 - auc)
+        if spread <= 0:
+            tosses = float(self.smallest_level)
+        elif se <= 0:
+            return auc, auc  # the probe says the same of all rows
+        else:
+            tosses = min(spread / se**2, float(self.n_rows))
+        z = float(norm.ppf(0.5 + confidence / 2))
+        shrunk = 1.0 + z**2 / tosses
+        centre = (auc + z**2 / (2 * tosses)) / shrunk
+        half = z / shrunk * float(np.sqrt(spread / tosses + z**2 / (4 * tosses**2)))
+        return max(0.0, centre - half), min(1.0, centre + half)
+
+    @property
+    def chance_interval(self) -> tuple[float, float]:
+        """Central 95 % of the draws from chance."""
+        low, high = np.clip(np.quantile(self.chance_draws, [0.025, 0.975]), 0, 1)
+        return float(low), float(high)
+
+    @property
+    def p_value(self) -> float:
+        """How often chance does as well or better; at least 1 over the number of draws plus 1."""
+        # Equal means may differ by rounding.
+        as_good = np.count_nonzero(self.chance_draws >= self.auc - 1e-12)
+        return float((1 + as_good) / (1 + len(self.chance_draws)))
+
+
+def cross_fitted_aucs(
+    T: np.ndarray,
+    codes: np.ndarray,
+    probe: Probe,
+    cv: int,
+    n_permutations: int,
+    rng: int | np.random.RandomState | np.random.Generator | None = None,
+) -> AucDraws:
+    r"""Fit a probe to all folds but one and score that one, for each fold.
+
+    `leakage` without the checks of its arguments, for callers that have coded the rows already.
+
+    Parameters
+    ----------
+    T : array of shape (n, k)
+        Finite representation of held-out rows.
+    codes : array of int of shape (n,)
+        Levels 0, 1, ... of the rows, each with at least `cv` of them.
+    probe : "linear", "boosting", "kernel" or classifier
+        As in `leakage`.
+    cv : int
+        Number of stratified, shuffled folds, at least 2.
+    n_permutations : int
+        Number of draws from chance, at least 1.
+    rng : int, RandomState, Generator or None
+        Seeds the folds and the permutations; the same seed gives the same folds for every
+        representation and probe.
+
+    Returns
+    -------
+    AucDraws
+
+    See Also
+    --------
+    leakage : The same with checks, and in words.
+
+    Notes
+    -----
+    The influence of a row on the AUC of a level is its placement less the AUC, over
+    the number of rows on its side; that on the macro-average is the mean over levels, and the
+    variance of the estimate is the sum of its squares. For two levels and one fold this is the
+    estimate of DeLong et al. Placements are centred at the AUC of all folds, so that a fold may
+    have a single row of a level.
+
+    While the probe finds little, its directions are noise, and the folds vary together (see
+    `leakage`): the variance is twice that sum. With a clear signal the probes of all folds agree,
+    and the sum alone is right. So the sum is multiplied by :math:`1 + \min(1, (3/s)^2)`, where s is
+    the distance of the AUC from 0.5 in roots of that sum. Simulations with one to twenty
+    dimensions, balanced and not, found 95 % intervals to cover in 93 to 99 % of cases from no to
+    a strong signal; without the factor, in 82 % at worst.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca.metrics import cross_fitted_aucs
+    >>> z = np.arange(400) % 2
+    >>> T = np.random.default_rng(0).normal(size=(400, 2)) + 0.5 * z[:, None]
+    >>> draws = cross_fitted_aucs(T, z, "linear", cv=2, n_permutations=100, rng=0)
+    >>> low, high = draws.interval()
+    >>> low < draws.auc < high, draws.p_value < 0.05
+    (True, True)
+    """
+    random = _random_state(rng)
+    classifier = as_classifier(probe)[1]
+    folds = list(StratifiedKFold(cv, shuffle=True, random_state=random).split(T, codes))
+    permuting = np.random.default_rng(random.randint(2**31 - 1))
+    scored, chance = [], np.zeros(n_permutations)
+    with few_threads(len(T)):
+        for train, test in folds:
+            scores = level_scores(clone(classifier).fit(T[train], codes[train]), T[test])
+            scored.append((placements(scores, codes[test]), codes[test]))
+            chance += permuted_macro_auc(scores, codes[test], n_permutations, permuting) / cv
+
+    level_aucs = np.array([_level_aucs(placed, labels) for placed, labels in scored])
+    sampling = _variance(scored, level_aucs.mean(axis=0))
+    excess = abs(float(level_aucs.mean()) - 0.5)
+    unclear = CLEARLY_ABOVE_CHANCE**2 * sampling / excess**2 if excess > 0 else 1.0
+    return AucDraws(
+        fold_aucs=tuple(level_aucs.mean(axis=1).tolist()),
+        standard_error=float(np.sqrt(sampling * (1.0 + min(1.0, unclear)))),
+        chance_draws=0.5 + FOLDS_MEET_TWICE * (chance - 0.5),
+        n_rows=len(T),
+        smallest_level=int(np.bincount(codes).min()),
+    )
+
+
+def _random_state(rng: Any) -> np.random.RandomState:
+    if isinstance(rng, np.random.Generator):
+        return np.random.RandomState(rng.integers(2**31 - 1))
+    state: np.random.RandomState = check_random_state(rng)
+    return state
+
+
+def _sides(labels: np.ndarray, n_columns: int) -> np.ndarray:
+    """Whether each row is of the level that a column scores, shape (n, s)."""
+    levels = np.array([1]) if n_columns == 1 else np.arange(n_columns)
+    return np.asarray(labels[:, None] == levels)
+
+
+def _level_aucs(placed: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    inside = _sides(labels, placed.shape[1])
+    return np.asarray((placed * inside).sum(axis=0) / inside.sum(axis=0))
+
+
+def _variance(scored: list[tuple[np.ndarray, np.ndarray]], centre: np.ndarray) -> float:
+    """Sum of squared influences, each level's own spread corrected for its estimated mean."""
+    influences, codes = [], []
+    for placed, labels in scored:
+        inside = _sides(labels, placed.shape[1])
+        size = np.where(inside, inside.sum(axis=0), (~inside).sum(axis=0))
+        influences.append(((placed - centre) / size).mean(axis=1) / len(scored))
+        codes.append(labels)
+    influence, labels = np.concatenate(influences), np.concatenate(codes)
+    counts = np.bincount(labels)
+    means = np.bincount(labels, weights=influence) / counts
+    within = np.bincount(labels, weights=(influence - means[labels]) ** 2)
+    return float(np.sum(counts / (counts - 1) * within + counts * means**2))

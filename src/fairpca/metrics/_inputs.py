@@ -1,0 +1,100 @@
+"""What the metrics accept: finite rows, and attribute values of which none is missing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import check_array
+
+from ..errors import MissingGroupError, SingleGroupError, UsageError
+
+_MOST_NUMERIC_LEVELS = 10
+
+
+def finite_rows(X: ArrayLike, min_rows: int = 1) -> np.ndarray:
+    """Two-dimensional array of finite floats; float32 and float64 are kept as they are."""
+    rows: np.ndarray = check_array(X, dtype=[np.float64, np.float32], ensure_min_samples=min_rows)
+    return rows
+
+
+def present_values(attribute: ArrayLike, n_rows: int, name: str) -> np.ndarray:
+    """One-dimensional array of `n_rows` values, none of them missing.
+
+    `name` is what the error messages call the argument.
+    """
+    # A list goes through objects: ["a", nan] would otherwise become the strings "a" and "nan".
+    is_array = hasattr(attribute, "__array__")
+    values = np.asarray(attribute) if is_array else np.asarray(attribute, dtype=object)
+    if values.ndim != 1:
+        raise UsageError(
+            f"{name} has shape {values.shape}, but one value per row is needed, shape "
+            f"({n_rows},). Pass one column at a time."
+        )
+    if len(values) != n_rows:
+        raise UsageError(
+            f"{name} has {len(values)} values for {n_rows} rows, so they cannot be paired. "
+            f"Pass exactly one value per row, in the same order."
+        )
+    missing = _is_missing(values)
+    if missing.any():
+        raise MissingGroupError(
+            f"{name} is missing (None or NaN) in {missing.sum()} of {n_rows} rows, the first at "
+            f"position {missing.argmax()}, and a row of unknown group cannot be counted. Drop "
+            f"those rows, or give them a level of their own, such as 'unknown'."
+        )
+    if values.dtype == object and all(isinstance(v, int | float | np.number) for v in values):
+        return np.asarray(values.tolist())
+    return values
+
+
+def _is_missing(values: np.ndarray) -> np.ndarray:
+    if values.dtype != object:
+        return np.asarray(values != values)  # NaN and NaT differ from themselves
+    return np.fromiter(map(_is_missing_object, values), dtype=bool, count=len(values))
+
+
+def _is_missing_object(value: object) -> bool:
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # pandas.NA refuses to be a truth value
+        return True
+
+
+def integer_levels(values: np.ndarray, name: str) -> tuple[list[Any], np.ndarray]:
+    """Distinct values, sorted where they can be, and the position of each row's value there."""
+    if values.dtype != object:
+        distinct, codes = np.unique(values, return_inverse=True)
+        levels = distinct.tolist()
+    else:
+        levels = list(dict.fromkeys(values))
+        try:
+            levels.sort()
+        except TypeError:
+            levels.sort(key=lambda level: (type(level).__name__, repr(level)))
+        position = {level: code for code, level in enumerate(levels)}
+        codes = np.array([position[value] for value in values])
+    if len(levels) < 2:
+        raise SingleGroupError(
+            f"{name} takes the single value {levels[0]!r} in all {len(values)} rows, and between "
+            f"fewer than two levels there is nothing to compare. Pass rows of at least two levels."
+        )
+    return levels, codes
+
+
+def median_threshold(values: np.ndarray) -> float | None:
+    """Where to cut a numeric attribute in two, or None if it should not be cut.
+
+    Floats with more than 10 distinct values, or with one that is not a whole number, are cut at
+    their median: a row is high if its value is above it. If no value is above the median, the cut
+    moves just below the largest value, so that both sides have rows.
+    """
+    if values.dtype.kind != "f":
+        return None
+    distinct = np.unique(values)
+    if len(distinct) < 2:
+        return None
+    if len(distinct) <= _MOST_NUMERIC_LEVELS and np.all(distinct == np.floor(distinct)):
+        return None
+    return float(min(np.median(values), distinct[-2]))

@@ -1,0 +1,199 @@
+"""Rows become moments in one pass over blocks that stay in cache."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .._numerics import (
+    Array,
+    array_namespace,
+    device,
+    float64,
+    full_precision,
+    is_numpy,
+    is_single,
+    is_sparse,
+    like,
+    machine_epsilon,
+    quiet_overflow,
+    share_blocks,
+    take_rows,
+)
+from .._rows import BLOCK_ROWS, Rows, StreamedRows, arriving, row_blocks, rows_per_block
+from . import _sparse_rows as sparse
+from ._cross_product import CrossProduct
+from ._design import Design
+from ._design_on_device import design_of
+from ._group_moments import GroupMoments
+from ._level_products import LevelProducts, Products, TotalProducts
+from ._scatter import DenseScatter, RowScatter, Scatter
+
+PILOT_ROWS = 256
+
+
+def accumulate(rows: Rows, *, with_scatters: bool = False) -> GroupMoments:
+    """Return the moments of rows held in memory.
+
+    Parameters
+    ----------
+    rows : Rows
+        Features, weights and attributes.
+    with_scatters : bool
+        Whether each level gets its own scatter, as matching covariances needs.
+
+    Returns
+    -------
+    GroupMoments
+
+    See Also
+    --------
+    fairpca.collect_moments : The same from arrays and frames as users hold them.
+
+    Notes
+    -----
+    X^T X - n mu mu^T loses all digits when rows lie far from the origin. A pilot sample tells
+    whether they do; if so, every block is shifted by the pilot mean before its products are
+    taken, else the shift (a copy of the block) is saved and the small correction is made at the
+    end. Should the sample have misjudged the data, the pass is repeated about the true mean. On a
+    GPU a copy of a block costs next to nothing, so blocks are always shifted there.
+
+    Wide rows, and sparse ones that take less memory than a d x d matrix, are kept as they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca._rows import Rows
+    >>> from fairpca._attributes import Levels
+    >>> from fairpca.moments import accumulate
+    >>> sex = Levels("sex", labels=("f", "m"), codes=np.array([0, 1, 1]))
+    >>> rows = Rows(np.array([[0.0, 1.0], [2.0, 1.0], [4.0, 4.0]]), attributes=(sex,))
+    >>> accumulate(rows).mean
+    array([2., 2.])
+    """
+    d = rows.empty.shape[1]
+    with quiet_overflow(), full_precision(rows.empty):
+        if is_sparse(rows.empty) or rows.n_rows < d:
+            rows = rows.materialized()
+            return _keep_rows(rows, with_scatters, dense=rows.entries >= d * d)
+        return _take_products(rows, with_scatters)
+
+
+def _take_products(rows: Rows, with_scatters: bool) -> GroupMoments:
+    """Tall data: means and d x d products in one pass."""
+    weight, precision = rows.total_weight, machine_epsilon(rows.empty)
+    xp = array_namespace(rows.empty)
+    design = design_of(rows, "float32" if is_single(precision) else "float64")
+    pilot_mean, pilot_variance = _pilot(rows)
+    far = not is_numpy(rows.empty) or _harmful(pilot_mean, pilot_variance, precision)
+    shift = pilot_mean if far else None
+    kind: type[Products] = LevelProducts if with_scatters else TotalProducts
+    for attempt in range(2):
+        sums, products = _pass(rows, design, shift, kind)
+        offset = sums[0, :] / weight
+        scatter = products.total(sums) - sums[0, :, None] * sums[0, :] / weight
+        variance = xp.linalg.diagonal(scatter) / weight
+        if attempt == 1 or not _harmful(offset, variance, precision):
+            break
+        shift = offset if shift is None else shift + offset
+
+    return GroupMoments(
+        n_rows=rows.n_rows,
+        weight=weight,
+        mean=offset if shift is None else shift + offset,
+        scatter=DenseScatter(scatter),
+        attributes=design.read(
+            sums - like(design.totals, sums)[:, None] * offset,
+            products.scatters_by_level(sums),
+        ),
+        precision=precision,
+    )
+
+
+def _keep_rows(rows: Rows, with_scatters: bool, *, dense: bool) -> GroupMoments:
+    """Wide or sparse data: means now, the scatter as the rows themselves unless `dense`."""
+    X, weight, precision = rows.X, rows.total_weight, machine_epsilon(rows.X)
+    coarse = is_single(precision) and not is_sparse(X)
+    design = design_of(rows, "float32" if coarse else "float64")
+    if is_sparse(X):
+        precision = float(np.finfo(np.float64).eps)  # sums of few entries, in float64
+        shift, sums = sparse.mean_and_sums(rows, design.block(slice(0, X.shape[0])))
+    else:
+        shift = _pilot(rows)[0]
+        sums, _ = _pass(rows, design, shift, Products)
+    offset = sums[0, :] / weight if weight > 0 else sums[0, :]
+    mean = shift + offset
+    sums = sums - like(design.totals, sums)[:, None] * offset
+
+    def level_scatter(i: int, g: int) -> Scatter:
+        chosen = np.flatnonzero(rows.attributes[i].codes == g)  # type: ignore[union-attr]
+        group = Rows(take_rows(X, chosen), None if rows.weight is None else rows.weight[chosen])
+        centre = mean + sums[design.columns[i].start + g, :] / float(design.level_weights(i)[g])
+        return _form(RowScatter((group,), centre), dense)
+
+    return GroupMoments(
+        n_rows=X.shape[0],
+        weight=weight,
+        mean=mean,
+        scatter=_form(RowScatter((Rows(X, rows.weight),) if rows.n_rows else (), mean), dense),
+        attributes=design.read(sums, level_scatter if with_scatters else None),
+        precision=precision,
+    )
+
+
+def _form(scatter: RowScatter, dense: bool) -> Scatter:
+    return scatter.dense() if dense else scatter
+
+
+def _pass(
+    rows: Rows,
+    design: Design,
+    shift: Array | None,
+    kind: type[Products],
+) -> tuple[Array, Products]:
+    """Return ``H.T @ (X - shift)``, and the products of the shifted rows that `kind` collects."""
+    X = rows.empty
+    centre = None if shift is None else like(shift, X)
+
+    def work(blocks: Sequence[slice]) -> tuple[CrossProduct, Products]:
+        sums, products = CrossProduct((design.width, X.shape[1]), X), kind(X, design, shift)
+        with quiet_overflow():
+            for block, B in zip(blocks, arriving(rows, blocks), strict=True):
+                if centre is not None:
+                    B = B - centre
+                roots = design.roots(block)
+                if roots is not None:
+                    B = B * like(roots, X)
+                sums.add(like(design.block(block), X), B)
+                products.add(B, block)
+        return sums, products
+
+    if isinstance(rows, StreamedRows):
+        size = rows.rows_at_once
+    else:
+        # Adding a product to a d x d matrix costs as much as d rows of a copy.
+        size = max(rows_per_block(X), min(BLOCK_ROWS, X.shape[1]) if kind is not Products else 0)
+    blocks = list(row_blocks(rows.n_rows, size))
+    parts = share_blocks(work, blocks, d=X.shape[1]) if is_numpy(X) else [work(blocks)]
+    sums, products = parts[0]
+    for more_sums, more_products in parts[1:]:
+        sums.merge(more_sums)
+        products.merge(more_products)
+    return sums.total, products
+
+
+def _pilot(rows: Rows) -> tuple[Array, Array]:
+    """Return the mean and variance of a sample of rows spread over the data."""
+    xp = array_namespace(rows.empty)
+    if rows.n_rows == 0:
+        nothing = xp.zeros(rows.empty.shape[1], dtype=xp.float64, device=device(rows.empty))
+        return nothing, nothing
+    sample = float64(rows.block(slice(0, rows.n_rows, max(1, rows.n_rows // PILOT_ROWS))))
+    return xp.mean(sample, axis=0), xp.var(sample, axis=0)
+
+
+def _harmful(shift: Array, variance: Array, precision: float) -> bool:
+    """Tell whether subtracting the mean afterwards would cost more than about two digits."""
+    limit = 1.0 if is_single(precision) else 100.0
+    return bool(array_namespace(shift).any(shift * shift > limit * variance))

@@ -1,0 +1,370 @@
+"""First-order (and, on request, second-order) moments of one attribute's groups.
+
+Sums are about the mean of *all* rows, not about zero: with rows at 1e6 and group differences of
+1, that is where the digits are. They are linear in the data, so a new common mean moves them by
+``weight * shift`` and nothing is lost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .._numerics import Array, array_namespace, like, take_rows
+from ._scatter import Scatter, merge_scatters
+
+
+@dataclass(frozen=True)
+class LevelMoments:
+    """Moments of the levels of a categorical attribute.
+
+    Parameters
+    ----------
+    name, stratum
+        Which attribute, and the value of y it is tied to (None: all rows).
+    labels : tuple of length m
+        The levels.
+    count, weight : array of shape (m,)
+        Number of rows, and their total weight, in each level.
+    total : array of shape (m, d)
+        Sum of ``w (x - mean of all rows)`` over the rows of each level.
+    scatters : tuple of m scatters, or None
+        Scatter of each level about its own mean (None for an empty level); only when covariances
+        are to be matched, since it takes m d^2 numbers.
+    integral_floats, optional : bool
+        Whether the labels are few whole numbers, given as floats, which may turn out to be numeric;
+        and whether the attribute may have one level only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca import collect_moments
+    >>> X = np.array([[0.0, 1.0], [2.0, 1.0], [4.0, 4.0]])
+    >>> (sex,) = collect_moments(X, {"sex": ["f", "m", "m"]}).attributes
+    >>> sex.labels, sex.count
+    (('f', 'm'), array([1, 2]))
+    >>> rows, sizes = sex.contrasts()  # the weight of a level times its distance from the mean
+    >>> rows
+    array([[-2., -1.],
+           [ 2.,  1.]])
+    """
+
+    name: str
+    stratum: Any
+    labels: tuple[Any, ...]
+    count: np.ndarray
+    weight: np.ndarray
+    total: Array
+    scatters: tuple[Scatter | None, ...] | None = None
+    integral_floats: bool = False
+    optional: bool = False
+
+    def moved(self, shift: Array) -> LevelMoments:
+        """Return the same moments about another mean of all rows.
+
+        Parameters
+        ----------
+        shift : array of shape (d,)
+            How far the old mean lies beyond the new one.
+
+        Returns
+        -------
+        LevelMoments
+            With sums about the new mean.
+        """
+        return replace(self, total=self.total + like(self.weight, shift)[:, None] * shift)
+
+    def with_labels(self, labels: tuple[Any, ...]) -> LevelMoments:
+        """Return the moments for a longer list of labels; new ones are empty.
+
+        Parameters
+        ----------
+        labels : tuple
+            All labels of these moments, and others.
+
+        Returns
+        -------
+        LevelMoments
+            In the order of `labels`.
+        """
+        if labels == self.labels:
+            return self
+        xp, d = array_namespace(self.total), self.total.shape[1]
+        position = {label: i for i, label in enumerate(self.labels)}
+        found = np.array([position.get(label, -1) for label in labels])
+        padded = xp.concat([self.total, like(np.zeros((1, d)), self.total)], axis=0)
+        scatters = self.scatters
+        if scatters is not None:
+            scatters = tuple(None if i < 0 else scatters[i] for i in found)
+        return replace(
+            self,
+            labels=labels,
+            count=np.append(self.count, 0)[found],
+            weight=np.append(self.weight, 0.0)[found],
+            total=take_rows(padded, np.where(found < 0, len(self.labels), found)),
+            scatters=scatters,
+        )
+
+    def merged(self, other: LevelMoments, mean: Array) -> LevelMoments:
+        """Return the moments of the union of the rows; both are about its mean already.
+
+        Parameters
+        ----------
+        other : LevelMoments
+            Of other rows; labels are matched by value.
+        mean : array of shape (d,)
+            Mean of the union.
+
+        Returns
+        -------
+        LevelMoments
+            Labels of both, those of this one first.
+        """
+        labels = self.labels + tuple(v for v in other.labels if v not in set(self.labels))
+        a, b = self.with_labels(labels), other.with_labels(labels)
+        scatters = None
+        if a.scatters is not None and b.scatters is not None:
+            scatters = tuple(_merge_level(a, b, g, mean) for g in range(len(labels)))
+        return replace(
+            a,
+            count=a.count + b.count,
+            weight=a.weight + b.weight,
+            total=a.total + b.total,
+            scatters=scatters,
+            integral_floats=all(x.integral_floats for x in (self, other) if x.labels),
+        )
+
+    def rescaled(self, scale: Array) -> LevelMoments:
+        """Return the moments of the rows in other units.
+
+        Parameters
+        ----------
+        scale : array of shape (d,)
+            What each column is divided by.
+
+        Returns
+        -------
+        LevelMoments
+            Of the rows divided by `scale`.
+        """
+        scatters = self.scatters
+        if scatters is not None:
+            scatters = tuple(s and s.rescaled(scale) for s in scatters)
+        return replace(self, total=self.total / scale, scatters=scatters)
+
+    def compressed(self, B: Array) -> LevelMoments:
+        """Return the moments of the rows times a matrix.
+
+        Parameters
+        ----------
+        B : array of shape (d, s)
+            What the rows are multiplied with.
+
+        Returns
+        -------
+        LevelMoments
+            In s dimensions.
+        """
+        scatters = self.scatters
+        if scatters is not None:
+            scatters = tuple(s and s.compressed(B) for s in scatters)
+        return replace(self, total=self.total @ B, scatters=scatters)
+
+    def contrasts(self) -> tuple[Array, np.ndarray]:
+        """Return the rows that must vanish, ``W_g (mu_g - mu)``, and the size of their columns.
+
+        The size of a row is the norm of the centred indicator of its level, so row over size
+        over the spread of a feature is a correlation.
+        """
+        xp = array_namespace(self.total)
+        observed = self.weight.sum()
+        share = self.weight / observed if observed > 0 else self.weight
+        rows = self.total - like(share, self.total)[:, None] * xp.sum(self.total, axis=0)
+        return rows, np.sqrt(self.weight * np.clip(1.0 - share, 0.0, None))
+
+    def independent_contrasts(self) -> tuple[Array, np.ndarray]:
+        """Return the contrasts but that of the heaviest level, which the others imply.
+
+        Where nearly all the weight is in one level, its own contrast is what is left of a
+        cancellation.
+        """
+        rows, sizes = self.contrasts()
+        others = np.delete(np.arange(len(sizes)), np.argmax(self.weight))
+        return take_rows(rows, others), sizes[others]
+
+    def as_numeric(self) -> NumericMoments:
+        """Return the moments of the levels read as numbers; exact, since the labels are numbers."""
+        xp = array_namespace(self.total)
+        values = np.array([float(label) for label in self.labels])
+        weight = float(self.weight.sum())
+        mean = float(self.weight @ values) / weight if weight > 0 else 0.0
+        centred = values - mean
+        return NumericMoments(
+            name=self.name,
+            stratum=self.stratum,
+            count=int(self.count.sum()),
+            weight=weight,
+            value_mean=mean,
+            value_scatter=float(self.weight @ centred**2),
+            total=xp.sum(self.total, axis=0),
+            cross=like(centred, self.total) @ self.total,
+        )
+
+
+def _merge_level(a: LevelMoments, b: LevelMoments, g: int, mean: Array) -> Scatter | None:
+    assert a.scatters is not None
+    assert b.scatters is not None
+    of_a, of_b = a.scatters[g], b.scatters[g]
+    if of_a is None or of_b is None:
+        return of_b if of_a is None else of_a
+    weight_a, weight_b = float(a.weight[g]), float(b.weight[g])
+    total_a, total_b = a.total[g, :], b.total[g, :]
+    return merge_scatters(
+        of_a,
+        of_b,
+        mean=mean + (total_a + total_b) / (weight_a + weight_b),
+        gap=total_b / weight_b - total_a / weight_a,
+        weight_a=weight_a,
+        weight_b=weight_b,
+    )
+
+
+@dataclass(frozen=True)
+class NumericMoments:
+    """Moments of a numeric attribute over the rows where it is known.
+
+    Parameters
+    ----------
+    name, stratum
+        Which attribute, and the value of y it is tied to (None: all rows).
+    count, weight, value_mean, value_scatter
+        Number of rows, their weight, and the mean and sum of squares of the attribute's values.
+    total : array of shape (d,)
+        Sum of ``w (x - mean of all rows)``.
+    cross : array of shape (d,)
+        Sum of ``w (value - value_mean) x``; does not depend on where x is measured from.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca import collect_moments
+    >>> X = np.array([[0.0, 1.0], [2.0, 1.0], [4.0, 4.0]])
+    >>> (age,) = collect_moments(X, {"age": [20.5, 30.5, 45.0]}).attributes
+    >>> age.value_mean, age.is_constant
+    (32.0, False)
+    >>> age.cross
+    array([49., 39.])
+    """
+
+    name: str
+    stratum: Any
+    count: int
+    weight: float
+    value_mean: float
+    value_scatter: float
+    total: Array
+    cross: Array
+
+    def moved(self, shift: Array) -> NumericMoments:
+        """Return the same moments about another mean of all rows.
+
+        Parameters
+        ----------
+        shift : array of shape (d,)
+            How far the old mean lies beyond the new one.
+
+        Returns
+        -------
+        NumericMoments
+            With sums about the new mean.
+        """
+        return replace(self, total=self.total + self.weight * shift)
+
+    def merged(self, other: NumericMoments, mean: Array) -> NumericMoments:
+        """Return the moments of the union of the rows; both are about its mean already.
+
+        Parameters
+        ----------
+        other : NumericMoments
+            Of other rows.
+        mean : array of shape (d,)
+            Mean of the union; not needed, but levels need it.
+
+        Returns
+        -------
+        NumericMoments
+            Of all these rows.
+        """
+        weight = self.weight + other.weight
+        if self.weight == 0 or other.weight == 0:
+            return other if self.weight == 0 else self
+        # Chan, Golub & LeVeque (1983), for the variance of the values and their covariance with x
+        step = other.value_mean - self.value_mean
+        harmonic = self.weight * other.weight / weight
+        gap = other.total / other.weight - self.total / self.weight
+        return replace(
+            self,
+            count=self.count + other.count,
+            weight=weight,
+            value_mean=self.value_mean + step * other.weight / weight,
+            value_scatter=self.value_scatter + other.value_scatter + harmonic * step**2,
+            total=self.total + other.total,
+            cross=self.cross + other.cross + harmonic * step * gap,
+        )
+
+    def rescaled(self, scale: Array) -> NumericMoments:
+        """Return the moments of the rows in other units.
+
+        Parameters
+        ----------
+        scale : array of shape (d,)
+            What each column is divided by.
+
+        Returns
+        -------
+        NumericMoments
+            Of the rows divided by `scale`.
+        """
+        return replace(self, total=self.total / scale, cross=self.cross / scale)
+
+    def compressed(self, B: Array) -> NumericMoments:
+        """Return the moments of the rows times a matrix.
+
+        Parameters
+        ----------
+        B : array of shape (d, s)
+            What the rows are multiplied with.
+
+        Returns
+        -------
+        NumericMoments
+            In s dimensions.
+        """
+        return replace(self, total=self.total @ B, cross=self.cross @ B)
+
+    def contrasts(self) -> tuple[Array, np.ndarray]:
+        """Return the row that must vanish, the cross-moment, and the size of its column."""
+        return self.cross[None, :], np.sqrt([self.value_scatter])
+
+    def independent_contrasts(self) -> tuple[Array, np.ndarray]:
+        """Return the only contrast there is."""
+        return self.contrasts()
+
+    @property
+    def rounding(self) -> float:
+        """Correlation that the rounding of the values' mean can cause when batches are added."""
+        if self.value_scatter == 0:
+            return 0.0
+        spread = np.sqrt(self.value_scatter / self.weight)
+        return float(np.finfo(float).eps * abs(self.value_mean) / spread)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the values differ by no more than rounding."""
+        noise = 8 * np.finfo(float).eps * abs(self.value_mean)
+        return bool(self.value_scatter <= self.weight * noise**2)
+
+
+AttributeMoments = LevelMoments | NumericMoments

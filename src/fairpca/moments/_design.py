@@ -1,0 +1,170 @@
+"""The small matrix H through which attributes meet the rows, and the way back from H^T X."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from .._attributes import Levels, Numeric
+from .._numerics import Array, like
+from .._rows import Rows
+from ._attribute_moments import AttributeMoments, LevelMoments, NumericMoments
+from ._scatter import Scatter
+
+ScatterOfLevel = Callable[[int], Scatter | None]
+"""Takes the position of a level."""
+
+
+class Design:
+    """One column of ones, then the columns of each attribute.
+
+    A categorical attribute has an indicator column per level. A numeric attribute has its centred
+    values in units of their standard deviation, and the indicator of the rows where it is known.
+    So ``H.T @ X`` holds every first-order moment that any attribute needs.
+
+    Parameters
+    ----------
+    rows : Rows
+        Rows with weights and attributes.
+    dtype : dtype
+        Of the blocks of H.
+
+    Attributes
+    ----------
+    columns : list of slice
+        Columns of each attribute.
+    totals : array
+        Weighted sum of each column.
+    """
+
+    def __init__(self, rows: Rows, dtype: str) -> None:
+        self.rows = rows
+        self.dtype = np.dtype(dtype)
+        self.root_weight = None if rows.weight is None else np.sqrt(rows.weight)
+        self.columns: list[slice] = []
+        self._columns_of: list[_LevelColumns | _NumericColumns] = []
+        width = 1
+        for a in rows.attributes:
+            kind = _LevelColumns if isinstance(a, Levels) else _NumericColumns
+            columns = kind(a, rows.weight, self.dtype)  # type: ignore[arg-type]
+            self.columns.append(slice(width, width + columns.width))
+            self._columns_of.append(columns)
+            width += columns.width
+        self.width = width
+        self.totals = np.concatenate([[rows.total_weight], *(c.totals for c in self._columns_of)])
+
+    def block(self, block: slice) -> np.ndarray:
+        """Return H for a block of rows, times the roots of their weights."""
+        H = np.ones((block.stop - block.start, self.width), dtype=self.dtype)
+        for columns, position in zip(self._columns_of, self.columns, strict=True):
+            H[:, position] = columns.block(block)
+        if self.root_weight is not None:
+            H *= self.root_weight[block, None]
+        return H
+
+    def roots(self, block: slice) -> Array | None:
+        """Return the roots of the weights of a block of rows as a column; None for weights of 1."""
+        return None if self.root_weight is None else self.root_weight[block, None]
+
+    def rows_of_level(self, i: int, g: int, block: slice) -> Array:
+        """Return the positions, within a block, of the rows of level `g` of attribute `i`."""
+        levels = self.rows.attributes[i]
+        assert isinstance(levels, Levels)
+        return np.flatnonzero(levels.codes[block] == g)
+
+    def level_weights(self, i: int) -> np.ndarray:
+        """Return the total weight of each level of the categorical attribute `i`."""
+        return self.totals[self.columns[i]]
+
+    def read(
+        self, sums: Array, level_scatter: Callable[[int, int], Scatter | None] | None
+    ) -> tuple[AttributeMoments, ...]:
+        """Return the attributes' moments from ``H.T @ (X - mean)``."""
+        return tuple(
+            columns.read(
+                sums[position, :],
+                None if level_scatter is None else partial(level_scatter, i),
+            )
+            for i, (columns, position) in enumerate(
+                zip(self._columns_of, self.columns, strict=True)
+            )
+        )
+
+
+class _LevelColumns:
+    def __init__(self, attribute: Levels, weight: np.ndarray | None, dtype: np.dtype) -> None:
+        self.attribute = attribute
+        self.width = m = len(attribute.labels)
+        # The last row is zero: code -1 picks it. For many levels that table would be large.
+        self._eye = np.eye(m + 1, m, dtype=dtype) if m <= 64 else None
+        self._dtype = dtype
+        self.count = np.bincount(attribute.codes + 1, minlength=m + 1)[1:]
+        self.totals = (
+            self.count.astype(float)
+            if weight is None
+            else np.bincount(attribute.codes + 1, weights=weight, minlength=m + 1)[1:]
+        )
+
+    def block(self, block: slice) -> np.ndarray:
+        codes = self.attribute.codes[block]
+        if self._eye is not None:
+            indicators: np.ndarray = self._eye[codes]
+            return indicators
+        compared: np.ndarray = (codes[:, None] == np.arange(self.width)).astype(self._dtype)
+        return compared
+
+    def read(self, sums: Array, level_scatter: ScatterOfLevel | None) -> LevelMoments:
+        a = self.attribute
+        scatters = None
+        if level_scatter is not None:
+            scatters = tuple(level_scatter(g) if self.count[g] else None for g in range(self.width))
+        return LevelMoments(
+            name=a.name,
+            stratum=a.stratum,
+            labels=a.labels,
+            count=self.count,
+            weight=self.totals,
+            total=sums,
+            scatters=scatters,
+            integral_floats=a.integral_floats,
+            optional=a.optional,
+        )
+
+
+class _NumericColumns:
+    width = 2
+
+    def __init__(self, attribute: Numeric, weight: np.ndarray | None, dtype: np.dtype) -> None:
+        self.attribute = attribute
+        known = ~attribute.missing
+        w = known.astype(float) if weight is None else np.where(known, weight, 0.0)
+        self.count = int(known.sum())
+        self.weight = float(w.sum())
+        values = np.where(known, attribute.values, 0.0)
+        self.mean = float(w @ values) / self.weight if self.weight > 0 else 0.0
+        # The rounding of the mean counts where values lie far from zero.
+        centred = np.where(known, values - self.mean, 0.0)
+        self.rounded_off = float(w @ centred) / self.weight if self.weight > 0 else 0.0
+        self.squares = float(w @ (centred - self.rounded_off) ** 2)
+        self.unit = np.sqrt(self.squares / self.weight) if self.squares > 0 else 1.0
+        self.totals = np.array([0.0, self.weight])
+
+    def block(self, block: slice) -> np.ndarray:
+        values = self.attribute.values[block]
+        known = ~np.isnan(values)
+        centred = (values - self.mean) - self.rounded_off
+        return np.column_stack([np.where(known, centred / self.unit, 0.0), known])
+
+    def read(self, sums: Array, level_scatter: ScatterOfLevel | None) -> NumericMoments:
+        return NumericMoments(
+            name=self.attribute.name,
+            stratum=self.attribute.stratum,
+            count=self.count,
+            weight=self.weight,
+            value_mean=self.mean,
+            value_scatter=self.squares,
+            total=sums[1, :],
+            cross=sums[0, :] * like(self.unit, sums),
+        )

@@ -1,0 +1,305 @@
+"""The waist of the hourglass: all that a linear method needs to know about the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .._attributes import FEW_INTEGRAL_VALUES
+from .._numerics import Array, array_namespace
+from .._rows import BLOCK_ROWS
+from ..errors import UsageError
+from ._attribute_moments import AttributeMoments, LevelMoments, NumericMoments
+from ._places import moments_at
+from ._scatter import DenseScatter, Scatter, merge_scatters
+from ._undecided import settled_attributes
+
+
+@dataclass(frozen=True)
+class GroupMoments:
+    """Weight, mean and scatter of the rows, and the moments of their groups.
+
+    Moments of disjoint sets of rows add up with ``+``, so batches, files and machines can be
+    reduced in any order. Levels are matched by label: a batch need not have seen them all.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows.
+    weight : float
+        Their total weight.
+    mean : array of shape (d,)
+        Weighted mean row.
+    scatter : DenseScatter or RowScatter
+        Sum of ``w (x - mean)(x - mean)^T``. It is never divided by n: a covariance is a way to
+        read the scatter, not a thing to store.
+    attributes : tuple of LevelMoments or NumericMoments
+        One entry per attribute and stratum.
+    precision : float
+        Rounding unit of the coarsest numbers the rows came in.
+
+    See Also
+    --------
+    collect_moments : What makes them of rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca import collect_moments
+    >>> X = np.array([[0.0, 1.0], [2.0, 1.0], [4.0, 4.0]])
+    >>> first = collect_moments(X[:2], sensitive_features=["a", "b"])
+    >>> both = first + collect_moments(X[2:], sensitive_features=["b"])
+    >>> both.mean
+    array([2., 2.])
+    >>> both.scatter.dense().matrix
+    array([[8., 6.],
+           [6., 6.]])
+    """
+
+    n_rows: int
+    weight: float
+    mean: Array
+    scatter: Scatter
+    attributes: tuple[AttributeMoments, ...]
+    precision: float
+
+    @property
+    def n_features(self) -> int:
+        """Number of features d."""
+        return int(self.mean.shape[0])
+
+    @property
+    def degrees_of_freedom(self) -> float:
+        """Divide a scatter by this to get an unbiased variance; n - 1 for unit weights."""
+        return self.weight * (1.0 - 1.0 / self.n_rows) if self.n_rows > 1 else self.weight
+
+    def __add__(self, other: GroupMoments) -> GroupMoments:
+        if not isinstance(other, GroupMoments):
+            return NotImplemented
+        if self.n_features != other.n_features:
+            raise UsageError(
+                f"Moments of {self.n_features} features cannot be added to moments of "
+                f"{other.n_features}: they describe rows of different length. Collect both from "
+                f"the same columns."
+            )
+        self, other = settled(self, other), settled(other, self)
+        _check_same_attributes(self, other)
+        other = moments_at(other, self.mean)
+        weight = self.weight + other.weight
+        share = other.weight / weight if weight > 0 else 0.0
+        gap = other.mean - self.mean
+        mean = self.mean + share * gap
+        mine = [a.moved(-share * gap) for a in self.attributes]
+        theirs = [a.moved((1.0 - share) * gap) for a in other.attributes]
+        scatter = merge_scatters(
+            self.scatter,
+            other.scatter,
+            mean=mean,
+            gap=gap,
+            weight_a=self.weight,
+            weight_b=other.weight,
+        )
+        return GroupMoments(
+            n_rows=self.n_rows + other.n_rows,
+            weight=weight,
+            mean=mean,
+            scatter=scatter,
+            attributes=_merge_attributes(mine, theirs, mean),
+            precision=max(self.precision, other.precision),
+        )
+
+    def __radd__(self, other: object) -> GroupMoments:
+        return self if other == 0 else NotImplemented  # so that sum() works
+
+    def rescaled(self, scale: Array) -> GroupMoments:
+        """Return the moments of the rows divided by `scale`.
+
+        Parameters
+        ----------
+        scale : array of shape (d,)
+            What each column is divided by.
+
+        Returns
+        -------
+        GroupMoments
+            Of the rows in other units.
+        """
+        return replace(
+            self,
+            mean=self.mean / scale,
+            scatter=self.scatter.rescaled(scale),
+            attributes=tuple(a.rescaled(scale) for a in self.attributes),
+        )
+
+    def compressed(self, B: Array) -> GroupMoments:
+        """Return the moments of the rows times `B` of shape (d, s): B^T S B and so on.
+
+        Parameters
+        ----------
+        B : array of shape (d, s)
+            What the rows are multiplied with.
+
+        Returns
+        -------
+        GroupMoments
+            In s dimensions.
+        """
+        return replace(
+            self,
+            mean=self.mean @ B,
+            scatter=self.scatter.compressed(B),
+            attributes=tuple(a.compressed(B) for a in self.attributes),
+        )
+
+    def about_the_origin(self) -> GroupMoments:
+        """Return moments whose scatter is ``sum w x x^T``; group differences are the same."""
+        square = self.weight * self.mean[:, None] * self.mean
+        scatter = DenseScatter(self.scatter.dense().matrix + square)
+        zero = array_namespace(self.mean).zeros_like(self.mean)
+        return replace(self, mean=zero, scatter=scatter)
+
+    def contrasts(self) -> tuple[Array, np.ndarray]:
+        """Return independent constraint rows of all attributes, and the size of each row.
+
+        Row over size over the norm of a centred feature is a correlation: a number without
+        units, in which rounding errors of all attributes and features compare.
+        """
+        pairs = [a.independent_contrasts() for a in self.attributes]
+        xp = array_namespace(self.mean)
+        rows = xp.concat([rows for rows, _ in pairs], axis=0)
+        # A constant far from zero has contrasts of rounding, and no spread to compare them with.
+        rows = xp.where(self.varies, rows, xp.zeros_like(rows))
+        return rows, np.concatenate([sizes for _, sizes in pairs])
+
+    @property
+    def varies(self) -> Array:
+        """Mask of the features that vary by more than rounding of their mean explains."""
+        noise = 32.0 * float(np.finfo(float).eps) * self.mean
+        return self.scatter.diagonal > self.weight * noise * noise
+
+    @property
+    def spread(self) -> Array:
+        """Norm of each centred feature; 1 for a constant one."""
+        xp = array_namespace(self.mean)
+        squares = self.scatter.diagonal
+        return xp.sqrt(xp.where(self.varies, squares, xp.ones_like(squares)))
+
+    @property
+    def rounding(self) -> float:
+        """Size of rounding errors in a correlation computed from these moments.
+
+        Summing a block of b rows leaves errors of about eps sqrt(b) of the sum of squares; those
+        of many blocks average out.
+        """
+        n = max(self.n_rows, 1)
+        within_blocks = self.precision * np.sqrt(min(n, BLOCK_ROWS) / n)
+        return float(16.0 * (within_blocks + np.finfo(float).eps))
+
+
+def settled(moments: GroupMoments, others: GroupMoments) -> GroupMoments:
+    """Return moments in which attributes that were missing in every row are as in the others."""
+    attributes = settled_attributes(moments.attributes, {a.name for a in others.attributes})
+    return moments if attributes is None else replace(moments, attributes=attributes)
+
+
+def _check_same_attributes(a: GroupMoments, b: GroupMoments) -> None:
+    names = [list(dict.fromkeys(x.name for x in m.attributes)) for m in (a, b)]
+    if set(names[0]) != set(names[1]):
+        raise UsageError(
+            f"Moments of the attributes {names[0]} cannot be added to moments of {names[1]}: rows "
+            f"of one would belong to no group of the other. Name the attributes alike in all "
+            f"batches, and declare their kinds in sensitive_kinds if they differ."
+        )
+
+
+def _merge_attributes(
+    mine: Iterable[AttributeMoments], theirs: Iterable[AttributeMoments], mean: Array
+) -> tuple[AttributeMoments, ...]:
+    merged: dict[tuple[str, Any], AttributeMoments] = {(a.name, a.stratum): a for a in mine}
+    for b in theirs:
+        a = merged.get((b.name, b.stratum))
+        merged[b.name, b.stratum] = b if a is None else _merge_pair(a, b, mean)
+    return _agree_across_strata(list(merged.values()))
+
+
+def _merge_pair(a: AttributeMoments, b: AttributeMoments, mean: Array) -> AttributeMoments:
+    if isinstance(a, LevelMoments) and isinstance(b, LevelMoments):
+        return a.merged(b, mean)
+    return _to_numeric(a).merged(_to_numeric(b), mean)
+
+
+def _to_numeric(a: AttributeMoments) -> NumericMoments:
+    if isinstance(a, NumericMoments):
+        return a
+    if not a.integral_floats:
+        raise UsageError(
+            f"The sensitive attribute {a.name!r} is numeric in one batch and has the levels "
+            f"{list(a.labels)[:5]} in another, so the two cannot be added. Declare it "
+            f"'categorical' or 'numeric' in sensitive_kinds."
+        )
+    return a.as_numeric()
+
+
+def _agree_across_strata(attributes: list[AttributeMoments]) -> tuple[AttributeMoments, ...]:
+    """Give the strata of one attribute the same kind and the same labels.
+
+    A column of floats is numeric as soon as one of its values, in any batch or stratum, is not
+    one of few integers; and a level seen in one stratum is a level of all of them.
+    """
+    by_name: dict[str, list[AttributeMoments]] = {}
+    for a in attributes:
+        by_name.setdefault(a.name, []).append(a)
+    agreed: dict[str, tuple[Any, ...] | None] = {}
+    for name, strata in by_name.items():
+        levels = [a for a in strata if isinstance(a, LevelMoments)]
+        labels = tuple(dict.fromkeys(label for a in levels for label in a.labels))
+        floats = any(a.integral_floats for a in levels)
+        too_many = floats and len(labels) > FEW_INTEGRAL_VALUES
+        agreed[name] = None if len(levels) < len(strata) or too_many else labels
+    return tuple(_agreeing(a, agreed[a.name]) for a in attributes)
+
+
+def _agreeing(a: AttributeMoments, labels: tuple[Any, ...] | None) -> AttributeMoments:
+    if labels is None:
+        return _to_numeric(a)
+    assert isinstance(a, LevelMoments)
+    return a.with_labels(labels)
+
+
+def common_unit(moments: GroupMoments) -> float:
+    """Return a power of two to divide features by whose powers leave the range of numbers.
+
+    Dividing by a power of two changes no digit. It is 1 for features of an ordinary size.
+    """
+    largest = float(array_namespace(moments.mean).max(moments.scatter.diagonal))
+    size = (largest / moments.weight) ** 0.5 if largest > 0 and moments.weight > 0 else 1.0
+    return 1.0 if 1e-20 < size < 1e20 else 2.0 ** round(np.log2(size))
+
+
+def standard_deviations(moments: GroupMoments) -> Array:
+    """Return the standard deviation (divisor n) of each feature, 1 where it is constant.
+
+    Parameters
+    ----------
+    moments : GroupMoments
+        Moments of rows in d dimensions.
+
+    Returns
+    -------
+    array of shape (d,)
+        What ``FairPCA(scale=True)`` divides the features by.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca import collect_moments
+    >>> from fairpca.moments import standard_deviations
+    >>> standard_deviations(collect_moments(np.array([[0.0, 5.0], [4.0, 5.0]]), ["a", "b"]))
+    array([2., 1.])
+    """
+    xp = array_namespace(moments.mean)
+    variance = moments.scatter.diagonal / moments.weight
+    return xp.sqrt(xp.where(moments.varies, variance, xp.ones_like(variance)))

@@ -1,0 +1,189 @@
+"""The moments of files, in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..errors import MissingTargetError, UsageError
+from ..estimators import collect_moments
+from ..moments import GroupMoments
+from ._csv_rows import CSVRows
+from ._parquet_rows import ParquetRows
+from ._paths import Paths
+
+
+def moments_from_parquet(
+    paths: Paths,
+    sensitive: str | Iterable[str],
+    *,
+    features: Iterable[str] | None = None,
+    target: str | None = None,
+    weight: str | None = None,
+    criterion: str = "demographic_parity",
+    pos_label: Any = 1,
+    with_scatters: bool = False,
+    sensitive_kinds: Mapping[Any, str] | None = None,
+    intersectional: bool = False,
+    missing_sensitive: str = "error",
+    device: Any = None,
+    **reading: Any,
+) -> GroupMoments:
+    """Return the moments of Parquet files of any size, in bounded memory.
+
+    Parameters
+    ----------
+    paths, sensitive, features, target, weight
+        Which files, and which columns: see `fairpca.ParquetRows`.
+    criterion, pos_label, with_scatters, sensitive_kinds, intersectional, missing_sensitive, device
+        As in `fairpca.collect_moments`.
+    **reading
+        ``ignore, n_jobs, checkpoint, checkpoint_seconds, progress, batch_rows, dtype`` as in
+        `fairpca.ParquetRows`.
+
+    Returns
+    -------
+    GroupMoments
+        Fit from it with ``FairPCA(...).fit_moments(moments)``; add it to the moments of others.
+
+    Raises
+    ------
+    MissingTargetError
+        If the criterion needs labels, and there are none, or no positive one in all files.
+    ValueError
+        If no row of all files counts. Where some files may be without, use
+        `fairpca.collect_moments`.
+
+    See Also
+    --------
+    ParquetRows : The same files, for `fit`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> from fairpca import moments_from_parquet
+    >>> file = f"{tempfile.mkdtemp()}/people.parquet"
+    >>> people = pd.DataFrame({"age": [30, 40, 50], "size": [1.7, 1.8, 1.6], "sex": list("fmf")})
+    >>> people.to_parquet(file)
+    >>> moments_from_parquet(file, "sex").attributes[0].weight
+    array([2., 1.])
+    """
+    _check_target(criterion, target)
+    rows = ParquetRows(
+        paths, sensitive=sensitive, features=features, target=target, weight=weight, **reading
+    )
+    moments = collect_moments(
+        rows,
+        None,
+        criterion=criterion,
+        pos_label=pos_label,
+        with_scatters=with_scatters,
+        sensitive_kinds=sensitive_kinds,
+        intersectional=intersectional,
+        missing_sensitive=missing_sensitive,
+        device=device,
+    )
+    _check_some_rows(moments, criterion, pos_label, target, weight)
+    return moments
+
+
+def moments_from_csv(
+    paths: Paths,
+    sensitive: str | Iterable[str],
+    *,
+    features: Iterable[str] | None = None,
+    target: str | None = None,
+    weight: str | None = None,
+    criterion: str = "demographic_parity",
+    pos_label: Any = 1,
+    with_scatters: bool = False,
+    sensitive_kinds: Mapping[Any, str] | None = None,
+    intersectional: bool = False,
+    missing_sensitive: str = "error",
+    device: Any = None,
+    **reading: Any,
+) -> GroupMoments:
+    r"""Return the moments of text files of any size, in bounded memory.
+
+    Parameters
+    ----------
+    paths, sensitive, features, target, weight
+        Which files, and which columns: see `fairpca.CSVRows`.
+    criterion, pos_label, with_scatters, sensitive_kinds, intersectional, missing_sensitive, device
+        As in `fairpca.collect_moments`.
+    **reading
+        ``ignore, n_jobs, checkpoint, checkpoint_seconds, progress, batch_rows, dtype, columns,
+        header, skip_lines`` as in `fairpca.CSVRows`.
+
+    Returns
+    -------
+    GroupMoments
+        Fit from it with ``FairPCA(...).fit_moments(moments)``; add it to the moments of others.
+
+    Raises
+    ------
+    MissingTargetError
+        If the criterion needs labels, and there are none, or no positive one in all files.
+    ValueError
+        If no row of all files counts. Where some files may be without, use
+        `fairpca.collect_moments`.
+
+    See Also
+    --------
+    CSVRows : The same files, for `fit`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from fairpca import moments_from_csv
+    >>> file = Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = file.write_text("age,size,sex\n30,1.7,f\n40,1.8,m\n50,1.6,f\n")
+    >>> moments_from_csv(file, "sex").attributes[0].weight
+    array([2., 1.])
+    """
+    _check_target(criterion, target)
+    rows = CSVRows(
+        paths, sensitive=sensitive, features=features, target=target, weight=weight, **reading
+    )
+    moments = collect_moments(
+        rows,
+        None,
+        criterion=criterion,
+        pos_label=pos_label,
+        with_scatters=with_scatters,
+        sensitive_kinds=sensitive_kinds,
+        intersectional=intersectional,
+        missing_sensitive=missing_sensitive,
+        device=device,
+    )
+    _check_some_rows(moments, criterion, pos_label, target, weight)
+    return moments
+
+
+def _check_target(criterion: str, target: str | None) -> None:
+    if criterion != "demographic_parity" and target is None:
+        raise MissingTargetError(
+            f"criterion={criterion!r} compares rows with the same label, but target names no "
+            f"column. Name it, or use criterion='demographic_parity'."
+        )
+
+
+def _check_some_rows(
+    moments: GroupMoments, criterion: str, pos_label: Any, target: str | None, weight: str | None
+) -> None:
+    if moments.n_rows:
+        return
+    weighted = "" if weight is None else f" and a positive weight '{weight}'"
+    if criterion == "equal_opportunity":
+        raise MissingTargetError(
+            f"criterion='equal_opportunity' uses the rows with y == pos_label, but no row has "
+            f"{target} == {pos_label!r}{weighted}. Set pos_label to a label that occurs."
+        )
+    if weight is not None:
+        raise UsageError(
+            f"All entries of '{weight}' are zero, so no row counts. Give some rows a positive "
+            f"weight."
+        )
+    raise UsageError("No row of the files counts. Pass rows whose sensitive attributes are known.")

@@ -1,0 +1,120 @@
+"""The paper's Figure 1: groups with equal means and unequal covariances, seen by two components."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..datasets import make_covariance_mixture
+from ..estimators import FairPCA
+from ..metrics import covariance_gap, explained_variance_ratio, leakage
+from ._canvas import paper_figure
+from ._experiment import Experiment, Result, Settings, Summary, Task
+from ._groups import group_legend, numbers_below, scatter_groups
+from ._panels import headed, note
+from ._summaries import summarize_draws
+
+K, DIRECTIONS = 2, 5
+DATASET = "covariance mixture"
+PROBES = ("linear", "boosting")
+METHODS: dict[str, dict[str, Any]] = {
+    "Fair PCA": {},
+    f"Fair PCA-S (l = {DIRECTIONS})": {
+        "match": "covariances",
+        "covariance_method": "spectral",
+        "covariance_directions": DIRECTIONS,
+    },
+    "Fair PCA (exact)": {"match": "covariances"},
+}
+FINDINGS = {
+    "Fair PCA": "equal means",
+    f"Fair PCA-S (l = {DIRECTIONS})": "covariances nearly equal",
+    "Fair PCA (exact)": "covariances equal",
+}
+
+
+def fitted(method: str, draw: int) -> tuple[FairPCA, np.ndarray, np.ndarray]:
+    """Fit a method to one sample; return it with the rows and groups of another sample."""
+    X, z = make_covariance_mixture(random_state=2 * draw)
+    X_new, z_new = make_covariance_mixture(random_state=2 * draw + 1)
+    return FairPCA(K, **METHODS[method]).fit(X, sensitive_features=z), X_new, z_new
+
+
+def measure(method: str, draw: int) -> dict[str, float]:
+    """Return what a representation of new rows keeps, and what it gives away."""
+    fair, X_new, z_new = fitted(method, draw)
+    T = fair.transform(X_new)
+    values = {
+        "explained_variance_pct": 100 * explained_variance_ratio(X_new, fair.components_),
+        "covariance_gap": covariance_gap(T, z_new),
+    }
+    for probe in PROBES:
+        # Chance is known here, so that permutations would only cost time.
+        result = leakage(T, z_new, probe=probe, n_permutations=1, random_state=draw)
+        values[f"{probe}_probe_auc"] = result.auc
+    return values
+
+
+def _tasks(settings: Settings) -> list[Task]:
+    return [
+        Task(
+            key={"dataset": DATASET, "k": K, "method": method, "draw": draw},
+            run=measure,
+            arguments={"method": method, "draw": draw},
+        )
+        for draw in range(2 if settings.quick else 10)
+        for method in METHODS
+    ]
+
+
+def _summarize(results: Sequence[Result]) -> list[Summary]:
+    return summarize_draws(results)
+
+
+def draw(results: Sequence[Result], settings: Settings) -> Any:
+    """Draw the first sample, and the means over all samples below it."""
+    means = {(row.method, row.metric): row for row in _summarize(results)}
+    n_draws = len({result.key["draw"] for result in results})
+    with paper_figure(6.75, 3.6) as figure:
+        panels = figure.subplots(1, len(METHODS))
+        for axes, method in zip(panels, METHODS, strict=True):
+            fair, X_new, z_new = fitted(method, draw=0)
+            scatter_groups(axes, fair.transform(X_new), z_new)
+            headed(axes, method, FINDINGS[method])
+            axes.set_xlabel("component 1")
+            numbers = {
+                "variance kept": _written(means.get((method, "explained_variance_pct")), "{:.0f} %")
+            }
+            for probe in PROBES:
+                row = means.get((method, f"{probe}_probe_auc"))
+                numbers[f"{probe} probe, AUC"] = _written(row, "{:.2f}", spread=True)
+            numbers_below(axes, numbers, label=axes is panels[0])
+        panels[0].set_ylabel("component 2")
+        group_legend(panels[0], {0: "group 0", 1: "group 1"})
+        note(
+            figure,
+            f"Two Gaussians in ten dimensions, reduced to two. Fitted to 1,000 rows, drawn and "
+            f"measured on 1,000 others:\nmeans and standard deviations over {n_draws} such samples;"
+            f" AUC 0.5 is guessing. Ellipses: two standard deviations.\nScales differ: whatever is "
+            f"large here tells the groups apart, so hiding them leaves little variance.",
+        )
+    return figure
+
+
+def _written(row: Summary | None, form: str, *, spread: bool = False) -> str:
+    if row is None:
+        return "–"
+    return form.format(row.mean) + (f" ± {form.format(row.std)}" if spread else "")
+
+
+EXPERIMENTS = (
+    Experiment(
+        name="figure-covariance",
+        title="Figure 1: what equal covariances hide that equal means do not",
+        tasks=_tasks,
+        summarize=_summarize,
+        draw=draw,
+    ),
+)

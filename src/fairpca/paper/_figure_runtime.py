@@ -1,0 +1,183 @@
+"""The paper's Figure 3 and Appendix C.3: running time against the dimensions d and k."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from ._canvas import paper_figure
+from ._curves import TimedFits, timing_curves
+from ._experiment import Experiment, Result, Settings, Summary, Task
+from ._figure_methods import SHOWN
+from ._panels import method_legend, note
+from ._runtime_measures import D_OF_APPENDIX, K_OF_FIGURE_3, time_at_d, time_at_k
+from ._style import in_order
+
+DATASET = "two gaussians"
+SMALL_D, LARGE_D = range(20, 101, 10), range(100, 801, 100)
+EVERY_K = (2, 5, 10, 15, 20, 30, 40, 50)
+QUICK_D, QUICK_K = (20, 60, 100, 300), (5, 50)
+LIMIT, BUDGET, REPEATS = 30.0, 5.0, 10
+QUICK_LIMIT, QUICK_BUDGET, QUICK_REPEATS = 1.0, 0.5, 2
+PAPER_SECONDS = {
+    ("FPCA", "d", 100): 2000.0,
+    ("RLACE", "d", 100): 20.0,
+    ("RLACE", "d", 800): 260.0,
+    ("MbF-PCA", "d", 100): 1.3,
+    ("MbF-PCA", "d", 800): 43.0,
+    ("INLP", "d", 100): 0.8,
+    ("INLP", "d", 800): 1270.0,
+    ("MbF-PCA", "k", 50): 290.0,
+}
+"""By family, axis and position: what the text of the paper says, "about", of another machine."""
+
+
+def _tasks_over_d(settings: Settings) -> list[Task]:
+    dimensions = QUICK_D if settings.quick else sorted({*SMALL_D, *LARGE_D})
+    return [
+        Task(
+            key={"dataset": DATASET, "k": K_OF_FIGURE_3, "method": method, "parameter": d},
+            run=time_at_d,
+            arguments={"method": method, "d": d, **_patience(settings)},
+        )
+        for method in SHOWN
+        for d in dimensions  # ascending, so that a method that is too slow ends early
+    ]
+
+
+def _tasks_over_k(settings: Settings) -> list[Task]:
+    return [
+        Task(
+            key={"dataset": DATASET, "k": k, "method": method, "parameter": k},
+            run=time_at_k,
+            arguments={"method": method, "k": k, **_patience(settings)},
+        )
+        for method in SHOWN
+        for k in (QUICK_K if settings.quick else EVERY_K)
+    ]
+
+
+def _patience(settings: Settings) -> dict[str, Any]:
+    if settings.quick:
+        return {"limit": QUICK_LIMIT, "budget": QUICK_BUDGET, "repeats": QUICK_REPEATS}
+    return {"limit": LIMIT, "budget": BUDGET, "repeats": REPEATS}
+
+
+def _summarize(results: Sequence[Result], *, axis: str) -> list[Summary]:
+    """Return seconds where fits ended, and the limit where one was stopped."""
+    rows = []
+    for result in results:
+        key, values = result.key, result.values
+        timing = _timing(values)
+        if timing is None:
+            continue
+        rows.append(
+            Summary(
+                dataset=str(key["dataset"]),
+                k=int(key["k"]),
+                method=str(key["method"]),
+                metric="seconds_stopped_after" if timing.stopped else "seconds",
+                mean=timing.seconds if timing.stopped else values["seconds"],
+                std=0.0 if timing.stopped else values["seconds_std"],
+                paper_mean=None
+                if timing.stopped
+                else _printed(str(key["method"]), axis, int(key["parameter"])),
+                parameter=float(key["parameter"]),
+            )
+        )
+    return rows
+
+
+def _timing(values: Mapping[str, float]) -> TimedFits | None:
+    """Return None where nothing was tried, or the method has no answer."""
+    if values["tried"] == 0 or (values["fits"] == 0 and values["stopped"] == 0):
+        return None
+    if values["stopped"] > 0:
+        return TimedFits(values["limit"], stopped=True)
+    return TimedFits(values["seconds_median"], values["seconds_low"], values["seconds_high"])
+
+
+def _printed(method: str, axis: str, position: int) -> float | None:
+    return PAPER_SECONDS.get((method.split(" (")[0], axis, position))
+
+
+def _timings(
+    results: Iterable[Result], positions: Iterable[int]
+) -> dict[str, dict[float, TimedFits]]:
+    """Arrange the times of these positions by method and position."""
+    wanted = set(positions)
+    timings: dict[str, dict[float, TimedFits]] = {}
+    for result in results:
+        timing, position = _timing(result.values), int(result.key["parameter"])
+        if timing is not None and position in wanted:
+            timings.setdefault(str(result.key["method"]), {})[position] = timing
+    return timings
+
+
+def _limit(results: Sequence[Result]) -> float:
+    return max((r.values["limit"] for r in results if r.values["tried"] > 0), default=LIMIT)
+
+
+def draw_over_d(results: Sequence[Result], settings: Settings) -> Any:
+    """Draw running times for small dimensions, and for large ones."""
+    methods = in_order({str(result.key["method"]) for result in results})
+    tried = {int(result.key["parameter"]) for result in results}
+    with paper_figure(7.6, 4.3) as figure:
+        panels = figure.subplots(1, 2, sharey=True)
+        for axes, positions in zip(panels, (SMALL_D, LARGE_D), strict=True):
+            within = {d for d in tried if positions[0] <= d <= positions[-1]}
+            shown = _timings(results, within)
+            if positions is LARGE_D:  # methods that end in the panel before are not drawn twice
+                shown = {name: at for name, at in shown.items() if not at[min(at)].stopped}
+            timing_curves(axes, shown, methods, _limit(results))
+            first, last = min(within, default=positions[0]), max(within, default=positions[-1])
+            axes.set_title(f"d from {first} to {last}", loc="left", weight="bold")
+            axes.set_xlabel("dimension d")
+        panels[0].set_ylabel("running time of a fit (seconds)")
+        method_legend(figure, methods, columns=4)
+        ends = "larger d are not tried then."
+        note(figure, _caption(results, f"k = {K_OF_FIGURE_3} components", ends))
+    return figure
+
+
+def draw_over_k(results: Sequence[Result], settings: Settings) -> Any:
+    """Draw running times against the number of components."""
+    methods = in_order({str(result.key["method"]) for result in results})
+    with paper_figure(6.2, 4.4) as figure:
+        axes = figure.subplots()
+        timing_curves(axes, _timings(results, EVERY_K), methods, _limit(results))
+        axes.set(xlabel="number of components k", ylabel="running time of a fit (seconds)")
+        method_legend(figure, methods, columns=4)
+        ends = "no marker: no solution with so many components."
+        note(figure, _caption(results, f"d = {D_OF_APPENDIX} features", ends))
+    return figure
+
+
+def _caption(results: Sequence[Result], fixed: str, ends: str) -> str:
+    fits = max((int(r.values["fits"]) for r in results if r.values["tried"] > 0), default=0)
+    return (
+        f"Two Gaussians of 168 rows each, {fixed}: medians and quartiles of up to "
+        f"{fits} fits,\neach to new data. All methods as implemented in this package; solid: its "
+        f"own.\nArrows: a fit was stopped after {_limit(results):g} s; {ends}"
+    )
+
+
+EXPERIMENTS = (
+    Experiment(
+        name="figure-runtime-d",
+        title="Figure 3: running time against the dimension of the data",
+        tasks=_tasks_over_d,
+        summarize=partial(_summarize, axis="d"),
+        draw=draw_over_d,
+        timed=True,
+    ),
+    Experiment(
+        name="figure-runtime-k",
+        title="Appendix C.3: running time against the number of components",
+        tasks=_tasks_over_k,
+        summarize=partial(_summarize, axis="k"),
+        draw=draw_over_k,
+        timed=True,
+    ),
+)

@@ -1,0 +1,198 @@
+"""One look for all figures: a method has the same colour and marker wherever it appears."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+# Colours of Okabe and Ito (2008), told apart by colour-blind readers.
+BLACK, GREY = "#222222", "#8C8C8C"
+BLUE, SKY, GREEN = "#0072B2", "#56B4E9", "#009E73"
+ORANGE, VERMILLION, PURPLE = "#E69F00", "#D55E00", "#CC79A7"
+INDIGO = "#44318D"
+
+INK, FAINT, HAIR = "#222222", "#666666", "#D9D9D9"
+"""Text, secondary text, and lines that should not be seen first."""
+
+GROUPS = (BLUE, VERMILLION)
+"""Colours of two groups of people; these figures show no methods by colour."""
+
+RC: dict[Any, Any] = {
+    "font.size": 9.0,
+    "axes.titlesize": 10.0,
+    "axes.labelsize": 9.0,
+    "xtick.labelsize": 8.5,
+    "ytick.labelsize": 8.5,
+    "legend.fontsize": 8.5,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": FAINT,
+    "xtick.color": FAINT,
+    "ytick.color": FAINT,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "axes.linewidth": 0.7,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "grid.color": HAIR,
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "mathtext.default": "regular",
+    "pdf.fonttype": 42,  # text in PDF files stays text
+}
+
+
+@dataclass(frozen=True)
+class MethodStyle:
+    """How a method is drawn.
+
+    Parameters
+    ----------
+    colour : str
+        One per family; settings of the same method differ in marker and line.
+    marker : str
+        Marker in matplotlib's spelling.
+    line : str
+        Solid for the methods of this package, broken for others.
+    filled : bool
+        Whether the marker, or the box, is filled.
+    ours : bool
+        Whether to draw it in front and heavier.
+
+    Examples
+    --------
+    >>> from fairpca.paper import MethodStyle
+    >>> mine = MethodStyle("#0072B2", "o", line="-", ours=True)
+    >>> mine.width, mine.order, mine.face
+    (2.0, 3, '#73b1d5')
+    """
+
+    colour: str
+    marker: str
+    line: str = "--"
+    filled: bool = True
+    ours: bool = False
+
+    @property
+    def face(self) -> str:
+        """Colour of the inside of boxes, light enough to see the median on it."""
+        return tint(self.colour, (0.55 if self.ours else 0.35) if self.filled else 0.0)
+
+    @property
+    def width(self) -> float:
+        """Width of the line in points."""
+        return 2.0 if self.ours else 1.2
+
+    @property
+    def order(self) -> int:
+        """Drawing order: higher is in front."""
+        return 3 if self.ours else 2
+
+
+def _ours(colour: str, marker: str, *, filled: bool = True) -> MethodStyle:
+    return MethodStyle(colour, marker, line="-", filled=filled, ours=True)
+
+
+STYLES = {
+    "PCA": MethodStyle(BLACK, "o", line=":"),
+    "FPCA (0.1, 0.01)": MethodStyle(ORANGE, "s", filled=False, line="-."),
+    "FPCA (0, 0.01)": MethodStyle(ORANGE, "s"),
+    "MbF-PCA (10^-3)": MethodStyle(SKY, "^"),
+    "MbF-PCA (10^-6)": MethodStyle(SKY, "^", filled=False, line="-."),
+    "INLP": MethodStyle(GREY, "v"),
+    "RLACE": MethodStyle(PURPLE, "D"),
+    "Fair PCA": _ours(BLUE, "o"),
+    "Fair Kernel PCA": _ours(GREEN, "P"),
+    "Fair PCA-S (0.5)": _ours(VERMILLION, "X", filled=False),
+    "Fair PCA-S (0.85)": _ours(VERMILLION, "X"),
+    "Fair PCA (exact)": _ours(INDIGO, "*"),
+    "Reductions": MethodStyle(ORANGE, "h"),
+}
+"""The order is that of legends and of boxes side by side."""
+
+OTHER = MethodStyle(GREY, "d", line=":")
+"""Methods that nobody has given a colour yet."""
+
+
+def tint(colour: str, share: float) -> str:
+    """Mix a colour with white.
+
+    Examples
+    --------
+    >>> tint("#FF0000", 0.5)
+    '#ff8080'
+    """
+    parts = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(share * part + (1 - share) * 255):02x}" for part in parts)
+
+
+def style_of(method: str) -> MethodStyle:
+    """Return the style of a method, or of its family where only that is known.
+
+    Parameters
+    ----------
+    method : str
+        Name, perhaps with its setting in parentheses.
+
+    Returns
+    -------
+    MethodStyle
+        Grey, for a method that nobody has given a colour.
+
+    Examples
+    --------
+    >>> from fairpca.paper import style_of
+    >>> style_of("Fair PCA").colour, style_of("Fair PCA-S (0.7)").colour
+    ('#0072B2', '#D55E00')
+    """
+    if method in STYLES:
+        return STYLES[method]
+    family = {name.split(" (")[0]: style for name, style in STYLES.items()}
+    return family.get(method.split(" (")[0], OTHER)
+
+
+def label_of(method: str) -> str:
+    """Return the name with powers set as powers.
+
+    Parameters
+    ----------
+    method : str
+        Name of a method.
+
+    Returns
+    -------
+    str
+        The same in matplotlib's mathematics.
+
+    Examples
+    --------
+    >>> from fairpca.paper import label_of
+    >>> label_of("MbF-PCA (10^-3)")
+    'MbF-PCA ($10^{-3}$)'
+    """
+    return re.sub(r"10\^(-?\d+)", r"$10^{\1}$", method)
+
+
+def in_order(methods: set[str]) -> list[str]:
+    """Sort methods as in every figure: those with a style in its order, then by name.
+
+    Parameters
+    ----------
+    methods : set of str
+        Names of methods.
+
+    Returns
+    -------
+    list of str
+        From left to right, or from top to bottom.
+
+    Examples
+    --------
+    >>> from fairpca.paper import in_order
+    >>> in_order({"Fair PCA", "RLACE", "PCA"})
+    ['PCA', 'RLACE', 'Fair PCA']
+    """
+    places = {name: place for place, name in enumerate(STYLES)}
+    return sorted(methods, key=lambda name: (places.get(name, len(places)), name))

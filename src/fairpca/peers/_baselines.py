@@ -1,0 +1,275 @@
+"""The yardsticks: PCA and kernel PCA, which do not look at the sensitive features."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._rows import FeatureMap, LinearMap, Rows
+from ..errors import InfeasibleError, UsageError
+from ..estimators import (
+    check_finite,
+    check_function,
+    check_kernel_parameters,
+    check_n_components,
+    check_weights,
+    kernel_for,
+)
+from ..kernels import PRECOMPUTED, KernelColumns, kernel_matrix, warn_of_negative_directions
+from ..moments import GroupMoments
+from ..solvers import (
+    DualSubspace,
+    KernelScatter,
+    Subspace,
+    equalize_kernel_means,
+    maximize_variance,
+)
+from ._base import FitsRows, MomentPeer
+
+
+def principal_components(moments: GroupMoments, k: int | float | None) -> Subspace:
+    """Return the k directions that keep the most variance."""
+    d = moments.n_features
+    if isinstance(k, int) and k > d:
+        raise InfeasibleError(
+            f"n_components={k} is too large: the rows have {d} feature(s). Use n_components <= {d}."
+        )
+    return maximize_variance(moments, k, random_state=0)
+
+
+def kernel_components(
+    columns: KernelColumns, weight: np.ndarray | None, k: int | float | None, *, centred: bool
+) -> tuple[KernelScatter, DualSubspace]:
+    """Return the k directions of the feature space that keep the most variance of the rows."""
+    kernel, X = columns.kernel, columns.rows
+    precision = float(np.finfo(float).eps) * kernel.digits_lost(X)
+    scatter = KernelScatter(kernel_matrix(kernel, X), weight, centred, precision)
+    if not np.isfinite(scatter.norm):
+        raise UsageError(
+            "Kernel values of the rows, or their squares, overflow or are NaN. Divide X by a "
+            "constant first, or use a smaller gamma or degree."
+        )
+    subspace = equalize_kernel_means(scatter, (), k, definite=kernel.is_positive)
+    if subspace.smallest is not None:
+        warn_of_negative_directions(subspace.smallest, float(subspace.values[0]))
+    return scatter, subspace
+
+
+def learned_by_a_kernel_peer(
+    columns: KernelColumns, scatter: KernelScatter, values: np.ndarray, coefficients: np.ndarray
+) -> dict[str, Any]:
+    """Return what was learned in scikit-learn's words.
+
+    `coefficients` of shape (n, k) make the components from the weighted, centred rows, and
+    `values` are the sums of squares along them.
+    """
+    # Weights and centring move from the rows to their coefficients.
+    dual = (scatter.centre(coefficients.T) * scatter.root_weight).T
+    return {
+        "_map": FeatureMap(columns, LinearMap(dual, scatter.mean)),
+        "dual_components_": dual,
+        "eigenvalues_": values,
+        "explained_variance_": values / scatter.degrees_of_freedom,
+        "explained_variance_ratio_": values / scatter.trace,
+        "n_components_": len(values),
+    }
+
+
+class IgnoresSensitiveFeatures:
+    """Mixin: sensitive features are accepted, so that methods can be swapped, and ignored."""
+
+    def _rows(
+        self,
+        X: Any,
+        y: Any,
+        sensitive_features: Any,
+        sample_weight: Any,
+        *,
+        first: bool,
+        partial: bool,
+    ) -> Rows:
+        features, _ = self._features(  # type: ignore[attr-defined]
+            X, first=first, ensure_all_finite=False, ensure_min_samples=1 if partial else 2
+        )
+        n = features.shape[0]
+        weight = check_weights(sample_weight, n, some=not partial)
+        if weight is None or (weight > 0).all():
+            return Rows(features, weight)
+        chosen = np.flatnonzero(weight > 0)
+        return Rows(features, weight[chosen], (), chosen)
+
+
+class PCA(IgnoresSensitiveFeatures, MomentPeer):
+    """Project rows onto the directions of most variance: the yardstick for all other methods.
+
+    `sensitive_features` are accepted and **ignored**: nothing here is fair. What a fair method
+    costs, in variance or accuracy, is the difference to this. The same as scikit-learn's PCA, with
+    weights, batches and the signature of the package.
+
+    Parameters
+    ----------
+    n_components : int, float or None, default=None
+        Number of components k; or the share of the variance to reach; or all.
+
+    Attributes
+    ----------
+    components_ : array of shape (k, d)
+        Orthonormal rows, most variance first, signs deterministic.
+    explained_variance_, explained_variance_ratio_ : array of shape (k,)
+        Variance of each component, absolute and relative to the total.
+    mean_, n_components_, moments_, n_features_in_, feature_names_in_, n_samples_seen_
+        As in `fairpca.FairPCA`.
+
+    See Also
+    --------
+    fairpca.FairPCA : The same, among the directions that show no group difference.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca.peers import PCA
+    >>> X = np.array([[0.0, 0.0], [3.0, 4.0], [6.0, 8.0]])
+    >>> PCA(n_components=1).fit_transform(X, sensitive_features=["f", "m", "m"])
+    array([[-5.],
+           [ 0.],
+           [ 5.]])
+    """
+
+    _learned: ClassVar[frozenset[str]] = MomentPeer._learned | {
+        "explained_variance_",
+        "explained_variance_ratio_",
+    }
+    _map: LinearMap
+
+    def __init__(self, n_components: int | float | None = None) -> None:
+        self.n_components = n_components
+
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """Return the rows of the original space that a representation stands for.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, k)
+            Representation.
+
+        Returns
+        -------
+        rows : array of shape (n, d)
+        """
+        T = self._checked_representation(X)
+        rows: np.ndarray = self._map.inverse(T)
+        return rows
+
+    def _check_parameters(self) -> None:
+        check_n_components(self.n_components)
+
+    def _linear_map(self, moments: GroupMoments) -> LinearMap:
+        return LinearMap(
+            principal_components(moments, check_n_components(self.n_components)).basis, moments.mean
+        )
+
+    def _solve(self, moments: GroupMoments) -> dict[str, Any]:
+        learned = super()._solve(moments)
+        squares = moments.scatter.compressed(learned["_map"].matrix).diagonal
+        total = float(moments.scatter.diagonal.sum())
+        return {
+            **learned,
+            "explained_variance_": squares / moments.degrees_of_freedom,
+            "explained_variance_ratio_": squares / (total if total > 0 else 1.0),
+        }
+
+
+class KernelPeer(FitsRows):
+    """Base of the kernel methods: all rows at once, compared with each other by a kernel."""
+
+    solver: str = "auto"
+    tol: float = 0.0
+    tradeoff: float = 0.0
+    kernel_params: None = None
+    approximation: None = None
+    n_landmarks: int = 1
+    n_jobs: int | None = None
+
+    def __init__(
+        self,
+        n_components: int | float | None = None,
+        *,
+        kernel: Any = "rbf",
+        gamma: float | str = "scale",
+        degree: float = 3,
+        coef0: float = 1.0,
+        center: bool = True,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.center = center
+
+    @abstractmethod
+    def _learn(self, rows: Rows, columns: KernelColumns) -> dict[str, Any]:
+        """Return what was learned; `columns` compares rows with the training rows."""
+
+    def _learned_from(self, rows: Rows) -> dict[str, Any]:
+        check_finite(rows)
+        kernel, training_rows = kernel_for(self, rows), rows.X.astype(float)
+        if callable(kernel.name):
+            check_function(kernel, training_rows)
+        learned = self._learn(rows, KernelColumns(kernel, training_rows))
+        return learned | {"gamma_": kernel.gamma_in_use, "n_samples_seen_": rows.n_rows}
+
+    def _check_parameters(self) -> None:
+        check_kernel_parameters(self)
+        if self.kernel == PRECOMPUTED:
+            raise UsageError(
+                "kernel='precomputed' is not offered here. Pass the rows, and a kernel or a "
+                "function of two rows, or use fairpca.FairKernelPCA."
+            )
+
+
+class KernelPCA(IgnoresSensitiveFeatures, KernelPeer):
+    """Represent rows by the directions of most variance in a kernel's feature space.
+
+    The yardstick for the kernel methods: `sensitive_features` are accepted and **ignored**. The
+    same as scikit-learn's KernelPCA up to signs, with weights, and with the kernels and the
+    ``gamma="scale"`` of `fairpca.FairKernelPCA`.
+
+    Parameters
+    ----------
+    n_components : int, float or None, default=None
+        Number of components k; or the share of the variance to reach; or all that rounding leaves
+        reliable.
+    kernel, gamma, degree, coef0, center
+        As in `fairpca.FairKernelPCA`.
+
+    Attributes
+    ----------
+    eigenvalues_ : array of shape (k,)
+        Sum of squares of the training rows along each component, descending.
+    explained_variance_, explained_variance_ratio_ : array of shape (k,)
+        Variance of each component, absolute and relative to the total in feature space.
+    dual_components_ : array of shape (n, k)
+        Each component as a combination of kernel values with the training rows.
+    gamma_, n_components_, n_features_in_, feature_names_in_, n_samples_seen_
+        As in `fairpca.FairKernelPCA`.
+
+    See Also
+    --------
+    fairpca.FairKernelPCA : The same with equal group means.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca.peers import KernelPCA
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> KernelPCA(n_components=2).fit(X).transform(X).shape
+    (50, 2)
+    """
+
+    def _learn(self, rows: Rows, columns: KernelColumns) -> dict[str, Any]:
+        k = check_n_components(self.n_components)
+        scatter, subspace = kernel_components(columns, rows.weight, k, centred=bool(self.center))
+        return learned_by_a_kernel_peer(columns, scatter, subspace.values, subspace.coefficients)

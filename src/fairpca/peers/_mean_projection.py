@@ -1,0 +1,171 @@
+"""Mean projection: take out the directions between group means; and the face of all erasers."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import OneToOneFeatureMixin
+
+from .._numerics import Array, array_namespace, device, project_out
+from .._rows import LinearMap
+from ..errors import InfeasibleError
+from ..moments import GroupMoments
+from ..solvers import check_dimension, mean_constraint
+from ._base import MomentPeer, learned_by_a_peer
+
+
+def mean_projection(moments: GroupMoments) -> LinearMap:
+    r"""Project the rows onto the complement of the differences of group means.
+
+    Parameters
+    ----------
+    moments : GroupMoments
+        Moments of rows in d dimensions.
+
+    Returns
+    -------
+    LinearMap
+        From d to d columns, of rank d - r. With `Q` an orthonormal basis of the r directions in
+        which group means differ, :math:`x' = \mu + (I - QQ^\top)(x - \mu)`.
+
+    Raises
+    ------
+    InfeasibleError
+        If group means differ in all d directions.
+    """
+    A = mean_constraint(in_units_of_spread(moments)).Q
+    check_dimension(moments, A.shape[1], None)
+    return removed_along(A, moments.spread[:, None] * mean_directions(moments, A), moments)
+
+
+def in_units_of_spread(moments: GroupMoments) -> GroupMoments:
+    """Return the moments of the features over the norm of each: their scatter is a correlation.
+
+    In these units rounding errors of all features compare.
+    """
+    xp = array_namespace(moments.mean)
+    largest = xp.abs(moments.mean) * moments.weight**0.5
+    # Of constants nothing is left, not even rounding.
+    constant = xp.where(largest > 1.0, largest, xp.ones_like(largest))
+    return moments.rescaled(xp.where(moments.varies, moments.spread, constant))
+
+
+def mean_directions(moments: GroupMoments, A: Array) -> Array:
+    """Return an orthonormal basis of `A`, given in units of spread, in the features' own units.
+
+    Gram-Schmidt, longest column first, each column twice: unlike a QR decomposition it keeps the
+    digits of features in units of 1e-6 next to those in units of 1e6.
+    """
+    xp = array_namespace(A)
+    left = A * moments.spread[:, None]
+    Q = left[:, :0]
+    for _ in range(A.shape[1]):
+        longest = int(xp.argmax(xp.linalg.vector_norm(left, axis=0)))
+        q = project_out(left[:, longest : longest + 1], Q)
+        q = q / xp.linalg.vector_norm(q)
+        left = project_out(xp.concat([left[:, :longest], left[:, longest + 1 :]], axis=1), q)
+        Q = xp.concat([Q, q], axis=1)
+    return Q
+
+
+def removed_along(A: Array, B: Array, moments: GroupMoments) -> LinearMap:
+    r"""Return :math:`x - A (B^\top A)^{-1} B^\top (x - \mu)` for A and B in units of spread.
+
+    Whatever B is, all covariance in the span of A is removed; along B is where rows move.
+    """
+    try:
+        kept = identity(A) - B @ array_namespace(A).linalg.solve(A.T @ B, A.T)
+    except (np.linalg.LinAlgError, RuntimeError) as reason:  # the second is torch's
+        raise nothing_but_rounding() from reason
+    spread = moments.spread
+    return around_the_mean(kept * spread / spread[:, None], moments)
+
+
+def nothing_but_rounding() -> InfeasibleError:
+    """Return the error of rows that vary by rounding where groups differ."""
+    return InfeasibleError(
+        "The groups differ in directions in which the rows vary by no more than rounding, so these "
+        "cannot be whitened. Subtract a constant from features that lie far from zero, merge "
+        "groups, or use MeanProjection, which whitens nothing."
+    )
+
+
+def identity(like: Array) -> Array:
+    """Return the identity of order d for an array of shape (d, r)."""
+    xp = array_namespace(like)
+    return xp.eye(like.shape[0], dtype=like.dtype, device=device(like))
+
+
+def around_the_mean(matrix: Array, moments: GroupMoments) -> LinearMap:
+    """Return the map that multiplies what a row differs from the mean by, and adds the mean."""
+    return LinearMap(matrix, moments.mean, offset=moments.mean)
+
+
+def learned_by_an_eraser(linear: LinearMap, moments: GroupMoments) -> dict[str, Any]:
+    """Return what was learned in scikit-learn's words."""
+    kept = float(array_namespace(linear.matrix).linalg.trace(linear.matrix))  # a projection's rank
+    return {
+        **learned_by_a_peer(linear, moments),
+        "n_directions_": moments.n_features - round(kept),
+    }
+
+
+class Eraser(OneToOneFeatureMixin, MomentPeer):
+    """Base of the methods that return the rows themselves, less what gives the groups away."""
+
+    _learned: ClassVar[frozenset[str]] = MomentPeer._learned | {"n_directions_"}
+
+    def _solve(self, moments: GroupMoments) -> dict[str, Any]:
+        return learned_by_an_eraser(self._linear_map(moments), moments)
+
+
+class MeanProjection(Eraser):
+    r"""Remove the directions between group means, and leave all others as they are.
+
+    Afterwards every group of every attribute has the same mean, and numeric attributes are
+    uncorrelated with all features, so no linear model trained on these rows can tell the groups
+    apart. The result has the columns of the input: the rows themselves, moved as little as an
+    orthogonal projection can. `LEACE` moves them less; `fairpca.FairPCA` also chooses the k
+    directions to keep. **Non-linear models still see the groups.**
+
+    Attributes
+    ----------
+    n_directions_ : int
+        How many directions were removed: at most the number of groups less one per attribute.
+    components_ : array of shape (d, d)
+        The projection: row j has the weights of the centred features in column j of the result.
+    mean_ : array of shape (d,)
+        Mean of the rows, which the projection leaves where it is.
+    groups_ : dict
+        The levels of each attribute, or "numeric".
+    moments_, n_features_in_, feature_names_in_, n_samples_seen_
+        As in `fairpca.FairPCA`.
+
+    See Also
+    --------
+    SAL : The same, or fewer directions.
+    LEACE : The least change that does the same.
+
+    References
+    ----------
+    .. [1] Haghighatkhah, Fokkens, Sommerauer, Speckmann, Verbeek. "Better hit the nail on the
+       head than beat around the bush: removing protected attributes with a single projection".
+       EMNLP 2022; Haghighatkhah, Meulemans, Speckmann, Urhausen, Verbeek. "Obstructing
+       classification via projection". MFCS 2021.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca.peers import MeanProjection
+    >>> sex = np.array(["f", "f", "m", "m"])
+    >>> X = np.array([[0.0, 1.0], [0.0, 3.0], [4.0, 1.0], [4.0, 3.0]])
+    >>> MeanProjection().fit_transform(X, sensitive_features=sex)
+    array([[2., 1.],
+           [2., 3.],
+           [2., 1.],
+           [2., 3.]])
+    """
+
+    def _linear_map(self, moments: GroupMoments) -> LinearMap:
+        return mean_projection(moments)

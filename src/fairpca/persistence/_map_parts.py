@@ -1,0 +1,137 @@
+"""A fitted map as the few arrays and one function that every other language has too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._numerics import is_sparse
+from .._rows import FeatureMap, LinearMap
+from ..errors import ExportError
+from ..kernels import Kernel, KernelColumns, RandomFeatures
+
+MAX_DENSE = 2**28
+"""Sparse training rows that would take more bytes than this as a matrix are not exported."""
+
+
+@dataclass(frozen=True)
+class MapParts:
+    r"""What is computed: ``(f(x) - mean) @ matrix + offset``, with features f of one kind.
+
+    Parameters
+    ----------
+    kind : str
+        How features follow from the products :math:`G = (x - centre) \cdot rows`:
+
+        ==========  ==================================================================
+        linear      x itself; there are no rows
+        rbf         :math:`\exp(\min(0, G - \gamma |x - centre|^2 + shift))`
+        laplacian   :math:`\exp(-\gamma |x - row|_1)`, one feature per row
+        poly        :math:`(G + shift)^{degree}`
+        sigmoid     :math:`\tanh(G + shift)`
+        product     G itself (cosine, linear kernels)
+        fourier     shift times the cosines of G, then the sines
+        ==========  ==================================================================
+    matrix : array of shape (p, k)
+        From features to columns.
+    mean : array of shape (p,)
+        Subtracted from the features.
+    offset : array of shape (k,), optional
+        Added in the end.
+    rows : array of shape (d, p), optional
+        What rows are multiplied with, factors of the kernel included; for laplacian, the rows.
+    shift : array of shape (p,), or number, optional
+        See above.
+    centre : array of shape (d,), optional
+        Subtracted first.
+    unit_rows : bool
+        Whether rows are divided by their length first.
+    gamma, degree : float
+        Of the kernel.
+    """
+
+    kind: str
+    matrix: np.ndarray
+    mean: np.ndarray
+    offset: np.ndarray | None = None
+    rows: Any = None
+    shift: Any = None
+    centre: np.ndarray | None = None
+    unit_rows: bool = False
+    gamma: float = 1.0
+    degree: float = 1.0
+
+
+def map_parts(fitted: LinearMap | FeatureMap) -> MapParts:
+    """Return the parts of a map, in double precision.
+
+    Raises
+    ------
+    ExportError
+        If the kernel is a function, or its sparse rows would be too many numbers.
+    """
+    linear = fitted if isinstance(fitted, LinearMap) else fitted.linear
+    matrix = linear.matrix if linear.scale is None else linear.matrix / linear.scale[:, None]
+    ends: dict[str, Any] = {
+        "matrix": np.asarray(matrix, dtype=float),
+        "mean": np.asarray(linear.mean, dtype=float),
+        "offset": None if linear.offset is None else np.asarray(linear.offset, dtype=float),
+    }
+    if isinstance(fitted, LinearMap):
+        return MapParts("linear", **ends)
+    features = fitted.features
+    if isinstance(features, RandomFeatures):
+        half = features.frequencies.shape[1]
+        return MapParts(
+            "fourier",
+            rows=features.frequencies,
+            shift=1.0 / np.sqrt(half),
+            centre=features.centre,
+            **ends,
+        )
+    if isinstance(features, KernelColumns):
+        return MapParts(**_kernel(features.kernel, _dense(features.rows)), **ends)
+    return MapParts("linear", **ends)  # given kernel values
+
+
+def _kernel(kernel: Kernel, rows: np.ndarray) -> dict[str, Any]:
+    if kernel.name == "rbf":
+        centred = rows if kernel.centre is None else rows - kernel.centre
+        return {
+            "kind": "rbf",
+            "rows": 2.0 * kernel.gamma * centred.T,
+            "shift": -kernel.gamma * np.einsum("ij,ij->i", centred, centred),
+            "centre": kernel.centre,
+            "gamma": float(kernel.gamma),
+        }
+    if kernel.name == "laplacian":
+        return {"kind": "laplacian", "rows": rows.T, "gamma": float(kernel.gamma)}
+    if kernel.name in ("poly", "sigmoid"):
+        return {
+            "kind": kernel.name,
+            "rows": kernel.gamma * rows.T,
+            "shift": float(kernel.coef0),
+            "degree": float(kernel.degree),
+        }
+    if kernel.name in ("cosine", "linear"):
+        unit = kernel.name == "cosine"
+        return {"kind": "product", "rows": kernel.right(rows).T, "unit_rows": unit}
+    raise ExportError(
+        f"The kernel {getattr(kernel.name, '__name__', kernel.name)!r} is a function in Python, "
+        f"which cannot be exported. Fit again with a built-in kernel."
+    )
+
+
+def _dense(rows: Any) -> np.ndarray:
+    if not is_sparse(rows):
+        return np.asarray(rows, dtype=float)
+    if 8 * rows.shape[0] * rows.shape[1] > MAX_DENSE:
+        raise ExportError(
+            f"The model compares with {rows.shape[0]} sparse rows of {rows.shape[1]} columns, "
+            f"which would take {8e-9 * rows.shape[0] * rows.shape[1]:.1f} GB when exported. Use "
+            f"approximation='nystroem' with fewer landmarks, or fewer columns."
+        )
+    dense: np.ndarray = rows.toarray().astype(float)
+    return dense

@@ -1,7 +1,0 @@
-"""One self-contained page from the plain dictionary of an audit."""
-
-from .audit_lookup import UnreadableAuditError
-from .page import render_page
-from .summary import render_summary
-
-__all__ = ["UnreadableAuditError", "render_page", "render_summary"]

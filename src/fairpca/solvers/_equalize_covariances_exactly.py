@@ -1,0 +1,225 @@
+"""Fair PCA with equal means and equal covariances: from moments to the best such subspace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from .._numerics import like, to_numpy
+from ..errors import InfeasibleError
+from ..moments import GroupMoments
+from ._covariance_differences import (
+    absolute_difference,
+    covariance_differences,
+    independent_differences,
+)
+from ._flat_directions import flat_directions
+from ._match_covariances import (
+    BUDGET,
+    CovarianceMatch,
+    largest_isotropic_dimension,
+    match_covariances,
+)
+from ._subspace import Subspace
+
+SMALLEST, SMALL_GRADIENT = 1e-12, 1e-4
+"""Gaps below the first are rounding; a gradient below the second is that of an optimum."""
+
+TOLERANCE = 1e-8
+"""Relative gap at which covariances count as equal."""
+
+
+def equalize_covariances_exactly(
+    moments: GroupMoments,
+    k: int | float | None,
+    *,
+    directions: int | float,
+    penalty: float = 0.0,
+    tol: float = 1e-6,
+    progress: Callable[[str], None] | None = None,
+) -> tuple[Subspace, CovarianceMatch]:
+    r"""Solve fair PCA with equal means and equal covariances of all groups.
+
+    Among the k-dimensional subspaces, within the l fair directions in which covariances differ
+    least, in which all groups have the same mean and the same covariance, return the one that
+    keeps the most variance.
+
+    Parameters
+    ----------
+    moments : GroupMoments
+        Moments of rows in d dimensions, with a scatter per group.
+    k : int, float or None
+        Dimension; or the share of the total variance to reach; or, for two groups, the largest
+        dimension that has a solution.
+    directions : int or float
+        The number l, or that number as a fraction of the fair directions in which rows vary; 1.0
+        for all.
+    penalty : float
+        How much of a direction's difference between the groups counts against its variance: the
+        objective is C - penalty D, as in `equalize_covariances_spectral`.
+    tol : float
+        Largest relative gap to accept. Up to 1e-4 covariances are made equal (to 1e-8); more is a
+        budget that lets the search keep more variance. A larger gap is refused.
+    progress : callable, optional
+        Is told, in words, how far the work is.
+
+    Returns
+    -------
+    Subspace, CovarianceMatch
+
+    Raises
+    ------
+    InfeasibleError
+        If no such subspace exists.
+
+    See Also
+    --------
+    equalize_covariances_spectral : The paper's way, closer and not equal.
+
+    Notes
+    -----
+    The problem of Section 3.6 of the paper, which solves it by a spectral heuristic. For two groups
+    a solution exists if and only if k is at most min(n+, n-) + n0, the inertia of the difference
+    of the covariances inside the directions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca import collect_moments
+    >>> from fairpca.solvers import covariance_gap, equalize_covariances_exactly
+    >>> groups = np.arange(400) % 2
+    >>> X = np.random.default_rng(0).normal(size=(400, 6))
+    >>> X[groups == 1] *= [3.0, 0.4, 1.0, 1.0, 1.0, 1.0]
+    >>> moments = collect_moments(X, groups, with_scatters=True)
+    >>> fair, match = equalize_covariances_exactly(moments, 2, directions=1.0)
+    >>> fair.basis.shape, covariance_gap(moments, fair.basis) < 1e-8, match.converged
+    ((6, 2), True, True)
+    """
+    flat = flat_directions(moments, k, directions, only_varying=True)
+    inside = flat.moments
+    C = to_numpy(inside.scatter.dense().matrix) / moments.weight
+    objective = C
+    if penalty > 0:
+        objective = C - penalty * to_numpy(absolute_difference(inside))
+    differences = [to_numpy(T) for T in independent_differences(inside)]
+    every = [to_numpy(T) for _, T in covariance_differences(inside)]
+    problem = _Problem(C, differences, every, objective, max(tol, SMALLEST), progress)
+    if isinstance(k, float):
+        match = problem.reach(k, float(moments.scatter.diagonal.sum()) / moments.weight)
+    else:
+        match = problem.solve(problem.largest() if k is None else k)
+    scatter = like(match.variance * moments.weight, flat.directions)
+    return flat.subspace(like(match.L, flat.directions), scatter), match
+
+
+class _Problem:
+    """Covariance and differences inside the directions, and what can be done with them."""
+
+    def __init__(
+        self,
+        C: np.ndarray,
+        differences: list[np.ndarray],
+        every: list[np.ndarray],
+        objective: np.ndarray,
+        tol: float,
+        progress: Callable[[str], None] | None,
+    ) -> None:
+        self.C, self.differences, self.objective = C, differences, objective
+        self.every = every
+        self.tol, self.progress = tol, progress
+        two_groups = len(differences) == 1
+        size = float(np.linalg.norm(C, 2))
+        self.bound = largest_isotropic_dimension(differences[0], size) if two_groups else None
+
+    def largest(self) -> int:
+        """Return the largest dimension with a solution, if theory knows it."""
+        if self.bound is None:
+            raise InfeasibleError(
+                "n_components=None asks for as many directions as can have equal covariances, "
+                "which is known for two groups only. Pass a number, or a share of the variance."
+            )
+        if self.bound == 0:
+            raise self._infeasible(1, None)
+        return self.bound
+
+    def solve(self, k: int) -> CovarianceMatch:
+        """Return the best subspace of dimension k, or raise with the least gap."""
+        exact = self.tol <= BUDGET
+        if exact and self.bound is not None and k > self.bound:
+            raise self._infeasible(k, None)
+        match = match_covariances(
+            self.C,
+            self.differences,
+            k,
+            starts=[self._start(k, len(self.C)), self._start(k, len(self.C) // 2)],
+            objective=self.objective,
+            implied=self.every,
+            tol=min(TOLERANCE, self.tol) if exact else self.tol,
+            progress=self.progress,
+        )
+        if match.gap > self.tol:
+            raise self._infeasible(k, match.gap)
+        converged = match.converged or match.gradient_norm <= SMALL_GRADIENT
+        return replace(match, converged=converged)
+
+    @cached_property
+    def flattest_first(self) -> np.ndarray:
+        """All directions, those first in which covariances differ least."""
+        return np.linalg.eigh(sum(T @ T for T in self.differences))[1]
+
+    def _start(self, k: int, directions: int) -> np.ndarray:
+        """Return the leading eigenvectors of the objective within the flattest directions."""
+        flattest = self.flattest_first[:, : max(k, directions)]
+        V = np.linalg.eigh(flattest.T @ self.objective @ flattest)[1]
+        L: np.ndarray = flattest @ V[:, ::-1][:, :k]
+        return L
+
+    def reach(self, share: float, total: float) -> CovarianceMatch:
+        """Return the fewest components that keep a share of the variance, by bisection."""
+        low, high = 1, len(self.C)
+        if self.tol <= BUDGET and self.bound is not None:
+            high = self.bound
+        best: CovarianceMatch | None = None
+        most = 0.0
+        while low <= high:
+            k = (low + high) // 2
+            try:
+                match = self.solve(k)
+            except InfeasibleError:
+                high = k - 1
+                continue
+            kept = float(match.variance.sum()) / total
+            most = max(most, kept)
+            if kept >= share * (1 - 1e-12):
+                best, high = match, k - 1
+            else:
+                low = k + 1
+        if best is None:
+            raise InfeasibleError(
+                f"n_components={share} asks for {share:.2%} of the variance, but directions with "
+                f"equal means and covariances hold at most {most:.2%}. Ask for less, or set "
+                f"covariance_tol to a gap you accept."
+            )
+        return best
+
+    def _infeasible(self, k: int, gap: float | None) -> InfeasibleError:
+        known = found = ""
+        if self.bound is not None:
+            known = f" ({len(self.C)} directions allow {self.bound}, by the signs of the "
+            known += "eigenvalues of the difference)"
+        advice = ["use fewer components"] if k > 1 and self.bound != 0 else []
+        if gap is not None:
+            found = f"; the smallest gap found is {gap:.3g}"
+            advice.append(f"set covariance_tol to a gap you accept, at least {1.1 * gap:.2g}")
+        else:
+            advice.append("set covariance_tol to a gap you accept, such as 0.1")
+        advice.append("use covariance_method='spectral', which only brings covariances close")
+        proven = self.bound is not None and k > self.bound
+        return InfeasibleError(
+            f"n_components={k} direction(s) with equal group covariances "
+            f"{'do not exist' if proven else 'were not found'}{known}{found}. You can "
+            f"{'; or '.join(advice)}."
+        )

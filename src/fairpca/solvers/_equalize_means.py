@@ -1,0 +1,272 @@
+"""Fair PCA: the best k-dimensional subspace in which all group means coincide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .._numerics import Array, array_namespace, like, orthonormalize, row_space
+from ..moments import AttributeMoments, GroupMoments, LevelMoments
+from ._checks import check_attributes, check_dimension
+from ._maximize_variance import maximize_variance
+from ._subspace import Subspace
+
+
+def equalize_means(
+    moments: GroupMoments,
+    k: int | float | None,
+    *,
+    constraint: MeanConstraint | None = None,
+    total: float | None = None,
+    solver: str = "auto",
+    random_state: int | np.random.Generator | None = None,
+) -> Subspace:
+    r"""Solve fair PCA.
+
+    Among the subspaces in which every group of every attribute has the same mean, and every
+    numeric attribute is uncorrelated with the data, return the one that keeps the most variance.
+
+    Parameters
+    ----------
+    moments : GroupMoments
+        Moments of rows in d dimensions.
+    k : int, float or None
+        Dimension; or the share of the total variance to reach; or all feasible directions.
+    constraint : MeanConstraint, optional
+        The directions that separate group means, where they are known already.
+    total, solver, random_state
+        See `maximize_variance`.
+
+    Returns
+    -------
+    Subspace
+
+    Raises
+    ------
+    InfeasibleError
+        If fewer than `k` directions satisfy the constraint.
+    SingleGroupError
+        If an attribute takes one value only.
+
+    See Also
+    --------
+    fairpca.FairPCA : The same for rows.
+    maximize_variance : Without the constraint.
+
+    Notes
+    -----
+    Algorithms 1 and 2 of [1]_ with the data matrix transposed (our rows are samples). The
+    constraint :math:`Z^\top X U = 0` is kept as an orthonormal basis ``Q`` of the row space of
+    :math:`Z^\top X`; several attributes are more rows of the same small matrix.
+
+    References
+    ----------
+    .. [1] Kleindessner, Donini, Russell, Zafar. "Efficient fair PCA for fair representation
+       learning". AISTATS 2023.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca import collect_moments
+    >>> from fairpca.solvers import equalize_means
+    >>> groups = np.arange(200) % 2
+    >>> X = np.random.default_rng(0).normal(size=(200, 5)) + groups[:, None]
+    >>> moments = collect_moments(X, groups)
+    >>> fair = equalize_means(moments, 2)
+    >>> T = X @ fair.basis
+    >>> bool(np.allclose(T[groups == 0].mean(axis=0), T[groups == 1].mean(axis=0)))
+    True
+    """
+    constraint = mean_constraint(moments) if constraint is None else constraint
+    check_dimension(moments, constraint.rank, k)
+    subspace = maximize_variance(
+        moments, k, avoid=constraint.Q, total=total, solver=solver, random_state=random_state
+    )
+    return replace(subspace, basis=constraint.polished(subspace.basis))
+
+
+ROUNDING_STEP = 1e-10
+"""Refinement that would move a unit vector by more is not refinement."""
+
+
+@dataclass(frozen=True)
+class MeanConstraint:
+    """The directions that separate group means.
+
+    Parameters
+    ----------
+    rows : array of shape (r, d)
+        Independent combinations of the constraint rows.
+    Q : array of shape (d, r)
+        Orthonormal basis of their span.
+    """
+
+    rows: Array
+    Q: Array
+
+    @property
+    def rank(self) -> int:
+        """Number of directions."""
+        return int(self.Q.shape[1])
+
+    def compressed(self, B: Array, moments: GroupMoments, *, tol: float) -> MeanConstraint:
+        """Return the constraint for rows times `B`, whose moments are given.
+
+        Combinations of rows that `B` all but annihilates (correlations up to `tol`) are rounding.
+        """
+        return _independent(self.rows @ B, moments.spread, tol)
+
+    def polished(self, U: Array) -> Array:
+        """Satisfy the constraint to rounding in the units of each feature.
+
+        Orthogonality to Q leaves errors of one size in all entries of U. Next to a feature in
+        units of 1e6 that is visible in a component that lives on features in units of 1e-6. This
+        is one step of iterative refinement: the residual of the constraint rows themselves, and
+        the smallest change of U that removes it, which is of the size of rounding.
+        """
+        if self.rank == 0:
+            return U
+        xp = array_namespace(U)
+        size = xp.linalg.vector_norm(self.rows, axis=1)[:, None]
+        rows = self.rows / size
+        change = self.Q @ xp.linalg.solve(rows @ self.Q, rows @ U)
+        return U - change if float(xp.max(xp.abs(change))) < ROUNDING_STEP else U
+
+
+def mean_constraint(moments: GroupMoments) -> MeanConstraint:
+    """Find the directions that separate the groups' means, and their number.
+
+    The rank is decided on correlations, which have no units: an absolute threshold leaves
+    attributes in small units unerased, and one relative to the constraint rows alone counts
+    rounding as a direction as soon as the rows lie away from the origin.
+
+    Parameters
+    ----------
+    moments : GroupMoments
+        Moments of rows in d dimensions.
+
+    Returns
+    -------
+    MeanConstraint
+        ``rows``, the independent constraint rows, ``Q``, an orthonormal basis of their span, and
+        their number, ``rank``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca import collect_moments
+    >>> from fairpca.solvers import mean_constraint
+    >>> groups = np.arange(200) % 3
+    >>> moments = collect_moments(np.random.default_rng(0).normal(size=(200, 5)), groups)
+    >>> mean_constraint(moments).rank  # three means span a plane
+    2
+    """
+    check_attributes(moments.attributes)
+    rows, sizes = moments.contrasts()
+    rows = rows / like(np.where(sizes > 0, sizes, 1.0), rows)[:, None]
+    tol = float(moments.rounding * (np.sqrt(rows.shape[0]) + np.sqrt(rows.shape[1])))
+    return _independent(rows, moments.spread, tol)
+
+
+def _independent(rows: Array, spread: Array, tol: float) -> MeanConstraint:
+    coefficients, basis = row_space(rows / spread, tol=tol)
+    rows = coefficients @ rows
+    return MeanConstraint(rows, orthonormalize(rows.T) if rows.shape[0] else basis)
+
+
+def mean_gap(moments: GroupMoments, subspace: Subspace) -> float:
+    """Return the largest difference between a group and the rest that is left in the subspace.
+
+    For a level: the distance of its mean from the overall mean, in standard deviations of the
+    component. For a numeric attribute: its correlation with the component. Computed from the
+    moments; directions whose variance is rounding do not count.
+
+    Parameters
+    ----------
+    moments : GroupMoments
+        Moments of rows in d dimensions.
+    subspace : Subspace
+        Where to look.
+
+    Returns
+    -------
+    float
+        At rounding for what `equalize_means` returns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca import collect_moments
+    >>> from fairpca.solvers import equalize_means, maximize_variance, mean_gap
+    >>> groups = np.arange(200) % 2
+    >>> X = np.random.default_rng(0).normal(size=(200, 5)) + groups[:, None]
+    >>> moments = collect_moments(X, groups)
+    >>> fair, plain = equalize_means(moments, 2), maximize_variance(moments, 2)
+    >>> mean_gap(moments, fair) < 1e-10 < mean_gap(moments, plain)
+    True
+    """
+    xp = array_namespace(moments.mean)
+    squares = moments.scatter.diagonal
+    spread = xp.sqrt(xp.where(squares > 0, squares, xp.zeros_like(squares)))
+    terms = spread @ xp.abs(subspace.basis)  # what a component adds up
+    noise = 100 * moments.precision * terms * terms
+    return largest_gap(
+        moments.attributes, moments.weight, subspace.basis, subspace.scatter, noise=noise
+    )
+
+
+def largest_gap(
+    attributes: Sequence[AttributeMoments],
+    weight: float,
+    basis: Array,
+    scatter: Array,
+    *,
+    noise: float | Array = 0.0,
+) -> float:
+    """Return the largest group difference along the columns of a basis, as `mean_gap` does.
+
+    Parameters
+    ----------
+    attributes : sequence of AttributeMoments
+        What the groups are.
+    weight : float
+        Total weight of the rows.
+    basis : array of shape (d, k)
+        Directions to look along.
+    scatter : array of shape (k,)
+        Sum of squares along each of them.
+    noise : float, default=0.0
+        Columns whose scatter is no larger do not count.
+
+    Returns
+    -------
+    float
+        In standard deviations of a component; for a numeric attribute, a correlation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca import collect_moments
+    >>> from fairpca.solvers import largest_gap
+    >>> moments = collect_moments(np.array([[0.0, 0.0], [0.0, 2.0], [4.0, 1.0]]), ["a", "a", "b"])
+    >>> axes = np.eye(2)
+    >>> gap = largest_gap(moments.attributes, 3.0, axes, moments.scatter.diagonal)
+    >>> round(gap, 3)
+    1.414
+    """
+    xp = array_namespace(basis)
+    counts = scatter > noise
+    size = xp.sqrt(xp.where(counts, scatter, xp.ones_like(scatter)))
+    largest = 0.0
+    for a in attributes:
+        rows, sizes = a.contrasts()
+        if isinstance(a, LevelMoments):
+            sizes = a.weight / np.sqrt(weight)
+        else:
+            largest = max(largest, a.rounding)
+        units = like(np.where(sizes > 0, sizes, np.inf), rows)[:, None]
+        gaps = xp.abs(rows @ basis) / units / size
+        largest = max(largest, float(xp.max(xp.where(counts, gaps, xp.zeros_like(gaps)))))
+    return largest

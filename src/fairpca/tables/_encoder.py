@@ -1,0 +1,288 @@
+"""A table of mixed columns becomes a matrix of standardised numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+
+from ..errors import TableError
+from ._arrow_columns import arrow_columns
+from ._column_kinds import learn
+from ._column_names import require_columns
+from ._frozen_column import Arrays, Column, FrozenColumn, Learned, Plain
+from ._plain_encoder import restore, to_plain
+
+LARGEST = 1e30
+"""Standardised values are cut here, so that no product of them overflows, even in float32."""
+
+
+class TableEncoder:
+    """Turn columns of any kind into standardised numbers; works on new rows as well.
+
+    What the columns are is found out as skrub does it. What is learned is kept as plain data:
+    numbers, levels, formats of dates, groups of letters. Nothing is ever dropped but columns and
+    outputs that do not vary, and every one of them is listed.
+
+    Attributes
+    ----------
+    columns_ : list of Column
+        What became of each column of the table.
+    feature_names_in_ : list of str
+        The columns of the table.
+    mean_, scale_ : arrays of shape (D,)
+        Of the outputs, over the rows of `fit`.
+
+    Notes
+    -----
+    =========  ====================================================================
+    kind       outputs
+    =========  ====================================================================
+    numeric    the number; missing and infinite ones are the median
+    category   one indicator per level, "missing" being a level; of two levels one
+    date       year, month, day, hour and seconds since 1970; missing ones are average
+    text       more than 40 levels: 10 combinations of groups of 3 and 4 letters
+    =========  ====================================================================
+
+    Where more than 2 % of numbers, dates or texts are missing, that they are is an output. All
+    outputs have mean 0 and standard deviation 1 on the rows of `fit`.
+
+    In new rows, a level that was never seen has none of the indicators; where two levels share
+    one, it is at their average. A text that is no number, in a column of numbers, or no
+    date, in one of dates, is an error; an empty one is missing.
+
+    Blanks around texts do not count. "", "?", "NA", "None", "null" and the like are missing.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from fairpca.tables import TableEncoder
+    >>> people = pd.DataFrame({"age": [30, 40, 50], "job": ["nurse", "cook", "smith"]})
+    >>> encoder = TableEncoder().fit(people)
+    >>> encoder.get_feature_names_out().tolist()
+    ['age', 'job_cook', 'job_nurse', 'job_smith']
+    >>> new = pd.DataFrame({"age": ["40"], "job": ["astronaut"]})
+    >>> encoder.transform(new).round(2)
+    array([[ 0.  , -0.71, -0.71, -0.71]])
+    """
+
+    columns_: list[Column]
+    feature_names_in_: list[str]
+    mean_: np.ndarray
+    scale_: np.ndarray
+    encoders_: list[FrozenColumn]
+    kept_: list[np.ndarray]
+
+    def fit(self, frame: Any, y: Any = None) -> TableEncoder:
+        """Learn what the columns are and how they are encoded.
+
+        Parameters
+        ----------
+        frame : DataFrame of pandas, polars, ..., or Arrow table of shape (n, d)
+            The features.
+        y : ignored
+            For scikit-learn's pipelines.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TableError
+            If there are no rows, or if no column varies.
+        """
+        arrays = arrow_columns(frame)
+        if not arrays or not len(next(iter(arrays.values()))):
+            raise TableError("The table has no rows or no columns, so there is nothing to encode.")
+        self._assemble({name: learn(name, array) for name, array in arrays.items()})
+        return self
+
+    def _assemble(self, learned: Mapping[str, Learned]) -> None:
+        self.columns_, self.encoders_, self.kept_ = [], [], []
+        means, scales = [np.empty(0)], [np.empty(0)]
+        for name, column in learned.items():
+            kept = np.flatnonzero(column.scale > 0)
+            kind, note = column.kind, column.note
+            if kept.size and column.encoder is not None:
+                self.encoders_.append(column.encoder)
+                self.kept_.append(kept)
+                means.append(column.mean[kept])
+                scales.append(column.scale[kept])
+            elif kind != "empty":
+                kind, note = "constant", "does not vary"
+            self.columns_.append(
+                Column(name, kind, column.n_missing, column.n_distinct, len(kept), note)
+            )
+        if not self.encoders_:
+            raise TableError(
+                f"None of the {len(learned)} columns varies, so there is nothing to encode. Give "
+                f"other columns, or more rows."
+            )
+        self.feature_names_in_ = list(learned)
+        self.mean_, self.scale_ = np.concatenate(means), np.concatenate(scales)
+
+    def transform(self, frame: Any) -> np.ndarray:
+        """Encode the rows of a table.
+
+        Parameters
+        ----------
+        frame : DataFrame of pandas, polars, ..., or Arrow table of shape (n, d')
+            Columns by name, in any order; others are ignored.
+
+        Returns
+        -------
+        array of shape (n, D)
+            Float64, all finite.
+
+        Raises
+        ------
+        TableError
+            If columns are missing, or a value cannot be what it was in `fit`.
+        """
+        self._check_fitted()
+        arrays = arrow_columns(frame, self.needed_columns)
+        require_columns(self.needed_columns, list(arrays), _names(frame, arrays))
+        return self.encode(arrays)
+
+    def encode(self, arrays: Mapping[str, Any]) -> np.ndarray:
+        """Encode Arrow arrays by column, all of length n, into a matrix of shape (n, D).
+
+        Parameters
+        ----------
+        arrays : mapping of str to Arrow array
+            The columns that `needed_columns` names, all of length n.
+
+        Returns
+        -------
+        array of shape (n, D)
+            As `transform` returns it.
+        """
+        n = len(arrays[self.encoders_[0].name])
+        encoded = np.empty((n, len(self.mean_)))
+        for encoder, span, kept in self.spans():
+            codes, values = encoder.rows(arrays[encoder.name])
+            values = self.standardized(values[:, kept], span)
+            encoded[:, span] = values if codes is None else values[codes]
+        return encoded
+
+    def fit_transform(self, frame: Any, y: Any = None) -> np.ndarray:
+        """Learn from the rows of a table and encode them.
+
+        Parameters
+        ----------
+        frame : DataFrame of pandas, polars, ..., or Arrow table of shape (n, d)
+            The features.
+        y : ignored
+            For scikit-learn's pipelines.
+
+        Returns
+        -------
+        array of shape (n, D)
+            As `transform` returns it.
+        """
+        return self.fit(frame).transform(frame)
+
+    def spans(self) -> list[tuple[FrozenColumn, slice, np.ndarray]]:
+        """Return each encoder, its place among the outputs, and which of its values are kept."""
+        ends = np.cumsum([len(kept) for kept in self.kept_])
+        starts = ends - [len(kept) for kept in self.kept_]
+        places = [slice(int(a), int(b)) for a, b in zip(starts, ends, strict=True)]
+        return list(zip(self.encoders_, places, self.kept_, strict=True))
+
+    def standardized(self, values: np.ndarray, span: slice) -> np.ndarray:
+        """Return values of the outputs in `span` in units of their standard deviation.
+
+        Parameters
+        ----------
+        values : array of shape (n, s)
+            Values of some of the outputs.
+        span : slice
+            Which outputs these are.
+
+        Returns
+        -------
+        array of shape (n, s)
+            Less their mean, and cut where products would overflow.
+        """
+        with np.errstate(over="ignore"):
+            units: np.ndarray = (values - self.mean_[span]) / self.scale_[span]
+        np.clip(units, -LARGEST, LARGEST, out=units)
+        return units
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the D names of the outputs, each once.
+
+        Parameters
+        ----------
+        input_features : ignored
+            As in scikit-learn.
+
+        Returns
+        -------
+        array of str of shape (D,)
+            The column's name, for levels and parts of dates with what they are.
+        """
+        self._check_fitted()
+        names: dict[str, None] = {}
+        for encoder, _, kept in self.spans():
+            for i in kept:
+                name = candidate = encoder.outputs[i]
+                copy = 2
+                while candidate in names:
+                    candidate, copy = f"{name} ({copy})", copy + 1
+                names[candidate] = None
+        return np.array(list(names), dtype=object)
+
+    @property
+    def needed_columns(self) -> list[str]:
+        """The columns that `transform` reads: those that vary."""
+        return [encoder.name for encoder in self.encoders_]
+
+    def to_plain(self) -> tuple[Plain, Arrays]:
+        """Return all that was learned: a dict that JSON can hold, and arrays by name."""
+        self._check_fitted()
+        return to_plain(self)
+
+    @classmethod
+    def from_plain(cls, plain: Plain, arrays: Mapping[str, np.ndarray]) -> TableEncoder:
+        """Return the encoder that `to_plain` was called on; nothing is executed.
+
+        Parameters
+        ----------
+        plain : dict
+            What `to_plain` returned first, perhaps through JSON.
+        arrays : mapping of str to array
+            What it returned second.
+
+        Returns
+        -------
+        TableEncoder
+            It encodes rows to the same bits.
+
+        Raises
+        ------
+        TableError
+            If these are not the data of an encoder, or those of a later version.
+        """
+        made = cls()
+        restore(made, plain, arrays)
+        return made
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "encoders_"):
+            raise NotFittedError("This TableEncoder is not fitted yet. Call fit first.")
+
+    def __repr__(self) -> str:
+        if not hasattr(self, "encoders_"):
+            return "TableEncoder()"
+        return f"<TableEncoder: {len(self.columns_)} columns, {len(self.mean_)} outputs>"
+
+
+def _names(frame: Any, arrays: Mapping[str, Any]) -> list[str]:
+    columns = getattr(frame, "column_names", None)
+    return [
+        str(name) for name in (getattr(frame, "columns", arrays) if columns is None else columns)
+    ]

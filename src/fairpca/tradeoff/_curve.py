@@ -1,0 +1,211 @@
+"""Accuracy against fairness: the whole curve of a fair representation from one pass of moments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from ..errors import UsageError
+from ..estimators import FairKernelPCA, FairPCA, check_choice, check_tradeoff
+from ..peers import MomentPeer
+from ._decisions import GroupRates, JudgedRows, attribute_columns
+from ._models import Said, all_together, is_plain_logistic_regression, one_by_one
+from ._parts import TakesTradeoff, TradeoffParts
+
+PAPERS_TRADEOFFS = tuple((i / 10) ** 3 for i in range(11))
+"""The lambdas of the paper's figures."""
+
+SOLVERS = ("auto", "refit")
+
+
+@dataclass(frozen=True)
+class TradeoffPoint:
+    """One classifier on the curve.
+
+    Parameters
+    ----------
+    tradeoff : float
+        Its lambda.
+    accuracy, selection_rate_gap, true_positive_rate_gap : float
+        On the test rows; the gaps are the violations of demographic parity and of equal
+        opportunity, of several attributes the largest. The last is NaN where a group has no row
+        with a positive label.
+    auc : float
+        Of its scores for the positive label; NaN where it has none.
+    attributes : dict of str to GroupRates
+        The rates of all groups, by attribute: of an array, "sensitive".
+
+    See Also
+    --------
+    fairpca.tradeoff_curve : What makes them.
+
+    Examples
+    --------
+    >>> from fairpca.tradeoff import TradeoffPoint
+    >>> point = TradeoffPoint(0.1, 0.8, selection_rate_gap=0.05, true_positive_rate_gap=0.02)
+    >>> point.selection_rate_gap <= 0.1 and point.accuracy >= 0.75
+    True
+    """
+
+    tradeoff: float
+    accuracy: float
+    selection_rate_gap: float
+    true_positive_rate_gap: float
+    auc: float = float("nan")
+    attributes: Mapping[str, GroupRates] = field(default_factory=dict, hash=False)
+
+
+def tradeoff_curve(
+    estimator: TakesTradeoff | Pipeline,
+    classifier: Any,
+    X_train: Any,
+    y_train: Any,
+    X_test: Any,
+    y_test: Any,
+    *,
+    sensitive_train: Any,
+    sensitive_test: Any,
+    tradeoffs: Sequence[float] = PAPERS_TRADEOFFS,
+    solver: str = "auto",
+    compact: bool = False,
+    pos_label: Any = None,
+) -> list[TradeoffPoint]:
+    r"""Return accuracy and unfairness of a classifier for every lambda of the trade-off.
+
+    Use it to choose the `tradeoff` of a fair representation on held-out rows. All lambdas
+    share one fit; logistic regression moreover shares its work among them, so that a curve of
+    eleven points costs little more than two or three of them.
+
+    Parameters
+    ----------
+    estimator : FairPCA, FairKernelPCA, peer, or Pipeline that ends in one of them
+        Unfitted; its `tradeoff` is ignored. Peers are those of `fairpca.peers` that are fitted
+        from moments (LEACE, SAL, MeanProjection, SPLINCE, SamadiPCA, ...). They have no lambda of
+        their own: their columns are put beside lambda times plain PCA with as many components,
+        and those of erasers, which return all d columns, beside lambda times the centred
+        features. The first steps of a pipeline are fitted once, to `X_train`.
+    classifier : scikit-learn classifier
+        Learns from the representation. It is cloned, never changed.
+    X_train, X_test : array-like, frame or sparse matrix of shape (n, d)
+        Features.
+    y_train, y_test : array-like of shape (n,)
+        Labels.
+    sensitive_train : array-like, Series, frame or dict of columns
+        Sensitive attributes, as in ``estimator.fit``.
+    sensitive_test : array-like of shape (n,), frame or dict of columns
+        The attributes that gaps are computed for: one group per test row and attribute.
+    tradeoffs : sequence of float in [0, 1]
+        The lambdas; by default the paper's eleven, (i / 10)^3.
+    solver : {"auto", "refit"}, default="auto"
+        "auto" solves all lambdas together where `classifier` is a LogisticRegression with two
+        classes and an l2 penalty: the same models, converged to a gradient of 1e-7 per row
+        and a step more, whatever the classifier's `tol`. "refit" fits the classifier anew for
+        every lambda.
+    compact : bool, default=False
+        Whether a classifier that is fitted anew gets at most d columns rather than 2k, with the
+        same inner products. Say True for learners that see rows through inner products only (ridge,
+        linear SVM, SVM with a kernel of fixed gamma), never for trees.
+    pos_label : object, optional
+        The positive class; by default the estimator's `pos_label`, which for peers is 1.
+
+    Returns
+    -------
+    curve : list of TradeoffPoint
+        In the order of `tradeoffs`.
+
+    See Also
+    --------
+    FairPCA : Its parameter `tradeoff` is what is chosen by the curve.
+    fairpca.tradeoff.TradeoffPoint : A point of the curve.
+
+    Notes
+    -----
+    With A = (U_fair, lambda U_st), a model with weights u on the 2k columns has weights w = A u on
+    the centred features. Newton's method for w needs second derivatives of the loss in one set of
+    coordinates only, and they hardly change from one lambda to the next: see
+    `fairpca.tradeoff.logistic_path`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from fairpca import FairPCA, tradeoff_curve
+    >>> rng = np.random.default_rng(0)
+    >>> sex = rng.integers(0, 2, size=600)
+    >>> X = rng.normal(size=(600, 5)) + np.outer(sex, [1.5, 1, 0, 0, 0])
+    >>> y = (X[:, 0] + X[:, 2] + rng.normal(size=600) > 0.75).astype(int)
+    >>> train, test = slice(0, 400), slice(400, 600)
+    >>> curve = tradeoff_curve(
+    ...     FairPCA(), LogisticRegression(C=0.01), X[train], y[train], X[test], y[test],
+    ...     sensitive_train=sex[train], sensitive_test=sex[test], tradeoffs=[0.0, 1.0],
+    ... )
+    >>> curve[0].accuracy < curve[1].accuracy
+    True
+    >>> curve[0].selection_rate_gap < curve[1].selection_rate_gap
+    True
+    """
+    check_choice("solver", solver, SOLVERS)
+    lambdas = [check_tradeoff(value) for value in tradeoffs]
+    last = _fair_step(estimator)
+    positive = last.pos_label if pos_label is None else pos_label
+    rows = _judged_rows(y_test, sensitive_test, positive)
+    if isinstance(estimator, Pipeline) and len(estimator) > 1:
+        first = clone(estimator[:-1])
+        X_train, X_test = first.fit_transform(X_train, y_train), first.transform(X_test)
+    parts = TradeoffParts.fit(last, X_train, y_train, sensitive_features=sensitive_train)
+    y = np.asarray(y_train)
+    said: Iterable[Said]
+    if solver == "auto" and is_plain_logistic_regression(classifier, y):
+        said = all_together(parts, classifier, X_train, y, X_test, lambdas)
+    else:
+        said = one_by_one(parts, classifier, X_train, y, X_test, lambdas, compact=compact)
+    return [
+        _point(tradeoff, rows, decided, positive)
+        for tradeoff, decided in zip(lambdas, said, strict=True)
+    ]
+
+
+def _fair_step(estimator: Any) -> TakesTradeoff:
+    last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+    if isinstance(last, FairPCA | FairKernelPCA | MomentPeer):
+        return last
+    raise TypeError(
+        f"tradeoff_curve takes a FairPCA, a FairKernelPCA or a peer that is fitted from moments, "
+        f"or a Pipeline that ends in one, not {type(last).__name__}: it puts the fair and the "
+        f"standard columns together itself."
+    )
+
+
+def _judged_rows(y: Any, sensitive: Any, pos_label: Any) -> dict[str, JudgedRows]:
+    columns = attribute_columns(sensitive)
+    if not columns:
+        raise UsageError("sensitive_test has no columns. Pass at least one attribute.")
+    several = len(columns) > 1
+    return {
+        name: JudgedRows.coded(
+            y, column, pos_label, name=f"sensitive_test[{name!r}]" if several else "sensitive_test"
+        )
+        for name, column in columns.items()
+    }
+
+
+def _point(
+    tradeoff: float, rows: Mapping[str, JudgedRows], said: Said, pos_label: Any
+) -> TradeoffPoint:
+    decisions = said.labels == pos_label
+    rates = {name: judged.rates(decisions) for name, judged in rows.items()}
+    any_rows = next(iter(rows.values()))
+    return TradeoffPoint(
+        tradeoff=tradeoff,
+        accuracy=any_rows.judge(decisions)[0],
+        # NaN, if one of them is.
+        selection_rate_gap=float(np.max([r.selection_rate_gap for r in rates.values()])),
+        true_positive_rate_gap=float(np.max([r.true_positive_rate_gap for r in rates.values()])),
+        auc=any_rows.auc(said.scores_of(pos_label)),
+        attributes=rates,
+    )
