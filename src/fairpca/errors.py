@@ -354,7 +354,7 @@ class UnknownQuestionError(FairPCAError, ValueError):
     --------
     >>> fingerprint_of(len, "kernel")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    fairpca.estimators._fingerprints.UnknownQuestionError: kernel is the function 'len', and ...
+    fairpca.errors.UnknownQuestionError: kernel is the function 'len', and ...
     """
 
 

@@ -1,26 +1,27 @@
 import pandas as pd
 import pytest
 
-from fairpca.auditing._roles import assign_roles, binary_target
+from fairpca._attributes.columns import assign_roles
+from fairpca.auditing._roles import binary_target
 from fairpca.errors import AuditError, TargetError, UnknownColumnError
 
 COLUMNS = ["age", "Sex", "income", "paid"]
 
 
 def test_sensitive_and_target_and_ignored_columns_are_no_features():
-    roles = assign_roles(COLUMNS, ["Sex"], "paid", ["income"])
+    roles = assign_roles(COLUMNS, sensitive=["Sex"], target="paid", ignore=["income"])
     assert roles.features == ("age",)
     assert [roles.of(c) for c in COLUMNS] == ["feature", "sensitive", "ignored", "target"]
 
 
 def test_a_misspelt_column_gets_a_suggestion_whatever_its_case():
     with pytest.raises(UnknownColumnError, match=r"no column 'sxe'\. Did you mean 'Sex'"):
-        assign_roles(COLUMNS, ["sxe"])
+        assign_roles(COLUMNS, sensitive=["sxe"])
 
 
 def test_a_name_like_no_other_gets_a_list():
     with pytest.raises(UnknownColumnError, match="There are: 'age', 'Sex'"):
-        assign_roles(COLUMNS, ["zzzzzz"])
+        assign_roles(COLUMNS, sensitive=["zzzzzz"])
 
 
 @pytest.mark.parametrize(
@@ -34,7 +35,7 @@ def test_a_name_like_no_other_gets_a_list():
 )
 def test_roles_that_contradict_each_other_are_refused(sensitive, target, ignore, message):
     with pytest.raises(AuditError, match=message):
-        assign_roles(COLUMNS, sensitive, target, ignore)
+        assign_roles(COLUMNS, sensitive=sensitive, target=target, ignore=ignore)
 
 
 @pytest.mark.parametrize(

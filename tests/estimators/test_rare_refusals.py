@@ -6,9 +6,10 @@ import scipy.linalg
 import scipy.sparse
 
 from fairpca import FairKernelPCA, FairPCA, InfeasibleError, collect_moments
+from fairpca._numerics.fingerprints import fingerprint_of
 from fairpca._numerics.linalg import SUBSET_FROM, top_eigenpairs
+from fairpca.errors import UnknownQuestionError
 from fairpca.estimators._choose_by_leakage import _choose
-from fairpca.estimators._fingerprints import UnknownQuestionError, fingerprint_of
 
 RNG = np.random.default_rng(0)
 X, SEX, Y = RNG.normal(size=(60, 4)), np.resize(["f", "m"], 60), np.resize([0, 0, 1], 60)

@@ -12,9 +12,9 @@ from scipy.sparse import csr_array
 
 from assertions import assert_same_subspace
 from fairpca import FairKernelPCA, FairPCA, collect_moments
+from fairpca._numerics.fingerprints import fingerprint_of
 from fairpca._rows import Part, RowsElsewhere
-from fairpca.errors import MissingGroupError, MissingTargetError
-from fairpca.estimators._fingerprints import UnknownQuestionError, fingerprint_of
+from fairpca.errors import MissingGroupError, MissingTargetError, UnknownQuestionError
 from fairpca.estimators._parts import CollectMoments
 from fairpca.peers import PCA, BalancedPCA
 from optional_libraries import array_api_strict
@@ -229,7 +229,7 @@ def test_a_fingerprint_is_the_same_in_another_process():
     value = ({"f", "m", "x", "y"}, {"sex": frozenset("abcdef")}, FairPCA(2), np.eye(3))
     code = (
         "import numpy as np; from fairpca import FairPCA;"
-        "from fairpca.estimators._fingerprints import fingerprint_of as f;"
+        "from fairpca._numerics.fingerprints import fingerprint_of as f;"
         "print(f(({*'fmxy'}, {'sex': frozenset('abcdef')}, FairPCA(2), np.eye(3))))"
     )
     for seed in "12":

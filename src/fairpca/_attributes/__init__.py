@@ -1,6 +1,18 @@
 """Sensitive columns become levels and numeric attributes; criteria become strata of y."""
 
-from .columns import Columns, as_columns, indexable, split_columns
+from .columns import (
+    Columns,
+    Roles,
+    as_columns,
+    as_names,
+    assign_roles,
+    close_names,
+    closest,
+    did_you_mean,
+    indexable,
+    listed,
+    split_columns,
+)
 from .kinds import FEW_INTEGRAL_VALUES, ask_about_integers
 from .levels import Attribute, Levels, Numeric, drop_unused_labels, tie_to_strata
 from .reading import KINDS, MISSING_LABEL, name_of_missing, read_attributes

@@ -1,8 +1,9 @@
-"""Columns of X that are sensitive attributes."""
+"""Which column is what: features, sensitive attributes, target, weight."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
@@ -10,10 +11,161 @@ import narwhals as nw
 import numpy as np
 
 from .._numerics import is_sparse
-from ..errors import UsageError
+from ..errors import AuditError, MissingGroupError, TableError, UnknownColumnError, UsageError
 
 Columns = dict[Any, Any]
 """Sensitive columns of X by their name or position."""
+
+SHOWN = 8
+"""Most columns that a message lists."""
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The columns of a table by what they are for, in the order in which estimators see them."""
+
+    features: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    target: str | None = None
+    weight: str | None = None
+    ignored: tuple[str, ...] = ()
+
+    @property
+    def needed(self) -> list[str]:
+        """The columns that are read, each once."""
+        others = (name for name in (self.target, self.weight) if name is not None)
+        return list(dict.fromkeys([*self.features, *self.sensitive, *others]))
+
+    def of(self, column: str) -> str:
+        """Return 'feature', 'sensitive', 'target', 'weight' or 'ignored'."""
+        for role in ("target", "weight"):
+            if column == getattr(self, role):
+                return role
+        for role in ("sensitive", "ignored"):
+            if column in getattr(self, role):
+                return role
+        return "feature"
+
+
+def assign_roles(
+    names: Sequence[str],
+    *,
+    sensitive: str | Iterable[str],
+    target: str | None = None,
+    weight: str | None = None,
+    features: Iterable[str] | None = None,
+    ignore: str | Iterable[str] = (),
+    file: str | None = None,
+) -> Roles:
+    """Check names against the columns of a table; what has no other role is a feature.
+
+    Where the table is a `file`, messages name it, and a column that is named twice is refused.
+
+    Examples
+    --------
+    >>> assign_roles(["age", "sex", "income", "id"], sensitive="sex", target="income", ignore="id")
+    Roles(features=('age',), sensitive=('sex',), target='income', weight=None, ignored=('id',))
+    >>> assign_roles(["age", "sex"], sensitive=["sxe"])
+    Traceback (most recent call last):
+    fairpca.errors.UnknownColumnError: There is no column 'sxe'. Did you mean 'sex'?
+    """
+    attributes, ignored = as_names(sensitive), as_names(ignore)
+    given = None if features is None else as_names(features)
+    if file is None:
+        attributes, ignored = list(dict.fromkeys(attributes)), list(dict.fromkeys(ignored))
+        _check_table(names, attributes, target, ignored)
+    else:
+        claims = [("sensitive", name) for name in attributes]
+        claims += [("target", target), ("weight", weight)]  # type: ignore[list-item]
+        claims += [("ignore", name) for name in ignored]
+        claims += [("features", name) for name in given or ()]
+        _check_file(file, names, [claim for claim in claims if claim[1] is not None])
+    taken = {*attributes, *ignored, target, weight}
+    chosen = tuple(name for name in names if name not in taken) if given is None else tuple(given)
+    if not chosen and file is None:
+        raise AuditError(
+            f"All {len(names)} columns are sensitive, target or ignored, so no feature is left."
+        )
+    if not chosen:
+        raise TableError(f"No column of {file} is left to be a feature. Name at least one.")
+    return Roles(chosen, tuple(attributes), target, weight, tuple(ignored))
+
+
+def _check_table(
+    names: Sequence[str], sensitive: list[str], target: str | None, ignored: list[str]
+) -> None:
+    if not sensitive:
+        raise AuditError(
+            "No sensitive column was named, so there is nothing to audit. Name at least one "
+            f"of the columns: {listed(names)}."
+        )
+    for name in [*sensitive, *([target] if target is not None else []), *ignored]:
+        if name not in names:
+            hint = did_you_mean(name, names) or f" There are: {listed(names)}."
+            raise UnknownColumnError(f"There is no column '{name}'.{hint}")
+    if target in sensitive:
+        raise AuditError(
+            f"'{target}' is both the target and sensitive. A representation that hides it cannot "
+            f"predict it: leave it out of one of the two."
+        )
+    both = [name for name in ignored if name in sensitive or name == target]
+    if both:
+        raise AuditError(f"{listed(both)} cannot be ignored and have another role.")
+
+
+def _check_file(file: str, names: Sequence[str], claims: list[tuple[str, str]]) -> None:
+    if not any(role == "sensitive" for role, _ in claims):
+        raise MissingGroupError(
+            "sensitive names no column, and without attributes this would be plain PCA. Name at "
+            "least one."
+        )
+    taken: dict[str, str] = {}
+    for role, name in claims:
+        if name not in names:
+            raise TableError(
+                f"{role} names '{name}', which is not a column of {file}."
+                f"{did_you_mean(name, names)}"
+            )
+        if name in taken:
+            raise TableError(
+                f"The column '{name}' is named twice, by {taken[name]} and by {role}. Name it once."
+            )
+        taken[name] = role
+
+
+def as_names(names: str | Iterable[str]) -> list[str]:
+    """Return names as a list; a single one may stand alone."""
+    return [names] if isinstance(names, str) else list(names)
+
+
+def close_names(name: Any, names: Iterable[Any], n: int = 3, cutoff: float = 0.6) -> list[str]:
+    """Return the names that may have been meant, in whatever case, the closest first.
+
+    Examples
+    --------
+    >>> close_names("sxe", ["age", "Sex"])
+    ['Sex']
+    """
+    by_folded = {str(other).casefold(): str(other) for other in reversed(list(names))}
+    close = get_close_matches(str(name).casefold(), by_folded, n=n, cutoff=cutoff)
+    return [by_folded[match] for match in close]
+
+
+def closest(name: Any, names: Iterable[Any]) -> str | None:
+    """Return the name that was probably meant, or None."""
+    return next(iter(close_names(name, names, n=1)), None)
+
+
+def did_you_mean(name: Any, names: Iterable[Any]) -> str:
+    """Return a sentence that suggests a name, after a blank, or nothing."""
+    close = closest(name, names)
+    return f" Did you mean '{close}'?" if close else ""
+
+
+def listed(names: Sequence[Any], most: int = SHOWN) -> str:
+    """Return names in quotes, the first few of them."""
+    shown = ", ".join(f"'{name}'" for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
 def as_columns(sensitive_columns: Any) -> list[Any]:
@@ -58,12 +210,12 @@ def _check_known(
 ) -> None:
     unknown = [c for c in columns if c not in available]
     if unknown:
-        listed = list(available if shown is None else shown)
-        near = [m for c in unknown for m in get_close_matches(str(c), [str(a) for a in listed])]
+        there = list(available if shown is None else shown)
+        near = [close for c in unknown for close in close_names(c, there)]
         hint = f" Did you mean {near}?" if near else ""
         raise UsageError(
-            f"sensitive_columns names {unknown}, but X has the columns {listed[:20]}"
-            f"{' ...' if len(listed) > 20 else ''}.{hint} Use names of columns of X, or positions "
+            f"sensitive_columns names {unknown}, but X has the columns {there[:20]}"
+            f"{' ...' if len(there) > 20 else ''}.{hint} Use names of columns of X, or positions "
             f"if X has no names (an earlier pipeline step may have dropped them: put this step "
             f"first, or use set_output(transform='pandas'))."
         )

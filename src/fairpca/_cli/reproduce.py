@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from .._attributes import did_you_mean
 from ..errors import FairPCAError
 from ..paper import EXPERIMENTS, Experiment, Reproduction, Settings, run_experiment
 from .progress import progress_bar
@@ -104,9 +104,9 @@ def _chosen(names: list[str]) -> list[Experiment]:
         return list(EXPERIMENTS.values())
     for name in names:
         if name not in EXPERIMENTS:
-            near = get_close_matches(name, EXPERIMENTS, n=1)
-            hint = f" Did you mean '{near[0]}'?" if near else ""
-            raise typer.BadParameter(f"There is no '{name}'.{hint} --list shows the names.")
+            raise typer.BadParameter(
+                f"There is no '{name}'.{did_you_mean(name, EXPERIMENTS)} --list shows the names."
+            )
     return [EXPERIMENTS[name] for name in dict.fromkeys(names)]
 
 

@@ -17,7 +17,7 @@ from ._page.summary import render_summary
 from ._preparation import as_table, roles_in, usual_components
 from ._representations import COVARIANCE_TOLERANCE, approximation_for, fewer_and_fewer
 from ._results import Leak
-from ._roles import Roles, as_text, assign_roles, binary_target, is_known
+from ._roles import as_text, binary_target, is_known
 from ._schema import audit_schema
 from ._whole_audit import audit
 

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._attributes import Roles, assign_roles
 from ..errors import AuditError, TargetError
 from ..tables import Table, TableEncoder, find_notices, read_table
 from ._attributes import Measured, estimator_columns, measured_attributes
 from ._held_out import HeldOut
 from ._representations import TrainingRows
 from ._results import Column, Data, Notice, Reading, Target
-from ._roles import Roles, assign_roles, binary_target
+from ._roles import binary_target
 from ._splits import Split, evenly_sampled
 
 if TYPE_CHECKING:
@@ -169,7 +170,8 @@ def roles_in(
     if sensitive is None or not len(sensitive):
         sensitive = table.sensitive or ()
         target = target if target is not None else table.target
-    return assign_roles(list(table.frame.columns), sensitive, target, ignore)
+    columns = list(table.frame.columns)
+    return assign_roles(columns, sensitive=sensitive, target=target, ignore=ignore)
 
 
 def prepare(question: Question, split: Split) -> HeldOut:

@@ -1,99 +1,19 @@
-"""Which column is a feature, which is sensitive, which is the target."""
+"""Which value of the target is the yes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import AuditError, TargetError, UnknownColumnError
+from .._attributes import listed
+from ..errors import TargetError
 
 if TYPE_CHECKING:
     from pandas import Series
 
-SHOWN = 8
-"""Most columns or values that a message lists."""
-
 POSITIVE_WORDS = ("1", "true", "yes", "y", "t", "positive", "approved", "good", "accepted")
-
-
-@dataclass(frozen=True)
-class Roles:
-    """The columns of a table by what they are for; sensitive ones are never features.
-
-    Parameters
-    ----------
-    features, sensitive, ignored : tuple of str
-        Names of columns.
-    target : str or None
-        The column to be predicted.
-    """
-
-    features: tuple[str, ...]
-    sensitive: tuple[str, ...]
-    target: str | None
-    ignored: tuple[str, ...]
-
-    def of(self, column: str) -> str:
-        """Return 'feature', 'sensitive', 'target' or 'ignored'."""
-        if column == self.target:
-            return "target"
-        if column in self.sensitive:
-            return "sensitive"
-        return "ignored" if column in self.ignored else "feature"
-
-
-def assign_roles(
-    columns: Sequence[str],
-    sensitive: Sequence[str],
-    target: str | None = None,
-    ignore: Sequence[str] = (),
-) -> Roles:
-    """Check names against the table and return the role of every column.
-
-    Examples
-    --------
-    >>> assign_roles(["age", "sex", "paid"], ["sex"], "paid").features
-    ('age',)
-    >>> assign_roles(["age", "sex"], ["sxe"])
-    Traceback (most recent call last):
-    fairpca.errors.UnknownColumnError: There is no column 'sxe'. Did you mean 'sex'?
-    """
-    sensitive = [sensitive] if isinstance(sensitive, str) else list(dict.fromkeys(sensitive))
-    if not sensitive:
-        raise AuditError(
-            "No sensitive column was named, so there is nothing to audit. Name at least one "
-            f"of the columns: {_listed(columns)}."
-        )
-    for name in [*sensitive, *([target] if target is not None else []), *ignore]:
-        _check_known(name, columns)
-    if target in sensitive:
-        raise AuditError(
-            f"'{target}' is both the target and sensitive. A representation that hides it cannot "
-            f"predict it: leave it out of one of the two."
-        )
-    both = [name for name in ignore if name in sensitive or name == target]
-    if both:
-        raise AuditError(f"{_listed(both)} cannot be ignored and have another role.")
-    taken = {*sensitive, *ignore, target}
-    features = tuple(name for name in columns if name not in taken)
-    if not features:
-        raise AuditError(
-            f"All {len(columns)} columns are sensitive, target or ignored, so no feature is left."
-        )
-    return Roles(features, tuple(sensitive), target, tuple(dict.fromkeys(ignore)))
-
-
-def _check_known(name: str, columns: Sequence[str]) -> None:
-    if name in columns:
-        return
-    folded = {str(c).casefold(): c for c in columns}
-    near = get_close_matches(str(name).casefold(), list(folded), n=1)
-    hint = f"Did you mean '{folded[near[0]]}'?" if near else f"There are: {_listed(columns)}."
-    raise UnknownColumnError(f"There is no column '{name}'. {hint}")
 
 
 def binary_target(column: Series, positive: Any = None) -> tuple[np.ndarray, np.ndarray, str]:
@@ -127,7 +47,7 @@ def binary_target(column: Series, positive: Any = None) -> tuple[np.ndarray, np.
         if not chosen:
             raise TargetError(
                 f"No row of the target '{column.name}' is '{positive}'. Its values are "
-                f"{_listed(list(map(as_text, _sorted(distinct))))}."
+                f"{listed(list(map(as_text, _sorted(distinct))))}."
             )
         positive = chosen[0]
     elif len(distinct) == 2:
@@ -136,7 +56,7 @@ def binary_target(column: Series, positive: Any = None) -> tuple[np.ndarray, np.
         shown = list(map(as_text, _sorted(distinct)))
         raise TargetError(
             f"The target '{column.name}' has {len(distinct)} distinct values "
-            f"({_listed(shown, 4)}), but it must be a yes or no. Say which value is the "
+            f"({listed(shown, 4)}), but it must be a yes or no. Say which value is the "
             f"yes (positive='{shown[-1]}', on the command line --positive), or make a column of "
             f"two values, such as whether it exceeds a limit."
         )
@@ -186,8 +106,3 @@ def _sorted(values: Sequence[Any]) -> list[Any]:
         return sorted(values)
     except TypeError:
         return sorted(values, key=str)
-
-
-def _listed(names: Sequence[Any], most: int = SHOWN) -> str:
-    shown = ", ".join(f"'{name}'" for name in names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

@@ -5,7 +5,6 @@ from ._choose_by_leakage import Choice
 from ._collect import collect_moments
 from ._fair_kernel_pca import FairKernelPCA
 from ._fair_pca import FairPCA
-from ._fingerprints import fingerprint_of, own_fingerprint
 from ._given_moments import FitsGivenMoments
 from ._inputs import (
     CRITERIA,

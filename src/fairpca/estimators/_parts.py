@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from .._attributes import as_columns, ask_about_integers
+from .._numerics import fingerprint_of
 from .._rows import Part, RowsElsewhere
 from ..errors import MissingGroupError, MissingTargetError, UsageError
 from ..moments import GroupMoments, LevelMoments
-from ._fingerprints import fingerprint_of
 
 NO_ROWS = "Found 0 rows (n_samples = 0) in {}, while a variance needs at least 2. Pass rows."
 

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import vstack
 
-from .._numerics import is_sparse, take_rows
+from .._numerics import fingerprint_of, is_sparse, take_rows
 from .._rows import Part, Rows, RowsElsewhere
 from ..errors import UsageError
-from ._fingerprints import fingerprint_of
 from ._parts import NO_ROWS, without_rows
 from ._rows_to_moments import check_finite
 

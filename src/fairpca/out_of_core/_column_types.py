@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from .._attributes import Roles
 from ..errors import TableError
 from ..tables import import_arrow
-from ._column_roles import ColumnRoles, check_same_names
+from ._column_roles import check_same_names
 from ._parquet_footers import Footer
 
 NUMBER, TRUTH, TEXT, LEVELS = "number", "truth", "text", "levels"
 
 
-def check_alike(footers: Sequence[Footer], roles: ColumnRoles, *, every_column: bool) -> None:
+def check_alike(footers: Sequence[Footer], roles: Roles, *, every_column: bool) -> None:
     """Raise unless all files have the needed columns, once each and of the same types.
 
     Parameters
@@ -60,7 +61,7 @@ def kind_of_column(kind: Any) -> str | None:
     return None
 
 
-def check_kinds(types: dict[str, Any], roles: ColumnRoles, *, encoded: bool) -> None:
+def check_kinds(types: dict[str, Any], roles: Roles, *, encoded: bool) -> None:
     """Raise unless features and weights are numbers, and attributes and labels plain values."""
     odd = [n for n in roles.features if kind_of_column(types[n]) not in (NUMBER, TRUTH)]
     if odd and not encoded:

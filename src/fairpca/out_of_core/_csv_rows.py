@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from .._attributes import assign_roles
 from ..tables import NumberColumn
-from ._column_roles import choose_columns
 from ._file_rows import FileRows, Progress
 from ._number_parts import Encoder, Parts
 from ._parquet_rows import checked_dtype
@@ -98,14 +98,14 @@ class CSVRows(FileRows):
         self.how = how
         first = self.text_files[0]
         named = encoder.needed_columns if features is None and encoder is not None else features
-        roles = choose_columns(
+        roles = assign_roles(
             first.names,
-            sensitive,
+            sensitive=sensitive,
             features=named,
             target=target,
             weight=weight,
             ignore=ignore,
-            where=f"'{first.path}'",
+            file=f"'{first.path}'",
         )
         check_same_columns(self.text_files, roles, every=named is None)
         parts = Parts(roles, checked_dtype(dtype) or np.dtype(np.float64), encoder, attributes)

@@ -7,11 +7,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from .._attributes import Roles
+from .._numerics import fingerprint_of, own_fingerprint
 from .._rows import Part
 from ..errors import CheckpointError, TableError
-from ..estimators import fingerprint_of, own_fingerprint
 from ..tables import distinct, import_arrow, import_pandas, simple
-from ._column_roles import ColumnRoles
 from ._pieces import Piece
 
 PADDING = 1040
@@ -40,7 +40,7 @@ class Parts:
 
     Parameters
     ----------
-    roles : ColumnRoles
+    roles : Roles
         Which column is what.
     dtype : dtype
         Of the features.
@@ -52,7 +52,7 @@ class Parts:
 
     def __init__(
         self,
-        roles: ColumnRoles,
+        roles: Roles,
         dtype: np.dtype,
         encoder: Encoder | None = None,
         attributes: Callable[[Mapping[str, Any]], Any] | None = None,

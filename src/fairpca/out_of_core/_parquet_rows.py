@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .._attributes import assign_roles
 from ..errors import TableError
-from ._column_roles import choose_columns
 from ._column_types import check_alike, check_kinds, common_dtype
 from ._file_rows import FileRows, Progress
 from ._number_parts import Encoder, Parts
@@ -118,14 +118,14 @@ class ParquetRows(FileRows):
         self.footers = [read_footer(path) for path in find_files(paths, [".parquet"])]
         first = self.footers[0]
         named = encoder.needed_columns if features is None and encoder is not None else features
-        roles = choose_columns(
+        roles = assign_roles(
             list(first.types),
-            sensitive,
+            sensitive=sensitive,
             features=named,
             target=target,
             weight=weight,
             ignore=ignore,
-            where=f"'{first.path}'",
+            file=f"'{first.path}'",
         )
         check_kinds(first.types, roles, encoded=encoder is not None)
         check_alike(self.footers, roles, every_column=named is None)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .._attributes import Roles
 from ..errors import TableError
 from ..tables import Batches, import_arrow, kind_of_file, open_batches
-from ._column_roles import ColumnRoles, check_same_names
+from ._column_roles import check_same_names
 from ._pieces import Piece, in_pieces
 from ._text_kinds import converted
 
@@ -58,7 +59,7 @@ class TextFile:
             raise TableError(f"{error} (This is after row {done:,}.)") from error
 
 
-def check_same_columns(files: Sequence[TextFile], roles: ColumnRoles, *, every: bool) -> None:
+def check_same_columns(files: Sequence[TextFile], roles: Roles, *, every: bool) -> None:
     """Raise unless all files have the needed columns; `every` column of each is one otherwise."""
     first = files[0]
     for file in files:

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from .._numerics import fingerprint_of
 from .._rows import Collect, Part, RowsElsewhere
 from ..auditing import AttributePlan, LevelPlan
 from ..errors import TableError
-from ..estimators import fingerprint_of
 from ..tables import NumberColumn, TableEncoder, simple, with_points
 from ._counted_values import RawColumn
 

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from .._attributes import Roles, assign_roles
 from .._rows import Part
-from ..auditing import LevelPlan, Roles, assign_roles, what_was_merged
+from ..auditing import LevelPlan, what_was_merged
 from ..errors import TableError, TargetError
 from ..out_of_core import rows_per_piece
 from ..persistence import FairModel
@@ -64,8 +65,7 @@ def fit_large_table(
     """
     files = open_files(table, columns, header, skip_lines)
     raw = {column.name: column for column in raw_columns(files)}
-    named = [sensitive] if isinstance(sensitive, str) else list(sensitive or ())
-    roles = assign_roles(list(raw), named, target, ignore)
+    roles = assign_roles(list(raw), sensitive=sensitive or (), target=target, ignore=ignore)
     check_criterion(wish, roles)
     outcome = None
     if roles.target is not None and wish.criterion != "demographic_parity":

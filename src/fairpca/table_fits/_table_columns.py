@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from .._attributes import closest
 from ..errors import TableError
-from ..tables import closest, import_arrow, simple
+from ..tables import import_arrow, simple
 from ._counted_values import RawColumn
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from ._adapters import import_arrow, import_pandas
 from ._ahead import ahead
 from ._arrow_columns import distinct, simple
 from ._column_kinds import KINDS
-from ._column_names import closest, different_names, is_row_index, meant
+from ._column_names import different_names, is_row_index
 from ._csv_dialect import CsvDialect, sniff
 from ._csv_files import MISSING, arrow_stream, explained, options, slowly, typed, with_points
 from ._encoder import LARGEST, TableEncoder

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Sequence
 
+from .._attributes import closest
 from ..errors import TableError
 
 SHOWN = 5
@@ -68,16 +68,3 @@ def require_columns(needed: Sequence[str], found: Sequence[str], there: Sequence
         f"The table lacks {len(lacking)} of the {len(needed)} columns that the encoder was fitted "
         f"on: {', '.join(listed)}{more}. Add or rename them."
     )
-
-
-def closest(name: str, there: Sequence[str]) -> str | None:
-    """Return the name that was probably meant, in whatever case, or None."""
-    by_small = {other.lower(): other for other in reversed(there)}
-    close = difflib.get_close_matches(name.lower(), by_small, n=1)
-    return by_small[close[0]] if close else None
-
-
-def meant(name: str, there: Sequence[str]) -> str:
-    """Return a sentence that suggests a name, or nothing."""
-    close = closest(name, there)
-    return f" Did you mean '{close}'?" if close else ""

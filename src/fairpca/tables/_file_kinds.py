@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import gzip
 import zlib
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from .._attributes import close_names
 from ..errors import TableError
 
 SAMPLE_BYTES = 2**18
@@ -49,12 +49,11 @@ def existing_file(path: Path, also: tuple[str, ...] = ()) -> Path:
         folder = path.parent
         if not folder.is_dir():
             raise TableError(f"There is no file '{path}': its folder '{folder}' does not exist.")
-        names = {p.name.lower(): p.name for p in folder.iterdir() if p.is_file()}
+        names = [p.name for p in folder.iterdir() if p.is_file()]
     except OSError as error:
         raise unreadable(path, error) from error
-    known = {**{name: name for name in also}, **names}
-    close = difflib.get_close_matches(path.name.lower(), known, n=3, cutoff=0.5)
-    meant = f" Did you mean {' or '.join(repr(known[name]) for name in close)}?" if close else ""
+    close = close_names(path.name, [*names, *also], cutoff=0.5)
+    meant = f" Did you mean {' or '.join(repr(name) for name in close)}?" if close else ""
     raise TableError(f"There is no file '{path}'.{meant}")
 
 

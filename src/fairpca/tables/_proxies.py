@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from .._attributes import did_you_mean
 from ..errors import TableError
 from ._arrow_columns import arrow_columns
-from ._column_names import meant
 from ._odd_columns import Notice, about, copies
 from ._single_columns import Binned, binned, held_out_auc
 
@@ -77,7 +77,7 @@ def find_notices(
     arrays = arrow_columns(frame)
     for name in [*sensitive, *([target] if target is not None else [])]:
         if name not in arrays:
-            raise TableError(f"The table has no column '{name}'.{meant(name, list(arrays))}")
+            raise TableError(f"The table has no column '{name}'.{did_you_mean(name, list(arrays))}")
     n = len(next(iter(arrays.values()))) if arrays else 0
     rows = np.arange(n)
     rng = np.random.default_rng(seed)

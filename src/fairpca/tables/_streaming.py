@@ -9,12 +9,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .._attributes import as_columns
+from .._attributes import as_columns, did_you_mean
 from ..errors import TableError
 from ._adapters import import_arrow
 from ._ahead import ahead
 from ._arrow_columns import simple
-from ._column_names import meant, require_columns
+from ._column_names import require_columns
 from ._encoder import TableEncoder
 from ._fused import fuse
 from ._number_column import NumberColumn
@@ -197,7 +197,8 @@ def _check_kept(keep: Sequence[str], there: list[str], names: list[str]) -> None
     for name in keep:
         if name not in there:
             raise TableError(
-                f"keep names '{name}', which is not a column of the table.{meant(name, there)}"
+                f"keep names '{name}', which is not a column of the table."
+                f"{did_you_mean(name, there)}"
             )
         if name in names:
             raise TableError(

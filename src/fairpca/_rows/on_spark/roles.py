@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from ..._attributes import close_names
 from ...errors import SparkColumnsError
 from .refusals import SHOWN, first_few, refuse_repeated
 from .types import as_numbers
@@ -107,7 +107,7 @@ def _columns(argument: str, given: Any, X: DataFrame) -> dict[str, Column]:
         )
     unknown = [v for v in listed if isinstance(v, str) and v not in X.columns]
     if unknown:
-        near = [m for u in first_few(unknown) for m in get_close_matches(u, X.columns)]
+        near = [m for u in first_few(unknown) for m in close_names(u, X.columns)]
         raise SparkColumnsError(
             f"{argument} names {first_few(unknown)}, but X has the columns {first_few(X.columns)}"
             f"{' ...' if len(X.columns) > SHOWN else ''}."

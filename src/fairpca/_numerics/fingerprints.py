@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics import is_foreign, is_sparse, to_numpy
 from ..errors import UnknownQuestionError
+from .arrays import is_foreign, is_sparse, to_numpy
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
