@@ -10,8 +10,8 @@ from fuzz.forged_models import Parts, put_together, taken_apart
 from fuzz.seed_models import people, rows
 
 from fairpca import FairPCA
+from fairpca.metrics import markdown
 from fairpca.persistence import FairModel, ModelFileError, load, load_pipeline, model_card, save
-from fairpca.persistence._markdown import as_text
 from fairpca.table_fits import fit_table
 from fuzzing.forgeries import forge, put
 
@@ -129,7 +129,7 @@ def test_a_device_that_is_no_name_is_refused(model_file):
 
 def test_a_very_long_name_is_cut_before_it_is_looked_at():
     tracemalloc.start()
-    assert len(as_text("x" * 10**6)) < 100
+    assert len(markdown("x" * 10**6)) < 100
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 2 * 10**6  # the text itself, and not a list of its letters

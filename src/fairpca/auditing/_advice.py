@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ..errors import AuditError
+from ..metrics import joined, named, percent
 from ._caveats import caveats_of
 from ._decisions_advised import best_to_decide
 from ._evidence import Evidence, largest
-from ._numbers import joined, named, percent
 from ._recipes import python_recipe, shell_recipe
 from ._results import Advice, Leak
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..metrics import joined, named
 from ._evidence import Evidence, largest
-from ._numbers import joined, named
 
 
 def caveats_of(evidence: Evidence, key: str, tradeoff: float | None) -> list[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..metrics import joined, named, percent, points
 from ._evidence import Evidence
-from ._numbers import joined, named, percent, points
 from ._results import CurvePoint, Downstream, Parity
 
 ENOUGH_ROWS = 100

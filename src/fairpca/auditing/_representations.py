@@ -12,9 +12,9 @@ import numpy as np
 
 from ..errors import InfeasibleError, ResidualWarning, warn_user
 from ..estimators import FairKernelPCA, FairPCA, collect_moments
+from ..metrics import percent
 from ..moments import GroupMoments
 from ..peers import LEACE, PCA
-from ._numbers import percent
 
 EXACT_KERNEL_ROWS = 2_000
 """Up to this many rows the kernel matrix is used; more are seen through landmarks."""

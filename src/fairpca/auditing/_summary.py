@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ..metrics import joined, named, percent, points
 from ._decisions_advised import ENOUGH_ROWS, gap_of_large_groups
 from ._evidence import Evidence, largest
-from ._numbers import joined, named, percent, points
 from ._results import Advice, CurvePoint, Downstream, Leak, Parity, Summary
 
 

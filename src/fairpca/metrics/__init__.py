@@ -15,6 +15,22 @@ from ._parity import selection_rate_gap, true_positive_rate_gap
 from ._rank_auc import macro_auc, placements
 from ._subsample import FEWEST, stratified_rows
 from ._variance import explained_variance_ratio
+from ._wording import (
+    MOST_LISTED,
+    NOT_MEASURED,
+    decimal,
+    joined,
+    markdown,
+    markdown_list,
+    markdown_number,
+    named,
+    p_value,
+    percent,
+    points,
+    shortened,
+    significant,
+    whole,
+)
 
 __all__ = [
     "AucDraws",

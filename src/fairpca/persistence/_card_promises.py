@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..metrics import MOST_LISTED, markdown
 from ._estimator_state import group_counts
 from ._fair_model import FairModel
-from ._markdown import MOST_SHOWN, as_text
 
 SMALL_GROUP = 100
 """Groups with fewer rows than this are pointed out."""
@@ -48,7 +48,7 @@ def promises(model: FairModel) -> Iterator[str]:
             f"constant."
         )
         if getattr(estimator, "criterion", "demographic_parity") != "demographic_parity":
-            yield f"- This holds within classes of the target: {as_text(estimator.criterion)}."
+            yield f"- This holds within classes of the target: {markdown(estimator.criterion)}."
         if getattr(estimator, "match", "means") == "covariances":
             yield "- Group covariances were matched as well, up to `covariance_gap_`."
     else:
@@ -61,12 +61,12 @@ def caveats(model: FairModel) -> Iterator[str]:
     yield "- **Equal means do not hide what a non-linear model can see.** Measure the leakage."
     yield "- On new rows means are equal up to sampling error; more columns, more of it."
     small = [
-        f"{as_text(label)} of {as_text(name)} ({count} rows)"
+        f"{markdown(label)} of {markdown(name)} ({count} rows)"
         for name, levels in counts_of(model).items()
         for label, count in levels.items()
         if count < SMALL_GROUP
     ]
-    known = f" Small here: {', '.join(small[:MOST_SHOWN])}." if small else ""
+    known = f" Small here: {', '.join(small[:MOST_LISTED])}." if small else ""
     yield f"- Means of small groups are uncertain, and so is what was removed for them.{known}"
     yield "- If people, columns or their meaning drift, the promise fades: audit again on new data."
     joint = getattr(model.estimator, "intersectional", False)

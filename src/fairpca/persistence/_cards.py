@@ -11,9 +11,9 @@ import numpy as np
 from .._numerics import to_numpy
 from .._rows import FeatureMap
 from ..kernels import KernelColumns
+from ..metrics import MOST_LISTED, markdown, markdown_list, markdown_number, percent
 from ._card_promises import caveats, counts_of, promises
 from ._fair_model import FairModel
-from ._markdown import MOST_SHOWN, as_number, as_text, listed
 from ._saving import library_versions
 
 KNOWN_FACTS = ("data", "fingerprint", "sensitive", "target", "n_rows", "groups")
@@ -83,29 +83,30 @@ def _what(model: FairModel) -> str:
 def _training(model: FairModel) -> Iterator[str]:
     estimator, info = model.estimator, model.info
     rows = info.get("n_rows", vars(estimator).get("n_samples_seen_", "unknown"))
-    yield f"- Data: {as_text(info.get('data', 'not recorded'))}"
-    yield f"- Fingerprint: {as_text(info.get('fingerprint', 'not recorded'))}"
-    yield f"- Rows: {as_text(rows)}"
+    yield f"- Data: {markdown(info.get('data', 'not recorded'))}"
+    yield f"- Fingerprint: {markdown(info.get('fingerprint', 'not recorded'))}"
+    yield f"- Rows: {markdown(rows)}"
     if "sensitive" in info:
-        yield f"- Sensitive attributes, never among the features: {listed(info['sensitive'])}"
+        names = markdown_list(info["sensitive"])
+        yield f"- Sensitive attributes, never among the features: {names}"
     if info.get("target") is not None:
-        yield f"- Target: {as_text(info['target'])}"
+        yield f"- Target: {markdown(info['target'])}"
     if model.encoder is not None:
         names = model.encoder.feature_names_in_
     else:
         names = vars(estimator).get("feature_names_in_", ())
-    yield f"- Columns: {listed(names) if len(names) else 'without names'}"
+    yield f"- Columns: {markdown_list(names) if len(names) else 'without names'}"
     counts = counts_of(model)
     for name, levels in vars(estimator).get("groups_", {}).items():
         if isinstance(levels, str):
-            yield f"- {as_text(name)}: a number"
+            yield f"- {markdown(name)}: a number"
             continue
         rows_of = counts.get(name, {})
         shown = [
-            as_text(label) + (f" ({rows_of[label]} rows)" if label in rows_of else "")
-            for label in levels[:MOST_SHOWN]
+            markdown(label) + (f" ({rows_of[label]} rows)" if label in rows_of else "")
+            for label in levels[:MOST_LISTED]
         ]
-        yield f"- Groups of {as_text(name)}: {', '.join(shown)}"
+        yield f"- Groups of {markdown(name)}: {', '.join(shown)}"
     if isinstance(model.map, FeatureMap) and isinstance(model.map.features, KernelColumns):
         count = model.map.features.n_features
         yield (
@@ -120,10 +121,10 @@ def _numbers(model: FairModel) -> Iterator[str]:
     yield "|---|---|"
     if "explained_variance_ratio_" in learned:
         kept = float(np.sum(to_numpy(learned["explained_variance_ratio_"])))
-        yield f"| variance kept | {100 * kept:.1f} % |"
+        yield f"| variance kept | {percent(kept)} |"
     for name in ("mean_gap_", "covariance_gap_", "constraint_rank_", "n_directions_", "gamma_"):
         if learned.get(name) is not None:
-            yield f"| `{name}` | {as_number(learned[name])} |"
+            yield f"| `{name}` | {markdown_number(learned[name])} |"
     for name, value in model.info.items():
         if name not in KNOWN_FACTS:
             yield from _rows_of(str(name), value)
@@ -131,12 +132,12 @@ def _numbers(model: FairModel) -> Iterator[str]:
 
 def _rows_of(name: str, value: Any) -> Iterator[str]:
     if isinstance(value, Mapping):
-        for key, inner in list(value.items())[:MOST_SHOWN]:
+        for key, inner in list(value.items())[:MOST_LISTED]:
             yield from _rows_of(f"{name}, {key}", inner)
     elif isinstance(value, list | tuple):
-        yield f"| {as_text(name)} | {listed(value)} |"
+        yield f"| {markdown(name)} | {markdown_list(value)} |"
     else:
-        yield f"| {as_text(name)} | {as_number(value)} |"
+        yield f"| {markdown(name)} | {markdown_number(value)} |"
 
 
 def _parameters(estimator: Any) -> Iterator[str]:
@@ -146,7 +147,7 @@ def _parameters(estimator: Any) -> Iterator[str]:
     yield "| parameter | value |"
     yield "|---|---|"
     for name, value in estimator.get_params(deep=False).items():
-        yield f"| `{name}` | {as_text(repr(value))} |"
+        yield f"| `{name}` | {markdown(repr(value))} |"
 
 
 def _use(model: FairModel) -> Iterator[str]:
@@ -162,4 +163,4 @@ def _use(model: FairModel) -> Iterator[str]:
 def _versions() -> Iterator[str]:
     yield f"- Written: {datetime.now(UTC):%Y-%m-%d} (UTC)"
     for name, version in library_versions().items():
-        yield f"- {name} {as_text(version)}"
+        yield f"- {name} {markdown(version)}"

@@ -1,0 +1,162 @@
+"""Numbers, names and lists as people read them: in audits, on pages, terminals and model cards."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+NOT_MEASURED = "n/a"
+
+MOST_LISTED = 60
+"""So many names or labels are listed in Markdown; the number of the others is given."""
+
+LONGEST = 80
+"""Longer values are cut in Markdown."""
+
+
+def decimal(value: float | None, digits: int = 2) -> str:
+    """Write a number with a fixed number of digits, and never as -0.
+
+    Examples
+    --------
+    >>> decimal(0.7712), decimal(-0.001), decimal(None)
+    ('0.77', '0.00', 'n/a')
+    """
+    if value is None:
+        return NOT_MEASURED
+    text = f"{value:.{digits}f}"
+    return text.removeprefix("-") if float(text) == 0 else text
+
+
+def percent(share: float | None, digits: int = 1, *, space: str = " ") -> str:
+    """Write a share.
+
+    Examples
+    --------
+    >>> percent(0.0532), percent(0.05, 0), percent(None)
+    ('5.3 %', '5 %', 'n/a')
+    """
+    return NOT_MEASURED if share is None else f"{decimal(100 * share, digits)}{space}%"
+
+
+def points(share: float | None, *, space: str = " ") -> str:
+    """Write a difference of two shares: from 10 % to 15 % it is 5 points.
+
+    Examples
+    --------
+    >>> points(0.231), points(None)
+    ('23.1 points', 'n/a')
+    """
+    return NOT_MEASURED if share is None else f"{decimal(100 * share, 1)}{space}points"
+
+
+def significant(value: float | None) -> str:
+    """Write a number whose size may be anything with three digits.
+
+    Examples
+    --------
+    >>> significant(0.0270000000001), significant(0.00041), significant(0.0)
+    ('0.027', '0.00041', '0')
+    """
+    return NOT_MEASURED if value is None else f"{value:.3g}"
+
+
+def p_value(value: float | None) -> str:
+    """Write a p-value, without more digits than a permutation test has.
+
+    Examples
+    --------
+    >>> p_value(0.3), p_value(0.00002)
+    ('0.300', '< 0.001')
+    """
+    return "< 0.001" if value is not None and value < 0.001 else decimal(value, 3)
+
+
+def whole(value: float | None) -> str:
+    r"""Write a count, with thin spaces between thousands.
+
+    Examples
+    --------
+    >>> whole(48842)
+    '48\u202f842'
+    """
+    return NOT_MEASURED if value is None else f"{value:,.0f}".replace(",", "\u202f")
+
+
+def joined(names: Sequence[str]) -> str:
+    """Join names as in a sentence.
+
+    Examples
+    --------
+    >>> joined(["race"]), joined(["race", "sex"]), joined(["race", "sex", "age"])
+    ('race', 'race and sex', 'race, sex and age')
+    """
+    *others, last = names or [""]
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def shortened(text: str, length: int = 48, end: str = "…") -> str:
+    """Return a text on one line and cut, such as the name of a column that is a sentence.
+
+    Examples
+    --------
+    >>> shortened("the applicant was married when applying", 16)
+    'the applicant w…'
+    """
+    line = " ".join(text.split())
+    return line if len(line) <= length else line[: length - len(end)] + end
+
+
+def named(name: str) -> str:
+    """Return the name of a column or level for a sentence.
+
+    Examples
+    --------
+    >>> named(" "), named("the  sex")
+    ('(no name)', 'the sex')
+    """
+    return shortened(name, 60, "...") or "(no name)"
+
+
+def markdown(value: Any) -> str:
+    r"""Return a value so that Markdown and HTML show it as it is, on one line: never as markup.
+
+    Examples
+    --------
+    >>> print(markdown("<b>*a*</b>"))
+    &lt;b&gt;\*a\*&lt;/b&gt;
+    """
+    text = str(value)
+    text = text if len(text) <= LONGEST else text[:LONGEST] + "..."
+    text = "".join(c if c.isprintable() else " " for c in text)
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    text = re.sub(r"([\\`*_\[\]#|~$@])", r"\\\1", text)
+    # no links by themselves
+    return re.sub(r"(:)(?=//)|(?<=www)(\.)", r"\\\g<0>", text) or "(empty)"
+
+
+def markdown_list(values: str | Iterable[Any]) -> str:
+    """Return values one after the other in Markdown; the number of those left out is given.
+
+    Examples
+    --------
+    >>> markdown_list(["a", "b"]), markdown_list(range(62))[-18:]
+    ('a, b', '58, 59, and 2 more')
+    """
+    values = [values] if isinstance(values, str) else list(values)
+    more = f", and {len(values) - MOST_LISTED} more" if len(values) > MOST_LISTED else ""
+    return ", ".join(markdown(v) for v in values[:MOST_LISTED]) + more
+
+
+def markdown_number(value: Any) -> str:
+    """Return a number with the digits that matter, and anything else as text.
+
+    Examples
+    --------
+    >>> markdown_number(0.123456), markdown_number(7)
+    ('0.1235', '7')
+    """
+    return f"{value:.4g}" if isinstance(value, float | np.floating) else markdown(value)
