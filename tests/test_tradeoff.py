@@ -17,7 +17,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from fairpca import FairKernelPCA, FairPCA, SingleGroupError
-from fairpca.metrics import selection_rate_gap, true_positive_rate_gap
+from fairpca.metrics import JudgedRows, selection_rate_gap, true_positive_rate_gap
 from fairpca.peers import INLP, LEACE, PCA, SAL, SPLINCE, SamadiPCA
 from fairpca.tradeoff import (
     PAPERS_TRADEOFFS,
@@ -26,7 +26,6 @@ from fairpca.tradeoff import (
     logistic_path,
     tradeoff_curve,
 )
-from fairpca.tradeoff._decisions import JudgedRows
 from fairpca.tradeoff._logistic_loss import IN_CACHE, LogisticLoss
 from optional_libraries import pandas as pd
 from optional_libraries import polars as pl

@@ -14,7 +14,7 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from ..metrics import placements
+from ..metrics import group_shares, placements
 from ._estimates import largest_difference, mean_and_error, pooled, share_error
 from ._results import Estimate, GroupRates, Parity
 
@@ -121,16 +121,13 @@ def judge(
 def rates(decisions: np.ndarray, y: np.ndarray, codes: np.ndarray, m: int) -> np.ndarray:
     """Return rows, selection rate, true positive rate, accuracy, and three standard errors.
 
-    The same as fairlearn's ``MetricFrame`` of `selection_rate`, `true_positive_rate` and accuracy,
-    of which a test makes sure; counted here in microseconds, since a curve has hundreds of them.
+    Group by group, of the rows whose group is known: their code is not -1.
     """
     known = codes >= 0
     c, chosen, true = codes[known], decisions[known], y[known]
     n, n_true = np.bincount(c, minlength=m), np.bincount(c, true, minlength=m)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        selected = np.bincount(c, chosen, minlength=m) / n
-        found = np.bincount(c, chosen & true, minlength=m) / n_true
-        right = np.bincount(c, chosen == true, minlength=m) / n
+    selected, right = group_shares(chosen, c, m=m), group_shares(chosen == true, c, m=m)
+    found = group_shares(chosen, c, among=true, m=m)
     errors = [share_error(selected, n), share_error(found, n_true), share_error(right, n)]
     return np.stack([n, selected, found, right, *errors], axis=1)
 

@@ -11,7 +11,13 @@ from ._leakage import Leakage, leakage
 from ._means import mean_gap
 from ._mmd import median_bandwidth, squared_mmd
 from ._mmd_permutation import MMDKernel, MMDTest, mmd_test
-from ._parity import selection_rate_gap, true_positive_rate_gap
+from ._parity import (
+    GroupRates,
+    JudgedRows,
+    group_shares,
+    selection_rate_gap,
+    true_positive_rate_gap,
+)
 from ._rank_auc import macro_auc, placements
 from ._subsample import FEWEST, stratified_rows
 from ._variance import explained_variance_ratio

@@ -1,14 +1,17 @@
-"""Gaps between groups in the decisions of a downstream classifier, computed by fairlearn."""
+"""What decisions do to groups: their rates, and the gaps between them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import MissingExtraError, MissingTargetError, UsageError
+from ..errors import MissingTargetError, UsageError
 from ._inputs import integer_levels, present_values
+from ._rank_auc import macro_auc
 
 
 def selection_rate_gap(
@@ -20,7 +23,7 @@ def selection_rate_gap(
 ) -> float:
     """Largest difference between groups in the share of positive decisions.
 
-    0 is demographic parity. Needs fairlearn (``pip install 'fairpca[parity]'``).
+    0 is demographic parity.
 
     Parameters
     ----------
@@ -50,7 +53,7 @@ def selection_rate_gap(
     """
     decisions = _is_positive(y_pred, pos_label, "y_pred")
     groups = _group_codes(sensitive_features, len(decisions))
-    return _largest_gap("selection", decisions, decisions, groups)
+    return largest_gap(group_shares(decisions, groups))
 
 
 def true_positive_rate_gap(
@@ -62,7 +65,7 @@ def true_positive_rate_gap(
 ) -> float:
     """Largest difference between groups in the share of positives that are recognised.
 
-    0 is equal opportunity. Needs fairlearn (``pip install 'fairpca[parity]'``).
+    0 is equal opportunity.
 
     Parameters
     ----------
@@ -106,19 +109,26 @@ def true_positive_rate_gap(
             f"{np.asarray(sensitive_features)[rows[0]]!s}, so its true positive rate is 0/0. "
             f"Leave that group out, or set pos_label to the positive label."
         )
-    return _largest_gap("true positive", truth, decisions, groups)
+    return largest_gap(group_shares(decisions, groups, among=truth))
 
 
-def _largest_gap(rate: str, truth: np.ndarray, decisions: np.ndarray, groups: np.ndarray) -> float:
-    try:
-        from fairlearn.metrics import MetricFrame, selection_rate, true_positive_rate
-    except ImportError as error:
-        raise MissingExtraError("fairlearn", "parity", "Comparing the groups' rates") from error
-    rates = {"selection": selection_rate, "true positive": true_positive_rate}
-    frame = MetricFrame(
-        metrics=rates[rate], y_true=truth, y_pred=decisions, sensitive_features=groups
-    )
-    return float(frame.difference(method="between_groups"))
+def group_shares(
+    flags: np.ndarray, groups: np.ndarray, *, among: np.ndarray | None = None, m: int = 0
+) -> np.ndarray:
+    """Share of the rows of each group that are flagged, or of those `among` them; NaN of no rows.
+
+    Flags may be probabilities. At least `m` groups are counted, coded from 0.
+    """
+    total = np.bincount(groups, weights=among, minlength=m)
+    flagged = np.bincount(groups, flags if among is None else flags * among, minlength=m)
+    shares = np.full(len(total), np.nan)
+    np.divide(flagged, total, out=shares, where=total > 0)
+    return shares
+
+
+def largest_gap(shares: np.ndarray) -> float:
+    """Largest difference between two groups' shares; NaN where one of them is."""
+    return float(shares.max() - shares.min())
 
 
 def _is_positive(y: ArrayLike, pos_label: Any, name: str, n_rows: int | None = None) -> np.ndarray:
@@ -137,3 +147,117 @@ def _is_positive(y: ArrayLike, pos_label: Any, name: str, n_rows: int | None = N
 def _group_codes(sensitive_features: ArrayLike, n_rows: int) -> np.ndarray:
     name = "sensitive_features"
     return integer_levels(present_values(sensitive_features, n_rows, name), name)[1]
+
+
+@dataclass(frozen=True)
+class GroupRates:
+    """What one classifier decides about the groups of one attribute.
+
+    Parameters
+    ----------
+    selection_rate_gap, true_positive_rate_gap : float
+        Largest differences between groups; the second is NaN where a group has no positive row.
+    selection_rates, true_positive_rates : dict of level to float
+        Share of positive decisions: among all rows of the group, and among its positive ones
+        (NaN where there are none).
+    n_rows, n_positives : dict of level to int
+        How many rows those shares are taken over.
+
+    Examples
+    --------
+    >>> from fairpca.tradeoff import GroupRates
+    >>> rates = GroupRates(
+    ...     selection_rate_gap=0.2,
+    ...     true_positive_rate_gap=0.1,
+    ...     selection_rates={"f": 0.3, "m": 0.5},
+    ...     true_positive_rates={"f": 0.7, "m": 0.8},
+    ...     n_rows={"f": 100, "m": 120},
+    ...     n_positives={"f": 40, "m": 70},
+    ... )
+    >>> min(rates.selection_rates, key=rates.selection_rates.get)
+    'f'
+    """
+
+    selection_rate_gap: float
+    true_positive_rate_gap: float
+    selection_rates: Mapping[Any, float]
+    true_positive_rates: Mapping[Any, float]
+    n_rows: Mapping[Any, int]
+    n_positives: Mapping[Any, int]
+
+
+@dataclass(frozen=True)
+class JudgedRows:
+    """Labels and groups of the rows that decisions are judged on, coded once.
+
+    `positive` and `groups` are arrays of shape (n,): whether the true label is positive, and codes
+    0, 1, ... of the groups, whose names are `levels`.
+
+    Examples
+    --------
+    >>> rows = JudgedRows.coded([1, 0, 1, 1], ["a", "a", "b", "b"], pos_label=1)
+    >>> rows.judge(np.array([True, True, False, True]))
+    (0.5, 0.5, 0.5)
+    >>> rows.rates(np.array([True, True, False, True])).selection_rates
+    {'a': 1.0, 'b': 0.5}
+    """
+
+    positive: np.ndarray
+    groups: np.ndarray
+    levels: tuple[Any, ...]
+
+    @classmethod
+    def coded(
+        cls, y: Any, sensitive_features: Any, pos_label: Any, *, name: str = "sensitive_test"
+    ) -> JudgedRows:
+        """Check and code what users pass; `name` is what messages call the attribute."""
+        n = len(y)
+        positive = present_values(y, n, "y_test") == pos_label
+        if not positive.any():
+            raise UsageError(
+                f"No entry of y_test is the positive label {pos_label!r}. Set the estimator's "
+                f"pos_label to one of the labels."
+            )
+        if getattr(sensitive_features, "ndim", 1) == 2 and sensitive_features.shape[1] == 1:
+            sensitive_features = np.asarray(sensitive_features)[:, 0]
+        levels, codes = integer_levels(present_values(sensitive_features, n, name), name)
+        return cls(positive, codes, tuple(levels))
+
+    def judge(self, decisions: np.ndarray) -> tuple[float, float, float]:
+        """Return accuracy, selection rate gap and true positive rate gap.
+
+        Decisions are true or false; or, of a randomised classifier, probabilities of a positive
+        one, and then all three are those over rows and coins. The last is NaN where a group has no
+        positive row.
+        """
+        chance = np.asarray(decisions, dtype=float)
+        right = float(np.where(self.positive, chance, 1.0 - chance).mean())
+        selected, recognised = self._shares(chance)
+        return right, largest_gap(selected), largest_gap(recognised)
+
+    def rates(self, decisions: np.ndarray) -> GroupRates:
+        """Return the rates of every group; `decisions` as in `judge`."""
+        selected, recognised = self._shares(np.asarray(decisions, dtype=float))
+        positives = np.bincount(self.groups, weights=self.positive).astype(int)
+
+        def by_level(values: np.ndarray) -> dict[Any, Any]:
+            return dict(zip(self.levels, values.tolist(), strict=True))
+
+        return GroupRates(
+            selection_rate_gap=largest_gap(selected),
+            true_positive_rate_gap=largest_gap(recognised),
+            selection_rates=by_level(selected),
+            true_positive_rates=by_level(recognised),
+            n_rows=by_level(np.bincount(self.groups)),
+            n_positives=by_level(positives),
+        )
+
+    def auc(self, scores: np.ndarray | None) -> float:
+        """Return how well scores tell positive rows from others; NaN where nothing can be told."""
+        if scores is None or self.positive.all():
+            return float("nan")
+        return float(macro_auc(np.asarray(scores)[:, None], self.positive.astype(int)[None])[0])
+
+    def _shares(self, chance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        recognised = group_shares(chance, self.groups, among=self.positive)
+        return group_shares(chance, self.groups), recognised

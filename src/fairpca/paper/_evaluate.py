@@ -20,6 +20,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from ..metrics import selection_rate_gap
+
 PAPER, HELD_OUT = "paper", "held-out"
 PROTOCOLS = (PAPER, HELD_OUT)
 
@@ -56,8 +58,7 @@ def downstream(train: Projected, test: Projected) -> dict[str, float]:
     for name, model in DOWNSTREAM.items():
         predicted = _fitted(model, train).predict(test.T)
         values[f"{name}_acc_pct"] = 100 * float(np.mean(predicted == test.y))
-        rates = [float(np.mean(predicted[test.z == g] == 1)) for g in (0, 1)]
-        values[f"{name}_dp"] = abs(rates[0] - rates[1])
+        values[f"{name}_dp"] = selection_rate_gap(predicted, test.z)
     return values
 
 

@@ -8,8 +8,9 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from ..estimators import FairKernelPCA, FairPCA
+from ..metrics import JudgedRows
 from ..peers import Reductions
-from ..tradeoff import PAPERS_TRADEOFFS, JudgedRows, TradeoffParts, tradeoff_curve
+from ..tradeoff import PAPERS_TRADEOFFS, TradeoffParts, tradeoff_curve
 from ._kernel_svm import KernelRows, SVCOfNumberedRows, default_gamma, svm_decisions
 from ._methods import make_method
 from ._tradeoff_draws import Draw, draw_rows

@@ -12,8 +12,8 @@ from sklearn.pipeline import Pipeline
 
 from ..errors import UsageError
 from ..estimators import FairKernelPCA, FairPCA, check_choice, check_tradeoff
+from ..metrics import GroupRates, JudgedRows
 from ..peers import MomentPeer
-from ._decisions import GroupRates, JudgedRows, attribute_columns
 from ._models import Said, all_together, is_plain_logistic_regression, one_by_one
 from ._parts import TakesTradeoff, TradeoffParts
 
@@ -182,7 +182,7 @@ def _fair_step(estimator: Any) -> TakesTradeoff:
 
 
 def _judged_rows(y: Any, sensitive: Any, pos_label: Any) -> dict[str, JudgedRows]:
-    columns = attribute_columns(sensitive)
+    columns = _attribute_columns(sensitive)
     if not columns:
         raise UsageError("sensitive_test has no columns. Pass at least one attribute.")
     several = len(columns) > 1
@@ -192,6 +192,22 @@ def _judged_rows(y: Any, sensitive: Any, pos_label: Any) -> dict[str, JudgedRows
         )
         for name, column in columns.items()
     }
+
+
+def _attribute_columns(sensitive: Any) -> dict[str, Any]:
+    """Return the attributes by name: of a mapping or frame its columns, else one or as many."""
+    if isinstance(sensitive, Mapping):
+        return {str(name): column for name, column in sensitive.items()}
+    if getattr(sensitive, "ndim", len(getattr(sensitive, "shape", (0,)))) == 2:
+        if hasattr(sensitive, "columns"):
+            return {str(name): sensitive[name] for name in sensitive.columns}
+        array = np.asarray(sensitive)
+        return (
+            {"sensitive": array}
+            if array.shape[1] == 1
+            else {str(j): array[:, j] for j in range(array.shape[1])}
+        )
+    return {str(getattr(sensitive, "name", None) or "sensitive"): sensitive}
 
 
 def _point(
