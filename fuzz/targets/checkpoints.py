@@ -25,7 +25,7 @@ from ..cases import EQUAL, REFUSED, VALID, Case, Failed, Target
 from ..forged_models import FORGERIES, Parts, put_together, taken_apart
 from ..seed_models import people
 
-FIRST_LINE = b"fairpca checkpoint 1\n"
+FIRST_LINE = b"fairpca checkpoint 2\n"
 DIGITS = 64
 FEATURES = ("age", "weight", "height")
 

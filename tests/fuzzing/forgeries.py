@@ -25,7 +25,10 @@ def entry(plain, *keys):
 
 
 def put(plain, key, value):
-    """Set what a dict of a file has under a key."""
+    """Set what a dict, or an object, of a file has under a key."""
+    if key in plain.get("fields", ()):
+        plain["fields"][key] = value
+        return
     for pair in plain["$dict"]:
         if pair[0] == key:
             pair[1] = value

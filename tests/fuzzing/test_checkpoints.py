@@ -88,10 +88,12 @@ def total_of(state):
         ("weight", -3.0),
         ("weight", {"$float": "nan"}),
         ("n_rows", 1.5),
-        ("scatter", {"$dict": [["matrix", None]]}),
-        ("scatter", {"$dict": [["pieces", [[None, None]]], ["mean", None]]}),
+        ("scatter", None),
+        ("scatter", {"$record": "DenseScatter", "fields": {"matrix": None}}),
+        ("scatter", {"$record": "RowScatter", "fields": {"pieces": [None], "mean": None}}),
         ("attributes", [3]),
-        ("attributes", [{"$dict": [["kind", "levels"]]}]),
+        ("attributes", {"$tuple": [3]}),
+        ("attributes", {"$tuple": [{"$record": "LevelMoments", "fields": {"name": "sex"}}]}),
     ],
 )
 def test_moments_whose_parts_do_not_fit_are_refused(work, name, value):

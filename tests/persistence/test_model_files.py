@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from safetensors.numpy import save as safetensors_bytes
 
 import fairpca
+from fairpca._numerics.tensors import MAX_HEADER
 from fairpca.persistence import FairModel, ModelFileError, load, read_header, save
 from fairpca.persistence._model_file import MAX_BYTES, read_model_file, write_model_file
-from fairpca.persistence._tensors import MAX_HEADER
 from persistence.fitted_models import fitted, small_rows
 
 ROWS = small_rows(20, seed=5)[0]

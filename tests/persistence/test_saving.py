@@ -10,11 +10,10 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from fairpca import FairKernelPCA, FairPCA, peers
+from fairpca._numerics.records import Packer, unplain
 from fairpca.persistence import UnsavableModelError, load, read_header, save
 from fairpca.persistence._estimator_state import group_counts
 from fairpca.persistence._known_models import CLASSES
-from fairpca.persistence._plain_values import Packer
-from fairpca.persistence._restored_values import unplain
 from persistence.fitted_models import MODELS, fitted, small_rows
 
 

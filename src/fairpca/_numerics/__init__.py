@@ -32,7 +32,29 @@ from .linalg import (
     row_space,
     top_eigenpairs,
 )
+from .records import (
+    FUNCTIONS,
+    RECORDS,
+    Packer,
+    is_array,
+    is_count,
+    is_label,
+    is_number,
+    record,
+    unplain,
+)
 from .stiefel import SHORTEST, SUFFICIENT, Objective, Stiefel, minimize_on_stiefel
+from .tensors import (
+    DTYPES,
+    LENGTH,
+    MAX_HEADER,
+    MAX_TENSORS,
+    RationedArrays,
+    announced_size,
+    header_bytes,
+    pack,
+    unpack,
+)
 from .threads import (
     blas_threads,
     each_item,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._attributes import Attribute
-from .._numerics import Array, is_sparse, take_rows
+from .._numerics import Array, is_array, is_sparse, record, take_rows
 
 BLOCK_ROWS = 8192
 """Most rows per block: long enough for BLAS, short enough for float32 sums."""
@@ -24,6 +24,7 @@ def block_rows(d: int) -> int:
     return BLOCK_ROWS // 2 if d <= 128 else max(64, min(BLOCK_ROWS, 2**22 // d))
 
 
+@record("X", "weight")
 @dataclass(frozen=True)
 class Rows:
     """Rows of features with what belongs to them.
@@ -45,6 +46,13 @@ class Rows:
     weight: np.ndarray | None = None
     attributes: tuple[Attribute, ...] = field(default=())
     chosen: np.ndarray | None = None
+
+    def _fits_together(self) -> bool:
+        X, weight = self.X, self.weight
+        n, d = X.shape
+        numbers = is_array(X, n, d) or (is_sparse(X) and X.dtype.kind == "f")
+        weighted = weight is None or (is_array(weight, n) and bool((weight > 0).all()))
+        return numbers and weighted
 
     @property
     def n_rows(self) -> int:

@@ -14,10 +14,12 @@ from .._numerics import (
     device,
     each_item,
     full_precision,
+    is_array,
     is_sparse,
     like,
     on_the_host,
     placed,
+    record,
     to_numpy,
 )
 from .device_rows import rows_per_block
@@ -31,6 +33,7 @@ ROUNDING = 1e-12
 """What rounding leaves of the inner products of orthonormal columns, in double precision."""
 
 
+@record()
 @dataclass(frozen=True)
 class LinearMap:
     """Rows to ``((x - mean) / scale) @ matrix + offset``.
@@ -58,6 +61,14 @@ class LinearMap:
     mean: Array
     scale: Array | None = None
     offset: Array | None = None
+
+    def _fits_together(self) -> bool:
+        if not is_array(self.matrix, None, None):
+            return False
+        d, k = self.matrix.shape
+        scaled = self.scale is None or (is_array(self.scale, d) and bool((self.scale != 0).all()))
+        placed = self.offset is None or is_array(self.offset, k)
+        return is_array(self.mean, d) and scaled and placed
 
     def __call__(self, X: Array) -> Array:
         """Map rows where they are; in blocks, in their precision, never a whole centred copy."""
@@ -127,11 +138,13 @@ def side_by_side(maps: Sequence[LinearMap], factors: Sequence[float]) -> LinearM
     return LinearMap(xp.concat(matrices, axis=1), maps[0].mean, maps[0].scale)
 
 
+@record()
 def in_double_precision(X: np.ndarray) -> np.ndarray:
     """Return rows that are features already, such as given kernel values, as doubles."""
     return X.astype(float, copy=False)
 
 
+@record()
 @dataclass(frozen=True)
 class FeatureMap:
     """Rows to features, then to a linear map of them; in blocks, by all threads.
@@ -146,6 +159,14 @@ class FeatureMap:
 
     features: Callable[[Any], np.ndarray]
     linear: LinearMap
+
+    def _fits_together(self) -> bool:
+        if not isinstance(self.linear, LinearMap):
+            return False
+        if self.features is in_double_precision:
+            return True
+        features: Any = self.features
+        return callable(features) and bool(features.n_features == self.linear.matrix.shape[0])
 
     @property
     def matrix(self) -> Array:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._attributes import Levels
-from .._numerics import is_numpy
+from .._numerics import is_number, is_numpy, record
 from .._rows import LinearMap, Rows
 from ..errors import InfeasibleError, UsageError
 from ..metrics import leakage
@@ -26,12 +26,16 @@ FOLDS, FEWEST = 3, 30
 Solve = Callable[[GroupMoments, float], LinearMap]
 
 
+@record()
 @dataclass(frozen=True)
 class Choice:
     """The setting chosen, and the mean held-out AUC of every setting that has a solution."""
 
     setting: float
     auc: dict[float, float]
+
+    def _fits_together(self) -> bool:
+        return is_number(self.setting) and isinstance(self.auc, dict)
 
 
 def choose_by_leakage(rows: Rows, settings: Sequence[float], solve: Solve, seed: int) -> Choice:

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics import is_sparse
+from .._numerics import is_array, is_sparse, record
 from ..errors import UsageError
 from ._indefinite import NEGATIVE, warn_of_negative_directions
 from ._kernel import Kernel
 
 
+@record()
 @dataclass(frozen=True)
 class KernelColumns:
     """Kernel values of a row with given rows: all training rows, or a few landmarks.
@@ -41,6 +42,12 @@ class KernelColumns:
     kernel: Kernel
     rows: Any
 
+    def _fits_together(self) -> bool:
+        sparse = is_sparse(self.rows) and self.rows.dtype == float
+        if not isinstance(self.kernel, Kernel) or not (sparse or is_array(self.rows, None, None)):
+            return False
+        return self.kernel.centre is None or self.kernel.centre.shape == (self.rows.shape[1],)
+
     @property
     def n_features(self) -> int:
         """Number of features p."""
@@ -53,6 +60,7 @@ class KernelColumns:
         return self.kernel(X.astype(float, copy=False), self.rows)
 
 
+@record()
 @dataclass(frozen=True)
 class RandomFeatures:
     r"""Random Fourier features (Rahimi & Recht 2007): pairs of a cosine and a sine.
@@ -79,6 +87,10 @@ class RandomFeatures:
 
     frequencies: np.ndarray
     centre: np.ndarray
+
+    def _fits_together(self) -> bool:
+        drawn = is_array(self.frequencies, None, None)
+        return drawn and is_array(self.centre, self.frequencies.shape[0])
 
     @classmethod
     def draw(cls, kernel: Kernel, p: int, centre: np.ndarray, seed: int) -> RandomFeatures:

@@ -14,12 +14,13 @@ import numpy as np
 import scipy.sparse
 from sklearn.metrics.pairwise import manhattan_distances, pairwise_kernels
 
-from .._numerics import is_sparse
+from .._numerics import is_array, is_number, is_sparse, record
 
 KERNELS = ("rbf", "laplacian", "poly", "sigmoid", "cosine", "linear")
 PRECOMPUTED = "precomputed"
 
 
+@record()
 @dataclass(frozen=True)
 class Kernel:
     r"""A similarity of rows.
@@ -55,6 +56,12 @@ class Kernel:
     centre: np.ndarray | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     n_jobs: int | None = None
+
+    def _fits_together(self) -> bool:
+        numbers = all(map(is_number, (self.gamma, self.degree, self.coef0))) and self.gamma > 0
+        centred = self.centre is None or is_array(self.centre, None)
+        jobs = self.n_jobs is None or (type(self.n_jobs) is int and self.n_jobs != 0)
+        return self.name in KERNELS and numbers and centred and self.parameters == {} and jobs
 
     def __call__(self, X: Any, Y: Any) -> np.ndarray:
         """Return the kernel of each row of X with each row of Y."""

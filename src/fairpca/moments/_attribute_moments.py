@@ -12,10 +12,21 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics import Array, array_namespace, like, take_rows
-from ._scatter import Scatter, merge_scatters
+from .._numerics import (
+    Array,
+    array_namespace,
+    is_array,
+    is_count,
+    is_label,
+    is_number,
+    like,
+    record,
+    take_rows,
+)
+from ._scatter import Scatter, merge_scatters, scatter_fits
 
 
+@record()
 @dataclass(frozen=True)
 class LevelMoments:
     """Moments of the levels of a categorical attribute.
@@ -60,6 +71,20 @@ class LevelMoments:
     scatters: tuple[Scatter | None, ...] | None = None
     integral_floats: bool = False
     optional: bool = False
+
+    def _fits_together(self) -> bool:
+        if not isinstance(self.labels, tuple) or not is_array(self.total, None, None):
+            return False
+        m, d = self.total.shape
+        named = isinstance(self.name, str) and all(map(is_label, (self.stratum, *self.labels)))
+        flags = isinstance(self.integral_floats, bool) and isinstance(self.optional, bool)
+        if not (named and flags and len(self.labels) == m and is_array(self.weight, m)):
+            return False
+        counted = isinstance(self.count, np.ndarray) and self.count.dtype.kind == "i"
+        counted = counted and self.count.shape == (m,) and bool((self.weight >= 0).all())
+        scatters = (None,) * m if self.scatters is None else self.scatters
+        known = isinstance(scatters, tuple) and len(scatters) == m
+        return counted and known and all(s is None or scatter_fits(s, d) for s in scatters)
 
     def moved(self, shift: Array) -> LevelMoments:
         """Return the same moments about another mean of all rows.
@@ -231,6 +256,7 @@ def _merge_level(a: LevelMoments, b: LevelMoments, g: int, mean: Array) -> Scatt
     )
 
 
+@record()
 @dataclass(frozen=True)
 class NumericMoments:
     """Moments of a numeric attribute over the rows where it is known.
@@ -266,6 +292,14 @@ class NumericMoments:
     value_scatter: float
     total: Array
     cross: Array
+
+    def _fits_together(self) -> bool:
+        numbers = all(map(is_number, (self.weight, self.value_mean, self.value_scatter)))
+        vectors = is_array(self.total, None) and is_array(self.cross, None)
+        if not (numbers and vectors and is_count(self.count)) or self.weight < 0:
+            return False
+        named = isinstance(self.name, str) and is_label(self.stratum)
+        return named and self.total.shape == self.cross.shape
 
     def moved(self, shift: Array) -> NumericMoments:
         """Return the same moments about another mean of all rows.

@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 
 from .._attributes import FEW_INTEGRAL_VALUES
-from .._numerics import Array, array_namespace
+from .._numerics import Array, array_namespace, is_array, is_count, is_number, record
 from .._rows import BLOCK_ROWS
 from ..errors import UsageError
 from ._attribute_moments import AttributeMoments, LevelMoments, NumericMoments
 from ._places import moments_at
-from ._scatter import DenseScatter, Scatter, merge_scatters
+from ._scatter import DenseScatter, Scatter, merge_scatters, scatter_fits
 from ._undecided import settled_attributes
 
 
+@record()
 @dataclass(frozen=True)
 class GroupMoments:
     """Weight, mean and scatter of the rows, and the moments of their groups.
@@ -65,6 +66,17 @@ class GroupMoments:
     scatter: Scatter
     attributes: tuple[AttributeMoments, ...]
     precision: float
+
+    def _fits_together(self) -> bool:
+        if not is_array(self.mean, None) or not isinstance(self.attributes, tuple):
+            return False
+        d = len(self.mean)
+        known = all(
+            isinstance(a, LevelMoments | NumericMoments) and a.total.shape[-1] == d
+            for a in self.attributes
+        )
+        numbers = is_number(self.weight) and self.weight >= 0 and is_number(self.precision)
+        return known and numbers and is_count(self.n_rows) and scatter_fits(self.scatter, d)
 
     @property
     def n_features(self) -> int:

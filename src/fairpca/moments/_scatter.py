@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from .._numerics import Array, array_namespace, float64, is_sparse, like
+from .._numerics import Array, array_namespace, float64, is_array, is_sparse, like, record
 from .._rows import Rows, row_blocks, rows_per_block
 from . import _sparse_rows as sparse
 from ._cross_product import CrossProduct
@@ -20,6 +21,7 @@ from ._cross_product import CrossProduct
 BLOCK_COLUMNS = 4096
 
 
+@record()
 @dataclass(frozen=True)
 class DenseScatter:
     """A scatter as a symmetric matrix.
@@ -42,6 +44,9 @@ class DenseScatter:
     """
 
     matrix: Array
+
+    def _fits_together(self) -> bool:
+        return is_array(self.matrix, None, None) and self.matrix.shape[0] == self.matrix.shape[1]
 
     @property
     def diagonal(self) -> Array:
@@ -83,6 +88,7 @@ class DenseScatter:
         return self
 
 
+@record("pieces", "mean")
 @dataclass(frozen=True)
 class RowScatter:
     """A scatter as the rows it comes from: ``sum w (x - mean)(x - mean)^T / (scale scale^T)``.
@@ -109,6 +115,11 @@ class RowScatter:
     pieces: tuple[Rows, ...]
     mean: Array
     scale: Array | None = None
+
+    def _fits_together(self) -> bool:
+        return is_array(self.mean, None) and all(
+            isinstance(rows, Rows) and rows.X.shape[1] == len(self.mean) for rows in self.pieces
+        )
 
     @property
     def entries(self) -> int:
@@ -269,6 +280,13 @@ class RowScatter:
 
 
 Scatter = DenseScatter | RowScatter
+
+
+def scatter_fits(scatter: Any, d: int) -> bool:
+    """Tell whether this is the scatter of rows of d features."""
+    if isinstance(scatter, RowScatter):
+        return len(scatter.mean) == d
+    return isinstance(scatter, DenseScatter) and len(scatter.matrix) == d
 
 
 def merge_scatters(

@@ -15,24 +15,24 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from .._numerics import is_no_plain_file
-from ..errors import CheckpointError, ModelFileError, UnsavableModelError
-from ..persistence import (
+from .._numerics import (
     LENGTH,
     MAX_HEADER,
     MAX_TENSORS,
     Packer,
     announced_size,
+    is_no_plain_file,
     pack,
     unpack,
     unplain,
 )
+from ..errors import CheckpointError, ModelFileError, UnsavableModelError
+from ..moments import GroupMoments
 from ._drafts import remove_drafts, write_shared
-from ._kept_moments import plain_moments, restored_moments
 from ._paths import FileState
 from ._sums import OpenSum, SumSoFar
 
-NAME, VERSION = b"fairpca checkpoint ", 1
+NAME, VERSION = b"fairpca checkpoint ", 2
 FIRST_LINE = NAME + b"%d\n" % VERSION
 DIGITS = 64
 UNFIT = (
@@ -103,14 +103,13 @@ class Checkpoint:
         """Write where the work stands."""
         packer = Packer()
         opened = [
-            [number, s.added, s.rows, s.ended, plain_moments(s.total)]
-            for number, s in sorted(so_far.open.items())
+            [number, s.added, s.rows, s.ended, s.total] for number, s in sorted(so_far.open.items())
         ]
         state = {
             "question": question.plain(),
             "finished": so_far.finished,
             "rows": so_far.rows,
-            "total": plain_moments(so_far.total),
+            "total": so_far.total,
             "open": opened,
         }
         try:
@@ -176,10 +175,10 @@ class Checkpoint:
             if difference:
                 raise self._refused(f"belongs to other work: {difference}")
             opened = {
-                number: OpenSum(restored_moments(total), added, rows, ended)
+                number: OpenSum(_moments(total), added, rows, ended)
                 for number, added, rows, ended, total in state["open"]
             }
-            total = restored_moments(state["total"])
+            total = _moments(state["total"])
             found = SumSoFar(total, state["finished"], state["rows"], opened)
             if not found.is_possible:
                 raise self._refused("is damaged: it counts what cannot be")
@@ -216,3 +215,9 @@ class Checkpoint:
         """Remove the file, and drafts that killed processes left."""
         remove_drafts(self.path)
         self.path.unlink(missing_ok=True)
+
+
+def _moments(value: Any) -> GroupMoments | None:
+    if not isinstance(value, GroupMoments | None):
+        raise TypeError("sums are moments")
+    return value

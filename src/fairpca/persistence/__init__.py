@@ -4,11 +4,7 @@ from ..errors import ExportError, ModelFileError, UnsavableModelError
 from ._cards import model_card
 from ._fair_model import FairModel
 from ._pipelines import load_pipeline, save_pipeline
-from ._plain_values import Packer
-from ._records import RECORDS, fields_of, is_array, is_count, is_number
-from ._restored_values import unplain
 from ._saving import library_versions, load, read_header, save
-from ._tensors import LENGTH, MAX_HEADER, MAX_TENSORS, announced_size, pack, unpack
 from ._to_onnx import export_onnx
 from ._to_torch import as_torch_module, export_torch, torch_files
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics import to_numpy
+from .._numerics import is_number, to_numpy
 from .._rows import FeatureMap
 from ..kernels import KernelColumns
 from ..metrics import MOST_LISTED, markdown, markdown_list, markdown_number, percent
@@ -123,7 +123,7 @@ def _numbers(model: FairModel) -> Iterator[str]:
         kept = float(np.sum(to_numpy(learned["explained_variance_ratio_"])))
         yield f"| variance kept | {percent(kept)} |"
     for name in ("mean_gap_", "covariance_gap_", "constraint_rank_", "n_directions_", "gamma_"):
-        if learned.get(name) is not None:
+        if is_number(learned.get(name)):
             yield f"| `{name}` | {markdown_number(learned[name])} |"
     for name, value in model.info.items():
         if name not in KNOWN_FACTS:

@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .._numerics import DTYPES, Packer, unplain
 from ..errors import ModelFileError, UnsavableModelError
-from ._plain_values import Packer
-from ._restored_values import unplain
-from ._tensors import DTYPES
 
 ENCODER = "TableEncoder"
 
@@ -33,7 +31,7 @@ def plain_encoder(encoder: Any, packer: Packer) -> dict[str, Any]:
     return {
         "class": ENCODER,
         "plain": packer.plain(plain, "encoder"),
-        "arrays": {name: packer.tensor(a) for name, a in arrays.items()},
+        "arrays": {name: packer._tensor(a) for name, a in arrays.items()},
     }
 
 

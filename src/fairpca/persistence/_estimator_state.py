@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._numerics import Packer, RationedArrays, unplain
 from ..errors import ModelFileError, UnsavableModelError
 from ..moments import DenseScatter, GroupMoments, LevelMoments
-from ._known_models import CLASSES, LEARNED, check_learned, check_sizes
-from ._plain_values import Packer
-from ._restored_values import unplain
-from ._tensors import RationedArrays
+from ._known_models import CLASSES, check_learned, check_sizes, is_own
 
 MAX_MOMENTS = 2**26
 """Moments that take more bytes than this are left out: a model file serves `transform`."""
@@ -41,7 +39,7 @@ def plain_estimator(estimator: Any, packer: Packer) -> dict[str, Any]:
     left_out = [k for k in learned if k in SET_FOR_LATER_FITS]
     if "moments_" in learned and not _are_small(learned["moments_"]):
         left_out.append("moments_")
-    unknown = [k for k in learned if k not in LEARNED and k not in left_out]
+    unknown = [k for k in learned if k not in left_out and not is_own(type(fitted), k)]
     if unknown:
         raise UnsavableModelError(
             f"This {name} has the attribute(s) {unknown}, which are none of its own. Remove them, "
@@ -72,7 +70,7 @@ def made_estimator(header: Mapping[str, Any], tensors: Mapping[str, np.ndarray])
         raise ModelFileError("has a device that is no name of one")
     estimator: Any = cls(**parameters)
     learned = {k: unplain(v, tensors) for k, v in header["learned"].items()}
-    check_learned(learned)
+    check_learned(cls, learned)
     try:
         estimator._check_parameters()
     except ValueError as reason:

@@ -1,66 +1,37 @@
-"""The estimators that can be saved, and what each of their learned attributes may be.
-
-Files name classes and attributes; only those listed here come to life.
-"""
+"""The estimators that can be saved, and what their learned attributes may be."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 
-from .. import peers
+from .. import estimators, peers
 from .._attributes import as_columns
+from .._numerics import is_array, is_count, is_label
 from .._rows import FeatureMap, LinearMap
 from ..errors import ModelFileError
-from ..estimators import Choice, FairKernelPCA, FairPCA
+from ..estimators import Choice
 from ..kernels import KernelColumns, RandomFeatures
 from ..moments import GroupMoments
-from ._records import is_array, is_count, is_label, is_number
+
+
+def _maps_rows(cls: Any) -> bool:
+    """Tell whether this is a class whose fitted state is a map of rows without attributes."""
+    transform = getattr(cls, "transform", None) if inspect.isclass(cls) else None
+    return transform is not None and not (
+        {"sensitive_features", "sensitive"} & set(inspect.signature(transform).parameters)
+    )
+
 
 CLASSES: dict[str, type] = {
-    cls.__name__: cls
-    for cls in (
-        FairPCA,
-        FairKernelPCA,
-        peers.BalancedPCA,
-        peers.FPCA,
-        peers.INLP,
-        peers.KernelPCA,
-        peers.KernelSAL,
-        peers.LEACE,
-        peers.MbFPCA,
-        peers.MeanProjection,
-        peers.PCA,
-        peers.RLACE,
-        peers.SAL,
-        peers.SamadiPCA,
-        peers.SPLINCE,
-    )
+    name: cls
+    for package in (estimators, peers)
+    for name in package.__all__
+    if _maps_rows(cls := getattr(package, name))
 }
-"""Everything whose fitted state is a map of rows that needs no attributes."""
-
-
-def _or_none(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    return lambda value: value is None or check(value)
-
-
-def _vector(value: Any) -> bool:
-    return is_array(value, None)
-
-
-def _matrix(value: Any) -> bool:
-    return is_array(value, None, None)
-
-
-def _rows(value: Any) -> bool:
-    return _matrix(value) or issparse(value)
-
-
-def _a(*classes: type) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, classes)
+"""Everything public whose fitted state is a map of rows that needs no attributes."""
 
 
 def _groups(value: Any) -> bool:
@@ -76,52 +47,51 @@ def _names(value: Any) -> bool:
     return named and all(isinstance(name, str) for name in value)
 
 
-def _numbers(value: Any) -> bool:
-    return isinstance(value, dict) and all(map(is_number, [*value, *value.values()]))
-
-
 def _output(value: Any) -> bool:
     return isinstance(value, dict) and value.get("transform") in ("default", "pandas", "polars")
 
 
-_KINDS: dict[Callable[[Any], bool], str] = {
-    is_count: "n_features_in_ n_components_ constraint_rank_ n_samples_seen_ n_directions_ n_lost_ "
-    "n_iter_ n_removed_",
-    is_number: "mean_gap_ covariance_gap_ relaxed_mean_gap_ objective_ duality_gap_ overlap_ loss_ "
-    "accuracy_ majority_ bandwidth_ mmd2_ penalty_ in_sight_ covariance_penalty_ "
-    "covariance_directions_",
-    _vector: "mean_ explained_variance_ explained_variance_ratio_ eigenvalues_ singular_values_ "
-    "losses_ weights_",
-    _or_none(_vector): "scale_",
-    _or_none(is_number): "gamma_",
-    _matrix: "components_ standard_components_ dual_components_ standard_dual_components_ "
-    "relaxation_ removed_",
-    _rows: "X_fit_ landmarks_",
-    _groups: "groups_",
-    _names: "feature_names_in_",
-    _numbers: "held_out_auc_",
-    _output: "_sklearn_output_config",
-    _a(bool): "averaged_",
-    _a(dict): "_drawn_with",
-    _a(Choice): "_choice",
-    _a(GroupMoments): "moments_",
-    _a(LinearMap): "_inverse",
-    _a(LinearMap, FeatureMap): "_map",
-    _a(KernelColumns, RandomFeatures): "_feature_map",
+def _vector(value: Any) -> bool:
+    return is_array(value, None)
+
+
+_RELIED_ON: dict[str, Any] = {
+    "_map": LinearMap | FeatureMap,
+    "_inverse": LinearMap,
+    "_feature_map": KernelColumns | RandomFeatures,
+    "_choice": Choice,
+    "moments_": GroupMoments,
+    "groups_": _groups,
+    "explained_variance_ratio_": _vector,
+    "feature_names_in_": _names,
+    "_sklearn_output_config": _output,
 }
-
-LEARNED = {name: check for check, names in _KINDS.items() for name in names.split()}
-"""What an attribute must be, by its name."""
+"""What methods of any estimator rely on: a class, or a check."""
 
 
-def check_learned(learned: dict[str, Any]) -> None:
-    """Raise unless each attribute is known and of its kind, and the map has its size."""
+def is_own(cls: type, name: str) -> bool:
+    """Tell whether a learned attribute can have this name: by custom, and hiding no method."""
+    private = name.startswith("_") and not name.startswith("__")
+    hidden = getattr(cls, name, None)
+    free = not callable(hidden) and not isinstance(hidden, property)
+    return name.isidentifier() and (private or name.endswith("_")) and free
+
+
+def check_learned(cls: type, learned: dict[str, Any]) -> None:
+    """Raise unless each attribute can be one of the class, and is what methods rely on."""
     for name, value in learned.items():
-        if name not in LEARNED or not LEARNED[name](value):
+        if not is_own(cls, name) or not _is_of_its_kind(name, value):
             raise ModelFileError(f"has a learned attribute {name[:40]!r} that no model has")
     for name in ("_map", "n_features_in_", "n_components_"):
         if name not in learned:
             raise ModelFileError(f"lacks {name!r}, without which a model is not fitted")
+
+
+def _is_of_its_kind(name: str, value: Any) -> bool:
+    if name.startswith("n_"):
+        return is_count(value)
+    kind = _RELIED_ON.get(name, object)
+    return bool(kind(value) if inspect.isfunction(kind) else isinstance(value, kind))
 
 
 def check_sizes(estimator: Any) -> None:
@@ -131,11 +101,13 @@ def check_sizes(estimator: Any) -> None:
     d = learned["n_features_in_"] - (0 if sensitive is None else len(as_columns(sensitive)))
     k = linear.matrix.shape[1]
     names = learned.get("feature_names_in_")
+    moments, features = learned.get("moments_"), learned.get("_feature_map")
+    p = d if features is None else features.n_features
     fits = {
         "columns": n_columns(linear) == d,
         "components": learned["n_components_"] <= k,
         "names": names is None or len(names) == learned["n_features_in_"],
-        "moments": _moments_fit(learned, d),
+        "moments": moments is None or moments.n_features == p,
         "explained_variance_ratio_": len(learned.get("explained_variance_ratio_", ())) <= k,
         "inverse": "_inverse" not in learned or learned["_inverse"].matrix.shape == (d, k),
     }
@@ -153,11 +125,3 @@ def n_columns(fitted: LinearMap | FeatureMap) -> int:
     if isinstance(fitted.features, RandomFeatures):
         return int(fitted.features.frequencies.shape[0])
     return int(fitted.linear.matrix.shape[0])  # given kernel values
-
-
-def _moments_fit(learned: dict[str, Any], d: int) -> bool:
-    moments = learned.get("moments_")
-    if moments is None:
-        return True
-    features = learned.get("_feature_map")
-    return bool(moments.n_features == (d if features is None else features.n_features))

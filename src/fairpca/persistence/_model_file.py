@@ -17,9 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics import whole_file
+from .._numerics import LENGTH, MAX_HEADER, announced_size, header_bytes, pack, unpack, whole_file
 from ..errors import ModelFileError, UnsavableModelError, UsageError
-from ._tensors import LENGTH, MAX_HEADER, announced_size, header_bytes, pack, unpack
 
 FORMAT, VERSION = "fairpca model", 1
 

@@ -8,13 +8,10 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from .._numerics import whole_file
-from .._rows import Rows
+from .._numerics import FUNCTIONS, RECORDS, whole_file
 from ..errors import MissingExtraError, ModelFileError, UnsavableModelError
-from ..moments import RowScatter
 from ._known_models import CLASSES
 from ._model_file import MAX_BYTES, file_content
-from ._records import FUNCTIONS, RECORDS
 
 LARGEST_GROWTH, ALWAYS_ALLOWED = 20, 2**27
 """An archive may unpack to so many times its bytes, or to so many; ours are not packed at all."""
@@ -127,10 +124,10 @@ def trusted_types() -> frozenset[str]:
 
     ours: list[Any] = [
         *CLASSES.values(),
-        *(record.cls for record in RECORDS.values()),
+        *RECORDS.values(),
         *FUNCTIONS.values(),
     ]
-    ours += [Rows, RowScatter, TableEncoder, Column, *KINDS.values()]
+    ours += [TableEncoder, Column, *KINDS.values()]
     return HARMLESS | {f"{cls.__module__}.{cls.__qualname__}" for cls in ours}
 
 

@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from .._numerics import Packer, unplain
 from ..errors import ModelFileError, UnsavableModelError
 from ._encoder_state import made_encoder, plain_encoder
 from ._estimator_state import made_estimator, plain_estimator
 from ._fair_model import FairModel
 from ._model_file import FORMAT, MAX_BYTES, VERSION, read_model_file, write_model_file
-from ._plain_values import Packer
-from ._restored_values import unplain
 
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "safetensors", "skrub", "pandas")
 ESTIMATOR, FAIR_MODEL = "estimator", "fair model"

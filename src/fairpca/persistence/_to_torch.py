@@ -14,13 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics import whole_file
+from .._numerics import pack, whole_file
 from ..errors import ExportError, MissingExtraError
 from ._fair_model import FairModel
 from ._known_models import n_columns
 from ._map_parts import map_parts
 from ._saving import library_versions
-from ._tensors import pack
 
 SOURCE = Path(__file__).with_name("torch_module.txt")
 """The module's code: what is written beside the tensors, and what `as_torch_module` uses."""

@@ -1,0 +1,315 @@
+"""Values as plain JSON and arrays, and back: what model files and checkpoints are made of.
+
+A dataclass says with `@record()` that files may hold its objects, and with ``_fits_together`` what
+makes one valid. Nothing else in a file comes to life: nothing is imported or called by name.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import math
+from collections.abc import Callable, Mapping
+from numbers import Integral
+from typing import Any, TypeVar
+
+import numpy as np
+import scipy.sparse
+
+from ..errors import ModelFileError, UnsavableModelError
+from .arrays import is_sparse, to_numpy
+from .tensors import DTYPES, MAX_EXTENT
+
+MANY_TEXTS = 100
+"""Lists of at least so many texts are kept with the arrays."""
+
+MAX_DEPTH = 24
+"""Values nested deeper than this are not ours."""
+
+SCALARS: dict[str, Any] = {
+    "float64": np.float64,
+    "float32": np.float32,
+    "int64": np.int64,
+    "int32": np.int32,
+    "bool": np.bool_,
+}
+"""NumPy's own numbers: labels and parameters keep their type."""
+
+RECORDS: dict[str, type] = {}
+"""The classes whose objects files can hold, by name; `record` fills it."""
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {}
+"""Functions of ours that a value may hold; files name them, and no others are ever called."""
+
+_KEPT: dict[str, tuple[str, ...]] = {}
+
+Named = TypeVar("Named", bound=Callable[..., Any])
+
+
+def record(*keep: str) -> Callable[[Named], Named]:
+    """Let files hold objects of a dataclass, field by field, or name a function of ours.
+
+    All fields are written, or those named in `keep`. Of what comes back, ``_fits_together()`` must
+    be true.
+    """
+
+    def register(named: Named) -> Named:
+        if isinstance(named, type):
+            RECORDS[named.__name__] = named
+            _KEPT[named.__name__] = keep or tuple(f.name for f in dataclasses.fields(named))
+        else:
+            FUNCTIONS[named.__name__] = named
+        return named
+
+    return register
+
+
+class Packer:
+    """Turns values into JSON; arrays are put aside in `tensors`, equal ones once.
+
+    Layouts are kept: products with an array in another order of memory round differently, and a
+    loaded model gives the same bits as the one that was saved.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> packer = Packer()
+    >>> packer.plain({"a": (1, 2.5)}, "value")
+    {'$dict': [['a', {'$tuple': [1, 2.5]}]]}
+    >>> packer.plain(np.arange(3), "value")
+    {'$array': {'tensor': 't0', 'order': 'C', 'flipped': []}}
+    """
+
+    def __init__(self) -> None:
+        self.tensors: dict[str, np.ndarray] = {}
+        self._known: dict[tuple[Any, ...], str] = {}
+
+    def plain(self, value: Any, where: str) -> Any:
+        """Return a value as JSON; `where` it stands is for the message if it cannot be."""
+        if value is None or isinstance(value, bool | str):
+            return _checked_text(value, where) if type(value) is str else _exactly(value, where)
+        if isinstance(value, np.generic) and not isinstance(value, np.str_):
+            if value.dtype.name not in SCALARS:
+                raise _unsavable(value, where)
+            return {"$scalar": [value.dtype.name, self.plain(value.item(), where)]}
+        if isinstance(value, Integral):
+            return int(value)
+        if isinstance(value, float):
+            return value if math.isfinite(value) else {"$float": repr(value)}
+        if isinstance(value, list):
+            if len(value) >= MANY_TEXTS and all(type(item) is str for item in value):
+                return self._texts(value, where)
+            return [self.plain(item, f"{where}[{i}]") for i, item in enumerate(value)]
+        if isinstance(value, tuple):
+            return {"$tuple": self.plain(list(value), where)}
+        if isinstance(value, Mapping):
+            pairs = [
+                [self.plain(k, where), self.plain(v, f"{where}[{k!r}]")] for k, v in value.items()
+            ]
+            return {"$dict": pairs}
+        if is_sparse(value):
+            return self._sparse(value.tocsr(), where)
+        name = type(value).__name__
+        if RECORDS.get(name) is type(value):
+            fields = {key: getattr(value, key) for key in _KEPT[name]}
+            return {
+                "$record": name,
+                "fields": {key: self.plain(v, f"{where}.{key}") for key, v in fields.items()},
+            }
+        for name, function in FUNCTIONS.items():
+            if value is function:
+                return {"$function": name}
+        if hasattr(value, "shape") and hasattr(value, "dtype"):
+            return self._array(to_numpy(value), where)
+        raise _unsavable(value, where)
+
+    def _texts(self, texts: list[str], where: str) -> Any:
+        """Put many texts, such as a vocabulary, aside as bytes: headers are short."""
+        parts = [_checked_text(text, where).encode("utf-8") for text in texts]
+        lengths = np.array([len(part) for part in parts], dtype=np.int64)
+        content = np.frombuffer(b"".join(parts), dtype=np.uint8)
+        return {"$texts": {"lengths": self._tensor(lengths), "bytes": self._tensor(content)}}
+
+    def _array(self, a: np.ndarray, where: str) -> Any:
+        if a.dtype.kind in "OU":
+            return {"$objects": self.plain(a.ravel().tolist(), where), "shape": list(a.shape)}
+        if a.dtype.name not in DTYPES or a.ndim > 2:
+            raise _unsavable(a, where)
+        flipped = [i for i, stride in enumerate(a.strides) if stride < 0 and a.shape[i] > 1]
+        for axis in flipped:
+            a = np.flip(a, axis)
+        order = "F" if a.ndim == 2 and abs(a.strides[0]) < abs(a.strides[1]) else "C"
+        tensor = self._tensor(a.T if order == "F" else a)
+        return {"$array": {"tensor": tensor, "order": order, "flipped": flipped}}
+
+    def _tensor(self, a: np.ndarray) -> str:
+        """Put an array aside and return its name; one with the same content keeps its own."""
+        a = np.ascontiguousarray(a)
+        content = hashlib.sha256(a.data.cast("B") if a.size else b"").digest()
+        key = (a.dtype.name, a.shape, content)
+        name = self._known.setdefault(key, f"t{len(self._known)}")
+        self.tensors[name] = a
+        return name
+
+    def _sparse(self, X: Any, where: str) -> Any:
+        parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr}
+        plain = {name: self._array(np.asarray(part), where) for name, part in parts.items()}
+        form = "array" if isinstance(X, scipy.sparse.sparray) else "matrix"
+        return {"$csr": plain, "shape": [int(s) for s in X.shape], "form": form}
+
+
+def unplain(plain: Any, tensors: Mapping[str, np.ndarray]) -> Any:
+    """Return the value that JSON and arrays from a file stand for, or raise ModelFileError."""
+    try:
+        return _value(plain, tensors, 0)
+    except ModelFileError:
+        raise
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as reason:
+        raise ModelFileError("has contents that no model has") from reason
+
+
+def is_array(a: Any, *shape: int | None) -> bool:
+    """Tell whether this is an array of floats of a shape; None stands for any length."""
+    if not isinstance(a, np.ndarray) or a.dtype.kind != "f" or a.ndim != len(shape):
+        return False
+    return all(wanted is None or n == wanted for n, wanted in zip(a.shape, shape, strict=True))
+
+
+def is_number(value: Any) -> bool:
+    """Tell whether this is a finite number."""
+    number = isinstance(value, int | float | np.integer | np.floating)
+    return number and not isinstance(value, bool) and bool(np.isfinite(value))
+
+
+def is_count(value: Any) -> bool:
+    """Tell whether this is a whole number >= 0."""
+    counted = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return counted and bool(value >= 0)
+
+
+def is_label(value: Any) -> bool:
+    """Tell whether this can be the name of a group: text, a number, nothing, or several of them."""
+    if isinstance(value, tuple):
+        return all(map(is_label, value))
+    return value is None or isinstance(value, str | int | float | np.generic)
+
+
+def _value(plain: Any, tensors: Mapping[str, np.ndarray], depth: int) -> Any:
+    def inner(item: Any) -> Any:
+        return _value(item, tensors, depth + 1)
+
+    if depth > MAX_DEPTH:
+        raise ModelFileError("has contents nested deeper than those of any model")
+    if plain is None or isinstance(plain, bool | int | float | str):
+        return plain
+    if isinstance(plain, list):
+        return [inner(item) for item in plain]
+    if "$array" in plain:
+        return _array(plain["$array"], tensors)
+    if "$texts" in plain:
+        return _texts(tensors[plain["$texts"]["lengths"]], tensors[plain["$texts"]["bytes"]])
+    if "$csr" in plain:
+        return _sparse(plain, tensors)
+    if "$record" in plain:
+        return _made(plain["$record"], {name: inner(v) for name, v in plain["fields"].items()})
+    if "$tuple" in plain:
+        items = plain["$tuple"]
+        return tuple(inner(items) if isinstance(items, dict) else [inner(item) for item in items])
+    if "$dict" in plain:
+        return {inner(k): inner(v) for k, v in plain["$dict"]}
+    if "$scalar" in plain:
+        name, item = plain["$scalar"]
+        return SCALARS[name](inner(item))
+    if "$float" in plain:
+        return {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}[plain["$float"]]
+    if "$objects" in plain:
+        items = inner(plain["$objects"])
+        objects = np.empty(len(items), dtype=object)
+        objects[:] = items
+        return objects.reshape(plain["shape"])
+    return FUNCTIONS[plain["$function"]]
+
+
+def _made(name: str, fields: dict[str, Any]) -> Any:
+    value: Any = RECORDS[name](**fields)
+    if set(fields) != set(_KEPT[name]) or not value._fits_together():
+        raise ModelFileError(f"has a {name} whose parts do not fit together")
+    return value
+
+
+def _texts(lengths: np.ndarray, content: np.ndarray) -> list[str]:
+    counted = lengths.dtype == np.int64 and lengths.ndim == 1 and bool((lengths >= 0).all())
+    ends = np.cumsum(lengths) if counted else np.zeros(1)
+    if content.dtype != np.uint8 or (ends[-1] if len(ends) else 0) != content.size or not counted:
+        raise ModelFileError("has texts whose lengths do not fit")
+    whole, starts = content.tobytes(), [0, *ends.tolist()[:-1]]
+    return [whole[a:b].decode("utf-8") for a, b in zip(starts, ends.tolist(), strict=True)]
+
+
+def _array(plain: Any, tensors: Mapping[str, np.ndarray]) -> np.ndarray:
+    stored = tensors.get(plain["tensor"])
+    if stored is None:
+        raise ModelFileError(f"lacks the array {str(plain['tensor'])[:20]!r} that its header names")
+    if stored.dtype.kind == "f" and not np.isfinite(stored).all():
+        raise ModelFileError("has numbers that are NaN or infinite, which no fitted model has")
+    a = stored.copy()  # so that two values that shared bytes in the file do not share memory
+    a = a.T if plain["order"] == "F" else a
+    for axis in plain["flipped"]:
+        a = np.flip(a, axis)
+    return a
+
+
+def _sparse(plain: Any, tensors: Mapping[str, np.ndarray]) -> Any:
+    parts = plain["$csr"]
+    data, indices, indptr = (
+        _array(parts[p]["$array"], tensors) for p in ("data", "indices", "indptr")
+    )
+    form = {"array": scipy.sparse.csr_array, "matrix": scipy.sparse.csr_matrix}[plain["form"]]
+    shape = tuple(plain["shape"])
+    if not _rows_fit(data, indices, indptr, shape):
+        raise ModelFileError("has sparse rows whose parts do not fit together")
+    X = form((data, indices, indptr), shape=shape)
+    X.check_format(full_check=True)
+    return X
+
+
+def _rows_fit(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: Any) -> bool:
+    """Tell whether rows begin and end where there are entries; SciPy's loops trust that.
+
+    SciPy's own check looks after it has made the numbers shorter, when some may have wrapped.
+    """
+    if not all(type(extent) is int and 0 <= extent < MAX_EXTENT for extent in shape):
+        return False
+    if any(a.ndim != 1 for a in (data, indices, indptr)) or len(shape) != 2:
+        return False
+    if indices.dtype.kind != "i" or indptr.dtype.kind != "i" or len(indptr) != shape[0] + 1:
+        return False
+    inside = bool(((indices >= 0) & (indices < shape[1])).all())
+    rising = indptr[0] == 0 and bool((indptr[1:] >= indptr[:-1]).all())
+    return inside and rising and int(indptr[-1]) == len(indices) == len(data)
+
+
+def _exactly(value: Any, where: str) -> Any:
+    if type(value) not in (type(None), bool, np.str_):
+        raise _unsavable(value, where)
+    return str(value) if isinstance(value, str) else value
+
+
+def _checked_text(value: str, where: str) -> str:
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError as reason:
+        raise UnsavableModelError(
+            f"{where} holds {value!r}, which is not valid Unicode, so no other program could "
+            f"read it. Rename the column or the label."
+        ) from reason
+    return value
+
+
+def _unsavable(value: Any, where: str) -> UnsavableModelError:
+    kind = "A function" if callable(value) else f"An object of type {type(value).__name__}"
+    return UnsavableModelError(
+        f"{kind} in {where} cannot be saved: a model file holds numbers and text only, never "
+        f"code. Use a built-in kernel, plain labels, an integer random_state; or, for a whole "
+        f"pipeline, fairpca.persistence.save_pipeline."
+    )
