@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 
 from fairpca import FairPCA
 from fairpca.datasets import load_adult
-from fairpca.datasets._adult import COLUMNS
+from fairpca.datasets._uci import ADULT_COLUMNS as COLUMNS
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,8 @@
 import pandas as pd
 import pytest
 
-from fairpca.datasets._attributes import Derived, chosen_besides_target, chosen_names, separate
+from fairpca.datasets._faces import chosen_besides_target
+from fairpca.datasets._source import Derived, chosen_names, separate
 
 TABLE = pd.DataFrame({"age": [20, 50], "sex": ["f", "m"], "job": ["b", "a"], "pay": [1, 2]})
 DERIVED = {"age_group": Derived(("age",), lambda t: (t["age"] > 40).map({True: "o", False: "y"}))}
@@ -28,7 +29,7 @@ def test_what_is_not_chosen_stays_a_feature():
 
 
 def test_numbers_become_floats_and_texts_sorted_categories():
-    features, sensitive = separate(TABLE, None, ["sex"])
+    features, sensitive = separate(TABLE, None, ["sex"], {})
     assert features.dtypes.astype(str).tolist() == ["float64", "category", "float64"]
     assert features["job"].cat.categories.tolist() == ["a", "b"]
     assert sensitive["sex"].dtype == "category"
@@ -50,7 +51,7 @@ def test_an_unknown_name_is_answered_by_the_known_ones():
 
 def test_no_attribute_at_all_is_refused():
     with pytest.raises(ValueError, match=r"sensitive is empty.*Leave it out for 'sex'"):
-        separate(TABLE, [], ["sex"])
+        separate(TABLE, [], ["sex"], {})
 
 
 def test_the_target_leaves_the_default_and_cannot_be_sensitive():

@@ -11,9 +11,8 @@ import pytest
 
 from fairpca import FairPCAError, MissingExtraError
 from fairpca.datasets import DownloadError, load_bank, load_german
-from fairpca.datasets import _bank as bank
-from fairpca.datasets import _german as german
-from fairpca.datasets._downloads import download
+from fairpca.datasets import _uci as uci
+from fairpca.datasets._files import download
 
 from .scripted_server import BODY, cut_off, stalled, status, web_page, whole, zipped
 
@@ -75,7 +74,7 @@ def test_a_server_that_stalls_once_is_asked_again(file, server, cache):
 
 def test_the_waits_between_attempts_double(file, server, cache, monkeypatch):
     waits = []
-    monkeypatch.setattr("fairpca.datasets._downloads.time.sleep", waits.append)
+    monkeypatch.setattr("fairpca.datasets._files.time.sleep", waits.append)
     server.script = [status(503)]
     with pytest.raises(DownloadError):
         download(file, attempts=4)
@@ -181,12 +180,19 @@ def test_without_pooch_the_message_names_the_extra(file, cache, monkeypatch):
         download(file)
 
 
+def publish(module, name, server, monkeypatch):
+    """Let a data set come from the server."""
+    source = getattr(module, name)
+    files = tuple(replace(file, url=server.url) for file in source.files)
+    monkeypatch.setattr(module, name, replace(source, files=files))
+
+
 def test_a_loader_downloads_checks_and_reads(data_folder, server, cache, monkeypatch):
     expected = load_german(data=data_folder)
     body = (data_folder / "german" / "german.data").read_bytes()
-    monkeypatch.setattr(german, "FILE", replace(german.FILE, url=server.url))
+    publish(uci, "GERMAN", server, monkeypatch)
     server.script = [cut_off(body, 5000), whole(body)]
-    monkeypatch.setattr("fairpca.datasets._downloads.time.sleep", lambda seconds: None)
+    monkeypatch.setattr("fairpca.datasets._files.time.sleep", lambda seconds: None)
     assert load_german().features.equals(expected.features)
     assert load_german().target.equals(expected.target)
     assert len(server.requests) == 2
@@ -195,6 +201,6 @@ def test_a_loader_downloads_checks_and_reads(data_folder, server, cache, monkeyp
 def test_a_loader_downloads_an_archive(data_folder, server, cache, monkeypatch):
     body = (data_folder / "bank" / "bank-additional-full.csv").read_bytes()
     archive = zipped({"bank-additional/bank-additional-full.csv": body})
-    monkeypatch.setattr(bank, "FILE", replace(bank.FILE, url=server.url))
+    publish(uci, "BANK", server, monkeypatch)
     server.script = [whole(archive)]
     assert load_bank().features.equals(load_bank(data=data_folder).features)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fairpca.datasets import DamagedDataError, MissingDataError, load_fairface
-from fairpca.datasets._fairface import AGES
+from fairpca.datasets._faces import AGES
 
 Image = pytest.importorskip("PIL.Image")
 

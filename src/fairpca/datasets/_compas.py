@@ -4,25 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from ._attributes import separate
 from ._dataset import Dataset
-from ._files import DataFile, obtain
-from ._tables import read_csv
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
-FILE = DataFile(
-    folder="compas",
-    name="compas-scores-two-years.csv",
-    sha256="c451db85908b2f7fef1d83203bedf6b71ecda0d5af468d82ae62178f91d0cc7d",
-    url="https://raw.githubusercontent.com/propublica/compas-analysis/master/"
-    "compas-scores-two-years.csv",
-)
-
-TARGET = "two_year_recid"
+from ._files import DataFile
+from ._source import Source
 
 # Every column of the table that is neither a feature nor an attribute, and why.
 DROPPED_COLUMNS: dict[str, str] = {
@@ -79,15 +64,24 @@ DROPPED_COLUMNS: dict[str, str] = {
     "form",
 }
 
-DESCRIPTION = (
-    "Defendants in Broward County, Florida, who were assessed by the software COMPAS in 2013 and "
-    "2014: age, sex, race, criminal record and charge, and whether they were arrested again "
-    "within two years (45.5 %). The rows are those of ProPublica's analysis."
-)
-
-CITATION = (
-    'Angwin, J., Larson, J., Mattu, S., & Kirchner, L. (2016). "Machine Bias". ProPublica, '
-    "23 May 2016."
+COMPAS = Source(
+    name="compas",
+    sensitive=("race", "sex"),
+    description="Defendants in Broward County, Florida, who were assessed by the software COMPAS "
+    "in 2013 and 2014: age, sex, race, criminal record and charge, and whether they were arrested "
+    "again within two years (45.5 %). The rows are those of ProPublica's analysis.",
+    citation='Angwin, J., Larson, J., Mattu, S., & Kirchner, L. (2016). "Machine Bias". '
+    "ProPublica, 23 May 2016.",
+    licence="None is stated in ProPublica's repository",
+    files=(
+        DataFile(
+            folder="compas",
+            name="compas-scores-two-years.csv",
+            sha256="c451db85908b2f7fef1d83203bedf6b71ecda0d5af468d82ae62178f91d0cc7d",
+            url="https://raw.githubusercontent.com/propublica/compas-analysis/master/"
+            "compas-scores-two-years.csv",
+        ),
+    ),
 )
 
 
@@ -147,28 +141,13 @@ def load_compas(
     >>> compas.sensitive["race"].value_counts().head(2).to_dict()  # doctest: +SKIP
     {'African-American': 3175, 'Caucasian': 2103}
     """
-    table = _in_the_analysis(read_csv(obtain(FILE, data)))
-    target = table[TARGET].astype(int)
-    features, attributes = separate(
-        table.drop(columns=list(DROPPED_COLUMNS)), sensitive, ("race", "sex")
-    )
-    return Dataset(
-        name="compas",
-        features=features,
-        target=target,
-        sensitive=attributes,
-        description=DESCRIPTION,
-        citation=CITATION,
-        licence="None is stated in ProPublica's repository",
-    )
-
-
-def _in_the_analysis(table: DataFrame) -> DataFrame:
-    """Return the rows that ProPublica compared, numbered anew."""
-    kept = (
+    table = COMPAS.read(data)
+    in_the_analysis = (
         table["days_b_screening_arrest"].between(-30, 30)
         & (table["is_recid"] != -1)
         & (table["c_charge_degree"] != "O")  # ordinary traffic offences
         & (table["score_text"] != "N/A")
     )
-    return table[kept].reset_index(drop=True)
+    table = table[in_the_analysis].reset_index(drop=True)
+    target = table["two_year_recid"].astype(int)
+    return COMPAS.people(table.drop(columns=list(DROPPED_COLUMNS)), target, sensitive)

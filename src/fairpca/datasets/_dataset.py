@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ..errors import UsageError
-from ._tables import one_hot
+import numpy as np
+
+from ..errors import MissingExtraError, UsageError
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -114,7 +115,7 @@ class Dataset:
         ``pandas.get_dummies(features, drop_first=True)``. Features that are floats already are
         not copied.
         """
-        return one_hot(self.features)
+        return _one_hot(self.features)
 
     def __repr__(self) -> str:
         n, d = self.features.shape
@@ -123,3 +124,52 @@ class Dataset:
             f"<Dataset {self.name}: {n} rows, {d} features, {target}, "
             f"sensitive: {', '.join(map(str, self.sensitive.columns))}>"
         )
+
+
+def import_pandas() -> Any:
+    """Return the module, or say which extra installs it. Nothing else here imports pandas."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise MissingExtraError("pandas", "data", "A data set") from error
+    return pandas
+
+
+def floats_and_categories(table: DataFrame) -> DataFrame:
+    """Return the table with numbers as float64 and everything else as sorted categories."""
+    kinds = {
+        name: float if _is_numeric(column) else "category"
+        for name, column in table.items()
+        if column.dtype != "category"
+    }
+    return table.astype(kinds)
+
+
+def _is_numeric(column: Series) -> bool:
+    return bool(import_pandas().api.types.is_numeric_dtype(column.dtype))
+
+
+def _one_hot(table: DataFrame) -> DataFrame:
+    if all(dtype.kind == "f" for dtype in table.dtypes):
+        return table.copy(deep=False)
+    numeric = [name for name in table if _is_numeric(table[name])]
+    categorical = [name for name in table if name not in set(numeric)]
+    for name in categorical:
+        if table[name].dtype != "category":
+            raise TypeError(
+                f"Column '{name}' is neither numeric nor categorical: its type is "
+                f"{table[name].dtype}. Convert it first: features['{name}'].astype('category')."
+            )
+    indicators = {name: table[name].cat.categories[1:] for name in categorical}
+    names = [*numeric, *(f"{name}_{level}" for name in categorical for level in indicators[name])]
+    values = np.empty((len(table), len(names)))
+    values[:, : len(numeric)] = table[numeric].to_numpy(dtype=float)
+    start = len(numeric)
+    for name in categorical:
+        codes = table[name].cat.codes.to_numpy()[:, None]
+        stop = start + len(indicators[name])
+        block = values[:, start:stop]
+        block[:] = codes == np.arange(1, 1 + stop - start)
+        block[codes[:, 0] < 0] = np.nan
+        start = stop
+    return import_pandas().DataFrame(values, columns=names, index=table.index, copy=False)

