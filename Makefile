@@ -52,7 +52,7 @@ coverage: .venv/dev  ## Which lines of the core no test runs
 	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses=2 --dist worksteal --cov=fairpca --cov-branch \
 		--cov-report=term-missing:skip-covered tests/moments tests/groups tests/linalg tests/solvers \
 		tests/kernels tests/devices tests/estimators tests/robustness tests/guarantees \
-		tests/clusters/test_dask.py tests/out_of_core/test_same_answer.py tests/persistence/test_saving.py
+		tests/clusters/test_dask.py tests/out_of_core/test_same_answer.py tests/models/test_saving.py
 
 lint: .venv/dev  ## Style, types and import contracts
 	$(BIN)/ruff check .

@@ -21,8 +21,8 @@ import pyarrow.parquet as pq
 
 from fairpca import FairPCA
 from fairpca._rows.maps import LinearMap
-from fairpca.tables import TableEncoder, stream_transform
-from fairpca.tables._streaming import BATCH_ROWS
+from fairpca.models._streaming import BATCH_ROWS, stream_transform
+from fairpca.tables import TableEncoder
 
 from .timing import alternate
 

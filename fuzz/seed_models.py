@@ -14,8 +14,7 @@ import scipy.sparse
 from sklearn.base import clone
 
 from fairpca import FairKernelPCA, FairPCA, peers
-from fairpca.persistence import save
-from fairpca.table_fits import fit_table
+from fairpca.models import fit_table, save
 
 COLUMNS = 5
 MODELS: dict[str, Any] = {

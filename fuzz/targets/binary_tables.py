@@ -21,8 +21,9 @@ import pyarrow.feather
 import pyarrow.parquet
 
 from fairpca import ParquetRows, collect_moments
-from fairpca.table_fits import fit_table
-from fairpca.tables import read_table, stream_transform
+from fairpca.models import fit_table
+from fairpca.models._streaming import stream_transform
+from fairpca.tables import read_table
 from fairpca.tables._record_batches import open_batches
 
 from ..byte_mutations import mutated

@@ -14,7 +14,7 @@ import shutil
 import warnings
 from pathlib import Path
 
-from fairpca.table_fits import fit_table
+from fairpca.models import fit_table
 
 from ..cases import REFUSED, VALID, Case, Failed, Target
 from ..commands import command, run_command

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from fairpca import FairPCAError
-from fairpca.persistence import (
+from fairpca.models import (
     FairModel,
     ModelFileError,
     UnsavableModelError,
@@ -43,7 +43,7 @@ HUGE, TINY = 1e100, 1e-100
 
 
 class Models(Target):
-    """`fairpca.persistence.load` and `fairpca inspect`."""
+    """`fairpca.models.load` and `fairpca inspect`."""
 
     name = "models"
 

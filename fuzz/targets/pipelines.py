@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from fairpca import FairKernelPCA, FairPCA
-from fairpca.persistence import ModelFileError, load_pipeline, save_pipeline
+from fairpca.models import ModelFileError, load_pipeline, save_pipeline
 from fairpca.tables._encoder import TableEncoder
 
 from ..byte_mutations import mutated
@@ -40,7 +40,7 @@ DANGEROUS = (
 
 
 class Pipelines(Target):
-    """`fairpca.persistence.load_pipeline`."""
+    """`fairpca.models.load_pipeline`."""
 
     name = "pipelines"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import ClassVar
 
-from fairpca.persistence import FairModel, load
+from fairpca.models import FairModel, load
 
 from ..cases import Case, Target
 

@@ -25,9 +25,8 @@ from .moments import GroupMoments
 if TYPE_CHECKING:
     from .auditing import Audit, audit
     from .errors import CheckpointError
+    from .models import FairModel, fit_table, load, save
     from .out_of_core import CSVRows, ParquetRows, moments_from_csv, moments_from_parquet
-    from .persistence import FairModel, load, save
-    from .table_fits import fit_table
     from .tradeoff import tradeoff_curve
 
 __version__ = "0.1.0.dev0"
@@ -36,14 +35,14 @@ _LATER = {
     "Audit": "auditing",
     "CSVRows": "out_of_core",
     "CheckpointError": "out_of_core",
-    "FairModel": "persistence",
+    "FairModel": "models",
     "ParquetRows": "out_of_core",
     "audit": "auditing",
-    "fit_table": "table_fits",
-    "load": "persistence",
+    "fit_table": "models",
+    "load": "models",
     "moments_from_csv": "out_of_core",
     "moments_from_parquet": "out_of_core",
-    "save": "persistence",
+    "save": "models",
     "tradeoff_curve": "tradeoff",
 }
 """Names that are imported when they are first used, and where they live."""

@@ -223,7 +223,7 @@ class ModelFileError(FairPCAError, ValueError):
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> import fairpca
-    >>> from fairpca.persistence import ModelFileError
+    >>> from fairpca.models import ModelFileError
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "model.fairpca")
     ...     _ = path.write_bytes(b"not a model")
@@ -242,7 +242,7 @@ class UnsavableModelError(FairPCAError, TypeError):
     --------
     >>> import numpy as np
     >>> import fairpca
-    >>> from fairpca.persistence import UnsavableModelError
+    >>> from fairpca.models import UnsavableModelError
     >>> X = np.random.default_rng(0).normal(size=(20, 3))
     >>> fair = fairpca.FairKernelPCA(1, kernel=lambda X, Y: X @ Y.T)
     >>> _ = fair.fit(X, sensitive_features=np.arange(20) % 2)
@@ -252,7 +252,7 @@ class UnsavableModelError(FairPCAError, TypeError):
     ...     print(refusal)
     A function in FairKernelPCA.kernel cannot be saved: a model file holds numbers and
     text only, never code. Use a built-in kernel, plain labels, an integer random_state;
-    or, for a whole pipeline, fairpca.persistence.save_pipeline.
+    or, for a whole pipeline, fairpca.models.save_pipeline.
     """
 
 
@@ -263,7 +263,7 @@ class ExportError(FairPCAError, ValueError):
     --------
     >>> import numpy as np
     >>> from fairpca import FairKernelPCA
-    >>> from fairpca.persistence import ExportError, export_torch
+    >>> from fairpca.models import ExportError, export_torch
     >>> X = np.random.default_rng(0).normal(size=(20, 3))
     >>> fair = FairKernelPCA(1, kernel=lambda X, Y: X @ Y.T)
     >>> _ = fair.fit(X, sensitive_features=np.arange(20) % 2)

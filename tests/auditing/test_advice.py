@@ -146,7 +146,7 @@ def test_a_fitted_table_equalises_means_and_ignores_the_target(people):
     ],
 )
 def test_every_method_fits_saves_and_comes_back(people, options, tmp_path):
-    from fairpca.persistence import FairModel
+    from fairpca.models import FairModel
 
     model = fit_table(people, ["sex", "race"], "paid", **({"n_components": 2} | options))
     model.save(tmp_path / "model.fairpca")

@@ -5,11 +5,12 @@ import pytest
 from fairpca.auditing._attributes import (
     FEWEST_ROWS,
     MOST_GROUPS,
-    estimator_columns,
+    described,
     intersections,
     measure_attribute,
 )
 from fairpca.errors import SingleGroupError
+from fairpca.tables._plans import estimator_columns
 
 
 def column(counts, name="race"):
@@ -20,8 +21,8 @@ def column(counts, name="race"):
 def test_groups_are_sorted_by_size_and_counted():
     race = measure_attribute(column({"a": 30, "b": 50}))
     assert race.labels == ("b", "a")
-    described = race.described(np.arange(80) < 30)
-    assert [(g.label, g.n_rows, g.positive_rate) for g in described.groups] == [
+    found = described(race, np.arange(80) < 30)
+    assert [(g.label, g.n_rows, g.positive_rate) for g in found.groups] == [
         ("b", 50, 0.0),
         ("a", 30, 1.0),
     ]
@@ -59,7 +60,7 @@ def test_fewer_than_two_groups_are_refused_with_their_counts(counts):
 def test_missing_values_are_unknown_not_a_group():
     sex = measure_attribute(column({"f": 30, "m": 30, None: 7}))
     assert sex.labels == ("f", "m")
-    assert sex.described(None).n_missing == 7
+    assert described(sex, None).n_missing == 7
 
 
 def test_a_quantity_is_measured_in_two_bands_and_fitted_as_numbers():

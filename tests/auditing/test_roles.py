@@ -2,8 +2,8 @@ import pandas as pd
 import pytest
 
 from fairpca._attributes.columns import assign_roles
-from fairpca.auditing._roles import binary_target
 from fairpca.errors import AuditError, TargetError, UnknownColumnError
+from fairpca.tables import binary_target
 
 COLUMNS = ["age", "Sex", "income", "paid"]
 

@@ -16,16 +16,17 @@ from typer.testing import CliRunner
 from auditing.people import made_up_people
 from fairpca._cli.app import app
 from fairpca._cli.waiting import Pace, _row_lines
-from fairpca.persistence import FairModel
-from fairpca.table_fits import _encoded_rows as encoded_rows
-from fairpca.table_fits import _large_tables as large_tables
+from fairpca.models import FairModel
+from fairpca.models import _encoded_rows as encoded_rows
+from fairpca.models import _large_tables as large_tables
 
 FIT = ("--sensitive", "sex", "--target", "paid", "--out", "model.fairpca")
 ARRAYS = ("components_", "mean_", "explained_variance_", "explained_variance_ratio_")
 
 SLOWLY = """
 import sys, time
-from fairpca.table_fits import encoded_rows, table_parts
+from fairpca.models import _encoded_rows as encoded_rows
+from fairpca.table_fits import _table_parts as table_parts
 from fairpca._cli import main
 table_parts.CHECKPOINT_SECONDS = 0.0
 encode = encoded_rows.EncodeThen.encoded

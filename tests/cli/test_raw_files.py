@@ -21,7 +21,7 @@ from auditing.people import made_up_people
 from cli.nasty_table import AWKWARD, EMOJI, SCRIPT, TINY_GROUP, TINY_ROWS, nasty_rows, written
 from fairpca._cli.app import app
 from fairpca.auditing import audit_schema
-from fairpca.persistence import FairModel
+from fairpca.models import FairModel
 
 ADULT = (
     "age,workclass,fnlwgt,education,education-num,marital-status,occupation,relationship,race,"

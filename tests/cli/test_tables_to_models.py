@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from auditing.people import made_up_people
 from fairpca._cli.app import app
 from fairpca.auditing import audit_schema
-from fairpca.persistence import FairModel
+from fairpca.models import FairModel
 
 AUDIT = ("audit", "people.csv", "--quick", "--jobs", "1", "--sensitive", "sex")
 FIT = ("fit", "people.csv", "--sensitive", "sex", "--target", "paid", "--out", "model.fairpca")

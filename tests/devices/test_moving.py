@@ -11,7 +11,7 @@ from devices.people import fitted, people, projector
 from fairpca import FairPCA
 from fairpca._numerics.arrays import like, placed, to_numpy
 from fairpca.errors import MissingExtraError
-from fairpca.persistence import FairModel, model_card
+from fairpca.models import FairModel, model_card
 
 OPTIONS = {"n_components": 3, "scale": True, "tradeoff": 0.5}
 

@@ -16,7 +16,7 @@ PACKAGES = (
     "fairpca.moments",
     "fairpca.out_of_core",
     "fairpca.peers",
-    "fairpca.persistence",
+    "fairpca.models",
     "fairpca.paper",
     "fairpca.auditing._page",
     "fairpca.solvers",
@@ -39,7 +39,7 @@ INTERNAL = {
     "whole_files",
 }
 
-EXPORTED_BY_FAIRPCA = {"errors", "estimators", "table_fits"}
+EXPORTED_BY_FAIRPCA = {"errors", "estimators"}
 """Everything public in these has a name in `fairpca` itself."""
 
 

@@ -120,7 +120,7 @@ def test_a_kept_case_is_the_same_case(tmp_path):
 
 
 def test_a_forged_file_has_the_digest_that_the_package_computes(tmp_path):
-    from fairpca.persistence._model_file import read_model_file, write_model_file
+    from fairpca.models._model_file import read_model_file, write_model_file
 
     path = tmp_path / "x.fairpca"
     versions = {"fairpca": "1"}

@@ -11,8 +11,15 @@ from fuzz.seed_models import people, rows
 
 from fairpca import FairPCA
 from fairpca.metrics import markdown
-from fairpca.persistence import FairModel, ModelFileError, load, load_pipeline, model_card, save
-from fairpca.table_fits import fit_table
+from fairpca.models import (
+    FairModel,
+    ModelFileError,
+    fit_table,
+    load,
+    load_pipeline,
+    model_card,
+    save,
+)
 from fuzzing.forgeries import forge, put
 
 

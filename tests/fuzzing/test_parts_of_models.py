@@ -7,8 +7,7 @@ import pytest
 from fuzz.forged_models import Parts, put_together, taken_apart
 from fuzz.seed_models import people, write_models
 
-from fairpca.persistence import ModelFileError, load
-from fairpca.table_fits import fit_table
+from fairpca.models import ModelFileError, fit_table, load
 from fuzzing.forgeries import entry, forge, put
 
 

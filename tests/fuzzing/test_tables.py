@@ -10,8 +10,9 @@ import pytest
 from fuzz.seed_models import people
 
 from fairpca import CSVRows, ParquetRows, collect_moments
-from fairpca.table_fits import fit_table
-from fairpca.tables import TableError, read_table, stream_transform
+from fairpca.models import fit_table
+from fairpca.models._streaming import stream_transform
+from fairpca.tables import TableError, read_table
 from fairpca.tables._record_batches import open_batches
 
 HOW = {"columns": None, "header": None, "skip_lines": 0}

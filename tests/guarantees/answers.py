@@ -20,10 +20,10 @@ from sklearn.linear_model import LogisticRegression
 from auditing.people import made_up_people
 from fairpca import FairKernelPCA, FairPCA, audit, collect_moments, fit_table, tradeoff_curve
 from fairpca.metrics import Cells, certified_gap, leakage, mmd_test
+from fairpca.models import UnsavableModelError, export_onnx, load, model_card, save
 from fairpca.peers import LEACE
-from fairpca.persistence import UnsavableModelError, export_onnx, load, model_card, save
 from guarantees.every_estimator import ESTIMATORS, fit_anew, transformed
-from persistence.fitted_models import small_rows
+from models.fitted_models import small_rows
 
 
 class NoTimePasses(datetime):
@@ -38,12 +38,12 @@ def stop_the_clock(replace: Callable[[Any, str, Any], None]) -> None:
     """Let every module of the package that asks for the time get the same one."""
     import fairpca.auditing._representations
     import fairpca.auditing._whole_audit
-    import fairpca.persistence._cards
-    import fairpca.persistence._saving
+    import fairpca.models._cards
+    import fairpca.models._saving
 
     for module in (
-        fairpca.persistence._saving,
-        fairpca.persistence._cards,
+        fairpca.models._saving,
+        fairpca.models._cards,
         fairpca.auditing._whole_audit,
     ):
         replace(module, "datetime", NoTimePasses)

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from fairpca import FairKernelPCA, FairPCA, peers
-from persistence.fitted_models import MODELS, fitted_anew
+from models.fitted_models import MODELS, fitted_anew
 
 ESTIMATORS: dict[str, Any] = {
     **MODELS,

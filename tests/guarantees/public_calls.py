@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 import fairpca
 from fairpca import metrics, peers
 from guarantees.every_estimator import fitted
-from persistence.fitted_models import small_rows
+from models.fitted_models import small_rows
 
 X, SEX, Y = small_rows()
 
@@ -74,7 +74,7 @@ def saves_and_loads(folder: Path) -> None:
 
 
 def exports(folder: Path) -> None:
-    from fairpca.persistence import export_onnx, model_card
+    from fairpca.models import export_onnx, model_card
 
     export_onnx(fitted("rbf kernel"), folder / "model.onnx")
     model_card(fitted("leace"))

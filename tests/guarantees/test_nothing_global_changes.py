@@ -13,7 +13,7 @@ from sklearn.base import clone
 from guarantees.every_estimator import ESTIMATORS, NEEDS, fit_anew, transformed
 from guarantees.global_state import changed, snapshot
 from guarantees.public_calls import CALLS
-from persistence.fitted_models import small_rows
+from models.fitted_models import small_rows
 
 TESTS = Path(__file__).parents[1]
 

@@ -10,7 +10,7 @@ import pytest
 from sklearn.base import clone
 
 from guarantees.every_estimator import ESTIMATORS, NEEDS, fitted, transformed
-from persistence.fitted_models import small_rows
+from models.fitted_models import small_rows
 
 
 def through_joblib(value):

@@ -13,7 +13,7 @@ from fairpca import FairPCA
 from fairpca._numerics.threads import _release_blas
 from fairpca.metrics import leakage, mmd_test
 from guarantees.every_estimator import ESTIMATORS, NEEDS, fitted, transformed
-from persistence.fitted_models import small_rows
+from models.fitted_models import small_rows
 
 THREADS = 4
 

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fairpca._cli.app import app
-from fairpca.persistence import load, model_card
+from fairpca.models import load, model_card
 
 PATHS = ("../../evil", "/tmp/evil", "..\\evil", "~/evil", "C:\\evil", "a/b/c")
 ORDERS = ("\x1b]0;title\x07", "\x9b31m", "\u202eevil", "\x1b[2J")

@@ -34,8 +34,8 @@ CALLS = {
 
 ALLOWED = {
     ("__init__.py", "import_module"): "names of our own modules, from a table in the same file",
-    ("clusters/on_spark/answers.py", "pickle"): "between the driver and the workers of one job",
-    ("persistence/to_torch.py", "exec_module"): "a file of this package, the same for all models",
+    ("_rows/on_spark/answers.py", "pickle"): "between the driver and the workers of one job",
+    ("models/_to_torch.py", "exec_module"): "a file of this package, the same for all models",
 }
 
 
@@ -99,4 +99,4 @@ def test_the_search_finds_what_it_is_for(tmp_path, line):
 
 def test_the_search_looks_at_all_files():
     assert len(FILES) > 200
-    assert PACKAGE / "persistence" / "saving.py" in FILES
+    assert PACKAGE / "models" / "_saving.py" in FILES

@@ -8,7 +8,7 @@ import pytest
 
 from fairpca import FairPCA
 from fairpca._numerics.whole_files import whole_file
-from fairpca.persistence import load, save
+from fairpca.models import load, save
 
 
 def mode(path):

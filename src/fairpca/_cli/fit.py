@@ -144,8 +144,8 @@ def fit(
     console = Console(quiet=quiet)
     given = table[0] if len(table) == 1 else table
     with one_clear_line(), _can_be_continued(checkpoint):
-        from ..persistence import model_card
-        from ..table_fits import fit_table, input_files
+        from ..models import fit_table, model_card
+        from ..table_fits import input_files
 
         card = beside(out, ".md")
         inputs = input_files(given)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from .failures import printable
 
 if TYPE_CHECKING:
-    from ..persistence import FairModel
+    from ..models import FairModel
 
 
 def facts_of(model: FairModel) -> list[str]:

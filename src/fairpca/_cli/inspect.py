@@ -36,7 +36,7 @@ def inspect(
     Nothing in the file is executed.
     """
     with one_clear_line():
-        from ..persistence import read_header
+        from ..models import read_header
 
         header = read_header(model)
     if as_json:
@@ -75,7 +75,7 @@ def export(
     encoded rows.
     """
     with one_clear_line():
-        from ..persistence import FairModel, export_onnx, export_torch, torch_files
+        from ..models import FairModel, export_onnx, export_torch, torch_files
 
         path = out if out is not None else beside(model, ".onnx" if to is Form.onnx else ".py")
         files = [path] if to is Form.onnx else [Path(name) for name in torch_files(path)]

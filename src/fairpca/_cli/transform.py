@@ -49,8 +49,7 @@ def transform(
     """
     with one_clear_line():
         check_outputs(out, force=force, inputs=[model, table])
-        from ..persistence import FairModel
-        from ..tables import stream_transform
+        from ..models import FairModel, stream_transform
 
         fitted = FairModel.load(model)
         with shown_progress("Rows", quiet=quiet) as say:

@@ -21,7 +21,7 @@ from .arrays import (
     to_numpy,
     without_history,
 )
-from .fingerprints import fingerprint_of, own_fingerprint
+from .fingerprints import fingerprint_of, library_versions, own_fingerprint
 from .krylov import leading_eigenpairs
 from .linalg import (
     complete_basis,

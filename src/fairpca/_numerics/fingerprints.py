@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import platform
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import fields, is_dataclass
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
 
 from ..errors import UnknownQuestionError
 from .arrays import is_foreign, is_sparse, to_numpy
+
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "safetensors", "skrub", "pandas")
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
@@ -123,3 +127,14 @@ def _unknown(name: str, what: str) -> UnknownQuestionError:
         f"{name} {what}, and nothing tells whether it is the same in another run. Give it an "
         f"attribute `fingerprint`, a text that changes whenever its results do."
     )
+
+
+def library_versions(libraries: Sequence[str] = LIBRARIES) -> dict[str, str]:
+    """Return the versions of Python, of this package and of the libraries that are installed."""
+    found = {"python": platform.python_version(), "fairpca": "unknown"}
+    for name in ("fairpca", *libraries):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found

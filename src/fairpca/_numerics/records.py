@@ -311,5 +311,5 @@ def _unsavable(value: Any, where: str) -> UnsavableModelError:
     return UnsavableModelError(
         f"{kind} in {where} cannot be saved: a model file holds numbers and text only, never "
         f"code. Use a built-in kernel, plain labels, an integer random_state; or, for a whole "
-        f"pipeline, fairpca.persistence.save_pipeline."
+        f"pipeline, fairpca.models.save_pipeline."
     )

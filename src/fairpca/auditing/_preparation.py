@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._attributes import Roles, assign_roles
+from .._attributes import Roles
 from ..errors import AuditError, TargetError
-from ..tables import Table, TableEncoder, find_notices, read_table
-from ._attributes import Measured, estimator_columns, measured_attributes
+from ..estimators import usual_components
+from ..tables import (
+    Measured,
+    Table,
+    TableEncoder,
+    as_table,
+    binary_target,
+    estimator_columns,
+    find_notices,
+    roles_in,
+)
+from ._attributes import described, measured_attributes
 from ._held_out import HeldOut
 from ._representations import TrainingRows
 from ._results import Column, Data, Notice, Reading, Target
-from ._roles import binary_target
 from ._splits import Split, evenly_sampled
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-USUAL_COMPONENTS = 15
 FEWEST_ROWS = 100
 """Halves of fewer rows show nothing but noise."""
 
@@ -85,7 +92,7 @@ class Question:
             n_encoded=n_encoded,
             ignored=list(self.roles.ignored),
             columns=self.columns,
-            attributes=[a.described(self.y) for a in self.attributes],
+            attributes=[described(a, self.y) for a in self.attributes],
             target=self.target,
             reading=_said_about_the_file(self.table),
         )
@@ -97,15 +104,6 @@ def _said_about_the_file(table: Table) -> Reading | None:
     columns, header = table.reading.get("columns"), table.reading.get("header")
     skipped = table.reading.get("skip_lines", 0)
     return Reading(None if columns is None else list(columns), header, skipped)
-
-
-def as_table(table: Any, data: str | os.PathLike[str] | None = None) -> Table:
-    """Return what users pass as a table."""
-    if isinstance(table, Table):
-        return table
-    if isinstance(table, str | Path):
-        return read_table(table, data=data)
-    return replace(Table.from_frame(table), source="")
 
 
 def ask(
@@ -163,17 +161,6 @@ def ask(
     )
 
 
-def roles_in(
-    table: Table, sensitive: str | Sequence[str] | None, target: str | None, ignore: Sequence[str]
-) -> Roles:
-    """Return the roles of the columns; built-in data sets know theirs."""
-    if sensitive is None or not len(sensitive):
-        sensitive = table.sensitive or ()
-        target = target if target is not None else table.target
-    columns = list(table.frame.columns)
-    return assign_roles(columns, sensitive=sensitive, target=target, ignore=ignore)
-
-
 def prepare(question: Question, split: Split) -> HeldOut:
     """Encode both halves by what the training half shows."""
     features = question.features
@@ -194,11 +181,6 @@ def prepare(question: Question, split: Split) -> HeldOut:
         y_train=None if y is None else y[split.train],
         y=None if y is None else y[split.test],
     )
-
-
-def usual_components(d: int) -> int:
-    """Return how many components are fitted to `d` numbers per row if nobody says."""
-    return max(1, min(USUAL_COMPONENTS, d // 2))
 
 
 def _components(wanted: int | None, encoder: TableEncoder) -> int:

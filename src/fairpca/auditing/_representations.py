@@ -11,17 +11,19 @@ from typing import Any
 import numpy as np
 
 from ..errors import InfeasibleError, ResidualWarning, warn_user
-from ..estimators import FairKernelPCA, FairPCA, collect_moments
+from ..estimators import (
+    COVARIANCE_TOLERANCE,
+    FairKernelPCA,
+    FairPCA,
+    approximation_for,
+    collect_moments,
+    fewer_and_fewer,
+)
 from ..metrics import percent
 from ..moments import GroupMoments
 from ..peers import LEACE, PCA
 
-EXACT_KERNEL_ROWS = 2_000
-"""Up to this many rows the kernel matrix is used; more are seen through landmarks."""
-
 LANDMARKS = 300
-COVARIANCE_TOLERANCE = 0.05
-"""Covariances of many groups are seldom equal in many dimensions, but nearly."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,16 +127,6 @@ def _fair_kernel_pca(rows: TrainingRows) -> FairKernelPCA:
         missing_sensitive="ignore",
         random_state=rows.seed,
     ).fit(rows.X, sensitive_features=rows.sensitive)
-
-
-def fewer_and_fewer(k: int) -> tuple[int, ...]:
-    """Return the numbers of components to try in turn where equal covariances may not exist."""
-    return k, max(1, k // 2), max(1, k // 4)
-
-
-def approximation_for(n_rows: int) -> str | None:
-    """Return how a kernel is seen: by its matrix for few rows, through landmarks for many."""
-    return "nystroem" if n_rows > EXACT_KERNEL_ROWS else None
 
 
 def _covariances(rows: TrainingRows) -> FairPCA:

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from .._numerics import library_versions
 from ..errors import AuditError
-from ..persistence import library_versions
 from ._advice import advise, checked_aim
 from ._audit_result import Audit
 from ._curves import CURVE_MODELS, measure_curve

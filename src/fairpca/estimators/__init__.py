@@ -21,5 +21,11 @@ from ._representation import FairTransformer, Represents
 from ._row_sample import smallest_keys
 from ._rows_to_moments import check_finite, check_sizes, finite_moments
 from ._sensitive_rows import FLOATS
+from ._usual_choices import (
+    COVARIANCE_TOLERANCE,
+    approximation_for,
+    fewer_and_fewer,
+    usual_components,
+)
 
 __all__ = ["FairKernelPCA", "FairPCA", "collect_moments"]

@@ -1,6 +1,7 @@
-"""From tables with messy columns, in memory or on disk, to models that can be saved."""
+"""Tables that are spread over files, or too large for memory."""
 
-from ._fitting import fit_table
-from ._table_paths import input_files
-
-__all__ = ["fit_table"]
+from ._drawn_rows import Drawn, LargestKey, taken
+from ._table_columns import RawColumn, raw_columns
+from ._table_files import TableFile, fingerprint_of_files, open_files
+from ._table_parts import Progress, TableParts
+from ._table_paths import are_many, input_files, is_large, is_on_disk

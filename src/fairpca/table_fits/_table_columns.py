@@ -3,15 +3,85 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from .._attributes import closest
 from ..errors import TableError
-from ..tables import import_arrow, simple
-from ._counted_values import RawColumn
+from ..tables import (
+    MISSING,
+    arrow_to_pandas,
+    distinct,
+    floats,
+    import_arrow,
+    simple,
+    typed,
+    with_points,
+)
 
 if TYPE_CHECKING:
+    from pandas import Series
+
     from ._table_files import TableFile
+
+
+NULLS = frozenset(MISSING)
+
+
+@dataclass(frozen=True)
+class RawColumn:
+    """How the values of a column come from the files.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    type : pyarrow.DataType or None
+        Of a binary file; None for texts whose type is found out when all are known.
+    decimal : str
+        The decimal sign of texts.
+    """
+
+    name: str
+    type: Any = None
+    decimal: str = "."
+
+    def values(self, array: Any) -> tuple[np.ndarray, list[Any]]:
+        """Return which values a part has, and which of them each row has; None is missing."""
+        codes, values = distinct(array)
+        if self.type is None:
+            values = [_text(value) for value in values]
+        return codes, [None if value != value else value for value in values]
+
+    def are_numbers(self, values: list[Any]) -> bool:
+        """Whether the values are numbers, as the table in memory would have them."""
+        return bool(self.series(values).dtype.kind in "iuf")
+
+    def numbers(self, array: Any) -> np.ndarray:
+        """Return the rows as floats, NaN where there is no finite number."""
+        if self.type is None and not import_arrow().types.is_dictionary(array.type):
+            array = with_points(array, self.decimal)
+        numbers = floats(array, self.name)
+        return np.where(np.isfinite(numbers), numbers, np.nan)
+
+    def series(self, values: list[Any]) -> Series:
+        """Return distinct values with the type that the column would have in memory."""
+        arrow = import_arrow()
+        if self.type is None:
+            array = typed(arrow.chunked_array([arrow.array(values, arrow.string())]), self.decimal)
+        else:
+            category = arrow.types.is_dictionary(self.type)
+            array = arrow.array(values, self.type.value_type if category else self.type)
+            if category:  # never a quantity
+                return arrow_to_pandas(arrow.table({self.name: array}))[self.name].astype(object)
+        return arrow_to_pandas(arrow.table({self.name: array}))[self.name]
+
+
+def _text(value: str | None) -> str | None:
+    text = None if value is None else value.strip()
+    return None if text in NULLS else text
 
 
 def check_same_columns(first: TableFile, other: TableFile) -> None:

@@ -5,7 +5,7 @@ from ._adapters import import_arrow, import_pandas
 from ._ahead import ahead
 from ._arrow_columns import distinct, simple
 from ._column_kinds import KINDS
-from ._column_names import different_names, is_row_index
+from ._column_names import different_names, is_row_index, require_columns
 from ._csv_dialect import CsvDialect, sniff
 from ._csv_files import MISSING, arrow_stream, explained, options, slowly, typed, with_points
 from ._encoder import LARGEST, TableEncoder
@@ -14,10 +14,29 @@ from ._frozen_column import Column
 from ._level_column import LevelColumn
 from ._number_column import NumberColumn, floats
 from ._odd_columns import Notice
+from ._plans import (
+    FEWEST_ROWS,
+    MOST_GROUPS,
+    AttributePlan,
+    LevelPlan,
+    Measured,
+    QuantityPlan,
+    as_table,
+    as_text,
+    binary_target,
+    cut_in_two,
+    estimator_columns,
+    is_known,
+    is_quantity,
+    measure_attribute,
+    plan_levels,
+    refuse_dates,
+    roles_in,
+    what_was_merged,
+)
 from ._proxies import find_notices
 from ._reading import BUILT_IN, damaged, read_table, refuse_text_options, sound, unreadable_binary
 from ._record_batches import Batches, open_batches
-from ._streaming import stream_transform
 from ._table import Table, arrow_to_pandas
 from ._text_values import NULL_STRINGS, TRUTHS, number, without_nulls
 
@@ -30,5 +49,4 @@ __all__ = [
     "TableError",
     "find_notices",
     "read_table",
-    "stream_transform",
 ]

@@ -1,0 +1,30 @@
+"""From a table to a model that is handed over: fitted, saved without pickle, checked, exported."""
+
+from ..errors import ExportError, ModelFileError, UnsavableModelError
+from ._cards import model_card
+from ._fair_model import FairModel
+from ._fitting import fit_table
+from ._pipelines import load_pipeline, save_pipeline
+from ._saving import library_versions, load, read_header, save
+from ._streaming import stream_transform
+from ._to_onnx import export_onnx
+from ._to_torch import as_torch_module, export_torch, torch_files
+
+__all__ = [
+    "ExportError",
+    "FairModel",
+    "ModelFileError",
+    "UnsavableModelError",
+    "as_torch_module",
+    "export_onnx",
+    "export_torch",
+    "fit_table",
+    "load",
+    "load_pipeline",
+    "model_card",
+    "read_header",
+    "save",
+    "save_pipeline",
+    "stream_transform",
+    "torch_files",
+]

@@ -1,0 +1,165 @@
+"""Model cards: what a model is, what it promises, and what it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from .._numerics import is_number, library_versions, to_numpy
+from .._rows import FeatureMap
+from ..kernels import KernelColumns
+from ..metrics import MOST_LISTED, markdown, markdown_list, markdown_number, percent
+from ._card_promises import caveats, counts_of, promises
+from ._fair_model import FairModel
+
+KNOWN_FACTS = ("data", "fingerprint", "sensitive", "target", "n_rows", "groups")
+
+
+def model_card(model: Any, *, info: Mapping[str, Any] | None = None) -> str:
+    """Describe a fitted model in Markdown, for the person who is to rely on it.
+
+    Parameters
+    ----------
+    model : estimator or FairModel
+        Anything that `fairpca.save` takes.
+    info : dict, optional
+        Plain facts about an estimator; a `fairpca.FairModel` has its own. Whatever is not known
+        by name is listed among the measured numbers.
+
+    Returns
+    -------
+    card : str
+        Markdown. Column names and labels are shown as text, whatever they contain.
+
+    See Also
+    --------
+    read_header : The same facts for programs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca import FairPCA
+    >>> from fairpca.models import model_card
+    >>> rng = np.random.default_rng(0)
+    >>> X, sex = rng.normal(size=(300, 4)), rng.choice(["f", "m"], size=300)
+    >>> card = model_card(FairPCA(2).fit(X, sensitive_features={"sex": sex}))
+    >>> print(card.splitlines()[0])
+    # Model card: FairPCA, 4 features to 2 columns
+    """
+    if not isinstance(model, FairModel):
+        model = FairModel(None, model, dict(info or {}))
+    sections = {
+        "What it was trained on": _training(model),
+        "What it promises": promises(model),
+        "What it does not promise": caveats(model),
+        "Numbers": _numbers(model),
+        "Parameters": _parameters(model.estimator),
+        "How to use it": _use(model),
+        "Made with": _versions(),
+    }
+    parts = [_title(model), _what(model)]
+    for heading, lines in sections.items():
+        parts.append(f"## {heading}\n\n" + "\n".join(lines))
+    return "\n\n".join(parts) + "\n"
+
+
+def _title(model: FairModel) -> str:
+    d, k = model.estimator.n_features_in_, len(model.output_names)
+    return f"# Model card: {type(model.estimator).__name__}, {d} features to {k} columns"
+
+
+def _what(model: FairModel) -> str:
+    summary = (type(model.estimator).__doc__ or "").strip()  # python -OO has no docstrings
+    first = summary.splitlines()[0] + " " if summary else ""
+    kernel = " in the feature space of a kernel" if isinstance(model.map, FeatureMap) else ""
+    before = "" if model.encoder is None else " Columns of a table are made into numbers first."
+    return f"{first}The map is linear{kernel}, and needs no sensitive attribute.{before}"
+
+
+def _training(model: FairModel) -> Iterator[str]:
+    estimator, info = model.estimator, model.info
+    rows = info.get("n_rows", vars(estimator).get("n_samples_seen_", "unknown"))
+    yield f"- Data: {markdown(info.get('data', 'not recorded'))}"
+    yield f"- Fingerprint: {markdown(info.get('fingerprint', 'not recorded'))}"
+    yield f"- Rows: {markdown(rows)}"
+    if "sensitive" in info:
+        names = markdown_list(info["sensitive"])
+        yield f"- Sensitive attributes, never among the features: {names}"
+    if info.get("target") is not None:
+        yield f"- Target: {markdown(info['target'])}"
+    if model.encoder is not None:
+        names = model.encoder.feature_names_in_
+    else:
+        names = vars(estimator).get("feature_names_in_", ())
+    yield f"- Columns: {markdown_list(names) if len(names) else 'without names'}"
+    counts = counts_of(model)
+    for name, levels in vars(estimator).get("groups_", {}).items():
+        if isinstance(levels, str):
+            yield f"- {markdown(name)}: a number"
+            continue
+        rows_of = counts.get(name, {})
+        shown = [
+            markdown(label) + (f" ({rows_of[label]} rows)" if label in rows_of else "")
+            for label in levels[:MOST_LISTED]
+        ]
+        yield f"- Groups of {markdown(name)}: {', '.join(shown)}"
+    if isinstance(model.map, FeatureMap) and isinstance(model.map.features, KernelColumns):
+        count = model.map.features.n_features
+        yield (
+            f"- **The file holds {count} rows of the training data** (rows that others are "
+            f"compared with): treat it as you treat the data."
+        )
+
+
+def _numbers(model: FairModel) -> Iterator[str]:
+    learned = vars(model.estimator)
+    yield "| what | value |"
+    yield "|---|---|"
+    if "explained_variance_ratio_" in learned:
+        kept = float(np.sum(to_numpy(learned["explained_variance_ratio_"])))
+        yield f"| variance kept | {percent(kept)} |"
+    for name in ("mean_gap_", "covariance_gap_", "constraint_rank_", "n_directions_", "gamma_"):
+        if is_number(learned.get(name)):
+            yield f"| `{name}` | {markdown_number(learned[name])} |"
+    for name, value in model.info.items():
+        if name not in KNOWN_FACTS:
+            yield from _rows_of(str(name), value)
+
+
+def _rows_of(name: str, value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for key, inner in list(value.items())[:MOST_LISTED]:
+            yield from _rows_of(f"{name}, {key}", inner)
+    elif isinstance(value, list | tuple):
+        yield f"| {markdown(name)} | {markdown_list(value)} |"
+    else:
+        yield f"| {markdown(name)} | {markdown_number(value)} |"
+
+
+def _parameters(estimator: Any) -> Iterator[str]:
+    if not estimator.get_params(deep=False):
+        yield "It has none."
+        return
+    yield "| parameter | value |"
+    yield "|---|---|"
+    for name, value in estimator.get_params(deep=False).items():
+        yield f"| `{name}` | {markdown(repr(value))} |"
+
+
+def _use(model: FairModel) -> Iterator[str]:
+    rows = "frame" if model.encoder is not None else "X"
+    yield "```python"
+    yield "from fairpca.models import load"
+    yield ""
+    yield 'model = load("model.fairpca")  # executes nothing; refuses altered files'
+    yield f"T = model.transform({rows})  # array of {len(model.output_names)} column(s)"
+    yield "```"
+
+
+def _versions() -> Iterator[str]:
+    yield f"- Written: {datetime.now(UTC):%Y-%m-%d} (UTC)"
+    for name, version in library_versions().items():
+        yield f"- {name} {markdown(version)}"

@@ -1,0 +1,157 @@
+"""The second pass over a table on disk: its rows as numbers, with groups and outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._numerics import fingerprint_of
+from .._rows import Collect, Part, RowsElsewhere
+from ..errors import TableError
+from ..table_fits import RawColumn
+from ..tables import AttributePlan, LevelPlan, NumberColumn, TableEncoder, simple, with_points
+
+
+@dataclass(frozen=True)
+class PlannedColumn:
+    """A sensitive column, and how its rows become what estimators take.
+
+    Parameters
+    ----------
+    column : RawColumn
+        As it is read.
+    plan : AttributePlan
+        Its groups, or that it is a quantity.
+    code_of : dict
+        The group of each value, -1 where it has none.
+    """
+
+    column: RawColumn
+    plan: AttributePlan
+    code_of: Mapping[Any, int]
+
+    def fitted(self, array: Any) -> np.ndarray:
+        """Return the groups of rows, None where unknown; or their numbers, NaN where unknown."""
+        if isinstance(self.plan, LevelPlan):
+            return self.plan.fitted(looked_up(self.column, self.code_of, array))
+        return self.column.numbers(array)
+
+
+def looked_up(column: RawColumn, code_of: Mapping[Any, int], array: Any) -> np.ndarray:
+    """Return the code of each row, by its value."""
+    codes, values = column.values(array)
+    used = set(np.unique(codes).tolist())
+    unseen = [v for i, v in enumerate(values) if i in used and v is not None and v not in code_of]
+    if unseen:
+        raise TableError(
+            f"The column '{column.name}' has '{unseen[0]}' here, which was not there when the "
+            f"values were counted. The files were changed meanwhile: start again."
+        )
+    looked_up_codes: np.ndarray = np.array([code_of.get(value, -1) for value in values])[codes]
+    return looked_up_codes
+
+
+@dataclass(frozen=True)
+class EncodeThen:
+    """From a part as it is read to what `collect` makes of it as numbers.
+
+    Parameters
+    ----------
+    encoder : TableEncoder
+        Fitted.
+    attributes : tuple of PlannedColumn
+        The sensitive columns.
+    target : RawColumn or None
+        The column with the outcome, where one is needed.
+    outcome_of : dict
+        1 for its positive values, 0 for others, -1 for those that are unknown.
+    commas : frozenset of str
+        Columns of texts in which numbers are written with a decimal comma.
+    collect : callable
+        Takes parts of encoded rows.
+    """
+
+    encoder: TableEncoder
+    attributes: tuple[PlannedColumn, ...]
+    target: RawColumn | None
+    outcome_of: Mapping[Any, int]
+    commas: frozenset[str]
+    collect: Collect
+
+    def __call__(self, part: Part) -> Any:
+        """Return what `collect` returns; None if no row counts."""
+        encoded = self.encoded(part)
+        return self.collect(encoded) if encoded.n_rows else None
+
+    def encoded(self, part: Part) -> Part:
+        """Return the rows that count as numbers."""
+        raw = {name: simple(part.X.column(name)) for name in part.X.schema.names}
+        y = None
+        if self.target is not None:
+            y = looked_up(self.target, self.outcome_of, raw[self.target.name])
+            if (y < 0).any():
+                kept = np.flatnonzero(y >= 0)
+                raw, y = {name: array.take(kept) for name, array in raw.items()}, y[kept]
+        columns = {a.plan.name: a.fitted(raw[a.plan.name]) for a in self.attributes}
+        for encoder in self.encoder.encoders_:
+            if encoder.name in self.commas and isinstance(encoder, NumberColumn):
+                raw[encoder.name] = with_points(raw[encoder.name], ",")
+        return Part(self.encoder.encode(raw), y, columns, None, part.number)
+
+    @property
+    def fingerprint(self) -> str | None:
+        """Tells whether moments collected by another process belong to the same question.
+
+        None if `collect` collects none.
+        """
+        question = getattr(self.collect, "fingerprint", None)
+        if question is None:
+            return None
+        columns = [(a.plan, a.column.decimal, a.code_of) for a in self.attributes]
+        target = None if self.target is None else self.target.name
+        return fingerprint_of(
+            (self.encoder.to_plain(), columns, target, self.outcome_of, self.commas, question)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedRows(RowsElsewhere):
+    """Rows of files as numbers, read again whenever they are asked for.
+
+    Parameters
+    ----------
+    source : RowsElsewhere
+        Its parts are Arrow tables.
+    encoder, attributes, target, outcome_of, commas
+        As in `EncodeThen`.
+    """
+
+    source: RowsElsewhere
+    encoder: TableEncoder
+    attributes: tuple[PlannedColumn, ...]
+    target: RawColumn | None
+    outcome_of: Mapping[Any, int]
+    commas: frozenset[str] = frozenset()
+
+    @property
+    def head(self) -> Part:
+        """Numbers without names, as encoded rows are in memory."""
+        nothing = {
+            a.plan.name: np.empty(0, dtype=object if isinstance(a.plan, LevelPlan) else float)
+            for a in self.attributes
+        }
+        y = None if self.target is None else np.empty(0, dtype=int)
+        return Part(np.empty((0, len(self.encoder.mean_))), y, nothing)
+
+    def fold(self, collect: Collect) -> Any:
+        """Return the sum over the encoded parts."""
+        return self.source.fold(self.encoding(collect))
+
+    def encoding(self, collect: Collect) -> EncodeThen:
+        """Return what is done where each part is read."""
+        return EncodeThen(
+            self.encoder, self.attributes, self.target, self.outcome_of, self.commas, collect
+        )

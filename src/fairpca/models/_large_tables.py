@@ -1,0 +1,199 @@
+"""`fit_table` for tables that are spread over files, or too large for memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .._attributes import Roles, assign_roles
+from .._rows import Part
+from ..errors import TableError, TargetError
+from ..out_of_core import rows_per_piece
+from ..table_fits import (
+    LargestKey,
+    Progress,
+    RawColumn,
+    TableFile,
+    TableParts,
+    fingerprint_of_files,
+    open_files,
+    raw_columns,
+)
+from ..tables import LevelPlan, TableEncoder, arrow_to_pandas, import_arrow, typed, what_was_merged
+from ._encoded_rows import EncodedRows, PlannedColumn
+from ._fair_model import FairModel
+from ._table_estimators import Wish
+from ._table_sample import SAMPLE_ROWS, LookAtRows, RowsSeen, unknown_levels
+
+LOOKING, FITTING = "Looking at the rows", "Fitting to the rows"
+PIECE_ROWS = 2**15
+"""Rows at a time: several such pieces, as texts and as numbers, are in memory at once."""
+
+MOST_FILES_NAMED = 100
+
+
+def fit_large_table(
+    table: Any,
+    sensitive: str | Sequence[str] | None,
+    target: str | None,
+    wish: Wish,
+    *,
+    positive: Any = None,
+    ignore: Sequence[str] = (),
+    columns: Sequence[str] | None = None,
+    header: bool | None = None,
+    skip_lines: int = 0,
+    checkpoint: str | os.PathLike[str] | None = None,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> FairModel:
+    """Fit to a table on disk in two passes and bounded memory.
+
+    The first pass counts the groups over all rows and draws the rows from which it is learned what
+    the columns are. The second encodes all rows and adds up their moments.
+
+    Parameters
+    ----------
+    table : path, or sequence of paths
+        Files, patterns, folders.
+    wish : Wish
+        What to fit.
+    sensitive, target, positive, ignore, columns, header, skip_lines, checkpoint, n_jobs, progress
+        As in `fairpca.fit_table`.
+
+    Returns
+    -------
+    FairModel
+    """
+    files = open_files(table, columns, header, skip_lines)
+    raw = {column.name: column for column in raw_columns(files)}
+    roles = assign_roles(list(raw), sensitive=sensitive or (), target=target, ignore=ignore)
+    check_criterion(wish, roles)
+    outcome = None
+    if roles.target is not None and wish.criterion != "demographic_parity":
+        outcome = raw[roles.target]
+    read = tuple(
+        name
+        for name in raw
+        if roles.of(name) in ("feature", "sensitive") or (outcome and name == outcome.name)
+    )
+    how: dict[str, Any] = {"n_jobs": n_jobs, "checkpoint": checkpoint, "progress": progress}
+    source = TableParts(files, read, piece_rows=PIECE_ROWS, title=LOOKING, **how)
+    seen = _look(source, [raw[name] for name in read], roles.sensitive, outcome, wish.seed)
+    outcome_of = {} if seen.outcomes is None else seen.outcomes.outcomes(positive)
+    encoder = TableEncoder().fit(sample_frame(seen, raw)[list(roles.features)])
+    attributes = []
+    for name in roles.sensitive:
+        plan, code_of = seen.counts[name].planned()
+        attributes.append(PlannedColumn(raw[name], plan, code_of))
+    used = {*encoder.needed_columns, *roles.sensitive, *([] if outcome is None else [outcome.name])}
+    d = len(encoder.mean_)
+    rows = EncodedRows(
+        TableParts(
+            files,
+            [name for name in read if name in used],
+            piece_rows=min(rows_per_piece(d, itemsize=8), max(PIECE_ROWS, d)),
+            title=FITTING,
+            **how,
+        ),
+        encoder,
+        tuple(attributes),
+        outcome,
+        outcome_of,
+        frozenset(column.name for column in raw.values() if column.decimal == ","),
+    )
+    kinds = {a.plan.name: a.plan.kind for a in attributes}
+    complete = seen.sample.table.num_rows == seen.n_rows
+    if complete and wish.needs_all_rows_at_once(seen.n_rows):
+        part = rows.encoding(id).encoded(Part(seen.sample.table))
+        estimator = wish.fitted_to_rows(part.X, part.y, part.sensitive_features, kinds)
+    else:
+        estimator = wish.fitted_to_parts(rows, d, kinds)
+    return FairModel(encoder, estimator, _info(table, files, roles, seen, attributes, encoder))
+
+
+def check_criterion(wish: Wish, roles: Roles) -> None:
+    """Refuse a criterion that needs outcomes where no target was named."""
+    if wish.criterion != "demographic_parity" and roles.target is None:
+        raise TargetError(
+            f"criterion='{wish.criterion}' compares groups among rows with the same outcome, and "
+            f"no target was named. Name one."
+        )
+
+
+def _look(
+    source: TableParts,
+    columns: Sequence[RawColumn],
+    sensitive: Sequence[str],
+    outcome: RawColumn | None,
+    seed: int,
+) -> RowsSeen:
+    n, largest_key = SAMPLE_ROWS, LargestKey()
+    if source.n_rows is not None and outcome is None:
+        # A few more than needed, so that there are enough: the largest keys are dropped later.
+        largest_key.value = min(1.0, (n + 8 * n**0.5) / max(1, source.n_rows))
+    target = None if outcome is None else outcome.name
+    look = LookAtRows(tuple(columns), tuple(sensitive), target, n, largest_key, seed)
+    seen: RowsSeen | None = source.fold(look)
+    if seen is None or seen.n_read == 0:
+        raise TableError(f"'{source.table[0].path}' has names of columns but no rows.")
+    if seen.n_rows == 0:
+        raise TargetError(f"No row has a value of the target '{target}'. Name another target.")
+    return seen
+
+
+def sample_frame(seen: RowsSeen, raw: Mapping[str, RawColumn]) -> Any:
+    """Return the sample with the types that the whole table would have in memory."""
+    arrow, table = import_arrow(), seen.sample.table
+    columns = {}
+    for name in table.schema.names:
+        column = table.column(name)
+        kind = raw[name].type
+        if kind is None:
+            column = typed(column, raw[name].decimal)
+        elif arrow.types.is_dictionary(kind):
+            column = column.dictionary_encode()  # a declared category stays one
+        columns[name] = column
+    return arrow_to_pandas(arrow.table(columns))
+
+
+def _info(
+    table: Any,
+    files: Sequence[TableFile],
+    roles: Roles,
+    seen: RowsSeen,
+    attributes: Sequence[PlannedColumn],
+    encoder: TableEncoder,
+) -> dict[str, Any]:
+    sampled = seen.sample.table.num_rows
+    info: dict[str, Any] = {
+        "data": _name(table, files),
+        "fingerprint": fingerprint_of_files(files),
+        "n_rows": seen.n_rows,
+        "sensitive": list(roles.sensitive),
+        "target": roles.target,
+        "groups": {
+            a.plan.name: dict(zip(a.plan.labels, a.plan.n_rows, strict=True))
+            for a in attributes
+            if isinstance(a.plan, LevelPlan)
+        },
+        "files": [file.path.name for file in files[:MOST_FILES_NAMED]],
+        "n_files": len(files),
+        "sample_rows": sampled,
+    }
+    plans = [a.plan for a in attributes if isinstance(a.plan, LevelPlan)]
+    notes = [what_was_merged(plan.name, plan.note, plan.n_unknown) for plan in plans]
+    info |= {"group_notes": list(filter(None, notes))} if any(notes) else {}
+    if sampled < seen.n_rows:
+        info["unknown_levels"] = unknown_levels(seen, encoder)
+    return info
+
+
+def _name(table: Any, files: Sequence[TableFile]) -> str:
+    if len(files) == 1:
+        return Path(files[0].path.name.removesuffix(".gz")).stem
+    if isinstance(table, str | os.PathLike):
+        return Path(table).name
+    return f"{files[0].path.name} and {len(files) - 1} more"

@@ -1,0 +1,198 @@
+"""`save` and `load`: fitted estimators, and models with their preprocessing, as one file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from .._numerics import Packer, library_versions, unplain
+from ..errors import ModelFileError, UnsavableModelError
+from ._encoder_state import made_encoder, plain_encoder
+from ._estimator_state import made_estimator, plain_estimator
+from ._fair_model import FairModel
+from ._model_file import FORMAT, MAX_BYTES, VERSION, read_model_file, write_model_file
+
+ESTIMATOR, FAIR_MODEL = "estimator", "fair model"
+
+
+def save(
+    model: Any, path: str | os.PathLike[str], *, info: Mapping[str, Any] | None = None
+) -> None:
+    """Write a fitted model to a file that holds numbers and text only, never code.
+
+    Parameters
+    ----------
+    model : estimator or FairModel
+        `fairpca.FairPCA`, `fairpca.FairKernelPCA` with a built-in kernel, a peer that learns a map
+        (`fairpca.peers.LEACE` and so on), or one of them with its preprocessing. An exact kernel
+        model holds its training rows, and so does its file.
+    path : path
+        Where the file will be, ``model.fairpca`` by custom. It is replaced in one step.
+    info : dict, optional
+        Plain facts to keep with an estimator: ``data``, ``fingerprint``, ``sensitive``, ``target``,
+        numbers. A `FairModel` has its own.
+
+    Raises
+    ------
+    UnsavableModelError
+        If the model holds a function, a random generator, or labels that are not plain.
+
+    See Also
+    --------
+    load : The way back.
+
+    Notes
+    -----
+    Moments are kept up to 64 MB, so that `partial_fit` goes on after loading; larger ones, and
+    those that are the rows themselves, are left out, and the header says so.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from fairpca import FairPCA
+    >>> from fairpca.models import load, save
+    >>> rng = np.random.default_rng(0)
+    >>> sex = rng.choice(["f", "m"], size=100)
+    >>> X = rng.normal(size=(100, 4))
+    >>> fair = FairPCA(n_components=2).fit(X, sensitive_features=sex)
+    >>> path = f"{tempfile.mkdtemp()}/model.fairpca"
+    >>> save(fair, path, info={"data": "made up"})
+    >>> bool((load(path).transform(X) == fair.transform(X)).all())
+    True
+    """
+    kind, estimator, encoder = ESTIMATOR, model, None
+    if isinstance(model, FairModel):
+        if info is not None:
+            raise UnsavableModelError(
+                "A FairModel has its own info, so info=... would hide it. Put the facts there: "
+                "dataclasses.replace(model, info={**model.info, ...})."
+            )
+        kind, estimator, encoder, info = FAIR_MODEL, model.estimator, model.encoder, model.info
+    packer, facts = Packer(), dict(info or {})
+    header = {
+        "format": FORMAT,
+        "format_version": VERSION,
+        "kind": kind,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": library_versions(),
+        "fingerprint": packer.plain(facts.get("fingerprint"), "info['fingerprint']"),
+        **plain_estimator(estimator, packer),
+        "info": packer.plain(facts, "info"),
+        "encoder": None if encoder is None else plain_encoder(encoder, packer),
+    }
+    write_model_file(path, header, packer.tensors)
+
+
+def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
+    """Return the fitted model that a file holds; nothing in the file is ever executed.
+
+    Parameters
+    ----------
+    path : path
+        A file that `fairpca.save` wrote.
+    max_bytes : int
+        Larger files are refused before they are read.
+
+    Returns
+    -------
+    model : estimator or FairModel
+        As it was saved: the same class, parameters and learned attributes, and the same bits from
+        `transform`.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is missing, not a model, truncated, altered, too large, or written by a later
+        version in a format that this one does not know.
+
+    See Also
+    --------
+    save : The way there.
+    fairpca.models.read_header : What a file says about itself.
+
+    Examples
+    --------
+    >>> from fairpca.models import load
+    >>> load("missing.fairpca")
+    Traceback (most recent call last):
+    fairpca.errors.ModelFileError: 'missing.fairpca' does not exist. Check the path.
+    """
+    return _opened(path, max_bytes)[1]
+
+
+def read_header(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
+    """Return what a model file says about itself, after the same checks as `fairpca.load`.
+
+    Parameters
+    ----------
+    path : path
+        A file that `fairpca.save` wrote.
+    max_bytes : int
+        Larger files are refused before they are read.
+
+    Returns
+    -------
+    header : dict
+        ``format_version, kind, class, created, versions, fingerprint, info, left_out, sha256``,
+        and of the estimator ``parameters, n_rows, n_features, feature_names, groups``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from fairpca import FairPCA, save
+    >>> from fairpca.models import read_header
+    >>> X = np.random.default_rng(0).normal(size=(100, 4))
+    >>> fair = FairPCA(2).fit(X, sensitive_features={"sex": ["f", "m"] * 50})
+    >>> path = f"{tempfile.mkdtemp()}/model.fairpca"
+    >>> save(fair, path, info={"data": "made up"})
+    >>> header = read_header(path)
+    >>> header["class"], header["n_rows"], header["groups"], header["info"]
+    ('FairPCA', 100, {'sex': ['f', 'm']}, {'data': 'made up'})
+    """
+    header, model = _opened(path, max_bytes)
+    estimator = model.estimator if isinstance(model, FairModel) else model
+    names = ("format_version", "kind", "class", "created", "versions", "left_out", "sha256")
+    return {name: header.get(name) for name in names} | {
+        "fingerprint": header["info"].get("fingerprint"),
+        "info": header["info"],
+        "parameters": estimator.get_params(deep=False),
+        "n_rows": vars(estimator).get("n_samples_seen_"),
+        "n_features": estimator.n_features_in_,
+        "feature_names": list(vars(estimator).get("feature_names_in_", ())),
+        "groups": vars(estimator).get("groups_", {}),
+    }
+
+
+def load_with_info(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
+    """Return the model of a file, and the facts that were saved with it."""
+    header, model = _opened(path, MAX_BYTES)
+    return model, header["info"]
+
+
+def _opened(path: str | os.PathLike[str], max_bytes: int) -> tuple[dict[str, Any], Any]:
+    header, tensors = read_model_file(path, max_bytes=max_bytes)
+    try:
+        header["info"] = unplain(header["info"], tensors)
+        if not isinstance(header["info"], dict):
+            raise ModelFileError("has contents of no model")
+        return header, _model(header, tensors)
+    except (ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError) as reason:
+        told = str(reason) if isinstance(reason, ModelFileError) else "has contents of no model"
+        raise ModelFileError(f"{os.fspath(path)!r} {told.removesuffix('.')}.") from reason
+
+
+def _model(header: Mapping[str, Any], tensors: Mapping[str, np.ndarray]) -> Any:
+    estimator = made_estimator(header, tensors)
+    if header["kind"] == ESTIMATOR:
+        return estimator
+    if header["kind"] != FAIR_MODEL:
+        raise ModelFileError(f"is of the kind {str(header['kind'])[:40]!r}, which is not known")
+    plain = header["encoder"]
+    encoder = None if plain is None else made_encoder(plain, tensors)
+    return FairModel(encoder, estimator, header["info"])

@@ -1,0 +1,209 @@
+"""Transform a file of any size in bounded memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from .._attributes import as_columns, did_you_mean
+from ..errors import TableError
+from ..tables import (
+    NumberColumn,
+    TableEncoder,
+    ahead,
+    import_arrow,
+    open_batches,
+    require_columns,
+    simple,
+)
+from ._fused import fuse
+from ._plain_columns import PlainColumns
+from ._writing import format_of, written
+
+BATCH_ROWS = 2**17
+
+
+class StreamModel(Protocol):
+    """What `stream_transform` needs of a model."""
+
+    @property
+    def encoder(self) -> TableEncoder:
+        """From a table to numbers, fitted."""
+
+    @property
+    def map(self) -> Any:
+        """From numbers (n, D) to a representation (n, k): a LinearMap, or any callable."""
+
+    @property
+    def output_names(self) -> Sequence[str]:
+        """What the k columns are called."""
+
+
+def stream_transform(
+    model: StreamModel,
+    source: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    *,
+    keep: Sequence[str] = (),
+    dtype: str = "float32",
+    batch_rows: int = BATCH_ROWS,
+    progress: Callable[[int, int | None], None] | None = None,
+    data: str | os.PathLike[str] | None = None,
+    columns: Sequence[str] | None = None,
+    header: bool | None = None,
+    skip_lines: int = 0,
+) -> int:
+    """Transform a table on disk, batch by batch, into another one.
+
+    Reading, computing and writing overlap, and the memory does not depend on the number of rows.
+
+    Parameters
+    ----------
+    model : object with `encoder`, `map` and `output_names`
+        Where `map` is a `LinearMap`, levels are looked up in tables, which is many
+        times faster than encoding them.
+    source : str or path
+        CSV, Parquet or Feather, or the name of a built-in data set.
+    out : path
+        .parquet, .feather, .arrow, .csv or .csv.gz. It appears when it is whole.
+    keep : sequence of str
+        Columns of the source to copy, such as an id; from text files they are copied as texts.
+    dtype : {"float32", "float64"}
+        Of the representation in the file. It is computed in double precision.
+    batch_rows : int
+        Rows at a time.
+    progress : callable, optional
+        Called with the number of rows written, and with that of all rows or None.
+    data, columns, header, skip_lines
+        How to read the source, see `read_table`.
+
+    Returns
+    -------
+    int
+        The number of rows.
+
+    Raises
+    ------
+    TableError
+        If the source cannot be read or lacks columns, if a value does not fit its column, or if
+        `out` cannot be written. There is no partial file.
+
+    See Also
+    --------
+    fairpca.fit_table : Makes models of tables.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tempfile, types
+    >>> import pandas as pd
+    >>> from fairpca._rows.maps import LinearMap
+    >>> from fairpca.models import stream_transform
+    >>> from fairpca.tables import TableEncoder
+    >>> from pathlib import Path
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> people = pd.DataFrame({"age": [30, 40, 50], "job": ["nurse", "cook", "nurse"]})
+    >>> people.to_csv(folder / "people.csv", index=False)
+    >>> model = types.SimpleNamespace(
+    ...     encoder=TableEncoder().fit(people),
+    ...     map=LinearMap(np.ones((2, 1)), mean=np.zeros(2)),
+    ...     output_names=["fair_1"],
+    ... )
+    >>> stream_transform(model, folder / "people.csv", folder / "fair.csv", keep=["age"])
+    3
+    >>> pd.read_csv(folder / "fair.csv").round(2)["fair_1"].tolist()
+    [-0.52, -1.41, 1.93]
+    """
+    arrow, target = import_arrow(), Path(out).expanduser()
+    format_of(target)
+    if target.exists() and Path(source).expanduser().exists() and target.samefile(source):
+        raise TableError(f"'{out}' is the source itself. Write to another file.")
+    if np.dtype(dtype) not in (np.dtype("float32"), np.dtype("float64")):
+        raise TableError(f"dtype='{dtype}' is neither float32 nor float64.")
+    how = {"columns": columns, "header": header, "skip_lines": skip_lines}
+    batches = open_batches(source, batch_rows, data=data, **how)
+    encoder, names = _encoder_of(model), list(model.output_names)
+    require_columns(encoder.needed_columns, batches.names, batches.names)
+    _check_kept(keep, batches.names, names)
+    wanted = list(dict.fromkeys([*encoder.needed_columns, *keep]))
+    plain = isinstance(encoder, PlainColumns)
+    numbers = [
+        column.name
+        for column in encoder.encoders_
+        if isinstance(column, NumberColumn) and not column.boolean and column.name not in keep
+    ]
+    numbers += [name for name in encoder.needed_columns if plain and name not in keep]
+    represent = _plainly(encoder, model.map) if plain else fuse(encoder, model.map)
+
+    def results() -> Iterator[Any]:
+        for arrays in ahead(batches.read(wanted, numbers)):
+            arrays = {name: simple(array) for name, array in arrays.items()}
+            T = represent(arrays)
+            if T.shape[1] != len(names):
+                raise TableError(
+                    f"The map of the model has {T.shape[1]} outputs, but {len(names)} names."
+                )
+            kept = [_decoded(arrays[name]) for name in keep]
+            block = np.ascontiguousarray(T.T, dtype=dtype)
+            yield arrow.RecordBatch.from_arrays(
+                [*kept, *(arrow.array(row) for row in block)], names=[*keep, *names]
+            )
+
+    done = 0
+    stream = ahead(results())
+    try:
+        first = next(stream, None)
+        if first is None:
+            raise TableError(f"'{source}' has no rows.")
+        with written(target, first.schema, names) as write:
+            batch = first
+            while batch is not None:
+                write(batch)
+                done += batch.num_rows
+                if progress is not None:
+                    progress(done, batches.n_rows)
+                batch = next(stream, None)
+    finally:
+        stream.close()  # type: ignore[attr-defined]
+    return done
+
+
+def _encoder_of(model: Any) -> Any:
+    """Return the encoder; for a model of plain numbers, one that takes its columns by name."""
+    if model.encoder is not None:
+        return model.encoder
+    estimator = getattr(model, "estimator", None)
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is None:
+        raise TableError(
+            "This model was fitted to numbers without names, so it is not known which column of "
+            "the table is which. Fit it to a frame or to files, or transform arrays in Python."
+        )
+    left_out = set(as_columns(getattr(estimator, "sensitive_columns", None) or ()))
+    return PlainColumns([str(name) for name in names if name not in left_out])
+
+
+def _plainly(encoder: PlainColumns, map: Any) -> Callable[[Any], np.ndarray]:
+    return lambda arrays: np.asarray(map(encoder.encode(arrays)))
+
+
+def _decoded(array: Any) -> Any:
+    """Return a column to be copied as plain values: the levels may differ between batches."""
+    return array.dictionary_decode() if hasattr(array, "dictionary_decode") else array
+
+
+def _check_kept(keep: Sequence[str], there: list[str], names: list[str]) -> None:
+    for name in keep:
+        if name not in there:
+            raise TableError(
+                f"keep names '{name}', which is not a column of the table."
+                f"{did_you_mean(name, there)}"
+            )
+        if name in names:
+            raise TableError(
+                f"keep names '{name}', which is also an output of the model. Rename the column."
+            )

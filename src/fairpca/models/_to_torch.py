@@ -1,0 +1,188 @@
+"""Maps as torch modules; the only place that knows torch."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import fields
+from functools import cache
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._numerics import library_versions, pack, whole_file
+from ..errors import ExportError, MissingExtraError
+from ._fair_model import FairModel
+from ._known_models import n_columns
+from ._map_parts import map_parts
+
+SOURCE = Path(__file__).with_name("torch_module.txt")
+"""The module's code: what is written beside the tensors, and what `as_torch_module` uses."""
+
+
+def export_torch(model: Any, path: str | os.PathLike[str]) -> tuple[Path, Path]:
+    """Write the map of a fitted model as two files that torch needs no fairpca for.
+
+    Parameters
+    ----------
+    model : estimator or FairModel
+        Linear maps, and kernel maps with the built-in kernels, exact or approximate. Of a
+        `fairpca.FairModel` the map of encoded rows is written; its preprocessing stays in Python.
+    path : path
+        One of the two, such as ``model.py`` or ``model.safetensors``.
+
+    Returns
+    -------
+    code, tensors : Path
+        ``model.py``, a short class to read, the same for all models; and ``model.safetensors``,
+        the numbers, and the names of the columns.
+
+    See Also
+    --------
+    as_torch_module : The same in memory.
+    export_onnx : For other runtimes.
+
+    Notes
+    -----
+    No pickle is written and torch is not needed for writing. To load::
+
+        from model import FairModule
+
+        module = FairModule.load("model.safetensors")
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from fairpca import FairPCA
+    >>> from fairpca.models import export_torch
+    >>> rng = np.random.default_rng(0)
+    >>> X, sex = rng.normal(size=(60, 4)), rng.choice(["f", "m"], size=60)
+    >>> fair = FairPCA(2).fit(X, sensitive_features=sex)
+    >>> [p.name for p in export_torch(fair, f"{tempfile.mkdtemp()}/model.py")]
+    ['model.py', 'model.safetensors']
+    """
+    code, numbers = torch_files(path)
+    tensors, settings = _parts(model)
+    content = pack(tensors, {"fairpca": json.dumps(settings, ensure_ascii=False)})
+    with whole_file(numbers) as draft, whole_file(code) as draft_of_code:
+        draft.write_bytes(content)
+        draft_of_code.write_bytes(SOURCE.read_bytes())
+    return code, numbers
+
+
+def torch_files(path: str | os.PathLike[str]) -> tuple[Path, Path]:
+    """Return the two files that `export_torch` writes for a path.
+
+    Parameters
+    ----------
+    path : path
+        One of the two, or without an ending.
+
+    Returns
+    -------
+    code, tensors : Path
+        The files, whether they are there or not.
+
+    Examples
+    --------
+    >>> from fairpca.models import torch_files
+    >>> [p.name for p in torch_files("model.pt")]
+    ['model.py', 'model.safetensors']
+    """
+    path = Path(path)
+    stem = path.with_suffix("") if path.suffix in (".py", ".safetensors", ".pt") else path
+    if not stem.name.isidentifier():
+        raise ExportError(
+            f"{stem.name!r} cannot be imported as a module of Python, which the code is. Use a "
+            f"name of letters, digits and underscores, such as 'model.py'."
+        )
+    return stem.with_name(f"{stem.name}.py"), stem.with_name(f"{stem.name}.safetensors")
+
+
+def as_torch_module(model: Any, dtype: str = "float64") -> Any:
+    """Return the map of a fitted model as a torch module.
+
+    Parameters
+    ----------
+    model : estimator or FairModel
+        As in `export_torch`.
+    dtype : {"float64", "float32"}
+        Precision of the buffers, and of the work.
+
+    Returns
+    -------
+    module : torch.nn.Module
+        From a tensor of rows of shape (n, d), encoded if the model has an encoder, to the
+        representation of shape (n, k) in the type of the input. It has buffers and no parameters,
+        moves between devices with ``.to``, and gradients flow through it to the rows.
+
+    Examples
+    --------
+    >>> from importlib.util import find_spec
+    >>> import numpy as np
+    >>> from fairpca import FairPCA
+    >>> from fairpca.models import as_torch_module
+    >>> X = np.random.default_rng(0).normal(size=(60, 4))
+    >>> fair = FairPCA(2).fit(X, sensitive_features=np.arange(60) % 2)
+    >>> if find_spec("torch"):  # the extra "torch"
+    ...     import torch
+    ...     module = as_torch_module(fair)
+    ...     assert np.allclose(module(torch.from_numpy(X)).numpy(), fair.transform(X))
+    """
+    if dtype not in ("float64", "float32"):
+        raise ExportError(f"dtype={dtype!r} is not offered. Use 'float64' or 'float32'.")
+    torch = _torch()
+    tensors, settings = _parts(model)
+    buffers = {name: torch.from_numpy(np.array(a)) for name, a in tensors.items()}
+    return _code().FairModule(buffers, settings).to(getattr(torch, dtype))
+
+
+def _parts(model: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Return the buffers and the settings of the module."""
+    if not isinstance(model, FairModel):
+        model = FairModel(None, model)
+    tensors: dict[str, np.ndarray] = {}
+    settings: dict[str, Any] = {}
+    parts = map_parts(model.map)
+    for field in fields(parts):
+        value = getattr(parts, field.name)
+        if field.name in ("kind", "gamma", "degree", "unit_rows"):
+            settings[field.name] = value
+        elif value is not None:
+            tensors[field.name] = np.atleast_1d(np.asarray(value, dtype=float))
+    if model.encoder is not None:
+        names = model.encoder.get_feature_names_out()
+    else:
+        names = vars(model.estimator).get("feature_names_in_", ())
+    settings["input_names"] = [str(name) for name in names]
+    settings["n_inputs"] = n_columns(model.map)
+    settings["output_names"] = model.output_names
+    settings["class"] = type(model.estimator).__name__
+    settings["version"] = library_versions()["fairpca"]
+    return tensors, settings
+
+
+@cache
+def _code() -> Any:
+    """Return the module's code as it is written to files, imported from this package."""
+    name = f"{__package__}.torch_module"
+    spec = spec_from_loader(name, SourceFileLoader(name, str(SOURCE)))
+    assert spec is not None
+    assert spec.loader is not None
+    code = module_from_spec(spec)
+    sys.modules[name] = code  # so that torch can find where the class lives
+    spec.loader.exec_module(code)
+    return code
+
+
+def _torch() -> Any:
+    try:
+        import torch
+    except ImportError as reason:
+        raise MissingExtraError("torch", "torch", "A torch module") from reason
+    return torch

@@ -1,0 +1,405 @@
+"""What sensitive columns and targets mean: groups of enough rows, quantities, yes or no.
+
+Rows in memory and rows of many files are measured by the same plan: values are counted, the counts
+decide which levels are groups, and the plan then tells the group of every row.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._attributes import Roles, assign_roles, listed
+from ..errors import AuditError, SingleGroupError, TargetError
+from ._reading import read_table
+from ._table import Table
+
+if TYPE_CHECKING:
+    from pandas import Series
+
+FEWEST_ROWS = 20
+"""Groups of fewer rows are not measured: a half of them, in folds, is no evidence."""
+
+MOST_GROUPS = 12
+"""Of more groups, the smaller ones are measured together."""
+
+NUMERIC_FROM = 11
+"""Numbers with at least this many distinct values are a quantity, not groups."""
+
+
+@dataclass(frozen=True)
+class LevelPlan:
+    """Which levels of a column are groups.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    labels : tuple of m str
+        The groups, most rows first; what was merged comes last.
+    n_rows : tuple of m int
+        Rows of each group.
+    position : dict
+        The group of each level; levels that are too rare have none.
+    n_unknown : int
+        Rows without a group: without a value, or with one that is too rare.
+    note : str
+        What was merged or left out.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    n_rows: tuple[int, ...]
+    position: Mapping[str, int]
+    n_unknown: int
+    note: str
+
+    @property
+    def kind(self) -> str:
+        """What estimators are told about the column."""
+        return "categorical"
+
+    def fitted(self, codes: np.ndarray) -> np.ndarray:
+        """Return what estimators get for rows of these groups; None where the code is -1."""
+        labels: np.ndarray = np.array([*self.labels, None], dtype=object)[codes]
+        return labels
+
+
+@dataclass(frozen=True)
+class QuantityPlan:
+    """A column of numbers, which estimators take as they are."""
+
+    name: str
+
+    @property
+    def kind(self) -> str:
+        """What estimators are told about the column."""
+        return "numeric"
+
+
+AttributePlan = LevelPlan | QuantityPlan
+
+
+def refuse_dates(name: str) -> None:
+    """Say what to do with a date: hardly any two people share one."""
+    raise AuditError(
+        f"The sensitive column '{name}' is a date, and almost every day would be a group of its "
+        f"own. Make years or bands of it first, and name that column."
+    )
+
+
+def what_was_merged(name: str, note: str, n_unknown: int) -> str:
+    """Return what a fit does not make equal, in a sentence or two; nothing if it is all."""
+    said = []
+    if note:
+        said.append(f"{note.rstrip('.')}; differences among them are not removed.")
+    if n_unknown:
+        said.append(
+            f"{n_unknown:,} rows have no group here; they count for the variance, not for the "
+            f"comparison."
+        )
+    return f"{name}: {' '.join(said)}" if said else ""
+
+
+def plan_levels(name: str, counts: Mapping[str, int], n_missing: int) -> LevelPlan:
+    """Decide which levels are groups.
+
+    Levels of fewer than 20 rows, and those beyond the eleven largest, are merged; where even
+    together they have fewer than 20 rows, they count as unknown.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    counts : dict
+        Rows of each level.
+    n_missing : int
+        Rows without a value.
+
+    Raises
+    ------
+    SingleGroupError
+        If fewer than two groups are left.
+
+    Examples
+    --------
+    >>> plan = plan_levels("race", {"a": 50, "b": 70, "c": 15, "d": 10, "e": 2}, n_missing=3)
+    >>> plan.labels, plan.n_rows
+    (('b', 'a', 'other (c, d, e)'), (70, 50, 27))
+    """
+    # Levels of as many rows are in the order of their names, whichever was read first.
+    counts = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+    largest = list(counts)
+    kept = [level for level in largest[: MOST_GROUPS - 1] if counts[level] >= FEWEST_ROWS]
+    if len(counts) == MOST_GROUPS and counts[largest[-1]] >= FEWEST_ROWS:
+        kept = largest
+    rare = largest[len(kept) :]
+    n_rare = sum(counts[level] for level in rare)
+    labels, n_rows, note = list(kept), [counts[level] for level in kept], ""
+    position = {level: code for code, level in enumerate(kept)}
+    if rare and n_rare >= FEWEST_ROWS:
+        position |= dict.fromkeys(rare, len(kept))
+        labels.append(rare[0] if len(rare) == 1 else f"other ({_some(rare)})")
+        n_rows.append(n_rare)
+        if len(rare) > 1:
+            note = f"{len(rare)} levels with few rows are measured together: {_some(rare)}."
+    elif rare:
+        note = (
+            f"{n_rare} row(s) of {_some(rare)} are too few to be measured (at least {FEWEST_ROWS} "
+            f"are needed) and count as unknown."
+        )
+    _check_two_groups(name, labels, counts, n_missing)
+    n_unknown = n_missing + sum(counts.values()) - sum(n_rows)
+    return LevelPlan(name, tuple(labels), tuple(n_rows), position, n_unknown, note)
+
+
+def cut_in_two(name: str, distinct: np.ndarray, counts: np.ndarray) -> float:
+    """Return where a quantity is cut into two bands: at its median.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    distinct, counts : arrays of shape (u,)
+        Its finite values, sorted, and how many rows have them.
+
+    Raises
+    ------
+    SingleGroupError
+        If there are too few rows on one side.
+    """
+    cut = float(min(_median(distinct, counts), distinct[-2]))
+    above = int(counts[distinct > cut].sum())
+    fewer = min(above, int(counts.sum()) - above)
+    if fewer < FEWEST_ROWS:
+        raise SingleGroupError(
+            f"The sensitive column '{name}' has {fewer} row(s) on one side of {cut:g}, but "
+            f"at least {FEWEST_ROWS} are needed to measure anything. Give more rows."
+        )
+    return cut
+
+
+def _median(distinct: np.ndarray, counts: np.ndarray) -> float:
+    ends = np.cumsum(counts)
+    middle = [(ends[-1] - 1) // 2, ends[-1] // 2]
+    return float(np.mean(distinct[np.searchsorted(ends, middle, side="right")]))
+
+
+def _check_two_groups(name: str, labels: Sequence[str], counts: Any, n_missing: int) -> None:
+    if len(labels) >= 2:
+        return
+    found = ", ".join(f"'{label}' ({count})" for label, count in list(counts.items())[:4])
+    missing = f", {n_missing} missing" if n_missing else ""
+    raise SingleGroupError(
+        f"The sensitive column '{name}' has fewer than two groups of at least {FEWEST_ROWS} rows "
+        f"({found or 'no value at all'}{missing}), so there is nothing to compare. Name another "
+        f"column, or give more rows."
+    )
+
+
+def _some(labels: Sequence[str]) -> str:
+    shown = ", ".join(map(str, labels[:3]))
+    return shown if len(labels) <= 3 else f"{shown} and {len(labels) - 3} more"
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """An attribute of n rows.
+
+    Parameters
+    ----------
+    name : str
+    columns : tuple of str
+        Where it comes from.
+    kind : str
+        "levels", "numeric" or "intersection".
+    labels : tuple of str
+        Its m groups, most rows first.
+    codes : array of int of shape (n,)
+        Position of each row's group among the labels; -1 where unknown or too rare.
+    fitted : array of shape (n,)
+        What estimators get: labels, None where unknown; or numbers, NaN where unknown.
+    note : str
+        What was merged, cut or left out.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    kind: str
+    labels: tuple[str, ...]
+    codes: np.ndarray
+    fitted: np.ndarray
+    note: str
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Rows of each group."""
+        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.labels))
+
+
+def measure_attribute(column: Series) -> Measured:
+    """Return the groups of a sensitive column.
+
+    Numbers with many distinct values are cut at their median for the measurements, and given to
+    estimators as numbers. Levels of fewer than 20 rows, and those beyond the eleven largest, are
+    merged; where even together they have fewer than 20 rows, they count as unknown.
+    """
+    name = str(column.name)
+    if getattr(column.dtype, "kind", "") == "M":
+        refuse_dates(name)
+    if is_quantity(column):
+        return _in_two_bands(name, column)
+    known = is_known(column)
+    texts = column.astype(object).where(known).map(as_text, na_action="ignore")
+    plan = plan_levels(name, texts.value_counts().to_dict(), int(np.count_nonzero(~known)))
+    codes = texts.map(plan.position).fillna(-1).to_numpy().astype(int)
+    return Measured(name, (name,), "levels", plan.labels, codes, plan.fitted(codes), plan.note)
+
+
+def estimator_columns(
+    attributes: Sequence[Measured], rows: np.ndarray
+) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+    """Return the columns of some rows as estimators take them, and their kinds."""
+    single = [a for a in attributes if a.kind != "intersection"]
+    kinds = {a.name: "numeric" if a.kind == "numeric" else "categorical" for a in single}
+    return {a.name: a.fitted[rows] for a in single}, kinds
+
+
+def is_quantity(column: Series) -> bool:
+    """Whether a column is a quantity: numbers with many distinct values."""
+    numeric = column.dtype.kind in "iuf" if hasattr(column.dtype, "kind") else False
+    return bool(numeric) and column.nunique() >= NUMERIC_FROM
+
+
+def _in_two_bands(name: str, column: Series) -> Measured:
+    values = column.to_numpy(dtype=float, na_value=np.nan)
+    values = np.where(np.isfinite(values), values, np.nan)
+    known = np.isfinite(values)
+    cut = cut_in_two(name, *np.unique(values[known], return_counts=True))
+    labels = (f"{name} ≤ {cut:g}", f"{name} > {cut:g}")
+    codes = np.where(known, (values > cut).astype(int), -1)
+    counts = np.bincount(codes[known], minlength=2)
+    if counts[1] > counts[0]:
+        labels, codes = labels[::-1], np.where(known, 1 - codes, -1)
+    note = f"Made uncorrelated as a number; measured in two bands, cut at the median {cut:g}."
+    return Measured(name, (name,), "numeric", labels, codes, values, note)
+
+
+POSITIVE_WORDS = ("1", "true", "yes", "y", "t", "positive", "approved", "good", "accepted")
+
+
+def binary_target(column: Series, positive: Any = None) -> tuple[np.ndarray, np.ndarray, str]:
+    """Return which rows are positive, which are known, and the value that counts as positive.
+
+    Parameters
+    ----------
+    column : Series of length n
+        Two distinct values; or any number, where `positive` is given.
+    positive : object, optional
+        The positive value, compared as it is or as text. By default the larger of two numbers,
+        or a word such as "yes"; else the second in alphabetical order.
+
+    Returns
+    -------
+    is_positive, is_known : array of bool of shape (n,)
+    positive : str
+    """
+    known = is_known(column)
+    values = column[known]
+    distinct = values.unique().tolist()
+    if len(distinct) < 2:
+        only = f"the value '{as_text(distinct[0])}' only" if distinct else "no value at all"
+        raise TargetError(
+            f"The target '{column.name}' has {only}, and nothing can be learned about it. Name "
+            f"another target, or none."
+        )
+    if positive is not None:
+        wanted = as_text(positive)
+        chosen = [v for v in distinct if as_text(v) == wanted or _same_number(v, wanted)]
+        if not chosen:
+            raise TargetError(
+                f"No row of the target '{column.name}' is '{positive}'. Its values are "
+                f"{listed(list(map(as_text, _sorted(distinct))))}."
+            )
+        positive = chosen[0]
+    elif len(distinct) == 2:
+        positive = _likely_positive(distinct)
+    else:
+        shown = list(map(as_text, _sorted(distinct)))
+        raise TargetError(
+            f"The target '{column.name}' has {len(distinct)} distinct values "
+            f"({listed(shown, 4)}), but it must be a yes or no. Say which value is the "
+            f"yes (positive='{shown[-1]}', on the command line --positive), or make a column of "
+            f"two values, such as whether it exceeds a limit."
+        )
+    is_positive = np.zeros(len(column), dtype=bool)
+    is_positive[known] = (values == positive).to_numpy(dtype=bool)
+    return is_positive, known, as_text(positive)
+
+
+def is_known(column: Series) -> np.ndarray:
+    """Return which rows have a value; a question mark is none, as in the features."""
+    known: np.ndarray = (column.notna() & (column.astype(object) != "?")).to_numpy(dtype=bool)
+    return known
+
+
+def as_text(value: Any) -> str:
+    """Return how a value is called; numbers without a fraction like integers.
+
+    Examples
+    --------
+    >>> as_text(1.0), as_text(" yes "), as_text(True)
+    ('1', 'yes', 'True')
+    """
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value).strip() or "(blank)"
+
+
+def _same_number(value: Any, text: str) -> bool:
+    """Whether a number is what a text means: 2 and "2.0"."""
+    if isinstance(value, str | bool):
+        return False
+    try:
+        return bool(value == float(text))
+    except (TypeError, ValueError):
+        return False
+
+
+def _likely_positive(distinct: Sequence[Any]) -> Any:
+    words = [v for v in distinct if str(v).strip().casefold() in POSITIVE_WORDS]
+    if len(words) == 1 and isinstance(words[0], str):
+        return words[0]
+    return _sorted(distinct)[-1]
+
+
+def _sorted(values: Sequence[Any]) -> list[Any]:
+    try:
+        return sorted(values)
+    except TypeError:
+        return sorted(values, key=str)
+
+
+def as_table(table: Any, data: str | os.PathLike[str] | None = None) -> Table:
+    """Return what users pass as a table."""
+    if isinstance(table, Table):
+        return table
+    if isinstance(table, str | Path):
+        return read_table(table, data=data)
+    return replace(Table.from_frame(table), source="")
+
+
+def roles_in(
+    table: Table, sensitive: str | Sequence[str] | None, target: str | None, ignore: Sequence[str]
+) -> Roles:
+    """Return the roles of the columns; built-in data sets know theirs."""
+    if sensitive is None or not len(sensitive):
+        sensitive = table.sensitive or ()
+        target = target if target is not None else table.target
+    columns = list(table.frame.columns)
+    return assign_roles(columns, sensitive=sensitive, target=target, ignore=ignore)

@@ -1,0 +1,111 @@
+"""A card tells what a reader must know, and shows data as text."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairpca import FairPCA
+from fairpca.metrics import markdown
+from fairpca.models import FairModel, model_card
+from fairpca.peers import LEACE
+from fairpca.tables._encoder import TableEncoder
+from models.fitted_models import MODELS, fitted, small_rows
+
+HOSTILE = ["<script>alert(1)</script>", "[x](javascript:a)", "a|b", "`rm`", "# title\n\n## b", "**"]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_model_has_a_card(name):
+    model = fitted(name)
+    card = model_card(model)
+    assert type(model).__name__ in card.splitlines()[0]
+    for heading in ("trained on", "promises", "does not promise", "Numbers", "How to use", "Made"):
+        assert re.search(f"^## .*{heading}", card, re.MULTILINE)
+
+
+def test_the_card_counts_the_groups_and_points_at_small_ones():
+    X, sex, _ = small_rows()
+    sex[:] = "f"
+    sex[:7] = "m"
+    card = model_card(FairPCA(2).fit(X, sensitive_features={"sex": sex}))
+    assert "Groups of sex: f (113 rows), m (7 rows)" in card
+    assert "Small here: m of sex (7 rows)" in card
+
+
+def test_groups_that_the_model_did_not_count_are_told_by_info():
+    counts = {"sensitive": {"f": 62, "m": 58}}
+    card = model_card(fitted("rbf kernel"), info={"groups": counts})
+    assert "Groups of sensitive: f (62 rows), m (58 rows)" in card
+    odd = model_card(fitted("rbf kernel"), info={"groups": {"sensitive": {"f": "many"}}})
+    assert "Groups of sensitive: f, m" in odd
+
+
+def test_the_card_gives_the_numbers_that_were_measured():
+    model = FairModel(
+        None,
+        fitted("matched covariances"),
+        {
+            "data": "small rows",
+            "fingerprint": "abc123",
+            "sensitive": ["sex"],
+            "target": "income",
+            "leakage": {"before": 0.8125, "after": 0.5},
+        },
+    )
+    card = model_card(model)
+    for told in ("small rows", "abc123", "sex", "income", "leakage, before | 0.8125"):
+        assert told in card
+    kept = 100 * model.estimator.explained_variance_ratio_.sum()
+    assert f"variance kept | {kept:.1f} %" in card
+    assert "`covariance_gap_`" in card
+
+
+def test_a_trade_off_promises_nothing():
+    assert "Nothing for the representation as a whole" in model_card(fitted("with a trade-off"))
+    assert "Nothing: this method ignores" in model_card(fitted("pca"))
+
+
+def test_the_card_says_that_a_kernel_model_holds_training_rows():
+    assert "holds 120 rows of the training data" in model_card(fitted("rbf kernel"))
+    assert "rows of the training data" not in model_card(fitted("random features"))
+
+
+def test_hostile_names_stay_text():
+    X, _, _ = small_rows()
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(X, columns=HOSTILE)
+    groups = {"<img src=x>": rng.choice(HOSTILE[:2], len(X))}
+    encoder = TableEncoder().fit(frame)
+    estimator = FairPCA(2).fit(encoder.transform(frame), sensitive_features=groups)
+    card = model_card(FairModel(encoder, estimator, {"data": "<b>", "x|y": "</table>"}))
+    assert "<" not in card
+    assert not re.search(r"(?<!\\)\]\(", card)
+    headings = [line for line in card.splitlines() if line.startswith("#")]
+    assert len(headings) == 8
+    assert "&lt;script&gt;" in card
+
+
+def test_hostile_names_of_the_output_stay_text():
+    X, sex, _ = small_rows()
+    frame = pd.DataFrame(X, columns=["```\n<script>", *HOSTILE[1:]])
+    card = model_card(LEACE().fit(frame, sensitive_features=sex))
+    assert "<" not in card
+    assert card.count("```") == 2
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, "a\u2028b", "\x00", "&lt;", "$x$", "x" * 10_000])
+def test_escaped_text_is_one_short_line_without_markup(text):
+    shown = markdown(text)
+    assert len(shown) < 500
+    assert len(shown.splitlines()) == 1
+    assert not re.search(r"(?<!\\)[`*_\[\]|#$]|[<>]", shown)
+
+
+def test_long_lists_are_cut():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(300, 200)), columns=[f"c{i}" for i in range(200)])
+    card = model_card(FairPCA(2).fit(frame, sensitive_features=rng.choice(["f", "m"], 300)))
+    assert "and 140 more" in card
+    assert "c199" not in card

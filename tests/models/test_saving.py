@@ -1,0 +1,313 @@
+"""What is saved comes back: the same class, parameters, learned attributes, and bits."""
+
+import array_api_strict
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from fairpca import FairKernelPCA, FairPCA, peers
+from fairpca._numerics.records import Packer, unplain
+from fairpca.models import UnsavableModelError, load, read_header, save
+from fairpca.models._estimator_state import group_counts
+from fairpca.models._known_models import CLASSES
+from models.fitted_models import MODELS, fitted, small_rows
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.fairpca"
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_loaded_model_gives_the_same_bits(name, path):
+    model = fitted(name)
+    save(model, path)
+    loaded = load(path)
+    assert type(loaded) is type(model)
+    X, _, _ = small_rows(300, seed=1)
+    for rows in (X, X[:1], X[:7], X.astype(np.float32), np.asfortranarray(X)):
+        T = loaded.transform(rows)
+        assert T.dtype == rows.dtype
+        np.testing.assert_array_equal(T, model.transform(rows))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_parameters_and_learned_attributes_survive(name, path):
+    model = fitted(name)
+    save(model, path)
+    loaded = load(path)
+    assert loaded.get_params() == model.get_params()
+    assert set(vars(loaded)) == set(vars(model))
+    assert list(loaded.get_feature_names_out()) == list(model.get_feature_names_out())
+    for attribute, value in vars(model).items():
+        assert_same(vars(loaded)[attribute], value, attribute)
+
+
+def assert_same(loaded, saved, where):
+    assert type(loaded) is type(saved), where
+    if isinstance(saved, np.ndarray):
+        np.testing.assert_array_equal(loaded, saved, strict=True, err_msg=where)
+    elif hasattr(saved, "__dataclass_fields__"):
+        for field in saved.__dataclass_fields__:
+            assert_same(getattr(loaded, field), getattr(saved, field), f"{where}.{field}")
+    elif isinstance(saved, tuple | list):
+        assert len(loaded) == len(saved), where
+        for a, b in zip(loaded, saved, strict=True):
+            assert_same(a, b, where)
+    else:
+        assert loaded == saved, where
+
+
+def test_every_known_class_is_tried_here():
+    assert {type(model).__name__ for model in MODELS.values()} == set(CLASSES)
+
+
+@pytest.mark.parametrize("name", ["fair pca", "with a trade-off", "pca", "linear kernel"])
+def test_the_way_back_survives(name, path):
+    model = fitted(name)
+    save(model, path)
+    T = model.transform(small_rows()[0])
+    np.testing.assert_array_equal(load(path).inverse_transform(T), model.inverse_transform(T))
+
+
+@pytest.mark.parametrize("name", ["fair pca", "matched covariances", "equalized odds", "nystroem"])
+def test_batches_can_be_added_after_loading(name, path):
+    X, sex, y = small_rows(200, seed=3)
+    model = fitted(name)
+    save(model, path)
+    loaded = load(path)
+    for estimator in (model, loaded):
+        estimator.partial_fit(X, y, sensitive_features=sex)
+    np.testing.assert_array_equal(loaded.transform(X), model.transform(X))
+
+
+def test_numeric_attributes_and_labels_of_every_plain_type_survive(path):
+    X, sex, _ = small_rows(d=15)
+    rng = np.random.default_rng(0)
+    columns = {
+        "sex": sex,
+        "age": rng.normal(size=len(X)),
+        "flag": rng.random(len(X)) < 0.5,
+        "code": rng.integers(0, 3, len(X)),
+        "half": rng.choice([0.5, 1.0], len(X)),
+        "mixed": [None if i % 3 == 0 else "a" if i % 2 else "b" for i in range(len(X))],
+    }
+    kinds = {"half": "categorical", "code": "categorical"}
+    model = FairPCA(1, missing_sensitive="group", sensitive_kinds=kinds)
+    model.fit(X, sensitive_features=columns)
+    save(model, path)
+    loaded = load(path)
+    assert loaded.groups_ == model.groups_
+    for name, levels in model.groups_.items():
+        assert [type(v) for v in loaded.groups_[name]] == [type(v) for v in levels]
+    assert loaded.sensitive_kinds == kinds
+    loaded.partial_fit(X, sensitive_features=columns)
+    np.testing.assert_allclose(np.abs(loaded.transform(X)), np.abs(model.transform(X)), atol=1e-9)
+
+
+def test_names_of_columns_survive(path):
+    X, sex, _ = small_rows()
+    names = ["a", "ü", "<script>", "", '"\\', "\U0001f600"]
+    model = FairPCA(2).fit(pd.DataFrame(X, columns=names), sensitive_features=sex)
+    save(model, path)
+    loaded = load(path)
+    assert loaded.feature_names_in_.tolist() == names
+    T = loaded.transform(pl.DataFrame(dict(zip(names, X.T, strict=True))))
+    np.testing.assert_array_equal(T, model.transform(pd.DataFrame(X, columns=names)))
+    with pytest.raises(ValueError, match="feature names"):
+        loaded.transform(pd.DataFrame(X, columns=["z", *names[1:]]))
+
+
+def test_sensitive_columns_survive(path):
+    X, sex, _ = small_rows()
+    frame = pd.DataFrame(X, columns=list("abcdef")).assign(sex=sex)
+    model = FairPCA(2, sensitive_columns=["sex"]).fit(frame)
+    save(model, path)
+    loaded = load(path)
+    np.testing.assert_array_equal(loaded.transform(frame), model.transform(frame))
+    np.testing.assert_array_equal(loaded.transform(frame[list("abcdef")]), model.transform(frame))
+
+
+def test_the_form_of_the_output_survives(path):
+    X, sex, _ = small_rows()
+    model = FairPCA(2).set_output(transform="pandas").fit(X, sensitive_features=sex)
+    save(model, path)
+    pd.testing.assert_frame_equal(load(path).transform(X), model.transform(X))
+
+
+def test_given_kernel_values_can_be_mapped_after_loading(path):
+    X, sex, _ = small_rows()
+    model = FairKernelPCA(2, kernel="precomputed").fit(X @ X.T, sensitive_features=sex)
+    save(model, path)
+    np.testing.assert_array_equal(load(path).transform(X @ X.T), model.transform(X @ X.T))
+
+
+@pytest.mark.parametrize("form", [scipy.sparse.csr_array, scipy.sparse.csr_matrix])
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "cosine"])
+def test_sparse_training_rows_survive(form, kernel, path):
+    _, sex, _ = small_rows()
+    X = form(scipy.sparse.random(120, 30, density=0.2, random_state=0))
+    model = FairKernelPCA(2, kernel=kernel).fit(X, sensitive_features=sex)
+    save(model, path)
+    loaded = load(path)
+    assert type(loaded.X_fit_) is type(model.X_fit_)
+    np.testing.assert_array_equal(loaded.transform(X), model.transform(X))
+
+
+def test_a_model_that_was_fed_in_batches_is_solved_when_it_is_saved(path):
+    X, sex, _ = small_rows()
+    model = FairPCA(2).partial_fit(X, sensitive_features=sex)
+    save(model, path)
+    np.testing.assert_array_equal(load(path).transform(X), model.transform(X))
+
+
+def test_moments_that_are_the_rows_are_left_out_and_the_file_says_so(path):
+    rng = np.random.default_rng(0)
+    X, sex = rng.normal(size=(20, 300)), rng.choice(["f", "m"], 20)
+    model = FairPCA(2).partial_fit(X, sensitive_features=sex)
+    save(model, path)
+    assert read_header(path)["left_out"] == ["moments_"]
+    loaded = load(path)
+    np.testing.assert_array_equal(loaded.transform(X), model.transform(X))
+    with pytest.raises(ValueError, match="kept no moments"):
+        loaded.partial_fit(X, sensitive_features=sex)
+
+
+def test_large_moments_are_left_out(path, monkeypatch):
+    monkeypatch.setattr("fairpca.models._estimator_state.MAX_MOMENTS", 100)
+    save(fitted("fair pca"), path)
+    assert read_header(path)["left_out"] == ["moments_"]
+    assert "moments_" not in vars(load(path))
+
+
+def test_equal_arrays_take_room_once(path):
+    rng = np.random.default_rng(0)
+    X, sex = rng.normal(size=(400, 50)), rng.choice(["f", "m"], 400)
+    model = FairKernelPCA(2).fit(X, sensitive_features=sex)
+    save(model, path)  # training rows stand in X_fit_ and in the map
+    assert path.stat().st_size < 1.5 * X.nbytes
+
+
+def test_loaded_arrays_do_not_share_memory(path):
+    save(fitted("fair pca"), path)
+    loaded = load(path)
+    before = loaded._map.mean.copy()
+    loaded.mean_[:] = 0.0
+    np.testing.assert_array_equal(loaded._map.mean, before)
+
+
+def test_arrays_of_other_libraries_are_saved_as_numpy():
+    packer = Packer()
+    plain = packer.plain(array_api_strict.asarray([1.0, 2.0]), "value")
+    np.testing.assert_array_equal(unplain(plain, packer.tensors), [1.0, 2.0], strict=True)
+
+
+def test_the_header_tells_what_the_model_is(path):
+    save(fitted("fair pca"), path, info={"data": "small rows", "fingerprint": "abc"})
+    header = read_header(path)
+    assert header["class"] == "FairPCA"
+    assert header["kind"] == "estimator"
+    assert header["n_rows"] == 120
+    assert header["n_features"] == 6
+    assert header["groups"] == {"sensitive": ["f", "m"]}
+    assert header["fingerprint"] == "abc"
+    assert header["info"]["data"] == "small rows"
+    assert header["parameters"]["n_components"] == 2
+    assert header["versions"]["numpy"] == np.__version__
+    assert header["created"].endswith("+00:00")
+
+
+def test_groups_are_counted_where_moments_are_there():
+    _, sex, _ = small_rows()
+    counts = {label: int((sex == label).sum()) for label in ("f", "m")}
+    assert group_counts(fitted("fair pca")) == {"sensitive": counts}
+    assert group_counts(fitted("splince")) == {"sensitive": counts}  # and not the target's classes
+    assert group_counts(fitted("equalized odds")) == {"sensitive": counts}
+    assert group_counts(fitted("rbf kernel")) == {}
+
+
+def a_kernel_of_mine(a, b):
+    return float(a @ b)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "named"),
+    [
+        ({"kernel": a_kernel_of_mine}, "FairKernelPCA.kernel"),
+        ({"random_state": np.random.RandomState(0)}, "random_state"),
+    ],
+)
+def test_functions_and_generators_cannot_be_saved(parameters, named, path):
+    X, sex, _ = small_rows()
+    model = FairKernelPCA(2, **parameters).fit(X, sensitive_features=sex)
+    with pytest.raises(UnsavableModelError, match=named):
+        save(model, path)
+    assert not path.exists()
+
+
+def test_labels_that_are_not_plain_cannot_be_saved(path):
+    X, _, _ = small_rows()
+    days = [pd.Timestamp("2020-01-01") if i % 2 else pd.Timestamp("2021-01-01") for i in range(120)]
+    model = FairPCA(2, sensitive_kinds={"sensitive": "categorical"})
+    model.fit(X, sensitive_features=np.array(days, dtype=object))
+    with pytest.raises(UnsavableModelError, match="Timestamp"):
+        save(model, path)
+
+
+def test_text_that_is_not_unicode_cannot_be_saved(path):
+    X, sex, _ = small_rows()
+    model = FairPCA(2).fit(X, sensitive_features=np.where(sex == "m", "\ud800", "f").astype(object))
+    with pytest.raises(UnsavableModelError, match="Unicode"):
+        save(model, path)
+
+
+class MyFairPCA(FairPCA):
+    pass
+
+
+@pytest.mark.parametrize("model", [MyFairPCA(2), peers.OracleLEACE()])
+def test_classes_that_are_not_known_cannot_be_saved(model, path):
+    X, sex, _ = small_rows()
+    with pytest.raises(UnsavableModelError, match=type(model).__name__):
+        save(model.fit(X, sensitive_features=sex), path)
+
+
+def test_a_strangers_attribute_cannot_be_saved(path):
+    model = fitted("fair pca")
+    model.note = "mine"
+    with pytest.raises(UnsavableModelError, match="note"):
+        save(model, path)
+
+
+def test_a_model_that_is_not_fitted_cannot_be_saved(path):
+    with pytest.raises(NotFittedError):
+        save(FairPCA(2), path)
+
+
+def test_names_without_end_are_refused_when_saving(path):
+    X, sex, _ = small_rows()
+    frame = pd.DataFrame(X, columns=["x" * 2**21 + str(i) for i in range(6)])
+    model = FairPCA(2).fit(frame, sensitive_features=sex)
+    with pytest.raises(UnsavableModelError, match="Shorten the column"):
+        save(model, path)
+    assert not path.exists()
+
+
+def test_an_existing_file_is_kept_where_saving_fails(path):
+    save(fitted("fair pca"), path)
+    before = path.read_bytes()
+    with pytest.raises(UnsavableModelError):
+        save(fitted("leace"), path, info={"made by": open})
+    assert path.read_bytes() == before
+    assert [p.name for p in path.parent.iterdir()] == [path.name]
+
+
+def test_a_loaded_model_can_be_cloned_and_fitted_again(path):
+    X, sex, _ = small_rows()
+    save(fitted("fair pca"), path)
+    again = clone(load(path)).fit(X, sensitive_features=sex)
+    np.testing.assert_array_equal(again.transform(X), fitted("fair pca").transform(X))
