@@ -8,7 +8,7 @@ from assertions import assert_orthonormal
 from fairpca import InfeasibleError, SingleGroupError
 from fairpca.peers import BalancedPCA, SamadiPCA
 from fairpca.peers._balanced_pca import balance, geodesic
-from fairpca.peers._excess_loss import ExcessLosses
+from fairpca.peers._shared import ExcessLosses
 from published_tables import splits
 
 

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairpca.peers._capped_simplex import nearest_with_sum
-from fairpca.peers._fantope import project_below_a_cap, project_onto_fantope
+from fairpca.peers._fpca_program import project_below_a_cap, project_onto_fantope
+from fairpca.peers._shared import nearest_with_sum
 
 
 @st.composite

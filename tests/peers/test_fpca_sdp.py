@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 from assertions import assert_equal_group_means, assert_orthonormal, assert_same_subspace
 from fairpca import FairPCA, InfeasibleError, MissingExtraError, ResidualWarning, collect_moments
 from fairpca.metrics import explained_variance_ratio
-from fairpca.peers._fpca_problem import fpca_problem, leading_subspace
-from fairpca.peers._fpca_sdp import FPCA
-from fairpca.peers._fpca_splitting import excess_of_spectral_norm, solve_by_splitting
+from fairpca.peers._fpca import FPCA, fpca_problem, leading_subspace
+from fairpca.peers._fpca_program import excess_of_spectral_norm, solve_by_splitting
 
 slow = pytest.mark.skipif(os.environ.get("FAIRPCA_SLOW") != "1", reason="set FAIRPCA_SLOW=1")
 

@@ -11,8 +11,7 @@ from sklearn.svm import LinearSVC
 from assertions import assert_orthonormal
 from fairpca import InfeasibleError, SingleGroupError
 from fairpca.peers import INLP
-from fairpca.peers._inlp import NothingLeftToRemoveWarning
-from fairpca.peers._linear_svm import svm_coefficients
+from fairpca.peers._inlp import NothingLeftToRemoveWarning, svm_coefficients
 from published_tables import assert_near, published_cell, splits, variance_and_mmd
 
 EARLY_END = "ignore::fairpca.peers._inlp.NothingLeftToRemoveWarning"

@@ -4,8 +4,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from assertions import assert_equal_group_means, assert_uncorrelated, group_means
 from fairpca import FairKernelPCA, InfeasibleError
-from fairpca.peers._kernel_sal import KernelSAL
-from fairpca.peers._sal import SAL
+from fairpca.peers._sal import SAL, KernelSAL
 from oracles import centred, indicator_matrix
 
 

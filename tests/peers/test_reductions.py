@@ -138,7 +138,7 @@ def test_a_copy_has_the_same_parameters_and_the_base_is_not_fitted():
         ({"y": None}, MissingTargetError, "requires y"),
         ({"difference_bound": -1}, ValueError, "difference_bound=-1 is outside"),
         ({"eps": 0}, ValueError, "eps=0 is not between"),
-        ({"max_iter": 0}, ValueError, "max_iter=0 is no number"),
+        ({"max_iter": 0}, ValueError, "max_iter=0 is not a number"),
         ({"criterion": "parity"}, ValueError, "criterion='parity' is not an option"),
     ],
 )

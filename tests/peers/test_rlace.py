@@ -10,11 +10,11 @@ from sklearn.metrics import log_loss
 from assertions import assert_orthonormal
 from fairpca import FairPCA, InfeasibleError
 from fairpca.peers import RLACE
-from fairpca.peers._rlace_game import Game, Rules
+from fairpca.peers._rlace import Game
 from published_tables import assert_near, published_cell, variance_and_mmd
 
 FAR_FROM_BLIND = "ignore::sklearn.exceptions.ConvergenceWarning"
-RULES = Rules(
+RULES = RLACE(
     max_iter=10, learning_rate=0.1, weight_decay=1e-2, batch_size=16, evaluate_every=5, tol=0.0
 )
 

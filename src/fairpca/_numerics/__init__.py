@@ -43,7 +43,7 @@ from .records import (
     record,
     unplain,
 )
-from .stiefel import SHORTEST, SUFFICIENT, Objective, Stiefel, minimize_on_stiefel
+from .stiefel import Inverse, Metric, Objective, Stiefel, minimize_on_stiefel
 from .tensors import (
     DTYPES,
     LENGTH,

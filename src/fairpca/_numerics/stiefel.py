@@ -10,6 +10,12 @@ import numpy as np
 MEMORY = 12
 """How many past steps shape the next one."""
 
+REFRESH = 20
+"""Steps after which a metric is computed anew."""
+
+LONGEST = 1.0
+"""Longest step while little is known; a radian is as far as a local model may be asked to look."""
+
 SUFFICIENT = 1e-4
 """Share of the decrease that the slope promises which a step must reach (Armijo)."""
 
@@ -19,27 +25,24 @@ SHORTEST = 1e-14
 Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
 """Takes a basis, returns a value and its gradient with respect to all entries."""
 
+Inverse = Callable[[np.ndarray], np.ndarray]
+Metric = Callable[[np.ndarray], Inverse]
+"""Takes a basis, returns a function that multiplies by an approximate inverse Hessian there."""
+
 
 @dataclass(frozen=True)
 class Minimum:
-    """Where a minimisation ended.
+    """Where a minimisation ended, after how many evaluations of the objective.
 
-    Parameters
-    ----------
-    L : array of shape (s, k)
-        Orthonormal columns.
-    value : float
-        The objective there.
-    gradient_norm : float
-        Norm of the gradient along the manifold.
-    evaluations : int
-        How often the objective was computed.
+    The columns of `L` are orthonormal. `gradient_norm` is along the manifold, and `decrement` the
+    decrease of the objective that the local model still promised at the last step.
     """
 
     L: np.ndarray
     value: float
     gradient_norm: float
     evaluations: int
+    decrement: float = np.inf
 
 
 class Stiefel:
@@ -65,25 +68,14 @@ def minimize_on_stiefel(
     tol: float,
     max_steps: int = 500,
     manifold: Stiefel | None = None,
+    metric: Metric | None = None,
 ) -> Minimum:
-    """Return a local minimum of a function of orthonormal bases.
+    """Return a local minimum of a function of orthonormal bases, from the start L.
 
-    Parameters
-    ----------
-    objective : callable
-        Value and gradient.
-    L : array of shape (s, k)
-        Orthonormal start.
-    tol : float
-        Norm of the gradient along the manifold at which to stop.
-    max_steps : int
-        Most steps.
-    manifold : Stiefel, optional
-        A part of the manifold to stay on; L must lie on it.
-
-    Returns
-    -------
-    Minimum
+    It stops where the norm of the gradient along the manifold is `tol`. With a `metric`, for
+    objectives so badly scaled that a dozen past steps do not tell enough, it stops where the
+    promised decrease is `tol`; such an objective may be infinite where it is undefined. `manifold`
+    is a part of the manifold to stay on.
 
     Notes
     -----
@@ -102,17 +94,26 @@ def minimize_on_stiefel(
     manifold = Stiefel() if manifold is None else manifold
     value, G = objective(L)
     gradient = manifold.tangent(L, G)
-    history = _History()
-    evaluations = 1
-    for _ in range(max_steps):
-        if np.linalg.norm(gradient) <= tol:
+    history, inverse = _History(), None
+    evaluations, decrement = 1, np.inf
+    for steps in range(max_steps):
+        if metric is None and np.linalg.norm(gradient) <= tol:
             break
-        direction = manifold.tangent(L, -history.apply(gradient))
+        if metric is not None and steps % REFRESH == 0:
+            inverse = metric(L)
+        direction = manifold.tangent(L, -history.apply(gradient, inverse))
         slope = float(np.vdot(gradient, direction))
         if slope >= 0:  # the past misleads
             history = _History()
-            direction, slope = -gradient, -float(np.vdot(gradient, gradient))
-        step = 1.0 if history.steps else min(1.0, 1.0 / float(np.linalg.norm(gradient)))
+            direction = -gradient if inverse is None else manifold.tangent(L, -inverse(gradient))
+            slope = float(np.vdot(gradient, direction))
+        decrement = max(0.0, -0.5 * slope)
+        if metric is not None and decrement <= tol:
+            break
+        step = 1.0
+        if metric is not None or not history.steps:
+            longest = gradient if metric is None else direction
+            step = min(1.0, LONGEST / float(np.linalg.norm(longest)))
         while True:
             moved = manifold.retract(L + step * direction)
             if moved is not None:
@@ -122,13 +123,14 @@ def minimize_on_stiefel(
                     break
             step *= 0.5
             if step < SHORTEST:  # rounding: nothing better can be told apart
-                return Minimum(L, value, float(np.linalg.norm(gradient)), evaluations)
+                norm = float(np.linalg.norm(gradient))
+                return Minimum(L, value, norm, evaluations, decrement)
         new_gradient = manifold.tangent(moved, G)
         history.carry_to(moved)
         flat = Stiefel().tangent
         history.add(flat(moved, step * direction), new_gradient - flat(moved, gradient))
         L, value, gradient = moved, new_value, new_gradient
-    return Minimum(L, value, float(np.linalg.norm(gradient)), evaluations)
+    return Minimum(L, value, float(np.linalg.norm(gradient)), evaluations, decrement)
 
 
 class _History:
@@ -152,7 +154,7 @@ class _History:
             half = len(self.steps)
             self.steps, self.changes = carried[:half], carried[half:]
 
-    def apply(self, gradient: np.ndarray) -> np.ndarray:
+    def apply(self, gradient: np.ndarray, inverse: Inverse | None = None) -> np.ndarray:
         """Return the inverse Hessian times a vector (Nocedal & Wright 2006, Algorithm 7.4)."""
         q = gradient.copy()
         pairs = [
@@ -164,9 +166,13 @@ class _History:
         for s, y, sy in reversed(pairs):
             weights.append(float(np.vdot(s, q)) / sy)
             q -= weights[-1] * y
+        q = q if inverse is None else inverse(q)
         if pairs:
             _, y, sy = pairs[-1]
-            q *= sy / float(np.vdot(y, y))
+            if inverse is None:
+                q *= sy / float(np.vdot(y, y))
+            else:
+                q *= np.clip(sy / float(np.vdot(y, inverse(y))), 0.1, 10.0)
         for (s, y, sy), weight in zip(pairs, reversed(weights), strict=True):
             q += (weight - float(np.vdot(y, q)) / sy) * s
         return q

@@ -16,7 +16,14 @@ from ._inputs import (
 )
 from ._kernel_parameters import check_function, check_kernel_parameters, kernel_for
 from ._learned import groups_of
-from ._parameters import check_bool, check_choice, check_n_components, check_tradeoff
+from ._parameters import (
+    check_bool,
+    check_choice,
+    check_count,
+    check_n_components,
+    check_number,
+    check_tradeoff,
+)
 from ._representation import FairTransformer, Represents
 from ._row_sample import smallest_keys
 from ._rows_to_moments import check_finite, check_sizes, finite_moments

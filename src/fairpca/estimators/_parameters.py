@@ -39,6 +39,25 @@ def check_n_jobs(n_jobs: Any) -> None:
         )
 
 
+def check_count(name: str, value: Any, what: str = "", *, none_for: str = "") -> int | None:
+    """Return a whole number above 0 as an int; None too, where `none_for` says what that means."""
+    if value is None and none_for:
+        return None
+    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
+        return int(value)
+    otherwise = f", or None for {none_for}" if none_for else ""
+    wrong = f"is not {what}" if what else "cannot be used"
+    raise UsageError(f"{name}={value!r} {wrong}. Use an integer >= 1{otherwise}.")
+
+
+def check_number(name: str, value: Any, *, zero: bool = False, or_else: str = "") -> None:
+    """Raise unless `value` is finite and positive, or zero where that is allowed."""
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not number or not (value >= 0 if zero else value > 0) or value == np.inf:
+        wanted = f"a finite number {'>=' if zero else '>'} 0{f', or {or_else}' if or_else else ''}"
+        raise UsageError(f"{name}={value!r} cannot be used. Use {wanted}.")
+
+
 def check_n_components(n_components: Any) -> int | float | None:
     """Return the number of components as a plain int or float."""
     if n_components is None:

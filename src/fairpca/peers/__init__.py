@@ -7,16 +7,15 @@ from ..errors import NothingLeftToRemoveWarning
 from ._balanced_pca import BalancedPCA
 from ._base import MomentPeer
 from ._baselines import PCA, KernelPCA
-from ._fpca_sdp import FPCA
+from ._fpca import FPCA
 from ._inlp import INLP
-from ._kernel_sal import KernelSAL
 from ._leace import LEACE
 from ._mbf_pca import MbFPCA
 from ._mean_projection import Eraser, MeanProjection
 from ._oracle_leace import OracleLEACE
 from ._reductions import Reductions
 from ._rlace import RLACE
-from ._sal import SAL
+from ._sal import SAL, KernelSAL
 from ._samadi import SamadiPCA
 from ._splince import SPLINCE
 

@@ -14,119 +14,13 @@ from .._rows import LinearMap
 from ..errors import InfeasibleError
 from ..moments import GroupMoments
 from ._base import MomentPeer, learned_by_a_peer
-from ._excess_loss import ExcessLosses, excess_losses
-from ._one_attribute import along_principal_axes, check_number_of_components
+from ._shared import ExcessLosses, along_principal_axes, excess_losses, number_of_components
 
 FINEST, TINY = 4.0 * float(np.finfo(float).eps), 1e-300
 """The smallest relative tolerance that the root finder takes; no absolute one."""
 
 ROUNDING = 1e-14
 """Losses up to this, relative to the variance of k directions, are zero."""
-
-
-class BalancedPCA(MomentPeer):
-    r"""Reconstruct two groups equally well with k components, as well as that can be done.
-
-    A group's excess loss is its mean squared reconstruction error minus the error that a PCA of
-    this group alone would make with k components. Among all k-dimensional subspaces this is one
-    whose larger excess loss is smallest; the two losses are then equal. The solution is exact and
-    comes with a proof, `duality_gap_`. **It hides nothing**: the groups are as visible as under
-    PCA. Use it where the representation is for reconstruction, compression or search, and a
-    minority must not get a worse one.
-
-    Parameters
-    ----------
-    n_components : int or None, default=None
-        Number of components k; None for all.
-
-    Attributes
-    ----------
-    components_ : array of shape (k, d)
-        Orthonormal rows, most variance first, signs deterministic.
-    losses_ : array of shape (2,)
-        Excess loss of each group, in units of variance.
-    weights_ : array of shape (2,)
-        Weights of the groups with which plain PCA would give this solution.
-    duality_gap_ : float
-        The larger loss minus a lower bound for every subspace: how far from the optimum this can
-        be, at most. At rounding.
-    mean_, groups_, n_components_, moments_, n_features_in_, feature_names_in_, n_samples_seen_
-        As in `fairpca.FairPCA`.
-
-    See Also
-    --------
-    SamadiPCA : The method this replaces, for more than two groups too.
-    fairpca.FairPCA : Hides the groups from linear models, which this does not.
-
-    Notes
-    -----
-    For weights t and 1 - t the best subspace is spanned by eigenvectors, and its weighted loss
-    :math:`\varphi(t)` bounds the larger loss of every subspace from below. :math:`\varphi` is
-    concave, its derivative is the difference of the two losses, and its maximum is attained by a
-    subspace [2]_, [3]_. Where eigenvalues cross at the maximum, neither of the two neighbouring
-    subspaces balances the groups; one on the geodesic between them does, and is as good.
-
-    References
-    ----------
-    .. [1] Samadi, Tantipongpipat, Morgenstern, Singh, Vempala. "The price of fair PCA: one extra
-       dimension". NeurIPS 2018.
-    .. [2] Tantipongpipat, Samadi, Singh, Morgenstern, Vempala. "Multi-criteria dimensionality
-       reduction with applications to fairness". NeurIPS 2019.
-    .. [3] Shen, Davis, Lu, Bai. "Hidden convexity of fair PCA and fast solver via eigenvalue
-       optimization". 2025.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fairpca.peers import BalancedPCA
-    >>> rng = np.random.default_rng(0)
-    >>> group = np.repeat(["many", "few"], [900, 100])
-    >>> X = rng.normal(size=(1000, 4)) * np.where(group == "many", 2.0, 1.0)[:, None]
-    >>> X[group == "few", 3] *= 3.0
-    >>> balanced = BalancedPCA(n_components=1).fit(X, sensitive_features=group)
-    >>> bool(np.isclose(*balanced.losses_)), balanced.duality_gap_ < 1e-12
-    (True, True)
-    """
-
-    intersectional: bool = True
-    _learned: ClassVar[frozenset[str]] = MomentPeer._learned | {
-        "losses_",
-        "weights_",
-        "duality_gap_",
-    }
-
-    def __init__(self, n_components: int | None = None) -> None:
-        self.n_components = n_components
-
-    def _check_parameters(self) -> None:
-        check_number_of_components(self.n_components)
-
-    def _collects_scatters(self) -> bool:
-        return True
-
-    def _linear_map(self, moments: GroupMoments) -> LinearMap:
-        found: LinearMap = self._solve(moments)["_map"]
-        return found
-
-    def _solve(self, moments: GroupMoments) -> dict[str, Any]:
-        k = check_number_of_components(self.n_components)
-        losses = excess_losses(moments, k, type(self).__name__)
-        if len(losses.labels) > 2:
-            raise InfeasibleError(
-                f"BalancedPCA is exact for two groups, but there are {len(losses.labels)}: "
-                f"{list(losses.labels)[:10]}. With more, no k directions need attain the bound "
-                f"that proves optimality. Merge groups, or use SamadiPCA."
-            )
-        found = balance(losses)
-        U = losses.in_features(found.U)
-        k = U.shape[1] if k is None else k
-        basis = along_principal_axes(complete_basis(U, U[:, :0], k), moments, k)
-        return {
-            **learned_by_a_peer(LinearMap(basis, moments.mean), moments),
-            "losses_": found.losses,
-            "weights_": found.weights,
-            "duality_gap_": float(found.losses.max() - found.bound),
-        }
 
 
 @dataclass(frozen=True)
@@ -204,3 +98,108 @@ def geodesic(A: np.ndarray, B: np.ndarray) -> Callable[[float], np.ndarray]:
         return basis
 
     return at
+
+
+class BalancedPCA(MomentPeer):
+    r"""Reconstruct two groups equally well with k components, as well as that can be done.
+
+    A group's excess loss is its mean squared reconstruction error minus the error that a PCA of
+    this group alone would make with k components. Among all k-dimensional subspaces this is one
+    whose larger excess loss is smallest; the two losses are then equal. The solution is exact and
+    comes with a proof, `duality_gap_`. **It hides nothing**: the groups are as visible as under
+    PCA. Use it where the representation is for reconstruction, compression or search, and a
+    minority must not get a worse one.
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        Number of components k; None for all.
+
+    Attributes
+    ----------
+    components_ : array of shape (k, d)
+        Orthonormal rows, most variance first, signs deterministic.
+    losses_ : array of shape (2,)
+        Excess loss of each group, in units of variance.
+    weights_ : array of shape (2,)
+        Weights of the groups with which plain PCA would give this solution.
+    duality_gap_ : float
+        The larger loss minus a lower bound for every subspace: how far from the optimum this can
+        be, at most. At rounding.
+    mean_, groups_, n_components_, moments_, n_features_in_, feature_names_in_, n_samples_seen_
+        As in `fairpca.FairPCA`.
+
+    See Also
+    --------
+    SamadiPCA : The method this replaces, for more than two groups too.
+    fairpca.FairPCA : Hides the groups from linear models, which this does not.
+
+    Notes
+    -----
+    For weights t and 1 - t the best subspace is spanned by eigenvectors, and its weighted loss
+    :math:`\varphi(t)` bounds the larger loss of every subspace from below. :math:`\varphi` is
+    concave, its derivative is the difference of the two losses, and its maximum is attained by a
+    subspace [2]_, [3]_. Where eigenvalues cross at the maximum, neither of the two neighbouring
+    subspaces balances the groups; one on the geodesic between them does, and is as good.
+
+    References
+    ----------
+    .. [1] Samadi, Tantipongpipat, Morgenstern, Singh, Vempala. "The price of fair PCA: one extra
+       dimension". NeurIPS 2018.
+    .. [2] Tantipongpipat, Samadi, Singh, Morgenstern, Vempala. "Multi-criteria dimensionality
+       reduction with applications to fairness". NeurIPS 2019.
+    .. [3] Shen, Davis, Lu, Bai. "Hidden convexity of fair PCA and fast solver via eigenvalue
+       optimization". 2025.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca.peers import BalancedPCA
+    >>> rng = np.random.default_rng(0)
+    >>> group = np.repeat(["many", "few"], [900, 100])
+    >>> X = rng.normal(size=(1000, 4)) * np.where(group == "many", 2.0, 1.0)[:, None]
+    >>> X[group == "few", 3] *= 3.0
+    >>> balanced = BalancedPCA(n_components=1).fit(X, sensitive_features=group)
+    >>> bool(np.isclose(*balanced.losses_)), balanced.duality_gap_ < 1e-12
+    (True, True)
+    """
+
+    intersectional: bool = True
+    _learned: ClassVar[frozenset[str]] = MomentPeer._learned | {
+        "losses_",
+        "weights_",
+        "duality_gap_",
+    }
+
+    def __init__(self, n_components: int | None = None) -> None:
+        self.n_components = n_components
+
+    def _check_parameters(self) -> None:
+        number_of_components(self)
+
+    def _collects_scatters(self) -> bool:
+        return True
+
+    def _linear_map(self, moments: GroupMoments) -> LinearMap:
+        found: LinearMap = self._solve(moments)["_map"]
+        return found
+
+    def _solve(self, moments: GroupMoments) -> dict[str, Any]:
+        k = number_of_components(self)
+        losses = excess_losses(moments, k, type(self).__name__)
+        if len(losses.labels) > 2:
+            raise InfeasibleError(
+                f"BalancedPCA is exact for two groups, but there are {len(losses.labels)}: "
+                f"{list(losses.labels)[:10]}. With more, no k directions need attain the bound "
+                f"that proves optimality. Merge groups, or use SamadiPCA."
+            )
+        found = balance(losses)
+        U = losses.in_features(found.U)
+        k = U.shape[1] if k is None else k
+        basis = along_principal_axes(complete_basis(U, U[:, :0], k), moments, k)
+        return {
+            **learned_by_a_peer(LinearMap(basis, moments.mean), moments),
+            "losses_": found.losses,
+            "weights_": found.weights,
+            "duality_gap_": float(found.losses.max() - found.bound),
+        }

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._rows import FeatureMap, LinearMap, Rows
-from ..errors import InfeasibleError, UsageError
+from ..errors import UsageError
 from ..estimators import (
     check_finite,
     check_function,
@@ -22,21 +22,11 @@ from ..moments import GroupMoments
 from ..solvers import (
     DualSubspace,
     KernelScatter,
-    Subspace,
     equalize_kernel_means,
     maximize_variance,
 )
 from ._base import FitsRows, MomentPeer
-
-
-def principal_components(moments: GroupMoments, k: int | float | None) -> Subspace:
-    """Return the k directions that keep the most variance."""
-    d = moments.n_features
-    if isinstance(k, int) and k > d:
-        raise InfeasibleError(
-            f"n_components={k} is too large: the rows have {d} feature(s). Use n_components <= {d}."
-        )
-    return maximize_variance(moments, k, random_state=0)
+from ._shared import check_at_most
 
 
 def kernel_components(
@@ -166,9 +156,9 @@ class PCA(IgnoresSensitiveFeatures, MomentPeer):
         check_n_components(self.n_components)
 
     def _linear_map(self, moments: GroupMoments) -> LinearMap:
-        return LinearMap(
-            principal_components(moments, check_n_components(self.n_components)).basis, moments.mean
-        )
+        k = check_n_components(self.n_components)
+        check_at_most(k, moments.n_features)
+        return LinearMap(maximize_variance(moments, k, random_state=0).basis, moments.mean)
 
     def _solve(self, moments: GroupMoments) -> dict[str, Any]:
         learned = super()._solve(moments)

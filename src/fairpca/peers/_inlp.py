@@ -5,25 +5,239 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 
 from .._attributes import Levels
 from .._numerics import complete_basis
 from .._rows import LinearMap, Rows
 from ..errors import InfeasibleError, NothingLeftToRemoveWarning, warn_user
-from ..estimators import check_choice
-from ..moments import GroupMoments
-from ..solvers import names_of
+from ..estimators import check_choice, check_number
+from ..moments import GroupMoments, standard_deviations
+from ..solvers import mean_constraint, names_of
 from ._base import RowPeer
-from ._classifying_directions import directions_that_classify
-from ._one_attribute import (
+from ._shared import (
     along_principal_axes,
-    check_number_of_components,
-    check_positive,
     directions_to_keep,
+    number_of_components,
     the_levels,
+    weight_of_each,
 )
 
 KEEP = ("random", "variance")
+
+NOTHING_SEEN = 1e-8
+"""Coefficients up to this, relative to those of the first classifier, count as zero."""
+
+MEANS_AGREE = 1e-7
+"""Differences of means, in standard deviations, that are rounding after many reflections."""
+
+MOST_STEPS = 200
+"""More steps than any data needed: the objective is quadratic between changes of the active set."""
+
+CANCELLED = 1e-8
+"""Largest rounding error of the curvature, whose smallest eigenvalue is 1, that is left alone."""
+
+
+def svm_coefficients(
+    Z: np.ndarray, y: np.ndarray, cost: np.ndarray, scatter: np.ndarray
+) -> np.ndarray:
+    r"""Return the coefficients of the linear SVM with squared hinge loss and no intercept.
+
+    They minimise :math:`|w|^2/2 + \sum_i c_i \max(0, 1 - y_i z_i^\top w)^2` for rows Z of classes
+    y, -1 or 1, at costs c: scikit-learn's `C`, times the weight of the row. `scatter` is
+    ``(Z * cost).T @ Z``, which a caller who solves many such problems has already.
+
+    The rows with positive loss are the active ones. With A these rows, the Newton step solves
+    :math:`(I + 2 A^\top C A) s = -g`, and where a full step leaves the active set as it is, the
+    minimum is reached exactly (Keerthi & DeCoste 2005). At w = 0 all rows are active and the matrix
+    is known; from then on only rows that enter or leave the active set change it. Subtracting rows
+    leaves the rounding of what was there: for rows so large that this would be felt beside the
+    identity, the matrix is computed anew.
+    """
+    w, scores = np.zeros(Z.shape[1]), np.zeros(len(Z))
+    active = np.ones(len(Z), dtype=bool)
+    H = 2.0 * scatter
+    H[np.diag_indices_from(H)] += 1.0
+    exact = float(np.trace(H)) * np.finfo(float).eps > CANCELLED
+    for _ in range(MOST_STEPS):
+        loss = np.where(active, 1.0 - y * scores, 0.0)
+        gradient = w - 2.0 * ((cost * y * loss) @ Z)
+        few = exact and np.count_nonzero(active) < 2 * Z.shape[1]
+        step = -(_solved_by_rows(Z, cost * active, gradient) if few else _solved(H, gradient))
+        change = Z @ step
+        length = _length(w, step, scores, change, y, cost, slope=float(gradient @ step))
+        w, scores = w + length * step, scores + length * change
+        before, active = active, y * scores < 1.0
+        changed = np.flatnonzero(active != before)
+        if not len(changed) and length in (0.0, 1.0):
+            break
+        if exact:
+            H = _curvature(Z[active], cost[active])
+        else:
+            entering = np.where(active[changed], 2.0, -2.0) * cost[changed]
+            H += (Z[changed] * entering[:, None]).T @ Z[changed]
+    return w
+
+
+def _curvature(A: np.ndarray, cost: np.ndarray) -> np.ndarray:
+    H: np.ndarray = (A * (2.0 * cost)[:, None]).T @ A
+    H[np.diag_indices_from(H)] += 1.0
+    return H
+
+
+def _solved_by_rows(Z: np.ndarray, cost: np.ndarray, g: np.ndarray) -> np.ndarray:
+    """Return the solution of ``(I + 2 Z^T C Z) s = g`` for few priced rows.
+
+    Where hardly a row reaches, s = g nearly; in the sum the identity would drown in rounding.
+    """
+    rows = cost > 0
+    A = Z[rows] * np.sqrt(2.0 * cost[rows])[:, None]
+    values, V = np.linalg.svd(A, full_matrices=False)[1:]
+    step: np.ndarray = g + ((1.0 / (1.0 + values**2) - 1.0) * (V @ g)) @ V
+    return step
+
+
+def _solved(H: np.ndarray, g: np.ndarray) -> np.ndarray:
+    """Return the solution of ``H s = g``; rounding may hide that no eigenvalue is below 1."""
+    try:
+        factor = scipy.linalg.cho_factor(H, check_finite=False)
+    except np.linalg.LinAlgError:
+        values, V = np.linalg.eigh(H)
+        floored: np.ndarray = V @ ((V.T @ g) / np.maximum(values, 1.0))
+        return floored
+    step: np.ndarray = scipy.linalg.cho_solve(factor, g, check_finite=False)
+    return step
+
+
+def _length(
+    w: np.ndarray,
+    step: np.ndarray,
+    scores: np.ndarray,
+    change: np.ndarray,
+    y: np.ndarray,
+    cost: np.ndarray,
+    *,
+    slope: float,
+) -> float:
+    """Return a length of the step that lowers the objective enough, 0 if rounding prevents it."""
+
+    def objective(t: float) -> float:
+        loss = np.maximum(0.0, 1.0 - y * (scores + t * change))
+        return 0.5 * float(np.sum((w + t * step) ** 2)) + float(cost @ loss**2)
+
+    start, t = objective(0.0), 1.0
+    while t > 1e-12:
+        # Close to the minimum the objective differs by rounding only, but the step is still right.
+        if objective(t) <= start * (1.0 + 1e-14) + 1e-4 * t * slope:
+            return t
+        t *= 0.5
+    return 0.0
+
+
+def _directions_that_classify(
+    X: np.ndarray, codes: np.ndarray, moments: GroupMoments, cost: np.ndarray, *, count: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return up to `count` directions that linear classifiers look at; and what is left.
+
+    The directions, of shape (d, r), are orthonormal and in the order in which they were found;
+    fewer if classifiers stop seeing a difference. What is left, of shape (d, p), is an orthonormal
+    basis of the rest of the span of the centred rows. `cost` is the price of each row's loss.
+    """
+    V, Z = _coordinates(X, moments)
+    scatter = (Z * cost[:, None]).T @ Z
+    spread = standard_deviations(moments)
+    one_against_the_rest = _signs(codes)
+    found: list[np.ndarray] = []
+    if mean_constraint(moments).rank == 0:
+        count = 0  # group means agree but for rounding: there is nothing to see
+    largest = 0.0
+    while len(found) < count and Z.shape[1]:
+        W = np.array([svm_coefficients(Z, y, cost, scatter) for y in one_against_the_rest])
+        # The score of a standard deviation: in units of the features nothing would be small.
+        size = np.abs(spread[:, None] * (V @ W.T)).max(axis=0)
+        largest = max(largest, size.max())
+        # An SVM may have found a direction in which rows hardly vary, where its coefficients are
+        # huge; beside them those of a difference that all can see look like nothing.
+        gaps = [_mean_difference(V, Z, y, cost, spread) for y in one_against_the_rest]
+        seen = (size > NOTHING_SEEN * largest) | ((np.array(gaps) > MEANS_AGREE) & (size > 0))
+        if not seen.any():
+            break
+        Q = np.linalg.svd(W[seen], full_matrices=False)[2].T
+        for _ in range(min(Q.shape[1], count - len(found))):
+            found.append(V @ Q[:, 0])
+            u = _reflector(Q[:, 0])
+            V, Z = _without_first(V, u), _without_first(Z, u)
+            scatter = _without_first(_without_first(scatter, u).T, u)
+            Q = _without_first(Q.T, u).T[:, 1:]
+    return np.array(found).reshape(len(found), X.shape[1]).T, V
+
+
+def _mean_difference(
+    V: np.ndarray, Z: np.ndarray, y: np.ndarray, cost: np.ndarray, spread: np.ndarray
+) -> float:
+    """Return the difference of the classes' sums in standard deviations of a feature, per row."""
+    contrast = V @ ((cost * y) @ Z) / cost.sum()
+    return float(np.abs(contrast / spread).max())
+
+
+def _signs(codes: np.ndarray) -> list[np.ndarray]:
+    """Return classes -1 and 1 for each classifier: one for two groups, else one per group."""
+    m = int(codes.max()) + 1
+    return [np.where(codes == g, 1.0, -1.0) for g in (range(1, 2) if m == 2 else range(m))]
+
+
+def _coordinates(X: np.ndarray, moments: GroupMoments) -> tuple[np.ndarray, np.ndarray]:
+    """Return an orthonormal basis of what the centred rows span, and their coordinates in it.
+
+    Outside of this span an SVM sees nothing but rounding, and takes it for signal: nothing dampens
+    it there. With features that depend on each other, such as dummies of a category, such errors
+    grow a thousandfold in each iteration, until a direction is removed in which no row varies.
+    """
+    # Rounding of a constant feature far from zero is not a difference between groups.
+    X = (X - moments.mean) * moments.varies
+    values, right = np.linalg.svd(np.linalg.qr(X, mode="r"), full_matrices=False)[1:]
+    offset = float(np.abs(moments.mean * moments.varies).max(initial=0.0))
+    noise = max(X.shape) * values.max(initial=0.0) + np.sqrt(len(X)) * offset
+    V = right[values > 8.0 * moments.precision * noise].T
+    return V, X @ V
+
+
+def _reflector(q: np.ndarray) -> np.ndarray:
+    """Return the unit vector u for which I - 2uu^T takes q to a multiple of the first axis."""
+    u = q.copy()
+    u[0] += 1.0 if q[0] >= 0 else -1.0
+    unit: np.ndarray = u / np.linalg.norm(u)
+    return unit
+
+
+def _without_first(A: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """Return the columns of A (I - 2uu^T) but the first."""
+    rest: np.ndarray = (A - (A @ u)[:, None] * (2.0 * u))[:, 1:]
+    return rest
+
+
+def _all_that_vary(left: np.ndarray, moments: GroupMoments) -> np.ndarray:
+    k = left.shape[1]
+    if k == 0:
+        raise InfeasibleError(
+            f"Nothing is left: the {moments.n_rows} rows vary only along what separates the "
+            f"groups ({names_of(moments.attributes)}). Pass more rows or features, or merge groups."
+        )
+    axes: np.ndarray = along_principal_axes(left, moments, k)
+    return axes
+
+
+def _random_directions(
+    k: int, removed: np.ndarray, moments: GroupMoments, rng: np.random.Generator
+) -> np.ndarray:
+    """Return k orthonormal directions, uniform among those left; constant features come last."""
+    varies = np.asarray(moments.varies)
+    G = rng.standard_normal((moments.n_features, k))
+    if varies.sum() - removed.shape[1] >= k:
+        G *= varies[:, None]
+    for _ in range(2):  # "twice is enough" (Parlett, The Symmetric Eigenvalue Problem)
+        G = np.linalg.qr(G - removed @ (removed.T @ G))[0]
+    return G
 
 
 class INLP(RowPeer):
@@ -116,16 +330,16 @@ class INLP(RowPeer):
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
-        check_number_of_components(self.n_components)
-        check_positive("C", self.C)
+        number_of_components(self)
+        check_number("C", self.C)
         check_choice("keep", self.keep, KEEP)
 
     def _linear_map(self, rows: Rows, moments: GroupMoments) -> LinearMap:
         groups = the_levels(Levels, rows.attributes, "INLP")
         m, d = len(groups.labels), moments.n_features
-        k = directions_to_keep(check_number_of_components(self.n_components), moments, m)
-        cost = self.C * (np.ones(rows.n_rows) if rows.weight is None else rows.weight)
-        removed, left = directions_that_classify(rows.X, groups.codes, moments, cost, count=d - k)
+        k = directions_to_keep(number_of_components(self), moments, m)
+        cost = self.C * weight_of_each(rows)
+        removed, left = _directions_that_classify(rows.X, groups.codes, moments, cost, count=d - k)
         self.removed_, self.n_removed_ = removed.T, removed.shape[1]
         if self.n_components is None:
             return LinearMap(_all_that_vary(left, moments), moments.mean)
@@ -142,27 +356,3 @@ class INLP(RowPeer):
         else:
             U = complete_basis(left, removed, k)
         return LinearMap(along_principal_axes(U, moments, k), moments.mean)
-
-
-def _all_that_vary(left: np.ndarray, moments: GroupMoments) -> np.ndarray:
-    k = left.shape[1]
-    if k == 0:
-        raise InfeasibleError(
-            f"Nothing is left: the {moments.n_rows} rows vary only along what separates the "
-            f"groups ({names_of(moments.attributes)}). Pass more rows or features, or merge groups."
-        )
-    axes: np.ndarray = along_principal_axes(left, moments, k)
-    return axes
-
-
-def _random_directions(
-    k: int, removed: np.ndarray, moments: GroupMoments, rng: np.random.Generator
-) -> np.ndarray:
-    """Return k orthonormal directions, uniform among those left; constant features come last."""
-    varies = np.asarray(moments.varies)
-    G = rng.standard_normal((moments.n_features, k))
-    if varies.sum() - removed.shape[1] >= k:
-        G *= varies[:, None]
-    for _ in range(2):  # "twice is enough" (Parlett, The Symmetric Eigenvalue Problem)
-        G = np.linalg.qr(G - removed @ (removed.T @ G))[0]
-    return G

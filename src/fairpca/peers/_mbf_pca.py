@@ -2,27 +2,197 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from .._numerics import deflate, deterministic_signs, limited_threads, to_numpy, top_eigenpairs
+from .._attributes import Levels
+from .._numerics import (
+    complete_basis,
+    deflate,
+    deterministic_signs,
+    limited_threads,
+    to_numpy,
+    top_eigenpairs,
+)
 from .._rows import LinearMap, Rows
-from ..errors import InfeasibleError, ResidualWarning, warn_user
-from ..estimators import check_bool
+from ..errors import ResidualWarning, warn_user
+from ..estimators import check_bool, check_count, check_number
 from ..metrics import median_bandwidth
 from ..moments import GroupMoments
 from ._base import RowPeer
-from ._checked_numbers import check_at_least_one, check_positive
-from ._mbf_problem import UNFINISHED, Found, VarianceAtDiscrepancy, live_and_quiet_directions
-from ._mbf_search import Search, most_variance
-from ._mmd_on_rows import GroupDiscrepancy, signs_of_groups
-from ._two_groups import two_groups
+from ._mbf_problem import UNFINISHED, Found, GroupDiscrepancy, VarianceAtDiscrepancy
+from ._shared import check_at_most, two_groups, weight_of_each
 
 THREADS_FROM = 2048
 """Rows from which threads share the kernel matrix; with fewer, they would wait for each other."""
+
+NO_VARIANCE = 1e-13
+"""Directions with less than this share of the largest variance have none but rounding."""
+
+LARGEST_PENALTY, LAST_RESORT = 1e10, 1e6
+"""Where the path of penalties ends, and the penalty under which nothing but the MMD counts.
+
+Both in units of one over the squared MMD of PCA.
+"""
+
+ON_THE_WAY = 60
+"""Most steps for a penalty that is not the last one."""
+
+STALLED = 0.2
+"""A doubled penalty that lowers the discrepancy by less than this share leads nowhere soon."""
+
+BARRIERS = (1.0, 1e-1, 1e-2, 1e-3, 1.6e-4)
+"""Weights of the barrier, relative to the variance that is there to be kept."""
+
+PRECISION = 1e-9
+"""Descent ends where less than this share of the variance is in sight."""
+
+
+@dataclass(frozen=True)
+class _Search:
+    """How to look for the most variance within a bound on the squared MMD.
+
+    `unit` is one over the squared MMD of PCA, the first penalty; `quiet` of shape (d, k) are the
+    directions of least variance; `max_steps` holds for one penalty or barrier.
+    """
+
+    problem: VarianceAtDiscrepancy
+    bound: float
+    unit: float
+    quiet: np.ndarray
+    max_steps: int
+
+    def follow_penalties(self, V: np.ndarray) -> Found:
+        """Double the penalty until the discrepancy is within the bound, or hardly falls any more.
+
+        The published method, REPMS; only the descent for one penalty is another one.
+        """
+        evaluations, discrepancies, rho = 0, [], self.unit
+        while True:
+            steps = min(ON_THE_WAY, self.max_steps)
+            found = self.problem.penalized(V, rho, tol=1e3 * PRECISION, max_steps=steps)
+            evaluations += found.evaluations
+            if found.discrepancy <= self.bound:
+                found = self.problem.penalized(
+                    found.V, rho, tol=PRECISION, max_steps=self.max_steps
+                )
+                evaluations += found.evaluations
+                if found.discrepancy <= self.bound:
+                    break
+            discrepancies.append(found.discrepancy)
+            if self._stalled(discrepancies) or rho > LARGEST_PENALTY * self.unit:
+                break
+            V, rho = found.V, 2.0 * rho
+        return replace(found, evaluations=evaluations)
+
+    def _stalled(self, discrepancies: list[float]) -> bool:
+        """Tell whether two doublings hardly lowered a discrepancy that is far from the bound."""
+        if len(discrepancies) < 3 or discrepancies[-1] <= 1.5 * self.bound:
+            return False
+        return discrepancies[-1] > (1.0 - STALLED) ** 2 * discrepancies[-3]
+
+    def climb_inside(self, start: Found, weights: Iterable[float]) -> Found:
+        """Follow the barrier from a basis inside the bound to one that uses all of it."""
+        found, evaluations = start, start.evaluations
+        for weight in weights:
+            found = self.problem.inside(found.V, self.bound, weight, max_steps=self.max_steps)
+            evaluations += found.evaluations
+        return replace(found, evaluations=evaluations)
+
+    def tightened(self, found: Found) -> Found:
+        """Return a basis near a solution that uses what is left of the bound."""
+        weight = found.penalty * (self.bound - found.discrepancy)
+        return self.climb_inside(found, [weight * b for b in BARRIERS])
+
+    def from_within(self, starts: Iterable[np.ndarray]) -> list[Found]:
+        """Shrink each start until it is inside the bound, and climb from there."""
+        quiet = self.problem.judged(self.quiet)
+        if quiet.discrepancy >= 0.5 * self.bound:
+            quiet = self.least_discrepancy(self.quiet)
+        if quiet.discrepancy >= 0.5 * self.bound:
+            return []
+        found = []
+        for F in starts:
+            most = float(np.vdot(F, self.problem.C @ F))
+            found.append(self.climb_inside(self._shrunken(F, quiet), [most * b for b in BARRIERS]))
+        return found
+
+    def _shrunken(self, F: np.ndarray, quiet: Found) -> Found:
+        """Turn the columns of F towards quiet directions until they are inside the bound.
+
+        All rows then lie so close that the kernel sees all of them. Where the rows are far apart,
+        those that stand alone feel no slope, and the path of penalties stalls.
+        """
+        best, low, high = quiet, 0.0, 0.5 * np.pi
+        for _ in range(20):
+            angle = 0.5 * (low + high)
+            V = np.linalg.qr(np.cos(angle) * quiet.V + np.sin(angle) * F)[0]
+            tried = self.problem.judged(V)
+            if tried.discrepancy < 0.5 * self.bound:
+                low, best = angle, tried
+            else:
+                high = angle
+        return replace(best, evaluations=quiet.evaluations + 20)
+
+    def least_discrepancy(self, V: np.ndarray) -> Found:
+        """Return a basis of small discrepancy near V, whatever variance it keeps."""
+        rho = LAST_RESORT * self.unit
+        return self.problem.penalized(V, rho, tol=PRECISION, max_steps=self.max_steps)
+
+
+def _most_variance(
+    search: _Search,
+    start: np.ndarray,
+    others: Callable[[], Iterable[np.ndarray]],
+    *,
+    tighten: bool,
+) -> Found:
+    """Return the best basis found within the bound; where there is none, the nearest to it.
+
+    The path of penalties begins at `start`; `others` are tried if it leads nowhere.
+    """
+    path = search.follow_penalties(start)
+    if path.discrepancy <= search.bound and path.in_sight <= UNFINISHED:
+        return search.tightened(path) if tighten else path
+    candidates = search.from_within(others())
+    if path.discrepancy <= search.bound:
+        candidates.append(search.tightened(path))
+    if candidates:
+        best = max(candidates, key=lambda found: found.share)
+    else:
+        nearest = [search.least_discrepancy(V) for V in (path.V, search.quiet)]
+        best = min(nearest, key=lambda found: found.discrepancy)
+    total = path.evaluations + sum(found.evaluations for found in candidates)
+    return replace(best, evaluations=total)
+
+
+def live_and_quiet_directions(X: np.ndarray, k: int) -> tuple[np.ndarray, int]:
+    """Return an orthonormal basis, most variance first, and in how many columns the rows vary.
+
+    After those it has k directions without variance, or as many as there are. More of them would
+    be of no use, and the search is faster without.
+    """
+    n, d = X.shape
+    if d <= n:
+        squares, V = np.linalg.eigh(X.T @ X)
+        squares, V = squares[::-1], V[:, ::-1]
+    else:
+        _, values, Vt = np.linalg.svd(X, full_matrices=False)
+        squares, V = values**2, Vt.T
+    live = int(np.sum(squares > NO_VARIANCE * squares[0]))
+    return complete_basis(V[:, :live], V[:, :0], min(live + k, d)), live
+
+
+def _signs_of_groups(rows: Rows, weight: np.ndarray) -> np.ndarray:
+    """Return the share of each row in the mean of its group, negative for the second group."""
+    (attribute,) = rows.attributes
+    assert isinstance(attribute, Levels)
+    totals = np.bincount(attribute.codes, weights=weight)
+    signs: np.ndarray = np.where(attribute.codes == 0, 1.0, -1.0) * weight / totals[attribute.codes]
+    return signs
 
 
 class MbFPCA(RowPeer):
@@ -101,14 +271,6 @@ class MbFPCA(RowPeer):
     True
     """
 
-    explained_variance_: np.ndarray
-    explained_variance_ratio_: np.ndarray
-    mmd2_: float
-    bandwidth_: float
-    penalty_: float
-    in_sight_: float
-    n_iter_: int
-
     def __init__(
         self,
         n_components: int = 2,
@@ -130,28 +292,24 @@ class MbFPCA(RowPeer):
 
     def _check_parameters(self) -> None:
         for name in ("n_components", "n_init", "max_iter"):
-            check_at_least_one(name, getattr(self, name))
+            check_count(name, getattr(self, name))
         check_bool("tighten", self.tighten)
-        check_positive("tol", self.tol)
+        check_number("tol", self.tol)
         if not (isinstance(self.bandwidth, str) and self.bandwidth == "median"):
-            check_positive("bandwidth", self.bandwidth, or_else="'median'")
+            check_number("bandwidth", self.bandwidth, or_else="'median'")
 
     def _linear_map(self, rows: Rows, moments: GroupMoments) -> LinearMap:
         two_groups(moments, type(self).__name__)
         k, mean = int(self.n_components), to_numpy(moments.mean)
-        if k > len(mean):
-            raise InfeasibleError(
-                f"n_components={k} is too large: the rows have {len(mean)} feature(s). Use "
-                f"n_components <= {len(mean)}."
-            )
-        weight = np.ones(rows.n_rows) if rows.weight is None else rows.weight
+        check_at_most(k, len(mean))
+        weight = weight_of_each(rows)
         with limited_threads(1 if rows.n_rows < THREADS_FROM else None):
             centred = rows.X - mean
             basis, live = live_and_quiet_directions(centred, k)
             X = centred @ basis
             X[:, live:] = 0.0  # what rounding left of directions without variance
             scatter = (X.T * weight) @ X
-            found = self._search(X, signs_of_groups(rows, weight), scatter, live)
+            found = self._search(X, _signs_of_groups(rows, weight), scatter, live)
         squares, rotation = top_eigenpairs(found.V.T @ scatter @ found.V, k)
         squares = np.clip(squares, 0.0, None)
         self.explained_variance_ = squares / moments.degrees_of_freedom
@@ -184,14 +342,14 @@ class MbFPCA(RowPeer):
                 V[:rows] = np.linalg.qr(rng.normal(size=(rows, k)))[0]
                 yield V
 
-        search = Search(
+        search = _Search(
             problem,
             bound=float(self.tol),
             unit=1.0 / unfair.discrepancy,
             quiet=np.eye(d)[:, d - k :],
             max_steps=int(self.max_iter),
         )
-        return most_variance(search, fair, others, tighten=bool(self.tighten))
+        return _most_variance(search, fair, others, tighten=bool(self.tighten))
 
     def _warn_of_a_residual(self) -> None:
         if self.mmd2_ > self.tol:

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
-from .._numerics import complete_basis
-from ._mmd_on_rows import GroupDiscrepancy
-from ._preconditioned_descent import Metric, minimize_with_metric
+from .._numerics import Inverse, Metric, Objective, each_item, minimize_on_stiefel
+from .._rows import row_blocks
+
+TILE = 256
+"""Rows per tile of the kernel matrix: tiles stay in the cache, and no n x n matrix is needed."""
 
 FEATURES_PER_UNKNOWN = 1.5
 """Random features in the sketch of the curvature, for each entry of a basis."""
@@ -18,31 +20,94 @@ FEATURES_PER_UNKNOWN = 1.5
 MOST_UNKNOWNS, FEW_FEATURES = 1200, 500
 """Beyond so many entries, the sketch holds few features: the steepest directions only."""
 
-NO_VARIANCE = 1e-13
-"""Directions with less than this share of the largest variance have none but rounding."""
-
 UNFINISHED = 1e-3
 """More than this share of the variance in sight, and the search has not converged."""
 
 
 @dataclass(frozen=True)
-class Found:
-    """A basis, and what it is worth.
+class GroupDiscrepancy:
+    r"""Squared MMD of the rows of ``X V`` with the Gaussian kernel, and its derivatives in V.
 
-    Parameters
-    ----------
-    V : array of shape (d, k)
-        Orthonormal columns.
-    share : float
-        Share of the variance that it keeps.
-    discrepancy : float
-        Squared MMD between the groups.
-    penalty : float
-        Price of the discrepancy at which it is best.
-    in_sight : float
-        Gain, relative to `share`, that the last step still promised.
-    evaluations : int
-        How often the discrepancy was computed.
+    The rows X of shape (n, d) are centred (distances near zero keep their digits), and `signs` of
+    shape (n,) the share of each row in the mean of its group, negative for the second group.
+    `sigma` is the width of the kernel :math:`\exp(-|a - b|^2 / 2\sigma^2)`.
+
+    Notes
+    -----
+    With :math:`K` the kernel matrix of the projected rows T, the value is :math:`a^\top K a`, and
+    with :math:`B = a a^\top \circ K` the gradient is
+    :math:`-\frac{2}{\sigma^2} X^\top (\mathrm{diag}(B 1) - B) T`, in O(n^2 k + n d k). Half of the
+    kernel matrix is computed, tile by tile.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0], [0.0], [1.0]])
+    >>> discrepancy = GroupDiscrepancy(X, np.array([0.5, -0.5, 0.5, -0.5]), sigma=1.0)
+    >>> value, gradient = discrepancy(np.eye(1))
+    >>> round(value, 3), gradient.shape
+    (0.787, (1, 1))
+    """
+
+    X: np.ndarray
+    signs: np.ndarray
+    sigma: float
+
+    def __call__(self, V: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the squared MMD under V of shape (d, k), and its gradient of the same shape."""
+        T = (self.X @ V) / self.sigma
+        n, k = T.shape
+        half_squares = -0.5 * np.einsum("ij,ij->i", T, T)[:, None]
+        # Exponents -|t - t'|^2 / 2 in one product: (t, -|t|^2/2, 1) . (t', 1, -|t'|^2/2).
+        left = np.hstack([T, half_squares, np.ones((n, 1))])
+        right = np.hstack([T, np.ones((n, 1)), half_squares])
+        weighted = self.signs[:, None] * np.hstack([T, np.ones((n, 1))])
+
+        def products_with_later_rows(block: slice) -> np.ndarray:
+            total = np.zeros((n, k + 1))
+            for later in row_blocks(n - block.start, TILE):
+                other = slice(block.start + later.start, block.start + later.stop)
+                K = left[block] @ right[other].T
+                np.exp(K, out=K)
+                total[block] += K @ weighted[other]
+                if other.start > block.start:
+                    total[other] += K.T @ weighted[block]
+            return total
+
+        products = np.zeros((n, k + 1))
+        for part in each_item(products_with_later_rows, row_blocks(n, TILE)):
+            products += part
+        value = float(self.signs @ products[:, k])
+        pulls = self.signs[:, None] * (products[:, k:] * T - products[:, :k])
+        return value, (-2.0 / self.sigma) * (self.X.T @ pulls)
+
+    def curvature(self, V: np.ndarray, rng: np.random.Generator, features: int) -> np.ndarray:
+        r"""Return J such that :math:`2 J J^\top` estimates the Gauss-Newton Hessian at V.
+
+        Its shape is (d k, features). The kernel is an average of products of random Fourier
+        features [1]_, so the discrepancy is an average of squares, and J holds the gradients of
+        what is squared. With somewhat more features than unknowns the estimate is right up to a
+        factor in every direction, flat ones included.
+
+        References
+        ----------
+        .. [1] Rahimi, Recht. "Random features for large-scale kernel machines". NeurIPS 2007.
+        """
+        d, k = V.shape
+        frequencies = rng.normal(size=(k, features)) / self.sigma
+        phases = rng.uniform(0.0, 2.0 * np.pi, features)
+        slopes = np.sin((self.X @ V) @ frequencies + phases)
+        slopes *= self.signs[:, None]
+        along = self.X.T @ slopes
+        J: np.ndarray = along[:, None, :] * (frequencies * np.sqrt(2.0 / features))
+        return J.reshape(d * k, features)
+
+
+@dataclass(frozen=True)
+class Found:
+    """An orthonormal basis V (d, k), and what it is worth.
+
+    `share` of the variance that it keeps, squared MMD between the groups, the price of which it is
+    best at, and the gain in sight, relative to `share`, that the last step still promised.
     """
 
     V: np.ndarray
@@ -52,23 +117,12 @@ class Found:
     in_sight: float = np.inf
     evaluations: int = 1
 
-    @property
-    def is_finished(self) -> bool:
-        """Whether no more than a little variance was in sight at the end."""
-        return self.in_sight <= UNFINISHED
-
 
 class VarianceAtDiscrepancy:
     """The share of the variance that a basis keeps, against the squared MMD of the groups.
 
-    Parameters
-    ----------
-    discrepancy : GroupDiscrepancy
-        The squared MMD.
-    C : array of shape (d, d)
-        Covariance, divided by its trace.
-    seed : int
-        Of the sketches of the curvature. They shape the steps, not what is minimised.
+    C is the covariance divided by its trace. The seed is that of the sketches of the curvature,
+    which shape the steps, not what is minimised.
     """
 
     def __init__(self, discrepancy: GroupDiscrepancy, C: np.ndarray, seed: int) -> None:
@@ -107,7 +161,7 @@ class VarianceAtDiscrepancy:
 
     def _minimized(
         self,
-        objective: Callable[[np.ndarray], tuple[float, np.ndarray]],
+        objective: Objective,
         V: np.ndarray,
         slopes: Callable[[np.ndarray], tuple[float, float]],
         *,
@@ -115,15 +169,17 @@ class VarianceAtDiscrepancy:
         max_steps: int,
     ) -> Found:
         """Minimise; `slopes` are the first two derivatives of the objective in the discrepancy."""
-        end = minimize_with_metric(objective, V, self._metric(slopes), tol=tol, max_steps=max_steps)
-        share, value = float(np.vdot(end.V, self.C @ end.V)), self.discrepancy(end.V)[0]
+        end = minimize_on_stiefel(
+            objective, V, metric=self._metric(slopes), tol=tol, max_steps=max_steps
+        )
+        share, value = float(np.vdot(end.L, self.C @ end.L)), self.discrepancy(end.L)[0]
         in_sight = end.decrement / max(share, np.finfo(float).tiny)
-        return Found(end.V, share, value, slopes(end.V)[0], in_sight, end.evaluations)
+        return Found(end.L, share, value, slopes(end.L)[0], in_sight, end.evaluations)
 
     def _metric(self, slopes: Callable[[np.ndarray], tuple[float, float]]) -> Metric:
         """Return inverses of ``2 slope J J^T + bend g g^T + curvature of the variance``."""
 
-        def at(V: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        def at(V: np.ndarray) -> Inverse:
             slope, bend = slopes(V)
             many = V.size <= MOST_UNKNOWNS
             features = int(FEATURES_PER_UNKNOWN * V.size) + 50 if many else FEW_FEATURES
@@ -136,7 +192,7 @@ class VarianceAtDiscrepancy:
         return at
 
 
-def _inverse(L: np.ndarray, ridge: float) -> Callable[[np.ndarray], np.ndarray]:
+def _inverse(L: np.ndarray, ridge: float) -> Inverse:
     """Return a function that multiplies by the inverse of ``L L^T + ridge I``."""
     thin = L.shape[1] < L.shape[0]
     inner = L.T @ L if thin else L @ L.T
@@ -152,20 +208,3 @@ def _inverse(L: np.ndarray, ridge: float) -> Callable[[np.ndarray], np.ndarray]:
         return step
 
     return lambda G: solve(G.ravel()).reshape(G.shape)
-
-
-def live_and_quiet_directions(X: np.ndarray, k: int) -> tuple[np.ndarray, int]:
-    """Return an orthonormal basis, most variance first, and in how many columns the rows vary.
-
-    After those it has k directions without variance, or as many as there are. More of them would
-    be of no use, and the search is faster without.
-    """
-    n, d = X.shape
-    if d <= n:
-        squares, V = np.linalg.eigh(X.T @ X)
-        squares, V = squares[::-1], V[:, ::-1]
-    else:
-        _, values, Vt = np.linalg.svd(X, full_matrices=False)
-        squares, V = values**2, Vt.T
-    live = int(np.sum(squares > NO_VARIANCE * squares[0]))
-    return complete_basis(V[:, :live], V[:, :0], min(live + k, d)), live

@@ -3,23 +3,88 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils import check_random_state
+from sklearn.utils import assert_all_finite, check_random_state
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..errors import MissingExtraError, UsageError
-from ..estimators import CRITERIA, check_choice, check_same_order, unchanged_on_error
-from ._decision_inputs import joint_groups, read_labels, two_classes
+from .._attributes import Levels, read_attributes
+from ..errors import (
+    MissingExtraError,
+    MissingGroupError,
+    MissingTargetError,
+    SingleGroupError,
+    UsageError,
+)
+from ..estimators import (
+    CRITERIA,
+    check_choice,
+    check_count,
+    check_lengths,
+    check_same_order,
+    check_target,
+    unchanged_on_error,
+)
 
 CONSTRAINTS = dict(
     zip(CRITERIA, ("DemographicParity", "TruePositiveRateParity", "EqualizedOdds"), strict=True)
 )
 """What fairlearn calls the criteria."""
+
+
+def _read_labels(y: Any, n: int, criterion: str) -> np.ndarray:
+    """Return one label per row."""
+    if y is None:
+        raise MissingTargetError(
+            "Reductions trains a classifier, so fit requires y to be passed, but the target y is "
+            "None. Pass fit(X, y, sensitive_features=...)."
+        )
+    labels = check_target(y, n, criterion)
+    if labels.dtype.kind == "f":
+        assert_all_finite(labels, input_name="y")
+    return labels
+
+
+def _two_classes(labels: np.ndarray, pos_label: Any) -> np.ndarray:
+    """Return the two labels, the positive one last."""
+    found = list(dict.fromkeys(labels.tolist()))
+    if len(found) != 2 or pos_label not in found:
+        raise UsageError(
+            f"Only binary classification is supported. The type of the target is "
+            f"{type_of_target(labels)}: y has {len(found)} distinct value(s), the first are "
+            f"{found[:3]}, and one of two should be pos_label={pos_label!r}. Merge classes, or set "
+            f"pos_label."
+        )
+    return np.asarray([next(v for v in found if v != pos_label), pos_label], dtype=labels.dtype)
+
+
+def _joint_groups(sensitive_features: Any, n: int) -> np.ndarray:
+    """Return the codes of the joint groups."""
+    if sensitive_features is None:
+        raise MissingGroupError(
+            "No sensitive features were given, and without them there is nothing to be fair "
+            "between. Pass fit(X, y, sensitive_features=...)."
+        )
+    attributes = read_attributes(sensitive_features, intersectional=True)
+    check_lengths(n, attributes)
+    numeric = [a.name for a in attributes if not isinstance(a, Levels)]
+    if numeric:
+        raise UsageError(
+            f"The sensitive attribute {numeric[0]!r} is numeric, but rates are compared between "
+            f"groups. Cut it into bands, or use FairPCA, which takes numbers."
+        )
+    (joint,) = (a for a in attributes if isinstance(a, Levels))
+    if len(np.unique(joint.codes)) < 2:
+        raise SingleGroupError(
+            f"The sensitive attribute {joint.name!r} takes one value only, so there is nothing to "
+            f"compare. Pass rows of at least two groups."
+        )
+    return joint.codes
 
 
 class Reductions(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -143,9 +208,9 @@ class Reductions(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             self._check_parameters()
             check_same_order(X, sensitive_features)
             features = validate_data(self, X, dtype="numeric", ensure_min_samples=2)
-            labels = read_labels(y, len(features), self.criterion)
-            self.classes_ = two_classes(labels, self.pos_label)
-            groups = joint_groups(sensitive_features, len(features))
+            labels = _read_labels(y, len(features), self.criterion)
+            self.classes_ = _two_classes(labels, self.pos_label)
+            groups = _joint_groups(sensitive_features, len(features))
             self._learn(features, (labels == self.pos_label).astype(int), groups)
         return self
 
@@ -214,7 +279,7 @@ class Reductions(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         check_choice("criterion", self.criterion, CRITERIA)
-        bound, eps, rounds = self.difference_bound, self.eps, self.max_iter
+        bound, eps = self.difference_bound, self.eps
         if not (isinstance(bound, Real) and 0.0 <= float(bound) <= 1.0):
             raise UsageError(
                 f"difference_bound={bound!r} is outside [0, 1], and rates differ by no more than "
@@ -222,8 +287,7 @@ class Reductions(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             )
         if not (isinstance(eps, Real) and 0.0 < float(eps) < 1.0):
             raise UsageError(f"eps={eps!r} is not between 0 and 1. Use a number such as 0.01.")
-        if not (isinstance(rounds, Integral) and int(rounds) >= 1):
-            raise UsageError(f"max_iter={rounds!r} is no number of rounds. Use an integer >= 1.")
+        check_count("max_iter", self.max_iter, "a number of rounds")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

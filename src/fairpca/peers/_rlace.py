@@ -2,24 +2,183 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.special import expit, softmax
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import SGDClassifier
+from sklearn.metrics import accuracy_score, log_loss
 
 from .._attributes import Levels
 from .._rows import LinearMap, Rows
 from ..errors import warn_user
+from ..estimators import check_count, check_number
 from ..moments import GroupMoments
 from ._base import RowPeer
-from ._one_attribute import (
+from ._shared import (
     along_principal_axes,
-    check_number_of_components,
-    check_positive,
     directions_to_keep,
+    nearest_with_sum,
+    number_of_components,
     the_levels,
+    weight_of_each,
 )
-from ._rlace_game import Game, Rules, play
+
+PROBES = 3
+"""How many classifiers judge a projection; the best of them counts."""
+
+
+@dataclass
+class Game:
+    """Both players and the n rows they play on: at first in the d features, later in p coordinates.
+
+    The projection P of shape (p, p) is, with the rest, a matrix in the fantope of rank d - kept: in
+    all directions outside of the `basis` (d, p) it is a multiple of the identity, and `rest` of
+    shape (d - p,) are its eigenvalues there. The classifier's logits are ``(X - X P) W^T + b``,
+    with one row of W per group; for two groups one instead of two. `share` are the weights of the
+    centred rows X, with sum 1; `rng` is all randomness.
+    """
+
+    X: np.ndarray
+    codes: np.ndarray
+    share: np.ndarray
+    kept: int
+    rng: np.random.Generator
+    P: np.ndarray
+    W: np.ndarray
+    b: np.ndarray
+    basis: np.ndarray
+    rest: np.ndarray
+
+    @classmethod
+    def start(
+        cls,
+        X: np.ndarray,
+        codes: np.ndarray,
+        share: np.ndarray,
+        *,
+        kept: int,
+        rng: np.random.Generator,
+    ) -> Game:
+        """Return the players as the authors' code starts them."""
+        d, m = X.shape[1], int(codes.max()) + 1
+        outputs = 1 if m == 2 else m
+        W = rng.uniform(-1.0, 1.0, (outputs, d)) / np.sqrt(d)
+        b = rng.uniform(-1.0, 1.0, outputs) / np.sqrt(d)
+        A = 0.1 * rng.standard_normal((d, d))
+        P = 0.5 * (A + A.T)
+        return cls(X, codes, share, kept, rng, P, W, b, np.eye(d), np.empty(0))
+
+    @cached_property
+    def majority(self) -> float:
+        """Share of the largest group."""
+        return float(np.bincount(self.codes, weights=self.share).max())
+
+    def blind(self, rules: RLACE) -> None:
+        """Move the projection to where the classifier errs more."""
+        X, R = self._batch(rules.batch_size)
+        G, step = (X.T @ R) @ self.W, rules.learning_rate
+        shrink = 1.0 - step * rules.weight_decay
+        values, V = np.linalg.eigh(shrink * self.P - (0.5 * step) * (G + G.T))
+        values = np.concatenate([values, shrink * self.rest])
+        values = nearest_with_sum(values, len(values) - self.kept)  # nearest in the fantope
+        self.P, self.rest = (V * values[: len(V)]) @ V.T, values[len(V) :]
+
+    def classify(self, rules: RLACE) -> None:
+        """Move the classifier to where it errs less."""
+        X, R = self._batch(rules.batch_size)
+        G, step = R.T @ X, rules.learning_rate
+        self.W = self.W - step * (G - G @ self.P + rules.weight_decay * self.W)
+        self.b = self.b - step * (R.sum(axis=0) + rules.weight_decay * self.b)
+
+    def _batch(self, size: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return some rows, and the derivative of their mean log-loss by the logits."""
+        n = len(self.X)
+        rows = self.rng.choice(n, min(size, n), replace=False, p=self._uneven, shuffle=False)
+        X, codes = self.X[rows], self.codes[rows]
+        logits = X @ (self.W - self.W @ self.P).T + self.b
+        if logits.shape[1] == 1:
+            R = expit(logits) - codes[:, None]
+        else:
+            R = softmax(logits, axis=1)
+            R[np.arange(len(rows)), codes] -= 1.0
+        return X, R / len(rows)
+
+    @cached_property
+    def _uneven(self) -> np.ndarray | None:
+        return None if self.share.min() == self.share.max() else self.share
+
+    def leave_out_the_rest(self) -> None:
+        """Go on in fewer coordinates where rows are few, without a change of the game.
+
+        All gradients lie in the span of the rows, the first classifier and the eigenvectors of P
+        whose eigenvalue is not 1 after its first projection. Everywhere else P stays a multiple of
+        the identity, and an eigenvalue decomposition need not look there.
+        """
+        values, V = np.linalg.eigh(self.P)
+        fractional = V[:, values < 1.0 - 1e-12].T
+        touched = np.concatenate([self.X, self.W, fractional])
+        if len(touched) >= len(values):
+            return
+        B = np.linalg.qr(touched.T)[0]
+        self.basis, self.rest = B, np.ones(len(values) - B.shape[1])
+        self.X, self.W, self.P = self.X @ B, self.W @ B, B.T @ self.P @ B
+
+    def kept_directions(self) -> np.ndarray:
+        """Return an orthonormal basis of what is left by the projection nearest to P."""
+        basis: np.ndarray = self.basis @ np.linalg.eigh(self.P)[1][:, : self.kept]
+        return basis
+
+    def judge(self, kept: np.ndarray) -> tuple[float, float]:
+        """Return the log-loss and accuracy of the best of a few fresh classifiers."""
+        T, weight = self.X @ (self.basis.T @ kept), self.share * len(self.X)
+        judgements = []
+        for _ in range(PROBES):
+            probe = SGDClassifier(
+                loss="log_loss",
+                max_iter=25_000,
+                n_iter_no_change=15,
+                tol=1e-4,
+                random_state=int(self.rng.integers(2**31)),
+            ).fit(T, self.codes, sample_weight=weight)
+            loss = log_loss(self.codes, probe.predict_proba(T), sample_weight=weight)
+            accuracy = accuracy_score(self.codes, probe.predict(T), sample_weight=weight)
+            judgements.append((float(loss), float(accuracy)))
+        return min(judgements)
+
+
+@dataclass
+class _Best:
+    """The projection that blinded the judges most, and the accuracy nearest to the majority's."""
+
+    kept: np.ndarray
+    loss: float = -1.0
+    accuracy: float = 1.0
+    n_iter: int = 0
+
+
+def _play(game: Game, rules: RLACE) -> _Best:
+    """Let both players move by turns until the judges see nothing, or `max_iter` turns are over."""
+    best = _Best(game.kept_directions())
+    for turn in range(rules.max_iter):
+        best.n_iter = turn + 1
+        game.blind(rules)
+        game.classify(rules)
+        if turn % rules.evaluate_every == 0:
+            kept = game.kept_directions()
+            loss, accuracy = game.judge(kept)
+            if loss > best.loss:
+                best.kept, best.loss = kept, loss
+            if abs(accuracy - game.majority) < abs(best.accuracy - game.majority):
+                best.accuracy = accuracy
+        if turn > 1 and abs(best.accuracy - game.majority) < rules.tol:
+            break
+        if turn == 0:
+            game.leave_out_the_rest()
+    return best
 
 
 class RLACE(RowPeer):
@@ -119,18 +278,18 @@ class RLACE(RowPeer):
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
-        check_number_of_components(self.n_components)
+        number_of_components(self)
         for name in ("max_iter", "batch_size", "evaluate_every"):
-            check_positive(name, getattr(self, name), whole=True)
-        check_positive("learning_rate", self.learning_rate)
-        check_positive("weight_decay", self.weight_decay, zero=True)
-        check_positive("tol", self.tol, zero=True)
+            check_count(name, getattr(self, name))
+        check_number("learning_rate", self.learning_rate)
+        for name in ("weight_decay", "tol"):
+            check_number(name, getattr(self, name), zero=True)
 
     def _linear_map(self, rows: Rows, moments: GroupMoments) -> LinearMap:
         groups = the_levels(Levels, rows.attributes, "RLACE")
         m = len(groups.labels)
-        k = directions_to_keep(check_number_of_components(self.n_components), moments, m)
-        weight = np.ones(rows.n_rows) if rows.weight is None else rows.weight
+        k = directions_to_keep(number_of_components(self), moments, m)
+        weight = weight_of_each(rows)
         game = Game.start(
             (rows.X - moments.mean) * moments.varies,
             groups.codes,
@@ -138,15 +297,7 @@ class RLACE(RowPeer):
             kept=k,
             rng=np.random.default_rng(self._seed()),
         )
-        rules = Rules(
-            max_iter=self.max_iter,
-            learning_rate=self.learning_rate,
-            weight_decay=self.weight_decay,
-            batch_size=self.batch_size,
-            evaluate_every=self.evaluate_every,
-            tol=self.tol,
-        )
-        best = play(game, rules)
+        best = _play(game, self)
         self.loss_, self.accuracy_, self.n_iter_ = best.loss, best.accuracy, best.n_iter
         self.majority_ = game.majority
         if self.accuracy_ - self.majority_ >= self.tol:

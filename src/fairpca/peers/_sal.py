@@ -1,17 +1,36 @@
-"""SAL: remove the directions in which the rows covary most with the attributes."""
+"""SAL: remove the directions in which the rows covary most with the attributes.
+
+On the features themselves, and in the feature space of a kernel.
+"""
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 
 from .._numerics import Array, array_namespace, like
-from .._rows import LinearMap
-from ..errors import InfeasibleError, UsageError
-from ..moments import AttributeMoments, GroupMoments, NumericMoments
-from ..solvers import check_dimension, mean_constraint, names_of
+from .._rows import LinearMap, Rows
+from ..errors import InfeasibleError
+from ..estimators import check_count, check_n_components, groups_of
+from ..kernels import KernelColumns
+from ..moments import (
+    AttributeMoments,
+    DenseScatter,
+    GroupMoments,
+    NumericMoments,
+    attributes_over_rows,
+)
+from ..solvers import (
+    DualSubspace,
+    KernelScatter,
+    Subspace,
+    check_dimension,
+    maximize_variance,
+    mean_constraint,
+    names_of,
+)
+from ._baselines import KernelPeer, kernel_components, learned_by_a_kernel_peer
 from ._mean_projection import (
     Eraser,
     around_the_mean,
@@ -25,50 +44,22 @@ from ._mean_projection import (
 def sal(moments: GroupMoments, n_directions: int | None = None) -> LinearMap:
     r"""Project out the leading left singular vectors of the covariance of rows and attributes.
 
-    Parameters
-    ----------
-    moments : GroupMoments
-        Moments of rows in d dimensions.
-    n_directions : int, optional
-        How many singular vectors to remove; by default all with a singular value above rounding.
-
-    Returns
-    -------
-    LinearMap
-        From d to d columns.
-
-    Raises
-    ------
-    InfeasibleError
-        If there are fewer such directions, or none would be left.
-
-    Notes
-    -----
-    With :math:`\Sigma_{xz} = U S V^\top`, [1]_ keep :math:`U_{r+1:}U_{r+1:}^\top x`. All directions
-    together span what the group means span.
-
-    References
-    ----------
-    .. [1] Shao, Ziser, Cohen. "Gold doesn't always glitter: spectral removal of linear and
-       nonlinear guarded attribute information". EACL 2023.
+    With :math:`\Sigma_{xz} = U S V^\top`, Shao, Ziser and Cohen keep
+    :math:`U_{r+1:}U_{r+1:}^\top x`. All directions together, the default, span what the group means
+    span.
     """
-    U, _ = covarying_directions(moments)
+    U, _ = _covarying_directions(moments)
     if n_directions is None or n_directions == U.shape[1]:
         return mean_projection(moments)
-    U = first_directions(U, n_directions, moments)
+    U = _first_directions(U, n_directions, moments)
     return around_the_mean(identity(U) - U @ U.T, moments)
 
 
-def covarying_directions(moments: GroupMoments) -> tuple[Array, Array]:
-    """Return the directions in which the rows covary with the attributes, and how much.
+def _covarying_directions(moments: GroupMoments) -> tuple[Array, Array]:
+    """Return the left singular vectors (d, r), and the singular values, of the covariance.
 
-    Returns
-    -------
-    U : array of shape (d, r)
-        Orthonormal columns: left singular vectors, largest singular value first.
-    values : array of shape (r,)
-        Singular values of the covariance with indicators of all levels, and with numeric
-        attributes in units of their standard deviation (in which they compare with indicators).
+    That is the covariance with indicators of all levels, and with numeric attributes in units of
+    their standard deviation (in which they compare with indicators).
     """
     Q = mean_directions(moments, mean_constraint(in_units_of_spread(moments)).Q)
     xp = array_namespace(Q)
@@ -84,7 +75,7 @@ def _cross_moments(attribute: AttributeMoments) -> Array:
     return rows
 
 
-def first_directions(U: Array, n_directions: int, moments: GroupMoments) -> Array:
+def _first_directions(U: Array, n_directions: int, moments: GroupMoments) -> Array:
     """Return the first of the directions; raise if there are not as many, or nothing is left."""
     r = U.shape[1]
     if n_directions > r:
@@ -97,17 +88,48 @@ def first_directions(U: Array, n_directions: int, moments: GroupMoments) -> Arra
     return U[:, :n_directions]
 
 
-def check_n_directions(n_directions: Any) -> int | None:
-    """Return the number of directions as a plain int, None for all."""
-    if n_directions is None:
-        return None
-    whole = isinstance(n_directions, Integral) and not isinstance(n_directions, bool)
-    if whole and int(n_directions) >= 1:
-        return int(n_directions)
-    raise UsageError(
-        f"n_directions={n_directions!r} is not a number of directions to remove. Use an integer "
-        f">= 1, or None for all in which the rows covary with the attributes."
+def _checked_directions(n_directions: Any) -> int | None:
+    return check_count(
+        "n_directions",
+        n_directions,
+        "a number of directions to remove",
+        none_for="all in which the rows covary with the attributes",
     )
+
+
+def _moments_of_components(
+    rows: Rows, scatter: KernelScatter, subspace: DualSubspace
+) -> GroupMoments:
+    """Return the moments of the rows' coordinates along the components of kernel PCA."""
+    T = subspace.representation
+    return GroupMoments(
+        n_rows=rows.n_rows,
+        weight=scatter.total_weight,
+        mean=np.zeros(T.shape[1]),
+        scatter=DenseScatter(np.diag(subspace.values)),
+        attributes=tuple(a.compressed(T) for a in attributes_over_rows(rows)),
+        precision=scatter.precision,
+    )
+
+
+def _kernel_sal(
+    moments: GroupMoments, n_directions: int | None, k: int | float | None
+) -> tuple[Subspace, Array]:
+    r"""Return what is left of the rows' coordinates in feature space, and all singular values.
+
+    The singular vectors are :math:`\Phi^\top Z E` with E the eigenvectors of :math:`Z^\top K Z`.
+    Removing all of them leaves the kernel :math:`K - K Z (Z^\top K Z)^+ Z^\top K`, that of
+    `fairpca.FairKernelPCA` with all its components.
+    """
+    U, values = _covarying_directions(moments)
+    r = U.shape[1]
+    U = _first_directions(U, r if n_directions is None else n_directions, moments)
+    check_dimension(moments, U.shape[1], k)
+    kept = maximize_variance(moments, k, avoid=U, random_state=0)
+    if U.shape[1] == r:
+        basis = mean_constraint(moments).polished(kept.basis)
+        return Subspace(basis, kept.scatter, r), values
+    return kept, values
 
 
 class SAL(Eraser):
@@ -163,10 +185,99 @@ class SAL(Eraser):
         self.n_directions = n_directions
 
     def _check_parameters(self) -> None:
-        check_n_directions(self.n_directions)
+        _checked_directions(self.n_directions)
 
     def _linear_map(self, moments: GroupMoments) -> LinearMap:
-        return sal(moments, check_n_directions(self.n_directions))
+        return sal(moments, _checked_directions(self.n_directions))
 
     def _solve(self, moments: GroupMoments) -> dict[str, Any]:
-        return {**super()._solve(moments), "singular_values_": covarying_directions(moments)[1]}
+        return {**super()._solve(moments), "singular_values_": _covarying_directions(moments)[1]}
+
+
+class KernelSAL(KernelPeer):
+    """Remove the non-linear features that covary most with the attributes.
+
+    Spectral attribute removal in the feature space of a kernel (kSAL). The representation has the
+    coordinates of what is left, most variance first: its inner products are the kernel from which
+    the directions were removed. With all directions removed (the default), groups have equal
+    means in it, and it is `fairpca.FairKernelPCA` with the same number of components. **With
+    fewer there is no such guarantee.** On new rows the guarantee holds up to sampling error, and
+    the more components are kept, the larger that is.
+
+    Parameters
+    ----------
+    n_directions : int or None, default=None
+        Number of directions to remove, those of largest covariance first; None removes all.
+    n_components : int, float or None, default=None
+        Number of coordinates to keep; or the share of the variance to reach; or all that rounding
+        leaves reliable, as published.
+    kernel, gamma, degree, coef0, center
+        As in `fairpca.FairKernelPCA`.
+
+    Attributes
+    ----------
+    n_directions_ : int
+        How many directions were removed.
+    singular_values_ : array of shape (r,)
+        Singular values of the covariance of features and attributes, removed or not, descending.
+    eigenvalues_, explained_variance_, explained_variance_ratio_, dual_components_
+        As in `KernelPCA`.
+    groups_, gamma_, n_components_, n_features_in_, feature_names_in_, n_samples_seen_
+        As in `fairpca.FairKernelPCA`.
+
+    See Also
+    --------
+    SAL : The same on the features themselves.
+
+    References
+    ----------
+    .. [1] Shao, Ziser, Cohen. "Gold doesn't always glitter: spectral removal of linear and
+       nonlinear guarded attribute information". EACL 2023.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca.peers import KernelSAL
+    >>> rng = np.random.default_rng(0)
+    >>> sex = rng.choice(["f", "m"], size=100)
+    >>> X = rng.normal(size=(100, 3)) * np.where(sex == "m", 2, 1)[:, None]
+    >>> eraser = KernelSAL(n_components=5).fit(X, sensitive_features=sex)
+    >>> T = eraser.transform(X)
+    >>> bool(np.allclose(T[sex == "f"].mean(axis=0), T[sex == "m"].mean(axis=0)))
+    True
+    """
+
+    def __init__(
+        self,
+        n_directions: int | None = None,
+        *,
+        n_components: int | float | None = None,
+        kernel: Any = "rbf",
+        gamma: float | str = "scale",
+        degree: float = 3,
+        coef0: float = 1.0,
+        center: bool = True,
+    ) -> None:
+        super().__init__(
+            n_components, kernel=kernel, gamma=gamma, degree=degree, coef0=coef0, center=center
+        )
+        self.n_directions = n_directions
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        _checked_directions(self.n_directions)
+
+    def _learn(self, rows: Rows, columns: KernelColumns) -> dict[str, Any]:
+        scatter, components = kernel_components(
+            columns, rows.weight, None, centred=bool(self.center)
+        )
+        moments = _moments_of_components(rows, scatter, components)
+        k = check_n_components(self.n_components)
+        kept, values = _kernel_sal(moments, _checked_directions(self.n_directions), k)
+        coefficients = components.coefficients @ kept.basis
+        return {
+            **learned_by_a_kernel_peer(columns, scatter, kept.scatter, coefficients),
+            "n_directions_": kept.constraint_rank,
+            "singular_values_": values,
+            "groups_": groups_of(moments.attributes),
+        }

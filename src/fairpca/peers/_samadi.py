@@ -9,14 +9,36 @@ from scipy.special import softmax
 
 from .._numerics import deterministic_signs
 from .._rows import LinearMap
+from ..estimators import check_count, check_number
 from ..moments import GroupMoments
 from ..solvers import maximize_variance
 from ._base import MomentPeer, learned_by_a_peer
-from ._excess_loss import ExcessLosses, excess_losses
-from ._one_attribute import check_number_of_components, check_positive
+from ._shared import ExcessLosses, excess_losses, number_of_components
 
 ROUNDING = 1e-12
 """Eigenvalues of an average of projections this close to zero or one are zero or one."""
+
+
+def _average_projection(
+    losses: ExcessLosses, eta: float, n_iter: int
+) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Return a matrix in the fantope, the final weights, and whether it is the average.
+
+    Each step takes the leading directions of the weighted covariance, and then raises the weights
+    of groups by the exponential of their excess losses.
+    """
+    best, m = losses.best, len(losses.labels)
+    log_weights = np.zeros(m)
+    average = np.zeros(losses.covariances.shape[1:])
+    kept_on_average = np.zeros(m)
+    for _ in range(n_iter):
+        U = losses.leading(softmax(log_weights))
+        kept = losses.kept(U)
+        log_weights = log_weights + eta * (best - kept)
+        average += U @ U.T / n_iter
+        kept_on_average += kept / n_iter
+    averaged = bool(np.max(best - kept_on_average) < np.max(best - kept))
+    return average if averaged else U @ U.T, softmax(log_weights), averaged
 
 
 class SamadiPCA(MomentPeer):
@@ -105,9 +127,9 @@ class SamadiPCA(MomentPeer):
         self.original_features = original_features
 
     def _check_parameters(self) -> None:
-        check_number_of_components(self.n_components)
-        check_positive("eta", self.eta)
-        check_positive("n_iter", self.n_iter, whole=True)
+        number_of_components(self)
+        check_number("eta", self.eta)
+        check_count("n_iter", self.n_iter)
 
     def _collects_scatters(self) -> bool:
         return True
@@ -117,10 +139,8 @@ class SamadiPCA(MomentPeer):
         return found
 
     def _solve(self, moments: GroupMoments) -> dict[str, Any]:
-        losses = excess_losses(
-            moments, check_number_of_components(self.n_components), type(self).__name__
-        )
-        P, weights, averaged = average_projection(losses, self.eta / losses.k, self.n_iter)
+        losses = excess_losses(moments, number_of_components(self), type(self).__name__)
+        P, weights, averaged = _average_projection(losses, self.eta / losses.k, self.n_iter)
         kept = np.tensordot(losses.covariances, P, axes=2)
         values, V = np.linalg.eigh(P)
         values, V = values[values > ROUNDING], losses.in_features(V[:, values > ROUNDING])
@@ -137,25 +157,3 @@ class SamadiPCA(MomentPeer):
             "weights_": weights,
             "averaged_": averaged,
         }
-
-
-def average_projection(
-    losses: ExcessLosses, eta: float, n_iter: int
-) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Return a matrix in the fantope, the final weights, and whether it is the average.
-
-    Each step takes the leading directions of the weighted covariance, and then raises the weights
-    of groups by the exponential of their excess losses.
-    """
-    best, m = losses.best, len(losses.labels)
-    log_weights = np.zeros(m)
-    average = np.zeros(losses.covariances.shape[1:])
-    kept_on_average = np.zeros(m)
-    for _ in range(n_iter):
-        U = losses.leading(softmax(log_weights))
-        kept = losses.kept(U)
-        log_weights = log_weights + eta * (best - kept)
-        average += U @ U.T / n_iter
-        kept_on_average += kept / n_iter
-    averaged = bool(np.max(best - kept_on_average) < np.max(best - kept))
-    return average if averaged else U @ U.T, softmax(log_weights), averaged

@@ -6,17 +6,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._numerics import limited_threads, to_numpy
+from .._numerics import deterministic_signs, limited_threads, to_numpy
 from .._rows import LinearMap
-from ..errors import ResidualWarning, warn_user
-from ..estimators import check_choice
-from ..moments import GroupMoments, standard_deviations
+from ..errors import InfeasibleError, ResidualWarning, SingleGroupError, UsageError, warn_user
+from ..estimators import check_choice, check_count, check_number
+from ..moments import GroupMoments, LevelMoments, standard_deviations
 from ._base import MomentPeer, learned_by_a_peer
-from ._checked_numbers import check_at_least_one, check_not_negative
-from ._fpca_cvxpy import solve_by_cvxpy
-from ._fpca_problem import FairSDP, fpca_problem, leading_subspace
-from ._fpca_splitting import Relaxation, solve_by_splitting
-from ._two_groups import covariances_of_two_groups, two_groups
+from ._fpca_program import (
+    NO_DIFFERENCE,
+    FairSDP,
+    Relaxation,
+    solve_by_cvxpy,
+    solve_by_splitting,
+)
+from ._shared import two_groups
 
 SOLVERS = ("splitting", "cvxpy")
 
@@ -24,6 +27,76 @@ ACCURACY_OF_CONIC_SOLVERS = 1e-5
 
 THREADS_FROM = 256
 """Features from which a decomposition keeps several BLAS threads busy."""
+
+TIED = 1e-4
+"""Eigenvalues of the relaxation that differ by less, relatively, differ by the solver's error."""
+
+
+def fpca_problem(moments: GroupMoments, k: int, *, delta: float, mu: float) -> FairSDP:
+    """Set up the program from the moments of two groups of standardised rows.
+
+    As in the published code: covariances with divisor n, ``mu`` relative to the objective divided
+    by the Frobenius norm of the centred rows, one ``t`` for each sign of the difference, and the
+    smallest shifts that make both matrices semidefinite. Raises if no matrix of the fantope has a
+    difference of means as small as `delta`.
+    """
+    attribute = two_groups(moments, "FPCA")
+    scatter = to_numpy(moments.scatter.dense().matrix)
+    first, second = to_numpy(attribute.total) / attribute.weight[:, None]
+    f = second - first
+    if np.linalg.norm(f) <= moments.rounding * np.sqrt(len(f)):
+        f = NO_DIFFERENCE
+    most = len(scatter) - (1 if len(f) and delta < np.linalg.norm(f) else 0)
+    if k > most:
+        raise InfeasibleError(
+            f"n_components={k} is too large: group means lie within delta={delta:g} of each other "
+            f"in {most} feature direction(s) only (n_features = {len(scatter)}). Use fewer "
+            f"components, or a larger delta."
+        )
+    values, V = np.linalg.eigh(_difference_of_covariances(attribute))
+    below, above = max(0.0, -values[0]), max(0.0, values[-1])
+    roots = [
+        np.sqrt(np.clip(a, 0.0, None))[:, None] * V.T for a in (values + below, above - values)
+    ]
+    price = mu * float(np.sqrt(scatter.trace()))
+    C = scatter / moments.weight
+    return FairSDP(C, (roots[0], roots[1]), float(below + above), f, k, delta, price)
+
+
+def _difference_of_covariances(attribute: LevelMoments) -> np.ndarray:
+    """Return what the second group's covariance, divisor n, is more than the first one's."""
+    if attribute.scatters is None:
+        raise UsageError(
+            f"The moments of {attribute.name!r} hold no scatter per group. Collect them with "
+            f"with_scatters=True."
+        )
+    covariances = []
+    for label, scatter, weight in zip(
+        attribute.labels, attribute.scatters, attribute.weight, strict=True
+    ):
+        if scatter is None:
+            raise SingleGroupError(f"The group {label!r} has no row. Pass rows of both groups.")
+        covariances.append(to_numpy(scatter.dense().matrix) / weight)
+    difference: np.ndarray = covariances[1] - covariances[0]
+    return difference
+
+
+def leading_subspace(P: np.ndarray, problem: FairSDP) -> tuple[np.ndarray, np.ndarray]:
+    """Return all eigenvalues of P, and an orthonormal basis of its leading k eigenvectors.
+
+    Among eigenvectors whose eigenvalues tie with the kth, those of most variance are taken; the
+    basis is the one of uncorrelated components, most variance first.
+    """
+    values, V = np.linalg.eigh(P)
+    values, V = values[::-1], V[:, ::-1]
+    k, C = problem.k, problem.C
+    margin = TIED * values[0]
+    above = int(np.sum(values > values[k - 1] + margin))
+    tied = V[:, above : int(np.sum(values >= values[k - 1] - margin))]
+    inside = np.linalg.eigh(tied.T @ C @ tied)[1][:, ::-1]
+    V = np.hstack([V[:, :above], tied @ inside[:, : k - above]])
+    rotation = np.linalg.eigh(V.T @ C @ V)[1][:, ::-1]
+    return values, deterministic_signs(V @ rotation)
 
 
 class FPCA(MomentPeer):
@@ -142,9 +215,9 @@ class FPCA(MomentPeer):
 
     def _check_parameters(self) -> None:
         for name in ("n_components", "max_iter"):
-            check_at_least_one(name, getattr(self, name))
+            check_count(name, getattr(self, name))
         for name in ("delta", "mu", "tol"):
-            check_not_negative(name, getattr(self, name))
+            check_number(name, getattr(self, name), zero=True)
         check_choice("solver", self.solver, SOLVERS)
 
     def _collects_scatters(self) -> bool:
@@ -155,7 +228,6 @@ class FPCA(MomentPeer):
         return linear
 
     def _solve(self, moments: GroupMoments) -> dict[str, Any]:
-        two_groups(moments, type(self).__name__)
         scale = standard_deviations(moments)
         work = moments.rescaled(scale)
         problem = fpca_problem(
@@ -163,7 +235,7 @@ class FPCA(MomentPeer):
         )
         found = self._relaxation(problem)
         eigenvalues, V = leading_subspace(found.P, problem)
-        first, second = covariances_of_two_groups(work)
+        unequal = _difference_of_covariances(two_groups(work, "FPCA"))
         return learned_by_a_peer(LinearMap(V, moments.mean, scale), moments) | {
             "scale_": to_numpy(scale),
             "relaxation_": found.P,
@@ -172,7 +244,7 @@ class FPCA(MomentPeer):
             "duality_gap_": found.gap,
             "mean_gap_": problem.mean_gap(V @ V.T),
             "relaxed_mean_gap_": problem.mean_gap(found.P),
-            "covariance_gap_": float(np.linalg.norm(V.T @ (second - first) @ V, 2)),
+            "covariance_gap_": float(np.linalg.norm(V.T @ unequal @ V, 2)),
             "n_iter_": found.steps,
         }
 
