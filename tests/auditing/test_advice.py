@@ -12,13 +12,16 @@ from fairpca.auditing._summary import summarise
 
 def evidence(found, **settings):
     return Evidence(
-        dataclasses.replace(found.settings, **settings),
-        found.data,
-        found.representations,
-        found.leakage,
-        found.downstream,
-        found.curves,
+        dataclasses.replace(found, settings=dataclasses.replace(found.settings, **settings))
     )
+
+
+def with_parts(some, **parts):
+    return Evidence(dataclasses.replace(some.audit, **parts))
+
+
+def summary_of(some, advice):
+    return summarise(with_parts(some, advice=advice))
 
 
 def gap_of(found, advice):
@@ -70,10 +73,10 @@ def test_every_advice_says_what_is_not_protected(found):
 def test_a_tradeoff_comes_with_a_warning(found):
     some = evidence(found, aim="decide", max_gap=1.0)
     two = [r for r in found.representations if r.key in ("raw", "fair_pca")]
-    advice = advise(dataclasses.replace(some, representations=two))
+    advice = advise(with_parts(some, representations=two))
     assert advice.tradeoff > 0
     assert any("guarantee" in caveat for caveat in advice.caveats)
-    summary = summarise(some, advice)
+    summary = summary_of(some, advice)
     assert "does not hide it" in summary.headline
     assert "as from plain PCA" in " ".join(summary.sentences)
     assert "indistinguishable" not in " ".join(summary.sentences)
@@ -107,7 +110,7 @@ def test_the_command_of_the_advice_runs(people, tmp_path, monkeypatch):
 def test_the_summary_has_the_numbers_of_the_tables(found):
     some = evidence(found, aim="decide")
     advice = advise(some)
-    summary = summarise(some, advice)
+    summary = summary_of(some, advice)
     text = " ".join(summary.sentences)
     for name in ("sex", "race"):
         best = max(
@@ -177,10 +180,10 @@ def changed(leaks, **by_representation):
 
 def test_nothing_is_called_a_guess_that_chance_explains(found):
     some = evidence(found, aim="hide")
-    quiet = dataclasses.replace(
-        some, leakage=[dataclasses.replace(k, above_chance=False) for k in some.leakage]
+    quiet = with_parts(
+        some, leakage=[dataclasses.replace(k, above_chance=False) for k in found.leakage]
     )
-    summary = summarise(quiet, advise(quiet))
+    summary = summary_of(quiet, advise(quiet))
     assert "none of three models guesses sex or race better than chance" in summary.headline
     assert "does not recognise" in advise(quiet).reasons[0]
 
@@ -192,9 +195,9 @@ def test_a_noisy_attribute_does_not_hide_one_that_is_recognised(found):
         dataclasses.replace(k, above_chance=False, auc=dataclasses.replace(k.auc, value=0.99))
         if k.attribute == "sex"
         else k
-        for k in some.leakage
+        for k in found.leakage
     ]
-    assert dataclasses.replace(some, leakage=noisy).worst("raw").attribute == "race"
+    assert with_parts(some, leakage=noisy).worst("raw").attribute == "race"
 
 
 def test_what_is_said_of_a_tradeoff_is_not_measured_at_lambda_zero(found):
@@ -202,14 +205,14 @@ def test_what_is_said_of_a_tradeoff_is_not_measured_at_lambda_zero(found):
     some = evidence(found, aim="decide", max_gap=1.0)
     two = [r for r in found.representations if r.key in ("raw", "fair_pca")]
     leaks = changed(found.leakage, pca=(0.87, True), fair_pca=(0.5, False))
-    advice = advise(dataclasses.replace(some, representations=two, leakage=leaks))
+    advice = advise(with_parts(some, representations=two, leakage=leaks))
     assert advice.tradeoff > 0
     assert "AUC 0.87" in advice.caveats[0]
 
 
 def test_a_linear_leak_on_new_rows_is_a_caveat(found):
     leaks = changed(found.leakage, leace=(0.9, True))
-    advice = advise(dataclasses.replace(evidence(found, aim="keep"), leakage=leaks))
+    advice = advise(with_parts(evidence(found, aim="keep"), leakage=leaks))
     assert any("a linear model still recognises" in caveat for caveat in advice.caveats)
 
 
@@ -232,7 +235,7 @@ def with_aucs(found, **by_setting):
         dataclasses.replace(c, points=[as_said(p, "point") for p in c.points]) for c in found.curves
     ]
     downstream = [as_said(d, d.representation) for d in found.downstream]
-    return dataclasses.replace(some, curves=curves, downstream=downstream)
+    return with_parts(some, curves=curves, downstream=downstream)
 
 
 def test_of_equally_good_settings_the_fairest_with_a_guarantee_is_taken(found):
@@ -250,9 +253,9 @@ def test_of_equally_good_settings_the_fairest_with_a_guarantee_is_taken(found):
 def test_a_clearly_better_setting_without_a_guarantee_is_taken(found):
     assert advise(with_aucs(found, leace=0.8)).representation == "leace"
     better = with_aucs(found, point=0.8)
-    points = [p for p in better.curves[0].points if p.tradeoff > 0]
-    curves = [dataclasses.replace(better.curves[0], points=points)]
-    assert advise(dataclasses.replace(better, curves=curves)).tradeoff > 0
+    points = [p for p in better.audit.curves[0].points if p.tradeoff > 0]
+    curves = [dataclasses.replace(better.audit.curves[0], points=points)]
+    assert advise(with_parts(better, curves=curves)).tradeoff > 0
 
 
 def test_odd_names_keep_sentences_in_one_line(people):
@@ -284,7 +287,7 @@ def test_a_handful_of_people_does_not_choose_the_advice(found):
         dataclasses.replace(c, points=[with_a_tiny_group(p) for p in c.points])
         for c in found.curves
     ]
-    some = dataclasses.replace(
+    some = with_parts(
         evidence(found, aim="decide", max_gap=0.3),
         downstream=[with_a_tiny_group(d) for d in linear],
         curves=curves,
@@ -293,5 +296,5 @@ def test_a_handful_of_people_does_not_choose_the_advice(found):
     assert (advice.representation, advice.tradeoff) == (plain.representation, plain.tradeoff)
     assert any("did not take part" in reason and "tiny" in reason for reason in advice.reasons)
     assert any("as large as 100.0 points" in reason for reason in advice.reasons)
-    sentences = " ".join(summarise(some, advice).sentences)
+    sentences = " ".join(summary_of(some, advice).sentences)
     assert "Between groups of at least 100 rows it is" in sentences

@@ -5,8 +5,8 @@ import jsonschema
 import pytest
 
 from fairpca.auditing import audit, audit_schema
+from fairpca.auditing._audit_result import schema_page
 from fairpca.auditing._results import SCHEMA_VERSION
-from fairpca.auditing._schema import schema_page
 
 DOCS = Path(__file__).parents[2] / "docs"
 

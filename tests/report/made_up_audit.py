@@ -4,7 +4,8 @@ import copy
 
 import numpy as np
 
-from fairpca.auditing._audit_result import Audit
+from fairpca.auditing._audit_result import Audit, audit_from_plain
+from fairpca.auditing._evidence import Evidence
 from fairpca.auditing._results import (
     SCHEMA_VERSION,
     Advice,
@@ -185,6 +186,11 @@ def bare_audit():
     audit["notices"], audit["certificates"] = [], []
     audit["advice"].update(representation=None, tradeoff=None, reasons=[], code="", command="")
     return audit
+
+
+def read(audit):
+    """Return an audit, as plain dictionaries, as the page reads it."""
+    return Evidence(audit_from_plain(audit))
 
 
 def with_changes(audit, **parts):

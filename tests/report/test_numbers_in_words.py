@@ -2,10 +2,9 @@
 
 import shlex
 
-from fairpca.auditing._page.audit_lookup import AuditLookup
 from fairpca.auditing._page.findings import leakage_finding
+from fairpca.auditing._page.sections import summary_tiles
 from fairpca.auditing._page.tables import (
-    audit_again,
     certificate_tables,
     curve_tables,
     gap_tables,
@@ -13,8 +12,14 @@ from fairpca.auditing._page.tables import (
     leakage_tables,
     parity_tables,
 )
-from fairpca.auditing._page.tiles import summary_tiles
-from report.made_up_audit import bare_audit, hostile_audit, made_up_audit, many_groups_audit
+from fairpca.auditing._recipes import audit_again
+from report.made_up_audit import (
+    bare_audit,
+    hostile_audit,
+    made_up_audit,
+    many_groups_audit,
+    read,
+)
 
 TABLES = [certificate_tables, curve_tables, gap_tables, group_tables, leakage_tables, parity_tables]
 
@@ -22,7 +27,7 @@ TABLES = [certificate_tables, curve_tables, gap_tables, group_tables, leakage_ta
 def test_rows_are_as_long_as_their_heads():
     for make in (made_up_audit, many_groups_audit, bare_audit, hostile_audit):
         for tables in TABLES:
-            for table in tables(AuditLookup(make())):
+            for table in tables(read(make())):
                 assert table.rows
                 assert {len(row) for row in table.rows} == {len(table.heads)}
 
@@ -30,10 +35,7 @@ def test_rows_are_as_long_as_their_heads():
 def test_leakage_above_chance_is_marked_and_only_that():
     audit = made_up_audit()
     cells = [
-        cell
-        for table in leakage_tables(AuditLookup(audit))
-        for row in table.rows
-        for cell in row[1:]
+        cell for table in leakage_tables(read(audit)) for row in table.rows for cell in row[1:]
     ]
     marked = [cell.tone == "seen" for cell in cells]
     by_key = {
@@ -52,7 +54,7 @@ def test_leakage_above_chance_is_marked_and_only_that():
 
 def test_every_group_is_in_the_table_of_groups():
     audit = many_groups_audit()
-    table = group_tables(AuditLookup(audit))[0]
+    table = group_tables(read(audit))[0]
     labels = [one["label"] for one in audit["data"]["attributes"][0]["groups"]]
     assert list(dict.fromkeys(row[0].text for row in table.rows)) == labels
     assert len(table.rows) == len(labels) * len(audit["representations"])
@@ -62,7 +64,7 @@ def test_an_attribute_without_parity_is_not_made_up():
     audit = made_up_audit()
     for one in audit["downstream"]:
         one["parities"] = one["parities"][1:]
-    table = parity_tables(AuditLookup(audit))[0]
+    table = parity_tables(read(audit))[0]
     assert {cell.text for row in table.rows for cell in row[3:]} == {"n/a"}
 
 
@@ -72,7 +74,7 @@ def test_tiles_tell_the_worst_attribute_and_the_best_probe():
     for one in audit["leakage"]:
         if one["attribute"] == "sex" and one["representation"] == "raw":
             one["auc"]["value"] = 0.91
-    leakage, gap, accuracy = summary_tiles(AuditLookup(audit))
+    leakage, gap, accuracy = summary_tiles(read(audit))
     assert "sex" in leakage.label
     assert leakage.before == "0.91"
     after = [
@@ -89,7 +91,7 @@ def test_tiles_above_lambda_0_tell_what_plain_pca_gives_away_and_what_that_lambd
     audit = made_up_audit()
     points = audit["curves"][0]["points"]
     audit["advice"] |= {"representation": "fair_pca", "tradeoff": points[3]["tradeoff"]}
-    leakage, _, accuracy = summary_tiles(AuditLookup(audit))
+    leakage, _, accuracy = summary_tiles(read(audit))
     plain = [
         one["auc"]["value"]
         for one in audit["leakage"]
@@ -101,7 +103,7 @@ def test_tiles_above_lambda_0_tell_what_plain_pca_gives_away_and_what_that_lambd
 
 
 def test_without_a_target_only_leakage_has_a_tile():
-    tiles = summary_tiles(AuditLookup(bare_audit()))
+    tiles = summary_tiles(read(bare_audit()))
     assert [tile.label.split(",")[0] for tile in tiles] == ["AUC of guessing age"]
 
 
@@ -109,20 +111,20 @@ def test_without_anything_fair_there_are_no_tiles():
     audit = made_up_audit()
     for one in audit["representations"][1:]:
         one["failure"] = "Too few rows."
-    assert summary_tiles(AuditLookup(audit)) == []
+    assert summary_tiles(read(audit)) == []
 
 
 def test_the_finding_says_whether_chance_explains_what_is_left():
     audit = made_up_audit()
-    assert leakage_finding(AuditLookup(audit), "race").endswith("still above chance.")
+    assert leakage_finding(read(audit), "race").endswith("still above chance.")
     for one in audit["leakage"]:
         one["above_chance"] = False
-    assert leakage_finding(AuditLookup(audit), "race").endswith("cannot be told from chance.")
+    assert leakage_finding(read(audit), "race").endswith("cannot be told from chance.")
 
 
 def test_the_command_names_every_setting_and_quotes_hostile_names():
     audit = hostile_audit()
-    words = shlex.split(audit_again(AuditLookup(audit)))
+    words = shlex.split(audit_again(read(audit).audit))
     assert words[:3] == ["fairpca", "audit", audit["data"]["source"]]
     named = [words[place + 1] for place, word in enumerate(words) if word == "--sensitive"]
     assert named == audit["settings"]["sensitive"]
@@ -135,7 +137,7 @@ def test_a_frame_in_memory_is_audited_again_by_a_call():
     audit = made_up_audit()
     audit["data"]["source"] = ""
     audit["settings"]["quick"] = True
-    call = audit_again(AuditLookup(audit))
+    call = audit_again(read(audit).audit)
     compile(call, "call", "exec")
     assert "sensitive=['race', 'sex']," in call
     assert "quick=True" in call
@@ -145,10 +147,10 @@ def test_the_command_says_how_the_file_was_read():
     audit = made_up_audit()
     audit["data"]["source"] = "people.data"
     audit["data"]["reading"] = {"columns": ["a", "b c"], "header": None, "skip_lines": 1}
-    words = shlex.split(audit_again(AuditLookup(audit)))
+    words = shlex.split(audit_again(read(audit).audit))
     assert words[words.index("--columns") + 1] == "a,b c"
     assert words[words.index("--skip-lines") + 1] == "1"
     audit["data"]["reading"] = {"columns": None, "header": False, "skip_lines": 0}
-    words = shlex.split(audit_again(AuditLookup(audit)))
+    words = shlex.split(audit_again(read(audit).audit))
     assert "--no-header" in words
     assert "--skip-lines" not in words

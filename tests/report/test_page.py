@@ -11,8 +11,8 @@ from itertools import pairwise
 
 import pytest
 
-from fairpca.auditing._page import UnreadableAuditError, render_page
-from fairpca.errors import MissingExtraError
+from fairpca.auditing._page import render_page
+from fairpca.errors import MissingExtraError, UnreadableAuditError
 from report.made_up_audit import (
     ENTITY,
     IMAGE,

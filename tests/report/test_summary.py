@@ -2,7 +2,8 @@
 
 import pytest
 
-from fairpca.auditing._page import UnreadableAuditError, render_summary
+from fairpca.auditing._page import render_summary
+from fairpca.errors import UnreadableAuditError
 from report.made_up_audit import SCRIPT, bare_audit, hostile_audit, made_up_audit
 
 

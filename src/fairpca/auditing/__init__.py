@@ -1,11 +1,9 @@
 """What data give away about people, and what it costs to stop that."""
 
 from ..errors import AuditError, TargetError, UnknownColumnError, UnreadableAuditError
-from ._audit_result import Audit
-from ._page.page import render_page
-from ._page.summary import render_summary
+from ._audit_result import Audit, audit_schema, schema_page
+from ._page import render_page, render_summary
 from ._results import Leak
-from ._schema import audit_schema
 from ._whole_audit import audit
 
 __all__ = [

@@ -1,17 +1,19 @@
-"""The audit as an object: plain, JSON-able, with a page and a view in notebooks."""
+"""The audit as an object: its JSON, the schema of that, its page and its view in notebooks."""
 
 from __future__ import annotations
 
 import json
 import math
 import os
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, get_args, get_origin, get_type_hints
 
 from .._numerics import whole_file
-from ._page.page import render_page
-from ._page.summary import render_summary
+from ..errors import UnreadableAuditError
 from ._results import (
+    SCHEMA_VERSION,
     Advice,
     CertifiedGap,
     Curve,
@@ -25,8 +27,11 @@ from ._results import (
     Settings,
     Spectrum,
     Summary,
-    said,
+    doc,
 )
+
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+SIMPLE = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,7 +58,7 @@ class Audit:
 
     See Also
     --------
-    fairpca.auditing._page.render_page : The page of an audit that was kept as JSON.
+    fairpca.auditing.render_page : The page of an audit that was kept as JSON.
 
     Examples
     --------
@@ -71,24 +76,24 @@ class Audit:
     True
     """
 
-    schema_version: str = said("Version of this structure.")
-    fairpca_version: str = said("Version of the package that made it.")
-    created: str = said("When, in UTC, ISO 8601.")
-    seconds: float = said("How long the audit took.")
-    versions: dict[str, str] = said("Versions of Python and of the numerical libraries.")
-    settings: Settings = said("How it was made.")
-    data: Data = said("The table.")
-    notices: list[Notice] = said("What a person should look at.")
-    summary: Summary = said("The findings in plain words.")
-    advice: Advice = said("Which setting to take.")
-    representations: list[Representation] = said("What was compared.")
-    leakage: list[Leak] = said("What probes recognise.")
-    gaps: list[Gap] = said("How differently groups are distributed.")
-    downstream: list[Downstream] = said("Models that predict the target; empty without one.")
-    curves: list[Curve] = said("Accuracy against fairness; empty without a target.")
-    certificates: list[CertifiedGap] = said("Bounds that hold for every classifier on cells.")
-    spectra: list[Spectrum] = said("Variance explained by each component.")
-    pictures: Pictures = said("Held-out rows in two dimensions.")
+    schema_version: str = doc("Version of this structure.")
+    fairpca_version: str = doc("Version of the package that made it.")
+    created: str = doc("When, in UTC, ISO 8601.")
+    seconds: float = doc("How long the audit took.")
+    versions: dict[str, str] = doc("Versions of Python and of the numerical libraries.")
+    settings: Settings = doc("How it was made.")
+    data: Data = doc("The table.")
+    notices: list[Notice] = doc("What a person should look at.")
+    summary: Summary = doc("The findings in plain words.")
+    advice: Advice = doc("Which setting to take.")
+    representations: list[Representation] = doc("What was compared.")
+    leakage: list[Leak] = doc("What probes recognise.")
+    gaps: list[Gap] = doc("How differently groups are distributed.")
+    downstream: list[Downstream] = doc("Models that predict the target; empty without one.")
+    curves: list[Curve] = doc("Accuracy against fairness; empty without a target.")
+    certificates: list[CertifiedGap] = doc("Bounds that hold for every classifier on cells.")
+    spectra: list[Spectrum] = doc("Variance explained by each component.")
+    pictures: Pictures = doc("Held-out rows in two dimensions.")
 
     def leakage_of(self, attribute: str) -> list[Leak]:
         """Return what probes recognise of one attribute.
@@ -138,6 +143,8 @@ class Audit:
         html : str
             The page.
         """
+        from ._page import render_page  # a page is made from any audit, an old one's JSON too
+
         page = render_page(self.to_dict())
         if path is not None:
             with whole_file(path) as draft:
@@ -145,6 +152,8 @@ class Audit:
         return page
 
     def _repr_html_(self) -> str:
+        from ._page import render_summary
+
         return render_summary(self.to_dict())
 
     def __repr__(self) -> str:
@@ -159,3 +168,149 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value
+
+
+def audit_from_plain(plain: Any) -> Audit:
+    """Return an audit from its plain dictionaries, also those of an older version.
+
+    What an older version did not write is None or empty; what a newer one added is left out.
+    """
+    version = plain.get("schema_version") if isinstance(plain, dict) else None
+    readable = SCHEMA_VERSION.split(".")[0]
+    if str(version).split(".")[0] != readable:
+        raise UnreadableAuditError(
+            f"schema_version={version!r} cannot be shown: this page is made from audits of "
+            f"version {readable}.x, as plain dictionaries. Make the audit again with the "
+            f"installed version of fairpca, or install the version that made it."
+        )
+    audit: Audit = _restored(Audit, plain)
+    return audit
+
+
+def _restored(kind: Any, value: Any) -> Any:
+    if isinstance(kind, UnionType):
+        return None if value is None else _restored(get_args(kind)[0], value)
+    if get_origin(kind) is list:
+        (inner,) = get_args(kind)
+        return [_restored(inner, one) for one in value or []]
+    if value is None or not is_dataclass(kind):
+        return value
+    make: Any = kind
+    return make(**{name: _restored(hint, value.get(name)) for name, hint in _hints(make).items()})
+
+
+@cache
+def _hints(cls: Any) -> dict[str, Any]:
+    return get_type_hints(cls)
+
+
+def audit_schema() -> dict[str, Any]:
+    """Return the schema that the JSON of an audit follows.
+
+    Returns
+    -------
+    schema : dict
+        JSON Schema, draft 2020-12. A number that could not be computed is null.
+
+    See Also
+    --------
+    fairpca.Audit.to_json : What it describes.
+
+    Examples
+    --------
+    >>> from fairpca.auditing import audit_schema
+    >>> sorted(audit_schema()["$defs"])[:3]
+    ['Advice', 'Attribute', 'CertifiedGap']
+    """
+    return {
+        "$schema": DRAFT,
+        "title": "fairpca audit",
+        **_object(Audit),
+        "description": f"Version {SCHEMA_VERSION}. {_first_line(Audit)}",
+        "$defs": {cls.__name__: _object(cls) for cls in _parts(Audit)},
+    }
+
+
+def schema_page() -> str:
+    """Return the schema as a page for people, in Markdown."""
+    lines = [
+        "# The JSON of an audit",
+        "",
+        f"Schema version {SCHEMA_VERSION}. `fairpca audit --json FILE` and `Audit.to_json()` write "
+        "it, and",
+        "`fairpca.auditing.audit_schema()` returns it as a JSON Schema (draft 2020-12). Changes of",
+        "the first number of the version break readers, changes of the second add fields. A",
+        "number that could not be computed is null.",
+        "",
+        "This page is made from the code: `python -c 'from fairpca.auditing import schema_page;",
+        "print(schema_page())' > docs/audit-schema.md`.",
+    ]
+    for cls in (Audit, *_parts(Audit)):
+        lines += ["", f"## {cls.__name__}", "", _first_line(cls), "", "| field | type | |"]
+        lines += ["|---|---|---|"]
+        hints = _hints(cls)
+        for field in fields(cls):
+            kind = _spoken(hints[field.name])
+            lines.append(f"| `{field.name}` | {kind} | {field.metadata['description']} |")
+    return "\n".join(lines)
+
+
+def _object(cls: type) -> dict[str, Any]:
+    hints = _hints(cls)
+    return {
+        "type": "object",
+        "description": _first_line(cls),
+        "properties": {
+            field.name: {
+                **_schema_of(hints[field.name]),
+                "description": field.metadata["description"],
+            }
+            for field in fields(cls)
+        },
+        "required": [field.name for field in fields(cls)],
+        "additionalProperties": False,
+    }
+
+
+def _schema_of(kind: Any) -> dict[str, Any]:
+    if kind is float:
+        return {"type": ["number", "null"]}
+    if kind in SIMPLE:
+        return {"type": SIMPLE[kind]}
+    if is_dataclass(kind):
+        return {"$ref": f"#/$defs/{kind.__name__}"}  # type: ignore[union-attr]
+    if isinstance(kind, UnionType):
+        return {"anyOf": [_schema_of(option) for option in get_args(kind)]}
+    if get_origin(kind) is list:
+        return {"type": "array", "items": _schema_of(get_args(kind)[0])}
+    if get_origin(kind) is dict:
+        return {"type": "object", "additionalProperties": _schema_of(get_args(kind)[1])}
+    raise TypeError(f"{kind} has no place in the schema.")
+
+
+def _parts(cls: type) -> list[type]:
+    """Return the dataclasses inside one, each once, in the order in which they appear."""
+    found: dict[type, None] = {}
+    for kind in _hints(cls).values():
+        for inner in [kind, *get_args(kind)]:
+            if is_dataclass(inner):
+                found[inner] = None  # type: ignore[index]
+                found |= dict.fromkeys(_parts(inner))  # type: ignore[arg-type]
+    return list(found)
+
+
+def _spoken(kind: Any) -> str:
+    if is_dataclass(kind):
+        name = kind.__name__  # type: ignore[union-attr]
+        return f"[{name}](#{name.lower()})"
+    if isinstance(kind, UnionType):
+        return " or ".join(_spoken(option) for option in get_args(kind))
+    if get_origin(kind) is list:
+        return f"list of {_spoken(get_args(kind)[0])}"
+    if get_origin(kind) is dict:
+        return f"object of {_spoken(get_args(kind)[1])}"
+    return SIMPLE[kind]
+
+
+def _first_line(cls: type) -> str:
+    return (cls.__doc__ or "").strip().splitlines()[0]

@@ -1,41 +1,33 @@
-"""The advice as Python and as a command, ready to be pasted."""
+"""Python and commands, ready to be pasted: what was advised, and the same audit again."""
 
 from __future__ import annotations
 
 import shlex
+from typing import Any
 
-from ._results import Data, Settings
+from ._audit_result import Audit
+from ._results import Data
 
 METHODS = {
     "fair_pca": {"method": "fair_pca"},
     "fair_pca_covariances": {"method": "fair_pca", "match": "covariances"},
     "fair_kernel_pca": {"method": "fair_kernel_pca"},
     "leace": {"method": "leace"},
-    "pca": {"method": "pca"},
 }
 """What `fairpca.fit_table` takes for each representation."""
 
 
-def python_recipe(
-    settings: Settings, data: Data, key: str, k: int | None, tradeoff: float | None
-) -> str:
+def python_recipe(audit: Audit, key: str, k: int | None, tradeoff: float | None) -> str:
     """Return Python that fits the recommended model to all rows and saves it."""
-    table = _read(data) if data.source else "table"
-    arguments = [f"    {table},", f"    sensitive={settings.sensitive!r},"]
-    if settings.target is not None:
-        arguments.append(f"    target={settings.target!r},")
-    if data.ignored:
-        arguments.append(f"    ignore={data.ignored!r},")
-    arguments += [f"    {name}={value!r}," for name, value in METHODS[key].items()]
-    if key != "leace":
-        arguments.append(f"    n_components={k},")
-    if tradeoff:
-        arguments.append(f"    tradeoff={tradeoff:g},")
+    data = audit.data
+    given = {**_asked(audit), **METHODS[key], **_size(key, k, tradeoff)}
+    arguments = [f"    {name}={value!r}," for name, value in given.items()]
     return "\n".join(
         [
             "import fairpca.tables" if data.reading else "import fairpca",
             "",
             "model = fairpca.fit_table(",
+            f"    {_table(data) if data.source else 'table'},",
             *arguments,
             ")",
             'model.save("model.fairpca")',
@@ -45,44 +37,92 @@ def python_recipe(
     )
 
 
-def _read(data: Data) -> str:
+def shell_recipe(audit: Audit, key: str, k: int | None, tradeoff: float | None) -> str:
+    """Return the command that does the same."""
+    method = {name: value.replace("_", "-") for name, value in METHODS[key].items()}
+    given = {**_reading(audit.data), **_asked(audit), **method, **_size(key, k, tradeoff)}
+    source = audit.data.source or "table.csv"
+    return _command("fit", source, {**given, "out": "model.fairpca"})
+
+
+def audit_again(audit: Audit) -> str:
+    """Return what makes this audit again: a command for a file, a call for a frame in memory."""
+    settings, data = audit.settings, audit.data
+    given = _given(
+        sensitive=settings.sensitive,
+        target=data.target.name if data.target else None,
+        positive=data.target.positive if data.target else None,
+        ignore=data.ignored,
+        aim=settings.aim,
+        max_gap=settings.max_gap,
+        n_components=settings.n_components,
+        seed=settings.seed,
+        quick=settings.quick,
+        **_reading(data),
+    )
+    source = data.name if data.source is None else data.source
+    if source:
+        return _command("audit", source, given)
+    lines = [f"    {name}={value!r}," for name, value in given.items()]
+    return "\n".join(["import fairpca", "", "fairpca.audit(", "    frame,", *lines, ")"])
+
+
+def _given(**options: Any) -> dict[str, Any]:
+    """Leave out what need not be said; a seed of 0 is given."""
+    return {
+        name: value
+        for name, value in options.items()
+        if value is not None and value is not False and value != []
+    }
+
+
+def _asked(audit: Audit) -> dict[str, Any]:
+    settings = audit.settings
+    return _given(sensitive=settings.sensitive, target=settings.target, ignore=audit.data.ignored)
+
+
+class _Digits(str):
+    """A number that stands in Python and in a command with the digits that people read."""
+
+    __slots__ = ()
+    __repr__ = str.__str__
+
+
+def _size(key: str, k: int | None, tradeoff: float | None) -> dict[str, Any]:
+    return _given(
+        n_components=None if key == "leace" else k,
+        tradeoff=_Digits(f"{tradeoff:g}") if tradeoff else None,
+    )
+
+
+def _table(data: Data) -> str:
     """Return Python for the table: its path, or how a file is read that needs to be explained."""
-    if data.reading is None:
+    reading = data.reading
+    if reading is None:
         return repr(data.source)
-    told = {name: value for name, value in vars(data.reading).items() if value not in (None, 0)}
-    if data.reading.header is not None:
-        told["header"] = data.reading.header
-    options = "".join(f", {name}={value!r}" for name, value in told.items())
+    header = {} if reading.header is None else {"header": reading.header}
+    given = {**_given(columns=reading.columns, skip_lines=reading.skip_lines or None), **header}
+    options = "".join(f", {name}={value!r}" for name, value in given.items())
     return f"fairpca.tables.read_table({data.source!r}{options})"
 
 
-def _reading_options(data: Data) -> list[str]:
-    """Return the same as options of the command line."""
+def _reading(data: Data) -> dict[str, Any]:
+    """Return what had to be said about a text file, as options of the command."""
     reading = data.reading
     if reading is None:
-        return []
-    words = ["--columns", ",".join(reading.columns)] if reading.columns else []
-    if reading.header is not None:
-        words.append("--header" if reading.header else "--no-header")
-    return [*words, "--skip-lines", str(reading.skip_lines)] if reading.skip_lines else words
+        return {}
+    return _given(
+        columns=",".join(reading.columns) if reading.columns else None,
+        header=reading.header is True,
+        no_header=reading.header is False,
+        skip_lines=reading.skip_lines or None,
+    )
 
 
-def shell_recipe(
-    settings: Settings, data: Data, key: str, k: int | None, tradeoff: float | None
-) -> str:
-    """Return the command that does the same."""
-    words = ["fairpca", "fit", data.source or "table.csv"]
-    words += _reading_options(data)
-    for name in settings.sensitive:
-        words += ["--sensitive", name]
-    if settings.target is not None:
-        words += ["--target", settings.target]
-    for name in data.ignored:
-        words += ["--ignore", name]
-    for name, value in METHODS[key].items():
-        words += [f"--{name}", value.replace("_", "-")]
-    if key != "leace":
-        words += ["--n-components", str(k)]
-    if tradeoff:
-        words += ["--tradeoff", f"{tradeoff:g}"]
-    return " ".join(shlex.quote(word) for word in [*words, "--out", "model.fairpca"])
+def _command(name: str, source: str, given: dict[str, Any]) -> str:
+    words = ["fairpca", name, source]
+    for option, value in given.items():
+        flag = "--" + option.replace("_", "-")
+        for one in value if isinstance(value, list) else [value]:
+            words += [flag] if one is True else [flag, str(one)]
+    return shlex.join(words)

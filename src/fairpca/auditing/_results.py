@@ -2,181 +2,178 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field
 from typing import Any
 
 SCHEMA_VERSION = "1.0"
 """Changes of the first number break readers; changes of the second add fields."""
 
 
-def said(description: str) -> Any:
+def doc(description: str, default: Any = MISSING) -> Any:
     """Return a field with the sentence that the schema says of it."""
-    return field(metadata={"description": description})
+    return field(default=default, metadata={"description": description})
 
 
 @dataclass(frozen=True)
 class Estimate:
     """A number measured on held-out rows, with its confidence interval."""
 
-    value: float = said("Mean over the splits.")
-    low: float = said("Lower end of the confidence interval.")
-    high: float = said("Upper end of the confidence interval.")
+    value: float = doc("Mean over the splits.")
+    low: float = doc("Lower end of the confidence interval.")
+    high: float = doc("Upper end of the confidence interval.")
 
 
 @dataclass(frozen=True)
 class Group:
     """One group of an attribute."""
 
-    label: str = said("The level, or levels joined with ' & ' for intersections.")
-    n_rows: int = said("Rows of this group in the data.")
-    share: float = said("Its share of the rows whose group is known.")
-    positive_rate: float | None = said("Share of its rows with the positive target, if any.")
+    label: str = doc("The level, or levels joined with ' & ' for intersections.")
+    n_rows: int = doc("Rows of this group in the data.")
+    share: float = doc("Its share of the rows whose group is known.")
+    positive_rate: float | None = doc("Share of its rows with the positive target, if any.")
 
 
 @dataclass(frozen=True)
 class Attribute:
     """A sensitive attribute, or the intersection of several, as it was measured."""
 
-    name: str = said("Name of the column, or names joined with ' × '.")
-    columns: list[str] = said("The columns of the table it comes from.")
-    kind: str = said("'levels', 'numeric' (measured in two bands) or 'intersection'.")
-    groups: list[Group] = said("Its groups, most rows first.")
-    n_missing: int = said("Rows whose group is unknown or too rare to be measured.")
-    note: str = said("What was merged, cut or left out; empty if nothing was.")
+    name: str = doc("Name of the column, or names joined with ' × '.")
+    columns: list[str] = doc("The columns of the table it comes from.")
+    kind: str = doc("'levels', 'numeric' (measured in two bands) or 'intersection'.")
+    groups: list[Group] = doc("Its groups, most rows first.")
+    n_missing: int = doc("Rows whose group is unknown or too rare to be measured.")
+    note: str = doc("What was merged, cut or left out; empty if nothing was.")
 
 
 @dataclass(frozen=True)
 class Column:
     """A column of the table and what was made of it."""
 
-    name: str = said("Its name, as text.")
-    role: str = said("'feature', 'sensitive', 'target' or 'ignored'.")
-    kind: str = said("'numeric', 'category', 'text', 'date', 'constant', 'empty', ...")
-    n_missing: int = said("Rows without a value.")
-    n_distinct: int = said("Distinct values.")
-    n_outputs: int = said("Numbers it became.")
-    note: str = said("Anything unusual; empty if nothing was.")
+    name: str = doc("Its name, as text.")
+    role: str = doc("'feature', 'sensitive', 'target' or 'ignored'.")
+    kind: str = doc("'numeric', 'category', 'text', 'date', 'constant', 'empty', ...")
+    n_missing: int = doc("Rows without a value.")
+    n_distinct: int = doc("Distinct values.")
+    n_outputs: int = doc("Numbers it became.")
+    note: str = doc("Anything unusual; empty if nothing was.")
 
 
 @dataclass(frozen=True)
 class Notice:
     """Something in the table that a person should look at; nothing was dropped for it."""
 
-    kind: str = said("'proxy', 'leak', 'id', 'copy', 'constant', 'small_group', ...")
-    severity: str = said("'info' or 'warning'.")
-    column: str = said("The column it is about; empty if about no single one.")
-    other: str = said("The attribute, target or column it concerns; may be empty.")
-    value: float | None = said("The number behind it, such as an AUC.")
-    text: str = said("The notice as a sentence.")
+    kind: str = doc("'proxy', 'leak', 'id', 'copy', 'constant', 'small_group', ...")
+    severity: str = doc("'info' or 'warning'.")
+    column: str = doc("The column it is about; empty if about no single one.")
+    other: str = doc("The attribute, target or column it concerns; may be empty.")
+    value: float | None = doc("The number behind it, such as an AUC.")
+    text: str = doc("The notice as a sentence.")
 
 
 @dataclass(frozen=True)
 class Target:
     """What is to be predicted."""
 
-    name: str = said("Name of the column.")
-    positive: str = said("The value that counts as positive.")
-    rate: float = said("Share of positive rows.")
+    name: str = doc("Name of the column.")
+    positive: str = doc("The value that counts as positive.")
+    rate: float = doc("Share of positive rows.")
 
 
 @dataclass(frozen=True)
 class Reading:
     """What had to be said about a text file, so that it could be read."""
 
-    columns: list[str] | None = said("Names given to the columns.")
-    header: bool | None = said("Whether the first line has the names, if that was said.")
-    skip_lines: int = said("Lines left out at the beginning.")
+    columns: list[str] | None = doc("Names given to the columns.")
+    header: bool | None = doc("Whether the first line has the names, if that was said.")
+    skip_lines: int = doc("Lines left out at the beginning.")
 
 
 @dataclass(frozen=True)
 class Data:
     """The table."""
 
-    name: str = said("Name of the file or data set.")
-    source: str = said("What was given: a path or a built-in name; empty for a frame.")
-    fingerprint: str = said("'sha256:' and the digest of the file, or of the values of a frame.")
-    n_rows: int = said("Rows that were used.")
-    n_rows_dropped: int = said("Rows left out because their target is missing.")
-    n_features: int = said("Columns that are features.")
-    n_encoded: int = said("Numbers per row after encoding (on the first split).")
-    ignored: list[str] = said("Columns left out on request.")
-    columns: list[Column] = said("Every column of the table.")
-    attributes: list[Attribute] = said("What was measured: attributes, then intersections.")
-    target: Target | None = said("The target, if one was named.")
-    reading: Reading | None = field(
-        default=None,
-        metadata={"description": "What had to be said about the file; null if nothing."},
-    )
+    name: str = doc("Name of the file or data set.")
+    source: str = doc("What was given: a path or a built-in name; empty for a frame.")
+    fingerprint: str = doc("'sha256:' and the digest of the file, or of the values of a frame.")
+    n_rows: int = doc("Rows that were used.")
+    n_rows_dropped: int = doc("Rows left out because their target is missing.")
+    n_features: int = doc("Columns that are features.")
+    n_encoded: int = doc("Numbers per row after encoding (on the first split).")
+    ignored: list[str] = doc("Columns left out on request.")
+    columns: list[Column] = doc("Every column of the table.")
+    attributes: list[Attribute] = doc("What was measured: attributes, then intersections.")
+    target: Target | None = doc("The target, if one was named.")
+    reading: Reading | None = doc("What had to be said about the file; null if nothing.", None)
 
 
 @dataclass(frozen=True)
 class Settings:
     """How the audit was made."""
 
-    sensitive: list[str] = said("Columns named as sensitive.")
-    target: str | None = said("Column named as target.")
-    aim: str = said("'hide', 'decide' or 'keep': what the advice optimises.")
-    max_gap: float = said("Largest parity gap that the aim 'decide' accepts.")
-    n_components: int = said("Components of all projections.")
-    n_splits: int = said("Splits into rows to fit on and rows to measure on.")
-    n_probe_rows: int = said("Most held-out rows that probes see in a split.")
-    confidence: float = said("Level of all intervals and certificates.")
-    seed: int = said("Seed of splits, probes and permutations.")
-    quick: bool = said("Whether fewer splits and rows were used.")
+    sensitive: list[str] = doc("Columns named as sensitive.")
+    target: str | None = doc("Column named as target.")
+    aim: str = doc("'hide', 'decide' or 'keep': what the advice optimises.")
+    max_gap: float = doc("Largest parity gap that the aim 'decide' accepts.")
+    n_components: int = doc("Components of all projections.")
+    n_splits: int = doc("Splits into rows to fit on and rows to measure on.")
+    n_probe_rows: int = doc("Most held-out rows that probes see in a split.")
+    confidence: float = doc("Level of all intervals and certificates.")
+    seed: int = doc("Seed of splits, probes and permutations.")
+    quick: bool = doc("Whether fewer splits and rows were used.")
 
 
 @dataclass(frozen=True)
 class Representation:
     """One way to present the rows to a model."""
 
-    key: str = said("'raw', 'pca', 'fair_pca', 'fair_pca_covariances', 'fair_kernel_pca', 'leace'.")
-    name: str = said("Its name for people.")
-    promise: str = said("What holds on the rows it is fitted to, and what does not, in words.")
-    n_columns: int | None = said("Columns of the representation; null if it failed.")
-    variance_kept: Estimate | None = said(
+    key: str = doc("'raw', 'pca', 'fair_pca', 'fair_pca_covariances', 'fair_kernel_pca', 'leace'.")
+    name: str = doc("Its name for people.")
+    promise: str = doc("What holds on the rows it is fitted to, and what does not, in words.")
+    n_columns: int | None = doc("Columns of the representation; null if it failed.")
+    variance_kept: Estimate | None = doc(
         "Share of the variance of held-out rows that a linear map, learned on the others, recovers."
     )
-    fit_seconds: float | None = said("Median time of a fit.")
-    failure: str | None = said("Why it could not be fitted; null if it could.")
+    fit_seconds: float | None = doc("Median time of a fit.")
+    failure: str | None = doc("Why it could not be fitted; null if it could.")
 
 
 @dataclass(frozen=True)
 class Leak:
     """How well a probe recognises the groups of an attribute from a representation."""
 
-    representation: str = said("Key of the representation.")
-    attribute: str = said("Name of the attribute or intersection.")
-    probe: str = said("'linear', 'boosting' or 'kernel'.")
-    auc: Estimate = said("Area under the ROC curve on held-out rows; 0.5 is guessing.")
-    chance_low: float = said(
+    representation: str = doc("Key of the representation.")
+    attribute: str = doc("Name of the attribute or intersection.")
+    probe: str = doc("'linear', 'boosting' or 'kernel'.")
+    auc: Estimate = doc("Area under the ROC curve on held-out rows; 0.5 is guessing.")
+    chance_low: float = doc(
         "Lower end of the central part (that of the confidence) of AUCs under permuted groups."
     )
-    chance_high: float = said("Upper end of it.")
-    p_value: float = said("How often permuted groups are recognised as well or better.")
-    above_chance: bool = said("Whether that is less than 1 - confidence.")
+    chance_high: float = doc("Upper end of it.")
+    p_value: float = doc("How often permuted groups are recognised as well or better.")
+    above_chance: bool = doc("Whether that is less than 1 - confidence.")
 
 
 @dataclass(frozen=True)
 class Gap:
     """How differently the groups of an attribute are distributed in a representation."""
 
-    representation: str = said("Key of the representation.")
-    attribute: str = said("Name of the attribute or intersection.")
-    mean_gap: Estimate = said(
+    representation: str = doc("Key of the representation.")
+    attribute: str = doc("Name of the attribute or intersection.")
+    mean_gap: Estimate = doc(
         "Largest distance of a group's mean from that of all held-out rows, over columns, in "
         "standard deviations; above 0 by chance alone. The interval is the spread over splits."
     )
-    covariance_gap: Estimate | None = said(
+    covariance_gap: Estimate | None = doc(
         "Largest distance of a group's covariance from the average one, relative to that of all "
         "held-out rows (Frobenius norms); above 0 by chance alone. The interval is the spread "
         "over splits."
     )
-    mmd2: Estimate = said(
+    mmd2: Estimate = doc(
         "Squared maximum mean discrepancy, largest over pairs of groups. The interval is the "
         "spread over splits."
     )
-    mmd2_chance: float = said("Its mean under permuted groups.")
-    mmd2_p_value: float = said(
+    mmd2_chance: float = doc("Its mean under permuted groups.")
+    mmd2_p_value: float = doc(
         "How often permuted groups differ as much or more: the tests of all splits combined."
     )
 
@@ -185,75 +182,75 @@ class Gap:
 class GroupRates:
     """What a downstream model does to one group."""
 
-    label: str = said("The group.")
-    n_rows: int = said("Its held-out rows in all splits of one round.")
-    selection_rate: Estimate = said("Share of positive decisions.")
-    true_positive_rate: Estimate | None = said(
+    label: str = doc("The group.")
+    n_rows: int = doc("Its held-out rows in all splits of one round.")
+    selection_rate: Estimate = doc("Share of positive decisions.")
+    true_positive_rate: Estimate | None = doc(
         "Share of positive rows that are selected; null if there are none."
     )
-    accuracy: Estimate = said("Share of right decisions.")
+    accuracy: Estimate = doc("Share of right decisions.")
 
 
 @dataclass(frozen=True)
 class Parity:
     """Decisions compared between the groups of an attribute."""
 
-    attribute: str = said("Name of the attribute or intersection.")
-    dp_gap: Estimate = said(
+    attribute: str = doc("Name of the attribute or intersection.")
+    dp_gap: Estimate = doc(
         "Largest difference of selection rates: demographic parity. Of several small groups it "
         "is too large by chance; its interval allows for that."
     )
-    eo_gap: Estimate | None = said(
+    eo_gap: Estimate | None = doc(
         "Largest difference of true positive rates, of groups with positive rows; null if fewer "
         "than two have some."
     )
-    groups: list[GroupRates] = said("Rates of each group, in the order of the attribute's.")
+    groups: list[GroupRates] = doc("Rates of each group, in the order of the attribute's.")
 
 
 @dataclass(frozen=True)
 class Downstream:
     """A model that predicts the target from a representation."""
 
-    representation: str = said("Key of the representation.")
-    model: str = said("'linear', 'boosting' or 'kernel'.")
-    accuracy: Estimate = said("Share of right decisions.")
-    auc: Estimate = said("Area under the ROC curve.")
-    parities: list[Parity] = said("One for each attribute and intersection.")
+    representation: str = doc("Key of the representation.")
+    model: str = doc("'linear', 'boosting' or 'kernel'.")
+    accuracy: Estimate = doc("Share of right decisions.")
+    auc: Estimate = doc("Area under the ROC curve.")
+    parities: list[Parity] = doc("One for each attribute and intersection.")
 
 
 @dataclass(frozen=True)
 class CurvePoint:
     """One lambda of the trade-off."""
 
-    tradeoff: float = said("The lambda.")
-    accuracy: Estimate = said("Share of right decisions.")
-    auc: Estimate = said("Area under the ROC curve.")
-    parities: list[Parity] = said("One for each attribute and intersection.")
+    tradeoff: float = doc("The lambda.")
+    accuracy: Estimate = doc("Share of right decisions.")
+    auc: Estimate = doc("Area under the ROC curve.")
+    parities: list[Parity] = doc("One for each attribute and intersection.")
 
 
 @dataclass(frozen=True)
 class Curve:
     """Accuracy against fairness over all lambdas, for one downstream model."""
 
-    representation: str = said("Key of the representation that lambda blends with plain PCA.")
-    model: str = said("'linear' or 'kernel'.")
-    points: list[CurvePoint] = said("By increasing lambda.")
+    representation: str = doc("Key of the representation that lambda blends with plain PCA.")
+    model: str = doc("'linear' or 'kernel'.")
+    points: list[CurvePoint] = doc("By increasing lambda.")
 
 
 @dataclass(frozen=True)
 class CertifiedGap:
     """A bound on the parity gap of every classifier that sees only the cell of a row."""
 
-    representation: str = said("Key of the representation that was cut into cells.")
-    attribute: str = said("Name of the attribute.")
-    n_cells: int = said("Number of cells.")
-    n_rows: int = said("Held-out rows behind the bound.")
-    observed: float = said("The largest gap that a classifier has on these rows.")
-    bound: float = said("With the confidence below, no classifier has more in the population.")
-    confidence: float = said(
+    representation: str = doc("Key of the representation that was cut into cells.")
+    attribute: str = doc("Name of the attribute.")
+    n_cells: int = doc("Number of cells.")
+    n_rows: int = doc("Held-out rows behind the bound.")
+    observed: float = doc("The largest gap that a classifier has on these rows.")
+    bound: float = doc("With the confidence below, no classifier has more in the population.")
+    confidence: float = doc(
         "Probability that the bound holds; each one by itself, not all of them together."
     )
-    accuracy: Estimate | None = said(
+    accuracy: Estimate | None = doc(
         "Accuracy of the best decision per cell; null without a target."
     )
 
@@ -262,51 +259,51 @@ class CertifiedGap:
 class Spectrum:
     """How much variance each component explains on the rows of the first split."""
 
-    representation: str = said("Key of the representation.")
-    ratios: list[float] = said("Share of each component in the total variance of the features.")
+    representation: str = doc("Key of the representation.")
+    ratios: list[float] = doc("Share of each component in the total variance of the features.")
 
 
 @dataclass(frozen=True)
 class Panel:
     """Held-out rows in the first two components of a representation."""
 
-    representation: str = said("Key of the representation.")
-    x: list[float] = said("First component.")
-    y: list[float] = said("Second component.")
+    representation: str = doc("Key of the representation.")
+    x: list[float] = doc("First component.")
+    y: list[float] = doc("Second component.")
 
 
 @dataclass(frozen=True)
 class PanelGroups:
     """The groups of the rows in the panels."""
 
-    attribute: str = said("Name of the attribute.")
-    codes: list[int] = said("Position of each row's group among the attribute's; -1 if none.")
+    attribute: str = doc("Name of the attribute.")
+    codes: list[int] = doc("Position of each row's group among the attribute's; -1 if none.")
 
 
 @dataclass(frozen=True)
 class Pictures:
     """The same held-out rows in several representations."""
 
-    panels: list[Panel] = said("One per representation.")
-    groups: list[PanelGroups] = said("One per attribute and intersection.")
+    panels: list[Panel] = doc("One per representation.")
+    groups: list[PanelGroups] = doc("One per attribute and intersection.")
 
 
 @dataclass(frozen=True)
 class Summary:
     """What anyone should read first."""
 
-    headline: str = said("One sentence.")
-    sentences: list[str] = said("The findings in plain words, with their numbers.")
+    headline: str = doc("One sentence.")
+    sentences: list[str] = doc("The findings in plain words, with their numbers.")
 
 
 @dataclass(frozen=True)
 class Advice:
     """Which setting to take."""
 
-    aim: str = said("What was asked for: 'hide', 'decide' or 'keep'.")
-    representation: str | None = said("Key of the recommended one; null if none helps.")
-    tradeoff: float | None = said("Recommended lambda, where there is a choice.")
-    reasons: list[str] = said("Why, in words with numbers.")
-    code: str = said("Python that reproduces the recommended model.")
-    command: str = said("The command that fits and saves it.")
-    caveats: list[str] = said("What is not protected.")
+    aim: str = doc("What was asked for: 'hide', 'decide' or 'keep'.")
+    representation: str | None = doc("Key of the recommended one; null if none helps.")
+    tradeoff: float | None = doc("Recommended lambda, where there is a choice.")
+    reasons: list[str] = doc("Why, in words with numbers.")
+    code: str = doc("Python that reproduces the recommended model.")
+    command: str = doc("The command that fits and saves it.")
+    caveats: list[str] = doc("What is not protected.")

@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 from ..metrics import joined, named, percent, points
-from ._decisions_advised import ENOUGH_ROWS, gap_of_large_groups
-from ._evidence import Evidence, largest
-from ._results import Advice, CurvePoint, Downstream, Leak, Parity, Summary
+from ._advice import ENOUGH_ROWS, gap_of_large_groups, large_gap
+from ._evidence import Evidence
+from ._results import Leak, Parity, Summary
 
 
-def summarise(evidence: Evidence, advice: Advice) -> Summary:
+def summarise(evidence: Evidence) -> Summary:
     """Return the headline and the sentences under it."""
-    key = advice.representation
-    sentences = [_before(evidence)]
+    advice = evidence.audit.advice
+    key, before = advice.representation, _before(evidence)
     if key is None:
-        return Summary(headline=_before(evidence), sentences=[*sentences, advice.reasons[0]])
-    sentences.append(_scaled_down(evidence, advice) if advice.tradeoff else _after(evidence, key))
-    sentences.extend(_decisions(evidence, advice))
-    headline = _headline_of_decisions if advice.tradeoff else _headline
-    return Summary(headline=headline(evidence, advice), sentences=sentences)
-
-
-def _headline_of_decisions(evidence: Evidence, advice: Advice) -> str:
-    """Lambda above 0 hides nothing from a model that rescales its inputs; say what it does."""
-    raw, after = _linear_models(evidence, advice)
-    before_gap, gap = (
-        max(gap_of_large_groups(p) for p in found.parities if p.attribute in evidence.singles)
-        for found in (raw, after)
+        return Summary(headline=before, sentences=[before, advice.reasons[0]])
+    after = _scaled_down(evidence) if advice.tradeoff else _after(evidence, key)
+    headline = (
+        _headline_of_decisions(evidence, key) if advice.tradeoff else _headline(evidence, key)
     )
-    lessened = f"a linear model's decisions differ by {points(gap)} instead of {points(before_gap)}"
-    what = f"fair PCA at lambda = {advice.tradeoff:g}"
+    return Summary(headline=headline, sentences=[before, after, *_decisions(evidence, key)])
+
+
+def _headline_of_decisions(evidence: Evidence, key: str) -> str:
+    """Lambda above 0 hides nothing from a model that rescales its inputs; say what it does."""
+    before, after = (
+        points(gap_of_large_groups(evidence, evidence.linear(one))) for one in ("raw", key)
+    )
+    lessened = f"a linear model's decisions differ by {after} instead of {before}"
+    what = f"fair PCA at lambda = {evidence.audit.advice.tradeoff:g}"
     if not evidence.worst("raw").above_chance:
         return f"{_guessed(evidence)}; with {what}, {lessened}."
     return f"{_guessed(evidence)}; {what} does not hide it, but {lessened}."
@@ -36,7 +35,7 @@ def _headline_of_decisions(evidence: Evidence, advice: Advice) -> str:
 
 def _guessed(evidence: Evidence) -> str:
     """Return what the raw features give away, as the beginning of a sentence."""
-    worst, n = evidence.worst("raw"), evidence.data.n_features
+    worst, n = evidence.worst("raw"), evidence.audit.data.n_features
     start = "From this one column" if n == 1 else f"From these {n} columns"
     if worst.above_chance:
         return f"{start} a model guesses {named(worst.attribute)} with AUC {worst.auc.value:.2f}"
@@ -47,24 +46,23 @@ def _guessed(evidence: Evidence) -> str:
     )
 
 
-def _scaled_down(evidence: Evidence, advice: Advice) -> str:
+def _scaled_down(evidence: Evidence) -> str:
     leaks = [
         f"{named(leak.attribute)} with AUC {leak.auc.value:.2f}{_or_chance(leak)}"
         for leak in evidence.worst_of_each("pca")
     ]
     return (
-        f"With lambda = {advice.tradeoff:g} the attributes are scaled down, not hidden: a model "
-        f"that rescales its inputs can guess {joined(leaks)}, as from plain PCA."
+        f"With lambda = {evidence.audit.advice.tradeoff:g} the attributes are scaled down, not "
+        f"hidden: a model that rescales its inputs can guess {joined(leaks)}, as from plain PCA."
     )
 
 
-def _headline(evidence: Evidence, advice: Advice) -> str:
-    key = str(advice.representation)
+def _headline(evidence: Evidence, key: str) -> str:
     worst = evidence.worst("raw")
     if not worst.above_chance:
         return f"{_guessed(evidence)}."
-    strongest = largest([k for k in evidence.leaks(key) if k.attribute == worst.attribute])
-    spoken = _spoken(evidence, key)
+    strongest = evidence.worst(key, worst.attribute)
+    spoken = evidence.spoken(key)
     if not strongest.above_chance:
         end = f"after {spoken} none of three models does better than chance"
     else:
@@ -78,8 +76,8 @@ def _before(evidence: Evidence) -> str:
         f"{named(leak.attribute)} with AUC {_interval(leak)}{_or_chance(leak)}"
         for leak in evidence.worst_of_each("raw")
     ]
-    n = evidence.data.n_features
-    hidden = " or ".join(named(name) for name in evidence.settings.sensitive)
+    n = evidence.audit.data.n_features
+    hidden = " or ".join(named(name) for name in evidence.audit.settings.sensitive)
     start = (
         f"From one column, not {hidden},"
         if n == 1
@@ -94,39 +92,26 @@ def _before(evidence: Evidence) -> str:
 def _after(evidence: Evidence, key: str) -> str:
     parts = []
     for name in evidence.singles:
-        leaks = [leak for leak in evidence.leaks(key) if leak.attribute == name]
-        linear = next(leak for leak in leaks if leak.probe == "linear")
-        best = largest(leaks)
+        linear, best = evidence.worst(key, name, "linear"), evidence.worst(key, name)
         part = f"{named(name)} with AUC {linear.auc.value:.2f}{_or_chance(linear)}"
         if best.probe != "linear":
             beyond = "" if best.above_chance else ", within chance"
             part += f" (the best non-linear model: {best.auc.value:.2f}{beyond})"
         parts.append(part)
-    return f"After {_spoken(evidence, key)} a linear model guesses {joined(parts)}."
+    return f"After {evidence.spoken(key)} a linear model guesses {joined(parts)}."
 
 
 def _or_chance(leak: Leak) -> str:
     return "" if leak.above_chance else ", indistinguishable from chance"
 
 
-def _linear_models(
-    evidence: Evidence, advice: Advice
-) -> tuple[Downstream, Downstream | CurvePoint]:
-    """Return the linear model on the raw features, and on what is advised."""
-    linear = {d.representation: d for d in evidence.downstream if d.model == "linear"}
-    after: Downstream | CurvePoint = linear[str(advice.representation)]
-    if advice.tradeoff:
-        points = [p for c in evidence.curves if c.model == "linear" for p in c.points]
-        after = next(p for p in points if p.tradeoff == advice.tradeoff)
-    return linear["raw"], after
-
-
-def _decisions(evidence: Evidence, advice: Advice) -> list[str]:
-    if not evidence.downstream:
-        return [_variance(evidence, str(advice.representation))]
-    raw, after = _linear_models(evidence, advice)
-    target = evidence.data.target
-    assert target is not None
+def _decisions(evidence: Evidence, key: str) -> list[str]:
+    target = evidence.audit.data.target
+    if not evidence.audit.downstream or target is None:
+        kept = evidence.representation(key).variance_kept
+        assert kept is not None
+        return [f"It keeps {percent(kept.value, 0)} of the variance of the columns."]
+    raw, after = evidence.linear("raw"), evidence.linear(key)
     sentences = []
     decided = f"{named(target.name)} = {named(target.positive)}"
     for before_parity, parity in zip(raw.parities, after.parities, strict=True):
@@ -156,21 +141,10 @@ def _gap(parity: Parity) -> str:
 
 def _by_whom(parity: Parity) -> str:
     """Say so where a small group makes the gap."""
-    large = gap_of_large_groups(parity)
+    large = large_gap(parity)
     if parity.dp_gap.value - large < 0.005:
         return ""
     return f" Between groups of at least {ENOUGH_ROWS} rows it is {points(large)}."
-
-
-def _variance(evidence: Evidence, key: str) -> str:
-    kept = next(r.variance_kept for r in evidence.representations if r.key == key)
-    assert kept is not None
-    return f"It keeps {percent(kept.value, 0)} of the variance of the columns."
-
-
-def _spoken(evidence: Evidence, key: str) -> str:
-    name = evidence.name(key)
-    return name if name.isupper() else name[0].lower() + name[1:]
 
 
 def _interval(leak: Leak) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any
@@ -21,7 +22,7 @@ from ._held_out import FULL, QUICK, Effort, HeldOut, picture_rows
 from ._measures import measure
 from ._preparation import Question, ask, prepare
 from ._representations import METHODS
-from ._results import SCHEMA_VERSION, Settings
+from ._results import SCHEMA_VERSION, Advice, Settings, Summary
 from ._splits import Split, halves
 from ._summary import summarise
 from ._work import Job, Progress, Workers
@@ -105,7 +106,7 @@ def audit(
     See Also
     --------
     Audit : What it returns.
-    fairpca.auditing._page.render_page : The page of an audit that was kept as JSON.
+    fairpca.auditing.render_page : The page of an audit that was kept as JSON.
 
     Notes
     -----
@@ -156,38 +157,31 @@ def audit(
         quick=quick,
     )
     findings, first = _measured(question, effort, confidence, workers)
-    evidence = Evidence(
-        settings,
-        question.described(first.rows.X.shape[1]),
-        findings.representations(),
-        findings.leakage(),
-        findings.downstream(),
-        findings.curves(),
-    )
-    advice = advise(evidence)
     rows, versions = picture_rows(first, effort), library_versions(LIBRARIES)
-    return Audit(
+    found = Audit(
         schema_version=SCHEMA_VERSION,
         fairpca_version=versions["fairpca"],
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         seconds=perf_counter() - start,
         versions=versions,
         settings=settings,
-        data=evidence.data,
+        data=question.described(first.rows.X.shape[1]),
         notices=[*question.notices, *findings.notices()],
-        summary=summarise(evidence, advice),
-        advice=advice,
-        representations=list(evidence.representations),
-        leakage=list(evidence.leakage),
+        summary=Summary("", []),
+        advice=Advice(settings.aim, None, None, [], "", "", []),
+        representations=findings.representations(),
+        leakage=findings.leakage(),
         gaps=findings.gaps(),
-        downstream=list(evidence.downstream),
-        curves=list(evidence.curves),
+        downstream=findings.downstream(),
+        curves=findings.curves(),
         certificates=findings.certificates(
             [int(np.count_nonzero(codes >= 0)) for codes in first.codes]
         ),
         spectra=findings.spectra(),
         pictures=findings.pictures([codes[rows] for codes in first.codes]),
     )
+    found = replace(found, advice=advise(Evidence(found)))
+    return replace(found, summary=summarise(Evidence(found)))
 
 
 def _measured(

@@ -1,30 +1,32 @@
-"""The page: text, tables and plots of an audit in one HTML file."""
+"""The page: text, tables and plots of an audit in one HTML file, and its summary for notebooks.
+
+Data and scripts inside the file are never read as markup, and nothing else may run. This is the
+only place that imports jinja2 and plotly, and only when a page is asked for.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
+from collections.abc import Iterable
 from dataclasses import asdict
 from importlib.resources import files
 from typing import Any
 
-from .audit_lookup import AuditLookup
-from .embedding import content_policy, embedded_json, inline_script
-from .figures.components import component_figures
-from .figures.leakage import leakage_figures
-from .figures.tradeoff import rate_figures, tradeoff_figures
-from .figures.variance import variance_figures
-from .libraries import plotly_script, template_environment
-from .sections import page_sections
-from .tables.columns import column_table, representation_table
-from .tables.decisions import curve_tables, group_tables, parity_tables
-from .tables.distributions import certificate_tables, gap_tables, variance_table
-from .tables.leakage import leakage_tables
-from .tables.reproduction import audit_again, fact_table, setting_table
-from .tiles import summary_tiles
-from .wording import AIMS, level, model_name, percent, significant, whole
+from ...errors import MissingExtraError, UsageError
+from ...metrics import significant, whole
+from .._audit_result import audit_from_plain
+from .._evidence import Evidence, in_order
+from .._recipes import audit_again
+from . import tables as made
+from .figures import component_figures, leakage_figures, variance_figures
+from .sections import page_sections, summary_tiles
+from .tradeoff_figures import rate_figures, tradeoff_figures
+from .writing import AIMS, level, model_name, percent
 
 SCRIPTS = ("choices.js", "plots.js", "tradeoff.js", "page.js")
 """Parts of the page's own script, in the order in which they are joined."""
-
 
 LARGEST = 6_000_000
 """Bytes of a page that can still be sent by mail."""
@@ -36,6 +38,11 @@ LEFT_OUT: tuple[tuple[str, ...], ...] = (
     ("groups", "curves", "parity"),
 )
 """Tables that are left out, the next ones as long as a page is too large; the JSON holds all."""
+
+DIGITS = 6
+"""Significant digits of embedded numbers: far more than any interval here deserves."""
+
+ESCAPED = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 WRITERS = {
     "level": level,
@@ -76,57 +83,96 @@ def render_page(audit: dict[str, Any]) -> str:
 
     Examples
     --------
-    >>> from fairpca.auditing._page import render_page
+    >>> from fairpca.auditing import render_page
     >>> render_page({"schema_version": "9.0"})  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
     fairpca.errors.UnreadableAuditError: schema_version='9.0' cannot be shown: ...
     """
-    lookup = AuditLookup(audit)
+    evidence = Evidence(audit_from_plain(audit))
     figures = {
-        "leakage": leakage_figures(lookup),
-        "tradeoff": tradeoff_figures(lookup),
-        "rates": rate_figures(lookup),
-        "components": component_figures(lookup),
-        "variance": variance_figures(lookup),
+        "leakage": leakage_figures(evidence),
+        "tradeoff": tradeoff_figures(evidence),
+        "rates": rate_figures(evidence),
+        "components": component_figures(evidence),
+        "variance": variance_figures(evidence),
     }
     tables = {
-        "leakage": leakage_tables(lookup),
-        "curves": curve_tables(lookup),
-        "variance": variance_table(lookup),
-        "parity": parity_tables(lookup),
-        "groups": group_tables(lookup),
-        "certificates": certificate_tables(lookup),
-        "gaps": gap_tables(lookup),
-        "columns": column_table(lookup),
-        "compared": representation_table(lookup),
-        "settings": setting_table(lookup),
-        "facts": fact_table(lookup),
+        "leakage": made.leakage_tables(evidence),
+        "curves": made.curve_tables(evidence),
+        "variance": made.variance_table(evidence),
+        "parity": made.parity_tables(evidence),
+        "groups": made.group_tables(evidence),
+        "certificates": made.certificate_tables(evidence),
+        "gaps": made.gap_tables(evidence),
+        "columns": made.column_table(evidence),
+        "compared": made.representation_table(evidence),
+        "settings": made.setting_table(evidence),
+        "facts": made.fact_table(evidence),
     }
-    plotly = inline_script(plotly_script())
-    script = inline_script("\n".join(_source(name) for name in SCRIPTS))
+    plotly = _inline_script(_plotly_script())
+    script = _inline_script("\n".join(_source(name) for name in SCRIPTS))
     shown = {
-        "audit": audit,
-        "lookup": lookup,
-        "sections": page_sections(lookup),
-        "tiles": summary_tiles(lookup),
+        "audit": evidence.audit,
+        "evidence": evidence,
+        "sections": page_sections(evidence),
+        "tiles": summary_tiles(evidence),
         "aims": AIMS,
-        "command": audit_again(lookup),
+        "command": audit_again(evidence.audit),
         "write": WRITERS,
-        "policy": content_policy([plotly, script]),
+        "policy": _content_policy([plotly, script]),
         "plotly": plotly,
         "script": script,
-        "audit_json": embedded_json(audit),
-        "figures_json": embedded_json(
+        "audit_json": _embedded_json(audit),
+        "figures_json": _embedded_json(
             {name: [asdict(one) for one in several] for name, several in figures.items()}
         ),
     }
-    template = template_environment().get_template("page.html")
+    template = _template("page.html")
     for left_out in LEFT_OUT:
         page = _encodable(template.render(**shown, tables={**tables, **dict.fromkeys(left_out)}))
         if len(page.encode("utf-8")) <= LARGEST:
             break
     return page
+
+
+def render_summary(audit: dict[str, Any]) -> str:
+    """Return the findings of an audit as a small piece of HTML without scripts.
+
+    Parameters
+    ----------
+    audit : dict
+        An audit as plain dictionaries, lists, strings and numbers, of version 1 of its structure.
+
+    Returns
+    -------
+    fragment : str
+        The headline, the findings, and how well probes guess each attribute before and after.
+
+    Raises
+    ------
+    UnreadableAuditError
+        If it is not an audit, or one of an unknown version.
+    MissingExtraError
+        If jinja2 is not installed.
+
+    Examples
+    --------
+    >>> from fairpca.auditing import render_summary
+    >>> render_summary({"schema_version": "9.0"})  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    fairpca.errors.UnreadableAuditError: schema_version='9.0' cannot be shown: ...
+    """
+    evidence = Evidence(audit_from_plain(audit))
+    compared = in_order(key for key in (evidence.before(), evidence.after()) if key)
+    names = {evidence.name(key) for key in compared}
+    tables = [
+        (table, [row for row in table.rows if row[0].text in names])
+        for table in made.leakage_tables(evidence)
+    ]
+    template = _template("summary.html")
+    return _encodable(template.render(audit=evidence.audit, tables=tables))
 
 
 def _source(name: str) -> str:
@@ -136,3 +182,87 @@ def _source(name: str) -> str:
 def _encodable(text: str) -> str:
     """Replace halves of characters, left behind by broken encodings, which UTF-8 does not have."""
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _embedded_json(value: Any) -> str:
+    r"""Return JSON that may stand inside a script element, whatever text it holds.
+
+    Only ASCII is left, so the line separators of Unicode are escaped as well. Numbers keep six
+    significant digits, which halves the size.
+
+    Examples
+    --------
+    >>> _embedded_json({"</script>": "R&D"})
+    '{"\\u003c/script\\u003e":"R\\u0026D"}'
+    """
+    text = json.dumps(_rounded(value), allow_nan=False, separators=(",", ":"))
+    return text.translate(ESCAPED)
+
+
+def _inline_script(source: str) -> str:
+    """Return a script as the browser will read it, so that its digest is the browser's."""
+    source = source.replace("\r\n", "\n").replace("\r", "\n")
+    for mark in ("</script", "<script", "<!--"):
+        if mark in source.lower():
+            raise UsageError(f"a script with {mark!r} in it cannot stand inside an HTML file")
+    return source
+
+
+def _content_policy(scripts: Iterable[str]) -> str:
+    """Return a policy under which these inline scripts run, and no other; nothing is fetched.
+
+    Styles may stand in the file, because plotly writes some for its drawings.
+    """
+    digests = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
+    return "; ".join(
+        [
+            "default-src 'none'",
+            f"script-src {digests}",
+            "style-src 'unsafe-inline'",
+            "img-src data: blob:",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ]
+    )
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _rounded(entry) for name, entry in value.items()}
+    if isinstance(value, list):
+        return [_rounded(entry) for entry in value]
+    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def _template(name: str) -> Any:
+    """Return one of the templates of this package.
+
+    Everything that a template prints is escaped, whatever the template is called, and a name that
+    does not exist is an error instead of an empty string.
+    """
+    try:
+        import jinja2
+    except ImportError as error:
+        raise MissingExtraError("jinja2", "report", "The report page") from error
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("fairpca.auditing._page"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(name)
+
+
+def _plotly_script() -> str:
+    """Return the source of plotly.js, which the page carries so that it needs no network."""
+    try:
+        from plotly.offline import get_plotlyjs
+    except ImportError as error:
+        raise MissingExtraError("plotly", "report", "The report page") from error
+    script: str = get_plotlyjs()
+    return script

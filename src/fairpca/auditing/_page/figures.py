@@ -1,0 +1,377 @@
+"""Plots as plain dictionaries of plotly's traces and layouts: what all share, and most of them.
+
+A colour is the name of a variable of the page's style sheet, as in ``var(--series-1)``; the page
+replaces it, so that plots follow the light and the dark theme. Axes, fonts and margins that all
+plots share are set there too.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from ...metrics import decimal, p_value, shortened
+from .._evidence import Evidence
+from .._results import Estimate, Leak, Panel, PanelGroups
+from .findings import components_finding, group_means, leakage_finding, variance_finding
+from .writing import interval, model_name, percent
+
+N_COLOURS = 8
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "triangle-down", "star")
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+MARKUP = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+"""Plotly reads a few tags and entities in every label."""
+
+SPREAD = 0.22
+"""Distance of the probes of one row, where rows are 1 apart."""
+
+CHANCE = "Chance: 95 % of permuted groups"
+PIXELS_PER_ROW = 66
+
+SAME_SCALE = 4
+"""A panel whose spread differs by more than this factor from the first has axes of its own."""
+
+Placed = list[tuple[float, str, Leak]]
+"""The height, probe and number of each dot."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One plot for one choice of the reader.
+
+    `choice` says for which settings of the page's choosers it is drawn, such as
+    ``{"attribute": "0"}``; `finding` is what it shows in a sentence, also for those who do not see
+    it; `key` are the entries of the legend; `aspect` is height by width, up to the height of the
+    layout, None if the height is fixed.
+    """
+
+    choice: dict[str, str]
+    data: list[dict[str, Any]]
+    layout: dict[str, Any]
+    finding: str
+    key: list[dict[str, str]] = field(default_factory=list)
+    aspect: float | None = None
+
+
+def marks(position: int, **more: Any) -> dict[str, Any]:
+    """Return a colour that people with any eyes can tell apart, and a symbol.
+
+    Colour is never the only difference. Past the last colour the symbols start elsewhere: twelve
+    groups have twelve different pairs.
+    """
+    symbol = SYMBOLS[(position + position // N_COLOURS) % len(SYMBOLS)]
+    return {"color": series_colour(position), "symbol": symbol, **more}
+
+
+def series_colour(position: int) -> str:
+    """Return one of the colours of the style sheet."""
+    return f"var(--series-{position % N_COLOURS + 1})"
+
+
+def scatter(
+    mode: str, name: str, x: Sequence[Any], y: Sequence[Any], **more: Any
+) -> dict[str, Any]:
+    """Return a trace with a name in the legend."""
+    known = {"type": "scatter", "mode": mode, "name": plot_text(name), "legendgroup": name}
+    return {**known, "x": x, "y": y, **more}
+
+
+def entry(trace: dict[str, Any]) -> dict[str, str]:
+    """Return the entry of a trace in the legend."""
+    marker = trace["marker"]
+    return {"name": trace["legendgroup"], "colour": marker["color"], "symbol": marker["symbol"]}
+
+
+def error_bars(
+    estimates: list[Estimate], *, scale: float = 1, colour: str, thickness: float = 1.5
+) -> dict[str, Any]:
+    """Return plotly's error bars from the confidence intervals of estimates."""
+
+    def length(value: float | None, end: float | None, sign: int) -> float | None:
+        if value is None or end is None:
+            return None
+        return max(0.0, sign * scale * (end - value))
+
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": [length(one.value, one.high, 1) for one in estimates],
+        "arrayminus": [length(one.value, one.low, -1) for one in estimates],
+        "color": colour,
+        "thickness": thickness,
+        "width": 0,
+    }
+
+
+def plot_text(text: str, *, length: int = 48, width: int | None = None) -> str:
+    """Return text that plotly shows as it is, cut to a length and broken into lines of a width.
+
+    Examples
+    --------
+    >>> plot_text("<b>R&D</b>")
+    '&lt;b&gt;R&amp;D&lt;/b&gt;'
+    >>> plot_text("Fair PCA, equal covariances", width=16)
+    'Fair PCA, equal<br>covariances'
+    """
+    text = shortened(text, length)
+    lines = [text] if width is None else textwrap.wrap(text, width) or [""]
+    return "<br>".join(line.translate(MARKUP) for line in lines)
+
+
+def hover_lines(*lines: str) -> str:
+    """Return lines, which may hold data, as the text of a hover label."""
+    return "<br>".join(plot_text(line, length=80) for line in lines if line)
+
+
+def leakage_figures(evidence: Evidence) -> list[Figure]:
+    """Return a dot plot for each attribute: representations are rows, probes are markers."""
+    return [
+        _dots(evidence, position, attribute.name)
+        for position, attribute in enumerate(evidence.attributes)
+        if any(one.attribute == attribute.name for one in evidence.audit.leakage)
+    ]
+
+
+def _dots(evidence: Evidence, position: int, attribute: str) -> Figure:
+    probes, rows = evidence.probes, evidence.fitted
+    placed = [
+        (row + SPREAD * (lane - (len(probes) - 1) / 2), probe, leak)
+        for row, one in enumerate(rows)
+        for lane, probe in enumerate(probes)
+        if (leak := evidence.leak(one.key, attribute, probe)) is not None
+    ]
+    dots = [_probe_dots(evidence, lane, probe, placed) for lane, probe in enumerate(probes)]
+    layout = {
+        "height": PIXELS_PER_ROW * len(rows) + 60,
+        "xaxis": {"title": {"text": "AUC of guessing the group"}, "range": _range(placed)},
+        "yaxis": {
+            "tickvals": list(range(len(rows))),
+            "ticktext": [plot_text(one.name, width=16) for one in rows],
+            "range": [len(rows) - 0.45, -0.55],
+            "showgrid": False,
+        },
+        "shapes": [_guessing(), *(_stripe(row) for row in range(0, len(rows), 2))],
+    }
+    return Figure(
+        {"attribute": str(position)},
+        [_chance(placed), *dots],
+        layout,
+        leakage_finding(evidence, attribute),
+        [*map(entry, dots), {"name": CHANCE, "colour": "var(--chance)", "symbol": "bar"}],
+    )
+
+
+def _probe_dots(evidence: Evidence, lane: int, probe: str, placed: Placed) -> dict[str, Any]:
+    name = model_name(probe)
+    leaks = [(y, leak) for y, one, leak in placed if one == probe]
+    return scatter(
+        "markers",
+        name,
+        [leak.auc.value for _, leak in leaks],
+        [y for y, _ in leaks],
+        error_x=error_bars(
+            [leak.auc for _, leak in leaks], colour=series_colour(lane), thickness=2
+        ),
+        marker=marks(lane, size=11),
+        hoverinfo="text",
+        hovertext=[
+            hover_lines(
+                f"{evidence.name(leak.representation)}, {name.lower()}",
+                f"AUC {decimal(leak.auc.value, 3)} ({interval(leak.auc, digits=3)})",
+                f"chance {decimal(leak.chance_low)} to {decimal(leak.chance_high)}",
+                f"p {p_value(leak.p_value)}: "
+                + ("above chance" if leak.above_chance else "not told from chance"),
+            )
+            for _, leak in leaks
+        ],
+    )
+
+
+def _chance(placed: Placed) -> dict[str, Any]:
+    """Return the band of each dot: what the same probe reaches when groups are permuted."""
+    return scatter(
+        "lines",
+        CHANCE,
+        [end for _, _, leak in placed for end in (leak.chance_low, leak.chance_high, None)],
+        [height for y, _, _ in placed for height in (y, y, None)],
+        line={"color": "var(--chance)", "width": 12},
+        hoverinfo="skip",
+        connectgaps=False,
+    )
+
+
+def _range(placed: Placed) -> list[float]:
+    ends = [0.45, 0.75]
+    for _, _, leak in placed:
+        auc = leak.auc
+        numbers = (auc.value, auc.low, auc.high, leak.chance_low, leak.chance_high)
+        ends += [number for number in numbers if number is not None]
+    return [max(0.0, min(ends) - 0.02), min(1.02, max(ends) + 0.02)]
+
+
+def _guessing() -> dict[str, Any]:
+    return {
+        "type": "line",
+        "xref": "x",
+        "yref": "paper",
+        "x0": 0.5,
+        "x1": 0.5,
+        "y0": 0,
+        "y1": 1,
+        "line": {"color": "var(--muted)", "width": 1, "dash": "dot"},
+    }
+
+
+def _stripe(row: int) -> dict[str, Any]:
+    return {
+        "type": "rect",
+        "xref": "paper",
+        "yref": "y",
+        "x0": 0,
+        "x1": 1,
+        "y0": row - 0.5,
+        "y1": row + 0.5,
+        "fillcolor": "var(--stripe)",
+        "line": {"width": 0},
+        "layer": "below",
+    }
+
+
+def variance_figures(evidence: Evidence) -> list[Figure]:
+    """Return one plot of the cumulative shares, or none if no spectrum was measured."""
+    lines: list[dict[str, Any]] = []
+    for place, spectrum in enumerate(one for one in evidence.audit.spectra if one.ratios):
+        name = evidence.name(spectrum.representation)
+        shares = list(accumulate(100 * (ratio or 0.0) for ratio in spectrum.ratios))
+        dash = DASHES[place % len(DASHES)]
+        lines.append(
+            scatter(
+                "lines+markers",
+                name,
+                list(range(1, len(shares) + 1)),
+                shares,
+                line={"color": series_colour(place), "width": 2.5, "dash": dash},
+                marker=marks(place, size=7),
+                hoverinfo="text",
+                hovertext=[
+                    hover_lines(name, f"first {count}: {percent(share / 100)} of the variance")
+                    for count, share in enumerate(shares, 1)
+                ],
+            )
+        )
+    layout = {
+        "height": 340,
+        "xaxis": {"title": {"text": "number of components"}, "rangemode": "tozero"},
+        "yaxis": {"title": {"text": "variance kept (%)"}, "rangemode": "tozero"},
+    }
+    key = [entry(line) for line in lines]
+    return [Figure({}, lines, layout, variance_finding(evidence), key)] if lines else []
+
+
+def component_figures(evidence: Evidence) -> list[Figure]:
+    """Return a panel for each representation and attribute, all with equal axes if they can be.
+
+    The points are not repeated for each attribute: a trace says which rows it shows, and the page
+    takes them from the audit.
+    """
+    pictures = evidence.audit.pictures
+    frames = _frames(pictures.panels)
+    positions = {one.name: place for place, one in enumerate(evidence.attributes)}
+    return [
+        _panel(evidence, number, panel, place, positions[groups.attribute], groups, frame)
+        for place, groups in enumerate(pictures.groups)
+        if groups.attribute in positions
+        for number, (panel, frame) in enumerate(zip(pictures.panels, frames, strict=True))
+    ]
+
+
+def _panel(
+    evidence: Evidence,
+    number: int,
+    panel: Panel,
+    place: int,
+    position: int,
+    groups: PanelGroups,
+    frame: list[list[float]],
+) -> Figure:
+    labels = [one.label for one in evidence.attributes[position].groups]
+    present = sorted({code for code in groups.codes if code >= 0})
+    means = group_means(panel, groups.codes)
+    clouds = [
+        {
+            **_markers(labels[code], labels[code]),
+            "rows": {"panel": number, "groups": place, "code": code},
+            "marker": marks(code, size=5, opacity=0.55),
+        }
+        for code in present
+    ]
+    centres = [
+        {
+            **_markers(labels[code], f"mean of {labels[code]}"),
+            "x": [means[code][0]],
+            "y": [means[code][1]],
+            "marker": marks(code, size=13, line={"color": "var(--surface)", "width": 2}),
+        }
+        for code in present
+        if code in means
+    ]
+    x_axis, y_axis = (
+        {"title": {"text": f"component {axis + 1}"}, "range": frame[axis], "zeroline": False}
+        for axis in (0, 1)
+    )
+    layout = {
+        "height": 380,
+        "xaxis": x_axis,
+        "yaxis": {**y_axis, "scaleanchor": "x"},
+        "dragmode": "zoom",
+    }
+    return Figure(
+        {"attribute": str(position), "panel": str(number)},
+        clouds + centres,
+        layout,
+        components_finding(evidence, panel, groups),
+        [entry({"legendgroup": labels[code], "marker": marks(code)}) for code in present],
+        aspect=1.05,
+    )
+
+
+def _markers(label: str, hover: str) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "legendgroup": label,
+        "hoverinfo": "text",
+        "hovertext": plot_text(hover),
+    }
+
+
+def _frames(panels: list[Panel]) -> list[list[list[float]]]:
+    """Return the ranges of both axes for each panel: the same where scales are similar."""
+    own = [[_span(panel.x), _span(panel.y)] for panel in panels]
+    if not own:
+        return []
+    widths = [max(high - low for low, high in frame) for frame in own]
+    alike = [1 / SAME_SCALE <= width / widths[0] <= SAME_SCALE for width in widths]
+    together = [frame for frame, similar in zip(own, alike, strict=True) if similar]
+    shared = [
+        [min(frame[axis][0] for frame in together), max(frame[axis][1] for frame in together)]
+        for axis in (0, 1)
+    ]
+    return [shared if similar else frame for frame, similar in zip(own, alike, strict=True)]
+
+
+def _span(values: list[float]) -> list[float]:
+    """Return where the values lie, without the furthest that would squeeze all others."""
+    known = np.array([value for value in values if value is not None], dtype=float)
+    if known.size == 0:
+        return [-1.0, 1.0]
+    low, high = np.quantile(known, [0.01, 0.99])
+    margin = 0.25 * (high - low) or 1.0
+    low, high = max(low - margin, known.min()), min(high + margin, known.max())
+    pad = 0.06 * (high - low) or 1.0
+    return [round(float(low - pad), 4), round(float(high + pad), 4)]

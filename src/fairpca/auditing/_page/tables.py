@@ -1,0 +1,370 @@
+"""The numbers behind the plots, as tables: what remains without colours, scripts or eyes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import accumulate, zip_longest
+
+from ...metrics import NOT_MEASURED, decimal, p_value, significant, whole
+from .._evidence import Evidence, in_order, parity_of, value_of
+from .._results import (
+    Attribute,
+    CertifiedGap,
+    CurvePoint,
+    Downstream,
+    Estimate,
+    GroupRates,
+    Leak,
+    Parity,
+    Representation,
+)
+from .writing import interval, model_name, percent, points
+
+GAPS = ["Gap of selection rates", "Gap of true positive rates"]
+
+FIT_ON_PAPER = 6
+"""Columns for groups; the rates of more are in the table of groups."""
+
+UNINFORMATIVE = 0.9
+"""From here on a bound on a gap, which is at most 1, says next to nothing."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A number or a word, and in smaller type what qualifies it."""
+
+    text: str
+    detail: str = ""
+    tone: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A caption, heads, and rows whose first cell names them.
+
+    `choice` says for which settings of the page's choosers it is shown, such as
+    ``{"attribute": "0"}``; where paper is too narrow for a `wide` one, columns from the sixth on
+    are left out.
+    """
+
+    caption: str
+    heads: list[str]
+    rows: list[list[Cell]]
+    choice: dict[str, str] = field(default_factory=dict)
+    wide: bool = False
+
+
+def _words(*texts: str) -> list[Cell]:
+    return [Cell(text) for text in texts]
+
+
+def _number(estimate: Estimate | None, digits: int = 2) -> Cell:
+    return Cell(decimal(value_of(estimate), digits), interval(estimate, digits=digits))
+
+
+def _share(estimate: Estimate | None) -> Cell:
+    return Cell(percent(value_of(estimate)), interval(estimate, 100, 1))
+
+
+def _points(value: float | None) -> str:
+    """Write a difference of shares without its unit, which is in the caption."""
+    return NOT_MEASURED if value is None else decimal(100 * value, 1)
+
+
+def _difference(estimate: Estimate | None) -> Cell:
+    return Cell(_points(value_of(estimate)), interval(estimate, 100, 1))
+
+
+def leakage_tables(evidence: Evidence) -> list[Table]:
+    """Return a table for each attribute: representations are rows, probes are columns."""
+    return [
+        Table(
+            f"AUC of guessing {attribute.name} on held-out rows; 0.50 is guessing",
+            ["Representation", *map(model_name, evidence.probes)],
+            [
+                [
+                    Cell(one.name),
+                    *(
+                        _leak(evidence.leak(one.key, attribute.name, probe))
+                        for probe in evidence.probes
+                    ),
+                ]
+                for one in evidence.fitted
+            ],
+            {"attribute": str(position)},
+        )
+        for position, attribute in enumerate(evidence.attributes)
+        if any(one.attribute == attribute.name for one in evidence.audit.leakage)
+    ]
+
+
+def _leak(leak: Leak | None) -> Cell:
+    """Return an AUC with its interval and what chance gives; marked where it is above chance."""
+    if leak is None or leak.auc.value is None:
+        return Cell(NOT_MEASURED)
+    within = interval(leak.auc)
+    chance = f"chance {decimal(leak.chance_low)} to {decimal(leak.chance_high)}"
+    return Cell(
+        decimal(leak.auc.value),
+        f"{within}; {chance}" if within else chance,
+        "seen" if leak.above_chance else "hidden",
+    )
+
+
+def curve_tables(evidence: Evidence) -> list[Table]:
+    """Return a table for each curve and attribute, one row per lambda."""
+    return [
+        Table(
+            f"{evidence.name(curve.representation)} with a {_model(curve.model)}: decisions "
+            f"compared between the groups of {attribute.name}, gaps in points",
+            ["Lambda", *_decided_heads(attribute)],
+            [
+                [Cell(significant(point.tradeoff)), *_decided(point, attribute)]
+                for point in curve.points
+            ],
+            {"curve": str(place), "attribute": str(position)},
+            wide=len(attribute.groups) > FIT_ON_PAPER,
+        )
+        for place, curve in enumerate(evidence.audit.curves)
+        for position, attribute in enumerate(evidence.attributes)
+    ]
+
+
+def parity_tables(evidence: Evidence) -> list[Table]:
+    """Return a table for each model and attribute, one row per representation."""
+    return [
+        Table(
+            f"A {_model(model)} predicts the target: decisions compared between the groups of "
+            f"{attribute.name}, gaps in points",
+            ["Representation", *_decided_heads(attribute)],
+            [
+                [Cell(one.name), *_decided(found, attribute)]
+                for one in evidence.fitted
+                if (found := evidence.downstream(one.key, model))
+            ],
+            choice,
+            wide=len(attribute.groups) > FIT_ON_PAPER,
+        )
+        for model, attribute, choice in _models_and_attributes(evidence)
+    ]
+
+
+def group_tables(evidence: Evidence) -> list[Table]:
+    """Return a table for each model and attribute, one row per representation and group."""
+    return [
+        Table(
+            f"What a {_model(model)} does to each group of {attribute.name}",
+            ["Group", "Representation", "Held-out rows", "Selected", "True positives", "Accuracy"],
+            [
+                [
+                    Cell(label.label),
+                    Cell(one.name),
+                    Cell(whole(group.n_rows)),
+                    _share(group.selection_rate),
+                    _share(group.true_positive_rate),
+                    _share(group.accuracy),
+                ]
+                for label in attribute.groups
+                for one in evidence.fitted
+                if (found := evidence.downstream(one.key, model))
+                and (group := _group(parity_of(found, attribute.name), label.label))
+            ],
+            choice,
+        )
+        for model, attribute, choice in _models_and_attributes(evidence)
+    ]
+
+
+def _models_and_attributes(evidence: Evidence) -> Iterator[tuple[str, Attribute, dict[str, str]]]:
+    for model in evidence.models:
+        for position, attribute in enumerate(evidence.attributes):
+            yield model, attribute, {"model": model, "attribute": str(position)}
+
+
+def _model(model: str) -> str:
+    """Return a model for the middle of a sentence, after 'a'."""
+    return {"boosting": "model of boosted trees"}.get(model, model_name(model).lower())
+
+
+def _decided_heads(attribute: Attribute) -> list[str]:
+    return ["Accuracy", "AUC", *GAPS, *(f"Selected: {one.label}" for one in attribute.groups)]
+
+
+def _decided(found: Downstream | CurvePoint, attribute: Attribute) -> list[Cell]:
+    quality = [_share(found.accuracy), _number(found.auc)]
+    parity = parity_of(found, attribute.name)
+    if parity is None:
+        return quality + [Cell(NOT_MEASURED)] * (len(GAPS) + len(attribute.groups))
+    rates = [_group(parity, one.label) for one in attribute.groups]
+    return [
+        *quality,
+        _difference(parity.dp_gap),
+        _difference(parity.eo_gap),
+        *(_share(group.selection_rate if group else None) for group in rates),
+    ]
+
+
+def _group(parity: Parity | None, label: str) -> GroupRates | None:
+    groups = parity.groups if parity else []
+    return next((one for one in groups if one.label == label), None)
+
+
+def gap_tables(evidence: Evidence) -> list[Table]:
+    """Return a table for each attribute, one row per representation."""
+    gaps = evidence.audit.gaps
+    positions = {one.name: place for place, one in enumerate(evidence.attributes)}
+    return [
+        Table(
+            f"How differently the groups of {attribute} are distributed on held-out rows",
+            [
+                "Representation",
+                "Largest gap of means",
+                "Largest gap of covariances",
+                "MMD²",
+                "MMD² by chance",
+                "p\u2011value",
+            ],
+            [
+                [
+                    Cell(evidence.name(gap.representation)),
+                    _number(gap.mean_gap),
+                    _number(gap.covariance_gap),
+                    _number(gap.mmd2, 4),
+                    Cell(decimal(gap.mmd2_chance, 4)),
+                    Cell(p_value(gap.mmd2_p_value)),
+                ]
+                for gap in gaps
+                if gap.attribute == attribute
+            ],
+            {"attribute": str(positions[attribute])},
+        )
+        for attribute in in_order(one.attribute for one in gaps)
+        if attribute in positions
+    ]
+
+
+def certificate_tables(evidence: Evidence) -> list[Table]:
+    """Return the bounds for each attribute, with those marked that say next to nothing."""
+    return [
+        Table(
+            f"Largest gap of selection rates, between the groups of {attribute.name}, of any "
+            "classifier that sees only the cell of a row, in points",
+            ["Representation", "Observed", "Bound", "Confidence", "Cells", "Rows", "Accuracy"],
+            [
+                [
+                    Cell(evidence.name(one.representation)),
+                    Cell(_points(one.observed)),
+                    Cell(_points(one.bound), _worth(one)),
+                    Cell(percent(one.confidence)),
+                    Cell(whole(one.n_cells)),
+                    Cell(whole(one.n_rows)),
+                    _share(one.accuracy),
+                ]
+                for one in bounds
+            ],
+            {"attribute": str(position)},
+        )
+        for position, attribute in enumerate(evidence.attributes)
+        if (bounds := [c for c in evidence.audit.certificates if c.attribute == attribute.name])
+    ]
+
+
+def _worth(one: CertifiedGap) -> str:
+    if one.n_cells == 1:
+        return "one cell: all decisions are alike"
+    return "says next to nothing" if (one.bound or 0) >= UNINFORMATIVE else ""
+
+
+def variance_table(evidence: Evidence) -> Table:
+    """Return the cumulative shares of variance, one row per number of components."""
+    spectra = [one for one in evidence.audit.spectra if one.ratios]
+    shares = zip_longest(*(accumulate(ratio or 0.0 for ratio in one.ratios) for one in spectra))
+    return Table(
+        "Share of the variance of the features that the first components keep",
+        ["Components", *(evidence.name(one.representation) for one in spectra)],
+        [_words(str(count), *map(percent, row)) for count, row in enumerate(shares, 1)],
+    )
+
+
+def column_table(evidence: Evidence) -> Table:
+    """Return every column of the data: what it is for, and what was made of it."""
+    return Table(
+        "Every column of the table",
+        ["Column", "Role", "Kind", "Missing", "Distinct", "Became", "Note"],
+        [
+            _words(
+                one.name,
+                one.role,
+                one.kind,
+                whole(one.n_missing),
+                whole(one.n_distinct),
+                _became(one.n_outputs),
+                one.note,
+            )
+            for one in evidence.audit.data.columns
+        ],
+    )
+
+
+def _became(count: int) -> str:
+    return "nothing" if count == 0 else "1 number" if count == 1 else f"{whole(count)} numbers"
+
+
+def representation_table(evidence: Evidence) -> Table:
+    """Return what was compared: what each representation promises, or why it is missing."""
+    return Table(
+        "Every representation, what it promises and what it keeps",
+        ["Representation", "What it promises", "Columns", "Variance kept", "Seconds to fit"],
+        [_compared(one) for one in evidence.audit.representations],
+    )
+
+
+def _compared(one: Representation) -> list[Cell]:
+    if one.failure:
+        why = Cell(f"Could not be fitted: {one.failure}", tone="prose")
+        return [Cell(one.name), why, *_words("", "", "")]
+    return [
+        Cell(one.name),
+        Cell(one.promise, tone="prose"),
+        Cell(whole(one.n_columns)),
+        _share(one.variance_kept),
+        Cell(significant(one.fit_seconds)),
+    ]
+
+
+def setting_table(evidence: Evidence) -> Table:
+    """Return the settings in words."""
+    settings = evidence.audit.settings
+    named = {
+        "Sensitive columns": ", ".join(settings.sensitive),
+        "Target": settings.target or "none",
+        "Aim": settings.aim,
+        "Largest gap accepted": points(settings.max_gap),
+        "Components": whole(settings.n_components),
+        "Splits": whole(settings.n_splits),
+        "Rows a probe sees at most": whole(settings.n_probe_rows),
+        "Confidence": percent(settings.confidence),
+        "Seed": str(settings.seed),
+        "Quick": "yes: fewer splits and rows" if settings.quick else "no",
+    }
+    return Table("Settings", ["Setting", "Value"], [_words(*pair) for pair in named.items()])
+
+
+def fact_table(evidence: Evidence) -> Table:
+    """Return the data, the time and the versions."""
+    audit, data = evidence.audit, evidence.audit.data
+    named = {
+        "Table": data.name,
+        "Fingerprint": data.fingerprint,
+        "Rows": whole(data.n_rows),
+        "Rows left out, without target": whole(data.n_rows_dropped),
+        "Feature columns": whole(data.n_features),
+        "Numbers per row after encoding": whole(data.n_encoded),
+        "Made": audit.created,
+        "Seconds": decimal(audit.seconds, 1),
+        "fairpca": audit.fairpca_version,
+        **audit.versions,
+        "Structure of the numbers": audit.schema_version,
+    }
+    return Table("Data and versions", ["Item", "Value"], [_words(*pair) for pair in named.items()])
