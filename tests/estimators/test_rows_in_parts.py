@@ -15,7 +15,7 @@ from fairpca import FairKernelPCA, FairPCA, collect_moments
 from fairpca._numerics.fingerprints import fingerprint_of
 from fairpca._rows import Part, RowsElsewhere
 from fairpca.errors import MissingGroupError, MissingTargetError, UnknownQuestionError
-from fairpca.estimators._parts import CollectMoments
+from fairpca.estimators._reader import CollectMoments
 from fairpca.peers import PCA, BalancedPCA
 from optional_libraries import array_api_strict
 from optional_libraries import pandas as pd
@@ -192,11 +192,13 @@ def test_batches_can_be_added_to_parts():
 
 
 def test_the_fingerprint_of_a_question_tells_questions_apart():
-    fair = FairPCA(2)
-    same = CollectMoments(FairPCA(2)).fingerprint
-    assert CollectMoments(fair).fingerprint == same
-    assert CollectMoments(FairPCA(2, criterion="equalized_odds")).fingerprint != same
-    assert CollectMoments(BalancedPCA(2)).fingerprint != CollectMoments(PCA(2)).fingerprint
+    def question(estimator):
+        return CollectMoments(estimator._reader()).fingerprint
+
+    assert question(FairPCA(2)) == question(FairPCA(3, scale=True))
+    assert question(FairPCA(2, criterion="equalized_odds")) != question(FairPCA(2))
+    assert question(FairPCA(2, match="covariances")) != question(FairPCA(2))
+    assert question(BalancedPCA(2)) != question(PCA(2))
 
 
 def test_a_fingerprint_is_one_of_values_and_not_of_their_abbreviations():
@@ -250,7 +252,7 @@ def test_what_only_an_address_tells_has_no_fingerprint():
         with pytest.raises(UnknownQuestionError, match="attribute `fingerprint`"):
             fingerprint_of(odd)
     with pytest.raises(UnknownQuestionError, match=r"^kernel is the function"):
-        CollectMoments(FairKernelPCA(2, kernel=lambda x, y: 0.0)).fingerprint  # noqa: B018
+        CollectMoments(FairKernelPCA(2, kernel=lambda x, y: 0.0)._reader()).fingerprint  # noqa: B018
     rng = np.random.default_rng(0)
     assert fingerprint_of(rng) == fingerprint_of(np.random.default_rng(0))
     rng.random()

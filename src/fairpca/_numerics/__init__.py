@@ -57,6 +57,7 @@ from .tensors import (
 )
 from .threads import (
     blas_threads,
+    check_n_jobs,
     each_item,
     limited_threads,
     one_blas_thread,

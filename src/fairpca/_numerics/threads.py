@@ -11,11 +11,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from functools import cache
 from itertools import pairwise
+from numbers import Integral
 from threading import Lock
 from typing import Any, TypeVar
 
 import threadpoolctl
 from threadpoolctl import ThreadpoolController, threadpool_limits
+
+from ..errors import UsageError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -150,6 +153,15 @@ def limited_threads(threads: int | None) -> Iterator[None]:
         return
     with _limited(_blas(), threads):
         yield
+
+
+def check_n_jobs(n_jobs: Any) -> None:
+    """Raise unless this is a number of threads, in joblib's way of counting, or None."""
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise UsageError(
+            f"n_jobs={n_jobs!r} is not a number of threads. Use an integer >= 1, -1 for all "
+            f"cores, or None."
+        )
 
 
 def each_item(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,19 +14,46 @@ from ..errors import FewLandmarksWarning, InfeasibleError, warn_user
 from ..kernels import Kernel, KernelColumns, RandomFeatures, pilot_centre, whitening
 from ..moments import GroupMoments
 from ..solvers import Subspace, equalize_means, largest_gap, maximize_variance, mean_constraint
-from ._kernel_parameters import NYSTROEM, SHIFT_INVARIANT, check_function
-from ._learned import TOO_ALIKE, gap_from_rounding, groups_of, warn_of_a_residual
+from ._exact_kernel import TOO_ALIKE, check_function, gap_from_rounding
+from ._parameters import NYSTROEM, SHIFT_INVARIANT
+from ._reader import Reader, check_finite, check_some_rows
+from ._transformer import groups_of, warn_of_a_residual
 
 Features = KernelColumns | RandomFeatures
 
 
+@dataclass(frozen=True)
+class KernelReader(Reader):
+    """Takes the moments of features that stand for a kernel, once these are drawn."""
+
+    kernel: Any = "rbf"
+    gamma: float | str = "scale"
+    degree: float = 3
+    coef0: float = 1.0
+    kernel_params: Mapping[str, Any] | None = None
+    approximation: str | None = None
+    n_landmarks: int = 500
+    seen_through: Features | None = None
+
+    def check(self, moments: GroupMoments) -> None:
+        """Raise unless moments are enough for a solution; features may be as small as they like."""
+        check_some_rows(moments)
+
+    def _seen(self, rows: Rows) -> Rows:
+        assert self.seen_through is not None
+        check_finite(rows)
+        return MappedRows(
+            rows.X, rows.weight, rows.attributes, rows.chosen, features=self.seen_through
+        )
+
+
 def draw_features(
-    kernel: Kernel, approximation: str, p: int, rows: Rows, seed: int, *, partial: bool
+    kernel: Kernel, approximation: str, p: int, rows: Rows, seed: int, *, may_be_few: bool
 ) -> Features:
     """Draw landmarks among the rows that count, or random frequencies."""
     if approximation != NYSTROEM:
         return RandomFeatures.draw(kernel, p, pilot_centre(rows), seed)
-    if partial and rows.n_rows < p:
+    if not may_be_few and rows.n_rows < p:
         warn_user(
             f"n_landmarks={p}, but the first batch has {rows.n_rows} rows that count, so these "
             f"are all landmarks there will be. Start with a larger batch.",
@@ -35,11 +64,6 @@ def draw_features(
     if callable(kernel.name):
         check_function(kernel, columns.rows)
     return columns
-
-
-def seen_through(features: Features, rows: Rows) -> MappedRows:
-    """Return the rows as their features, computed when they are asked for."""
-    return MappedRows(rows.X, rows.weight, rows.attributes, rows.chosen, features=features)
 
 
 def solve_features(

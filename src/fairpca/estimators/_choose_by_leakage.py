@@ -14,7 +14,7 @@ from .._rows import LinearMap, Rows
 from ..errors import InfeasibleError, UsageError
 from ..metrics import leakage
 from ..moments import GroupMoments
-from ._rows_to_moments import finite_moments
+from ._reader import finite_moments
 
 DIRECTIONS = (1.0, 0.97, 0.93, 0.85, 0.7, 0.5)
 PENALTIES = (0.0, 0.25, 0.5, 1.0, 2.0)

@@ -5,47 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sklearn.utils import check_array
-
-from .._numerics import is_foreign
-from .._rows import RowsElsewhere, rows_elsewhere, streamed
-from ..moments import GroupMoments, moments_at
-from ._device_arrays import checked_rows
-from ._inputs import CRITERIA
-from ._on_devices import HOST
-from ._parameters import MISSING, check_choice
-from ._parts import moments_elsewhere
-from ._rows_to_moments import finite_moments
-from ._sensitive_rows import FLOATS, ReadsSensitiveRows, canonical
-
-
-class _Reader(ReadsSensitiveRows):
-    """Reads rows as an estimator does, without being one."""
-
-    sensitive_columns = None
-    with_scatters: bool
-    device: Any
-
-    def _moments(self, *arguments: Any, first: bool, partial: bool) -> GroupMoments:
-        source = rows_elsewhere(*arguments)
-        if source is not None:
-            return moments_elsewhere(self, source, first=first)
-        rows = streamed(self._rows(*arguments, first=first, partial=partial), self.device)
-        moments = finite_moments(rows, with_scatters=self.with_scatters)
-        return moments if self.device is None else moments_at(moments, HOST)
-
-    def _look_ahead(self, source: RowsElsewhere) -> None:
-        """Nothing has to be known before."""
-
-    def _public_name(self) -> str:
-        return "FairPCA"
-
-    def _features(self, X: Any, *, first: bool, **checks: Any) -> tuple[Any, None]:
-        checks.setdefault("ensure_min_samples", 1)
-        if is_foreign(X):
-            return checked_rows(X, **checks), None
-        X = check_array(X, accept_sparse="csr", dtype=FLOATS, input_name="X", **checks)
-        return canonical(X), None
+from ..moments import GroupMoments
+from ._parameters import CRITERIA, MISSING, check_choice
+from ._reader import Reader
 
 
 def collect_moments(
@@ -106,9 +68,14 @@ def collect_moments(
     """
     check_choice("criterion", criterion, CRITERIA)
     check_choice("missing_sensitive", missing_sensitive, MISSING)
-    reader = _Reader()
-    reader.criterion, reader.pos_label = criterion, pos_label
-    reader.sensitive_kinds, reader.intersectional = sensitive_kinds, intersectional
-    reader.missing_sensitive = missing_sensitive
-    reader.with_scatters, reader.device = with_scatters, device
-    return reader._moments(X, y, sensitive_features, sample_weight, first=True, partial=True)
+    reader = Reader(
+        criterion=criterion,
+        pos_label=pos_label,
+        sensitive_kinds=sensitive_kinds,
+        intersectional=intersectional,
+        missing_sensitive=missing_sensitive,
+        with_scatters=with_scatters,
+        device=device,
+        takes_device_arrays=True,
+    )
+    return reader.moments(reader.rows(X, y, sensitive_features, sample_weight))

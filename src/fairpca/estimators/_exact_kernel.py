@@ -11,11 +11,32 @@ import numpy as np
 from .._numerics import is_sparse, machine_epsilon
 from .._rows import FeatureMap, LinearMap, Rows, block_rows, in_double_precision, row_blocks
 from ..errors import ResidualWarning, UsageError, warn_user
-from ..kernels import PRECOMPUTED, KernelColumns, kernel_matrix, warn_of_negative_directions
+from ..kernels import (
+    PRECOMPUTED,
+    Kernel,
+    KernelColumns,
+    kernel_matrix,
+    pilot_centre,
+    scale_gamma,
+    warn_of_negative_directions,
+)
 from ..moments import AttributeMoments, attributes_over_rows
 from ..solvers import DualSubspace, KernelScatter, equalize_kernel_means, largest_gap
-from ._kernel_parameters import ASYMMETRIC, check_function, kernel_for
-from ._learned import TOO_ALIKE, gap_from_rounding, groups_of, warn_of_a_residual
+from ._transformer import groups_of, warn_of_a_residual
+
+FEW = 16
+"""So many rows are compared with each other to check a function."""
+
+ASYMMETRIC = 1e-7
+"""Largest difference between K and its transpose, relative to its entries, that is rounding."""
+
+SMALLEST = 1e-140
+"""Squares of smaller numbers lose digits to underflow."""
+
+TOO_ALIKE = (
+    "the kernel values of different rows agree in too many digits for these components. "
+    "Standardise the features, use a larger gamma, or fewer components"
+)
 
 SYMMETRIC = 1e-14
 """Asymmetry of a given kernel up to this needs no repair."""
@@ -189,3 +210,72 @@ def _warn_if_unconverged(fair: DualSubspace, tol: float) -> None:
             f"solver='auto' or 'dense'.",
             ResidualWarning,
         )
+
+
+def check_function(kernel: Kernel, X: Any) -> None:
+    """Raise unless a user's function gives a number, and the same one for (a, b) and (b, a)."""
+    some = X[np.unique(np.linspace(0, X.shape[0] - 1, FEW).astype(int))]
+    try:
+        K = np.asarray(kernel(some, some.copy()), dtype=float)  # a copy: all pairs, not half
+    except (TypeError, ValueError) as reason:
+        raise UsageError(
+            f"The kernel function failed on a pair of rows: {reason}. It takes two rows, and "
+            f"kernel_params as keywords, and returns one number; a function of whole matrices "
+            f"can be used with kernel='precomputed'."
+        ) from reason
+    gap, largest = float(np.abs(K - K.T).max()), float(np.abs(K).max())
+    if gap > ASYMMETRIC * largest:
+        raise UsageError(
+            f"The kernel function is not symmetric: k(a, b) and k(b, a) differ by up to {gap:.1e}, "
+            f"where the largest value is {largest:.1e}, so it is no similarity and has no feature "
+            f"space. Use (k(a, b) + k(b, a)) / 2 if that is meant."
+        )
+
+
+def kernel_for(estimator: Any, rows: Rows) -> Kernel:
+    """Return the kernel with a gamma and a centre that fit the rows."""
+    if rows.n_rows == 0:
+        raise UsageError(
+            "The first batch has no row that counts, so there is nothing to choose the kernel's "
+            "features from. Start with a batch that has some."
+        )
+    largest = float(abs(rows.X).max())
+    if 0 < largest < SMALLEST:
+        raise UsageError(
+            f"Squares of X underflow: its largest entry is {largest:.0e}, so all rows look alike "
+            f"to a kernel. Multiply X by a constant first."
+        )
+    e, gamma = estimator, 1.0
+    if not callable(e.kernel):
+        if e.gamma == "scale":
+            gamma = scale_gamma(rows)
+        else:
+            gamma = 1.0 / rows.X.shape[1] if e.gamma == "auto" else float(e.gamma)
+    if not 0 < gamma < np.inf:
+        raise UsageError(
+            f"gamma='scale' is 1 / (d Var(X)) = {gamma:g}: squares of X overflow, or underflow. "
+            f"Standardise the features first, or pass a number."
+        )
+    return Kernel(
+        e.kernel,
+        gamma=gamma,
+        degree=e.degree,
+        coef0=float(e.coef0),
+        centre=pilot_centre(rows) if e.kernel == "rbf" else None,
+        parameters=dict(e.kernel_params or {}),
+        n_jobs=e.n_jobs,
+    )
+
+
+def gap_from_rounding(
+    size: float, coefficients: np.ndarray, values: np.ndarray, weight: float, precision: float
+) -> float:
+    """Return the group difference that rounding of kernel values can cause in a component.
+
+    `size` is that of a typical kernel value. Its last digit, times the coefficients of a
+    component, over the component's standard deviation: this is what evaluating the kernel once
+    more, as `transform` does, may change.
+    """
+    noise = precision * size * np.linalg.norm(coefficients, axis=0)
+    counts = values > 0
+    return float(np.max(noise[counts] / np.sqrt(values[counts] / weight), initial=0.0))

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self, TypeVar
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from .._numerics import quiet_overflow
-from .._rows import FeatureMap, LinearMap, Rows, RowsElsewhere, rows_elsewhere
+from .._rows import FeatureMap, LinearMap, Rows, RowsElsewhere
 from ..errors import UsageError
 from ..kernels import PRECOMPUTED, KernelColumns
 from ..moments import GroupMoments
-from ._approximate_kernel import Features, draw_features, seen_through, solve_features
-from ._exact_kernel import fit_exactly
-from ._inputs import unchanged_on_error
-from ._kernel_parameters import check_kernel_parameters, kernel_for
-from ._parameters import check_n_components, check_tradeoff
-from ._representation import FairTransformer
+from ._approximate_kernel import Features, KernelReader, draw_features, solve_features
+from ._exact_kernel import fit_exactly, kernel_for
+from ._parameters import check_kernel_parameters, check_n_components, check_tradeoff
+from ._reader import Reader, check_finite
 from ._row_sample import sampled_rows
-from ._rows_to_moments import check_finite
+from ._transformer import Representation
 
 
 def _approximates(estimator: Any) -> bool:
@@ -52,7 +51,7 @@ _UNAVAILABLE = {
 }
 
 
-class FairKernelPCA(FairTransformer):
+class FairKernelPCA(Representation):
     r"""Represent data by the best non-linear features that show no group difference in the means.
 
     Fair PCA in the feature space of a kernel: among all k-dimensional projections of that space
@@ -194,7 +193,14 @@ class FairKernelPCA(FairTransformer):
             "_map",
         ]
     )
-    _chosen_at_first = ("_drawn_with", "gamma_", "landmarks_", "X_fit_", "_inverse", "_feature_map")
+    _decided_at_first = (
+        "_drawn_with",
+        "gamma_",
+        "landmarks_",
+        "X_fit_",
+        "_inverse",
+        "_feature_map",
+    )
     _map: LinearMap | FeatureMap
     _inverse: LinearMap
     _feature_map: Features
@@ -266,12 +272,15 @@ class FairKernelPCA(FairTransformer):
         self
         """
         self._check_parameters()
-        if _approximates(self):
-            return super().fit(
-                X, y, sensitive_features=sensitive_features, sample_weight=sample_weight
-            )
-        with self._threads():
-            self._fit_exactly(X, y, sensitive_features, sample_weight)
+        with self._changing():
+            self._forget(all_of_it=True)
+            if not _approximates(self):
+                self._fit_exactly(X, y, sensitive_features, sample_weight)
+                return self
+            reader = replace(self._reader(), complete=True)
+            moments = self._moments(reader, X, y, sensitive_features, sample_weight)
+            self._fit_to(moments)
+            self._keep(moments)
         return self
 
     def fit_transform(
@@ -294,12 +303,13 @@ class FairKernelPCA(FairTransformer):
         T : array of shape (n, k), or (n, 2k) with ``tradeoff > 0``
             The same as `fit` and then `transform`, without computing the kernel twice.
         """
-        options = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
         if _approximates(self):
+            options = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
             return self.fit(X, y, **options).transform(X)
         self._check_parameters()
-        with self._threads():
-            T = self._fit_exactly(X, y, **options)
+        with self._changing():
+            self._forget(all_of_it=True)
+            T = self._fit_exactly(X, y, sensitive_features, sample_weight)
         return self.transform(X) if T is None else T
 
     @_with_an_approximation
@@ -325,9 +335,8 @@ class FairKernelPCA(FairTransformer):
         -------
         self
         """
-        return super().partial_fit(
-            X, y, sensitive_features=sensitive_features, sample_weight=sample_weight
-        )
+        self._add(X, y, sensitive_features, sample_weight)
+        return self
 
     @_with_the_linear_kernel
     def inverse_transform(self, X: Any) -> np.ndarray:
@@ -355,19 +364,18 @@ class FairKernelPCA(FairTransformer):
         self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any
     ) -> np.ndarray | None:
         """Fit; return the representation of X where all its rows count."""
-        if rows_elsewhere(X, y, sensitive_features, sample_weight) is not None:
+        reader = replace(self._reader(), complete=True)
+        rows = reader.rows(X, y, sensitive_features, sample_weight, self)
+        if isinstance(rows, RowsElsewhere):
             raise UsageError(
                 f"Exact kernel PCA compares every row with every other, so it needs them in one "
                 f"place, but X is a {type(X).__name__}. Set approximation='nystroem' or "
                 f"'random_features'."
             )
-        with unchanged_on_error(self):
-            self._forget(all_of_it=True)
-            rows = self._rows(X, y, sensitive_features, sample_weight, first=True, partial=False)
-            check_finite(rows)
-            k, tradeoff = check_n_components(self.n_components), check_tradeoff(self.tradeoff)
-            fitted = fit_exactly(self, rows, k, tradeoff, self._start())
-            self.__dict__.update(fitted.learned)
+        check_finite(rows)
+        k, tradeoff = check_n_components(self.n_components), check_tradeoff(self.tradeoff)
+        fitted = fit_exactly(self, rows, k, tradeoff, self._start())
+        self.__dict__.update(fitted.learned)
         if rows.chosen is not None:
             return None
         return fitted.representation.astype(rows.X.dtype, copy=False)
@@ -382,26 +390,30 @@ class FairKernelPCA(FairTransformer):
             )
         return T
 
-    def _mapped(self, rows: Rows, *, first: bool, partial: bool) -> Rows:
-        check_finite(rows)
-        if not first:
+    def _reader(self) -> KernelReader:
+        kernel = {name: getattr(self, name) for name in (*_DECIDED_AT_FIRST, "kernel_params")}
+        return KernelReader.of(self, **kernel, seen_through=vars(self).get("_feature_map"))
+
+    def _prepared(self, reader: Reader, rows: Rows | RowsElsewhere) -> Reader:
+        """Draw the features that rows are seen through, if these are the first."""
+        if "_feature_map" in vars(self):
             self._check_unchanged()
+            return reader
+        if isinstance(rows, RowsElsewhere):
+            drawn_from = reader.for_batches(self)
+            sample = sampled_rows(drawn_from, rows, fewest=self.n_landmarks, seed=self._seed())
+            self._draw_features(sample, may_be_few=True)
         else:
-            self._draw_features(rows, partial=partial)
-        return seen_through(self._feature_map, rows)
+            self._draw_features(rows, may_be_few=reader.complete)
+        return replace(self._reader(), complete=reader.complete, keeps=reader.keeps)
 
-    def _look_ahead(self, source: RowsElsewhere) -> None:
-        """Draw the features from a sample of rows that are elsewhere."""
-        sample = sampled_rows(self, source, fewest=self.n_landmarks, seed=self._seed())
-        check_finite(sample)
-        self._draw_features(sample, partial=False)
-
-    def _draw_features(self, rows: Rows, *, partial: bool) -> None:
+    def _draw_features(self, rows: Rows, *, may_be_few: bool) -> None:
         assert self.approximation is not None
+        check_finite(rows)
         kernel = kernel_for(self, rows)
         self._drawn_with = {name: getattr(self, name) for name in _DECIDED_AT_FIRST}
         self._feature_map = draw_features(
-            kernel, self.approximation, self.n_landmarks, rows, self._seed(), partial=partial
+            kernel, self.approximation, self.n_landmarks, rows, self._seed(), may_be_few=may_be_few
         )
         self.gamma_ = kernel.gamma_in_use
         if isinstance(self._feature_map, KernelColumns):
@@ -429,9 +441,6 @@ class FairKernelPCA(FairTransformer):
 
     def _check_parameters(self) -> None:
         check_kernel_parameters(self)
-
-    def _collects_scatters(self) -> bool:
-        return False
 
     def __getattr__(self, name: str) -> Any:
         if name in _UNAVAILABLE:

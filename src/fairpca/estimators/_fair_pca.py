@@ -5,13 +5,22 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
-from .._numerics import Array, full_precision, placed
-from .._rows import LinearMap, Rows, RowsElsewhere, side_by_side, streamed
-from ..errors import UsageError
+from .._numerics import Array, array_namespace, full_precision, is_foreign, is_numpy, placed
+from .._rows import (
+    LinearMap,
+    Rows,
+    RowsElsewhere,
+    StreamedRows,
+    example_on,
+    side_by_side,
+    streamed,
+)
+from ..errors import ResidualWarning, UsageError, warn_user
 from ..moments import GroupMoments, common_unit, moments_at, standard_deviations
 from ..solvers import (
     Subspace,
@@ -20,11 +29,9 @@ from ..solvers import (
     equalize_covariances_spectral,
     equalize_means,
     maximize_variance,
+    mean_gap,
 )
 from ._choose_by_leakage import DIRECTIONS, PENALTIES, Choice, choose_by_leakage
-from ._given_moments import FitsGivenMoments
-from ._learned import learned_attributes, warn_of_a_residual, warn_of_unequal_covariances
-from ._on_devices import HOST, WorksOnDevices
 from ._parameters import (
     AUTO,
     check_covariance_tol,
@@ -34,6 +41,8 @@ from ._parameters import (
     check_penalty,
     check_tradeoff,
 )
+from ._reader import HOST, Reader
+from ._transformer import FairTransformer, learned_from, warn_of_a_residual
 
 DEFAULT_PENALTY = 0.5
 """Chosen on held-out rows of six data sets: see docs/covariances.md."""
@@ -42,12 +51,14 @@ DEFAULT_PENALTY = 0.5
 PAPERS_DIRECTIONS = 0.85
 """The larger of the two fractions in the paper's tables."""
 
+TOO_MANY_MAGNITUDES = "the data, or the weights, span too many orders of magnitude. Try scale=True"
+
 
 def _say(line: str) -> None:
     print(line, file=sys.stderr)  # noqa: T201  (asked for with verbose=True)
 
 
-class FairPCA(WorksOnDevices, FitsGivenMoments):
+class FairPCA(FairTransformer):
     r"""Project data onto the best subspace that shows no group difference in the means.
 
     Among all k-dimensional projections under which every demographic group has the same mean
@@ -193,24 +204,16 @@ class FairPCA(WorksOnDevices, FitsGivenMoments):
     1
     """
 
-    _learned = frozenset(
-        [
-            "components_",
-            "mean_",
-            "scale_",
-            "explained_variance_",
-            "explained_variance_ratio_",
-            "n_components_",
-            "standard_components_",
-            "groups_",
-            "constraint_rank_",
-            "mean_gap_",
-            "covariance_gap_",
-            "n_samples_seen_",
-            "_map",
-        ]
-    )
-    _chosen_at_first = (
+    _learned = FairTransformer._learned | {
+        "scale_",
+        "explained_variance_",
+        "explained_variance_ratio_",
+        "standard_components_",
+        "constraint_rank_",
+        "mean_gap_",
+        "covariance_gap_",
+    }
+    _decided_at_first = (
         "_choice",
         "covariance_directions_",
         "covariance_penalty_",
@@ -279,6 +282,78 @@ class FairPCA(WorksOnDevices, FitsGivenMoments):
         T = self._checked_representation(X)  # solves first, where rows came in batches
         return self._map.inverse(T)
 
+    def to_device(self, device: Any) -> Self:
+        """Move all that was learned to another device, or to another array library.
+
+        `transform` takes rows on any device, wherever the estimator is; it then sends its small
+        arrays along with every call, which moving the estimator saves.
+
+        Parameters
+        ----------
+        device : str, torch.device or array
+            "cpu" for NumPy arrays, "cuda" or "cuda:1" for torch tensors there; an array for
+            arrays of its library on its device (so CuPy works).
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from fairpca import FairPCA
+        >>> X = np.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0], [4.0, 4.0, 1.0], [1.0, 0.0, 3.0]])
+        >>> fair = FairPCA(n_components=1).fit(X, sensitive_features=["a", "b", "b", "a"])
+        >>> type(fair.to_device("cpu").components_)
+        <class 'numpy.ndarray'>
+        """
+        check_is_fitted(self)
+        if is_numpy(device) or is_foreign(device):
+            example = device
+        else:
+            example = HOST if str(device) == "cpu" else example_on(device)
+        for name in (*self._learned, "moments_"):
+            if name in vars(self):
+                self.__dict__[name] = _moved(self.__dict__[name], example)
+        return self
+
+    def _check_parameters(self) -> None:
+        check_parameters(self)
+        if list(self._knobs.values()).count(AUTO) > 1:
+            raise UsageError(
+                "covariance_directions and covariance_penalty are both 'auto', but they are two "
+                "ways to the same end. Set one of them to 'auto'."
+            )
+
+    def _reader(self) -> Reader:
+        scatters = self.match == "covariances"
+        return Reader.of(self, with_scatters=scatters, takes_device_arrays=True)
+
+    def _solve(self, moments: GroupMoments) -> dict[str, Any]:
+        k, tradeoff = check_n_components(self.n_components), check_tradeoff(self.tradeoff)
+        options: dict[str, Any] = {"solver": self.solver, "random_state": self._start()}
+        if self.device is not None:
+            moments = moments_at(moments, example_on(self.device))
+        with full_precision(moments.mean):
+            scale = standard_deviations(moments) if self.scale else None
+            work = moments if scale is None else moments.rescaled(scale)
+            gap = {}
+            if self.match == "covariances":
+                fair = self._match_covariances(work, k, options)
+                gap["covariance_gap_"] = covariance_gap(work, fair.basis)
+            else:
+                fair = equalize_means(work, k, **options)
+            learned = _learned(fair, moments, work, scale) | gap
+            warn_of_a_residual(learned["mean_gap_"], moments.precision, TOO_MANY_MAGNITUDES)
+            if tradeoff > 0:
+                standard = maximize_variance(work, fair.basis.shape[1], **options)
+                learned["standard_components_"] = standard.basis.T
+                parts = [learned["_map"], LinearMap(standard.basis, moments.mean, scale)]
+                learned["_map"] = side_by_side(parts, [1.0, tradeoff])
+        if self.device is not None:
+            learned = {name: _moved(value, HOST) for name, value in learned.items()}
+        return learned
+
     def _match_covariances(
         self, work: GroupMoments, k: int | float | None, options: dict[str, Any]
     ) -> Subspace:
@@ -294,15 +369,27 @@ class FairPCA(WorksOnDevices, FitsGivenMoments):
         fair, match = equalize_covariances_exactly(
             moments_at(work, HOST), k, tol=tol, progress=_say if self.verbose else None, **how
         )
-        warn_of_unequal_covariances(match)
+        if not match.converged:
+            warn_user(
+                f"Covariances were matched to a relative gap of {match.gap:.1e}, and the search "
+                f"for the most variance stopped at a gradient of {match.gradient_norm:.1e} after "
+                f"{match.evaluations} evaluations. The gap is in covariance_gap_; a little more "
+                f"variance, or a smaller gap, may be possible with other covariance_directions.",
+                ResidualWarning,
+            )
         basis, scatter = (placed(a, work.mean) for a in (fair.basis, fair.scatter))
         return replace(fair, basis=basis, scatter=scatter)
+
+    @property
+    def _knobs(self) -> dict[str, Any]:
+        names = ("covariance_directions", "covariance_penalty")
+        return {name: getattr(self, name) for name in names}
 
     def _how_far(self, k: int | float | None) -> dict[str, Any]:
         """Return the two knobs of matched covariances; each is off where only the other is set."""
         directions = check_directions(self.covariance_directions)
         penalty = check_penalty(self.covariance_penalty)
-        if AUTO in (self.covariance_directions, self.covariance_penalty):
+        if AUTO in self._knobs.values():
             if "_choice" not in vars(self):
                 raise UsageError(
                     "'auto' chooses by rows that are held out, and moments have no rows. Pass a "
@@ -318,34 +405,27 @@ class FairPCA(WorksOnDevices, FitsGivenMoments):
             penalty = DEFAULT_PENALTY if directions is None and isinstance(k, int) else 0.0
         return {"directions": 1.0 if directions is None else directions, "penalty": penalty}
 
-    def _mapped(self, rows: Rows, *, first: bool, partial: bool) -> Rows:
-        if self.match == "covariances" and AUTO in self._knobs().values():
-            if partial:
-                raise UsageError(
-                    "'auto' holds out a part of all rows, so it needs them at once. Pass a number, "
-                    "or use fit."
-                )
-            self._choose(rows)
-        else:
-            for name in self._chosen_at_first:  # of an earlier fit
+    def _prepared(self, reader: Reader, rows: Rows | RowsElsewhere) -> Reader:
+        if self.match != "covariances" or AUTO not in self._knobs.values():
+            for name in self._decided_at_first:  # of an earlier fit
                 self.__dict__.pop(name, None)
-        return streamed(rows, self.device)
-
-    def _look_ahead(self, source: RowsElsewhere) -> None:
-        if self.match == "covariances" and AUTO in self._knobs().values():
+            return reader
+        if isinstance(rows, RowsElsewhere):
             raise UsageError(
                 f"'auto' holds out a part of all rows, so it needs them in one place, but X is a "
-                f"{type(source).__name__}. Pass a number, or choose it on a sample of the rows."
+                f"{type(rows).__name__}. Pass a number, or choose it on a sample of the rows."
             )
-
-    def _knobs(self) -> dict[str, Any]:
-        names = ("covariance_directions", "covariance_penalty")
-        return {name: getattr(self, name) for name in names}
+        if not reader.complete:
+            raise UsageError(
+                "'auto' holds out a part of all rows, so it needs them at once. Pass a number, "
+                "or use fit."
+            )
+        self._choose(rows)
+        return reader
 
     def _choose(self, rows: Rows) -> None:
         """Choose the knob that is "auto" by what trees read from held-out rows."""
-        knobs = self._knobs()
-        name = next(n for n in knobs if knobs[n] == AUTO)
+        name = next(name for name, knob in self._knobs.items() if knob == AUTO)
         settings = DIRECTIONS if name == "covariance_directions" else PENALTIES
 
         def solve(moments: GroupMoments, setting: float) -> LinearMap:
@@ -357,39 +437,31 @@ class FairPCA(WorksOnDevices, FitsGivenMoments):
         setattr(self, f"{name}_", self._choice.setting)
         self.held_out_auc_ = self._choice.auc
 
-    def _check_parameters(self) -> None:
-        check_parameters(self)
-        if list(self._knobs().values()).count(AUTO) > 1:
-            raise UsageError(
-                "covariance_directions and covariance_penalty are both 'auto', but they are two "
-                "ways to the same end. Set one of them to 'auto'."
-            )
+    def _represent(self, features: Any) -> Any:
+        if self.device is not None:
+            rows = streamed(Rows(features), self.device)
+            if isinstance(rows, StreamedRows):
+                return self._map.streamed(rows)
+        return self._map(features)
 
-    def _collects_scatters(self) -> bool:
-        return self.match == "covariances"
 
-    def _solve(self, moments: GroupMoments) -> dict[str, Any]:
-        moments = self._sent(moments)
-        with full_precision(moments.mean):
-            learned = self._solved(moments)
-        return {name: self._brought_back(value) for name, value in learned.items()}
+def _learned(
+    fair: Subspace, moments: GroupMoments, work: GroupMoments, scale: Array | None
+) -> dict[str, Any]:
+    total = float(array_namespace(work.mean).sum(work.scatter.diagonal))
+    return {
+        **learned_from(LinearMap(fair.basis, moments.mean, scale), moments),
+        "scale_": scale,
+        "explained_variance_": fair.scatter / work.degrees_of_freedom,
+        "explained_variance_ratio_": fair.scatter / (total if total > 0 else 1.0),
+        "constraint_rank_": fair.constraint_rank,
+        "mean_gap_": mean_gap(work, fair),
+    }
 
-    def _solved(self, moments: GroupMoments) -> dict[str, Any]:
-        k, tradeoff = check_n_components(self.n_components), check_tradeoff(self.tradeoff)
-        options: dict[str, Any] = {"solver": self.solver, "random_state": self._start()}
-        scale = standard_deviations(moments) if self.scale else None
-        work = moments if scale is None else moments.rescaled(scale)
-        learned: dict[str, Any] = {}
-        if self.match == "covariances":
-            fair = self._match_covariances(work, k, options)
-            learned["covariance_gap_"] = covariance_gap(work, fair.basis)
-        else:
-            fair = equalize_means(work, k, **options)
-        learned |= learned_attributes(fair, moments, work, scale)
-        warn_of_a_residual(learned["mean_gap_"], moments.precision)
-        if tradeoff > 0:
-            standard = maximize_variance(work, fair.basis.shape[1], **options)
-            learned["standard_components_"] = standard.basis.T
-            parts = [learned["_map"], LinearMap(standard.basis, moments.mean, scale)]
-            learned["_map"] = side_by_side(parts, [1.0, tradeoff])
-        return learned
+
+def _moved(value: Any, example: Array) -> Any:
+    if is_numpy(value) or is_foreign(value):
+        return placed(value, example)
+    if isinstance(value, LinearMap):
+        return value.converted(lambda a: placed(a, example))
+    return moments_at(value, example) if isinstance(value, GroupMoments) else value

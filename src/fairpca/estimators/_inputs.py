@@ -1,31 +1,29 @@
-"""What users pass, checked and turned into rows; each refusal says what to do."""
+"""What users pass, checked; each refusal says what to do."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .._attributes import Attribute, drop_unused_labels, tie_to_strata
-from .._numerics import on_the_host
-from ..errors import MissingGroupError, MissingTargetError, UsageError
+from .._numerics import (
+    Array,
+    array_namespace,
+    device,
+    in_host_memory,
+    is_sparse,
+    on_the_host,
+    quiet_overflow,
+    to_numpy,
+    without_history,
+)
+from .._rows import row_blocks, rows_per_block
+from ..errors import DeviceError, MissingGroupError, MissingTargetError, UsageError
 
-CRITERIA = ("demographic_parity", "equal_opportunity", "equalized_odds")
+FLOATS = (np.float64, np.float32)
 MANY_CLASSES = 50
-
-
-@contextmanager
-def unchanged_on_error(estimator: Any) -> Iterator[None]:
-    """Leave the estimator as it was if anything goes wrong inside."""
-    before = dict(vars(estimator))
-    try:
-        yield
-    except BaseException:
-        vars(estimator).clear()
-        vars(estimator).update(before)
-        raise
 
 
 def check_sensitive_given(
@@ -174,3 +172,110 @@ def check_some_positive(y: np.ndarray, pos_label: Any, n_rows: int) -> None:
             f"criterion='equal_opportunity' uses the rows with y == pos_label, but no row has "
             f"y == {pos_label!r}; the labels are {found}. Set pos_label to one of them."
         )
+
+
+def canonical(X: Any) -> Any:
+    """Return sparse rows with sorted indices and no entry twice; others as they are.
+
+    Squares of duplicate entries are not the square of their sum, and libraries that sort indices
+    in place would do so in the caller's arrays.
+    """
+    if not is_sparse(X) or X.has_canonical_format:
+        return X
+    X = X.copy()
+    X.sum_duplicates()
+    return X
+
+
+def checked_rows(
+    X: Array,
+    *,
+    ensure_all_finite: bool = True,
+    ensure_min_samples: int = 1,
+    input_name: str = "X",
+    **_of_numpy: Any,
+) -> Array:
+    """Return rows of another library as float32 or float64, where they are; as `check_array`.
+
+    Integers become float64, shorter floats float32; float32 and float64 are not copied.
+    """
+    xp = array_namespace(X)
+    _check_layout(X, input_name)
+    if X.ndim != 2:
+        raise UsageError(
+            f"Expected 2D array, got {X.ndim}D array instead: {input_name} has shape "
+            f"{tuple(X.shape)}. Reshape your data: one row per sample, one column per feature."
+        )
+    if xp.isdtype(X.dtype, "complex floating"):
+        raise UsageError(f"Complex data not supported: {input_name} has the type {X.dtype}.")
+    X = without_history(X)
+    if not xp.isdtype(X.dtype, "real floating"):
+        X = xp.astype(X, xp.float64)
+    elif X.dtype not in (xp.float32, xp.float64):
+        X = xp.astype(X, xp.float32)
+    for length, least, what in [(0, ensure_min_samples, "sample"), (1, 1, "feature")]:
+        if X.shape[length] < least:
+            raise UsageError(
+                f"Found array with {X.shape[length]} {what}(s) (shape={tuple(X.shape)}) while a "
+                f"minimum of {least} is required."
+            )
+    if ensure_all_finite:
+        check_all_finite(X, input_name)
+    return X
+
+
+def _check_layout(X: Array, name: str) -> None:
+    layout = str(getattr(X, "layout", "torch.strided"))
+    if layout != "torch.strided":
+        raise DeviceError(
+            f"{name} is a sparse torch tensor ({layout}), which has no products with itself here. "
+            f"Pass a SciPy sparse matrix, or {name}.to_dense()."
+        )
+    if str(device(X)).startswith("mps"):
+        raise DeviceError(
+            f"{name} is on {device(X)}, which has no float64, and moments are summed in float64. "
+            f"Pass {name}.cpu()."
+        )
+
+
+def check_all_finite(X: Array, name: str = "X") -> None:
+    """Raise if a number is NaN or infinite; one number crosses to the host."""
+    xp = array_namespace(X)
+    blocks = [X[rows, :] for rows in row_blocks(X.shape[0], rows_per_block(X))]
+    with quiet_overflow():
+        # A sum is finite only if all its terms are; so one read of the rows is enough for most.
+        if not blocks or bool(xp.isfinite(sum(xp.sum(B) for B in blocks))):
+            return
+    if any(bool(xp.any(xp.isnan(B))) for B in blocks):
+        raise UsageError(
+            f"Input {name} contains NaN. Fill in or leave out missing values: fairpca, as most of "
+            f"scikit-learn, does not accept them."
+        )
+    if any(bool(xp.any(xp.isinf(B))) for B in blocks):
+        raise UsageError(f"Input {name} contains infinity or a value too large for {X.dtype}.")
+
+
+def in_numpy(X: Any, name: str) -> Any:
+    """Return a host array of another library as NumPy; refuse to fetch rows from a device."""
+    if in_host_memory(X):
+        return to_numpy(X)
+    raise DeviceError(
+        f"X is on the device {device(X)}, but {name} computes with NumPy in host memory, and rows "
+        f"are not copied unasked. Pass a NumPy array, such as X.cpu().numpy(); FairPCA takes "
+        f"arrays on devices as they are."
+    )
+
+
+def split_positions(X: Array, columns: Sequence[Any]) -> tuple[Array, dict[int, Any]]:
+    """Split an array into the features, and the sensitive columns on the host."""
+    xp, d = array_namespace(X), X.shape[1]
+    unknown = [c for c in columns if not isinstance(c, int) or not -d <= c < d]
+    if unknown:
+        raise UsageError(
+            f"sensitive_columns names {unknown}, but X is an array without names of {d} columns. "
+            f"Use positions."
+        )
+    positions = [int(c) % d for c in columns]
+    rest = [j for j in range(d) if j not in set(positions)]
+    features = xp.take(X, xp.asarray(rest, device=device(X)), axis=1)
+    return features, {j: to_numpy(X[:, j]) for j in positions}

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
+from .._numerics import check_n_jobs
 from ..errors import UsageError
+from ..kernels import KERNELS, PRECOMPUTED
 from ..solvers import SOLVERS
-from ._inputs import CRITERIA
 
+CRITERIA = ("demographic_parity", "equal_opportunity", "equalized_odds")
 MATCH = ("means", "covariances")
 COVARIANCE_METHODS = ("exact", "spectral")
 AUTO = "auto"
 MISSING = ("error", "ignore", "group")
+NYSTROEM, RANDOM_FEATURES = "nystroem", "random_features"
+SHIFT_INVARIANT = ("rbf", "laplacian")
 
 
 def check_choice(name: str, value: Any, allowed: tuple[str, ...], *, or_else: str = "") -> None:
@@ -28,15 +33,6 @@ def check_bool(name: str, value: Any) -> None:
     """Raise unless `value` is True or False."""
     if not isinstance(value, bool | np.bool_):
         raise UsageError(f"{name}={value!r} is not a bool. Use True or False.")
-
-
-def check_n_jobs(n_jobs: Any) -> None:
-    """Raise unless this is a number of threads, in joblib's way of counting, or None."""
-    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
-        raise UsageError(
-            f"n_jobs={n_jobs!r} is not a number of threads. Use an integer >= 1, -1 for all "
-            f"cores, or None."
-        )
 
 
 def check_count(name: str, value: Any, what: str = "", *, none_for: str = "") -> int | None:
@@ -121,7 +117,7 @@ def check_tradeoff(tradeoff: Any) -> float:
 
 
 def check_parameters(estimator: Any) -> None:
-    """Raise if a parameter of the estimator is not usable."""
+    """Raise if a parameter of a `FairPCA` is not usable."""
     check_choice("match", estimator.match, MATCH)
     check_choice("covariance_method", estimator.covariance_method, COVARIANCE_METHODS)
     check_choice("criterion", estimator.criterion, CRITERIA)
@@ -134,3 +130,78 @@ def check_parameters(estimator: Any) -> None:
     check_covariance_tol(estimator.covariance_tol)
     check_penalty(estimator.covariance_penalty)
     check_tradeoff(estimator.tradeoff)
+
+
+def check_kernel_parameters(estimator: Any) -> None:
+    """Raise if a parameter of a kernel method is not usable, by itself or next to another."""
+    e = estimator
+    if not callable(e.kernel):
+        check_choice("kernel", e.kernel, (*KERNELS, PRECOMPUTED), or_else="a function of two rows")
+    _check_gamma(e.gamma)
+    _check_number("degree", e.degree, "above 0", lambda v: v > 0)
+    _check_number("coef0", e.coef0, "finite", np.isfinite)
+    _check_number("tol", e.tol, "at least 0 and below 1", lambda v: 0 <= v < 1)
+    check_bool("center", e.center)
+    check_bool("intersectional", e.intersectional)
+    check_choice("criterion", e.criterion, CRITERIA)
+    check_choice("solver", e.solver, SOLVERS)
+    check_choice("missing_sensitive", e.missing_sensitive, MISSING)
+    check_n_components(e.n_components)
+    check_tradeoff(e.tradeoff)
+    check_count("n_landmarks", e.n_landmarks, "a number of rows")
+    check_n_jobs(e.n_jobs)
+    if e.kernel_params is not None:
+        _check_kernel_params(e.kernel, e.kernel_params)
+    if e.approximation is not None:
+        check_choice("approximation", e.approximation, (NYSTROEM, RANDOM_FEATURES), or_else="None")
+        _check_approximation(e.approximation, e.kernel)
+    if e.kernel == PRECOMPUTED and e.sensitive_columns is not None:
+        raise UsageError(
+            f"sensitive_columns={e.sensitive_columns!r} names columns of X, but with "
+            f"kernel='precomputed' these are rows compared with. Pass fit(K, "
+            f"sensitive_features=...)."
+        )
+
+
+def _check_gamma(gamma: Any) -> None:
+    if isinstance(gamma, str) and gamma in ("scale", "auto"):
+        return
+    if isinstance(gamma, Real) and not isinstance(gamma, bool) and 0 < float(gamma) < np.inf:
+        return
+    raise UsageError(
+        f"gamma={gamma!r} is not a width of the kernel. Use a number above 0, 'scale' for "
+        f"1 / (d Var(X)), or 'auto' for 1 / d."
+    )
+
+
+def _check_number(name: str, value: Any, wanted: str, accept: Any) -> None:
+    if not isinstance(value, Real) or isinstance(value, bool) or not accept(float(value)):
+        raise UsageError(f"{name}={value!r} cannot be used. Use a number {wanted}.")
+
+
+def _check_kernel_params(kernel: Any, kernel_params: Any) -> None:
+    if not isinstance(kernel_params, Mapping):
+        raise UsageError(
+            f"kernel_params={kernel_params!r} does not name arguments. Pass a dict such as "
+            f"{{'width': 2.0}}."
+        )
+    if not callable(kernel):
+        raise UsageError(
+            f"kernel_params are the arguments of a function, but kernel={kernel!r} would ignore "
+            f"them. Use gamma, degree and coef0, or pass a function."
+        )
+
+
+def _check_approximation(approximation: str, kernel: Any) -> None:
+    if kernel == PRECOMPUTED:
+        raise UsageError(
+            f"approximation={approximation!r} saves computing the kernel matrix, but "
+            f"kernel='precomputed' says that it is there already. Use approximation=None."
+        )
+    if approximation == RANDOM_FEATURES and kernel not in SHIFT_INVARIANT:
+        shown = getattr(kernel, "__name__", kernel)
+        raise UsageError(
+            f"approximation='random_features' draws from the Fourier transform of a kernel of "
+            f"x - y, which kernel={shown!r} is not. Use one of {SHIFT_INVARIANT}, or "
+            f"approximation='nystroem'."
+        )

@@ -11,29 +11,20 @@ from scipy.sparse import vstack
 from .._numerics import fingerprint_of, is_sparse, take_rows
 from .._rows import Part, Rows, RowsElsewhere
 from ..errors import UsageError
-from ._parts import NO_ROWS, without_rows
-from ._rows_to_moments import check_finite
+from ._reader import NO_ROWS, Reader, check_finite
 
 SAMPLE_ROWS, SAMPLE_NUMBERS = 20_000, 2**24
 """A sample that comes to one place has at most so many rows, and numbers."""
 
 
-def sampled_rows(reader: Any, source: RowsElsewhere, *, fewest: int, seed: int) -> Rows:
+def sampled_rows(reader: Reader, source: RowsElsewhere, *, fewest: int, seed: int) -> Rows:
     """Return rows drawn at random, in their order; all rows that count where these are few.
 
-    Parameters
-    ----------
-    reader : estimator
-        Has seen the names of the columns.
-    source : RowsElsewhere
-        The rows.
-    fewest : int
-        How many rows are needed at least.
-    seed : int
+    The reader is one `for_batches`; at least `fewest` rows are needed.
     """
-    d = max(1, int(reader.n_features_in_))
-    n = max(fewest, min(SAMPLE_ROWS, SAMPLE_NUMBERS // d))
-    drawn = source.fold(DrawRows(without_rows(reader), n, seed))
+    assert reader.columns is not None
+    n = max(fewest, min(SAMPLE_ROWS, SAMPLE_NUMBERS // max(1, reader.columns[0])))
+    drawn = source.fold(DrawRows(reader, n, seed))
     if drawn is None:
         raise UsageError(NO_ROWS.format(type(source).__name__))
     weight = None if (drawn.weight == 1).all() else drawn.weight
@@ -48,7 +39,7 @@ class DrawRows:
     first.
     """
 
-    reader: Any
+    reader: Reader
     n: int
     seed: int
 
@@ -56,9 +47,7 @@ class DrawRows:
         """Return the rows of a part that count and may be in the sample."""
         if part.n_rows == 0:
             return None
-        rows = self.reader._rows(
-            part.X, part.y, part.sensitive_features, part.sample_weight, first=False, partial=True
-        )
+        rows = self.reader.of_batch(part)
         check_finite(rows)  # here it is known where the rows are
         keys = np.random.default_rng([self.seed, part.number]).random(rows.n_rows)
         chosen = np.sort(np.argsort(keys, kind="stable")[: self.n])
@@ -69,7 +58,7 @@ class DrawRows:
     @property
     def asked_later(self) -> str:
         """Fingerprint of what the sample is for: who cannot have one is told before the draw."""
-        return fingerprint_of(self.reader, type(self.reader).__name__)
+        return fingerprint_of(self.reader, self.reader.name)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from scipy.optimize import brentq
 from .._numerics import complete_basis, orthonormalize
 from .._rows import LinearMap
 from ..errors import InfeasibleError
+from ..estimators import Reader
 from ..moments import GroupMoments
 from ._base import MomentPeer, learned_by_a_peer
 from ._shared import ExcessLosses, along_principal_axes, excess_losses, number_of_components
@@ -177,12 +178,8 @@ class BalancedPCA(MomentPeer):
     def _check_parameters(self) -> None:
         number_of_components(self)
 
-    def _collects_scatters(self) -> bool:
-        return True
-
-    def _linear_map(self, moments: GroupMoments) -> LinearMap:
-        found: LinearMap = self._solve(moments)["_map"]
-        return found
+    def _reader(self) -> Reader:
+        return Reader.of(self, with_scatters=True)
 
     def _solve(self, moments: GroupMoments) -> dict[str, Any]:
         k = number_of_components(self)

@@ -3,77 +3,32 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self
+from dataclasses import replace
+from typing import Any, Self
 
-from .._attributes import Columns
 from .._rows import LinearMap, Rows
 from ..estimators import (
     FairTransformer,
-    FitsGivenMoments,
-    Represents,
+    Reader,
+    Representation,
     check_sizes,
     finite_moments,
-    groups_of,
-    unchanged_on_error,
+    learned_from,
 )
 from ..moments import GroupMoments
 
+MomentPeer = FairTransformer
+"""Base of the methods that are functions of moments: `_linear_map(moments)`, or `_solve`."""
 
-def learned_by_a_peer(linear: LinearMap, moments: GroupMoments) -> dict[str, Any]:
-    """Return what was learned in scikit-learn's words."""
-    return {
-        "_map": linear,
-        "components_": linear.matrix.T,
-        "mean_": linear.mean,
-        "n_components_": int(linear.matrix.shape[1]),
-        "n_samples_seen_": moments.n_rows,
-        "groups_": groups_of(moments.attributes),
-    }
+learned_by_a_peer = learned_from
 
 
-class AsPublished:
-    """Choices of `fairpca.FairPCA` that a method as published does not have."""
-
-    sensitive_columns: Sequence[Any] | None = None
-    sensitive_kinds: Mapping[Any, str] | None = None
-    intersectional: bool = False
-    missing_sensitive: str = "error"
-    criterion: str = "demographic_parity"
-    pos_label: Any = 1
-    random_state: Any = None
-
-
-class MomentPeer(AsPublished, FitsGivenMoments, FairTransformer):
-    """Base of the methods that are functions of moments: one pass, batches, any order."""
-
-    _learned: ClassVar[frozenset[str]] = frozenset(
-        ["_map", "components_", "mean_", "n_components_", "n_samples_seen_", "groups_"]
-    )
-
-    @abstractmethod
-    def _linear_map(self, moments: GroupMoments) -> LinearMap:
-        """Return the map that the method learns from the moments."""
-
-    def _check_parameters(self) -> None:
-        """Accept all parameters; methods with parameters check them here."""
-
-    def _collects_scatters(self) -> bool:
-        return False
-
-    def _solve(self, moments: GroupMoments) -> dict[str, Any]:
-        return learned_by_a_peer(self._linear_map(moments), moments)
-
-
-class FitsRows(AsPublished, Represents):
+class FitsRows(Representation):
     """Base of the methods that need the rows themselves, all at once."""
 
     @abstractmethod
     def _learned_from(self, rows: Rows) -> dict[str, Any]:
         """Return what is learned from the rows."""
-
-    def _check_parameters(self) -> None:
-        """Accept all parameters; methods with parameters check them here."""
 
     def fit(
         self,
@@ -100,9 +55,11 @@ class FitsRows(AsPublished, Represents):
         -------
         self
         """
-        with unchanged_on_error(self):
+        with self._changing():
             self._check_parameters()
-            rows = self._rows(X, y, sensitive_features, sample_weight, first=True, partial=False)
+            self._forget(all_of_it=True)
+            reader = replace(self._reader(), complete=True)
+            rows = reader.rows_in_memory(X, y, sensitive_features, sample_weight, self)
             self.__dict__.update(self._learned_from(rows.materialized()))
         return self
 
@@ -118,12 +75,7 @@ class RowPeer(FitsRows):
         moments = finite_moments(rows, with_scatters=False)
         check_sizes(moments)
         rows = Rows(rows.X.astype(float, copy=False), rows.weight, rows.attributes)
-        return learned_by_a_peer(self._linear_map(rows, moments), moments)
+        return learned_from(self._linear_map(rows, moments), moments)
 
-    def _features(self, X: Any, *, first: bool, **checks: Any) -> tuple[Any, Columns | None]:
-        return super()._features(X, first=first, **{**checks, "accept_sparse": False})
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        return tags
+    def _reader(self) -> Reader:
+        return Reader.of(self, takes_sparse=False)

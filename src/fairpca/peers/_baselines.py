@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from .._rows import FeatureMap, LinearMap, Rows
 from ..errors import UsageError
 from ..estimators import (
+    Reader,
     check_finite,
     check_function,
     check_kernel_parameters,
@@ -67,28 +69,29 @@ def learned_by_a_kernel_peer(
     }
 
 
-class IgnoresSensitiveFeatures:
-    """Mixin: sensitive features are accepted, so that methods can be swapped, and ignored."""
+@dataclass(frozen=True)
+class ReaderWithoutAttributes(Reader):
+    """Reads rows, and leaves their attributes aside."""
 
-    def _rows(
-        self,
-        X: Any,
-        y: Any,
-        sensitive_features: Any,
-        sample_weight: Any,
-        *,
-        first: bool,
-        partial: bool,
+    def rows_in_memory(
+        self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any, estimator: Any
     ) -> Rows:
-        features, _ = self._features(  # type: ignore[attr-defined]
-            X, first=first, ensure_all_finite=False, ensure_min_samples=1 if partial else 2
+        """Return the rows of positive weight."""
+        features, _ = self.features(
+            X, estimator, ensure_all_finite=False, ensure_min_samples=2 if self.complete else 1
         )
-        n = features.shape[0]
-        weight = check_weights(sample_weight, n, some=not partial)
+        weight = check_weights(sample_weight, features.shape[0], some=self.complete)
         if weight is None or (weight > 0).all():
             return Rows(features, weight)
         chosen = np.flatnonzero(weight > 0)
         return Rows(features, weight[chosen], (), chosen)
+
+
+class IgnoresSensitiveFeatures:
+    """Mixin: sensitive features are accepted, so that methods can be swapped, and ignored."""
+
+    def _reader(self) -> Reader:
+        return ReaderWithoutAttributes.of(self)
 
 
 class PCA(IgnoresSensitiveFeatures, MomentPeer):

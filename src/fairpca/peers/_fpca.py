@@ -9,7 +9,7 @@ import numpy as np
 from .._numerics import deterministic_signs, limited_threads, to_numpy
 from .._rows import LinearMap
 from ..errors import InfeasibleError, ResidualWarning, SingleGroupError, UsageError, warn_user
-from ..estimators import check_choice, check_count, check_number
+from ..estimators import Reader, check_choice, check_count, check_number
 from ..moments import GroupMoments, LevelMoments, standard_deviations
 from ._base import MomentPeer, learned_by_a_peer
 from ._fpca_program import (
@@ -220,12 +220,8 @@ class FPCA(MomentPeer):
             check_number(name, getattr(self, name), zero=True)
         check_choice("solver", self.solver, SOLVERS)
 
-    def _collects_scatters(self) -> bool:
-        return True
-
-    def _linear_map(self, moments: GroupMoments) -> LinearMap:
-        linear: LinearMap = self._solve(moments)["_map"]
-        return linear
+    def _reader(self) -> Reader:
+        return Reader.of(self, with_scatters=True)
 
     def _solve(self, moments: GroupMoments) -> dict[str, Any]:
         scale = standard_deviations(moments)

@@ -200,7 +200,7 @@ class OracleLEACE(OneToOneFeatureMixin, FitsRows):
         T : array of shape (n, d)
         """
         check_is_fitted(self)
-        features = self._features(X, first=False)[0]
+        features = self._features(X)
         if sensitive_features is None:
             raise MissingGroupError(
                 f"{type(self).__name__} subtracts what the attributes of a row explain of it, but "
@@ -211,6 +211,9 @@ class OracleLEACE(OneToOneFeatureMixin, FitsRows):
         check_same_order(X, sensitive_features)
         Z = self._columns_of(read_attributes(sensitive_features), features.shape[0])
         return np.asarray(features - Z @ self.coefficients_).astype(features.dtype, copy=False)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "coefficients_" in vars(self)
 
     def _weighted_columns(self, rows: Rows) -> np.ndarray:
         Z = self._columns_of(rows.attributes, rows.n_rows)

@@ -9,7 +9,7 @@ from scipy.special import softmax
 
 from .._numerics import deterministic_signs
 from .._rows import LinearMap
-from ..estimators import check_count, check_number
+from ..estimators import Reader, check_count, check_number
 from ..moments import GroupMoments
 from ..solvers import maximize_variance
 from ._base import MomentPeer, learned_by_a_peer
@@ -131,12 +131,8 @@ class SamadiPCA(MomentPeer):
         check_number("eta", self.eta)
         check_count("n_iter", self.n_iter)
 
-    def _collects_scatters(self) -> bool:
-        return True
-
-    def _linear_map(self, moments: GroupMoments) -> LinearMap:
-        found: LinearMap = self._solve(moments)["_map"]
-        return found
+    def _reader(self) -> Reader:
+        return Reader.of(self, with_scatters=True)
 
     def _solve(self, moments: GroupMoments) -> dict[str, Any]:
         losses = excess_losses(moments, number_of_components(self), type(self).__name__)

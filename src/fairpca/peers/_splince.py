@@ -11,7 +11,7 @@ from .._attributes import KINDS, Attribute, drop_unused_labels, read_attributes
 from .._numerics import Array, array_namespace, to_numpy
 from .._rows import LinearMap, Rows
 from ..errors import InfeasibleError, MissingTargetError, UsageError
-from ..estimators import check_choice
+from ..estimators import Reader, check_choice
 from ..moments import GroupMoments, NumericMoments
 from ..solvers import check_dimension, mean_constraint, names_of
 from ._leace import scatter_inverse_times
@@ -163,6 +163,23 @@ def read_target(y: Any, n: int, kind: str | None) -> Attribute:
     return target
 
 
+@dataclass(frozen=True)
+class ReaderOfTargets(Reader):
+    """Reads y as one more attribute: one to keep."""
+
+    target_kind: str | None = None
+
+    def rows_in_memory(
+        self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any, estimator: Any
+    ) -> Rows:
+        """Return the rows that count, with y among the attributes."""
+        rows = super().rows_in_memory(X, y, sensitive_features, sample_weight, estimator)
+        target = read_target(y, rows.X.shape[0], self.target_kind)
+        if rows.chosen is not None:
+            target = target.take(rows.chosen)
+        return replace(rows, attributes=(*rows.attributes, drop_unused_labels(target)))
+
+
 class SPLINCE(Eraser):
     """Remove what features tell linearly about the attributes, keep what they tell about `y`.
 
@@ -236,21 +253,8 @@ class SPLINCE(Eraser):
         if self.target_kind is not None:
             check_choice("target_kind", self.target_kind, KINDS, or_else="None")
 
-    def _rows(
-        self,
-        X: Any,
-        y: Any,
-        sensitive_features: Any,
-        sample_weight: Any,
-        *,
-        first: bool,
-        partial: bool,
-    ) -> Rows:
-        rows = super()._rows(X, y, sensitive_features, sample_weight, first=first, partial=partial)
-        target = read_target(y, rows.X.shape[0], self.target_kind)
-        if rows.chosen is not None:
-            target = target.take(rows.chosen)
-        return replace(rows, attributes=(*rows.attributes, drop_unused_labels(target)))
+    def _reader(self) -> Reader:
+        return ReaderOfTargets.of(self, target_kind=self.target_kind)
 
     def _solve(self, moments: GroupMoments) -> dict[str, Any]:
         kept = tuple(a for a in moments.attributes if a.name == TARGET)

@@ -198,7 +198,7 @@ class TradeoffParts:
 
     def _centred(self, X: Any) -> np.ndarray:
         assert not isinstance(self.fitted, FairKernelPCA)
-        features = self.fitted._features(X, first=False)[0]
+        features = self.fitted._features(X)
         features = features.toarray() if is_sparse(features) else features
         rows: np.ndarray = np.subtract(features, self.fitted.mean_, dtype=float)
         scale = getattr(self.fitted, "scale_", None)

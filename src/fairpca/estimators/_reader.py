@@ -1,0 +1,419 @@
+"""From the arguments of `fit` to rows, and from rows to moments, wherever the rows are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import narwhals as nw
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
+
+from .._attributes import (
+    Columns,
+    as_columns,
+    ask_about_integers,
+    indexable,
+    read_attributes,
+    split_columns,
+)
+from .._numerics import (
+    array_namespace,
+    fingerprint_of,
+    is_foreign,
+    is_single,
+    is_sparse,
+    machine_epsilon,
+    quiet_overflow,
+    to_numpy,
+)
+from .._rows import DeviceRows, MappedRows, Part, Rows, RowsElsewhere, rows_elsewhere, streamed
+from ..errors import MissingGroupError, MissingTargetError, UsageError
+from ..moments import GroupMoments, LevelMoments, accumulate, moments_at
+from ._inputs import (
+    FLOATS,
+    apply_criterion,
+    canonical,
+    check_all_finite,
+    check_lengths,
+    check_same_order,
+    check_sensitive_given,
+    check_some_positive,
+    check_target,
+    check_weights,
+    checked_rows,
+    in_numpy,
+    split_positions,
+)
+
+HOST = np.empty(0)
+"""An example of arrays in host memory."""
+
+NO_ROWS = "Found 0 rows (n_samples = 0) in {}, while a variance needs at least 2. Pass rows."
+
+UNDERFLOW, UNDERFLOW_SINGLE = 1e-280, 1e-30
+"""Sums of squares below this have lost digits to underflow, in double and single precision."""
+
+LARGEST, SMALLEST, SMALLEST_SINGLE = 1e75, 1e-75, 1e-18
+"""Sizes of features between which their fourth powers (single precision: squares) are numbers."""
+
+LARGEST_WEIGHT, SMALLEST_WEIGHT = 1e100, 1e-100
+"""Sums of weights between which products with squares of features are numbers."""
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How the arguments of `fit` are read: which rows count, as what, and for which moments.
+
+    It holds no rows, so it is what travels to files, Dask and Spark, and what tells whether moments
+    that were collected before belong to the same question.
+
+    Parameters
+    ----------
+    name : str
+        What messages call the estimator.
+    criterion, pos_label, sensitive_columns, sensitive_kinds, intersectional, missing_sensitive
+        As in `fairpca.FairPCA`.
+    with_scatters : bool
+        Whether moments have a scatter per group.
+    device : str or None
+        Where blocks of host rows are sent.
+    takes_sparse, takes_device_arrays : bool
+        What features may be beside NumPy arrays and frames.
+    complete : bool
+        Whether no more rows follow, so that some of these must count.
+    keeps : bool
+        Whether moments may outlive the caller's arrays.
+    advise : bool
+        Whether to warn of attributes that look like others; one batch does not know enough.
+    columns : (int, tuple of str or None), optional
+        Number and names of the columns that an estimator has seen.
+    """
+
+    name: str = "FairPCA"
+    criterion: str = "demographic_parity"
+    pos_label: Any = 1
+    sensitive_columns: Sequence[Any] | None = None
+    sensitive_kinds: Mapping[Any, str] | None = None
+    intersectional: bool = False
+    missing_sensitive: str = "error"
+    with_scatters: bool = False
+    device: Any = None
+    takes_sparse: bool = True
+    takes_device_arrays: bool = False
+    complete: bool = False
+    keeps: bool = False
+    advise: bool = True
+    columns: tuple[int, tuple[str, ...] | None] | None = None
+
+    @classmethod
+    def of(cls, estimator: Any, **more: Any) -> Self:
+        """Return the reader that the parameters of an estimator describe."""
+        return cls(
+            name=type(estimator).__name__,
+            criterion=estimator.criterion,
+            pos_label=estimator.pos_label,
+            sensitive_columns=estimator.sensitive_columns,
+            sensitive_kinds=estimator.sensitive_kinds,
+            intersectional=estimator.intersectional,
+            missing_sensitive=estimator.missing_sensitive,
+            device=estimator.device,
+            **more,
+        )
+
+    def rows(
+        self,
+        X: Any,
+        y: Any = None,
+        sensitive_features: Any = None,
+        sample_weight: Any = None,
+        estimator: Any = None,
+    ) -> Rows | RowsElsewhere:
+        """Check the arguments of `fit`; return the rows that count, or where they are.
+
+        An estimator that has seen no columns yet learns their number and names.
+        """
+        source = rows_elsewhere(X, y, sensitive_features, sample_weight)
+        if source is None:
+            return self.rows_in_memory(X, y, sensitive_features, sample_weight, estimator)
+        source = source.for_estimator(self._sensitive)
+        self._check_head(source.head, estimator)
+        return source
+
+    def rows_in_memory(
+        self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any, estimator: Any
+    ) -> Rows:
+        """Return the rows that count of what is in memory."""
+        check_sensitive_given(sensitive_features, self.sensitive_columns, self.name)
+        check_same_order(X, sensitive_features)
+        features, columns = self.features(
+            X, estimator, ensure_all_finite=False, ensure_min_samples=2 if self.complete else 1
+        )
+        n = features.shape[0]
+        attributes = read_attributes(
+            sensitive_features if columns is None else columns,
+            kinds=self.sensitive_kinds,
+            intersectional=self.intersectional,
+            missing=self.missing_sensitive,
+            advise=self.advise,
+        )
+        check_lengths(n, attributes)
+        weight = check_weights(sample_weight, n, some=self.complete)
+        kept = np.ones(n, bool) if weight is None else weight > 0
+        labels = None
+        if self.criterion != "demographic_parity":
+            labels = check_target(y, n, self.criterion)
+        attributes, kept = apply_criterion(self.criterion, attributes, labels, self.pos_label, kept)
+        if labels is not None and self.complete:
+            check_some_positive(labels, self.pos_label, int(kept.sum()))
+        chosen = None if kept.all() else np.flatnonzero(kept)
+        if weight is not None and chosen is not None:
+            weight = weight[chosen]
+        kind = DeviceRows if is_foreign(features) else Rows
+        return kind(features, weight, attributes, chosen)
+
+    def moments(self, rows: Rows | RowsElsewhere, estimator: Any = None) -> GroupMoments:
+        """Return the moments of rows; those of a device come back where others may follow."""
+        if isinstance(rows, RowsElsewhere):
+            return self._moments_elsewhere(rows, estimator)
+        rows = self._seen(rows)
+        moments = finite_moments(
+            rows.safe_to_keep() if self.keeps else rows, with_scatters=self.with_scatters
+        )
+        return moments if self.device is None or self.complete else moments_at(moments, HOST)
+
+    def check(self, moments: GroupMoments) -> None:
+        """Raise unless moments are enough for a solution."""
+        check_sizes(moments)
+        check_some_rows(moments)
+
+    def for_batches(self, estimator: Any) -> Self:
+        """Return the reader of some of the rows at a time, of the columns an estimator has seen."""
+        seen = vars(estimator) if estimator is not None else {}
+        names = seen.get("feature_names_in_")
+        columns = (
+            (seen["n_features_in_"], None if names is None else tuple(names)) if seen else None
+        )
+        return replace(self, complete=False, advise=False, columns=columns)
+
+    def of_batch(self, batch: Part) -> Rows:
+        """Return the rows of a batch that count; its columns are those an estimator has seen."""
+        return self.rows_in_memory(
+            batch.X, batch.y, batch.sensitive_features, batch.sample_weight, self._stand_in()
+        )
+
+    def features(self, X: Any, estimator: Any = None, **checks: Any) -> tuple[Any, Columns | None]:
+        """Return the features as an array, and the sensitive columns of X if it holds them."""
+        if is_foreign(X) and not self.takes_device_arrays:
+            X = in_numpy(X, self.name)
+        if is_foreign(X):
+            return self._features_there(X, estimator, **checks)
+        sparse = "csr" if self.takes_sparse else False
+        checks = {"accept_sparse": sparse, "dtype": FLOATS, **checks}
+        if estimator is None:
+            return canonical(check_array(X, input_name="X", **checks)), None
+        first = "n_features_in_" not in vars(estimator)
+        if self.sensitive_columns is None:
+            return canonical(validate_data(estimator, X, reset=first, **checks)), None
+        X = indexable(X)
+        if not first and self._lacks_sensitive_columns(X, estimator):
+            return canonical(check_array(X, **checks)), None
+        validate_data(estimator, X, reset=first, skip_check_array=True)
+        features, columns = split_columns(X, self._sensitive)
+        features = check_array(features, estimator=estimator, input_name="X", **checks)
+        return canonical(features), columns
+
+    def _features_there(self, X: Any, estimator: Any, **checks: Any) -> tuple[Any, Columns | None]:
+        """Return the features of an array of another library, without moving them."""
+        if self.sensitive_columns is None:
+            X = checked_rows(X, **checks)
+            if estimator is not None:
+                first = "n_features_in_" not in vars(estimator)
+                validate_data(estimator, X, reset=first, skip_check_array=True)
+            return X, None
+        first = "n_features_in_" not in vars(estimator)
+        X = checked_rows(X, **{**checks, "ensure_all_finite": False})
+        if not first and self._lacks_sensitive_columns(X, estimator):
+            return checked_rows(X, **checks), None
+        validate_data(estimator, X, reset=first, skip_check_array=True)
+        features, columns = split_positions(X, self._sensitive)
+        return checked_rows(features, **checks), columns
+
+    def _lacks_sensitive_columns(self, X: Any, estimator: Any) -> bool:
+        """Tell whether X has just the features; complain if it has neither form."""
+        if X.shape[1] != estimator.n_features_in_ - len(self._sensitive):
+            return False
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+        if isinstance(frame, nw.DataFrame) and hasattr(estimator, "feature_names_in_"):
+            expected = [c for c in estimator.feature_names_in_ if c not in self._sensitive]
+            if list(frame.columns) != expected:
+                raise UsageError(
+                    f"X has the columns {list(frame.columns)[:10]}, but the features at fit were "
+                    f"{expected[:10]}. Pass the same columns in the same order, with or without "
+                    f"the sensitive ones."
+                )
+        return True
+
+    @property
+    def _sensitive(self) -> list[Any]:
+        return [] if self.sensitive_columns is None else as_columns(self.sensitive_columns)
+
+    def _seen(self, rows: Rows) -> Rows:
+        """Return the rows as what their moments are taken of."""
+        return rows if self.device is None else streamed(rows, self.device)
+
+    def _check_head(self, head: Part, estimator: Any) -> None:
+        """Check the columns of rows that are still to come."""
+        if head.sensitive_features is None and self.sensitive_columns is None:
+            raise MissingGroupError(
+                "No sensitive features were given, and without them this would be plain PCA. Pass "
+                "sensitive_features=... of the same engine, or name columns of X with "
+                "sensitive_columns=[...]."
+            )
+        if head.y is None and self.criterion != "demographic_parity":
+            raise MissingTargetError(
+                f"criterion={self.criterion!r} compares rows with the same label, but there is no "
+                f"y. Pass y of the same engine as X, or name it where you name files: target=..."
+            )
+        self.features(head.X, estimator, ensure_all_finite=False, ensure_min_samples=0)
+
+    def _moments_elsewhere(self, source: RowsElsewhere, estimator: Any) -> GroupMoments:
+        moments: GroupMoments | None = source.fold(CollectMoments(self.for_batches(estimator)))
+        if moments is None:
+            raise UsageError(NO_ROWS.format(type(source).__name__))
+        if moments.n_rows == 0 and self.complete and self.criterion == "equal_opportunity":
+            raise MissingTargetError(
+                f"criterion='equal_opportunity' uses the rows with y == pos_label, but no row has "
+                f"y == {self.pos_label!r}. Set pos_label to one of the labels."
+            )
+        for a in moments.attributes:
+            if isinstance(a, LevelMoments) and a.name not in map(str, self.sensitive_kinds or ()):
+                ask_about_integers(a.name, a.labels)
+        return moments
+
+    def _stand_in(self) -> Any:
+        """Return what scikit-learn compares columns with; None where nothing has been seen."""
+        if self.columns is None:
+            return None
+        n, names = self.columns
+        seen = type(self.name, (BaseEstimator,), {})()  # warnings show the name
+        seen.n_features_in_ = n
+        if names is not None:
+            seen.feature_names_in_ = np.array(names, dtype=object)
+        return seen
+
+
+@dataclass(frozen=True)
+class CollectMoments:
+    """From some of the rows, where they are, to their moments; None if there are none."""
+
+    reader: Reader
+
+    def __call__(self, batch: Part) -> GroupMoments | None:
+        """Return the moments of a batch."""
+        if batch.n_rows == 0:
+            return None
+        return self.reader.moments(self.reader.of_batch(batch))
+
+    @property
+    def fingerprint(self) -> str:
+        """Tells whether moments collected by another process belong to the same question.
+
+        It is only asked for where there is a checkpoint: functions have none.
+        """
+        return fingerprint_of(self.reader, self.reader.name)
+
+
+def finite_moments(rows: Rows, *, with_scatters: bool) -> GroupMoments:
+    """Return the moments of the rows; raise if the rows, or their squares, are not finite."""
+    moments = accumulate(rows, with_scatters=with_scatters)
+    with quiet_overflow():
+        diagonal = to_numpy(moments.scatter.diagonal)
+        size = _sizes(moments)
+    if rows.chosen is not None:  # rows that do not count must be finite too, as in `transform`
+        check_finite(rows)
+    if moments.weight > LARGEST_WEIGHT:
+        raise UsageError(_of_weights(moments.weight, "overflow"))
+    if not (np.isfinite(diagonal).all() and size.max() <= LARGEST):
+        check_finite(rows)
+        if isinstance(rows, MappedRows):
+            raise UsageError(
+                "X is finite, but kernel values of its rows, or their squares times the weights, "
+                "overflow or are NaN. Divide X or the weights by a constant first, use a smaller "
+                "gamma or degree (a whole one), or check the kernel function."
+            )
+        raise UsageError(
+            f"X is finite, but its squares, times the weights, overflow, or powers of them would: "
+            f"feature {int(size.argmax())} has the size {size.max():.0e} or more. Divide X or the "
+            f"weights by a constant first."
+        )
+    smallest = UNDERFLOW_SINGLE if is_single(machine_epsilon(rows.empty)) else UNDERFLOW
+    seen_as_they_are = not isinstance(rows, MappedRows)
+    if rows.n_rows > 1 and diagonal.max() < smallest and seen_as_they_are and _varies(rows):
+        raise UsageError(
+            f"The squares of X, times the weights, underflow: the largest sum of squares of a "
+            f"feature is {diagonal.max():.0e}. Multiply X or the weights by a constant first."
+        )
+    return moments
+
+
+def check_sizes(moments: GroupMoments) -> None:
+    """Raise if features, or weights, are so small that their products have lost digits.
+
+    Batches are not asked one by one: a row may hold any small number.
+    """
+    if 0 < moments.weight < SMALLEST_WEIGHT:
+        raise UsageError(_of_weights(moments.weight, "underflow"))
+    size = _sizes(moments)
+    smallest = SMALLEST_SINGLE if is_single(moments.precision) else SMALLEST
+    lost = np.flatnonzero((size > 0) & (size < smallest))
+    if len(lost):
+        raise UsageError(
+            f"Squares of X underflow: feature {lost[0]} has the size {size[lost[0]]:.0e}, and "
+            f"group differences in it would not be seen. Multiply it by a constant first, or leave "
+            f"it out."
+        )
+
+
+def check_some_rows(moments: GroupMoments) -> None:
+    """Raise unless moments are those of two rows or more."""
+    if moments.n_rows < 2:
+        raise UsageError(
+            f"Found {moments.n_rows} row(s) that count (n_samples = {moments.n_rows}), while a "
+            f"variance needs at least 2. Pass more rows."
+        )
+
+
+def _sizes(moments: GroupMoments) -> np.ndarray:
+    """Return the larger of the mean's magnitude and the standard deviation of each feature."""
+    mean, squares = np.abs(to_numpy(moments.mean)), to_numpy(moments.scatter.diagonal)
+    weight = moments.weight if moments.weight > 0 else 1.0
+    sizes: np.ndarray = np.maximum(mean, np.sqrt(np.maximum(squares, 0.0)) / np.sqrt(weight))
+    return sizes
+
+
+def _of_weights(total: float, what: str) -> str:
+    return (
+        f"The weights add up to {total:.0e}, and products of such numbers {what}. Only their "
+        f"ratios matter: {'divide' if what == 'overflow' else 'multiply'} sample_weight by a "
+        f"constant first."
+    )
+
+
+def check_finite(rows: Rows) -> None:
+    """Raise if a feature of a row, counted or not, is NaN or infinite."""
+    if is_foreign(rows.X):
+        check_all_finite(rows.X)
+        return
+    with quiet_overflow():  # scikit-learn adds up infinities of both signs to find them
+        check_array(rows.X, accept_sparse=True, input_name="X")
+
+
+def _varies(rows: Rows) -> bool:
+    X = rows.materialized().X  # rows that do not count may vary as they like
+    if is_sparse(X):
+        return bool(X.nnz)
+    return bool(array_namespace(X).any(X[:1, :] != X))
