@@ -9,7 +9,7 @@ from pymanopt.manifolds import Stiefel
 from pymanopt.optimizers import ConjugateGradient
 
 from fairpca import FairPCA, collect_moments
-from fairpca.solvers._match_covariances import match_covariances
+from fairpca.solvers._equalize_covariances_exactly import match_covariances
 
 from .rows import factor_rows
 from .timing import alternate

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-PARTS = ("moments", "linalg", "solvers", "groups")
+PARTS = ("moments", "_numerics/linalg", "solvers", "_attributes")
 
 TESTS = (
     "tests/moments",
@@ -37,7 +37,7 @@ def say(text: str) -> None:
 
 
 def files_of(part: str) -> list[Path]:
-    """Return the files of a part such as "moments", "linalg" or "moments/scatter.py"."""
+    """Return the files of a part such as "moments" or "moments/_scatter.py"."""
     place = Path("src/fairpca", part)
     if place.is_dir():
         return sorted(place.glob("*.py"))

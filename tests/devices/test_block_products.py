@@ -6,13 +6,13 @@ import pytest
 from devices.people import fitted, people, projector
 from fairpca._numerics.arrays import to_numpy
 from fairpca._rows import device_rows
-from fairpca.moments import _cross_product as cross_product
-from fairpca.moments._cross_product import CrossProduct
+from fairpca.moments import _products as products
+from fairpca.moments._products import CrossProduct
 
 
 @pytest.mark.parametrize("d", [8, 9, 11, 12, 15])
 def test_panels_make_the_whole_symmetric_product(place, monkeypatch, d):
-    monkeypatch.setattr(cross_product, "PANEL", 4)
+    monkeypatch.setattr(products, "PANEL", 4)
     A = np.random.default_rng(0).normal(size=(20, d))
     sums = CrossProduct((d, d), place.put(A))
     for rows in (slice(0, 7), slice(7, 20)):
@@ -28,7 +28,7 @@ def test_panels_make_the_whole_symmetric_product(place, monkeypatch, d):
 @pytest.mark.parametrize("n", [3, 4, 8, 10])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_stacks_of_rows_make_the_whole_product_in_float64(place, monkeypatch, n, dtype):
-    monkeypatch.setattr(cross_product, "SUMMED_IN_SINGLE", 4)
+    monkeypatch.setattr(products, "SUMMED_IN_SINGLE", 4)
     rng = np.random.default_rng(0)
     A, B = (rng.integers(-9, 9, (n, p)).astype(dtype) for p in (3, 5))  # products are exact
     sums = CrossProduct((3, 5), place.put(A))
@@ -49,8 +49,8 @@ def test_fits_from_panels_and_stacks_are_those_of_numpy(place, monkeypatch, opti
     options = {"n_components": 3, "covariance_method": "spectral", **options}
     rows = people()
     theirs = fitted(rows, **options)
-    monkeypatch.setattr(cross_product, "PANEL", 4)
-    monkeypatch.setattr(cross_product, "SUMMED_IN_SINGLE", 64)
+    monkeypatch.setattr(products, "PANEL", 4)
+    monkeypatch.setattr(products, "SUMMED_IN_SINGLE", 64)
     ours = fitted(rows, put=place.put, **options)
     np.testing.assert_allclose(projector(ours), projector(theirs), atol=1e-8)
 
@@ -69,5 +69,5 @@ def test_blocks_are_long_on_a_device_and_stay_in_cache_on_the_host():
 
     for d in (1, 64, 1000, 6400):
         size = device_rows.rows_per_block(There(d))
-        assert size % cross_product.SUMMED_IN_SINGLE == 0
+        assert size % products.SUMMED_IN_SINGLE == 0
         assert size > device_rows.rows_per_block(np.ones((10, d)))

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from fairpca._attributes import Levels, Numeric, kinds, read_attributes
-from fairpca._attributes.coded_texts import sorted_if_possible
+from fairpca._attributes import Levels, Numeric, read_attributes, reading
+from fairpca._attributes.reading import _sorted_if_possible as sorted_if_possible
 from fairpca.errors import ManyLevelsWarning
 from optional_libraries import pandas as pd
 from optional_libraries import polars as pl
@@ -36,7 +36,7 @@ TEXTS = {
 @pytest.mark.parametrize("wrap", [lambda c: c, lambda c: {"x": c}], ids=["alone", "in a dict"])
 def test_texts_of_a_frame_library_are_coded_without_a_loop_over_rows(monkeypatch, make, wrap):
     pytest.importorskip("pyarrow")
-    monkeypatch.setattr(kinds, "_plain_values", None)  # where the rows become Python objects
+    monkeypatch.setattr(reading, "_plain_values", None)  # where the rows become Python objects
     (attribute,) = read_attributes(wrap(make()), missing="ignore")
     assert attribute.labels == ("a", "b")
     assert attribute.codes.tolist() == [1, 0, -1, 1]
@@ -44,7 +44,7 @@ def test_texts_of_a_frame_library_are_coded_without_a_loop_over_rows(monkeypatch
 
 @pytest.mark.parametrize("make", TEXTS.values(), ids=TEXTS)
 def test_texts_are_the_same_levels_without_arrow(monkeypatch, make):
-    monkeypatch.setattr(kinds, "coded_by_arrow", lambda name, series: None)
+    monkeypatch.setattr(reading, "_coded_by_arrow", lambda name, series: None)
     assert levels_of(read(make(), missing="ignore")) == ["b", "a", None, "b"]
 
 
@@ -87,16 +87,16 @@ def test_ten_integral_floats_are_levels_and_eleven_are_not():
 
 
 def test_an_identifier_is_refused_and_one_level_fewer_is_not():
-    texts = [f"row {i}" for i in range(kinds.MOST_LEVELS + 1)]
-    assert len(read(texts[1:]).labels) == kinds.MOST_LEVELS
+    texts = [f"row {i}" for i in range(reading.MOST_LEVELS + 1)]
+    assert len(read(texts[1:]).labels) == reading.MOST_LEVELS
     with pytest.raises(ValueError, match="10001 levels"):
         read(texts)
 
 
 def test_numbers_are_refused_only_above_the_largest_whose_squares_are_safe():
-    assert read([kinds.LARGEST, 0.5]).values.max() == kinds.LARGEST
+    assert read([reading.LARGEST, 0.5]).values.max() == reading.LARGEST
     with pytest.raises(ValueError, match="overflow"):
-        read([float(np.nextafter(kinds.LARGEST, np.inf)), 0.5])
+        read([float(np.nextafter(reading.LARGEST, np.inf)), 0.5])
 
 
 @pytest.mark.parametrize("column", [np.array([]), np.array([np.nan, np.nan])])

@@ -5,10 +5,10 @@ import pytest
 
 from fairpca._attributes import Levels, Numeric
 from fairpca._rows import Rows
-from fairpca.moments import _cross_product as cross_product
-from fairpca.moments._cross_product import CrossProduct
-from fairpca.moments._design import Design
-from fairpca.moments._design_on_device import DesignOnDevice, design_of
+from fairpca.moments import _products as products
+from fairpca.moments._design import Design, design_of
+from fairpca.moments._design import _DesignOnDevice as DesignOnDevice
+from fairpca.moments._products import CrossProduct
 from optional_libraries import array_api_strict as strict
 
 N = 300
@@ -98,8 +98,8 @@ def test_a_design_made_elsewhere_is_the_one_made_here(m, weight, dtype):
 
 @pytest.fixture
 def short_sums(monkeypatch):
-    monkeypatch.setattr(cross_product, "SUMMED_IN_SINGLE", 4)
-    monkeypatch.setattr(cross_product, "PANEL", 2)
+    monkeypatch.setattr(products, "SUMMED_IN_SINGLE", 4)
+    monkeypatch.setattr(products, "PANEL", 2)
 
 
 @pytest.mark.parametrize("n", [1, 3, 4, 5, 8, 11])

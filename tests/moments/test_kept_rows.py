@@ -6,9 +6,8 @@ import scipy.sparse
 
 from fairpca import collect_moments
 from fairpca._rows import Rows
-from fairpca.moments import RowScatter
-from fairpca.moments._places import moments_at
-from fairpca.moments._sparse_rows import scatter
+from fairpca.moments import RowScatter, moments_at
+from fairpca.moments import _scatter as scatter
 from optional_libraries import array_api_strict as strict
 
 D = 5

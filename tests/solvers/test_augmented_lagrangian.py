@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from fairpca._numerics.stiefel import Minimum
-from fairpca.solvers import _augmented_lagrangian as method
-from fairpca.solvers._augmented_lagrangian import Lagrangian, State, approach, follow
+from fairpca.solvers import _isotropic_bases as method
+from fairpca.solvers._isotropic_bases import Lagrangian, State, approach, follow
 
 S, K = 6, 2
 RNG = np.random.default_rng(0)

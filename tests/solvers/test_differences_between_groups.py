@@ -17,13 +17,14 @@ from fairpca.solvers import (
     mean_constraint,
     mean_gap,
 )
-from fairpca.solvers._checks import check_attributes, check_dimension, names_of
-from fairpca.solvers._covariance_differences import (
+from fairpca.solvers._equalize_covariances import _flattest_directions as flattest_directions
+from fairpca.solvers._equalize_covariances import (
     absolute_difference,
     covariance_differences,
+    flat_directions,
     independent_differences,
 )
-from fairpca.solvers._flat_directions import flat_directions, flattest_directions
+from fairpca.solvers._subspace import check_attributes, check_dimension, names_of
 
 EPS = np.finfo(float).eps
 N, D = 240, 5

@@ -8,11 +8,10 @@ import pytest
 
 from fairpca import InfeasibleError, collect_moments
 from fairpca.solvers import equalize_covariances_exactly as exactly
-from fairpca.solvers._augmented_lagrangian import State
-from fairpca.solvers._equalize_covariances_exactly import _Problem
-from fairpca.solvers._match_covariances import _match
+from fairpca.solvers._equalize_covariances_exactly import _match, _Problem
+from fairpca.solvers._isotropic_bases import State
 
-module = import_module("fairpca.solvers._match_covariances")
+module = import_module("fairpca.solvers._equalize_covariances_exactly")
 
 
 def rotated(diagonal, seed=0):

@@ -10,7 +10,7 @@ from fairpca._attributes import read_attributes
 from fairpca._rows import Rows
 from fairpca.moments import attributes_over_rows
 from fairpca.solvers import KernelScatter, equalize_kernel_means
-from fairpca.solvers._kernel_deflation import deflation_of
+from fairpca.solvers._equalize_kernel_means import _deflation_of as deflation_of
 
 module = import_module("fairpca.solvers._equalize_kernel_means")
 RNG = np.random.default_rng(0)

@@ -12,8 +12,9 @@ from fairpca.solvers import (
     equalize_means,
     mean_gap,
 )
-from fairpca.solvers._covariance_differences import absolute_difference
-from fairpca.solvers._match_covariances import largest_isotropic_dimension, match_covariances
+from fairpca.solvers._equalize_covariances import absolute_difference
+from fairpca.solvers._equalize_covariances_exactly import match_covariances
+from fairpca.solvers._isotropic_bases import largest_isotropic_dimension
 
 
 def problem(s, count, seed):

@@ -6,19 +6,17 @@ import numpy as np
 import pytest
 
 from assertions import assert_orthonormal
-from fairpca.solvers import _augmented_lagrangian as augmented_lagrangian
-from fairpca.solvers._augmented_lagrangian import Lagrangian, State
-from fairpca.solvers._isotropic_bases import IsotropicBases
-from fairpca.solvers._match_covariances import (
-    _best,
-    _end,
-    _isotropic_start,
-    _match,
+from fairpca.solvers import _isotropic_bases as isotropic_bases
+from fairpca.solvers._equalize_covariances_exactly import _best, _end, _match, match_covariances
+from fairpca.solvers._isotropic_bases import (
+    IsotropicBases,
+    Lagrangian,
+    State,
+    isotropic_start,
     largest_isotropic_dimension,
-    match_covariances,
 )
 
-module = import_module("fairpca.solvers._match_covariances")
+module = import_module("fairpca.solvers._equalize_covariances_exactly")
 RNG = np.random.default_rng(0)
 
 
@@ -51,7 +49,7 @@ def test_a_start_pairs_signs_so_that_the_difference_vanishes(diagonal, most):
     for unit in (1e-15, 1.0, 1e15):
         assert largest_isotropic_dimension(unit * T) == most
     for k in range(1, len(diagonal) + 1):
-        starts = _isotropic_start(C, T, k)
+        starts = isotropic_start(C, T, k)
         assert len(starts) == (k <= most)
         for L in starts:
             assert L.shape == (len(diagonal), k)
@@ -62,14 +60,14 @@ def test_a_start_pairs_signs_so_that_the_difference_vanishes(diagonal, most):
 def test_a_start_takes_the_directions_of_most_variance():
     T = np.diag([1.0, 4.0, -1.0, -4.0, 0.0, 0.0])
     C = np.diag([1.0, 9.0, 1.0, 9.0, 5.0, 2.0])
-    (L,) = _isotropic_start(C, T, 3)
+    (L,) = isotropic_start(C, T, 3)
     np.testing.assert_allclose(np.diag(L.T @ C @ L), [9, 5, 2])
-    (best,) = _isotropic_start(C, T, 1)
+    (best,) = isotropic_start(C, T, 1)
     np.testing.assert_allclose(np.abs(best[:, 0]), np.sqrt([0, 0.5, 0, 0.5, 0, 0]), atol=1e-15)
     # Values and variances of different size: heavy goes with heavy.
-    (heavy,) = _isotropic_start(np.diag([1.0, 9.0, 5.0]), np.diag([1.0, 4.0, -1.0]), 1)
+    (heavy,) = isotropic_start(np.diag([1.0, 9.0, 5.0]), np.diag([1.0, 4.0, -1.0]), 1)
     np.testing.assert_allclose(np.abs(heavy[:, 0]), np.sqrt([0, 0.2, 0.8]), atol=1e-15)
-    (pair,) = _isotropic_start(np.diag([1.0, 8.0, 8.0, 1.0]), np.diag([1.0, 4.0, -1.0, -4.0]), 1)
+    (pair,) = isotropic_start(np.diag([1.0, 8.0, 8.0, 1.0]), np.diag([1.0, 4.0, -1.0, -4.0]), 1)
     np.testing.assert_allclose(np.abs(pair[:, 0]), np.sqrt([0, 0.2, 0.8, 0]), atol=1e-15)
 
 
@@ -190,7 +188,7 @@ def test_where_no_basis_satisfies_the_constraint_there_is_none():
 def minimised(monkeypatch):
     """What every minimisation was given and what it found."""
     calls = []
-    for place in (module, augmented_lagrangian):
+    for place in (module, isotropic_bases):
         original = place.minimize_on_stiefel
 
         def spy(objective, start, original=original, **options):
@@ -234,7 +232,7 @@ def test_signs_are_paired_where_there_is_one_difference_and_the_starts_fail(
 ):
     seen = []
     monkeypatch.setattr(module, "EXTRA_STARTS", 0)
-    monkeypatch.setattr(module, "_isotropic_start", lambda *args: seen.append(args) or [])
+    monkeypatch.setattr(module, "isotropic_start", lambda *args: seen.append(args) or [])
     definite = [np.eye(4), np.diag([1.0, 2.0, 3.0, 4.0])][:count]
     C = covariance(4)
     assert not match_covariances(C, definite, 1, starts=[leading(C, 1)]).converged

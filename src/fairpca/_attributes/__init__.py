@@ -13,6 +13,12 @@ from .columns import (
     listed,
     split_columns,
 )
-from .kinds import FEW_INTEGRAL_VALUES, ask_about_integers
 from .levels import Attribute, Levels, Numeric, drop_unused_labels, tie_to_strata
-from .reading import KINDS, MISSING_LABEL, name_of_missing, read_attributes
+from .reading import (
+    FEW_INTEGRAL_VALUES,
+    KINDS,
+    MISSING_LABEL,
+    ask_about_integers,
+    name_of_missing,
+    read_attributes,
+)

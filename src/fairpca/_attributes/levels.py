@@ -14,38 +14,23 @@ from typing import Any
 
 import numpy as np
 
-Label = Hashable
-EVERY_ROW = None
-"""The stratum of an attribute that concerns all rows."""
-
 
 @dataclass(frozen=True)
 class Levels:
-    """A categorical attribute of the rows.
+    """A categorical attribute of the rows: `codes` (n,) are positions in `labels`, or -1.
 
-    Parameters
-    ----------
-    name : str
-        Name of the attribute.
-    labels : tuple
-        The levels, in a fixed order.
-    codes : array of shape (n,)
-        Position in `labels` of the level of each row, -1 where the row does not count.
-    integral_floats : bool
-        The levels are few integral floats such as 0.0 and 1.0. Should more rows show other
-        numbers, the attribute turns out to be numeric; its moments can follow without loss.
-    optional : bool
-        The attribute may turn out to have one level only; it then asks for nothing.
-    stratum : label or None
-        The value of y this attribute is tied to, None for all rows.
+    Levels that are `integral_floats` are few numbers such as 0.0 and 1.0. Should more rows show
+    others, the attribute turns out to be numeric; its moments can follow without loss. An
+    `optional` attribute may turn out to have one level only, and then asks for nothing. A
+    `stratum` is the value of y that the attribute is tied to, None for all rows.
     """
 
     name: str
-    labels: tuple[Label, ...]
+    labels: tuple[Hashable, ...]
     codes: np.ndarray
     integral_floats: bool = False
     optional: bool = False
-    stratum: Any = EVERY_ROW
+    stratum: Any = None
 
     def take(self, rows: np.ndarray) -> Levels:
         """Return the attribute of some of the rows; the labels stay."""
@@ -67,7 +52,7 @@ class Numeric:
 
     name: str
     values: np.ndarray
-    stratum: Any = EVERY_ROW
+    stratum: Any = None
 
     def take(self, rows: np.ndarray) -> Numeric:
         """Return the attribute of some of the rows."""
@@ -130,7 +115,7 @@ def intersect(attributes: Sequence[Attribute]) -> tuple[Attribute, ...]:
     return (_joined(parts, labels, joint_codes), *_numeric(attributes))
 
 
-def _joined(parts: Sequence[Levels], labels: tuple[Label, ...], codes: np.ndarray) -> Levels:
+def _joined(parts: Sequence[Levels], labels: tuple[Hashable, ...], codes: np.ndarray) -> Levels:
     return Levels(" x ".join(a.name for a in parts), labels, codes)
 
 

@@ -27,6 +27,7 @@ from .linalg import (
     complete_basis,
     deflate,
     deterministic_signs,
+    lanczos,
     orthonormalize,
     project_out,
     row_space,

@@ -33,21 +33,11 @@ EXHAUSTED = 1e-6
 
 
 @dataclass(frozen=True)
-class Eigenpairs:
-    """What an iteration found.
+class _Eigenpairs:
+    """The k largest eigenvalues, descending, with eigenvectors of shape (n, k), and their quality.
 
-    Parameters
-    ----------
-    values : array of shape (k,)
-        Largest eigenvalues, descending.
-    vectors : array of shape (n, k)
-        Orthonormal eigenvectors.
-    smallest : float
-        The smallest value seen: an upper bound of the smallest eigenvalue.
-    residual : float
-        Largest norm of ``A v - value v``, relative to the largest eigenvalue in size.
-    converged : bool
-        Whether the residual reached the tolerance.
+    `smallest` is the smallest value seen, an upper bound of the smallest eigenvalue; `residual` the
+    largest norm of ``A v - value v``, relative to the largest eigenvalue in size.
     """
 
     values: np.ndarray
@@ -65,33 +55,12 @@ def leading_eigenpairs(
     tol: float = 0.0,
     products: int | None = None,
     seed: int = 0,
-) -> Eigenpairs:
-    """Return the eigenpairs of a symmetric operator with the largest eigenvalues.
+) -> _Eigenpairs:
+    """Return the k leading eigenpairs of a symmetric operator of order n, from a random start.
 
-    Parameters
-    ----------
-    apply : callable
-        Takes an array of shape (b, n), vectors as rows, and returns the operator times each.
-    n, k : int
-        Order of the operator, and number of pairs.
-    tol : float
-        Relative size of the residuals to reach; 0 asks for rounding.
-    products : int, optional
-        Most calls of `apply`; by default about what a direct solver would cost.
-    seed : int
-        Of the random start.
-
-    Returns
-    -------
-    Eigenpairs
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> A = np.diag(np.arange(100.0))
-    >>> found = leading_eigenpairs(lambda rows: rows @ A, 100, 2)
-    >>> found.converged, found.values.round(9).tolist()
-    (True, [99.0, 98.0])
+    `apply` returns the operator times each row of an array of shape (b, n). It is called at most
+    `products` times, by default about what a direct solver would cost. A `tol` of 0 asks for
+    residuals at rounding.
     """
     found = _iterate(apply, n, k, tol=max(tol, PRECISION), products=products, seed=seed)
     if found.converged and _full_of_copies(found.values, WIDTH):
@@ -117,7 +86,7 @@ def _iterate(
     width: int = WIDTH,
     products: int | None = None,
     seed: int = 0,
-) -> Eigenpairs:
+) -> _Eigenpairs:
     capacity = 4 * k + BLOCKS * width
     if 2 * capacity > n:
         return _directly(apply(np.eye(n)), k)
@@ -142,7 +111,7 @@ def _iterate(
         if full:
             space.compress(values, Y, keep=2 * k + width)
     vectors = (Y[:, :k].T @ space.basis[: space.used]).T
-    return Eigenpairs(values[:k], vectors, smallest, residual, converged=residual <= tol)
+    return _Eigenpairs(values[:k], vectors, smallest, residual, converged=residual <= tol)
 
 
 def _largest_norm(columns: np.ndarray) -> float:
@@ -201,10 +170,10 @@ class _KrylovSpace:
         self.used = keep
 
 
-def _directly(A: np.ndarray, k: int) -> Eigenpairs:
+def _directly(A: np.ndarray, k: int) -> _Eigenpairs:
     values, V = np.linalg.eigh(0.5 * (A + A.T))
     smallest = float(values[0])
-    return Eigenpairs(values[::-1][:k], V[:, ::-1][:, :k], smallest, 0.0, converged=True)
+    return _Eigenpairs(values[::-1][:k], V[:, ::-1][:, :k], smallest, 0.0, converged=True)
 
 
 def _orthonormal_rows(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

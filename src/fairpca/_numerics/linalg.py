@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.linalg
 from scipy.sparse.linalg import ArpackError, eigsh
@@ -20,29 +22,7 @@ NEARLY_ORTHONORMAL = 1e-9
 
 
 def top_eigenpairs(A: Array, k: int) -> tuple[Array, Array]:
-    """Return the `k` leading eigenpairs of a symmetric matrix.
-
-    Parameters
-    ----------
-    A : array of shape (d, d)
-        Symmetric matrix.
-    k : int
-        Number of pairs.
-
-    Returns
-    -------
-    values : array of shape (k,)
-        Largest eigenvalues, descending.
-    vectors : array of shape (d, k)
-        Orthonormal eigenvectors.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> values, vectors = top_eigenpairs(np.diag([1.0, 3.0, 2.0]), k=2)
-    >>> values
-    array([3., 2.])
-    """
+    """Return the `k` largest eigenvalues of a symmetric matrix, descending, and eigenvectors."""
     d = A.shape[0]
     if is_numpy(A) and d >= SUBSET_FROM and k <= d // 4:
         found = _by_lanczos(A, k) if k <= d // 20 else None
@@ -54,6 +34,13 @@ def top_eigenpairs(A: Array, k: int) -> tuple[Array, Array]:
     return xp.flip(values)[:k], xp.flip(vectors, axis=1)[:, :k]
 
 
+def lanczos(A: Any, k: int, start: np.ndarray, **limits: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the `k` leading eigenpairs of a symmetric matrix or operator, the largest last."""
+    with one_scipy_blas_thread():
+        values, V = eigsh(A, k, which="LA", v0=start, **limits)
+    return values, V
+
+
 def _by_lanczos(A: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray] | None:
     """Try a few restarts of Lanczos; None unless it converged to rounding and missed nothing.
 
@@ -61,13 +48,11 @@ def _by_lanczos(A: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray] | None:
     Flat ones do not converge within the budget. A single start vector can miss copies of a
     multiple eigenvalue; a small Krylov space of what is left would show them.
     """
-    start = np.random.default_rng(0).standard_normal(A.shape[0])
+    start = np.random.default_rng(0).standard_normal((A.shape[0],))
     try:
-        with one_scipy_blas_thread():
-            values, V = eigsh(A, k, which="LA", v0=start, ncv=2 * k + 10, maxiter=3)
+        values, V = lanczos(A, k, start, ncv=2 * k + 10, maxiter=3)
     except ArpackError:
         return None
-
     order = np.argsort(values)[::-1]
     values, V = values[order], V[:, order]
     missed = _largest_left_over(A, V)
@@ -115,21 +100,9 @@ def orthonormalize(U: Array) -> Array:
 
 
 def row_space(rows: Array, *, tol: float) -> tuple[Array, Array]:
-    """Return an orthonormal basis of the span of `rows`, with its rank decided by `tol`.
+    """Return combinations (r, q) of `rows` (q, d) that span what all do, and an orthonormal basis.
 
-    Parameters
-    ----------
-    rows : array of shape (q, d)
-        Rows in units in which rounding errors are of one size in all entries.
-    tol : float
-        Singular values up to this are rounding.
-
-    Returns
-    -------
-    coefficients : array of shape (r, q)
-        Combinations of the rows that span what all of them span.
-    basis : array of shape (d, r)
-        Orthonormal columns.
+    Singular values up to `tol` are rounding, in units in which it is of one size in all entries.
     """
     xp = array_namespace(rows)
     if 0 in rows.shape:

@@ -180,21 +180,10 @@ def each_item(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Res
 def share_blocks(
     work: Callable[[Sequence[slice]], Result], blocks: Sequence[slice], *, d: int
 ) -> list[Result]:
-    """Return the results of `work` on shares of the blocks, in the order of the rows.
+    """Return the results of `work` on runs of blocks of rows of `d` features, in their order.
 
-    Parameters
-    ----------
-    work : callable
-        Takes a sequence of blocks of rows. Must not touch what other shares touch.
-    blocks : sequence of slice
-        Blocks of rows of `d` features.
-    d : int
-        Number of features; results are taken to be of size d x d.
-
-    Returns
-    -------
-    list
-        One result per share; a single one where sharing would not pay.
+    Results are taken to be of size d x d; there is a single one where threads would not pay. The
+    work on one run must not touch what that on others touches.
     """
     threads = 1
     if d <= WIDEST and len(blocks) >= 4:

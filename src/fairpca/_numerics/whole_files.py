@@ -11,24 +11,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-ONE_AT_A_TIME = threading.Lock()
+_ONE_AT_A_TIME = threading.Lock()
 
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a draft beside a file to write to, and put it in the file's place in one step.
+    """Give an empty draft beside a file to write to, and put it in the file's place in one step.
 
-    Parameters
-    ----------
-    path : path
-        Where the file will be. Folders on the way are made; a file that is there is replaced.
-
-    Yields
-    ------
-    draft : Path
-        An empty file in the same folder, which nobody but the user may read. It is removed where
-        the block raises, so that a reader sees the old file, or the whole new one, and nothing
-        else.
+    Folders on the way are made. The draft, which nobody but the user may read, is removed where
+    the block raises: a reader sees the old file, or the whole new one, and nothing else.
 
     Examples
     --------
@@ -69,7 +60,7 @@ def _mode_of(path: Path) -> int:
         return stat.S_IMODE(path.stat().st_mode)
     except FileNotFoundError:
         # The mask can only be read by setting it: to what lets nobody in, if a thread looks now.
-        with ONE_AT_A_TIME:  # two threads would restore each other's
+        with _ONE_AT_A_TIME:  # two threads would restore each other's
             mask = os.umask(0o077)
             os.umask(mask)
         return 0o666 & ~mask

@@ -2,9 +2,14 @@
 
 from ._bandwidth import pilot_centre, scale_gamma
 from ._feature_maps import KernelColumns, RandomFeatures, whitening
-from ._gram import kernel_matrix
-from ._indefinite import NEGATIVE, warn_of_negative_directions
-from ._kernel import KERNELS, PRECOMPUTED, Kernel
+from ._kernel import (
+    KERNELS,
+    NEGATIVE,
+    PRECOMPUTED,
+    Kernel,
+    kernel_matrix,
+    warn_of_negative_directions,
+)
 
 __all__ = [
     "KERNELS",

@@ -13,8 +13,7 @@ import numpy as np
 
 from .._numerics import is_array, is_sparse, record
 from ..errors import UsageError
-from ._indefinite import NEGATIVE, warn_of_negative_directions
-from ._kernel import Kernel
+from ._kernel import NEGATIVE, Kernel, warn_of_negative_directions
 
 
 @record()

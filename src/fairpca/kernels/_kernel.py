@@ -14,10 +14,19 @@ import numpy as np
 import scipy.sparse
 from sklearn.metrics.pairwise import manhattan_distances, pairwise_kernels
 
-from .._numerics import is_array, is_number, is_sparse, record
+from .._numerics import each_item, is_array, is_number, is_sparse, quiet_overflow, record
+from .._rows import row_blocks
+from ..errors import IndefiniteKernelWarning, warn_user
 
 KERNELS = ("rbf", "laplacian", "poly", "sigmoid", "cosine", "linear")
+
 PRECOMPUTED = "precomputed"
+
+NEGATIVE = 1e-5
+"""Negative eigenvalues up to this share of the largest are rounding, as in scikit-learn."""
+
+TILE = 512
+"""Tiles of this order stay in the cache while the kernel's function runs over them."""
 
 
 @record()
@@ -227,3 +236,77 @@ def _with_columns(X: Any, *columns: np.ndarray) -> Any:
         extra = [scipy.sparse.csr_array(c[:, None]) for c in columns]
         return scipy.sparse.hstack([X, *extra], format="csr", dtype=X.dtype)
     return np.column_stack([X, *columns])
+
+
+def kernel_matrix(kernel: Kernel, X: Any) -> np.ndarray:
+    """Return the symmetric matrix of kernel values between the rows of X.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The similarity.
+    X : array or sparse matrix of shape (n, d)
+        Rows.
+
+    Returns
+    -------
+    K : array of shape (n, n)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca.kernels import Kernel, kernel_matrix
+    >>> kernel_matrix(Kernel("linear"), np.array([[1.0], [2.0]]))
+    array([[1., 2.],
+           [2., 4.]])
+    """
+    if callable(kernel.name):
+        K = pairwise_kernels(X, metric=kernel.name, n_jobs=kernel.n_jobs, **kernel.parameters)
+        return np.asarray(K, dtype=float)
+    n = X.shape[0]
+    with quiet_overflow():
+        left, right = kernel.left(X), kernel.right(X)
+    K = np.empty((n, n), dtype=X.dtype)
+    blocks = list(row_blocks(n, TILE))
+
+    def fill(i: int) -> None:
+        """Fill a row of tiles from the diagonal on, and their mirror images."""
+        rows = blocks[i]
+        with quiet_overflow():
+            for columns in blocks[i:]:
+                tile = kernel.combine(left[rows], right[columns])
+                if columns == rows:
+                    tile = 0.5 * (tile + tile.T)
+                else:
+                    K[columns, rows] = tile.T
+                K[rows, columns] = tile
+
+    each_item(fill, range(len(blocks)))
+    return K
+
+
+def warn_of_negative_directions(smallest: float, largest: float) -> None:
+    """Warn with the size of a kernel's negative part.
+
+    Parameters
+    ----------
+    smallest, largest : float
+        The smallest eigenvalue, below zero, and the largest.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from fairpca.kernels import warn_of_negative_directions
+    >>> with warnings.catch_warnings(record=True) as told:
+    ...     warnings.simplefilter("always")
+    ...     warn_of_negative_directions(-0.5, 2.0)
+    >>> str(told[0].message).split(",")[0]
+    'The kernel is not positive semi-definite: it has an eigenvalue of -0.5'
+    """
+    warn_user(
+        f"The kernel is not positive semi-definite: it has an eigenvalue of {smallest:.3g}, "
+        f"{-smallest / largest:.2g} times the largest in size. Such directions have no variance "
+        f"and were left out, as in scikit-learn's KernelPCA; the groups have the same mean in the "
+        f"others.",
+        IndefiniteKernelWarning,
+    )

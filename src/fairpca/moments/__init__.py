@@ -2,9 +2,8 @@
 
 from ._accumulate import accumulate
 from ._attribute_moments import AttributeMoments, LevelMoments, NumericMoments
-from ._group_moments import GroupMoments, common_unit, standard_deviations
-from ._places import moments_at
-from ._rows_as_features import attributes_over_rows
+from ._design import attributes_over_rows
+from ._group_moments import GroupMoments, common_unit, moments_at, standard_deviations
 from ._scatter import DenseScatter, RowScatter, Scatter
 
 __all__ = [

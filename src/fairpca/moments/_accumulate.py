@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
+from .._attributes import Levels
 from .._numerics import (
     Array,
     array_namespace,
@@ -22,15 +24,14 @@ from .._numerics import (
     take_rows,
 )
 from .._rows import BLOCK_ROWS, Rows, StreamedRows, arriving, row_blocks, rows_per_block
-from . import _sparse_rows as sparse
-from ._cross_product import CrossProduct
-from ._design import Design
-from ._design_on_device import design_of
+from ._design import Design, design_of
 from ._group_moments import GroupMoments
-from ._level_products import LevelProducts, Products, TotalProducts
+from ._products import CrossProduct, sparse_mean_and_sums
 from ._scatter import DenseScatter, RowScatter, Scatter
 
 PILOT_ROWS = 256
+
+CENTRE_ROWS = 32
 
 
 def accumulate(rows: Rows, *, with_scatters: bool = False) -> GroupMoments:
@@ -88,9 +89,11 @@ def _take_products(rows: Rows, with_scatters: bool) -> GroupMoments:
     pilot_mean, pilot_variance = _pilot(rows)
     far = not is_numpy(rows.empty) or _harmful(pilot_mean, pilot_variance, precision)
     shift = pilot_mean if far else None
-    kind: type[Products] = LevelProducts if with_scatters else TotalProducts
+    kind = _LevelProducts if with_scatters else _TotalProducts
     for attempt in range(2):
         sums, products = _pass(rows, design, shift, kind)
+        assert products is not None
+        level_scatter = products.scatters_by_level(sums)
         offset = sums[0, :] / weight
         scatter = products.total(sums) - sums[0, :, None] * sums[0, :] / weight
         variance = xp.linalg.diagonal(scatter) / weight
@@ -105,7 +108,7 @@ def _take_products(rows: Rows, with_scatters: bool) -> GroupMoments:
         scatter=DenseScatter(scatter),
         attributes=design.read(
             sums - like(design.totals, sums)[:, None] * offset,
-            products.scatters_by_level(sums),
+            level_scatter,
         ),
         precision=precision,
     )
@@ -118,10 +121,10 @@ def _keep_rows(rows: Rows, with_scatters: bool, *, dense: bool) -> GroupMoments:
     design = design_of(rows, "float32" if coarse else "float64")
     if is_sparse(X):
         precision = float(np.finfo(np.float64).eps)  # sums of few entries, in float64
-        shift, sums = sparse.mean_and_sums(rows, design.block(slice(0, X.shape[0])))
+        shift, sums = sparse_mean_and_sums(rows, design.block(slice(0, X.shape[0])))
     else:
         shift = _pilot(rows)[0]
-        sums, _ = _pass(rows, design, shift, Products)
+        sums, _ = _pass(rows, design, shift, None)
     offset = sums[0, :] / weight if weight > 0 else sums[0, :]
     mean = shift + offset
     sums = sums - like(design.totals, sums)[:, None] * offset
@@ -147,17 +150,15 @@ def _form(scatter: RowScatter, dense: bool) -> Scatter:
 
 
 def _pass(
-    rows: Rows,
-    design: Design,
-    shift: Array | None,
-    kind: type[Products],
-) -> tuple[Array, Products]:
+    rows: Rows, design: Design, shift: Array | None, kind: type[_TotalProducts] | None
+) -> tuple[Array, _TotalProducts | None]:
     """Return ``H.T @ (X - shift)``, and the products of the shifted rows that `kind` collects."""
     X = rows.empty
     centre = None if shift is None else like(shift, X)
 
-    def work(blocks: Sequence[slice]) -> tuple[CrossProduct, Products]:
-        sums, products = CrossProduct((design.width, X.shape[1]), X), kind(X, design, shift)
+    def work(blocks: Sequence[slice]) -> tuple[CrossProduct, _TotalProducts | None]:
+        sums = CrossProduct((design.width, X.shape[1]), X)
+        products = None if kind is None else kind(X, design, shift)
         with quiet_overflow():
             for block, B in zip(blocks, arriving(rows, blocks), strict=True):
                 if centre is not None:
@@ -166,20 +167,22 @@ def _pass(
                 if roots is not None:
                     B = B * like(roots, X)
                 sums.add(like(design.block(block), X), B)
-                products.add(B, block)
+                if products is not None:
+                    products.add(B, block)
         return sums, products
 
     if isinstance(rows, StreamedRows):
         size = rows.rows_at_once
     else:
         # Adding a product to a d x d matrix costs as much as d rows of a copy.
-        size = max(rows_per_block(X), min(BLOCK_ROWS, X.shape[1]) if kind is not Products else 0)
+        size = max(rows_per_block(X), min(BLOCK_ROWS, X.shape[1]) if kind is not None else 0)
     blocks = list(row_blocks(rows.n_rows, size))
     parts = share_blocks(work, blocks, d=X.shape[1]) if is_numpy(X) else [work(blocks)]
     sums, products = parts[0]
     for more_sums, more_products in parts[1:]:
         sums.merge(more_sums)
-        products.merge(more_products)
+        if products is not None:
+            products.merge(more_products)
     return sums.total, products
 
 
@@ -197,3 +200,100 @@ def _harmful(shift: Array, variance: Array, precision: float) -> bool:
     """Tell whether subtracting the mean afterwards would cost more than about two digits."""
     limit = 1.0 if is_single(precision) else 100.0
     return bool(array_namespace(shift).any(shift * shift > limit * variance))
+
+
+class _TotalProducts:
+    """Products of all rows; `sums` is ``H.T @ (X - shift)`` throughout."""
+
+    def __init__(self, X: Array, design: Design, shift: Array | None) -> None:
+        self._total = CrossProduct((X.shape[1], X.shape[1]), X)
+
+    def add(self, B: Array, block: slice) -> None:
+        """Add the products of a block of shifted, weighted rows."""
+        self._total.add(B, B)
+
+    def merge(self, other: Any) -> None:
+        """Add the products of other rows."""
+        self._total.merge(other._total)
+
+    def total(self, sums: Array) -> Array:
+        """Return the sum of ``(x - shift)(x - shift)^T`` over all rows."""
+        return self._total.total
+
+    def scatters_by_level(self, sums: Array) -> Callable[[int, int], DenseScatter] | None:
+        """Return a function of i and g: the scatter of level g of attribute i about its mean."""
+        return None
+
+
+class _LevelProducts(_TotalProducts):
+    """Products of the rows of each level of each categorical attribute, and so of all rows.
+
+    The levels of an attribute that no row lacks add up to the total, so matching covariances of
+    one attribute costs no more products than plain fair PCA. The rows of a level are shifted by
+    the mean of a few of them: levels may lie far apart and still be narrow.
+    """
+
+    def __init__(self, X: Array, design: Design, shift: Array | None) -> None:
+        self.design, self.shift, d = design, shift, X.shape[1]
+        attributes = enumerate(design.rows.attributes)
+        self._levels = {i: a for i, a in attributes if isinstance(a, Levels)}
+        self._parts = {
+            (i, g): CrossProduct((d, d), X)
+            for i, a in self._levels.items()
+            for g in range(len(a.labels))
+        }
+        self._centres = {key: self._centre(*key) for key in self._parts}
+        complete = (i for i, a in self._levels.items() if not a.missing.any())
+        self._complete = next(complete, None)
+        self._rest = _TotalProducts(X, design, shift) if self._complete is None else None
+
+    def _centre(self, i: int, g: int) -> Array:
+        """Return the mean of a few rows of a level, measured from the shift of all rows."""
+        few = np.flatnonzero(self._levels[i].codes == g)[:CENTRE_ROWS]
+        some = float64(self.design.rows.take(few))
+        xp = array_namespace(some)
+        if len(few) == 0:
+            return xp.sum(some, axis=0)
+        mean = xp.mean(some, axis=0)
+        return mean if self.shift is None else mean - self.shift
+
+    def add(self, B: Array, block: slice) -> None:
+        if self._rest is not None:
+            self._rest.add(B, block)
+        roots = self.design.roots(block)
+        for (i, g), part in self._parts.items():
+            chosen = self.design.rows_of_level(i, g, block)
+            if chosen.shape[0]:
+                centre = like(self._centres[i, g], B)
+                if roots is not None:
+                    centre = like(take_rows(roots, chosen), B) * centre
+                rows = take_rows(B, chosen) - centre
+                part.add(rows, rows)
+
+    def merge(self, other: Any) -> None:
+        for key, part in self._parts.items():
+            part.merge(other._parts[key])
+        if self._rest is not None:
+            self._rest.merge(other._rest)
+
+    def total(self, sums: Array) -> Array:
+        if self._complete is None:
+            assert self._rest is not None
+            return self._rest.total(sums)
+        total = None
+        level_scatter = self.scatters_by_level(sums)
+        for g in range(len(self._levels[self._complete].labels)):
+            weight = float(self.design.level_weights(self._complete)[g])
+            if weight > 0:
+                s = sums[self.design.columns[self._complete].start + g, :]
+                part = level_scatter(self._complete, g).matrix + s[:, None] * s / weight
+                total = part if total is None else total + part
+        return total
+
+    def scatters_by_level(self, sums: Array) -> Callable[[int, int], DenseScatter]:
+        def level_scatter(i: int, g: int) -> DenseScatter:
+            weight = float(self.design.level_weights(i)[g])
+            s = sums[self.design.columns[i].start + g, :] - weight * self._centres[i, g]
+            return DenseScatter(self._parts[i, g].total - s[:, None] * s / weight)
+
+        return level_scatter

@@ -7,11 +7,13 @@ Sums are about the mean of *all* rows, not about zero: with rows at 1e6 and grou
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from .._attributes import MISSING_LABEL, name_of_missing
 from .._numerics import (
     Array,
     array_namespace,
@@ -402,3 +404,44 @@ class NumericMoments:
 
 
 AttributeMoments = LevelMoments | NumericMoments
+
+
+def settled_attributes(
+    attributes: Sequence[AttributeMoments], others: Collection[str]
+) -> tuple[AttributeMoments, ...] | None:
+    """Return attributes with missing values as a level where `others`, names, have it so, or None.
+
+    Where all values are missing nobody can tell levels from numbers, and missing values are an
+    attribute of their own, as for numbers. Moments that know levels have no such attribute, and
+    then the missing values become the level that they are there.
+    """
+    missing = {(a.name, a.stratum): a for a in attributes}
+    found: list[AttributeMoments] = []
+    dropped = set()
+    for a in attributes:
+        companion = name_of_missing(a.name)
+        unknown = isinstance(a, LevelMoments) and not a.labels and a.integral_floats
+        if unknown and companion not in others and (companion, a.stratum) in missing:
+            dropped.add(companion)
+            found.append(_as_level(a, missing[companion, a.stratum]))
+        else:
+            found.append(a)
+    if not dropped:
+        return None
+    return tuple(a for a in found if a.name not in dropped)
+
+
+def _as_level(a: AttributeMoments, missing: AttributeMoments) -> LevelMoments:
+    assert isinstance(missing, LevelMoments)
+    where = [i for i, label in enumerate(missing.labels) if label is True]
+    return replace(
+        missing,
+        name=a.name,
+        labels=(MISSING_LABEL,) if where else (),
+        count=missing.count[where],
+        weight=missing.weight[where],
+        total=take_rows(missing.total, np.asarray(where, dtype=np.intp)),
+        scatters=missing.scatters and tuple(missing.scatters[i] for i in where),
+        integral_floats=False,
+        optional=False,
+    )

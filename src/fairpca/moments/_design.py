@@ -8,13 +8,10 @@ from functools import partial
 import numpy as np
 
 from .._attributes import Levels, Numeric
-from .._numerics import Array, like
+from .._numerics import Array, array_namespace, device, is_numpy, is_sparse, like
 from .._rows import Rows
 from ._attribute_moments import AttributeMoments, LevelMoments, NumericMoments
 from ._scatter import Scatter
-
-ScatterOfLevel = Callable[[int], Scatter | None]
-"""Takes the position of a level."""
 
 
 class Design:
@@ -22,21 +19,8 @@ class Design:
 
     A categorical attribute has an indicator column per level. A numeric attribute has its centred
     values in units of their standard deviation, and the indicator of the rows where it is known.
-    So ``H.T @ X`` holds every first-order moment that any attribute needs.
-
-    Parameters
-    ----------
-    rows : Rows
-        Rows with weights and attributes.
-    dtype : dtype
-        Of the blocks of H.
-
-    Attributes
-    ----------
-    columns : list of slice
-        Columns of each attribute.
-    totals : array
-        Weighted sum of each column.
+    So ``H.T @ X`` holds every first-order moment that any attribute needs. `columns` are those of
+    each attribute, `totals` the weighted sum of each column, `dtype` that of the blocks of H.
     """
 
     def __init__(self, rows: Rows, dtype: str) -> None:
@@ -65,7 +49,7 @@ class Design:
         return H
 
     def roots(self, block: slice) -> Array | None:
-        """Return the roots of the weights of a block of rows as a column; None for weights of 1."""
+        """Return the roots of the weights of a block as a column; None for weights of 1."""
         return None if self.root_weight is None else self.root_weight[block, None]
 
     def rows_of_level(self, i: int, g: int, block: slice) -> Array:
@@ -115,7 +99,9 @@ class _LevelColumns:
         compared: np.ndarray = (codes[:, None] == np.arange(self.width)).astype(self._dtype)
         return compared
 
-    def read(self, sums: Array, level_scatter: ScatterOfLevel | None) -> LevelMoments:
+    def read(
+        self, sums: Array, level_scatter: Callable[[int], Scatter | None] | None
+    ) -> LevelMoments:
         a = self.attribute
         scatters = None
         if level_scatter is not None:
@@ -157,7 +143,9 @@ class _NumericColumns:
         centred = (values - self.mean) - self.rounded_off
         return np.column_stack([np.where(known, centred / self.unit, 0.0), known])
 
-    def read(self, sums: Array, level_scatter: ScatterOfLevel | None) -> NumericMoments:
+    def read(
+        self, sums: Array, level_scatter: Callable[[int], Scatter | None] | None
+    ) -> NumericMoments:
         return NumericMoments(
             name=self.attribute.name,
             stratum=self.attribute.stratum,
@@ -168,3 +156,97 @@ class _NumericColumns:
             total=sums[1, :],
             cross=sums[0, :] * like(self.unit, sums),
         )
+
+
+class _DesignOnDevice(Design):
+    """A design whose blocks are built on the device of the rows, from a few bytes per row.
+
+    A level is a code, a numeric attribute one number per row. Building H on the host would send
+    it with every block, and the device would wait for each.
+    """
+
+    def __init__(self, rows: Rows, dtype: str) -> None:
+        super().__init__(rows, dtype)
+        self._like = rows.empty
+        self._roots = None
+        if self.root_weight is not None:
+            self._roots = like(self.root_weight[:, None], self._like)
+        self._there = [self._sent(i) for i in range(len(self.columns))]
+        self._positions: dict[tuple[int, int], tuple[np.ndarray, Array]] = {}
+
+    def _sent(self, i: int) -> Array:
+        attribute = self.rows.attributes[i]
+        if isinstance(attribute, Levels):
+            few = np.int8 if len(attribute.labels) < 128 else np.int32
+            return self._integers(attribute.codes.astype(few)[:, None])
+        return like(self._columns_of[i].block(slice(0, self.rows.n_rows)), self._like)
+
+    def _integers(self, values: np.ndarray) -> Array:
+        return array_namespace(self._like).asarray(values, device=device(self._like))
+
+    def block(self, block: slice) -> Array:
+        xp, X = array_namespace(self._like), self._like
+        ones = xp.ones((block.stop - block.start, 1), dtype=X.dtype, device=device(X))
+        columns = [ones]
+        for position, there in zip(self.columns, self._there, strict=True):
+            values = there[block, :]
+            if not xp.isdtype(values.dtype, "real floating"):
+                width = position.stop - position.start
+                codes = xp.arange(width, dtype=values.dtype, device=device(X))
+                values = xp.astype(values == codes[None, :], X.dtype)
+            columns.append(values)
+        H = xp.concat(columns, axis=1)
+        roots = self.roots(block)
+        return H if roots is None else H * roots
+
+    def roots(self, block: slice) -> Array | None:
+        return None if self._roots is None else self._roots[block, :]
+
+    def rows_of_level(self, i: int, g: int, block: slice) -> Array:
+        if (i, g) not in self._positions:
+            here = super().rows_of_level(i, g, slice(0, self.rows.n_rows))
+            self._positions[i, g] = here, self._integers(here)
+        here, there = self._positions[i, g]
+        first, last = np.searchsorted(here, [block.start, block.stop])
+        return there[int(first) : int(last)] - block.start
+
+
+def design_of(rows: Rows, dtype: str) -> Design:
+    """Return the design of rows, on the device that their blocks are on."""
+    empty = rows.empty
+    kind = Design if is_numpy(empty) or is_sparse(empty) else _DesignOnDevice
+    return kind(rows, dtype)
+
+
+def attributes_over_rows(rows: Rows) -> tuple[AttributeMoments, ...]:
+    r"""Return the attributes' moments with every row as a feature of its own.
+
+    A kernel knows rows only through their products with each other, so a mean is a combination of
+    rows. The ``contrasts()`` of the result are the coefficients of these combinations: the
+    columns of the paper's :math:`Z` as rows of length n, times the roots of the weights. For
+    groups of one and three of four rows: (0.75, -0.25, -0.25, -0.25), and the negative of it.
+
+    Parameters
+    ----------
+    rows : Rows
+        n rows with their attributes; the features are not looked at.
+
+    Returns
+    -------
+    tuple of AttributeMoments
+        In n dimensions, an entry for each attribute.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca._rows import Rows
+    >>> from fairpca._attributes import Levels
+    >>> from fairpca.moments import attributes_over_rows
+    >>> sex = Levels("sex", labels=("f", "m"), codes=np.array([0, 1, 1, 1]))
+    >>> (over_rows,) = attributes_over_rows(Rows(np.zeros((4, 2)), attributes=(sex,)))
+    >>> over_rows.contrasts()[0]
+    array([[ 0.75, -0.25, -0.25, -0.25],
+           [-0.75,  0.25,  0.25,  0.25]])
+    """
+    design = Design(rows, "float64")
+    return design.read(design.block(slice(0, rows.n_rows)).T, None)

@@ -9,13 +9,20 @@ from typing import Any
 import numpy as np
 
 from .._attributes import FEW_INTEGRAL_VALUES
-from .._numerics import Array, array_namespace, is_array, is_count, is_number, record
-from .._rows import BLOCK_ROWS
+from .._numerics import (
+    Array,
+    array_namespace,
+    is_array,
+    is_count,
+    is_number,
+    placed,
+    record,
+    same_place,
+)
+from .._rows import BLOCK_ROWS, Rows
 from ..errors import UsageError
-from ._attribute_moments import AttributeMoments, LevelMoments, NumericMoments
-from ._places import moments_at
-from ._scatter import DenseScatter, Scatter, merge_scatters, scatter_fits
-from ._undecided import settled_attributes
+from ._attribute_moments import AttributeMoments, LevelMoments, NumericMoments, settled_attributes
+from ._scatter import DenseScatter, RowScatter, Scatter, merge_scatters, scatter_fits
 
 
 @record()
@@ -97,7 +104,7 @@ class GroupMoments:
                 f"{other.n_features}: they describe rows of different length. Collect both from "
                 f"the same columns."
             )
-        self, other = settled(self, other), settled(other, self)
+        self, other = _settled(self, other), _settled(other, self)
         _check_same_attributes(self, other)
         other = moments_at(other, self.mean)
         weight = self.weight + other.weight
@@ -211,7 +218,7 @@ class GroupMoments:
         return float(16.0 * (within_blocks + np.finfo(float).eps))
 
 
-def settled(moments: GroupMoments, others: GroupMoments) -> GroupMoments:
+def _settled(moments: GroupMoments, others: GroupMoments) -> GroupMoments:
     """Return moments in which attributes that were missing in every row are as in the others."""
     attributes = settled_attributes(moments.attributes, {a.name for a in others.attributes})
     return moments if attributes is None else replace(moments, attributes=attributes)
@@ -315,3 +322,60 @@ def standard_deviations(moments: GroupMoments) -> Array:
     xp = array_namespace(moments.mean)
     variance = moments.scatter.diagonal / moments.weight
     return xp.sqrt(xp.where(moments.varies, variance, xp.ones_like(variance)))
+
+
+def moments_at(moments: GroupMoments, example: Array) -> GroupMoments:
+    """Return the moments as arrays of the library and on the device of `example`.
+
+    Moments of sparse rows hold the rows themselves, and these stay on the host: nothing is moved.
+
+    Parameters
+    ----------
+    moments : GroupMoments
+        Moments, wherever they are.
+    example : array
+        Where they should be, such as an empty tensor on a GPU.
+
+    Returns
+    -------
+    GroupMoments
+        The very same object where it is there already.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca import collect_moments
+    >>> from fairpca.moments import moments_at
+    >>> moments = collect_moments(np.array([[0.0, 1.0], [2.0, 3.0]]), ["a", "b"])
+    >>> moments_at(moments, np.empty(0)) is moments
+    True
+    """
+    held = moments.scatter
+    if same_place(moments.mean, example) or (isinstance(held, RowScatter) and held.is_sparse):
+        return moments
+    return replace(
+        moments,
+        mean=placed(moments.mean, example),
+        scatter=_scatter_at(held, example),
+        attributes=tuple(_attribute_at(a, example) for a in moments.attributes),
+    )
+
+
+def _scatter_at(scatter: Scatter, example: Array) -> Scatter:
+    if isinstance(scatter, DenseScatter):
+        return DenseScatter(placed(scatter.matrix, example))
+    return replace(
+        scatter,
+        pieces=tuple(Rows(placed(rows.X, example), rows.weight) for rows in scatter.pieces),
+        mean=placed(scatter.mean, example),
+        scale=None if scatter.scale is None else placed(scatter.scale, example),
+    )
+
+
+def _attribute_at(a: AttributeMoments, example: Array) -> AttributeMoments:
+    if not isinstance(a, LevelMoments):
+        return replace(a, total=placed(a.total, example), cross=placed(a.cross, example))
+    scatters = a.scatters
+    if scatters is not None:
+        scatters = tuple(s and _scatter_at(s, example) for s in scatters)
+    return replace(a, total=placed(a.total, example), scatters=scatters)

@@ -15,8 +15,14 @@ import numpy as np
 
 from .._numerics import Array, array_namespace, float64, is_array, is_sparse, like, record
 from .._rows import Rows, row_blocks, rows_per_block
-from . import _sparse_rows as sparse
-from ._cross_product import CrossProduct
+from ._products import (
+    CrossProduct,
+    sparse_gram,
+    sparse_scatter,
+    sparse_sum_of_squares,
+    sparse_times,
+    sparse_transposed_times,
+)
 
 BLOCK_COLUMNS = 4096
 
@@ -131,6 +137,11 @@ class RowScatter:
         """Number of rows."""
         return sum(rows.X.shape[0] for rows in self.pieces)
 
+    @property
+    def is_sparse(self) -> bool:
+        """Whether rows are sparse."""
+        return any(is_sparse(rows.X) for rows in self.pieces)
+
     @cached_property
     def diagonal(self) -> Array:
         """Sum of squares of each feature about its mean."""
@@ -138,7 +149,7 @@ class RowScatter:
         total = xp.zeros_like(self.mean)
         for rows in self.pieces:
             if is_sparse(rows.X):
-                total = total + sparse.sum_of_squares(rows, self.mean)
+                total = total + sparse_sum_of_squares(rows, self.mean)
             else:
                 for block in _centred_blocks(rows, self.mean):
                     total = total + float64(xp.linalg.vecdot(block, block, axis=-2))
@@ -204,7 +215,7 @@ class RowScatter:
     def _times(self, rows: Rows, V: Array) -> Array:
         xp = array_namespace(V)
         if is_sparse(rows.X):
-            return sparse.times(rows, self.mean, V)
+            return sparse_times(rows, self.mean, V)
         return xp.concat(
             [float64(B @ like(V, B)) for B in _centred_blocks(rows, self.mean)], axis=0
         )
@@ -222,8 +233,8 @@ class RowScatter:
 
     def gram(self) -> Array:
         """Return the n x n matrix of inner products of the centred, weighted rows."""
-        if any(is_sparse(rows.X) for rows in self.pieces):
-            return sparse.gram(self.pieces, self.mean, self.scale)
+        if self.is_sparse:
+            return sparse_gram(self.pieces, self.mean, self.scale)
         n, d = self.n_rows, self.mean.shape[0]
         product = CrossProduct((n, n), self.pieces[0].X)
         xp = array_namespace(self.pieces[0].X)
@@ -267,8 +278,8 @@ class RowScatter:
     def dense(self) -> DenseScatter:
         """Return the scatter as a matrix."""
         d = self.mean.shape[0]
-        if any(is_sparse(rows.X) for rows in self.pieces):
-            total = sum(sparse.scatter(rows, self.mean) for rows in self.pieces)
+        if self.is_sparse:
+            total = sum(sparse_scatter(rows, self.mean) for rows in self.pieces)
         else:
             product = CrossProduct((d, d), self.pieces[0].X)
             for rows in self.pieces:
@@ -332,7 +343,7 @@ def _centred_columns(rows: Rows, mean: Array, scale: Array | None, columns: slic
 
 def _rows_transposed_times(rows: Rows, mean: Array, V: Array) -> Array:
     if is_sparse(rows.X):
-        return sparse.transposed_times(rows, mean, V)
+        return sparse_transposed_times(rows, mean, V)
     total = array_namespace(V).zeros_like(mean)[:, None]
     blocks = row_blocks(V.shape[0], rows_per_block(rows.X))
     for block, B in zip(blocks, _centred_blocks(rows, mean), strict=True):

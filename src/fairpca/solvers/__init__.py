@@ -1,15 +1,12 @@
 """Moments in, subspace out; one file per problem."""
 
-from ._checks import check_attributes, check_dimension, names_of
-from ._covariance_differences import covariance_gap
-from ._equalize_covariances import equalize_covariances_spectral
-from ._equalize_covariances_exactly import equalize_covariances_exactly
+from ._equalize_covariances import covariance_gap, equalize_covariances_spectral
+from ._equalize_covariances_exactly import CovarianceMatch, equalize_covariances_exactly
 from ._equalize_kernel_means import equalize_kernel_means
 from ._equalize_means import equalize_means, largest_gap, mean_constraint, mean_gap
 from ._kernel_scatter import KernelScatter
-from ._match_covariances import CovarianceMatch
 from ._maximize_variance import SOLVERS, maximize_variance
-from ._subspace import DualSubspace, Subspace
+from ._subspace import DualSubspace, Subspace, check_attributes, check_dimension, names_of
 
 __all__ = [
     "SOLVERS",

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .._numerics import Array, array_namespace, top_eigenpairs
-from ..errors import InfeasibleError
-from ..moments import GroupMoments
-from ._covariance_differences import absolute_difference
-from ._flat_directions import flat_directions
+from .._numerics import (
+    Array,
+    array_namespace,
+    deflate,
+    deterministic_signs,
+    like,
+    orthonormalize,
+    top_eigenpairs,
+)
+from ..errors import InfeasibleError, SingleGroupError, UsageError
+from ..moments import GroupMoments, LevelMoments, RowScatter
+from ._equalize_means import MeanConstraint, mean_constraint
 from ._maximize_variance import maximize_variance
-from ._subspace import Subspace
+from ._subspace import Subspace, check_dimension
 
 
 def equalize_covariances_spectral(
@@ -94,3 +101,219 @@ def _least_penalised(inside: GroupMoments, k: int | float | None, penalty: float
         )
     C = inside.scatter.dense().matrix / inside.weight
     return top_eigenpairs(C - penalty * absolute_difference(inside), k)[1]
+
+
+@dataclass(frozen=True)
+class _FlatDirections:
+    """Directions (d, l) to search in, the moments of the rows there, and what they respect."""
+
+    directions: Array
+    moments: GroupMoments
+    constraint: MeanConstraint
+
+    def subspace(self, L: Array, scatter: Array) -> Subspace:
+        """Return the span of the columns of L, in the coordinates of the rows."""
+        basis = orthonormalize(self.directions @ L)
+        basis = deterministic_signs(self.constraint.polished(basis))
+        return Subspace(basis, scatter, self.constraint.rank)
+
+
+def flat_directions(
+    moments: GroupMoments,
+    k: int | float | None,
+    directions: int | float,
+    *,
+    only_varying: bool = False,
+) -> _FlatDirections:
+    """Return the fair directions, a number or a fraction of d, in which covariances differ least.
+
+    Directions in which no row varies have equal covariances, trivially. The paper's method counts
+    them among the flattest; they are left out where `only_varying` ones are wanted.
+    """
+    constraint = mean_constraint(moments)
+    check_dimension(moments, constraint.rank, k)
+    span, inner, Q = _working_space(moments, constraint, only_varying)
+    n_fair = inner.n_features - Q.shape[1]
+    l = _how_many_directions(directions, k, inner.n_features, n_fair)  # noqa: E741
+    flattest = _flattest_directions(inner, Q, l)
+    B = flattest if span is None else span @ flattest
+    return _FlatDirections(B, inner.compressed(flattest), constraint)
+
+
+def _working_space(
+    moments: GroupMoments, constraint: MeanConstraint, only_varying: bool
+) -> tuple[Array | None, GroupMoments, Array]:
+    """Return a basis to work in (None: all of it), the moments there, and what to avoid there."""
+    if not isinstance(moments.scatter, RowScatter) and not only_varying:
+        return None, moments, constraint.Q
+    span = maximize_variance(moments, None, avoid=constraint.Q)
+    noise = moments.precision * moments.n_features * float(span.scatter[0])
+    xp = array_namespace(span.scatter)
+    rank = int(xp.sum(xp.astype(span.scatter > noise, xp.int64)))
+    B = span.basis[:, : max(1, rank)]
+    return B, moments.compressed(B), like(np.zeros((B.shape[1], 0)), B)
+
+
+def _how_many_directions(
+    directions: int | float, k: int | float | None, d: int, n_fair: int
+) -> int:
+    """Return the number of directions to search in, at most `n_fair`; raise if it is below k."""
+    if isinstance(directions, float):
+        least = k if isinstance(k, int) else 1
+        wanted = max(least, int(np.floor(directions * d + 1e-9)))
+    else:
+        wanted = directions
+        if isinstance(k, int) and wanted < k:
+            raise InfeasibleError(
+                f"covariance_directions={wanted} is smaller than n_components={k}: the components "
+                f"are chosen among these directions. Use covariance_directions >= {k}."
+            )
+    if isinstance(k, int) and k > n_fair:
+        raise InfeasibleError(
+            f"n_components={k} is too large: the rows vary in only {n_fair} fair directions, and "
+            f"covariances cannot be compared in others. Use n_components <= {n_fair}."
+        )
+    return min(wanted, n_fair)
+
+
+def _flattest_directions(moments: GroupMoments, Q: Array, l: int) -> Array:  # noqa: E741
+    """Return the `l` directions orthogonal to `Q` in which group covariances differ least."""
+    xp = array_namespace(moments.mean)
+    differences = covariance_differences(moments)
+    if len(differences) == 2:
+        # Two groups differ by multiples of one matrix. Squaring it would drown small eigenvalues.
+        spectrum = differences[0][1]
+    else:
+        spectrum = differences[0][1] * 0.0
+        for share, T in differences:
+            PTP = deflate(T, Q, tau=0.0)
+            spectrum = spectrum + share * (PTP @ PTP)
+    # Q gets the eigenvalue of largest magnitude and so comes last.
+    size = float(xp.linalg.matrix_norm(spectrum))
+    values, V = xp.linalg.eigh(deflate(spectrum, Q, tau=2.0 * size if size > 0 else 1.0))
+    order = xp.argsort(xp.abs(values), stable=True)
+    return xp.take(V, order[:l], axis=1)
+
+
+def covariance_differences(moments: GroupMoments) -> list[tuple[float, Array]]:
+    """Return, for each group, its share of the weight and its covariance minus the average."""
+    return [pair for of_attribute in _by_attribute(moments) for pair in of_attribute]
+
+
+def _by_attribute(moments: GroupMoments) -> list[list[tuple[float, Array]]]:
+    differences = []
+    for a in _with_covariances(moments):
+        covariances = _covariances(a)
+        shares = (a.weight / a.weight.sum()).tolist()
+        average = sum(p * C for p, C in zip(shares, covariances, strict=True))
+        differences.append([(p, C - average) for p, C in zip(shares, covariances, strict=True)])
+    if not differences:
+        raise InfeasibleError(
+            "match='covariances' needs a categorical attribute, but all attributes are numeric, "
+            "and a numeric attribute has no groups with covariances. Use match='means', or cut "
+            "the attribute into bands."
+        )
+    return differences
+
+
+def absolute_difference(moments: GroupMoments) -> Array:
+    r"""Return how much group covariances differ, as a matrix in units of variance.
+
+    For two groups the matrix absolute value :math:`|\Sigma_0 - \Sigma_1|`: along a direction that
+    both covariances share, the difference of the groups' variances without its sign. For more
+    groups :math:`\sum_g p_g |T_g| / \sum_g p_g (1 - p_g)`, which is the same for two; the mean over
+    attributes.
+    """
+    xp = array_namespace(moments.mean)
+    attributes = _by_attribute(moments)
+    total = xp.zeros_like(attributes[0][0][1])
+    for of_attribute in attributes:
+        spread = sum(p * (1.0 - p) for p, _ in of_attribute) * len(attributes)
+        for p, T in of_attribute:
+            values, V = xp.linalg.eigh(T)
+            total = total + (p / spread) * ((V * xp.abs(values)) @ V.T)
+    return total
+
+
+def independent_differences(moments: GroupMoments) -> list[Array]:
+    """Return the differences that must vanish, without those that the others imply.
+
+    The differences of an attribute's groups, weighted by their shares, add up to zero, so that of
+    its largest group is left out; so are multiples of others (an attribute given twice).
+    """
+    kept: list[Array] = []
+    for of_attribute in _by_attribute(moments):
+        largest = int(np.argmax([p for p, _ in of_attribute]))
+        for g, (_, T) in enumerate(of_attribute):
+            if g != largest and not any(_proportional(T, other) for other in kept):
+                kept.append(T)
+    return kept
+
+
+def _proportional(A: Array, B: Array) -> bool:
+    xp = array_namespace(A)
+    inner, a, b = (float(xp.sum(x * y)) for x, y in ((A, B), (A, A), (B, B)))
+    return inner**2 >= (1.0 - 1e-12) * a * b
+
+
+def _with_covariances(moments: GroupMoments) -> list[LevelMoments]:
+    return [
+        a
+        for a in moments.attributes
+        if isinstance(a, LevelMoments) and not (a.optional and np.any(a.weight == 0))
+    ]
+
+
+def _covariances(a: LevelMoments) -> list[Array]:
+    if a.scatters is None:
+        raise UsageError(
+            f"The moments of {a.name!r} hold no scatter per group, which match='covariances' "
+            f"needs. Collect them with with_scatters=True."
+        )
+    covariances = []
+    for label, count, weight, scatter in zip(a.labels, a.count, a.weight, a.scatters, strict=True):
+        if count < 2 or scatter is None:
+            raise SingleGroupError(
+                f"The group {label!r} of the sensitive attribute {a.name!r} has {count} row(s), "
+                f"so it has no covariance to match. Merge it with another group, or use "
+                f"match='means'."
+            )
+        # ddof = 1, as in the paper's experiments
+        covariances.append(scatter.dense().matrix / float(weight * (1.0 - 1.0 / count)))
+    return covariances
+
+
+def covariance_gap(moments: GroupMoments, U: Array) -> float:
+    """Return the largest difference between a group's covariance and the average, relative to it.
+
+    Measured in the subspace spanned by `U`, as a ratio of Frobenius norms.
+
+    Parameters
+    ----------
+    moments : GroupMoments
+        Moments of rows in d dimensions, with a scatter per group.
+    U : array of shape (d, k)
+        Orthonormal columns.
+
+    Returns
+    -------
+    float
+        0 for equal covariances.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca import collect_moments
+    >>> from fairpca.solvers import covariance_gap
+    >>> groups = np.arange(200) % 2
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> X[groups == 1, 0] *= 5
+    >>> moments = collect_moments(X, groups, with_scatters=True)
+    >>> covariance_gap(moments, np.eye(3)[:, 1:]) < 0.3 < covariance_gap(moments, np.eye(3))
+    True
+    """
+    xp = array_namespace(U)
+    inner = moments.compressed(U)
+    size = float(xp.linalg.matrix_norm(inner.scatter.dense().matrix)) / moments.weight
+    gaps = [float(xp.linalg.matrix_norm(T)) for _, T in covariance_differences(inner)]
+    return max(gaps) / size if size > 0 else 0.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,16 +12,18 @@ from .._numerics import (
     leading_eigenpairs,
     orthonormalize,
     project_out,
+    row_space,
     top_eigenpairs,
 )
 from .._rows import block_rows, row_blocks
 from ..errors import InfeasibleError
 from ..kernels import NEGATIVE
 from ..moments import AttributeMoments
-from ._checks import names_of
-from ._kernel_deflation import Deflation, deflation_of
 from ._kernel_scatter import KernelScatter
-from ._subspace import DualSubspace, components_to_reach
+from ._subspace import DualSubspace, check_attributes, components_to_reach, names_of
+
+DEPENDENT = 1e-12
+"""Contrasts of unit length that differ by less from a combination of others add nothing."""
 
 ZERO = 1e-12
 """Eigenvalues below this share of the largest are zero, as in scikit-learn's KernelPCA."""
@@ -136,7 +138,7 @@ def _indefinite_eigenpairs(
         seen = leading_eigenpairs(
             lambda rows: scatter.apply(rows) / -unit, n, 1, products=GLANCE, seed=seed
         )
-        m = deflation_of(scatter, attributes).m
+        m = _deflation_of(scatter, attributes).m
         suspicious = seen.values[0] > -NEGATIVE * seen.smallest or m.min(initial=0.0) < 0
         if not suspicious:
             return None
@@ -155,7 +157,7 @@ def _solve(
 ) -> DualSubspace:
     """Solve for a kernel without negative part."""
     n = scatter.n_rows
-    deflation = deflation_of(scatter, attributes)
+    deflation = _deflation_of(scatter, attributes)
     r = deflation.rank
     most = n - r - int(scatter.centred)
     if isinstance(k, int) and k > most:
@@ -190,7 +192,7 @@ def _iterates(solver: str, k: int | float | None, n: int) -> bool:
 
 
 def _directly(
-    scatter: KernelScatter, deflation: Deflation, k: int | float | None
+    scatter: KernelScatter, deflation: _Deflation, k: int | float | None
 ) -> tuple[np.ndarray, np.ndarray]:
     n = scatter.n_rows
     K = scatter.dense()
@@ -201,7 +203,7 @@ def _directly(
 
 def _subspace(
     scatter: KernelScatter,
-    deflation: Deflation,
+    deflation: _Deflation,
     values: np.ndarray,
     V: np.ndarray,
     *,
@@ -252,3 +254,39 @@ def _enough(
     if not isinstance(k, float):
         return subspace
     return subspace.first(components_to_reach(subspace.values, k, subspace.total))
+
+
+@dataclass(frozen=True)
+class _Deflation:
+    """K Z (Z^T K Z)^+ Z^T K = A diag(1/m) A^T, with orthonormal Z that diagonalises Z^T K Z."""
+
+    Z: np.ndarray
+    A: np.ndarray
+    m: np.ndarray
+
+    @property
+    def rank(self) -> int:
+        """How many directions are taken out."""
+        return len(self.m)
+
+    def apply(self, rows: np.ndarray) -> np.ndarray:
+        """Return the correction times each row of `rows`."""
+        corrected: np.ndarray = ((rows @ self.A) / self.m) @ self.A.T
+        return corrected
+
+
+def _deflation_of(scatter: KernelScatter, attributes: Sequence[AttributeMoments]) -> _Deflation:
+    """Return what equal group means take out of the kernel; raise if there are no groups."""
+    check_attributes(attributes)
+    Z = np.zeros((scatter.n_rows, 0))
+    if attributes:
+        pairs = [a.independent_contrasts() for a in attributes]
+        sizes = np.concatenate([size for _, size in pairs])
+        contrasts = np.vstack([rows for rows, _ in pairs])
+        contrasts /= np.where(sizes > 0, sizes, 1.0)[:, None]
+        Z = row_space(contrasts, tol=DEPENDENT)[1]
+    KZ = scatter.apply(Z.T).T
+    M = Z.T @ KZ
+    m, E = np.linalg.eigh(0.5 * (M + M.T))
+    seen = np.abs(m) > scatter.noise  # the others: contrasts that the kernel does not see
+    return _Deflation(Z @ E[:, seen], KZ @ E[:, seen], m[seen])

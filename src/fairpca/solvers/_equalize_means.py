@@ -9,9 +9,8 @@ import numpy as np
 
 from .._numerics import Array, array_namespace, like, orthonormalize, row_space
 from ..moments import AttributeMoments, GroupMoments, LevelMoments
-from ._checks import check_attributes, check_dimension
 from ._maximize_variance import maximize_variance
-from ._subspace import Subspace
+from ._subspace import Subspace, check_attributes, check_dimension
 
 
 def equalize_means(
@@ -93,15 +92,7 @@ ROUNDING_STEP = 1e-10
 
 @dataclass(frozen=True)
 class MeanConstraint:
-    """The directions that separate group means.
-
-    Parameters
-    ----------
-    rows : array of shape (r, d)
-        Independent combinations of the constraint rows.
-    Q : array of shape (d, r)
-        Orthonormal basis of their span.
-    """
+    """Directions that separate group means: `rows` (r, d) of the constraint, `Q` (d, r) a basis."""
 
     rows: Array
     Q: Array

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse.linalg
+from scipy.sparse.linalg import LinearOperator
 
 from .._numerics import (
     Array,
@@ -11,6 +11,7 @@ from .._numerics import (
     complete_basis,
     deflate,
     deterministic_signs,
+    lanczos,
     like,
     orthonormalize,
     project_out,
@@ -207,10 +208,10 @@ def _by_lanczos(
         Pv = v - Q @ along
         return to_numpy(project_out(apply(Pv), Q) - tau * (Q @ along)).ravel()
 
-    operator = scipy.sparse.linalg.LinearOperator((d, d), matvec=deflated, dtype=float)
+    operator = LinearOperator((d, d), matvec=deflated, dtype=float)
     start = np.random.default_rng(random_state).standard_normal((d, 1))
     start = to_numpy(project_out(like(start, Q), Q))
-    values, U = scipy.sparse.linalg.eigsh(operator, k=k, which="LA", v0=start.ravel())
+    values, U = lanczos(operator, k, start.ravel())
     return _cleaned(like(U[:, ::-1], Q), Q), like(values[::-1], Q)
 
 
