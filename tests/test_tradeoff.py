@@ -26,7 +26,7 @@ from fairpca.tradeoff import (
     logistic_path,
     tradeoff_curve,
 )
-from fairpca.tradeoff._logistic_loss import IN_CACHE, LogisticLoss
+from fairpca.tradeoff._logistic_path import IN_CACHE, LogisticLoss
 from optional_libraries import pandas as pd
 from optional_libraries import polars as pl
 

@@ -14,24 +14,7 @@ from ._mean_projection import Eraser, identity, in_units_of_spread, removed_alon
 def leace(moments: GroupMoments) -> LinearMap:
     r"""Remove the covariance with the attributes at the least squared change.
 
-    Parameters
-    ----------
-    moments : GroupMoments
-        Moments of rows in d dimensions.
-
-    Returns
-    -------
-    LinearMap
-        From d to d columns, of rank d - r.
-
-    Raises
-    ------
-    InfeasibleError
-        If the rows covary with the attributes in all d directions.
-
-    Notes
-    -----
-    With :math:`W = \Sigma^{-1/2}`, [1]_ show that of all :math:`x'` affine in x with
+    With :math:`W = \Sigma^{-1/2}`, Belrose et al. show that of all :math:`x'` affine in x with
     :math:`\mathrm{Cov}(x', z) = 0`, the one that minimises :math:`E\|M(x' - x)\|^2` for every M is
 
     .. math:: x' = x - W^+ (W\Sigma_{xz})(W\Sigma_{xz})^+ W (x - \mu).
@@ -40,11 +23,6 @@ def leace(moments: GroupMoments) -> LinearMap:
     rounding errors compare. With A a basis of the range of :math:`\Sigma_{xz}` it is
     :math:`x - A (A^\top \Sigma^+ A)^{-1} A^\top \Sigma^+ (x - \mu)`: no root is taken, and what is
     removed depends on A alone, however ill-conditioned :math:`\Sigma` may be.
-
-    References
-    ----------
-    .. [1] Belrose, Schneider-Joseph, Ravfogel, Cotterell, Raff, Biderman. "LEACE: perfect linear
-       concept erasure in closed form". NeurIPS 2023.
     """
     work = in_units_of_spread(moments)
     A = mean_constraint(work).Q

@@ -16,34 +16,14 @@ from ._base import MomentPeer, learned_by_a_peer
 
 
 def mean_projection(moments: GroupMoments) -> LinearMap:
-    r"""Project the rows onto the complement of the differences of group means.
-
-    Parameters
-    ----------
-    moments : GroupMoments
-        Moments of rows in d dimensions.
-
-    Returns
-    -------
-    LinearMap
-        From d to d columns, of rank d - r. With `Q` an orthonormal basis of the r directions in
-        which group means differ, :math:`x' = \mu + (I - QQ^\top)(x - \mu)`.
-
-    Raises
-    ------
-    InfeasibleError
-        If group means differ in all d directions.
-    """
+    r"""Return :math:`x' = \mu + (I - QQ^\top)(x - \mu)`, Q a basis of where group means differ."""
     A = mean_constraint(in_units_of_spread(moments)).Q
     check_dimension(moments, A.shape[1], None)
     return removed_along(A, moments.spread[:, None] * mean_directions(moments, A), moments)
 
 
 def in_units_of_spread(moments: GroupMoments) -> GroupMoments:
-    """Return the moments of the features over the norm of each: their scatter is a correlation.
-
-    In these units rounding errors of all features compare.
-    """
+    """Return moments in units in which the rounding of all features compares: over their norms."""
     xp = array_namespace(moments.mean)
     largest = xp.abs(moments.mean) * moments.weight**0.5
     # Of constants nothing is left, not even rounding.
@@ -103,7 +83,6 @@ def around_the_mean(matrix: Array, moments: GroupMoments) -> LinearMap:
 
 
 def learned_by_an_eraser(linear: LinearMap, moments: GroupMoments) -> dict[str, Any]:
-    """Return what was learned in scikit-learn's words."""
     kept = float(array_namespace(linear.matrix).linalg.trace(linear.matrix))  # a projection's rank
     return {
         **learned_by_a_peer(linear, moments),

@@ -22,20 +22,11 @@ DEPENDENT = 1e-8
 
 
 def oracle_leace(moments: GroupMoments, Z: np.ndarray) -> np.ndarray:
-    r"""Return how much of each feature to subtract per unit of each attribute column.
+    r"""Return :math:`\Sigma_{zz}^+ \Sigma_{zx}`, of shape (q, d): what to subtract per attribute.
 
-    Parameters
-    ----------
-    moments : GroupMoments
-        Moments of rows in d dimensions.
-    Z : array of shape (n, q)
-        The centred columns of the attributes, times the roots of the weights, of unit length.
-
-    Returns
-    -------
-    coefficients : array of shape (q, d)
-        :math:`\Sigma_{zz}^+ \Sigma_{zx}`: the regression of the features on the attributes, whose
-        residual is the row nearest to x, in every norm, that covaries with no attribute.
+    It is the regression of the features on the attributes, whose residual is the row nearest to x,
+    in every norm, that covaries with no attribute. Z of shape (n, q) has the centred columns of
+    the attributes, times the roots of the weights, of unit length.
     """
     rows, sizes = moments.contrasts()
     inverse = np.linalg.pinv(Z, rcond=DEPENDENT)
@@ -47,16 +38,8 @@ def oracle_leace(moments: GroupMoments, Z: np.ndarray) -> np.ndarray:
 class AttributeColumns:
     """How an attribute becomes columns: indicators of all levels but the heaviest, or its values.
 
-    Parameters
-    ----------
-    name : str
-        Name of the attribute.
-    labels : tuple or None
-        All levels; None for a numeric attribute.
-    shown : array of shape (q,)
-        Positions of the levels that have a column.
-    centre, size : array of shape (q,)
-        Mean of each column, and its norm about the mean, over the rows seen at `fit`.
+    `labels` are all levels, None for numbers; `shown` the positions of those that have a column;
+    `centre` and `size` the mean of each column and its norm about it over the rows seen at `fit`.
     """
 
     name: str

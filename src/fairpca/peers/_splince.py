@@ -35,14 +35,9 @@ MANY_CLASSES = 20
 
 @dataclass(frozen=True)
 class Overlap:
-    """How what is to be kept lies to what is to be removed.
+    """How many directions to keep had to be removed, and the largest cosine of the others.
 
-    Parameters
-    ----------
-    lost : int
-        Number of directions that were to be kept, and had to be removed.
-    largest : float
-        The largest cosine between another direction to keep and one to remove, after whitening.
+    That is the cosine between a direction to keep and one to remove, after whitening.
     """
 
     lost: int
@@ -54,38 +49,12 @@ def splince(
 ) -> tuple[LinearMap, Overlap]:
     r"""Remove all covariance with the attributes, keep that with the target, change the least.
 
-    Parameters
-    ----------
-    moments : GroupMoments
-        Moments of rows in d dimensions.
-    target : GroupMoments
-        Moments of the same rows, with the target as the attribute.
-    partly : bool
-        Whether to keep what can be kept where not all of it can.
-
-    Returns
-    -------
-    LinearMap
-        From d to d columns, of rank d - r.
-    Overlap
-
-    Raises
-    ------
-    InfeasibleError
-        If a direction would have to be removed and kept, or if nothing is left.
-
-    Notes
-    -----
-    The oblique projection of [1]_ as :math:`x' = x - A (B^\top A)^{-1} B^\top (x - \mu)`, with A
-    a basis of the range of :math:`\Sigma_{xz}` as in LEACE, and C one of the range of
+    The oblique projection :math:`x' = x - A (B^\top A)^{-1} B^\top (x - \mu)` of Holstege et al.,
+    with A a basis of the range of :math:`\Sigma_{xz}` as in LEACE, and C one of the range of
     :math:`\Sigma_{xy}`. In the whitened space, B is what a regression of A on C leaves, so that
     :math:`C^\top B = 0` and C stays. Directions of C that lie in the span of A cannot stay; with
-    `partly` they are left out of C. If nothing of C remains this is LEACE.
-
-    References
-    ----------
-    .. [1] Holstege, Ravfogel, Wouters. "Preserving task-relevant information under linear concept
-       removal". NeurIPS 2025.
+    `partly` they are left out of C. If nothing of C remains this is LEACE. `target` are moments of
+    the same rows, with the target as the attribute.
     """
     work = in_units_of_spread(moments)
     A = mean_constraint(work).Q

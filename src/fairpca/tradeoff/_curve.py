@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
-from ..errors import UsageError
+from ..errors import UsageError, warn_user
 from ..estimators import FairKernelPCA, FairPCA, check_choice, check_tradeoff
 from ..metrics import GroupRates, JudgedRows
 from ..peers import MomentPeer
-from ._models import Said, all_together, is_plain_logistic_regression, one_by_one
+from ._logistic_path import logistic_path
 from ._parts import TakesTradeoff, TradeoffParts
 
 PAPERS_TRADEOFFS = tuple((i / 10) ** 3 for i in range(11))
@@ -159,14 +161,14 @@ def tradeoff_curve(
         X_train, X_test = first.fit_transform(X_train, y_train), first.transform(X_test)
     parts = TradeoffParts.fit(last, X_train, y_train, sensitive_features=sensitive_train)
     y = np.asarray(y_train)
-    said: Iterable[Said]
-    if solver == "auto" and is_plain_logistic_regression(classifier, y):
-        said = all_together(parts, classifier, X_train, y, X_test, lambdas)
+    predicted: Iterable[_Predicted]
+    if solver == "auto" and _is_plain_logistic_regression(classifier, y):
+        predicted = _all_together(parts, classifier, X_train, y, X_test, lambdas)
     else:
-        said = one_by_one(parts, classifier, X_train, y, X_test, lambdas, compact=compact)
+        predicted = _one_by_one(parts, classifier, X_train, y, X_test, lambdas, compact=compact)
     return [
-        _point(tradeoff, rows, decided, positive)
-        for tradeoff, decided in zip(lambdas, said, strict=True)
+        _point(tradeoff, rows, one, positive)
+        for tradeoff, one in zip(lambdas, predicted, strict=True)
     ]
 
 
@@ -202,18 +204,15 @@ def _attribute_columns(sensitive: Any) -> dict[str, Any]:
         if hasattr(sensitive, "columns"):
             return {str(name): sensitive[name] for name in sensitive.columns}
         array = np.asarray(sensitive)
-        return (
-            {"sensitive": array}
-            if array.shape[1] == 1
-            else {str(j): array[:, j] for j in range(array.shape[1])}
-        )
+        if array.shape[1] != 1:
+            return {str(j): array[:, j] for j in range(array.shape[1])}
     return {str(getattr(sensitive, "name", None) or "sensitive"): sensitive}
 
 
 def _point(
-    tradeoff: float, rows: Mapping[str, JudgedRows], said: Said, pos_label: Any
+    tradeoff: float, rows: Mapping[str, JudgedRows], predicted: _Predicted, pos_label: Any
 ) -> TradeoffPoint:
-    decisions = said.labels == pos_label
+    decisions = predicted.labels == pos_label
     rates = {name: judged.rates(decisions) for name, judged in rows.items()}
     any_rows = next(iter(rows.values()))
     return TradeoffPoint(
@@ -222,6 +221,90 @@ def _point(
         # NaN, if one of them is.
         selection_rate_gap=float(np.max([r.selection_rate_gap for r in rates.values()])),
         true_positive_rate_gap=float(np.max([r.true_positive_rate_gap for r in rates.values()])),
-        auc=any_rows.auc(said.scores_of(pos_label)),
+        auc=any_rows.auc(predicted.scores_of(pos_label)),
         attributes=rates,
     )
+
+
+@dataclass(frozen=True)
+class _Predicted:
+    """What a classifier says of the test rows: labels, and scores of each of its classes."""
+
+    labels: np.ndarray
+    classes: np.ndarray
+    scores: np.ndarray | None
+
+    def scores_of(self, label: Any) -> np.ndarray | None:
+        """Return one score per row, larger for the label; None if there is none."""
+        column = np.flatnonzero(self.classes == label)
+        if self.scores is None or len(column) != 1:
+            return None
+        if self.scores.ndim == 1:  # of two classes: the score of the second
+            return self.scores if column[0] == 1 else -self.scores
+        return np.asarray(self.scores[:, column[0]])
+
+
+def _is_plain_logistic_regression(classifier: Any, y: np.ndarray) -> bool:
+    """Tell whether a classifier minimises the loss of `logistic_path` and nothing else."""
+    if type(classifier) is not LogisticRegression or len(np.unique(y)) != 2:
+        return False
+    p = classifier.get_params()
+    return (
+        p.get("penalty", "l2") in ("l2", "deprecated")
+        and p["l1_ratio"] in (None, 0.0)
+        and 0 < p["C"] < np.inf
+        and p["fit_intercept"]
+        and p["class_weight"] is None
+        and p["solver"] != "liblinear"  # penalises the intercept
+        and p.get("multi_class", "auto") != "multinomial"  # another penalty
+    )
+
+
+def _all_together(
+    parts: TradeoffParts, classifier: Any, X_train: Any, y: Any, X_test: Any, lambdas: list[float]
+) -> list[_Predicted]:
+    """Fit logistic regression for all lambdas at once."""
+    classes, codes = np.unique(y, return_inverse=True)
+    ascending = np.argsort(lambdas, kind="stable")  # neighbours start from each other
+    factors = (parts.factor(lambdas[i]) for i in ascending)
+    found = logistic_path(parts.common_rows(X_train), codes, factors, classifier.C)
+    if not all(model.converged for model in found):
+        warn_user(
+            "Logistic regression did not converge for some lambdas: C is very large, or the "
+            "classes can be separated. Use a smaller C, or solver='refit'.",
+            ConvergenceWarning,
+        )
+    models = [found[i] for i in np.argsort(ascending)]
+    weights = np.column_stack([model.weights for model in models])
+    scores = parts.common_rows(X_test) @ weights + [model.intercept for model in models]
+    return [_Predicted(classes[(column > 0).astype(int)], classes, column) for column in scores.T]
+
+
+def _one_by_one(
+    parts: TradeoffParts,
+    classifier: Any,
+    X_train: Any,
+    y: Any,
+    X_test: Any,
+    lambdas: list[float],
+    *,
+    compact: bool,
+) -> Iterator[_Predicted]:
+    """Fit any classifier anew for every lambda."""
+    rows_of = parts.common_rows if compact else parts.both
+    train, test = rows_of(X_train), rows_of(X_test)
+    for tradeoff in lambdas:
+        if compact:
+            B = parts.factor(tradeoff)
+            seen, new = train @ B, test @ B
+        else:
+            seen, new = parts.scaled(train, tradeoff), parts.scaled(test, tradeoff)
+        fitted = clone(classifier).fit(seen, y)
+        yield _Predicted(fitted.predict(new), fitted.classes_, _scores(fitted, new))
+
+
+def _scores(fitted: Any, rows: np.ndarray) -> np.ndarray | None:
+    for method in ("decision_function", "predict_proba"):
+        if hasattr(fitted, method):
+            return np.asarray(getattr(fitted, method)(rows))
+    return None
