@@ -45,6 +45,13 @@ class NeedsLibraries(pytest.Module):
         return super().collect()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    """Leave doctests of tests out: one that cannot be imported would hide the tests beside it."""
+    collectors = yield
+    return [found for found in collectors if type(found).__name__ != "DoctestModule"]
+
+
 def pytest_pycollect_makemodule(module_path, parent):
     return NeedsLibraries.from_parent(parent, path=module_path) if MISSING else None
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from assertions import assert_orthonormal, assert_same_subspace
-from fairpca import linalg
+from fairpca._numerics import linalg
 from fairpca._numerics.linalg import (
     complete_basis,
     deflate,

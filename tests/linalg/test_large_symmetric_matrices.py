@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from assertions import assert_orthonormal
-from fairpca import linalg
+from fairpca._numerics import linalg
 
 
 def with_spectrum(values, seed=0):
