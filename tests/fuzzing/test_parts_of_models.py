@@ -8,7 +8,7 @@ from fuzz.forged_models import Parts, put_together, taken_apart
 from fuzz.seed_models import people, write_models
 
 from fairpca.models import ModelFileError, fit_table, load
-from fuzzing.forgeries import entry, forge, put
+from fuzzing.forgeries import forge, put
 
 
 @pytest.fixture(scope="module")
@@ -25,25 +25,25 @@ def table_file(table_model, tmp_path):
 @pytest.mark.parametrize(
     ("kind", "key", "value"),
     [
-        ("numeric", "fill", {"$float": "nan"}),
-        ("numeric", "name", ["age"]),
-        ("numeric", "boolean", 1.5),
-        ("category", "levels", ["a", "a"]),
-        ("category", "levels", [1, 2]),
-        ("category", "share", {"$float": "inf"}),
-        ("date", "zone", "../../../etc/passwd"),
-        ("date", "zone", "dateutil//etc/passwd"),
-        ("date", "zone", "Nowhere/Land"),
-        ("date", "zone", 3),
-        ("date", "format", "%Q"),
-        ("date", "fill", [1.0]),
-        ("text", "vocabulary", ["abc"] * 3),
+        ("NumberColumn", "fill", {"$float": "nan"}),
+        ("NumberColumn", "name", ["age"]),
+        ("NumberColumn", "boolean", 1.5),
+        ("LevelColumn", "levels", {"$tuple": ["a", "a"]}),
+        ("LevelColumn", "levels", {"$tuple": [1, 2]}),
+        ("LevelColumn", "share", {"$float": "inf"}),
+        ("DateColumn", "zone", "../../../etc/passwd"),
+        ("DateColumn", "zone", "dateutil//etc/passwd"),
+        ("DateColumn", "zone", "Nowhere/Land"),
+        ("DateColumn", "zone", 3),
+        ("DateColumn", "format", "%Q"),
+        ("DateColumn", "fill", {"$tuple": [1.0]}),
+        ("TextColumn", "vocabulary", {"$tuple": ["abc"] * 3}),
     ],
 )
 def test_preprocessing_that_would_fail_later_is_refused_now(table_file, kind, key, value):
     def change(header):
-        encoders = entry(header["encoder"]["plain"], "encoders")
-        put(next(e for e in encoders if entry(e, "kind") == kind), key, value)
+        encoders = header["encoder"]["fields"]["encoders_"]
+        put(next(e for e in encoders if e["$record"] == kind), key, value)
 
     with pytest.raises(ModelFileError, match="preprocessing that cannot be restored"):
         load(forge(table_file, change))
@@ -51,8 +51,8 @@ def test_preprocessing_that_would_fail_later_is_refused_now(table_file, kind, ke
 
 def test_preprocessing_of_any_words_is_refused_in_one_line(table_file):
     def change(header):
-        column = entry(header["encoder"]["plain"], "columns")[0]
-        column["$dict"].append(["x" * 10_000, 1])
+        column = header["encoder"]["fields"]["columns_"][0]
+        column["fields"]["x" * 10_000] = 1
 
     with pytest.raises(ModelFileError) as refused:
         load(forge(table_file, change))
@@ -81,9 +81,10 @@ def test_sparse_rows_that_end_nowhere_are_refused(tmp_path, place, value):
 
 def test_a_scale_without_end_is_refused(table_file):
     parts = taken_apart(table_file.read_bytes())
-    place = parts.outer[parts.inner["encoder"]["arrays"]["scale"]]["data_offsets"][0]
+    place = parts.inner["encoder"]["fields"]["scale_"]["$array"]["tensor"]
+    place = parts.outer[place]["data_offsets"][0]
     data = bytearray(parts.data)
     data[place : place + 8] = np.float64(np.inf).tobytes()
     table_file.write_bytes(put_together(Parts(parts.outer, parts.inner, bytes(data))))
-    with pytest.raises(ModelFileError, match="scales positive"):
+    with pytest.raises(ModelFileError, match="NaN or infinite"):
         load(table_file)

@@ -143,11 +143,11 @@ CALLS: dict[str, tuple[Callable[[Path], Any], tuple[str, ...]]] = {
     "fits peers": (fits_peers, ()),
     "saves and loads": (saves_and_loads, ("safetensors",)),
     "exports": (exports, ("onnx",)),
-    "audits": (audits, ("pandas", "skrub", "plotly", "jinja2", "fairlearn")),
-    "fits a table": (fits_a_table, ("pandas", "skrub", "pyarrow")),
+    "audits": (audits, ("pandas", "plotly", "jinja2", "fairlearn")),
+    "fits a table": (fits_a_table, ("pandas", "pyarrow")),
     "reads files": (reads_files, ("pandas", "pyarrow")),
     "plots": (plots, ("matplotlib",)),
     "works on Dask": (works_on_dask, ("dask.array",)),
-    "runs commands": (runs_commands, ("typer", "rich", "pandas", "skrub", "safetensors")),
+    "runs commands": (runs_commands, ("typer", "rich", "pandas", "safetensors")),
 }
 """What is called, with the folder it may write to, and the libraries it needs."""

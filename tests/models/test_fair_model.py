@@ -126,13 +126,12 @@ def test_a_model_has_its_own_info(model, path):
         save(model, path, info={"data": "other"})
 
 
-@pytest.mark.parametrize("part", ["columns", "encoders", "version"])
+@pytest.mark.parametrize("part", ["columns_", "encoders_", "kept_", "mean_"])
 def test_forged_preprocessing_is_refused(part, model, path):
     model.save(path)
     header, tensors = read_model_file(path)
     header.pop("sha256")
-    pairs = header["encoder"]["plain"]["$dict"]
-    header["encoder"]["plain"]["$dict"] = [p if p[0] != part else [part, 7] for p in pairs]
+    header["encoder"]["fields"][part] = 7
     write_model_file(path, header, tensors)
     with pytest.raises(ModelFileError, match="preprocessing"):
         load(path)

@@ -352,8 +352,8 @@ def test_a_header_without_end_is_refused(whole, other):
 
 
 def test_a_model_without_an_encoder_is_not_one_with(whole, other):
-    change = forged(kind="fair model", encoder={"class": "os", "plain": {}, "arrays": {}})
-    assert "unknown kind 'os'" in refusal(resigned(other, whole[0], change))
+    change = forged(kind="fair model", encoder={"$record": "os", "fields": {}})
+    assert "preprocessing that cannot be restored" in refusal(resigned(other, whole[0], change))
     assert isinstance(load(resigned(other, whole[0], forged(kind="fair model"))), FairModel)
 
 

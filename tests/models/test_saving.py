@@ -12,8 +12,7 @@ from sklearn.exceptions import NotFittedError
 from fairpca import FairKernelPCA, FairPCA, peers
 from fairpca._numerics.records import Packer, unplain
 from fairpca.models import UnsavableModelError, load, read_header, save
-from fairpca.models._estimator_state import group_counts
-from fairpca.models._known_models import CLASSES
+from fairpca.models._estimator_state import CLASSES, group_counts
 from models.fitted_models import MODELS, fitted, small_rows
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import UnknownQuestionError
 from .arrays import is_foreign, is_sparse, to_numpy
 
-LIBRARIES = ("numpy", "scipy", "scikit-learn", "safetensors", "skrub", "pandas")
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "safetensors", "pandas")
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
 

@@ -1,6 +1,6 @@
 """Values as plain JSON and arrays, and back: what model files and checkpoints are made of.
 
-A dataclass says with `@record()` that files may hold its objects, and with ``_fits_together`` what
+A class says with `@record()` that files may hold its objects, and with ``_fits_together`` what
 makes one valid. Nothing else in a file comes to life: nothing is imported or called by name.
 """
 
@@ -47,10 +47,10 @@ Named = TypeVar("Named", bound=Callable[..., Any])
 
 
 def record(*keep: str) -> Callable[[Named], Named]:
-    """Let files hold objects of a dataclass, field by field, or name a function of ours.
+    """Let files hold objects of a class, field by field, or name a function of ours.
 
-    All fields are written, or those named in `keep`. Of what comes back, ``_fits_together()`` must
-    be true.
+    The attributes named in `keep` are written, by default all fields of a dataclass. They are set
+    without a call of the class; then ``_fits_together()`` must be true.
     """
 
     def register(named: Named) -> Named:
@@ -231,7 +231,8 @@ def _value(plain: Any, tensors: Mapping[str, np.ndarray], depth: int) -> Any:
 
 
 def _made(name: str, fields: dict[str, Any]) -> Any:
-    value: Any = RECORDS[name](**fields)
+    value: Any = object.__new__(RECORDS[name])
+    vars(value).update(fields)
     if set(fields) != set(_KEPT[name]) or not value._fits_together():
         raise ModelFileError(f"has a {name} whose parts do not fit together")
     return value

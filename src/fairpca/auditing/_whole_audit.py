@@ -27,7 +27,7 @@ from ._splits import Split, halves
 from ._summary import summarise
 from ._work import Job, Progress, Workers
 
-LIBRARIES = ("numpy", "scipy", "scikit-learn", "skrub", "pandas", "fairlearn")
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "fairlearn")
 
 
 def audit(

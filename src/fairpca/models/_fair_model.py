@@ -15,7 +15,7 @@ from .._numerics import is_foreign, to_numpy
 from .._rows import FeatureMap, LinearMap
 from ..errors import UsageError
 from ..estimators import FLOATS
-from ._known_models import n_columns
+from ._estimator_state import n_columns
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ import numpy as np
 from .._numerics import LENGTH, MAX_HEADER, announced_size, header_bytes, pack, unpack, whole_file
 from ..errors import ModelFileError, UnsavableModelError, UsageError
 
-FORMAT, VERSION = "fairpca model", 1
+FORMAT, VERSION = "fairpca model", 2
 
 MAX_BYTES = 2**31
 """Files larger than this are refused before they are read, unless the caller allows more."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from .._numerics import FUNCTIONS, RECORDS, whole_file
 from ..errors import MissingExtraError, ModelFileError, UnsavableModelError
-from ._known_models import CLASSES
+from ._estimator_state import CLASSES
 from ._model_file import MAX_BYTES, file_content
 
 LARGEST_GROWTH, ALWAYS_ALLOWED = 20, 2**27
@@ -120,14 +120,7 @@ def load_pipeline(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -
 
 def trusted_types() -> frozenset[str]:
     """Return the types that files may hold beside those that skops trusts, by skops' names."""
-    from ..tables import KINDS, Column, TableEncoder
-
-    ours: list[Any] = [
-        *CLASSES.values(),
-        *RECORDS.values(),
-        *FUNCTIONS.values(),
-    ]
-    ours += [TableEncoder, Column, *KINDS.values()]
+    ours: list[Any] = [*CLASSES.values(), *RECORDS.values(), *FUNCTIONS.values()]
     return HARMLESS | {f"{cls.__module__}.{cls.__qualname__}" for cls in ours}
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._numerics import Packer, library_versions, unplain
 from ..errors import ModelFileError, UnsavableModelError
-from ._encoder_state import made_encoder, plain_encoder
+from ..tables import TableEncoder
 from ._estimator_state import made_estimator, plain_estimator
 from ._fair_model import FairModel
 from ._model_file import FORMAT, MAX_BYTES, VERSION, read_model_file, write_model_file
@@ -83,7 +83,7 @@ def save(
         "fingerprint": packer.plain(facts.get("fingerprint"), "info['fingerprint']"),
         **plain_estimator(estimator, packer),
         "info": packer.plain(facts, "info"),
-        "encoder": None if encoder is None else plain_encoder(encoder, packer),
+        "encoder": _plain_encoder(encoder, packer),
     }
     write_model_file(path, header, packer.tensors)
 
@@ -193,6 +193,24 @@ def _model(header: Mapping[str, Any], tensors: Mapping[str, np.ndarray]) -> Any:
         return estimator
     if header["kind"] != FAIR_MODEL:
         raise ModelFileError(f"is of the kind {str(header['kind'])[:40]!r}, which is not known")
-    plain = header["encoder"]
-    encoder = None if plain is None else made_encoder(plain, tensors)
-    return FairModel(encoder, estimator, header["info"])
+    return FairModel(_made_encoder(header["encoder"], tensors), estimator, header["info"])
+
+
+def _plain_encoder(encoder: Any, packer: Packer) -> Any:
+    if not isinstance(encoder, TableEncoder | None):
+        raise UnsavableModelError(
+            f"The encoder is a {type(encoder).__name__}, and model files hold a "
+            f"fairpca.tables.TableEncoder. For other preprocessing make a scikit-learn pipeline "
+            f"and use fairpca.models.save_pipeline."
+        )
+    return packer.plain(encoder, "encoder")
+
+
+def _made_encoder(plain: Any, tensors: Mapping[str, np.ndarray]) -> TableEncoder | None:
+    try:
+        encoder = unplain(plain, tensors)
+    except ModelFileError as reason:
+        raise ModelFileError(f"has preprocessing that cannot be restored: it {reason}") from reason
+    if not isinstance(encoder, TableEncoder | None):
+        raise ModelFileError("has preprocessing that cannot be restored: it is something else")
+    return encoder

@@ -10,8 +10,8 @@ import numpy as np
 
 from .._numerics import library_versions, whole_file
 from ..errors import ExportError, MissingExtraError
+from ._estimator_state import n_columns
 from ._fair_model import FairModel
-from ._known_models import n_columns
 from ._map_parts import MapParts, map_parts
 from ._onnx_columns import column_values
 from ._onnx_graph import Graph

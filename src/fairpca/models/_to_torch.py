@@ -16,8 +16,8 @@ import numpy as np
 
 from .._numerics import library_versions, pack, whole_file
 from ..errors import ExportError, MissingExtraError
+from ._estimator_state import n_columns
 from ._fair_model import FairModel
-from ._known_models import n_columns
 from ._map_parts import map_parts
 
 SOURCE = Path(__file__).with_name("torch_module.txt")

@@ -4,16 +4,13 @@ from ..errors import TableError
 from ._adapters import import_arrow, import_pandas
 from ._ahead import ahead
 from ._arrow_columns import distinct, simple
-from ._column_kinds import KINDS
 from ._column_names import different_names, is_row_index, require_columns
 from ._csv_dialect import CsvDialect, sniff
 from ._csv_files import MISSING, arrow_stream, explained, options, slowly, typed, with_points
 from ._encoder import LARGEST, TableEncoder
 from ._file_kinds import existing_file, kind_of_file, undecodable, unreadable
-from ._frozen_column import Column
-from ._level_column import LevelColumn
-from ._number_column import NumberColumn, floats
-from ._odd_columns import Notice
+from ._frozen_columns import Column, LevelColumn, NumberColumn, floats
+from ._notices import Notice, find_notices
 from ._plans import (
     FEWEST_ROWS,
     MOST_GROUPS,
@@ -34,7 +31,6 @@ from ._plans import (
     roles_in,
     what_was_merged,
 )
-from ._proxies import find_notices
 from ._reading import BUILT_IN, damaged, read_table, refuse_text_options, sound, unreadable_binary
 from ._record_batches import Batches, open_batches
 from ._table import Table, arrow_to_pandas

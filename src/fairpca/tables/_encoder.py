@@ -8,17 +8,33 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from ..errors import TableError
+from .._numerics import Packer, is_array, record, unplain
+from ..errors import ModelFileError, TableError
+from ._adapters import import_arrow
 from ._arrow_columns import arrow_columns
-from ._column_kinds import learn
 from ._column_names import require_columns
-from ._frozen_column import Arrays, Column, FrozenColumn, Learned, Plain
-from ._plain_encoder import restore, to_plain
+from ._dates_and_texts import DateColumn, TextColumn, date_format, fit_dates, fit_texts
+from ._frozen_columns import (
+    MOST_LEVELS,
+    Column,
+    FrozenColumn,
+    Learned,
+    LevelColumn,
+    NumberColumn,
+    are_numbers,
+    fit_levels,
+    fit_numbers,
+    is_text,
+)
+from ._text_values import distinct_texts, look_like_dates, nearly_numbers
+
+PLAIN_VERSION = 2
 
 LARGEST = 1e30
 """Standardised values are cut here, so that no product of them overflows, even in float32."""
 
 
+@record("columns_", "encoders_", "kept_", "mean_", "scale_")
 class TableEncoder:
     """Turn columns of any kind into standardised numbers; works on new rows as well.
 
@@ -69,7 +85,6 @@ class TableEncoder:
     """
 
     columns_: list[Column]
-    feature_names_in_: list[str]
     mean_: np.ndarray
     scale_: np.ndarray
     encoders_: list[FrozenColumn]
@@ -97,7 +112,7 @@ class TableEncoder:
         arrays = arrow_columns(frame)
         if not arrays or not len(next(iter(arrays.values()))):
             raise TableError("The table has no rows or no columns, so there is nothing to encode.")
-        self._assemble({name: learn(name, array) for name, array in arrays.items()})
+        self._assemble({name: _learn(name, array) for name, array in arrays.items()})
         return self
 
     def _assemble(self, learned: Mapping[str, Learned]) -> None:
@@ -121,7 +136,6 @@ class TableEncoder:
                 f"None of the {len(learned)} columns varies, so there is nothing to encode. Give "
                 f"other columns, or more rows."
             )
-        self.feature_names_in_ = list(learned)
         self.mean_, self.scale_ = np.concatenate(means), np.concatenate(scales)
 
     def transform(self, frame: Any) -> np.ndarray:
@@ -237,17 +251,23 @@ class TableEncoder:
         return np.array(list(names), dtype=object)
 
     @property
+    def feature_names_in_(self) -> list[str]:
+        """The columns of the table."""
+        return [column.name for column in self.columns_]
+
+    @property
     def needed_columns(self) -> list[str]:
         """The columns that `transform` reads: those that vary."""
         return [encoder.name for encoder in self.encoders_]
 
-    def to_plain(self) -> tuple[Plain, Arrays]:
+    def to_plain(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return all that was learned: a dict that JSON can hold, and arrays by name."""
         self._check_fitted()
-        return to_plain(self)
+        packer = Packer()
+        return {"version": PLAIN_VERSION, **packer.plain(self, "encoder")}, packer.tensors
 
     @classmethod
-    def from_plain(cls, plain: Plain, arrays: Mapping[str, np.ndarray]) -> TableEncoder:
+    def from_plain(cls, plain: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> TableEncoder:
         """Return the encoder that `to_plain` was called on; nothing is executed.
 
         Parameters
@@ -267,9 +287,41 @@ class TableEncoder:
         TableError
             If these are not the data of an encoder, or those of a later version.
         """
-        made = cls()
-        restore(made, plain, arrays)
-        return made
+        version = plain.get("version") if isinstance(plain, Mapping) else None
+        if version != PLAIN_VERSION:
+            raise TableError(
+                f"The encoder was written in format {version}, but this version of fairpca reads "
+                f"format {PLAIN_VERSION}. Update fairpca, or fit again."
+            )
+        reason = "it is something else"
+        try:
+            made = unplain(plain, arrays)
+            if isinstance(made, cls):
+                return made
+        except ModelFileError as error:
+            reason = f"it {error}"
+        raise TableError(
+            f"These are not the data of a table encoder ({reason}). Was the file altered? Fit "
+            f"again."
+        )
+
+    def _fits_together(self) -> bool:
+        kinds = NumberColumn | LevelColumn | DateColumn | TextColumn
+        lists = (self.columns_, Column), (self.encoders_, kinds), (self.kept_, np.ndarray)
+        for values, kind in lists:
+            if type(values) is not list or not all(isinstance(v, kind) for v in values):
+                return False
+        n_outputs = sum(len(kept) for kept in self.kept_)
+        sized = is_array(self.mean_, n_outputs) and is_array(self.scale_, n_outputs)
+        return (
+            sized
+            and n_outputs > 0
+            and bool((self.scale_ > 0).all())
+            and all(
+                kept.ndim == 1 and np.isin(kept, np.arange(len(column.outputs))).all()
+                for column, _, kept in self.spans()
+            )
+        )
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "encoders_"):
@@ -286,3 +338,57 @@ def _names(frame: Any, arrays: Mapping[str, Any]) -> list[str]:
     return [
         str(name) for name in (getattr(frame, "columns", arrays) if columns is None else columns)
     ]
+
+
+def _learn(name: str, array: Any) -> Learned:
+    """Tell what a column is, as skrub would, and learn how it is encoded.
+
+    Numbers, truth values and durations are numbers, as are texts that all mean numbers. Dates
+    are dates, as are texts that can all be read in one format. Anything else has levels: up to
+    `MOST_LEVELS` are indicators, more are encoded by their letters. Declared categories are
+    never read as numbers or dates.
+    """
+    types, kind = import_arrow().types, array.type
+    if array.null_count == len(array):
+        return Learned(None, "empty", len(array), 0, np.empty(0), np.empty(0), "no value at all")
+    if types.is_timestamp(kind) or types.is_date(kind):
+        return fit_dates(name, array, None)
+    if types.is_dictionary(kind):
+        return _learn_levels(name, array)
+    if is_text(kind):
+        return _learn_texts(name, array)
+    return fit_numbers(name, array)
+
+
+def _learn_texts(name: str, array: Any) -> Learned:
+    texts = [text for text in distinct_texts(array)[1] if text is not None]
+    if not texts:
+        return _learn_levels(name, array)
+    if are_numbers(texts):
+        return fit_numbers(name, array)
+    format = date_format(texts)
+    if format is not None:
+        return fit_dates(name, array, format)
+    return _learn_levels(name, array)
+
+
+def _learn_levels(name: str, array: Any) -> Learned:
+    codes, texts = distinct_texts(array)
+    used = set(np.unique(codes).tolist())
+    levels = [text for i, text in enumerate(texts[:-1]) if i in used and text is not None]
+    if not levels:
+        missing = len(array)
+        return Learned(None, "empty", missing, 0, np.empty(0), np.empty(0), "no value at all")
+    if len(levels) <= MOST_LEVELS:
+        return fit_levels(name, array)
+    return fit_texts(name, array, _nearly(levels))
+
+
+def _nearly(texts: list[str]) -> str:
+    """Say so where a few texts, or how they are written, keep a column from what it could be."""
+    if others := nearly_numbers(texts):
+        shown = ", ".join(f"'{text[:20]}'" for text in others[:3]) + (", ..." if others[3:] else "")
+        return f"numbers but for {shown}: as texts, unless these are corrected or removed"
+    if look_like_dates(texts):
+        return "dates in more than one format: as texts, unless all are written in one"
+    return ""

@@ -1,0 +1,333 @@
+"""What was learned about one column, as plain data, and how its rows become numbers.
+
+Here: numbers and levels; dates and texts are in `_dates_and_texts`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from .._numerics import is_count, is_number, record
+from ..errors import TableError
+from ._adapters import import_arrow
+from ._arrow_columns import distinct
+from ._text_values import TRUTHS, cleaned, distinct_texts, number, without_nulls
+
+MISSING_SHARE = 0.02
+"""From this share of missing values on, that a value is missing is an output of its own."""
+
+MOST_LEVELS = 40
+"""Texts with more levels than this are encoded by their letters, see `TextColumn`."""
+
+
+@record()
+@dataclass(frozen=True)
+class Column:
+    """What became of one column of the table.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    kind : {"numeric", "category", "text", "date", "constant", "empty"}
+        How it is encoded; the last two are not.
+    n_missing : int
+        Rows in which the value is missing, or stands for "unknown".
+    n_distinct : int
+        Different values among the others.
+    n_outputs : int
+        Columns of the encoded table that come from it.
+    note : str
+        What a reader should know, or nothing.
+
+    Examples
+    --------
+    >>> from fairpca.tables import Column
+    >>> Column("age", "numeric", n_missing=0, n_distinct=74, n_outputs=1).kind
+    'numeric'
+    """
+
+    name: str
+    kind: str
+    n_missing: int
+    n_distinct: int
+    n_outputs: int
+    note: str = ""
+
+    def _fits_together(self) -> bool:
+        texts = all(isinstance(text, str) for text in (self.name, self.kind, self.note))
+        return texts and all(map(is_count, (self.n_missing, self.n_distinct, self.n_outputs)))
+
+
+class FrozenColumn(Protocol):
+    """What was learned about one column: plain data, and how rows become numbers."""
+
+    @property
+    def name(self) -> str:
+        """The column of the table."""
+
+    @property
+    def outputs(self) -> list[str]:
+        """Names of the w numbers that each row becomes."""
+
+    def rows(self, array: Any) -> tuple[np.ndarray | None, np.ndarray]:
+        """Return finite numbers of shape (u, w), and which of them each row of an array has.
+
+        The codes, of shape (n,), are None where row i has the numbers i.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """An encoder fresh from its column, with the means and deviations of its outputs."""
+
+    encoder: FrozenColumn | None
+    kind: str
+    n_missing: int
+    n_distinct: int
+    mean: np.ndarray
+    scale: np.ndarray
+    note: str = ""
+
+
+@record()
+@dataclass(frozen=True)
+class NumberColumn:
+    """A number per row, and perhaps whether it was missing.
+
+    A missing or infinite value becomes `fill`, the median; true and false are 1 and 0 where the
+    column is `boolean`; with an `indicator`, "missing" is a second output.
+    """
+
+    name: str
+    fill: float
+    boolean: bool = False
+    indicator: bool = False
+
+    def _fits_together(self) -> bool:
+        flags = isinstance(self.boolean, bool) and isinstance(self.indicator, bool)
+        return isinstance(self.name, str) and is_number(self.fill) and flags
+
+    @property
+    def outputs(self) -> list[str]:
+        """Names of the outputs."""
+        return [self.name, f"{self.name}_missing"][: 1 + self.indicator]
+
+    def rows(self, array: Any) -> tuple[None, np.ndarray]:
+        """Return the numbers, of shape (n, 1) or (n, 2)."""
+        values = floats(array, self.name, boolean=self.boolean)
+        known = np.isfinite(values)
+        if not known.all():
+            values = np.where(known, values, self.fill)
+        if not self.indicator:
+            return None, values[:, None]
+        return None, np.column_stack([values, ~known])
+
+
+@record()
+@dataclass(frozen=True)
+class LevelColumn:
+    """One indicator per level, "missing" perhaps being one; of two levels, one indicator.
+
+    A level that was not there when the encoder was fitted has none of the indicators. Where two
+    levels share one indicator, that would be the first of them, so it is put at their average:
+    `share` is that of the rows at the second level.
+    """
+
+    name: str
+    levels: tuple[str, ...]
+    missing: bool = False
+    share: float = 0.5
+
+    def _fits_together(self) -> bool:
+        named = isinstance(self.name, str) and are_different_texts(self.levels)
+        return named and isinstance(self.missing, bool) and is_number(self.share)
+
+    @property
+    def outputs(self) -> list[str]:
+        """Names of the outputs."""
+        names = [f"{self.name}_{level}" for level in self.levels]
+        names += [f"{self.name}_missing"] * self.missing
+        return names[1:] if len(names) == 2 else names
+
+    @cached_property
+    def table(self) -> np.ndarray:
+        """The numbers of each level, of the missing, and of the unseen; shape (L + 2, w)."""
+        n = len(self.levels)
+        seen = n + self.missing
+        indicators = np.zeros((n + 2, seen))
+        indicators[:seen] = np.eye(seen)
+        if seen != 2:
+            return indicators
+        indicators[seen:, 1] = self.share  # unseen, and missing where it is no level
+        return indicators[:, 1:]
+
+    @cached_property
+    def place(self) -> dict[str, int]:
+        """The row of `table` for each level."""
+        return {level: i for i, level in enumerate(self.levels)}
+
+    @cached_property
+    def _are_numbers(self) -> bool:
+        """Whether the levels are integers, which may come back as floats."""
+        return all(number(level) is not None for level in self.levels)
+
+    def codes(self, array: Any) -> np.ndarray:
+        """Return the row of `table` that each row of an Arrow array has."""
+        codes, values = distinct(array)
+        rows: np.ndarray = np.array([self._code(value) for value in values], dtype=np.intp)[codes]
+        return rows
+
+    def _code(self, value: Any) -> int:
+        text, n = cleaned(value), len(self.levels)
+        if text is None:
+            return n
+        code = self.place.get(text)
+        if code is None and self._are_numbers and (meant := number(text)) is not None:
+            code = self.place.get(cleaned(meant) or "")
+        return n + 1 if code is None else code
+
+    def rows(self, array: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return the code of each row, and the numbers for each code."""
+        return self.codes(array), self.table
+
+
+def fit_numbers(name: str, array: Any) -> Learned:
+    """Learn how a column of numbers is encoded."""
+    arrow = import_arrow()
+    boolean = arrow.types.is_boolean(array.type) or _says_true_or_false(array)
+    values = floats(array, name, boolean=boolean)
+    known = np.isfinite(values)
+    n_missing = int(np.sum(~known))
+    n_infinite = int(np.isinf(values).sum())
+    fill = float(np.median(values[known])) if known.any() else 0.0
+    if boolean:
+        fill = float(round(fill))
+    column = NumberColumn(name, fill, boolean, indicator=n_missing > MISSING_SHARE * len(values))
+    mean, scale = means_and_deviations(column.rows(array)[1])
+    n_distinct = len(arrow.array(values[known] + 0.0).unique())  # -0.0 is 0.0
+    note = f"{n_infinite} infinite values count as missing" if n_infinite else ""
+    return Learned(column, "numeric", n_missing, n_distinct, mean, scale, note)
+
+
+def fit_levels(name: str, array: Any) -> Learned:
+    """Learn the levels of a column."""
+    codes, texts = distinct_texts(array)
+    counts = np.bincount(codes, minlength=len(texts))
+    known = {text: int(c) for text, c in zip(texts, counts, strict=True) if text and c}
+    n_missing = int(counts[-1])
+    levels = tuple(sorted(known))
+    by_level = np.array([*(known[level] for level in levels), n_missing, 0])
+    share = float(by_level[1] / max(1, len(codes)))
+    column = LevelColumn(name, levels, missing=n_missing > 0, share=share)
+    mean, scale = means_and_deviations(column.table, by_level)
+    return Learned(column, "category", n_missing, len(levels), mean, scale)
+
+
+def floats(array: Any, name: str, *, boolean: bool = False) -> np.ndarray:
+    """Return an Arrow array as floats, NaN where missing, or say which value is no number."""
+    arrow = import_arrow()
+    types, kind = arrow.types, array.type
+    if types.is_dictionary(kind) and not is_text(kind.value_type):
+        array = array.dictionary_decode()
+        kind = array.type
+    if types.is_duration(kind):
+        whole = array.cast(arrow.duration("us"), safe=False).cast(arrow.int64())
+        microseconds: np.ndarray = whole.cast(arrow.float64()).to_numpy(zero_copy_only=False)
+        return microseconds / 1e6
+    if types.is_boolean(kind):  # by way of integers, which keeps to one conversion per type
+        array = array.cast(arrow.int8())
+    elif types.is_timestamp(kind) or types.is_date(kind):
+        raise TableError(
+            f"Column '{name}' held numbers when the encoder was fitted, but has dates "
+            f"({kind}) here. Give it the numbers, or fit again."
+        )
+    elif types.is_dictionary(kind) or is_text(kind):
+        return _parsed(array, name, boolean)
+    values: np.ndarray = array.cast(arrow.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return values
+
+
+def is_text(kind: Any) -> bool:
+    """Tell whether an Arrow type is one of texts."""
+    types = import_arrow().types
+    return bool(types.is_string(kind) or types.is_large_string(kind))
+
+
+def _parsed(array: Any, name: str, boolean: bool) -> np.ndarray:
+    """Return the numbers that texts mean."""
+    arrow = import_arrow()
+    if is_text(array.type):
+        known = without_nulls(arrow.compute.utf8_trim_whitespace(array))
+        try:
+            parsed: np.ndarray = known.cast(arrow.float64()).to_numpy(zero_copy_only=False)
+            return parsed
+        except arrow.ArrowInvalid:
+            pass  # look at each text, to name the one that is no number
+    codes, texts = distinct_texts(array)
+    numbers = np.full(len(texts), np.nan)
+    for i, text in enumerate(texts[:-1]):
+        found = number(text or "")
+        if found is None and boolean:
+            found = TRUTHS.get((text or "").lower())
+        if found is None:
+            raise TableError(
+                f"Column '{name}' held numbers when the encoder was fitted, but has '{text}' "
+                f"here. Correct the value, or leave it empty."
+            )
+        numbers[i] = found
+    of_rows: np.ndarray = numbers[codes]
+    return of_rows
+
+
+def are_numbers(texts: list[str]) -> bool:
+    """Tell whether all texts mean numbers, or all mean true or false."""
+    if not texts:
+        return False
+    return all(number(t) is not None for t in texts) or all(t.lower() in TRUTHS for t in texts)
+
+
+def _says_true_or_false(array: Any) -> bool:
+    if not is_text(array.type):
+        return False
+    texts = [cleaned(value) for value in array.unique().to_pylist()]
+    return all(text.lower() in TRUTHS for text in texts if text is not None)
+
+
+def are_different_texts(texts: Any) -> bool:
+    """Tell whether this is a tuple of texts, each once."""
+    known = isinstance(texts, tuple) and all(isinstance(text, str) for text in texts)
+    return known and len(set(texts)) == len(texts)
+
+
+def means_and_deviations(
+    values: np.ndarray, counts: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return means and standard deviations of columns (u, w); 0 where only rounding varies.
+
+    `counts` tells how many rows have each of the values; by default one each.
+
+    Examples
+    --------
+    >>> means_and_deviations(np.array([[1.0, 5.0], [3.0, 5.0]]), np.array([1, 1]))
+    (array([2., 5.]), array([1., 0.]))
+    """
+    # About the first row, halved and in units of the spread: digits of values far from zero are
+    # kept, and huge ones do not overflow.
+    start = values[0]
+    steps = 0.5 * values - 0.5 * start
+    spread = np.max(np.abs(steps), axis=0)
+    rounding = 4 * np.finfo(float).eps * np.max(np.abs(values), axis=0)
+    steps /= np.where(spread > 0, spread, 1.0)
+    if counts is None:
+        mean, deviation = steps.mean(axis=0), steps.std(axis=0)
+    else:
+        weights = counts / counts.sum()
+        mean = weights @ steps
+        deviation = np.sqrt(weights @ (steps - mean) ** 2)
+    deviation[(spread <= rounding) | (deviation < 1e-15)] = 0.0
+    return start + 2 * (mean * spread), 2 * (deviation * spread)

@@ -1,0 +1,392 @@
+"""Columns a user should know about before anything is fitted: pointed out, never dropped.
+
+Ids, copies, the constant and the empty; and columns that alone tell an attribute or the target:
+rows in bins, one half judging the other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._attributes import did_you_mean
+from ..errors import TableError
+from ._adapters import import_arrow
+from ._arrow_columns import arrow_columns
+from ._dates_and_texts import date_format
+from ._frozen_columns import MOST_LEVELS, are_numbers, floats, is_text
+from ._text_values import distinct_texts, look_like_dates, nearly_numbers
+
+ID_NAME = re.compile(r"(^|[_\W])(id|ids|uuid|guid|key|number|nr|no|index|rownum)($|[_\W])", re.I)
+
+SURE, LIKELY = 0.95, 0.8
+"""From these areas under the ROC curve on, a column is a warning, or pointed out."""
+
+ROWS = 20_000
+BINS, MOST_BINS = 32, 1000
+"""Ranges of numbers, and levels, that a column is looked at in."""
+
+FEW_LEVELS = 10
+"""A numeric attribute with more values than this is cut at its median."""
+
+FEWEST_ROWS = 20
+"""Levels of an attribute with fewer rows than this are not looked at."""
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something about a column that a user should know.
+
+    Parameters
+    ----------
+    kind : {"id", "constant", "empty", "renamed", "copy", "proxy", "leak", "format"}
+        A proxy tells a sensitive attribute, a leak tells the target; a format keeps numbers or
+        dates from being read as such.
+    severity : {"info", "warning"}
+        A warning is nearly certain, an info likely or harmless.
+    column : str
+        The column.
+    other : str or None
+        The attribute, the target, or the column it is a copy of.
+    value : float or None
+        The AUC of a proxy or leak; the share of different values of an id.
+    text : str
+        One sentence.
+
+    See Also
+    --------
+    find_notices : What makes them.
+
+    Examples
+    --------
+    >>> from fairpca.tables import Notice
+    >>> notice = Notice("empty", "info", "title", None, None, "'title' has no value at all.")
+    >>> print(f"{notice.severity}: {notice.text}")
+    info: 'title' has no value at all.
+    """
+
+    kind: str
+    severity: str
+    column: str
+    other: str | None
+    value: float | None
+    text: str
+
+
+def find_notices(
+    frame: Any,
+    sensitive: Sequence[str],
+    target: str | None = None,
+    *,
+    renamed: Sequence[tuple[str, str]] = (),
+    max_rows: int = ROWS,
+    seed: int = 0,
+) -> list[Notice]:
+    """Point out columns that give an attribute or the target away, ids, copies and the like.
+
+    Parameters
+    ----------
+    frame : DataFrame of pandas, polars, ..., or Arrow table of shape (n, d)
+        All columns: features, attributes and target.
+    sensitive : sequence of str
+        The columns that are sensitive attributes.
+    target : str, optional
+        The column that is to be predicted.
+    renamed : sequence of (str, str)
+        Names that were changed when the table was read, as in ``Table.renamed``.
+    max_rows : int, default=20000
+        Of longer tables, as many rows are drawn to look for proxies.
+    seed : int, default=0
+        For the draw, and for the two halves of the rows.
+
+    Returns
+    -------
+    list of Notice
+        Warnings first, then by column.
+
+    See Also
+    --------
+    Notice : What it returns.
+
+    Notes
+    -----
+    A column is in up to 32 ranges, or in its levels. Half of the rows tell the share of each
+    class of an attribute in them, and these shares rank the rows of the other half. The area
+    under the ROC curve, averaged over both ways and largest over the classes with 20 rows or
+    more, is 0.5 for a column that tells nothing, whatever the number of its levels. From 0.8 on
+    it is pointed out, from 0.95 on as a warning. What several columns tell together is for an
+    audit to find out.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from fairpca.tables import find_notices
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 50, "title": ["Ms", "Mr"] * 50, "age": 40})
+    >>> for notice in find_notices(people, ["sex"]):
+    ...     print(notice.severity, notice.text)
+    warning 'title' is as good as a copy of 'sex': their levels belong together one to one.
+    info 'age' has the same value in all rows.
+    """
+    arrays = arrow_columns(frame)
+    for name in [*sensitive, *([target] if target is not None else [])]:
+        if name not in arrays:
+            raise TableError(f"The table has no column '{name}'.{did_you_mean(name, list(arrays))}")
+    n = len(next(iter(arrays.values()))) if arrays else 0
+    rows = np.arange(n)
+    rng = np.random.default_rng(seed)
+    if n > max_rows:
+        rows = np.sort(rng.choice(n, max_rows, replace=False))
+    drawn = {name: array.take(rows) if n > max_rows else array for name, array in arrays.items()}
+    columns = {name: _binned(array, name) for name, array in drawn.items()}
+    special = {*sensitive, target}
+    features = [name for name in arrays if name not in special]
+    found = [Notice("renamed", "info", new, old, None, _renamed(old, new)) for old, new in renamed]
+    for name in features:
+        found.extend(_about(name, arrays[name]))
+    dull = {notice.column for notice in found if notice.kind in ("empty", "constant")}
+    found.extend(_copies(arrays, columns, [f for f in arrays if f not in dull], special))
+    same = {(notice.column, notice.other) for notice in found if notice.kind == "copy"}
+    halves = rng.permutation(len(rows)) % 2
+    for other in dict.fromkeys([*sensitive, *([target] if target is not None else [])]):
+        classes = _classes(drawn[other], other)
+        for name in features:
+            if name in dull or (name, other) in same:
+                continue
+            auc, best = _held_out_auc(columns[name], classes, halves)
+            if auc >= LIKELY:
+                found.append(_tells(name, other, auc, _class_name(classes, best), other == target))
+    order = {name: i for i, name in enumerate(arrays)}
+    return sorted(found, key=lambda x: (x.severity != "warning", order.get(x.column, -1)))
+
+
+def _renamed(old: str, new: str) -> str:
+    if not old.strip():
+        return f"A column without a name is called '{new}'."
+    return f"Two columns were called '{old}': this one is called '{new}'."
+
+
+def _about(name: str, array: Any) -> Iterator[Notice]:
+    """Yield what a column shows by itself."""
+    types, kind, n = import_arrow().types, array.type, len(array)
+    n_distinct = len(array.drop_null().unique())
+    if n_distinct == 0:
+        yield Notice("empty", "info", name, None, None, f"'{name}' has no value at all.")
+        return
+    if n_distinct == 1 and not array.null_count:
+        text = f"'{name}' has the same value in all rows."
+        yield Notice("constant", "info", name, None, None, text)
+        return
+    share = n_distinct / n
+    textual = is_text(kind) or types.is_dictionary(kind)
+    written = _badly_written(name, array) if textual and n_distinct > MOST_LEVELS else None
+    if written is not None:
+        yield written
+        return
+    if n < 20 or share < 0.95:
+        return
+    counted = types.is_integer(kind) and share == 1.0 and _runs_on(array)
+    named = (textual or types.is_integer(kind)) and ID_NAME.search(name)
+    is_date = textual and _are_dates(array)
+    if (textual and share == 1.0 and not is_date) or counted or (named and share >= 0.99):
+        part = "its values are all" if share == 1.0 else f"{share:.1%} of its values are"
+        text = (
+            f"'{name}' looks like an id: {part} different. It is used as a feature all the same; "
+            f"ignore it if it should not be."
+        )
+        yield Notice("id", "warning", name, None, share, text)
+    elif textual and not is_date:
+        text = f"'{name}' has a different value in nearly every row, such as names of people."
+        yield Notice("id", "info", name, None, share, text)
+
+
+def _badly_written(name: str, array: Any) -> Notice | None:
+    """Return a warning where numbers or dates are in a form in which they are taken for texts."""
+    texts = [text for text in distinct_texts(array)[1] if text is not None]
+    if others := nearly_numbers(texts):
+        text = (
+            f"'{name}' looks like numbers, but is taken for texts because of values such as "
+            f"'{others[0][:30]}'. Write plain numbers, such as 1234.5, and leave others empty."
+        )
+        return Notice("format", "warning", name, None, len(others) / len(texts), text)
+    if look_like_dates(texts) and date_format(texts) is None:
+        text = (
+            f"'{name}' looks like dates, but is taken for texts because they are not all written "
+            f"in one format. Write them all alike, such as 2024-12-31."
+        )
+        return Notice("format", "warning", name, None, None, text)
+    return None
+
+
+def _are_dates(array: Any) -> bool:
+    """Whether the first texts are dates, which differ without being ids."""
+    return (
+        date_format([str(value) for value in array.drop_null().slice(0, 100).to_pylist()])
+        is not None
+    )
+
+
+def _runs_on(array: Any) -> bool:
+    """Whether integers rise or fall from row to row, as row numbers do."""
+    steps = np.diff(array.drop_null().to_numpy(zero_copy_only=False).astype(float))
+    return bool(np.all(steps > 0) or np.all(steps < 0))
+
+
+def _copies(
+    arrays: dict[str, Any], columns: dict[str, _Binned], names: list[str], special: set[str | None]
+) -> Iterator[Notice]:
+    """Yield columns that say the same as another, in the same or in other words."""
+    groups: dict[bytes, list[str]] = {}
+    for name in names:
+        seen, first, codes = np.unique(columns[name].codes, return_index=True, return_inverse=True)
+        # Numbered in the order in which they appear, so that names of levels do not matter.
+        renumbered = np.argsort(np.argsort(first))[codes].astype(np.uint16)
+        if len(seen) > 1:
+            groups.setdefault(renumbered.tobytes(), []).append(name)
+    for group in groups.values():
+        # The attribute or the target is what others are copies of; else the first column is.
+        original, *others = sorted(group, key=lambda name: name not in special)
+        for name in others:
+            if name in special:
+                continue  # both are attributes or target, which is the user's choice
+            exact = arrays[name].equals(arrays[original])
+            ranges = columns[name].labels is None or columns[original].labels is None
+            many = columns[name].n_distinct > 0.5 * len(columns[name].codes)
+            if not exact and (ranges or many):
+                continue
+            severity = "warning" if original in special else "info"
+            words = (
+                f"'{name}' is a copy of '{original}'."
+                if exact
+                else f"'{name}' is as good as a copy of '{original}': their levels belong "
+                f"together one to one."
+            )
+            yield Notice("copy", severity, name, original, 1.0, words)
+
+
+@dataclass(frozen=True, eq=False)
+class _Binned:
+    """A column of n rows as a small number of bins, the last for the missing values.
+
+    `labels` is what the other bins are called; None: they are ranges of numbers.
+    """
+
+    codes: np.ndarray
+    n_bins: int
+    labels: list[str] | None
+    n_distinct: int
+
+
+def _binned(array: Any, name: str, n_bins: int = BINS) -> _Binned:
+    """Return a column in bins: its levels, or quantiles of its many numbers."""
+    types, kind = import_arrow().types, array.type
+    if is_text(kind) or types.is_dictionary(kind):
+        codes, texts = distinct_texts(array)
+        known = [text for text in texts if text is not None]
+        if not is_text(kind) or not are_numbers(known):
+            return _levels(codes, known)
+        values = floats(array, name, boolean=True)
+    elif types.is_timestamp(kind) or types.is_date(kind):
+        to_micro = import_arrow().timestamp("us", getattr(kind, "tz", None))
+        values = floats(array.cast(to_micro, safe=False).cast("int64"), name)
+    else:
+        values = floats(array, name)
+    return _ranges(values, n_bins)
+
+
+def _levels(codes: np.ndarray, labels: list[str]) -> _Binned:
+    """Return levels as bins; beyond the most frequent ones, all others are one."""
+    counts = np.bincount(codes, minlength=len(labels) + 1)
+    n_distinct = int(np.count_nonzero(counts[:-1]))
+    if len(labels) <= MOST_BINS:
+        return _Binned(codes, len(labels) + 1, labels, n_distinct)
+    common = np.argsort(-counts[:-1], kind="stable")[:MOST_BINS]
+    place = np.full(len(labels) + 1, MOST_BINS)
+    place[common] = np.arange(MOST_BINS)
+    place[-1] = MOST_BINS + 1
+    names = [*(labels[i] for i in common), "(others)"]
+    return _Binned(place[codes], MOST_BINS + 2, names, n_distinct)
+
+
+def _ranges(values: np.ndarray, n_bins: int) -> _Binned:
+    known = np.isfinite(values)
+    different = np.unique(values[known])
+    if len(different) <= n_bins:
+        codes = np.searchsorted(different, np.where(known, values, 0.0))
+        labels = [f"{value:.6g}" for value in different]
+        codes = np.where(known, np.minimum(codes, len(different)), len(different))
+        return _Binned(codes, len(different) + 1, labels, len(different))
+    edges = np.unique(np.quantile(values[known], np.linspace(0, 1, n_bins + 1)[1:-1]))
+    codes = np.searchsorted(edges, np.where(known, values, 0.0), side="right")
+    codes = np.where(known, codes, len(edges) + 1)
+    return _Binned(codes, len(edges) + 2, None, len(different))
+
+
+def _classes(array: Any, name: str) -> _Binned:
+    """Return an attribute as classes: its levels, or below and above its median."""
+    as_levels = _binned(array, name, FEW_LEVELS)
+    return as_levels if as_levels.labels is not None else _binned(array, name, 2)
+
+
+def _class_name(classes: _Binned, best: int) -> str | None:
+    """Return what to call a class, where that says more than the name of the attribute."""
+    if classes.labels is None or classes.n_bins <= 3:
+        return None
+    return classes.labels[best]
+
+
+def _held_out_auc(column: _Binned, classes: _Binned, halves: np.ndarray) -> tuple[float, int]:
+    """Return how well bins tell a class of an attribute from the others, and which class best.
+
+    Each half (0 or 1) is judged by the shares of the classes in the bins of the other. NaN where no
+    class has enough rows; rows that miss the attribute are left out.
+    """
+    n_classes = classes.n_bins - 1
+    shape = 2, column.n_bins, classes.n_bins
+    where = np.ravel_multi_index((halves, column.codes, classes.codes), shape)
+    counts = np.bincount(where, minlength=int(np.prod(shape))).reshape(shape)[:, :, :-1]
+    totals = counts.sum(axis=(0, 1))
+    rest = totals.sum() - totals
+    enough = (totals >= FEWEST_ROWS) & (rest >= FEWEST_ROWS)
+    best, best_auc = -1, np.nan
+    for c in range(n_classes):
+        if not enough[c]:
+            continue
+        yes, no = counts[:, :, c], counts.sum(axis=2) - counts[:, :, c]
+        auc = 0.5 * sum(_auc(yes[h], no[h], _shares(yes[1 - h], no[1 - h])) for h in (0, 1))
+        if not auc <= best_auc:
+            best, best_auc = c, auc
+    return float(best_auc), best
+
+
+def _shares(yes: np.ndarray, no: np.ndarray) -> np.ndarray:
+    """Return the share of the class in each bin, drawn to the overall share where few rows are."""
+    overall = yes.sum() / max(1, yes.sum() + no.sum())
+    shares: np.ndarray = (yes + overall) / (yes + no + 1)
+    return shares
+
+
+def _auc(yes: np.ndarray, no: np.ndarray, scores: np.ndarray) -> float:
+    """Return the area under the ROC curve of scored bins; equal scores count half."""
+    if not (yes.sum() and no.sum()):
+        return 0.5
+    _, order = np.unique(scores, return_inverse=True)
+    yes = np.bincount(order, weights=yes)
+    no = np.bincount(order, weights=no)
+    below = np.cumsum(no) - no
+    return float(np.sum(yes * (below + 0.5 * no)) / (yes.sum() * no.sum()))
+
+
+def _tells(name: str, other: str, auc: float, level: str | None, is_target: bool) -> Notice:
+    of = f"'{other}'" if level is None else f"'{other}' = '{level}'"
+    if is_target:
+        kind, meaning = "leak", "is it known before the decision?"
+    else:
+        kind, meaning = "proxy", "a model can use it instead."
+    severity = "warning" if auc >= SURE else "info"
+    how = "nearly perfectly" if auc >= SURE else "well"
+    text = f"'{name}' alone tells {of} {how} (AUC {auc:.2f}): {meaning}"
+    return Notice(kind, severity, name, other, round(auc, 4), text)
