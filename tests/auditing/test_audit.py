@@ -7,9 +7,9 @@ import pytest
 
 from auditing.people import made_up_people
 from fairpca.auditing import Audit, AuditError, audit
-from fairpca.auditing._probes import PROBES
 from fairpca.auditing._representations import METHODS
 from fairpca.errors import SingleGroupError
+from fairpca.metrics import PROBES
 
 
 def leak(found, representation, attribute, probe):

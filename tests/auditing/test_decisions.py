@@ -3,16 +3,10 @@ import pytest
 from fairlearn.metrics import MetricFrame, selection_rate, true_positive_rate
 from sklearn.metrics import accuracy_score, roc_auc_score
 
-from fairpca.auditing._decisions import (
-    auc_and_error,
-    downstream_model,
-    fit_and_judge,
-    judge,
-    parity,
-    rates,
-)
+from fairpca.auditing._decisions import auc_and_error, fit_and_judge, judge, parity, rates
 from fairpca.auditing._estimates import largest_difference, pooled, share_error
 from fairpca.auditing._splits import halves
+from fairpca.metrics import reading_model
 
 
 def decided(seed=0, n=500, m=3):
@@ -119,7 +113,7 @@ def test_every_downstream_model_learns_a_simple_rule(name):
     rng = np.random.default_rng(0)
     T = rng.normal(size=(600, 2))
     y = T[:, 0] > 0
-    model = downstream_model(name, T, seed=0).fit(T[:400], y[:400])
+    model = reading_model(name, as_is=True).fit(T[:400], y[:400])
     assert model.score(T[400:], y[400:]) > 0.9
 
 
@@ -137,7 +131,7 @@ def test_trees_that_learned_rows_by_heart_select_no_fewer_of_others():
     T = rng.normal(size=(600, 5))
     y = T[:, 0] + 2 * rng.normal(size=600) > 2.9  # about a tenth
     codes = [np.zeros(300, int)]
-    found = fit_and_judge("boosting", T[:300], y[:300], T[300:], y[300:], codes, [1], 0)
+    found = fit_and_judge("boosting", T[:300], y[:300], T[300:], y[300:], codes, [1])
     assert found.groups[0][0, 1] == pytest.approx(y[:300].mean(), abs=0.01)
 
 

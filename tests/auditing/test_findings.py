@@ -4,15 +4,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from fairpca.auditing._cell_bounds import cell_bounds
-from fairpca.auditing._discrepancies import discrepancies
 from fairpca.auditing._findings import Findings, combined_p_value
-from fairpca.auditing._held_out import QUICK, HeldOut
+from fairpca.auditing._measures import _cell_bounds as cell_bounds
+from fairpca.auditing._measures import _discrepancies as discrepancies
 from fairpca.auditing._measures import _leakage
-from fairpca.auditing._probes import PROBES
 from fairpca.auditing._representations import METHODS, TrainingRows
-from fairpca.auditing._splits import halves
-from fairpca.metrics import Cells
+from fairpca.auditing._splits import QUICK, HeldOut, halves
+from fairpca.metrics import PROBES, Cells
 
 
 def held_out(X, codes, y=None, index=0, train=None):

@@ -6,7 +6,7 @@ from sklearn.exceptions import NotFittedError
 
 from fairpca.errors import MissingTargetError
 from fairpca.metrics import Cells, certified_gap
-from fairpca.metrics._fair_tree import fair_tree
+from fairpca.metrics._cells import _fair_tree as fair_tree
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from fairpca.errors import MissingGroupError, SingleGroupError
 from fairpca.metrics import certified_gap, selection_rate_gap
-from fairpca.metrics._certificate_bounds import METHODS, clopper_pearson
+from fairpca.metrics._certificate import METHODS, clopper_pearson
 
 UNIFORM = np.full(8, 1 / 8)
 SKEWED = np.array([0.9, 0.04, 0.03, 0.02, 0.01, 0.0, 0.0, 0.0])

@@ -5,9 +5,8 @@ import pytest
 from scipy.stats import norm
 
 from fairpca.metrics import AucDraws, cross_fitted_aucs, leakage
-from fairpca.metrics._kernel_probe import LandmarkFeatures
-from fairpca.metrics._probes import PROBES
-from fairpca.metrics._rank_auc import macro_auc, placements
+from fairpca.metrics._auc import macro_auc, placements
+from fairpca.metrics._probes import PROBES, LandmarkFeatures
 
 
 def pairs_ordered_rightly(scores, inside):
@@ -175,7 +174,7 @@ def test_a_generator_seeds_the_folds_too():
 def test_landmarks_are_never_more_than_rows_and_equal_rows_do_no_harm():
     T = np.random.default_rng(0).normal(size=(30, 2))
     features = LandmarkFeatures().fit(T)
-    assert len(features.landmarks_) == 30
+    assert features.closeness_.n_features == 30
     K = features.transform(T) @ features.transform(T).T
     squares = ((T[:, None] - T) ** 2).sum(axis=2)
     np.testing.assert_allclose(K, np.exp(-features.gamma_ * squares), atol=1e-6)

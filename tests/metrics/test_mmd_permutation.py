@@ -8,8 +8,8 @@ from scipy.stats import kstest
 
 from fairpca.errors import MissingGroupError, SingleGroupError
 from fairpca.metrics import MMDKernel, mmd_test, squared_mmd
-from fairpca.metrics import _mmd_permutation as mmd_permutation
-from fairpca.metrics._subsample import stratified_rows
+from fairpca.metrics import _mmd as mmd
+from fairpca.metrics._inputs import stratified_rows
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 4), st.sampled_from(["median", 0.7]))
@@ -105,7 +105,7 @@ def test_blocks_of_permutations_do_not_change_the_answer(monkeypatch):
     rng = np.random.default_rng(0)
     T, z = rng.normal(size=(60, 2)), rng.integers(3, size=60)
     whole = mmd_test(T, z, n_permutations=20, random_state=0)
-    monkeypatch.setattr(mmd_permutation, "_BLOCK_ENTRIES", 400)
+    monkeypatch.setattr(mmd, "_SHUFFLED_ENTRIES", 400)
     blocks = mmd_test(T, z, n_permutations=20, random_state=0)
     assert blocks.p_value == whole.p_value
     assert blocks.chance_mean == pytest.approx(whole.chance_mean, abs=1e-12)

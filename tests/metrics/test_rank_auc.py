@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from fairpca.metrics import _rank_auc as rank_auc
-from fairpca.metrics._rank_auc import macro_auc, permuted_macro_auc
+from fairpca.metrics import _auc as auc_module
+from fairpca.metrics._auc import macro_auc, permuted_macro_auc
 
 
 @st.composite
@@ -51,7 +51,7 @@ def test_permutations_centre_on_one_half_with_the_exact_variance():
 
 
 def test_permutations_come_in_blocks_but_in_the_number_asked_for(monkeypatch):
-    monkeypatch.setattr(rank_auc, "_BLOCK_ENTRIES", 30)
+    monkeypatch.setattr(auc_module, "_BLOCK_ENTRIES", 30)
     codes = np.array([0, 1] * 5)
     aucs = permuted_macro_auc(np.arange(10.0)[:, None], codes, 17, np.random.default_rng(0))
     assert aucs.shape == (17,)

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.decomposition import PCA
 
+from fairpca.metrics import _moments as variance
 from fairpca.metrics import explained_variance_ratio
-from fairpca.metrics._cross_fitting import _variance as variance
 
 
 def orthonormal_rows(rng, k, d):

@@ -1,60 +1,74 @@
-"""Models that predict the target, and what their decisions do to groups."""
+"""Models that predict the target, what their decisions do to groups, and at which lambda."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.kernel_approximation import Nystroem
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
 
-from ..metrics import group_shares, placements
+from ..estimators import FairPCA
+from ..metrics import group_shares, level_scores, placements, reading_model
+from ..tradeoff import PAPERS_TRADEOFFS, TradeoffParts, predictions_along
 from ._estimates import largest_difference, mean_and_error, pooled, share_error
 from ._results import Estimate, GroupRates, Parity
+from ._splits import Effort, HeldOut, evenly_sampled
 
-MODELS = ("linear", "boosting", "kernel")
-LANDMARKS = 200
+CURVE_MODELS = ("linear", "kernel")
+"""Trees are left out: they do not notice how a column is scaled, hence not lambda."""
 
-
-def downstream_model(name: str, T: np.ndarray, seed: int) -> Any:
-    """Return an unfitted classifier for rows like `T`."""
-    if name == "linear":
-        return LogisticRegression(max_iter=1000)
-    if name == "boosting":
-        return HistGradientBoostingClassifier(
-            max_iter=100, max_leaf_nodes=15, max_bins=64, early_stopping=False, random_state=seed
-        )
-    spread = float(T.var(axis=0).sum())
-    landmarks = Nystroem(
-        gamma=1.0 / spread if spread > 0 else 1.0,
-        n_components=min(LANDMARKS, len(T)),
-        random_state=seed,
-    )
-    return make_pipeline(landmarks, LogisticRegression(C=10.0, max_iter=1000))
+LAMBDAS = PAPERS_TRADEOFFS
 
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """What a set of decisions on the held-out rows of one split comes to.
+    """What decisions on the held-out rows of one split come to: accuracy and AUC with their errors.
 
-    Parameters
-    ----------
-    accuracy, auc : (float, float)
-        Each with its standard error.
-    groups : list of arrays of shape (m, 7)
-        For each attribute and group: rows, selection rate, true positive rate (NaN without
-        positive rows), accuracy; and the standard errors of the last three.
+    `groups` has an array of shape (m, 7) per attribute, as `rates` returns it.
     """
 
     accuracy: tuple[float, float]
     auc: tuple[float, float]
     groups: list[np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class SplitCurve:
+    """The curve of one downstream model on one split; its points are in the order of `LAMBDAS`."""
+
+    model: str
+    index: int
+    points: list[Judged]
+
+
+def measure_curve(held_out: HeldOut, model: str, effort: Effort) -> SplitCurve:
+    """Judge a downstream model at every lambda; fair PCA is solved once, from one pass."""
+    assert held_out.y is not None
+    assert held_out.y_train is not None
+    rows, chosen = held_out.rows, np.arange(len(held_out.y_train))
+    if model != "linear":  # which is solved for all lambdas together
+        rng = np.random.default_rng(rows.seed)
+        chosen = evenly_sampled([held_out.y_train], effort.curve_rows, rng)
+    both = FairPCA(rows.k, tradeoff=1.0, random_state=rows.seed).fit_moments(rows.moments())
+    judged, y_train = held_out.judged_rows(effort), held_out.y_train[chosen]
+    y, codes = held_out.y[judged], [c[judged] for c in held_out.codes]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a rough fit is a model, too
+        scores = [
+            predicted.scores_of(True)
+            for predicted in predictions_along(
+                TradeoffParts(both),
+                reading_model(model, as_is=True),
+                rows.X[chosen],
+                y_train,
+                held_out.X[judged],
+                LAMBDAS,
+            )
+        ]
+    points = [judge(np.asarray(s), float(y_train.mean()), y, codes, held_out.sizes) for s in scores]
+    return SplitCurve(model, held_out.index, points)
 
 
 def fit_and_judge(
@@ -65,14 +79,13 @@ def fit_and_judge(
     y_test: np.ndarray,
     codes: Sequence[np.ndarray],
     sizes: Sequence[int],
-    seed: int,
 ) -> Judged:
     """Fit a downstream model to the training rows and judge it on the held-out ones."""
-    model = downstream_model(name, train, seed)
+    model = reading_model(name, as_is=True)  # as on the curve, where lambda is the columns' scale
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # a rough fit is a model, too
+        warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(train, y_train)
-    return judge(_scores(model, test), float(y_train.mean()), y_test, codes, sizes)
+    return judge(level_scores(model, test)[:, 0], float(y_train.mean()), y_test, codes, sizes)
 
 
 def judge(
@@ -82,28 +95,14 @@ def judge(
     codes: Sequence[np.ndarray],
     sizes: Sequence[int],
 ) -> Judged:
-    """Turn scores into decisions and count.
+    """Select a share `rate` of held-out rows, those with the highest scores, and count.
 
-    Parameters
-    ----------
-    scores : array of shape (n,)
-        Of the held-out rows.
-    rate : float
-        Share of them to be selected: that of the positive rows among the training rows.
-    y : array of bool of shape (n,)
-        Whether held-out rows are positive.
-    codes, sizes : for each attribute
-        Group of each held-out row, -1 where unknown; and the number of groups.
-
-    Notes
-    -----
-    The model selects those with the highest scores, as many as are positive in its training rows:
-    at a threshold of one half, a model of a rare outcome selects nobody, and no gap can be seen.
-    The threshold is a quantile of the held-out scores, without their outcomes. One of the training
-    scores would not do: trees are surer of the rows they have learned than of others, and would
-    select a third of the share, with gaps as small. Rows with equal scores are decided alike,
-    whichever brings the share nearer: a model that says the same of all rows selects nobody if
-    most rows are negative, else all.
+    The share is that of the positive rows among the training rows: at a threshold of one half, a
+    model of a rare outcome selects nobody, and no gap can be seen. The threshold is a quantile of
+    the held-out scores, without their outcomes. One of the training scores would not do: trees are
+    surer of the rows they have learned than of others, and would select a third of the share, with
+    gaps as small. Rows with equal scores are decided alike, whichever brings the share nearer: a
+    model that says the same of all rows selects nobody if most rows are negative, else all.
     """
     threshold = np.quantile(scores, 1.0 - rate, method="higher")
     with_ties, without = np.mean(scores >= threshold), np.mean(scores > threshold)
@@ -152,15 +151,8 @@ def auc_and_error(scores: np.ndarray, y: np.ndarray) -> tuple[float, float]:
 def parity(
     attribute: str, labels: Sequence[str], counted: Sequence[np.ndarray], confidence: float
 ) -> Parity:
-    """Return the gaps and the groups' rates over all splits.
+    """Return the gaps and the groups' rates over all splits, each `counted` by `rates`.
 
-    Parameters
-    ----------
-    counted : sequence of arrays of shape (m, 7)
-        From `rates`, one per split.
-
-    Notes
-    -----
     Groups without positive rows have no true positive rate; the others are compared.
     """
     tables = np.stack(counted)  # (splits, m, 7)
@@ -192,9 +184,3 @@ def parity(
 
 def _if_known(estimate: Estimate) -> Estimate | None:
     return None if np.isnan(estimate.value) else estimate
-
-
-def _scores(model: Any, T: np.ndarray) -> np.ndarray:
-    if hasattr(model, "decision_function"):
-        return np.asarray(model.decision_function(T))
-    return np.asarray(model.predict_proba(T)[:, 1])

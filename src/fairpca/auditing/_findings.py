@@ -7,13 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import combine_pvalues
 
-from ..metrics import AucDraws
+from ..metrics import PROBES, AucDraws
 from ._attributes import Measured
-from ._curves import CURVE_MODELS, LAMBDAS, SplitCurve
-from ._decisions import MODELS, Judged, parity
+from ._decisions import CURVE_MODELS, LAMBDAS, Judged, SplitCurve, parity
 from ._estimates import pooled, share_error
 from ._measures import Measures
-from ._probes import PROBES
 from ._representations import METHODS
 from ._results import (
     CertifiedGap,
@@ -149,7 +147,7 @@ class Findings:
         """Return the models that predict the target."""
         found = []
         for key, measures in self.measured.items():
-            for model in MODELS:
+            for model in PROBES:
                 judged = [m.decisions[model] for m in measures if model in m.decisions]
                 if judged:
                     found.append(Downstream(key, model, *self._judged(judged)))

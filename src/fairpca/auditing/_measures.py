@@ -2,42 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
+from scipy.spatial.distance import pdist
 
-from ..metrics import AucDraws, MMDTest, covariance_gap, cross_fitted_aucs, mean_gap
-from ._cell_bounds import CellBound, cell_bounds
-from ._decisions import MODELS, Judged, fit_and_judge
-from ._discrepancies import discrepancies
-from ._held_out import Effort, HeldOut, judged_rows, picture_rows
-from ._probes import PROBES, probe_for
+from ..metrics import (
+    PROBES,
+    AucDraws,
+    Cells,
+    MMDKernel,
+    MMDTest,
+    certified_gap,
+    covariance_gap,
+    cross_fitted_aucs,
+    mean_gap,
+)
+from ._decisions import Judged, fit_and_judge
+from ._estimates import share_error
 from ._representations import METHODS, Fitted, fit_method
-from ._splits import evenly_sampled, sampled_with_rare_groups
+from ._splits import Effort, HeldOut, evenly_sampled, represents, sampled_with_rare_groups
+
+
+@dataclass(frozen=True)
+class CellBound:
+    """The gap of the worst classifier that sees cells instead of rows, and what bounds it.
+
+    `accuracy` is that of the best decision per cell, with its standard error.
+    """
+
+    observed: float
+    bound: float
+    n_cells: int
+    accuracy: tuple[float, float] | None
 
 
 @dataclass(frozen=True, eq=False)
 class Measures:
     """What one representation shows on the held-out rows of one split.
 
-    Parameters
-    ----------
-    key, index : str, int
-        Representation and split.
-    seconds, failure, warned
-        As in `Fitted`.
-    n_columns : int
-    variance_kept : (float, float)
-        With its standard error.
-    leakage : dict of (attribute, probe) to AucDraws
-        Attributes by position.
-    mean_gaps, covariance_gaps, mmd : list, one per attribute
-    decisions : dict of model to Judged
-    certificates : list of CellBound, one per attribute; empty but on the first split
-    ratios : list of float
-        Explained variance of each component.
-    picture : array of shape (q, 2) or None
+    `seconds`, `failure` and `warned` are those of `Fitted`; `variance_kept` has its standard
+    error; leakage is by position of the attribute and probe, gaps, discrepancies and (on the first
+    split) certificates are one per attribute; `ratios` explain the components' variance.
     """
 
     key: str
@@ -74,32 +81,59 @@ def measure(held_out: HeldOut, key: str, effort: Effort, confidence: float) -> M
         variance_kept=_variance_kept(held_out, T_train, T),
         leakage=_leakage(held_out, T, effort, rng),
         mean_gaps=[mean_gap(T[c >= 0], c[c >= 0]) for c in held_out.codes],
-        covariance_gaps=[_covariance_gap(T, c) for c in held_out.codes],
-        mmd=discrepancies(held_out, T, effort, rng),
+        covariance_gaps=[covariance_gap(T[c >= 0], c[c >= 0]) for c in held_out.codes],
+        mmd=_discrepancies(held_out, T, effort, rng),
         decisions=_decisions(held_out, T_train, T, effort),
-        certificates=cell_bounds(held_out, T_train, T, effort, confidence),
+        certificates=_cell_bounds(held_out, T_train, T, effort, confidence),
         ratios=_ratios(fitted),
-        picture=T[picture_rows(held_out, effort), :2] if held_out.index == 0 else None,
+        picture=T[held_out.picture_rows(effort), :2] if held_out.index == 0 else None,
     )
 
 
 def _leakage(
     held_out: HeldOut, T: np.ndarray, effort: Effort, rng: np.random.Generator
 ) -> dict[tuple[int, str], AucDraws]:
+    """Ask every probe for every attribute: the numbers of `fairpca.metrics.leakage`."""
     found = {}
     for position, codes in enumerate(held_out.codes):
         chosen = sampled_with_rare_groups(codes, effort.probe_rows, rng)
         for name in PROBES:
-            probe = probe_for(name, held_out.sizes[position], effort.boosting_rounds)
             found[position, name] = cross_fitted_aucs(
-                T[chosen], codes[chosen], probe, effort.folds, effort.permutations, rng
+                T[chosen], codes[chosen], name, effort.folds, effort.permutations, rng
             )
     return found
 
 
-def _covariance_gap(T: np.ndarray, codes: np.ndarray) -> float:
-    known = codes >= 0
-    return covariance_gap(T[known], codes[known])
+def _discrepancies(
+    held_out: HeldOut, T: np.ndarray, effort: Effort, rng: np.random.Generator
+) -> list[MMDTest]:
+    """Test every attribute; those whose groups a common sample represents share one kernel matrix.
+
+    Where groups are unknown or rare, the attribute gets rows of its own: what the common sample
+    has of them may be next to nothing.
+    """
+    common = evenly_sampled(held_out.codes, effort.mmd_rows, rng)
+    shared = MMDKernel(T[common], bandwidth=_bandwidth(T[common]))
+    tests = []
+    for codes in held_out.codes:
+        rows, kernel = common, shared
+        if not represents(common, codes):
+            rows = sampled_with_rare_groups(codes, effort.mmd_rows, rng)
+            kernel = MMDKernel(T[rows], bandwidth=_bandwidth(T[rows]))
+        seed = int(rng.integers(2**31))
+        tests.append(
+            kernel.test(codes[rows], n_permutations=effort.mmd_permutations, random_state=seed)
+        )
+    return tests
+
+
+def _bandwidth(T: np.ndarray) -> float | Literal["median"]:
+    """Return the root of the mean squared distance where most rows are alike."""
+    sample = T[: min(len(T), 400)]
+    if np.median(pdist(sample, "sqeuclidean")) > 0 and len(np.unique(T, axis=0)) > len(T) / 2:
+        return "median"
+    spread = float(T.var(axis=0).sum())
+    return float(np.sqrt(spread)) if spread > 0 else 1.0
 
 
 def _decisions(
@@ -107,16 +141,56 @@ def _decisions(
 ) -> dict[str, Judged]:
     if held_out.y is None or held_out.y_train is None:
         return {}
-    seed = held_out.rows.seed
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(held_out.rows.seed)
     chosen = evenly_sampled([held_out.y_train], effort.train_rows, rng)
     train, y_train = T_train[chosen], held_out.y_train[chosen]
-    judged = judged_rows(held_out, effort)
+    judged = held_out.judged_rows(effort)
     T, y, codes = T[judged], held_out.y[judged], [c[judged] for c in held_out.codes]
     return {
-        model: fit_and_judge(model, train, y_train, T, y, codes, held_out.sizes, seed)
-        for model in MODELS
+        model: fit_and_judge(model, train, y_train, T, y, codes, held_out.sizes) for model in PROBES
     }
+
+
+def _cell_bounds(
+    held_out: HeldOut, T_train: np.ndarray, T: np.ndarray, effort: Effort, confidence: float
+) -> list[CellBound]:
+    """Bound the gap of all classifiers on cells that were chosen on the training rows.
+
+    Each attribute gets cells that keep the target and do not tell its groups apart. Only the first
+    split: the bound is about one fitted representation.
+    """
+    if held_out.index != 0:
+        return []
+    bounds = []
+    for codes_train, codes in zip(held_out.codes_train, held_out.codes, strict=True):
+        seen, known = codes_train >= 0, codes >= 0
+        cells = Cells(effort.cells, random_state=held_out.rows.seed)
+        if held_out.y_train is None:
+            cells.fit(T_train)
+        else:
+            cells.fit(T_train[seen], held_out.y_train[seen], sensitive=codes_train[seen])
+            if cells.n_cells_ == 1:  # no split was worth its price, and one cell says nothing
+                cells.fit(T_train[seen], held_out.y_train[seen])
+        new = cells.predict(T)
+        found = certified_gap(
+            new[known], codes[known], confidence=confidence, n_cells=cells.n_cells_
+        )
+        accuracy = _cell_accuracy(cells, held_out, T_train, new)
+        bounds.append(CellBound(found.observed, found.bound, cells.n_cells_, accuracy))
+    return bounds
+
+
+def _cell_accuracy(
+    cells: Cells, held_out: HeldOut, T_train: np.ndarray, new: np.ndarray
+) -> tuple[float, float] | None:
+    """Return the accuracy of the majority of each cell, with its standard error."""
+    if held_out.y is None or held_out.y_train is None:
+        return None
+    seen = cells.predict(T_train)
+    counts = np.bincount(seen, minlength=cells.n_cells_)
+    positive = np.bincount(seen, held_out.y_train, minlength=cells.n_cells_)
+    right = float(np.mean((2 * positive > counts)[new] == held_out.y))
+    return right, float(share_error(right, len(new)))
 
 
 def _variance_kept(held_out: HeldOut, T_train: np.ndarray, T: np.ndarray) -> tuple[float, float]:
@@ -136,5 +210,4 @@ def _variance_kept(held_out: HeldOut, T_train: np.ndarray, T: np.ndarray) -> tup
 
 
 def _ratios(fitted: Fitted) -> list[float]:
-    ratios: Sequence[float] = getattr(fitted.estimator, "explained_variance_ratio_", [])
-    return [float(ratio) for ratio in ratios]
+    return [float(ratio) for ratio in getattr(fitted.estimator, "explained_variance_ratio_", [])]

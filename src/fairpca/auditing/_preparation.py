@@ -23,10 +23,9 @@ from ..tables import (
     roles_in,
 )
 from ._attributes import described, measured_attributes
-from ._held_out import HeldOut
 from ._representations import TrainingRows
 from ._results import Column, Data, Notice, Reading, Target
-from ._splits import Split, evenly_sampled
+from ._splits import HeldOut, Split, evenly_sampled
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -15,15 +15,14 @@ from .._numerics import library_versions
 from ..errors import AuditError
 from ._advice import advise, checked_aim
 from ._audit_result import Audit
-from ._curves import CURVE_MODELS, measure_curve
+from ._decisions import CURVE_MODELS, measure_curve
 from ._evidence import Evidence
 from ._findings import Findings
-from ._held_out import FULL, QUICK, Effort, HeldOut, picture_rows
 from ._measures import measure
 from ._preparation import Question, ask, prepare
 from ._representations import METHODS
 from ._results import SCHEMA_VERSION, Advice, Settings, Summary
-from ._splits import Split, halves
+from ._splits import FULL, QUICK, Effort, HeldOut, Split, halves
 from ._summary import summarise
 from ._work import Job, Progress, Workers
 
@@ -157,7 +156,7 @@ def audit(
         quick=quick,
     )
     findings, first = _measured(question, effort, confidence, workers)
-    rows, versions = picture_rows(first, effort), library_versions(LIBRARIES)
+    rows, versions = first.picture_rows(effort), library_versions(LIBRARIES)
     found = Audit(
         schema_version=SCHEMA_VERSION,
         fairpca_version=versions["fairpca"],

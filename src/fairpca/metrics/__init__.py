@@ -1,16 +1,12 @@
 """Numbers about a representation: what it keeps, and what it still gives away."""
 
+from ._auc import AucDraws, cross_fitted_aucs, macro_auc, placements
 from ._cells import Cells
 from ._certificate import Certificate, PairGap, certified_gap
-from ._covariances import covariance_gap
-from ._cross_fitting import AucDraws, cross_fitted_aucs
-from ._inputs import integer_levels, present_values
-from ._inseparability import linear_inseparability
-from ._kernel_probe import LandmarkFeatures
-from ._leakage import Leakage, leakage
-from ._means import mean_gap
-from ._mmd import median_bandwidth, squared_mmd
-from ._mmd_permutation import MMDKernel, MMDTest, mmd_test
+from ._inputs import FEWEST, integer_levels, present_values, stratified_rows
+from ._leakage import Leakage, leakage, linear_inseparability
+from ._mmd import MMDKernel, MMDTest, median_bandwidth, mmd_test, squared_mmd
+from ._moments import covariance_gap, explained_variance_ratio, mean_gap
 from ._parity import (
     GroupRates,
     JudgedRows,
@@ -18,9 +14,7 @@ from ._parity import (
     selection_rate_gap,
     true_positive_rate_gap,
 )
-from ._rank_auc import macro_auc, placements
-from ._subsample import FEWEST, stratified_rows
-from ._variance import explained_variance_ratio
+from ._probes import PROBES, level_scores, reading_model
 from ._wording import (
     MOST_LISTED,
     NOT_MEASURED,

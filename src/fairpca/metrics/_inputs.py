@@ -1,7 +1,8 @@
-"""What the metrics accept: finite rows, and attribute values of which none is missing."""
+"""What the metrics accept, and which rows they draw of many."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,7 @@ def finite_rows(X: ArrayLike, min_rows: int = 1) -> np.ndarray:
 
 
 def present_values(attribute: ArrayLike, n_rows: int, name: str) -> np.ndarray:
-    """One-dimensional array of `n_rows` values, none of them missing.
-
-    `name` is what the error messages call the argument.
-    """
+    """One-dimensional array of `n_rows` values, none missing; `name` is for error messages."""
     # A list goes through objects: ["a", nan] would otherwise become the strings "a" and "nan".
     is_array = hasattr(attribute, "__array__")
     values = np.asarray(attribute) if is_array else np.asarray(attribute, dtype=object)
@@ -98,3 +96,65 @@ def median_threshold(values: np.ndarray) -> float | None:
     if len(distinct) <= _MOST_NUMERIC_LEVELS and np.all(distinct == np.floor(distinct)):
         return None
     return float(min(np.median(values), distinct[-2]))
+
+
+FEWEST = 50
+"""Rows that a group keeps, if it has them, however rare it is."""
+
+
+def stratified_rows(
+    n_rows: int, max_rows: int, strata: ArrayLike | None, random: np.random.RandomState
+) -> np.ndarray:
+    """Return positions of at most `max_rows` rows, ascending; all rows if there are no more.
+
+    Strata are drawn in proportion, but keep up to 50 rows each, fewer where that would take more
+    than half of `max_rows`.
+
+    Examples
+    --------
+    >>> group = np.repeat(["often", "rare"], [990, 10])
+    >>> drawn = stratified_rows(1000, 100, group, np.random.RandomState(0))
+    >>> len(drawn), int(np.sum(group[drawn] == "rare"))
+    (100, 10)
+    """
+    if max_rows < 2:
+        raise UsageError(
+            f"max_rows={max_rows} was given, but at least two rows are needed to compare groups. "
+            f"The default is 2000."
+        )
+    if n_rows <= max_rows:
+        return np.arange(n_rows)
+    if strata is None:
+        return np.sort(random.choice(n_rows, size=max_rows, replace=False))
+    codes = integer_levels(present_values(strata, n_rows, "groups"), "groups")[1]
+    counts = np.bincount(codes)
+    if len(counts) > max_rows // 2:
+        raise UsageError(
+            f"groups has {len(counts)} levels, but at most max_rows={max_rows} rows are drawn, "
+            f"which leaves fewer than two of each. Merge levels, or raise max_rows."
+        )
+    sizes = _sizes(counts, max_rows)
+    drawn = [
+        random.choice(np.flatnonzero(codes == level), size=size, replace=False)
+        for level, size in enumerate(sizes)
+    ]
+    return np.sort(np.concatenate(drawn))
+
+
+def shuffled(
+    codes: np.ndarray, n_permutations: int, rng: np.random.Generator, *, block_size: int
+) -> Iterator[np.ndarray]:
+    """Yield blocks of random permutations of the codes, as rows."""
+    size = max(1, block_size)
+    for start in range(0, n_permutations, size):
+        number = min(size, n_permutations - start)
+        yield rng.permuted(np.tile(codes, (number, 1)), axis=1)
+
+
+def _sizes(counts: np.ndarray, max_rows: int) -> np.ndarray:
+    kept = np.minimum(counts, min(FEWEST, max_rows // (2 * len(counts))))
+    rest = max_rows - kept.sum()
+    # What is left of the sample goes where rows are left, in proportion; no stratum overflows,
+    # since there are more rows than the sample takes.
+    left = counts - kept
+    return np.asarray(kept + (left * (rest / left.sum())).astype(int))

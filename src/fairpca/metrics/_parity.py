@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import MissingTargetError, UsageError
+from ._auc import macro_auc
 from ._inputs import integer_levels, present_values
-from ._rank_auc import macro_auc
 
 
 def selection_rate_gap(

@@ -1,44 +1,64 @@
-"""The classifiers that try to read an attribute from a representation."""
+"""Who reads a representation: a linear model, boosted trees, and one that sees closeness."""
 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
+from scipy.spatial.distance import pdist
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._numerics import one_thread
 from ..errors import UsageError
-from ._kernel_probe import LandmarkFeatures
-
-SMALL = 20_000
-"""Up to this many rows a probe is fitted faster by one thread than by several that wait."""
+from ..kernels import Kernel, KernelColumns, whitening
 
 Probe = Literal["linear", "boosting", "kernel"] | Any
 
 PROBES = ("linear", "boosting", "kernel")
-"""The probes that have a name."""
+"""The models that have a name: `leakage` and an audit ask the same ones."""
 
-KERNEL_C = 10.0
-"""Inverse penalty of the kernel probe: its features are small, their squares add up to one."""
+ROUNDS, FEWER_ROUNDS, MANY_LEVELS = 50, 25, 4
+"""Boosting grows a tree per level and round: for more than 4 levels fewer rounds are enough."""
+
+STEPS = 5.0
+"""Learning rate times rounds: fewer rounds take larger steps."""
+
+LANDMARKS = 200
+"""Rows that the kernel model compares others with."""
+
+SMALL = 20_000
+"""Up to this many rows a probe is fitted faster by one thread than by several that wait."""
 
 
-def as_classifier(probe: Probe) -> tuple[str, Any]:
+def reading_model(name: str, n_levels: int = 2, *, as_is: bool = False) -> Any:
+    """Return an unfitted model of so many levels; `as_is` keeps the columns' own scale."""
+    if name == "boosting":
+        rounds = FEWER_ROUNDS if n_levels > MANY_LEVELS else ROUNDS
+        return HistGradientBoostingClassifier(
+            max_iter=rounds,
+            learning_rate=STEPS / rounds,
+            max_leaf_nodes=8,
+            early_stopping=False,
+            random_state=0,
+        )
+    if name == "linear":
+        model = LogisticRegression(max_iter=1000)
+    else:
+        # Ridge instead of logistic regression: as good at ranking, solved at once for all levels.
+        model = make_pipeline(LandmarkFeatures(), RidgeClassifier(alpha=1.0))
+    return model if as_is else make_pipeline(StandardScaler(), model)
+
+
+def as_classifier(probe: Probe, n_levels: int = 2) -> tuple[str, Any]:
     """Name of a probe, and an unfitted classifier for it."""
-    if isinstance(probe, str):
-        if probe == "linear":
-            return probe, make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
-        if probe == "boosting":
-            return probe, HistGradientBoostingClassifier(
-                max_iter=50, max_leaf_nodes=8, early_stopping=False, random_state=0
-            )
-        if probe == "kernel":
-            logistic = LogisticRegression(C=KERNEL_C, max_iter=1000)
-            return probe, make_pipeline(StandardScaler(), LandmarkFeatures(), logistic)
+    if isinstance(probe, str) and probe in PROBES:
+        return probe, reading_model(probe, n_levels)
     scores = hasattr(probe, "predict_proba") or hasattr(probe, "decision_function")
     if isinstance(probe, type) or not (hasattr(probe, "fit") and scores):
         raise UsageError(
@@ -61,3 +81,55 @@ def level_scores(classifier: Any, T: np.ndarray) -> np.ndarray:
         return probabilities[:, 1:] if probabilities.shape[1] == 2 else probabilities
     decisions: np.ndarray = classifier.decision_function(T)
     return decisions[:, None] if decisions.ndim == 1 else decisions
+
+
+class LandmarkFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    r"""Nystroem features of a Gaussian kernel whose width is taken from the rows.
+
+    The kernel is :math:`\exp(-\gamma |a - b|^2)` with :math:`\gamma` one over the median squared
+    distance of two landmarks, so that rows at a typical distance have a kernel value of 1/e. On
+    standardised columns that is close to 1 / (2k).
+
+    Examples
+    --------
+    >>> T = np.random.default_rng(0).normal(size=(50, 2))
+    >>> LandmarkFeatures(n_landmarks=5).fit_transform(T).shape
+    (50, 5)
+    """
+
+    def __init__(self, n_landmarks: int = LANDMARKS, random_state: int = 0) -> None:
+        self.n_landmarks = n_landmarks
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Draw landmarks and choose the width of the kernel."""
+        X = validate_data(self, X, dtype=np.float64)
+        p = min(self.n_landmarks, len(X))
+        drawn = np.random.default_rng(self.random_state).choice(len(X), size=p, replace=False)
+        landmarks = X[np.sort(drawn)]
+        self.gamma_ = _one_over_typical_square(landmarks)
+        kernel = Kernel("rbf", gamma=self.gamma_, centre=landmarks.mean(axis=0))
+        self.closeness_ = KernelColumns(kernel, landmarks)
+        # Equal or nearly equal landmarks are one: directions below rounding are not features.
+        self.normalization_ = whitening(self.closeness_, (p * np.finfo(float).eps) ** 2)
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return features of shape (n, r), whose products approximate the kernel."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return np.asarray(self.closeness_(X) @ self.normalization_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.normalization_.shape[1])
+
+
+def _one_over_typical_square(rows: np.ndarray) -> float:
+    squares = pdist(rows, "sqeuclidean")
+    different = squares[squares > 0]
+    if len(different) == 0:
+        return 1.0  # all landmarks are equal: any width says so
+    # Where most rows are equal the median is 0; the distances that remain have a scale.
+    typical = float(np.median(squares)) or float(np.median(different))
+    return 1.0 / typical

@@ -161,11 +161,10 @@ def tradeoff_curve(
         X_train, X_test = first.fit_transform(X_train, y_train), first.transform(X_test)
     parts = TradeoffParts.fit(last, X_train, y_train, sensitive_features=sensitive_train)
     y = np.asarray(y_train)
-    predicted: Iterable[_Predicted]
-    if solver == "auto" and _is_plain_logistic_regression(classifier, y):
-        predicted = _all_together(parts, classifier, X_train, y, X_test, lambdas)
-    else:
-        predicted = _one_by_one(parts, classifier, X_train, y, X_test, lambdas, compact=compact)
+    together = solver == "auto"
+    predicted = predictions_along(
+        parts, classifier, X_train, y, X_test, lambdas, together=together, compact=compact
+    )
     return [
         _point(tradeoff, rows, one, positive)
         for tradeoff, one in zip(lambdas, predicted, strict=True)
@@ -244,6 +243,23 @@ class _Predicted:
         return np.asarray(self.scores[:, column[0]])
 
 
+def predictions_along(
+    parts: TradeoffParts,
+    classifier: Any,
+    X_train: Any,
+    y: np.ndarray,
+    X_test: Any,
+    lambdas: Sequence[float],
+    *,
+    together: bool = True,
+    compact: bool = False,
+) -> Iterable[_Predicted]:
+    """Fit a classifier for every lambda: `together` where that is possible, else anew for each."""
+    if together and _is_plain_logistic_regression(classifier, y):
+        return _all_together(parts, classifier, X_train, y, X_test, lambdas)
+    return _one_by_one(parts, classifier, X_train, y, X_test, lambdas, compact=compact)
+
+
 def _is_plain_logistic_regression(classifier: Any, y: np.ndarray) -> bool:
     """Tell whether a classifier minimises the loss of `logistic_path` and nothing else."""
     if type(classifier) is not LogisticRegression or len(np.unique(y)) != 2:
@@ -261,7 +277,12 @@ def _is_plain_logistic_regression(classifier: Any, y: np.ndarray) -> bool:
 
 
 def _all_together(
-    parts: TradeoffParts, classifier: Any, X_train: Any, y: Any, X_test: Any, lambdas: list[float]
+    parts: TradeoffParts,
+    classifier: Any,
+    X_train: Any,
+    y: Any,
+    X_test: Any,
+    lambdas: Sequence[float],
 ) -> list[_Predicted]:
     """Fit logistic regression for all lambdas at once."""
     classes, codes = np.unique(y, return_inverse=True)
@@ -286,7 +307,7 @@ def _one_by_one(
     X_train: Any,
     y: Any,
     X_test: Any,
-    lambdas: list[float],
+    lambdas: Sequence[float],
     *,
     compact: bool,
 ) -> Iterator[_Predicted]:

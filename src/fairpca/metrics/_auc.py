@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
+from scipy.stats import norm, rankdata
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import check_random_state
 
+from ._inputs import shuffled
 from ._probes import Probe, as_classifier, few_threads, level_scores
-from ._rank_auc import permuted_macro_auc, placements
 
-FOLDS_MEET_TWICE = np.sqrt(2)
+_FOLDS_MEET_TWICE = np.sqrt(2)
 """Chance AUCs of K folds vary this much more than those of K independent ones; see `leakage`."""
 
-CLEARLY_ABOVE_CHANCE = 3.0
+_BLOCK_ENTRIES = 2**22
+
+_CLEARLY_ABOVE_CHANCE = 3.0
 """From this many standard deviations above 0.5, the probes of the folds agree more and more."""
 
 
@@ -173,7 +176,7 @@ def cross_fitted_aucs(
     (True, True)
     """
     random = _random_state(rng)
-    classifier = as_classifier(probe)[1]
+    classifier = as_classifier(probe, int(codes.max()) + 1)[1]
     folds = list(StratifiedKFold(cv, shuffle=True, random_state=random).split(T, codes))
     permuting = np.random.default_rng(random.randint(2**31 - 1))
     scored, chance = [], np.zeros(n_permutations)
@@ -186,11 +189,11 @@ def cross_fitted_aucs(
     level_aucs = np.array([_level_aucs(placed, labels) for placed, labels in scored])
     sampling = _variance(scored, level_aucs.mean(axis=0))
     excess = abs(float(level_aucs.mean()) - 0.5)
-    unclear = CLEARLY_ABOVE_CHANCE**2 * sampling / excess**2 if excess > 0 else 1.0
+    unclear = _CLEARLY_ABOVE_CHANCE**2 * sampling / excess**2 if excess > 0 else 1.0
     return AucDraws(
         fold_aucs=tuple(level_aucs.mean(axis=1).tolist()),
         standard_error=float(np.sqrt(sampling * (1.0 + min(1.0, unclear)))),
-        chance_draws=0.5 + FOLDS_MEET_TWICE * (chance - 0.5),
+        chance_draws=0.5 + _FOLDS_MEET_TWICE * (chance - 0.5),
         n_rows=len(T),
         smallest_level=int(np.bincount(codes).min()),
     )
@@ -227,3 +230,57 @@ def _variance(scored: list[tuple[np.ndarray, np.ndarray]], centre: np.ndarray) -
     means = np.bincount(labels, weights=influence) / counts
     within = np.bincount(labels, weights=(influence - means[labels]) ** 2)
     return float(np.sum(counts / (counts - 1) * within + counts * means**2))
+
+
+def macro_auc(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """One-vs-rest AUC, averaged over the levels, of each labelling of the same rows, shape (p,).
+
+    Column l of `scores`, of shape (n, s), scores membership in level l; a single column is the
+    score of level 1 of two. Every labelling in `codes`, of shape (p, n), has the same number of
+    rows of each level. Mann-Whitney: with R the sum of the ranks of the n1 rows of a level (ties
+    share their mean rank), AUC = (R - n1 (n1 + 1) / 2) / (n1 (n - n1)).
+    """
+    n, n_scores = scores.shape
+    auc = np.zeros(len(codes))
+    for column, level in zip(scores.T, _scored_levels(scores), strict=True):
+        n1 = int(np.count_nonzero(codes[0] == level))
+        rank_sums = (codes == level) @ rankdata(column)
+        auc += (rank_sums - n1 * (n1 + 1) / 2) / (n1 * (n - n1))
+    mean: np.ndarray = auc / n_scores
+    return mean
+
+
+def placements(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Share of the rows on the other side that each row is ordered rightly with, level by level.
+
+    Of the shape of `scores`; ties count one half, and the mean over either side is the AUC of the
+    level. These are the placement values of DeLong, DeLong and Clarke-Pearson (1988), whose
+    variances on either side make up that of the AUC. The rank among all rows less the rank on
+    one's own side counts the other side, so all of them cost one sort.
+
+    Examples
+    --------
+    >>> placements(np.array([[0.1], [0.6], [0.3], [0.9]]), np.array([0, 0, 1, 1])).ravel()
+    array([1. , 0.5, 0.5, 1. ])
+    """
+    placed = np.empty(scores.shape)
+    for column, level in enumerate(_scored_levels(scores)):
+        inside = codes == level
+        ranks = rankdata(scores[:, column])
+        for side in (inside, ~inside):
+            lower = ranks[side] - rankdata(scores[side, column])
+            placed[side, column] = lower / np.count_nonzero(~side)
+        placed[~inside, column] = 1.0 - placed[~inside, column]
+    return placed
+
+
+def permuted_macro_auc(
+    scores: np.ndarray, codes: np.ndarray, n_permutations: int, rng: np.random.Generator
+) -> np.ndarray:
+    """AUC of fixed scores under random permutations of the labels, shape (n_permutations,)."""
+    blocks = shuffled(codes, n_permutations, rng, block_size=_BLOCK_ENTRIES // len(codes))
+    return np.concatenate([macro_auc(scores, block) for block in blocks])
+
+
+def _scored_levels(scores: np.ndarray) -> Sequence[int]:
+    return [1] if scores.shape[1] == 1 else range(scores.shape[1])

@@ -1,0 +1,189 @@
+"""The variance that a subspace keeps, and how far groups are apart in mean and covariance."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import gen_batches
+
+from ..errors import UsageError
+from ._inputs import finite_rows, integer_levels, present_values
+
+_BLOCK_ENTRIES = 2**22
+
+
+def explained_variance_ratio(X: ArrayLike, components: ArrayLike) -> float:
+    r"""Share of the total variance of the rows that a subspace keeps.
+
+    The rows need not be those the subspace was fitted on; held-out rows give the honest
+    number. They are centred at their own mean.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Rows in the original features, at least two of them different.
+    components : array of shape (k, d)
+        Orthonormal rows that span the subspace, as in ``components_``.
+
+    Returns
+    -------
+    ratio : float
+        Between 0 (all variance lost) and 1 (all variance kept).
+
+    Raises
+    ------
+    ValueError
+        If the rows of `components` are not orthonormal to 1e-6, if the numbers of features
+        differ, or if X does not vary.
+
+    Notes
+    -----
+    With :math:`A` the covariance of `X` and :math:`U` the matrix `components`, this is
+    :math:`\mathrm{tr}(U A U^\top) / \mathrm{tr}(A)`; the divisor of the covariance cancels,
+    and the d x d matrix :math:`A` is never formed.
+
+    Examples
+    --------
+    >>> from fairpca.metrics import explained_variance_ratio
+    >>> X = [[0.0, 0.0], [4.0, 0.0], [0.0, 3.0], [4.0, 3.0]]
+    >>> explained_variance_ratio(X, components=[[1.0, 0.0]])
+    0.64
+    """
+    X = finite_rows(X)
+    U = finite_rows(components).astype(np.float64)
+    _check_orthonormal_rows(U, n_features=X.shape[1])
+
+    mean = X.mean(axis=0, dtype=np.float64)
+    kept = total = 0.0
+    for rows in gen_batches(len(X), max(1, _BLOCK_ENTRIES // X.shape[1])):
+        centred = X[rows] - mean
+        kept += float(np.square(centred @ U.T).sum())
+        total += float(np.square(centred).sum())
+    if total == 0:
+        raise UsageError(
+            f"X has {len(X)} row(s) that are all equal: their total variance is 0, and no "
+            f"share of it can be given. Pass at least two different rows."
+        )
+    return min(1.0, kept / total)
+
+
+def _check_orthonormal_rows(U: np.ndarray, n_features: int) -> None:
+    if U.shape[1] != n_features:
+        raise UsageError(
+            f"components has shape {U.shape}, but X has {n_features} features, so each row of "
+            f"components needs {n_features} entries. Pass one component per row, as in "
+            f"scikit-learn's `components_`."
+        )
+    deviation = np.abs(U @ U.T - np.eye(len(U))).max()
+    if deviation > 1e-6:
+        raise UsageError(
+            f"components has rows that are not orthonormal: components @ components.T differs "
+            f"from the identity by {deviation:.2g}, more than 1e-6, and the trace formula holds "
+            f"for orthonormal rows only. Orthonormalise them first, for example with "
+            f"scipy.linalg.orth(components.T).T."
+        )
+
+
+def mean_gap(T: ArrayLike, groups: ArrayLike) -> float:
+    r"""Return the largest distance of a group's mean from the mean of all rows, over columns.
+
+    In standard deviations of the column, as the ``mean_gap_`` of `fairpca.FairPCA` is of its
+    training rows. So 0.2 says: there is a column in which the average member of some group stands
+    0.2 standard deviations above or below the average row. With two groups of equal size they are
+    then 0.4 apart, and a normally distributed column alone tells them apart with an AUC of 0.61; 1
+    means groups that do not overlap, 0 that a linear model fitted to these rows is a constant.
+
+    On new rows it is never 0: a group of n rows is off by about :math:`1/\sqrt n` by chance alone,
+    and the largest of many groups and columns by more. Compare it with that of shuffled groups.
+
+    Parameters
+    ----------
+    T : array-like of shape (n, k)
+        Representation.
+    groups : array-like of shape (n,)
+        Group of each row.
+
+    Returns
+    -------
+    float
+        0 where no column varies.
+
+    See Also
+    --------
+    covariance_gap : The same of the covariances.
+    leakage : What a model can tell.
+
+    Notes
+    -----
+    :math:`\max_{g,j} |\bar t_{gj} - \bar t_j| / s_j`, with the standard deviation of all rows.
+    Columns that vary by no more than rounding do not count. It is taken over columns, not over
+    all directions: over all directions, k columns of pure noise give about :math:`\sqrt{k/n}` in
+    every representation, and a fair one of 100 columns would look worse than an unfair one of 5.
+
+    Examples
+    --------
+    >>> from fairpca.metrics import mean_gap
+    >>> T = [[0.0, 5.0], [2.0, 5.0], [4.0, 5.0], [6.0, 5.0]]
+    >>> round(mean_gap(T, ["a", "a", "b", "b"]), 3)
+    0.894
+    >>> mean_gap(T, ["a", "b", "b", "a"])
+    0.0
+    """
+    rows = finite_rows(T, min_rows=2).astype(np.float64)
+    levels, codes = integer_levels(present_values(groups, len(rows), "groups"), "groups")
+    centred = rows - rows.mean(axis=0)
+    deviation = np.sqrt(np.mean(centred**2, axis=0))
+    counts = deviation > 100 * np.finfo(float).eps * np.abs(rows).max(axis=0)
+    if not counts.any():
+        return 0.0
+    of_group = np.zeros((len(levels), len(rows)))
+    of_group[codes, np.arange(len(rows))] = 1.0
+    means = of_group @ centred[:, counts] / of_group.sum(axis=1, keepdims=True)
+    return float(np.max(np.abs(means) / deviation[counts]))
+
+
+def covariance_gap(T: ArrayLike, groups: ArrayLike) -> float:
+    """Return the largest difference between a group's covariance and the average, relative to it.
+
+    A ratio of Frobenius norms, the same that `fairpca.FairPCA` reports of its training rows as
+    ``covariance_gap_``. On new rows it is larger, by sampling error: compare it with that of
+    shuffled groups. Equal covariances do not hide every difference that a non-linear model can
+    see; `leakage` with ``probe="boosting"`` asks one.
+
+    Parameters
+    ----------
+    T : array-like of shape (n, k)
+        Representation.
+    groups : array-like of shape (n,)
+        Group of each row.
+
+    Returns
+    -------
+    float
+
+    See Also
+    --------
+    mean_gap : The same of the means.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca.metrics import covariance_gap
+    >>> T = np.array([[1.0], [-1.0], [2.0], [-2.0]])
+    >>> covariance_gap(T, ["a", "a", "b", "b"])
+    1.2
+    """
+    T = finite_rows(T, min_rows=2)
+    levels, codes = integer_levels(present_values(groups, len(T), "groups"), "groups")
+    counts = np.bincount(codes, minlength=len(levels))
+    if counts.min() < 2:
+        few = [level for level, count in zip(levels, counts, strict=True) if count < 2]
+        raise UsageError(
+            f"The group(s) {few} have one row, which has no covariance. Merge them with others, or "
+            f"leave them out."
+        )
+    covariances = [np.atleast_2d(np.cov(T[codes == g].T)) for g in range(len(levels))]
+    average = sum(c / len(T) * S for c, S in zip(counts, covariances, strict=True))
+    size = float(np.linalg.norm(np.cov(T.T, ddof=0)))
+    gaps = [float(np.linalg.norm(S - average)) for S in covariances]
+    return max(gaps) / size if size > 0 else 0.0

@@ -1,0 +1,66 @@
+"""The numbers of an audit are those of the public metrics on the same rows."""
+
+from collections import defaultdict
+
+import numpy as np
+import pytest
+
+from fairpca.auditing._decisions import parity, rates
+from fairpca.auditing._preparation import ask, prepare
+from fairpca.auditing._representations import METHODS, fit_method
+from fairpca.auditing._splits import QUICK, halves, sampled_with_rare_groups
+from fairpca.metrics import PROBES, leakage, selection_rate_gap, true_positive_rate_gap
+
+SEED = 0
+
+
+@pytest.fixture(scope="module")
+def held_out(people):
+    """The splits of the audit `found`, encoded again."""
+    question = ask(
+        *(people, ["sex", "race"], "paid"),
+        positive=None,
+        ignore=(),
+        n_components=4,
+        max_rows=QUICK.max_rows,
+        joint=False,
+        seed=SEED,
+        data=None,
+    )
+    splits = halves(question.strata, QUICK.n_rounds, np.random.default_rng(SEED))
+    return [prepare(question, split) for split in splits]
+
+
+@pytest.mark.parametrize("key", ["raw", "fair_pca"])
+def test_leakage_gives_exactly_the_aucs_that_the_audit_prints(found, held_out, key):
+    aucs = defaultdict(list)
+    for split in held_out:
+        T = fit_method(METHODS[key], split.rows).represent(split.X)
+        rng = np.random.default_rng([SEED, split.index])
+        for attribute, codes in zip(["sex", "race"], split.codes, strict=True):
+            rows = sampled_with_rare_groups(codes, QUICK.probe_rows, rng)
+            for probe in PROBES:
+                public = leakage(
+                    T[rows],
+                    codes[rows],
+                    probe=probe,
+                    cv=QUICK.folds,
+                    n_permutations=QUICK.permutations,
+                    random_state=int(rng.integers(2**31 - 1)),
+                )
+                aucs[attribute, probe].append(public.auc)
+    printed = {
+        (leak.attribute, leak.probe): leak.auc.value
+        for leak in found.leakage
+        if leak.representation == key
+    }
+    assert printed == {question: float(np.mean(values)) for question, values in aucs.items()}
+
+
+def test_gaps_of_one_split_are_those_of_the_public_metrics(held_out):
+    split = held_out[0]
+    chosen = split.X[:, 0] > 0
+    for codes, m in zip(split.codes, split.sizes, strict=True):
+        gaps = parity("any", list("abc"[:m]), [rates(chosen, split.y, codes, m)], 0.95)
+        assert gaps.dp_gap.value == selection_rate_gap(chosen, codes)
+        assert gaps.eo_gap.value == true_positive_rate_gap(chosen, codes, y_true=split.y)
