@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
@@ -12,9 +12,9 @@ from scipy.optimize import brentq
 from .._numerics import complete_basis, orthonormalize
 from .._rows import LinearMap
 from ..errors import InfeasibleError
-from ..estimators import Reader
+from ..estimators import Reader, learned_from
 from ..moments import GroupMoments
-from ._base import MomentPeer, learned_by_a_peer
+from ._base import MomentPeer
 from ._shared import ExcessLosses, along_principal_axes, excess_losses, number_of_components
 
 FINEST, TINY = 4.0 * float(np.finfo(float).eps), 1e-300
@@ -166,11 +166,7 @@ class BalancedPCA(MomentPeer):
     """
 
     intersectional: bool = True
-    _learned: ClassVar[frozenset[str]] = MomentPeer._learned | {
-        "losses_",
-        "weights_",
-        "duality_gap_",
-    }
+    _learned = MomentPeer._learned | {"losses_", "weights_", "duality_gap_"}
 
     def __init__(self, n_components: int | None = None) -> None:
         self.n_components = n_components
@@ -195,7 +191,7 @@ class BalancedPCA(MomentPeer):
         k = U.shape[1] if k is None else k
         basis = along_principal_axes(complete_basis(U, U[:, :0], k), moments, k)
         return {
-            **learned_by_a_peer(LinearMap(basis, moments.mean), moments),
+            **learned_from(LinearMap(basis, moments.mean), moments),
             "losses_": found.losses,
             "weights_": found.weights,
             "duality_gap_": float(found.losses.max() - found.bound),

@@ -20,8 +20,6 @@ from ..moments import GroupMoments
 MomentPeer = FairTransformer
 """Base of the methods that are functions of moments: `_linear_map(moments)`, or `_solve`."""
 
-learned_by_a_peer = learned_from
-
 
 class FitsRows(Representation):
     """Base of the methods that need the rows themselves, all at once."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -70,7 +70,7 @@ def learned_by_a_kernel_peer(
 
 
 @dataclass(frozen=True)
-class ReaderWithoutAttributes(Reader):
+class _ReaderWithoutAttributes(Reader):
     """Reads rows, and leaves their attributes aside."""
 
     def rows_in_memory(
@@ -91,7 +91,7 @@ class IgnoresSensitiveFeatures:
     """Mixin: sensitive features are accepted, so that methods can be swapped, and ignored."""
 
     def _reader(self) -> Reader:
-        return ReaderWithoutAttributes.of(self)
+        return _ReaderWithoutAttributes.of(self)
 
 
 class PCA(IgnoresSensitiveFeatures, MomentPeer):
@@ -130,10 +130,7 @@ class PCA(IgnoresSensitiveFeatures, MomentPeer):
            [ 5.]])
     """
 
-    _learned: ClassVar[frozenset[str]] = MomentPeer._learned | {
-        "explained_variance_",
-        "explained_variance_ratio_",
-    }
+    _learned = MomentPeer._learned | {"explained_variance_", "explained_variance_ratio_"}
     _map: LinearMap
 
     def __init__(self, n_components: int | float | None = None) -> None:
@@ -183,7 +180,6 @@ class KernelPeer(FitsRows):
     kernel_params: None = None
     approximation: None = None
     n_landmarks: int = 1
-    n_jobs: int | None = None
 
     def __init__(
         self,

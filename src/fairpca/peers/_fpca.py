@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from .._numerics import deterministic_signs, limited_threads, to_numpy
 from .._rows import LinearMap
 from ..errors import InfeasibleError, ResidualWarning, SingleGroupError, UsageError, warn_user
-from ..estimators import Reader, check_choice, check_count, check_number
+from ..estimators import Reader, check_choice, check_count, check_number, learned_from
 from ..moments import GroupMoments, LevelMoments, standard_deviations
-from ._base import MomentPeer, learned_by_a_peer
+from ._base import MomentPeer
 from ._fpca_program import (
     NO_DIFFERENCE,
     FairSDP,
@@ -184,17 +184,10 @@ class FPCA(MomentPeer):
     (True, True)
     """
 
-    _learned: ClassVar[frozenset[str]] = MomentPeer._learned | {
-        "scale_",
-        "relaxation_",
-        "eigenvalues_",
-        "objective_",
-        "duality_gap_",
-        "mean_gap_",
-        "relaxed_mean_gap_",
-        "covariance_gap_",
-        "n_iter_",
-    }
+    _learned = MomentPeer._learned.union(
+        ["scale_", "relaxation_", "eigenvalues_", "objective_", "duality_gap_"],
+        ["mean_gap_", "relaxed_mean_gap_", "covariance_gap_", "n_iter_"],
+    )
 
     def __init__(
         self,
@@ -232,7 +225,7 @@ class FPCA(MomentPeer):
         found = self._relaxation(problem)
         eigenvalues, V = leading_subspace(found.P, problem)
         unequal = _difference_of_covariances(two_groups(work, "FPCA"))
-        return learned_by_a_peer(LinearMap(V, moments.mean, scale), moments) | {
+        return learned_from(LinearMap(V, moments.mean, scale), moments) | {
             "scale_": to_numpy(scale),
             "relaxation_": found.P,
             "eigenvalues_": eigenvalues,

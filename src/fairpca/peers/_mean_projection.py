@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin
@@ -10,9 +10,10 @@ from sklearn.base import OneToOneFeatureMixin
 from .._numerics import Array, array_namespace, device, project_out
 from .._rows import LinearMap
 from ..errors import InfeasibleError
+from ..estimators import learned_from
 from ..moments import GroupMoments
 from ..solvers import check_dimension, mean_constraint
-from ._base import MomentPeer, learned_by_a_peer
+from ._base import MomentPeer
 
 
 def mean_projection(moments: GroupMoments) -> LinearMap:
@@ -83,17 +84,15 @@ def around_the_mean(matrix: Array, moments: GroupMoments) -> LinearMap:
 
 
 def learned_by_an_eraser(linear: LinearMap, moments: GroupMoments) -> dict[str, Any]:
+    """Return the map in scikit-learn's words, and how many directions it removes."""
     kept = float(array_namespace(linear.matrix).linalg.trace(linear.matrix))  # a projection's rank
-    return {
-        **learned_by_a_peer(linear, moments),
-        "n_directions_": moments.n_features - round(kept),
-    }
+    return learned_from(linear, moments) | {"n_directions_": moments.n_features - round(kept)}
 
 
 class Eraser(OneToOneFeatureMixin, MomentPeer):
     """Base of the methods that return the rows themselves, less what gives the groups away."""
 
-    _learned: ClassVar[frozenset[str]] = MomentPeer._learned | {"n_directions_"}
+    _learned = MomentPeer._learned | {"n_directions_"}
 
     def _solve(self, moments: GroupMoments) -> dict[str, Any]:
         return learned_by_an_eraser(self._linear_map(moments), moments)

@@ -21,7 +21,7 @@ DEPENDENT = 1e-8
 """Combinations of attribute columns shorter than this, relative to the longest, are nothing."""
 
 
-def oracle_leace(moments: GroupMoments, Z: np.ndarray) -> np.ndarray:
+def _coefficients(moments: GroupMoments, Z: np.ndarray) -> np.ndarray:
     r"""Return :math:`\Sigma_{zz}^+ \Sigma_{zx}`, of shape (q, d): what to subtract per attribute.
 
     It is the regression of the features on the attributes, whose residual is the row nearest to x,
@@ -35,7 +35,7 @@ def oracle_leace(moments: GroupMoments, Z: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class AttributeColumns:
+class _AttributeColumns:
     """How an attribute becomes columns: indicators of all levels but the heaviest, or its values.
 
     `labels` are all levels, None for numbers; `shown` the positions of those that have a column;
@@ -49,7 +49,7 @@ class AttributeColumns:
     size: np.ndarray
 
     @classmethod
-    def seen_in(cls, a: AttributeMoments) -> AttributeColumns:
+    def seen_in(cls, a: AttributeMoments) -> _AttributeColumns:
         """Return the columns whose contrasts are the independent ones of the moments."""
         size = a.independent_contrasts()[1]
         if isinstance(a, NumericMoments):
@@ -139,15 +139,17 @@ class OracleLEACE(OneToOneFeatureMixin, FitsRows):
            [4., 3.]])
     """
 
-    _columns: tuple[AttributeColumns, ...]
+    _columns: tuple[_AttributeColumns, ...]
 
     def _learned_from(self, rows: Rows) -> dict[str, Any]:
         moments = finite_moments(rows, with_scatters=False)
         check_sizes(moments)
         check_attributes(moments.attributes)
-        self._columns = tuple(AttributeColumns.seen_in(a) for a in moments.attributes)
+        self._columns = tuple(_AttributeColumns.seen_in(a) for a in moments.attributes)
+        Z = self._columns_of(rows.attributes, rows.n_rows)
+        Z = Z if rows.weight is None else Z * np.sqrt(rows.weight)[:, None]
         return {
-            "coefficients_": oracle_leace(moments, self._weighted_columns(rows)),
+            "coefficients_": _coefficients(moments, Z),
             "mean_": moments.mean,
             "n_samples_seen_": moments.n_rows,
             "groups_": groups_of(moments.attributes),
@@ -197,10 +199,6 @@ class OracleLEACE(OneToOneFeatureMixin, FitsRows):
 
     def __sklearn_is_fitted__(self) -> bool:
         return "coefficients_" in vars(self)
-
-    def _weighted_columns(self, rows: Rows) -> np.ndarray:
-        Z = self._columns_of(rows.attributes, rows.n_rows)
-        return Z if rows.weight is None else Z * np.sqrt(rows.weight)[:, None]
 
     def _columns_of(self, attributes: tuple[Attribute, ...], n: int) -> np.ndarray:
         check_lengths(n, attributes)

@@ -5,7 +5,7 @@ On the features themselves, and in the feature space of a kernel.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -179,7 +179,7 @@ class SAL(Eraser):
     (2, (300, 4))
     """
 
-    _learned: ClassVar[frozenset[str]] = Eraser._learned | {"singular_values_"}
+    _learned = Eraser._learned | {"singular_values_"}
 
     def __init__(self, n_directions: int | None = None) -> None:
         self.n_directions = n_directions

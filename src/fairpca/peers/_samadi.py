@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.special import softmax
 
 from .._numerics import deterministic_signs
 from .._rows import LinearMap
-from ..estimators import Reader, check_count, check_number
+from ..estimators import Reader, check_count, check_number, learned_from
 from ..moments import GroupMoments
 from ..solvers import maximize_variance
-from ._base import MomentPeer, learned_by_a_peer
+from ._base import MomentPeer
 from ._shared import ExcessLosses, excess_losses, number_of_components
 
 ROUNDING = 1e-12
@@ -111,7 +111,7 @@ class SamadiPCA(MomentPeer):
     """
 
     intersectional: bool = True
-    _learned: ClassVar[frozenset[str]] = MomentPeer._learned | {"losses_", "weights_", "averaged_"}
+    _learned = MomentPeer._learned | {"losses_", "weights_", "averaged_"}
 
     def __init__(
         self,
@@ -148,7 +148,7 @@ class SamadiPCA(MomentPeer):
             axes = maximize_variance(moments.compressed(root), root.shape[1]).basis
             matrix = deterministic_signs(root @ axes)
         return {
-            **learned_by_a_peer(LinearMap(matrix, moments.mean), moments),
+            **learned_from(LinearMap(matrix, moments.mean), moments),
             "losses_": losses.best - kept,
             "weights_": weights,
             "averaged_": averaged,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -33,20 +33,9 @@ MANY_CLASSES = 20
 """A target of integers with more values than this is read as numbers."""
 
 
-@dataclass(frozen=True)
-class Overlap:
-    """How many directions to keep had to be removed, and the largest cosine of the others.
-
-    That is the cosine between a direction to keep and one to remove, after whitening.
-    """
-
-    lost: int
-    largest: float
-
-
 def splince(
     moments: GroupMoments, target: GroupMoments, *, partly: bool = False
-) -> tuple[LinearMap, Overlap]:
+) -> tuple[LinearMap, int, float]:
     r"""Remove all covariance with the attributes, keep that with the target, change the least.
 
     The oblique projection :math:`x' = x - A (B^\top A)^{-1} B^\top (x - \mu)` of Holstege et al.,
@@ -54,7 +43,8 @@ def splince(
     :math:`\Sigma_{xy}`. In the whitened space, B is what a regression of A on C leaves, so that
     :math:`C^\top B = 0` and C stays. Directions of C that lie in the span of A cannot stay; with
     `partly` they are left out of C. If nothing of C remains this is LEACE. `target` are moments of
-    the same rows, with the target as the attribute.
+    the same rows, with the target as the attribute. Returned are the map, how many directions to
+    keep had to be removed, and the largest cosine of the others with one to remove, whitened.
     """
     work = in_units_of_spread(moments)
     A = mean_constraint(work).Q
@@ -67,12 +57,13 @@ def splince(
     # Bases of both spaces that are orthonormal after whitening: A root_A and C root_C.
     root_A, root_C = _inverse_root(A.T @ inverse_A), _inverse_root(C.T @ inverse_C)
     Y, cosines, _ = xp.linalg.svd(root_C.T @ (C.T @ inverse_A) @ root_A, full_matrices=True)
-    overlap = _overlap(to_numpy(cosines), moments.rounding)
-    if overlap.lost and not partly:
-        raise _impossible(overlap.lost, moments, r, C.shape[1])
-    root_C = root_C @ Y[:, overlap.lost :]
+    cosines = to_numpy(cosines)
+    lost = int(np.sum(cosines**2 >= 1.0 - max(SAME, moments.rounding)))
+    if lost and not partly:
+        raise _impossible(lost, moments, r, C.shape[1])
+    root_C = root_C @ Y[:, lost:]
     B = inverse_A - inverse_C @ (root_C @ (root_C.T @ (C.T @ inverse_A)))
-    return removed_along(A, B, moments), overlap
+    return removed_along(A, B, moments), lost, float(np.max(cosines[lost:], initial=0.0))
 
 
 def _is_constant(target: GroupMoments) -> bool:
@@ -90,11 +81,6 @@ def _inverse_root(squares: Array) -> Array:
         raise nothing_but_rounding() from reason
 
 
-def _overlap(cosines: np.ndarray, rounding: float) -> Overlap:
-    lost = int(np.sum(cosines**2 >= 1.0 - max(SAME, rounding)))
-    return Overlap(lost, float(np.max(cosines[lost:], initial=0.0)))
-
-
 def _impossible(lost: int, moments: GroupMoments, removed: int, kept: int) -> InfeasibleError:
     return InfeasibleError(
         f"The covariance with y cannot be kept while that with the attributes "
@@ -105,7 +91,7 @@ def _impossible(lost: int, moments: GroupMoments, removed: int, kept: int) -> In
     )
 
 
-def read_target(y: Any, n: int, kind: str | None) -> Attribute:
+def _read_target(y: Any, n: int, kind: str | None) -> Attribute:
     """Return y as an attribute of the rows; raise if it is absent, for all rows or for some."""
     if y is None:
         raise MissingTargetError(
@@ -133,7 +119,7 @@ def read_target(y: Any, n: int, kind: str | None) -> Attribute:
 
 
 @dataclass(frozen=True)
-class ReaderOfTargets(Reader):
+class _ReaderOfTargets(Reader):
     """Reads y as one more attribute: one to keep."""
 
     target_kind: str | None = None
@@ -143,7 +129,7 @@ class ReaderOfTargets(Reader):
     ) -> Rows:
         """Return the rows that count, with y among the attributes."""
         rows = super().rows_in_memory(X, y, sensitive_features, sample_weight, estimator)
-        target = read_target(y, rows.X.shape[0], self.target_kind)
+        target = _read_target(y, rows.X.shape[0], self.target_kind)
         if rows.chosen is not None:
             target = target.take(rows.chosen)
         return replace(rows, attributes=(*rows.attributes, drop_unused_labels(target)))
@@ -211,7 +197,7 @@ class SPLINCE(Eraser):
     True
     """
 
-    _learned: ClassVar[frozenset[str]] = Eraser._learned | {"overlap_", "n_lost_"}
+    _learned = Eraser._learned | {"overlap_", "n_lost_"}
 
     def __init__(self, keep: str = "all", *, target_kind: str | None = None) -> None:
         self.keep = keep
@@ -223,20 +209,15 @@ class SPLINCE(Eraser):
             check_choice("target_kind", self.target_kind, KINDS, or_else="None")
 
     def _reader(self) -> Reader:
-        return ReaderOfTargets.of(self, target_kind=self.target_kind)
+        return _ReaderOfTargets.of(self, target_kind=self.target_kind)
 
     def _solve(self, moments: GroupMoments) -> dict[str, Any]:
         kept = tuple(a for a in moments.attributes if a.name == TARGET)
         gone = tuple(a for a in moments.attributes if a.name != TARGET)
         sensitive = replace(moments, attributes=gone)
-        linear, overlap = splince(
-            sensitive, replace(moments, attributes=kept), partly=self.keep == "possible"
-        )
-        return {
-            **learned_by_an_eraser(linear, sensitive),
-            "overlap_": overlap.largest,
-            "n_lost_": overlap.lost,
-        }
+        target = replace(moments, attributes=kept)
+        linear, lost, overlap = splince(sensitive, target, partly=self.keep == "possible")
+        return learned_by_an_eraser(linear, sensitive) | {"overlap_": overlap, "n_lost_": lost}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
