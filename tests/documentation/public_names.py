@@ -17,7 +17,6 @@ PACKAGES = (
     "fairpca.out_of_core",
     "fairpca.peers",
     "fairpca.models",
-    "fairpca.paper",
     "fairpca.auditing._page",
     "fairpca.solvers",
     "fairpca.tables",

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from fairpca.paper import EXPERIMENTS
 from fairpca.paper._figure_runtime import PAPER_SECONDS
-from fairpca.paper._page import page
-from fairpca.paper._registry import EXPERIMENTS
-from fairpca.paper._text_page import published_in_the_text, text_page
+from fairpca.paper._pages import page, published_in_the_text, text_page
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "paper_to_code.md").read_text(encoding="utf-8")
@@ -54,10 +53,11 @@ def test_every_file_exists(path):
 
 
 def test_code_and_results_of_experiments_are_in_their_folders():
-    code = {span for span in SPANS if re.fullmatch(r"figure_\w+\.py", span)}
+    code = {span for span in SPANS if re.fullmatch(r"_figure_\w+\.py", span)}
+    assert code
     results = {span for span in SPANS if re.fullmatch(r"(figure|table)-[\w-]+\.(png|csv)", span)}
     assert {Path(name).stem for name in results} == set(EXPERIMENTS)
-    assert all((ROOT / "src" / "fairpca" / "experiments" / name).exists() for name in code)
+    assert all((ROOT / "src" / "fairpca" / "paper" / name).exists() for name in code)
     assert all((REPRODUCED / name).exists() for name in results)
 
 

@@ -1,21 +1,21 @@
-"""The SVM columns of the paper's Tables 1 to 3 for the linear methods it proposes, and PCA.
+"""The SVM columns of the paper's Tables 1 to 3 for the methods it proposes, and PCA.
 
-As published: representations are fitted on the training split, SVMs trained and scored on the
-projected test split.
+The recipe of the published experiments: representations are fitted on the training split (fair
+kernel PCA without subtracting the mean in feature space); SVMs are trained and scored on the
+projected test split. That is a resubstitution score, reproduced here and recommended nowhere.
 """
 
 import numpy as np
 import pytest
 
 from fairpca.datasets import load_lee2022
-from fairpca.paper._evaluate import DOWNSTREAM
-from fairpca.paper._methods import make_method
-from fairpca.paper._published import published_tables
+from fairpca.paper._protocol import DOWNSTREAM, OURS, make_method
+from fairpca.paper._tables import published_tables
 
 SVMS = ("kernel_svm", "linear_svm")
 
 
-@pytest.mark.parametrize("method", ["PCA", "Fair PCA", "Fair PCA-S (0.5)", "Fair PCA-S (0.85)"])
+@pytest.mark.parametrize("method", ["PCA", *OURS])
 @pytest.mark.parametrize("k", [2, 10])
 @pytest.mark.parametrize("dataset", ["adult", "german", "compas"])
 def test_parity_gaps_come_out_to_the_digit_and_accuracies_within_a_tenth(

@@ -161,7 +161,7 @@ def load_celeba(
         raise MissingDataError(
             f"None of the pictures listed in '{labels}' is in '{folder}'. {CELEBA_IS_AT}"
         )
-    names = chosen_besides_target(
+    names = _chosen_besides_target(
         target, sensitive, list(PAPER), [*PAPER, *annotations], lambda name: _meaning(name).column
     )
     annotations = annotations.iloc[_chosen_rows(rows, len(annotations))]
@@ -251,7 +251,7 @@ def load_fairface(
         raise MissingDataError(
             f"None of the pictures labelled in '{file}' is in '{pictures}'. {FAIRFACE_IS_AT}"
         )
-    names = chosen_besides_target(target, sensitive, FAIRFACE.sensitive, FAIRFACE.sensitive)
+    names = _chosen_besides_target(target, sensitive, FAIRFACE.sensitive, FAIRFACE.sensitive)
     labels = labels.iloc[_chosen_rows(rows, len(labels))]
     paths = [pictures.parent / file for file in labels["file"]]
     features = _pixels(paths, size, crop=True, sha256=_checksums(pictures.parent))
@@ -266,7 +266,7 @@ def load_fairface(
     )
 
 
-def chosen_besides_target(
+def _chosen_besides_target(
     target: str | None,
     given: Sequence[str] | None,
     default: Sequence[str],

@@ -56,7 +56,7 @@ def obtain(file: DataFile, data: str | os.PathLike[str] | None = None) -> Path:
     candidates = candidate_paths(data, file.folder, file.name)
     for path in candidates:
         if path.is_file():
-            check_sha256(path, file.sha256)
+            _check_sha256(path, file.sha256)
             return path
     if data is not None:
         raise MissingDataError(
@@ -109,7 +109,7 @@ def require(
     )
 
 
-def check_sha256(path: Path, sha256: str) -> None:
+def _check_sha256(path: Path, sha256: str) -> None:
     """Refuse a file whose bytes are not the published ones."""
     with path.open("rb") as stream:
         found = hashlib.file_digest(stream, "sha256").hexdigest()

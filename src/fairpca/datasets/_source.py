@@ -46,7 +46,7 @@ class Source:
 
     def people(self, table: DataFrame, target: Any, given: Sequence[str] | None) -> Dataset:
         """Divide a table without its target into features and the attributes that were chosen."""
-        return self.dataset(*separate(table, given, self.sensitive, self.derived), target)
+        return self.dataset(*_separate(table, given, self.sensitive, self.derived), target)
 
     def dataset(self, features: DataFrame, sensitive: DataFrame, target: Any) -> Dataset:
         """Return the parts with their provenance."""
@@ -82,7 +82,7 @@ def chosen_names(
     return tuple(dict.fromkeys(names))
 
 
-def separate(
+def _separate(
     table: DataFrame,
     given: Sequence[str] | None,
     default: Sequence[str],

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ._panels import horizontal_grid, line_options
+from ._panels import horizontal_grid, line_options, write
 from ._style import FAINT, style_of
 
 
@@ -101,18 +101,12 @@ def timing_curves(
 
 
 def _curve(axes: Any, method: str, points: Sequence[tuple[float, TimedFits]]) -> None:
+    style = style_of(method)
     x, y = [x for x, _ in points], [timing.seconds for _, timing in points]
     below = [t.seconds - (t.seconds if t.low is None else t.low) for _, t in points]
     above = [(t.seconds if t.high is None else t.high) - t.seconds for _, t in points]
-    axes.errorbar(
-        x,
-        y,
-        yerr=[below, above],
-        linestyle=style_of(method).line,
-        elinewidth=0.9,
-        capsize=1.5,
-        **line_options(method),
-    )
+    look = line_options(style) | {"linestyle": style.line, "elinewidth": 0.9, "capsize": 1.5}
+    axes.errorbar(x, y, yerr=[below, above], **look)
 
 
 def _stops(
@@ -145,16 +139,9 @@ def _name_limit(axes: Any, limit: float, taken: Sequence[float]) -> None:
         return min(abs(float((x - first) / (last - first)) - middle) for x in taken)
 
     side = max(places, key=room)
-    axes.annotate(
-        f"stopped after {limit:g} s",
-        (places[side], limit),
-        (0, 3),
-        xycoords=("axes fraction", "data"),
-        textcoords="offset points",
-        ha=side,
-        size=8,
-        color=FAINT,
-    )
+    place = {"xycoords": ("axes fraction", "data"), "ha": side}
+    text = f"stopped after {limit:g} s"
+    write(axes, text, (places[side], limit), (0, 3), size=8, color=FAINT, **place)
 
 
 def _stop(
@@ -165,13 +152,11 @@ def _stop(
     axes.plot(
         x, y, color=style.colour, linewidth=style.width, linestyle=style.line, zorder=style.order
     )
-    axes.plot(
-        *([value] for value in end),
-        **line_options(method)
-        | {"markerfacecolor": "white", "markeredgecolor": style.colour, "markeredgewidth": 1.3},
-        linestyle="none",
-        clip_on=False,
-    )
-    axes.annotate(
-        "↑", end, (0, 3), textcoords="offset points", ha="center", color=style.colour, size=11
-    )
+    hollow = {
+        "markerfacecolor": "white",
+        "markeredgecolor": style.colour,
+        "markeredgewidth": 1.3,
+        "linestyle": "none",
+    }
+    axes.plot(end[0], end[1], **line_options(style) | hollow, clip_on=False)
+    write(axes, "↑", end, (0, 3), xycoords="data", ha="center", color=style.colour, size=11)

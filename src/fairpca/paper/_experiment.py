@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 Key = Mapping[str, str | int | float]
 """What tells a task from the others: dataset, k, method, protocol, parameter, draw, ..."""
+
+Published = Callable[[dict[str, Any], str], tuple[float, float] | None]
+"""Takes a key without its draw and a metric, returns the paper's mean and standard deviation."""
+
+BETWEEN = "/"
+"""Between the protocol and the metric in the names of a task's values."""
 
 
 @dataclass(frozen=True)
@@ -164,3 +172,43 @@ class Experiment:
     summarize: Callable[[Sequence[Result]], Sequence[Summary]]
     draw: Callable[[Sequence[Result], Settings], Any] | None = None
     timed: bool = False
+
+
+def by_protocol(results: Iterable[Result]) -> list[Result]:
+    """Give each protocol of values called ``protocol/metric`` a key of its own."""
+    return [
+        Result({**result.key, "protocol": protocol}, {metric: value})
+        for result in results
+        for name, value in result.values.items()
+        for protocol, metric in [name.split(BETWEEN)]
+    ]
+
+
+def summarize_draws(
+    results: Sequence[Result], published: Published = lambda key, metric: None
+) -> list[Summary]:
+    """Average over the key ``draw``; all other keys tell rows apart."""
+    values: dict[tuple[Any, str], list[float]] = {}
+    for result in results:
+        told_apart = tuple((name, v) for name, v in result.key.items() if name != "draw")
+        for metric, value in result.values.items():
+            values.setdefault((told_apart, metric), []).append(value)
+    rows = []
+    for (items, metric), numbers in values.items():
+        key: dict[str, Any] = dict(items)
+        mean, std = published(key, metric) or (None, None)
+        rows.append(
+            Summary(
+                dataset=str(key.get("dataset", "")),
+                k=key.get("k"),
+                method=str(key.get("method", "")),
+                metric=metric,
+                mean=float(np.mean(numbers)),
+                std=float(np.std(numbers)),
+                paper_mean=mean,
+                paper_std=std,
+                protocol=str(key.get("protocol", "")),
+                parameter=key.get("parameter"),
+            )
+        )
+    return rows

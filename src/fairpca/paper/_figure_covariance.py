@@ -10,18 +10,17 @@ import numpy as np
 from ..datasets import make_covariance_mixture
 from ..estimators import FairPCA
 from ..metrics import covariance_gap, explained_variance_ratio, leakage
-from ._canvas import paper_figure
-from ._experiment import Experiment, Result, Settings, Summary, Task
-from ._groups import group_legend, numbers_below, scatter_groups
-from ._panels import headed, note
-from ._summaries import summarize_draws
+from ._experiment import Experiment, Result, Settings, Summary, Task, summarize_draws
+from ._panels import group_legend, headed, note, numbers_below, scatter_groups
+from ._style import paper_figure
 
 K, DIRECTIONS = 2, 5
 DATASET = "covariance mixture"
 PROBES = ("linear", "boosting")
+SPECTRAL = f"Fair PCA-S (l = {DIRECTIONS})"
 METHODS: dict[str, dict[str, Any]] = {
     "Fair PCA": {},
-    f"Fair PCA-S (l = {DIRECTIONS})": {
+    SPECTRAL: {
         "match": "covariances",
         "covariance_method": "spectral",
         "covariance_directions": DIRECTIONS,
@@ -30,12 +29,12 @@ METHODS: dict[str, dict[str, Any]] = {
 }
 FINDINGS = {
     "Fair PCA": "equal means",
-    f"Fair PCA-S (l = {DIRECTIONS})": "covariances nearly equal",
+    SPECTRAL: "covariances nearly equal",
     "Fair PCA (exact)": "covariances equal",
 }
 
 
-def fitted(method: str, draw: int) -> tuple[FairPCA, np.ndarray, np.ndarray]:
+def _fitted(method: str, draw: int) -> tuple[FairPCA, np.ndarray, np.ndarray]:
     """Fit a method to one sample; return it with the rows and groups of another sample."""
     X, z = make_covariance_mixture(random_state=2 * draw)
     X_new, z_new = make_covariance_mixture(random_state=2 * draw + 1)
@@ -44,7 +43,7 @@ def fitted(method: str, draw: int) -> tuple[FairPCA, np.ndarray, np.ndarray]:
 
 def measure(method: str, draw: int) -> dict[str, float]:
     """Return what a representation of new rows keeps, and what it gives away."""
-    fair, X_new, z_new = fitted(method, draw)
+    fair, X_new, z_new = _fitted(method, draw)
     T = fair.transform(X_new)
     values = {
         "explained_variance_pct": 100 * explained_variance_ratio(X_new, fair.components_),
@@ -58,29 +57,22 @@ def measure(method: str, draw: int) -> dict[str, float]:
 
 
 def _tasks(settings: Settings) -> list[Task]:
-    return [
-        Task(
-            key={"dataset": DATASET, "k": K, "method": method, "draw": draw},
-            run=measure,
-            arguments={"method": method, "draw": draw},
-        )
+    chosen: list[dict[str, str | int]] = [
+        {"method": method, "draw": draw}
         for draw in range(2 if settings.quick else 10)
         for method in METHODS
     ]
+    return [Task({"dataset": DATASET, "k": K, **one}, measure, one) for one in chosen]
 
 
-def _summarize(results: Sequence[Result]) -> list[Summary]:
-    return summarize_draws(results)
-
-
-def draw(results: Sequence[Result], settings: Settings) -> Any:
+def _draw(results: Sequence[Result], settings: Settings) -> Any:
     """Draw the first sample, and the means over all samples below it."""
-    means = {(row.method, row.metric): row for row in _summarize(results)}
+    means = {(row.method, row.metric): row for row in summarize_draws(results)}
     n_draws = len({result.key["draw"] for result in results})
     with paper_figure(6.75, 3.6) as figure:
         panels = figure.subplots(1, len(METHODS))
         for axes, method in zip(panels, METHODS, strict=True):
-            fair, X_new, z_new = fitted(method, draw=0)
+            fair, X_new, z_new = _fitted(method, draw=0)
             scatter_groups(axes, fair.transform(X_new), z_new)
             headed(axes, method, FINDINGS[method])
             axes.set_xlabel("component 1")
@@ -114,7 +106,7 @@ EXPERIMENTS = (
         name="figure-covariance",
         title="Figure 1: what equal covariances hide that equal means do not",
         tasks=_tasks,
-        summarize=_summarize,
-        draw=draw,
+        summarize=summarize_draws,
+        draw=_draw,
     ),
 )

@@ -4,30 +4,123 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..datasets import load_celeba, load_fairface
+from ..errors import MissingDataError
 from ..estimators import FairPCA, collect_moments
 from ..metrics import explained_variance_ratio, leakage
 from ..solvers import mean_constraint
-from ._experiment import Experiment, Result, Settings, Summary, Task
-from ._faces import Faces, chosen_faces, load_faces
-from ._methods import make_method
+from ._experiment import Experiment, Result, Settings, Summary, Task, summarize_draws
 from ._pictures import PictureRow, picture_page
-from ._summaries import summarize_draws
+from ._protocol import HELD_OUT, make_method
 
 K, SIZE = 400, 80
 QUICK_K, QUICK_SIZE, QUICK_FACES = 50, 32, 800
 PLAIN, FAIR = "PCA", "Fair PCA"
 PROBES, FOLDS = ("linear", "boosting"), 5
+FITTED_SHARE = 0.7
+MOST_FACES, MOST_PROBED = 20_000, 3_000
+"""Images to load, and held-out ones to probe: half a gigabyte, and minutes."""
+OLD = ("50-59", "60-69", "more than 70")
+SHORT = {
+    "Latino_Hispanic": "Latino",
+    "Middle Eastern": "Mid. Eastern",
+    "Southeast Asian": "SE Asian",
+    "more than 70": "over 70",
+}
+"""Levels too long to stand above a picture."""
+SHOWN = 10
 
 
-def _faces(settings: Settings) -> tuple[Faces, int]:
+@dataclass(frozen=True, eq=False)
+class _Faces:
+    """Pictures as rows of grey values, the attributes to erase, and a few words about each.
+
+    The rows `fitted` are learned from, others are `held_out`.
+    """
+
+    name: str
+    X: np.ndarray
+    attributes: Mapping[str, np.ndarray]
+    words: np.ndarray
+    fitted: np.ndarray
+    held_out: np.ndarray
+
+    @property
+    def size(self) -> int:
+        """Height and width of a picture in pixels."""
+        return int(np.sqrt(self.X.shape[1]))
+
+    def pictures(self, rows: np.ndarray) -> np.ndarray:
+        """Return rows as pictures, an array of shape (m, size, size)."""
+        return rows.reshape(-1, self.size, self.size)
+
+
+@lru_cache(maxsize=1)
+def _load_faces(data: Path | None, size: int, most: int = MOST_FACES) -> _Faces:
+    """Load CelebA, or FairFace where there is no CelebA, with a fixed choice of held-out faces."""
+    try:
+        dataset = load_celeba(data=data, size=size, rows=most)
+    except MissingDataError:
+        dataset = load_fairface(data=data, size=size, rows=most)
+    known = {name: dataset.sensitive[name].astype(str).to_numpy() for name in dataset.sensitive}
+    levels = zip(*known.values(), strict=True)
+    words = np.array([_words(dict(zip(known, row, strict=True))) for row in levels])
+    if dataset.name == "fairface":
+        known["age 50+"] = np.where(np.isin(known.pop("age"), OLD), "yes", "no")
+    order = np.random.default_rng(0).permutation(len(words))
+    cut = round(FITTED_SHARE * len(words))
+    return _Faces(
+        name=dataset.name,
+        X=dataset.features.to_numpy(),
+        attributes=known,
+        words=words,
+        fitted=np.sort(order[:cut]),
+        held_out=np.sort(order[cut : cut + MOST_PROBED]),
+    )
+
+
+def _chosen_faces(faces: _Faces, n: int = SHOWN) -> np.ndarray:
+    """Return held-out faces to show: each time the first new one of the group that lacks most.
+
+    The groups of an attribute are to have equal shares, so all groups of all attributes are
+    there; and nobody has looked at the pictures to choose.
+    """
+    groups = [
+        (faces.held_out[z[faces.held_out] == level], len(np.unique(z)))
+        for z in faces.attributes.values()
+        for level in np.unique(z)
+    ]
+    chosen: list[int] = []
+    while len(chosen) < n:
+        fresh = [(group, m) for group, m in groups if not np.isin(group, chosen).all()]
+        if not fresh:
+            break
+        lacking, _ = min(fresh, key=lambda pair: np.isin(chosen, pair[0]).sum() * pair[1])
+        chosen.append(int(lacking[~np.isin(lacking, chosen)][0]))
+    return np.array(chosen)
+
+
+def _words(known: Mapping[str, str]) -> str:
+    """Say what is known of a face: yes is the attribute's name, no is nothing."""
+    said = [
+        name if level == "yes" else SHORT.get(level, level)
+        for name, level in known.items()
+        if level != "no"
+    ]
+    return "\n".join(said)
+
+
+def _faces(settings: Settings) -> tuple[_Faces, int]:
     if settings.quick:
-        return load_faces(settings.data, QUICK_SIZE, QUICK_FACES), QUICK_K
-    return load_faces(settings.data, SIZE), K
+        return _load_faces(settings.data, QUICK_SIZE, QUICK_FACES), QUICK_K
+    return _load_faces(settings.data, SIZE), K
 
 
 def measure(attribute: str, method: str, data: Path | None, quick: bool) -> dict[str, float]:
@@ -53,16 +146,12 @@ def measure(attribute: str, method: str, data: Path | None, quick: bool) -> dict
 
 def _tasks(settings: Settings) -> list[Task]:
     faces, k = _faces(settings)
+    fixed = {"data": settings.data, "quick": settings.quick}
     return [
         Task(
-            key={"dataset": f"{faces.name}: {attribute}", "k": k, "method": method},
-            run=measure,
-            arguments={
-                "attribute": attribute,
-                "method": method,
-                "data": settings.data,
-                "quick": settings.quick,
-            },
+            {"dataset": f"{faces.name}: {attribute}", "k": k, "method": method},
+            measure,
+            {"attribute": attribute, "method": method, **fixed},
         )
         for attribute in faces.attributes
         for method in (PLAIN, FAIR)
@@ -70,13 +159,13 @@ def _tasks(settings: Settings) -> list[Task]:
 
 
 def _summarize(results: Sequence[Result]) -> list[Summary]:
-    return summarize_draws([Result({**r.key, "protocol": "held-out"}, r.values) for r in results])
+    return summarize_draws([Result({**r.key, "protocol": HELD_OUT}, r.values) for r in results])
 
 
-def draw(results: Sequence[Result], settings: Settings) -> Any:
+def _draw(results: Sequence[Result], settings: Settings) -> Any:
     """Draw held-out faces as they are, and without each attribute, in all and in few dimensions."""
     faces, k = _faces(settings)
-    shown = chosen_faces(faces)
+    shown = _chosen_faces(faces)
     aucs = {(row.dataset, row.method, row.metric): row.mean for row in _summarize(results)}
     rows = [
         PictureRow(
@@ -100,7 +189,7 @@ def draw(results: Sequence[Result], settings: Settings) -> Any:
 
 
 def _without(
-    attribute: str, faces: Faces, shown: np.ndarray, k: int, remark: str
+    attribute: str, faces: _Faces, shown: np.ndarray, k: int, remark: str
 ) -> list[PictureRow]:
     """Return faces without an attribute: all other directions kept, and the best k of them."""
     fitted, z = faces.X[faces.fitted], faces.attributes[attribute][faces.fitted]
@@ -134,6 +223,6 @@ EXPERIMENTS = (
         title="Figure 5: faces without gender, race or age (CelebA: without glasses, hats, ...)",
         tasks=_tasks,
         summarize=_summarize,
-        draw=draw,
+        draw=_draw,
     ),
 )

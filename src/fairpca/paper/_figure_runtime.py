@@ -6,20 +6,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from ._canvas import paper_figure
 from ._curves import TimedFits, timing_curves
 from ._experiment import Experiment, Result, Settings, Summary, Task
-from ._figure_methods import SHOWN
 from ._panels import method_legend, note
-from ._runtime_measures import D_OF_APPENDIX, K_OF_FIGURE_3, time_at_d, time_at_k
-from ._style import in_order
+from ._protocol import SHOWN
+from ._style import in_order, paper_figure
+from ._timing import D_OF_APPENDIX, K_OF_FIGURE_3, time_at_d, time_at_k
 
 DATASET = "two gaussians"
 SMALL_D, LARGE_D = range(20, 101, 10), range(100, 801, 100)
 EVERY_K = (2, 5, 10, 15, 20, 30, 40, 50)
 QUICK_D, QUICK_K = (20, 60, 100, 300), (5, 50)
-LIMIT, BUDGET, REPEATS = 30.0, 5.0, 10
-QUICK_LIMIT, QUICK_BUDGET, QUICK_REPEATS = 1.0, 0.5, 2
+PATIENCE = {"limit": 30.0, "budget": 5.0, "repeats": 10}
+QUICK_PATIENCE = {"limit": 1.0, "budget": 0.5, "repeats": 2}
 PAPER_SECONDS = {
     ("FPCA", "d", 100): 2000.0,
     ("RLACE", "d", 100): 20.0,
@@ -37,9 +36,9 @@ def _tasks_over_d(settings: Settings) -> list[Task]:
     dimensions = QUICK_D if settings.quick else sorted({*SMALL_D, *LARGE_D})
     return [
         Task(
-            key={"dataset": DATASET, "k": K_OF_FIGURE_3, "method": method, "parameter": d},
-            run=time_at_d,
-            arguments={"method": method, "d": d, **_patience(settings)},
+            {"dataset": DATASET, "k": K_OF_FIGURE_3, "method": method, "parameter": d},
+            time_at_d,
+            {"method": method, "d": d, **(QUICK_PATIENCE if settings.quick else PATIENCE)},
         )
         for method in SHOWN
         for d in dimensions  # ascending, so that a method that is too slow ends early
@@ -49,19 +48,13 @@ def _tasks_over_d(settings: Settings) -> list[Task]:
 def _tasks_over_k(settings: Settings) -> list[Task]:
     return [
         Task(
-            key={"dataset": DATASET, "k": k, "method": method, "parameter": k},
-            run=time_at_k,
-            arguments={"method": method, "k": k, **_patience(settings)},
+            {"dataset": DATASET, "k": k, "method": method, "parameter": k},
+            time_at_k,
+            {"method": method, "k": k, **(QUICK_PATIENCE if settings.quick else PATIENCE)},
         )
         for method in SHOWN
         for k in (QUICK_K if settings.quick else EVERY_K)
     ]
-
-
-def _patience(settings: Settings) -> dict[str, Any]:
-    if settings.quick:
-        return {"limit": QUICK_LIMIT, "budget": QUICK_BUDGET, "repeats": QUICK_REPEATS}
-    return {"limit": LIMIT, "budget": BUDGET, "repeats": REPEATS}
 
 
 def _summarize(results: Sequence[Result], *, axis: str) -> list[Summary]:
@@ -72,20 +65,14 @@ def _summarize(results: Sequence[Result], *, axis: str) -> list[Summary]:
         timing = _timing(values)
         if timing is None:
             continue
-        rows.append(
-            Summary(
-                dataset=str(key["dataset"]),
-                k=int(key["k"]),
-                method=str(key["method"]),
-                metric="seconds_stopped_after" if timing.stopped else "seconds",
-                mean=timing.seconds if timing.stopped else values["seconds"],
-                std=0.0 if timing.stopped else values["seconds_std"],
-                paper_mean=None
-                if timing.stopped
-                else _printed(str(key["method"]), axis, int(key["parameter"])),
-                parameter=float(key["parameter"]),
-            )
-        )
+        dataset, k, method = str(key["dataset"]), int(key["k"]), str(key["method"])
+        at = int(key["parameter"])
+        row = partial(Summary, dataset, k, method, parameter=float(at))
+        if timing.stopped:
+            rows.append(row("seconds_stopped_after", timing.seconds, 0.0))
+        else:
+            paper = PAPER_SECONDS.get((method.split(" (")[0], axis, at))
+            rows.append(row("seconds", values["seconds"], values["seconds_std"], paper))
     return rows
 
 
@@ -96,10 +83,6 @@ def _timing(values: Mapping[str, float]) -> TimedFits | None:
     if values["stopped"] > 0:
         return TimedFits(values["limit"], stopped=True)
     return TimedFits(values["seconds_median"], values["seconds_low"], values["seconds_high"])
-
-
-def _printed(method: str, axis: str, position: int) -> float | None:
-    return PAPER_SECONDS.get((method.split(" (")[0], axis, position))
 
 
 def _timings(
@@ -116,10 +99,12 @@ def _timings(
 
 
 def _limit(results: Sequence[Result]) -> float:
-    return max((r.values["limit"] for r in results if r.values["tried"] > 0), default=LIMIT)
+    return max(
+        (r.values["limit"] for r in results if r.values["tried"] > 0), default=PATIENCE["limit"]
+    )
 
 
-def draw_over_d(results: Sequence[Result], settings: Settings) -> Any:
+def _draw_over_d(results: Sequence[Result], settings: Settings) -> Any:
     """Draw running times for small dimensions, and for large ones."""
     methods = in_order({str(result.key["method"]) for result in results})
     tried = {int(result.key["parameter"]) for result in results}
@@ -141,7 +126,7 @@ def draw_over_d(results: Sequence[Result], settings: Settings) -> Any:
     return figure
 
 
-def draw_over_k(results: Sequence[Result], settings: Settings) -> Any:
+def _draw_over_k(results: Sequence[Result], settings: Settings) -> Any:
     """Draw running times against the number of components."""
     methods = in_order({str(result.key["method"]) for result in results})
     with paper_figure(6.2, 4.4) as figure:
@@ -169,7 +154,7 @@ EXPERIMENTS = (
         title="Figure 3: running time against the dimension of the data",
         tasks=_tasks_over_d,
         summarize=partial(_summarize, axis="d"),
-        draw=draw_over_d,
+        draw=_draw_over_d,
         timed=True,
     ),
     Experiment(
@@ -177,7 +162,7 @@ EXPERIMENTS = (
         title="Appendix C.3: running time against the number of components",
         tasks=_tasks_over_k,
         summarize=partial(_summarize, axis="k"),
-        draw=draw_over_k,
+        draw=_draw_over_k,
         timed=True,
     ),
 )

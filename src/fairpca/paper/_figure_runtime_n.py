@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import astuple
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -14,12 +14,22 @@ from ..peers import Reductions
 from ..tradeoff import TradeoffParts, logistic_path
 from ._curves import Timing
 from ._experiment import Experiment, Result, Settings, Summary, Task
-from ._runtime_of_rows import TOGETHER, runtime_of_rows_figure
-from ._tradeoff_draws import Draw, draw_rows
-from ._tradeoff_measures import LOGISTIC_REGRESSION, REDUCTIONS, our_estimator, parameters_of, price
+from ._panels import horizontal_grid, line_options, note
+from ._style import in_order, label_of, paper_figure, style_of
+from ._tradeoff import (
+    LOGISTIC_REGRESSION,
+    REDUCTIONS,
+    draw_rows,
+    our_estimator,
+    parameters_of,
+    price,
+)
 
 DATASET = "adult"
 CRITERIA = {"demographic_parity": "DP", "equal_opportunity": "EO"}
+TOGETHER = "Fair PCA, all λ at once"
+"""Not a method of its own but another way to fit Fair PCA."""
+
 METHODS = ("Fair PCA", TOGETHER, "Fair PCA-S (0.5)", "Fair PCA-S (0.85)", REDUCTIONS)
 ROWS, DRAWS, DRAWS_OF_REDUCTIONS = (1000, 2000, 5000, 10_000, 20_000, 40_000), 10, 3
 QUICK_ROWS, QUICK_PARAMETERS = (1000, 3000), slice(None, None, 5)
@@ -36,62 +46,56 @@ def seconds(
     data: str | None = None,
 ) -> dict[str, float]:
     """Return how long each parameter took: the method, and the classifier on top of it."""
-    rows = draw_rows(DATASET, draw, n, 1, data)  # training is all that is timed
+    X, y, z, *_ = draw_rows(DATASET, draw, n, 1, data)  # training is all that is timed
     classifier = LogisticRegression(C=price(LOGISTIC_REGRESSION, n), max_iter=10_000)
-    _warm_up(classifier, rows)
+    _warm_up(classifier, X[:500], y[:500], z[:500])
     if method == TOGETHER:
         start = perf_counter()
-        _fit_together(rows, criterion, parameters, classifier.C)
+        _fit_together(X, y, z, criterion, parameters, classifier.C)
         return {"mean_of_all": (perf_counter() - start) / len(parameters)}
     values = {}
     for parameter in parameters:
         start = perf_counter()
         if method == REDUCTIONS:
-            fair = Reductions(classifier, criterion=criterion, difference_bound=parameter)
-            fair.fit(rows.X, rows.y, sensitive_features=rows.z)
+            theirs = Reductions(classifier, criterion=criterion, difference_bound=parameter)
+            theirs.fit(X, y, sensitive_features=z)
         else:
-            fair = our_estimator(method, rows.X.shape[1], criterion).set_params(tradeoff=parameter)
-            fair.fit(rows.X, rows.y, sensitive_features=rows.z)
-            classifier.fit(fair.transform(rows.X), rows.y)
+            fair = our_estimator(method, X.shape[1], criterion).set_params(tradeoff=parameter)
+            classifier.fit(fair.fit(X, y, sensitive_features=z).transform(X), y)
         values[f"at {parameter:.6g}"] = perf_counter() - start
     return values
 
 
-def _fit_together(rows: Draw, criterion: str, lambdas: Sequence[float], C: float) -> None:
+def _fit_together(
+    X: np.ndarray, y: np.ndarray, z: np.ndarray, criterion: str, lambdas: Sequence[float], C: float
+) -> None:
     """Train the models of all lambdas from one fit, as `tradeoff_curve` does."""
-    estimator = our_estimator("Fair PCA", rows.X.shape[1], criterion)
-    parts = TradeoffParts.fit(estimator, rows.X, rows.y, sensitive_features=rows.z)
-    logistic_path(parts.common_rows(rows.X), rows.y, map(parts.factor, lambdas), C)
+    estimator = our_estimator("Fair PCA", X.shape[1], criterion)
+    parts = TradeoffParts.fit(estimator, X, y, sensitive_features=z)
+    logistic_path(parts.common_rows(X), y, map(parts.factor, lambdas), C)
 
 
-def _warm_up(classifier: LogisticRegression, rows: Draw) -> None:
+def _warm_up(classifier: LogisticRegression, X: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
     """Let libraries load and threads start before time counts."""
-    few = Draw(*(array[:500] for array in astuple(rows)))
-    _fit_together(few, "demographic_parity", [0.0, 0.5], classifier.C)
+    _fit_together(X, y, z, "demographic_parity", [0.0, 0.5], classifier.C)
     for method in ("Fair PCA", "Fair PCA-S (0.5)"):
-        fair = our_estimator(method, few.X.shape[1], "demographic_parity")
-        classifier.fit(fair.fit(few.X, sensitive_features=few.z).transform(few.X), few.y)
-    Reductions(classifier, max_iter=1).fit(few.X, few.y, sensitive_features=few.z)
+        fair = our_estimator(method, X.shape[1], "demographic_parity")
+        classifier.fit(fair.fit(X, sensitive_features=z).transform(X), y)
+    Reductions(classifier, max_iter=1).fit(X, y, sensitive_features=z)
 
 
 def _tasks(settings: Settings) -> list[Task]:
     chosen = QUICK_PARAMETERS if settings.quick else slice(None)
+    data = None if settings.data is None else str(settings.data)
     tasks = []
     for n in QUICK_ROWS if settings.quick else ROWS:
         for criterion in CRITERIA:
             for method in METHODS:
                 draws = DRAWS_OF_REDUCTIONS if method == REDUCTIONS else DRAWS
+                fixed = {"parameters": parameters_of(method)[chosen], "data": data}
                 for draw in range(1 if settings.quick else draws):
-                    key: dict[str, Any] = {
-                        "criterion": criterion,
-                        "method": method,
-                        "n": n,
-                        "draw": draw,
-                    }
-                    fixed = {
-                        "parameters": parameters_of(method)[chosen],
-                        "data": None if settings.data is None else str(settings.data),
-                    }
+                    key: dict[str, Any] = {"criterion": criterion, "method": method, "n": n}
+                    key["draw"] = draw
                     tasks.append(Task({"dataset": DATASET, **key}, seconds, {**key, **fixed}))
     return tasks
 
@@ -118,38 +122,68 @@ def _summarize(results: Sequence[Result]) -> list[Summary]:
     rows = []
     for (criterion, method, n), timing in timings(results).items():
         n_draws = _draws_of(results, reductions=method == REDUCTIONS)
-        rows.append(
-            Summary(
-                dataset=DATASET,
-                k=None,
-                method=method,
-                metric="seconds",
-                mean=timing.mean,
-                std=timing.std,
-                paper_mean=PAPER_SECONDS.get((method, criterion, n)),
-                protocol=f"{criterion}, {LOGISTIC_REGRESSION}, {n_draws} draw"
-                + ("s" if n_draws > 1 else ""),
-                parameter=float(n),
-            )
-        )
+        several = "s" if n_draws > 1 else ""
+        protocol = f"{criterion}, {LOGISTIC_REGRESSION}, {n_draws} draw{several}"
+        numbers = timing.mean, timing.std, PAPER_SECONDS.get((method, criterion, n))
+        told = Summary(DATASET, None, method, "seconds", *numbers, protocol=protocol)
+        rows.append(replace(told, parameter=float(n)))
     return rows
 
 
-def draw(results: Sequence[Result], settings: Settings) -> Any:
-    """Draw a panel per criterion."""
-    panels: dict[str, dict[str, dict[int, Timing]]] = {
-        f"Adult Income, {short}": {} for short in CRITERIA.values()
-    }
+def _draw(results: Sequence[Result], settings: Settings) -> Any:
+    """Draw a panel per criterion, on logarithmic axes."""
+    panels: dict[str, dict[str, dict[int, Timing]]] = {short: {} for short in CRITERIA.values()}
     for (criterion, method, n), timing in timings(results).items():
-        panels[f"Adult Income, {criterion}"].setdefault(method, {})[n] = timing
+        panels[criterion].setdefault(method, {})[n] = timing
     ours, theirs = (_draws_of(results, reductions=which) for which in (False, True))
     counted = f"{ours} draw{'s' if ours > 1 else ''} ({theirs} of reductions)"
-    return runtime_of_rows_figure(
-        panels,
-        f"Fair representation and logistic regression on top of it, or reductions of logistic "
-        f"regression. Means and standard\ndeviations over the values of $\\lambda$ or of the "
-        f"difference bound, and over {counted}. Dotted: the models of\nall $\\lambda$ are trained "
-        f"together, from one pass over the rows; their time is divided by their number.",
+    with paper_figure(7.4, 4.0) as figure:
+        row = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+        for axes, (criterion, by_method) in zip(row, panels.items(), strict=True):
+            axes.set_title(f"Adult Income, {criterion}", loc="left")
+            axes.set_xlabel("number of training rows")
+            axes.set(xscale="log", yscale="log")
+            horizontal_grid(axes)
+            for method in in_order(set(by_method)):
+                _timed(axes, method, by_method[method])
+            numbers = sorted({n for at in by_method.values() for n in at})
+            axes.set_xticks(numbers, [f"{n:,}" for n in numbers], rotation=30)
+            axes.tick_params(axis="x", which="minor", length=0)
+            axes.minorticks_off()
+        row[0].set_ylabel("seconds per trained model")
+        handles: dict[str, Any] = {}
+        for axes in row:
+            drawn, labels = axes.get_legend_handles_labels()
+            handles |= dict(zip(labels, drawn, strict=True))
+        place = {"loc": "outside upper center", "ncols": 3, "handlelength": 2.8}
+        figure.legend(handles.values(), handles.keys(), **place)
+        note(
+            figure,
+            f"Fair representation and logistic regression on top of it, or reductions of logistic "
+            f"regression. Means and standard\ndeviations over the values of $\\lambda$ or of the "
+            f"difference bound, and over {counted}. Dotted: the models of\nall $\\lambda$ are "
+            f"trained together, from one pass over the rows; their time is divided by their "
+            f"number.",
+        )
+    return figure
+
+
+def _timed(axes: Any, method: str, timings: Mapping[int, Timing]) -> None:
+    style = style_of(method)
+    if method == TOGETHER:
+        style = replace(style_of("Fair PCA"), line=":", filled=False)
+    points = sorted(timings.items())
+    # An error bar that reaches down to zero has no place on a logarithmic axis.
+    below = [min(timing.std, 0.9 * timing.mean) for _, timing in points]
+    axes.errorbar(
+        [n for n, _ in points],
+        [timing.mean for _, timing in points],
+        yerr=[below, [timing.std for _, timing in points]],
+        label=label_of(method),
+        linestyle=style.line,
+        elinewidth=0.9,
+        capsize=1.5,
+        **line_options(style),
     )
 
 
@@ -159,7 +193,7 @@ EXPERIMENTS = (
         title="Appendix C.7: running time against the number of rows, and reductions",
         tasks=_tasks,
         summarize=_summarize,
-        draw=draw,
+        draw=_draw,
         timed=True,
     ),
 )

@@ -14,31 +14,36 @@ from .._numerics import one_thread
 from ..datasets import Split, load_lee2022_synthetic, make_two_gaussians
 from ..errors import MissingDataError
 from ..metrics import explained_variance_ratio, linear_inseparability, median_bandwidth, squared_mmd
-from ._boxes import grouped_boxes
-from ._canvas import paper_figure
-from ._evaluate import HELD_OUT, PAPER, Projected, attribute_auc
-from ._experiment import Experiment, Result, Settings, Summary, Task
-from ._figure_methods import SHOWN, make_shown
-from ._panels import headed, method_legend, note
-from ._style import FAINT, in_order
-from ._summaries import summarize_draws
+from ._experiment import (
+    BETWEEN,
+    Experiment,
+    Result,
+    Settings,
+    Summary,
+    Task,
+    by_protocol,
+    summarize_draws,
+)
+from ._panels import grouped_boxes, headed, method_legend, note
+from ._protocol import HELD_OUT, PAPER, SHOWN, Projected, attribute_auc, make_method
+from ._style import FAINT, in_order, paper_figure
 
 K, N_PER_GROUP, HELD_OUT_SHARE = 5, 240, 0.3
 DIMENSIONS = (20, 40, 60, 80, 100)
 PLAIN, KERNEL = "PCA", "Fair Kernel PCA"
-BETWEEN = "/"
 VARIANCE, MMD2 = "explained_variance_pct", "mmd2"
 INSEPARABILITY, TREES = "linear_inseparability", "boosting_probe_auc"
-
 
 Boxes = dict[Any, dict[str, dict[float, list[float]]]]
 """Values by panel, method and dimension."""
 
 PUBLISHED, MADE = "lee2022 two gaussians", "two gaussians"
 
+TOO_SLOW_FOR_QUICK = ("MbF-PCA (10^-3)", "MbF-PCA (10^-6)", "RLACE")
+
 
 @cache
-def two_gaussian_splits(d: int, data: Path | None) -> tuple[Split, ...] | None:
+def _published_splits(d: int, data: Path | None) -> tuple[Split, ...] | None:
     """Return the splits of Lee et al. (2022), or None where the user does not have them."""
     try:
         return load_lee2022_synthetic(d, data=data).splits
@@ -46,7 +51,7 @@ def two_gaussian_splits(d: int, data: Path | None) -> tuple[Split, ...] | None:
         return None
 
 
-def made_split(d: int, draw: int) -> Split:
+def _made_split(d: int, draw: int) -> Split:
     """Return a random split of made data, of the same distribution and sizes as the published."""
     X, z = make_two_gaussians(d, n_per_group=N_PER_GROUP, random_state=d)
     order = np.random.default_rng([d, draw]).permutation(N_PER_GROUP)
@@ -57,10 +62,10 @@ def made_split(d: int, draw: int) -> Split:
 
 def evaluate(d: int, method: str, draw: int, data: Path | None) -> dict[str, float]:
     """Fit one method to one training split and measure its representation of the test rows."""
-    published = two_gaussian_splits(d, data)
-    split = made_split(d, draw) if published is None else published[draw]
+    published = _published_splits(d, data)
+    split = _made_split(d, draw) if published is None else published[draw]
     X, z, X_test, z_test = split.X_train, split.z_train, split.X_test, split.z_test
-    estimator = make_shown(method, d, K).fit(X, sensitive_features=z)
+    estimator = make_method(method, d, K).fit(X, sensitive_features=z)
     T, T_test = estimator.transform(X), estimator.transform(X_test)
     train, test = Projected(T, z, z), Projected(T_test, z_test, z_test)
     held_out = linear_inseparability(T, z, T_test=T_test, attribute_test=z_test)
@@ -73,7 +78,7 @@ def evaluate(d: int, method: str, draw: int, data: Path | None) -> dict[str, flo
             values[HELD_OUT + BETWEEN + probe] = auc
     if method == KERNEL:  # its components are not directions of the data
         return values
-    plain = make_shown(PLAIN, d, K).fit(X, sensitive_features=z)
+    plain = make_method(PLAIN, d, K).fit(X, sensitive_features=z)
     bandwidth = median_bandwidth(plain.transform(X))
     variance = 100 * explained_variance_ratio(X_test, estimator.components_)
     return values | {
@@ -83,12 +88,12 @@ def evaluate(d: int, method: str, draw: int, data: Path | None) -> dict[str, flo
 
 
 def _tasks(settings: Settings) -> list[Task]:
-    dataset = MADE if two_gaussian_splits(DIMENSIONS[0], settings.data) is None else PUBLISHED
+    dataset = MADE if _published_splits(DIMENSIONS[0], settings.data) is None else PUBLISHED
     return [
         Task(
-            key={"dataset": dataset, "k": K, "method": method, "parameter": d, "draw": i},
-            run=evaluate,
-            arguments={"d": d, "method": method, "draw": i, "data": settings.data},
+            {"dataset": dataset, "k": K, "method": method, "parameter": d, "draw": i},
+            evaluate,
+            {"d": d, "method": method, "draw": i, "data": settings.data},
         )
         for d in (DIMENSIONS[::2] if settings.quick else DIMENSIONS)
         for method in SHOWN
@@ -97,21 +102,8 @@ def _tasks(settings: Settings) -> list[Task]:
     ]
 
 
-TOO_SLOW_FOR_QUICK = ("MbF-PCA (10^-3)", "MbF-PCA (10^-6)", "RLACE")
-
-
-def _by_protocol(results: Iterable[Result]) -> list[Result]:
-    """Give each protocol a key of its own."""
-    return [
-        Result({**result.key, "protocol": protocol}, {metric: value})
-        for result in results
-        for name, value in result.values.items()
-        for protocol, metric in [name.split(BETWEEN)]
-    ]
-
-
 def _summarize(results: Sequence[Result]) -> list[Summary]:
-    return summarize_draws(_by_protocol(results))
+    return summarize_draws(by_protocol(results))
 
 
 PANELS = {
@@ -129,7 +121,7 @@ PANELS = {
 """The paper's three, and a fourth of ours."""
 
 
-def draw(results: Sequence[Result], settings: Settings) -> Any:
+def _draw(results: Sequence[Result], settings: Settings) -> Any:
     """Draw box plots over the splits; plain PCA is off the scale of two panels."""
     boxes = _by_panel(results)
     methods = in_order({str(result.key["method"]) for result in results})
@@ -153,7 +145,7 @@ def draw(results: Sequence[Result], settings: Settings) -> Any:
 
 def _by_panel(results: Iterable[Result]) -> Boxes:
     boxes: Boxes = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
-    for result in _by_protocol(results):
+    for result in by_protocol(results):
         for metric, value in result.values.items():
             panel = result.key["protocol"], metric
             method, dimension = str(result.key["method"]), float(result.key["parameter"])
@@ -185,6 +177,6 @@ EXPERIMENTS = (
         title="Figure 2: variance, MMD² and linear inseparability as the dimension grows",
         tasks=_tasks,
         summarize=_summarize,
-        draw=draw,
+        draw=_draw,
     ),
 )

@@ -6,15 +6,15 @@ eleven difference bounds; fair kernel PCA and Fair PCA-S also in front of logist
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from ._experiment import Experiment, Result, Settings, Summary, Task
-from ._summaries import summarize_draws
-from ._tradeoff_curves import TradeoffCurve, TradeoffPanel, tradeoff_figure
-from ._tradeoff_measures import (
+from ._experiment import Experiment, Result, Settings, Summary, Task, summarize_draws
+from ._panels import line_options, method_legend, note, write
+from ._style import FAINT, in_order, paper_figure, style_of
+from ._tradeoff import (
     COMPONENTS,
     KERNEL_SVM,
     LOGISTIC_REGRESSION,
@@ -36,33 +36,36 @@ METHODS = (*COMPONENTS, REDUCTIONS)
 DRAWS, ROWS = 10, 5000
 QUICK_DRAWS, QUICK_ROWS, QUICK_PARAMETERS = 1, 1000, slice(None, None, 5)
 
+Curve = dict[str, list[float]]
+"""Means x (gap) and y (accuracy) with standard errors xerr and yerr, as `errorbar` takes them."""
+
 
 def _tasks(settings: Settings) -> list[Task]:
     rows = QUICK_ROWS if settings.quick else ROWS
     chosen = QUICK_PARAMETERS if settings.quick else slice(None)
-    tasks = []
-    for draw in range(QUICK_DRAWS if settings.quick else DRAWS):
-        for dataset in DATASETS:
-            for classifier, criterion in PANELS:
-                for method in METHODS:
-                    key: dict[str, str | int | float] = {
-                        "dataset": dataset,
-                        "criterion": criterion,
-                        "classifier": classifier,
-                        "method": method,
-                        "draw": draw,
-                    }
-                    fixed = {
-                        "parameters": parameters_of(method)[chosen],
-                        "n_train": rows,
-                        "n_test": rows,
-                        "data": None if settings.data is None else str(settings.data),
-                    }
-                    tasks.append(Task(key, measure, {**key, **fixed}))
-    return tasks
+    data = None if settings.data is None else str(settings.data)
+    keys: list[dict[str, str | int | float]] = [
+        {
+            "dataset": dataset,
+            "criterion": criterion,
+            "classifier": classifier,
+            "method": method,
+            "draw": draw,
+        }
+        for draw in range(QUICK_DRAWS if settings.quick else DRAWS)
+        for dataset in DATASETS
+        for classifier, criterion in PANELS
+        for method in METHODS
+    ]
+    fixed = {"n_train": rows, "n_test": rows, "data": data}
+    lambdas = {method: parameters_of(method)[chosen] for method in METHODS}
+    return [
+        Task(key, measure, {**key, **fixed, "parameters": lambdas[str(key["method"])]})
+        for key in keys
+    ]
 
 
-def one_by_one(results: Sequence[Result]) -> Iterator[Result]:
+def _one_by_one(results: Sequence[Result]) -> Iterator[Result]:
     """Yield a result per parameter: a task measures all of them."""
     for result in results:
         points: dict[float, dict[str, float]] = {}
@@ -79,7 +82,7 @@ def _summarize(results: Sequence[Result]) -> list[Summary]:
     for result in results:
         draws.setdefault(_panel_of(result), set()).add(result.key["draw"])
     told = []
-    for result in one_by_one(results):
+    for result in _one_by_one(results):
         n = len(draws[_panel_of(result)])
         short = CRITERIA[str(result.key["criterion"])][0]
         protocol = f"{short}, {result.key['classifier']}, {n} draw{'s' if n > 1 else ''}"
@@ -91,13 +94,13 @@ def _panel_of(result: Result) -> tuple[Any, ...]:
     return tuple(result.key[name] for name in ("dataset", "criterion", "classifier", "method"))
 
 
-def curve_of(
+def _curve_of(
     results: Sequence[Result], dataset: str, classifier: str, criterion: str, method: str
-) -> TradeoffCurve | None:
+) -> Curve | None:
     """Return means and standard errors over the draws, in the order of the parameter."""
     wanted = (dataset, criterion, classifier, method)
     points: dict[float, list[tuple[float, ...]]] = {}
-    for result in one_by_one([r for r in results if _panel_of(r) == wanted]):
+    for result in _one_by_one([r for r in results if _panel_of(r) == wanted]):
         numbers = tuple(result.values[metric] for metric in METRICS)
         points.setdefault(float(result.key["parameter"]), []).append(numbers)
     if not points:
@@ -106,8 +109,8 @@ def curve_of(
     mean = np.array([numbers.mean(axis=0) for numbers in at])
     error = np.array([numbers.std(axis=0) / np.sqrt(max(len(numbers) - 1, 1)) for numbers in at])
     gap = METRICS.index(CRITERIA[criterion][1])
-    columns = (mean[:, gap], mean[:, 0], error[:, gap], error[:, 0])
-    return TradeoffCurve(*(column.tolist() for column in columns))
+    columns = {"x": mean[:, gap], "y": mean[:, 0], "xerr": error[:, gap], "yerr": error[:, 0]}
+    return {name: column.tolist() for name, column in columns.items()}
 
 
 def _how_many_draws(results: Sequence[Result]) -> str:
@@ -122,31 +125,59 @@ def _how_many_draws(results: Sequence[Result]) -> str:
     return f"{most} draw{'s' if most > 1 else ''}{several}"
 
 
-def draw(results: Sequence[Result], settings: Settings) -> Any:
-    """Draw a row of panels per data set."""
-    rows = {}
-    for dataset, name in DATASETS.items():
-        rows[name] = [
-            TradeoffPanel(
-                title=f"{classifier}, {CRITERIA[criterion][0]}",
-                gap_name=CRITERIA[criterion][2],
-                curves={
+def _draw(results: Sequence[Result], settings: Settings) -> Any:
+    """Draw a row of panels per data set, which share their accuracy."""
+    n_rows = f"{QUICK_ROWS if settings.quick else ROWS:,}"
+    shown: set[str] = set()
+    with paper_figure(2.35 * len(PANELS), 2.45 * len(DATASETS) + 1.0) as figure:
+        grid = figure.subplots(len(DATASETS), len(PANELS), sharey="row", squeeze=False)
+        for line, (dataset, name) in zip(grid, DATASETS.items(), strict=True):
+            for axes, (classifier, criterion) in zip(line, PANELS, strict=True):
+                curves = {
                     method: curve
                     for method in METHODS
-                    if (curve := curve_of(results, dataset, classifier, criterion, method))
-                },
-            )
-            for classifier, criterion in PANELS
-        ]
-    n_rows = f"{QUICK_ROWS if settings.quick else ROWS:,}"
-    return tradeoff_figure(
-        rows,
-        f"Means over {_how_many_draws(results)} of {n_rows} training and {n_rows} "
-        f"test rows; bars: standard errors. Up and to the left is better. Markers along a curve: "
-        f"$\\lambda$ from\n0 to 1, or for reductions difference bounds from 0.001 to 0.2. "
-        f"Reductions decide by lot: their rates are over rows and lots. Solid: methods of this "
-        f"package.",
-    )
+                    if (curve := _curve_of(results, dataset, classifier, criterion, method))
+                }
+                shown |= set(curves)
+                short, _, gap_name = CRITERIA[criterion]
+                axes.set_title(f"{classifier}, {short}", loc="left")
+                axes.set_xlabel(gap_name)
+                _curves(axes, curves)
+            line[0].set_ylabel("accuracy")
+            look = {"rotation": 90, "va": "center", "ha": "right", "weight": "bold", "size": 10}
+            write(line[0], name, (0, 0.5), (-46, 0), **look)
+        method_legend(figure, in_order(shown))
+        note(
+            figure,
+            f"Means over {_how_many_draws(results)} of {n_rows} training and {n_rows} test rows; "
+            f"bars: standard errors. Up and to the left is better. Markers along a curve: "
+            f"$\\lambda$ from\n0 to 1, or for reductions difference bounds from 0.001 to 0.2. "
+            f"Reductions decide by lot: their rates are over rows and lots. Solid: methods of this "
+            f"package.",
+        )
+    return figure
+
+
+def _curves(axes: Any, curves: Mapping[str, Curve]) -> None:
+    axes.grid()
+    axes.tick_params(length=0)
+    axes.margins(x=0.06, y=0.08)
+    axes.locator_params(axis="x", nbins=4, steps=[1, 2, 5, 10])
+    for method in in_order(set(curves)):
+        curve, style = curves[method], style_of(method)
+        axes.errorbar(
+            **curve,
+            linestyle="none",
+            ecolor=style.colour,
+            elinewidth=0.8,
+            alpha=0.35,
+            zorder=style.order - 1,
+        )
+        thinner = {"markersize": 4.2, "linewidth": 1.4 if style.ours else 1.1}
+        look = line_options(style) | thinner
+        axes.plot(curve["x"], curve["y"], linestyle=style.line, **look)
+    axes.set_xlim(left=min(0.0, axes.get_xlim()[0]))
+    write(axes, "fairer ←", (0, 1), (3, -3), va="top", size=7.5, color=FAINT)
 
 
 EXPERIMENTS = (
@@ -155,6 +186,6 @@ EXPERIMENTS = (
         title="Section 5.2: accuracy against unfairness, and the reductions approach",
         tasks=_tasks,
         summarize=_summarize,
-        draw=draw,
+        draw=_draw,
     ),
 )

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ._canvas import paper_figure
-from ._style import FAINT
+from ._panels import write
+from ._style import FAINT, paper_figure
 
 GAP = 0.06
 """White space between two pictures, in widths of one."""
@@ -43,29 +43,6 @@ class PictureRow:
     label: str
     detail: str = ""
     remark: str = ""
-
-
-def side_by_side(pictures: np.ndarray) -> np.ndarray:
-    """Return one wide picture, with white gaps.
-
-    Parameters
-    ----------
-    pictures : array of shape (m, size, size)
-        Grey values.
-
-    Returns
-    -------
-    array of shape (size, m * size + (m - 1) * gap)
-
-    Examples
-    --------
-    >>> side_by_side(np.zeros((2, 20, 20))).shape
-    (20, 41)
-    """
-    size = pictures.shape[1]
-    gap = np.ones((size, max(1, round(GAP * size))))
-    parts = [part for picture in pictures for part in (gap, np.clip(picture, 0, 1))]
-    return np.concatenate(parts[1:], axis=1)
 
 
 def picture_page(rows: Sequence[PictureRow], names: Sequence[str], text: str) -> Any:
@@ -112,29 +89,25 @@ def picture_page(rows: Sequence[PictureRow], names: Sequence[str], text: str) ->
     return figure
 
 
+def _side_by_side(pictures: np.ndarray) -> np.ndarray:
+    """Return one wide picture of several square ones, with white gaps."""
+    size = pictures.shape[1]
+    gap = np.ones((size, max(1, round(GAP * size))))
+    parts = [part for picture in pictures for part in (gap, np.clip(picture, 0, 1))]
+    return np.concatenate(parts[1:], axis=1)
+
+
 def _fill(panel: Any, row: PictureRow) -> None:
-    wide = side_by_side(row.pictures)
+    wide = _side_by_side(row.pictures)
     panel.imshow(wide, cmap="gray", vmin=0, vmax=1, interpolation="nearest", aspect="auto")
     panel.axis("off")
-    place = {"xycoords": "axes fraction", "textcoords": "offset points"}
-    left, right = {"ha": "right", **place}, {"ha": "left", "va": "center", **place}
-    panel.annotate(row.label, (0, 0.5), (-6, 1), va="bottom", weight="bold", **left)
-    panel.annotate(row.detail, (0, 0.5), (-6, -1), va="top", color=FAINT, size=8, **left)
-    panel.annotate(row.remark, (1, 0.5), (6, 0), linespacing=1.4, size=8, **right)
+    write(panel, row.label, (0, 0.5), (-6, 1), ha="right", va="bottom", weight="bold")
+    write(panel, row.detail, (0, 0.5), (-6, -1), ha="right", va="top", color=FAINT, size=8)
+    write(panel, row.remark, (1, 0.5), (6, 0), ha="left", va="center", linespacing=1.4, size=8)
 
 
 def _names_above(panel: Any, names: Sequence[str]) -> None:
+    look = {"ha": "center", "va": "bottom", "size": 6.5, "color": FAINT, "linespacing": 1.15}
     for column, name in enumerate(names):
         middle = (column * (1 + GAP) + 0.5) / (len(names) + GAP * (len(names) - 1))
-        panel.annotate(
-            name,
-            (middle, 1),
-            (0, 3),
-            xycoords="axes fraction",
-            textcoords="offset points",
-            ha="center",
-            va="bottom",
-            size=6.5,
-            color=FAINT,
-            linespacing=1.15,
-        )
+        write(panel, name, (middle, 1), (0, 3), **look)

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import csv
+import hashlib
+import json
+import math
+import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import astuple, dataclass, fields
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import joblib
 from sklearn.exceptions import ConvergenceWarning
 
+from .._numerics import whole_file
 from ..errors import FairPCAError, MissingExtraError, NothingLeftToRemoveWarning, ResidualWarning
 from ._experiment import Experiment, Key, Result, Settings, Summary, Task
-from ._outputs import write_figure, write_table
-from ._results_file import ResultsFile, fingerprint
+
+DIGITS = 6
+"""Significant digits of the tidy table."""
 
 Progress = Callable[[int, int, Key | None], None]
 """Told how many tasks are done, of how many, and which one came last."""
-
 
 TOLD_BY_NUMBERS = (NothingLeftToRemoveWarning, ConvergenceWarning, ResidualWarning)
 """A method that does not reach its aim warns. In a table its numbers say so, row by row."""
@@ -124,22 +132,22 @@ def run_experiment(
     """
     tasks = list(experiment.tasks(settings))
     name = f"{experiment.name}-quick" if settings.quick else experiment.name
-    stored = ResultsFile(out / "results" / f"{name}.jsonl", fingerprint(tasks))
-    todo = [task for task in tasks if not stored.has(task.key)]
-    done, failures = len(tasks) - len(todo), []
-    progress(done, len(tasks), None)
+    stored = _ResultsFile(out / "results" / f"{name}.jsonl", _fingerprint(tasks))
+    todo = [task for task in tasks if stored.find(task.key) is None]
+    n_done, failures = len(tasks) - len(todo), []
+    progress(n_done, len(tasks), None)
     for outcome in _outcomes(todo, 1 if experiment.timed else jobs):
         if isinstance(outcome, Failure):
             failures.append(outcome)
         else:
             stored.add(outcome)
-        done += 1
-        progress(done, len(tasks), outcome.key)
-    results = [stored.get(task.key) for task in tasks if stored.has(task.key)]
+        n_done += 1
+        progress(n_done, len(tasks), outcome.key)
+    results = [done for task in tasks if (done := stored.find(task.key))]
     rows = experiment.summarize(results)
-    files = [write_table(rows, out / f"{name}.csv")]
+    files = [_write_table(rows, out / f"{name}.csv")]
     if experiment.draw is not None and results:
-        files += write_figure(experiment.draw(results, settings), out / name)
+        files += _write_figure(experiment.draw(results, settings), out / name)
     return Reproduction(rows, files, failures)
 
 
@@ -164,3 +172,109 @@ def _run_task(task: Task) -> Result | Failure:
     except (FairPCAError, ValueError, ArithmeticError, RuntimeError) as error:
         return Failure(task.key, f"{type(error).__name__}: {error}")
     return Result(task.key, {metric: float(value) for metric, value in values.items()})
+
+
+def _fingerprint(tasks: Iterable[Task]) -> str:
+    """Return a text that changes when results of an earlier run may no longer hold.
+
+    It covers what is computed (the functions and their arguments) and the versions it is
+    computed with, not how many of the tasks there are.
+    """
+    kinds = sorted({f"{task.run.__module__}.{task.run.__qualname__}" for task in tasks})
+    versions = [f"{name} {version(name)}" for name in ("fairpca", "numpy", "scikit-learn")]
+    return hashlib.sha256("; ".join([*kinds, *versions]).encode()).hexdigest()[:16]
+
+
+class _ResultsFile:
+    """The results of one experiment on disk, so that an interrupted run goes on where it was.
+
+    A file of JSON lines, of which the first holds the fingerprint `mark`; a file with another one
+    is set aside.
+    """
+
+    def __init__(self, path: Path, mark: str) -> None:
+        self.path, self.mark = path, mark
+        self._results = self._read()
+
+    def find(self, key: Key) -> Result | None:
+        """Return the result of the task with this key, if it is done."""
+        return self._results.get(_line(key))
+
+    def add(self, result: Result) -> None:
+        """Append a result; it is on disk when this returns."""
+        self._results[_line(result.key)] = result
+        new = not self.path.exists()
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.open("a", encoding="utf-8") as file:
+            if new:
+                file.write(json.dumps({"fingerprint": self.mark}) + "\n")
+            values = {m: None if math.isnan(v) else v for m, v in result.values.items()}
+            file.write(json.dumps({"key": dict(result.key), "values": values}) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _read(self) -> dict[str, Result]:
+        if not self.path.exists():
+            return {}
+        lines = self.path.read_text(encoding="utf-8").splitlines(keepends=True)
+        whole = [_parsed(line) for line in lines]
+        head = whole[0] if whole else None
+        if head is None or head.get("fingerprint") != self.mark:
+            self.path.replace(self.path.with_suffix(".old"))
+            return {}
+        good = [entry for entry in whole[1:] if entry is not None]
+        if len(good) < len(lines) - 1:  # a run was killed while it wrote: keep whole lines only
+            kept = [line for line, entry in zip(lines, whole, strict=True) if entry is not None]
+            with whole_file(self.path) as draft:
+                draft.write_text("".join(kept), encoding="utf-8")
+        found = {}
+        for entry in good:
+            values = {m: math.nan if v is None else v for m, v in entry["values"].items()}
+            found[_line(entry["key"])] = Result(entry["key"], values)
+        return found
+
+
+def _line(key: Key) -> str:
+    return json.dumps(dict(key), sort_keys=True)
+
+
+def _parsed(line: str) -> dict[str, Any] | None:
+    if not line.endswith("\n"):
+        return None
+    try:
+        entry = json.loads(line)
+    except ValueError:
+        return None
+    return entry if isinstance(entry, dict) else None
+
+
+def _write_table(rows: Sequence[Summary], path: Path) -> Path:
+    """Write the tidy table, one number per row, sorted as given."""
+    names = [field.name for field in fields(Summary)]
+    if all(row.parameter is None for row in rows):
+        names.remove("parameter")
+
+    with whole_file(path) as draft, draft.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(names)
+        for row in rows:
+            writer.writerow([_text(v) for v in astuple(row)[: len(names)]])
+    return path
+
+
+def _write_figure(figure: Any, stem: Path) -> list[Path]:
+    """Write a matplotlib figure as PNG and PDF."""
+    files = [stem.with_name(stem.name + ending) for ending in (".png", ".pdf")]
+    for path in files:
+        kind = path.suffix[1:]
+        # no date in the file: the same numbers give the same bytes
+        metadata = {"CreationDate": None} if kind == "pdf" else None
+        with whole_file(path) as draft:
+            figure.savefig(draft, format=kind, metadata=metadata)
+    return files
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:.{DIGITS}g}" if isinstance(value, float) else str(value)

@@ -1,10 +1,17 @@
-"""One look for all figures: a method has the same colour and marker wherever it appears."""
+"""One look for all figures: a method has the same colour and marker wherever it appears.
+
+The only place that imports matplotlib, and only when a figure is asked for.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+
+from ..errors import MissingExtraError
 
 # Colours of Okabe and Ito (2008), told apart by colour-blind readers.
 BLACK, GREY = "#222222", "#8C8C8C"
@@ -17,6 +24,9 @@ INK, FAINT, HAIR = "#222222", "#666666", "#D9D9D9"
 
 GROUPS = (BLUE, VERMILLION)
 """Colours of two groups of people; these figures show no methods by colour."""
+
+DPI = 200
+"""Dots per inch of bitmaps."""
 
 RC: dict[Any, Any] = {
     "font.size": 9.0,
@@ -78,7 +88,7 @@ class MethodStyle:
     @property
     def face(self) -> str:
         """Colour of the inside of boxes, light enough to see the median on it."""
-        return tint(self.colour, (0.55 if self.ours else 0.35) if self.filled else 0.0)
+        return _tint(self.colour, (0.55 if self.ours else 0.35) if self.filled else 0.0)
 
     @property
     def width(self) -> float:
@@ -89,6 +99,12 @@ class MethodStyle:
     def order(self) -> int:
         """Drawing order: higher is in front."""
         return 3 if self.ours else 2
+
+
+def _tint(colour: str, share: float) -> str:
+    """Mix a colour with white."""
+    parts = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(share * part + (1 - share) * 255):02x}" for part in parts)
 
 
 def _ours(colour: str, marker: str, *, filled: bool = True) -> MethodStyle:
@@ -114,18 +130,6 @@ STYLES = {
 
 OTHER = MethodStyle(GREY, "d", line=":")
 """Methods that nobody has given a colour yet."""
-
-
-def tint(colour: str, share: float) -> str:
-    """Mix a colour with white.
-
-    Examples
-    --------
-    >>> tint("#FF0000", 0.5)
-    '#ff8080'
-    """
-    parts = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    return "#" + "".join(f"{round(share * part + (1 - share) * 255):02x}" for part in parts)
 
 
 def style_of(method: str) -> MethodStyle:
@@ -196,3 +200,52 @@ def in_order(methods: set[str]) -> list[str]:
     """
     places = {name: place for place, name in enumerate(STYLES)}
     return sorted(methods, key=lambda name: (places.get(name, len(places)), name))
+
+
+@contextmanager
+def paper_figure(width: float, height: float) -> Iterator[Any]:
+    """Open an empty figure in the package's style; fill it inside the ``with`` block.
+
+    No window is opened and no global setting of matplotlib stays changed.
+
+    Parameters
+    ----------
+    width, height : float
+        Size in inches. A page of the paper is 6.75 inches wide.
+
+    Yields
+    ------
+    matplotlib.figure.Figure
+        Lays itself out; remembers the style when it is saved.
+
+    Raises
+    ------
+    MissingExtraError
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> from fairpca.paper import paper_figure
+    >>> with paper_figure(3, 2) as figure:
+    ...     axes = figure.subplots()
+    ...     _ = axes.plot([1, 2], [3, 4])
+    >>> figure.get_size_inches().tolist()
+    [3.0, 2.0]
+    """
+    try:
+        import matplotlib as mpl
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingExtraError("matplotlib", "plots", "Drawing a figure") from error
+
+    class StyledFigure(Figure):
+        """A figure that is saved in the style it was drawn in, as some settings act then."""
+
+        def savefig(self, *arguments: Any, **options: Any) -> None:
+            with mpl.rc_context(RC):
+                super().savefig(*arguments, **options)
+
+    with mpl.rc_context(RC):
+        yield StyledFigure(
+            figsize=(width, height), dpi=DPI, facecolor="white", layout="constrained"
+        )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Sequence
 from functools import cache
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -11,11 +13,26 @@ import numpy as np
 from ..datasets import Lee2022, load_lee2022
 from ..metrics import explained_variance_ratio, median_bandwidth, squared_mmd
 from ..peers import PCA, SamadiPCA
-from ._evaluate import HELD_OUT, PAPER, Projected, attribute_auc, downstream
-from ._experiment import Experiment, Result, Settings, Summary, Task
-from ._methods import METHODS, OURS, make_method
-from ._published import published_tables
-from ._summaries import summarize_draws
+from ._experiment import (
+    BETWEEN,
+    Experiment,
+    Result,
+    Settings,
+    Summary,
+    Task,
+    by_protocol,
+    summarize_draws,
+)
+from ._protocol import (
+    HELD_OUT,
+    METHODS,
+    OURS,
+    PAPER,
+    Projected,
+    attribute_auc,
+    downstream,
+    make_method,
+)
 
 TITLES = {"adult": "Adult Income", "german": "German Credit", "compas": "COMPAS"}
 SAMADI = "Samadi et al."
@@ -25,8 +42,8 @@ ASCENDING = tuple(name for name in OURS if name != "Fair Kernel PCA")
 NEARLY_CONSTANT = 1e-4
 """Features with a smaller standard deviation are left as they are."""
 
-BETWEEN = "/"
-"""Between the protocol and the metric in the names of a task's values."""
+SLOW = ("FPCA (0.1, 0.01)", "FPCA (0, 0.01)", "MbF-PCA (10^-3)", "MbF-PCA (10^-6)", "RLACE", "INLP")
+"""Methods left out of quick runs where the data are wide."""
 
 
 @cache
@@ -88,39 +105,21 @@ def _of_the_subspace(
     }
 
 
-def _tasks(dataset: str, methods: Sequence[str], settings: Settings) -> list[Task]:
-    draws = range(1 if settings.quick else 10)
-    return [
-        Task(
-            key={"dataset": dataset, "k": k, "method": method, "draw": draw},
-            run=evaluate_split,
-            arguments={
-                "dataset": dataset,
-                "k": k,
-                "method": method,
-                "draw": draw,
-                "data": settings.data,
-            },
-        )
+def _tasks(settings: Settings, *datasets: str, methods: Sequence[str]) -> list[Task]:
+    keys = [
+        {"dataset": dataset, "k": k, "method": method, "draw": draw}
+        for dataset in datasets
         for k in (2, 10)
         for method in methods
-        for draw in draws
+        for draw in range(1 if settings.quick else 10)
         if not (settings.quick and k == 10 and method in SLOW and dataset == "adult")
     ]
-
-
-SLOW = ("FPCA (0.1, 0.01)", "FPCA (0, 0.01)", "MbF-PCA (10^-3)", "MbF-PCA (10^-6)", "RLACE", "INLP")
-"""Methods left out of quick runs where the data are wide."""
+    return [Task(key, evaluate_split, {**key, "data": settings.data}) for key in keys]
 
 
 def _summarize(results: Sequence[Result]) -> list[Summary]:
     """Give each protocol rows of its own; the paper's numbers belong to the paper's."""
-    by_protocol = []
-    for result in results:
-        for name, value in result.values.items():
-            protocol, metric = name.split(BETWEEN)
-            by_protocol.append(Result({**result.key, "protocol": protocol}, {metric: value}))
-    return summarize_draws(by_protocol, _printed)
+    return summarize_draws(by_protocol(results), _printed)
 
 
 def _printed(key: dict[str, Any], metric: str) -> tuple[float, float] | None:
@@ -129,11 +128,27 @@ def _printed(key: dict[str, Any], metric: str) -> tuple[float, float] | None:
     return published_tables().get((key["dataset"], key["k"], key["method"], metric))
 
 
+@cache
+def published_tables() -> dict[tuple[str, int, str, str], tuple[float, float]]:
+    """Return mean and standard deviation of every cell of the paper's four tables.
+
+    By data set, k, method and metric.
+    """
+    text = files(__package__).joinpath("published/tables.csv").read_text(encoding="utf-8")
+    return {
+        (row["dataset"], int(row["k"]), row["method"], row["metric"]): (
+            float(row["mean"]),
+            float(row["std"]),
+        )
+        for row in csv.DictReader(text.splitlines())
+    }
+
+
 def _table(dataset: str) -> Experiment:
     return Experiment(
         name=f"table-{dataset}",
         title=f"{TITLES[dataset]}: eleven methods, three downstream models, two protocols",
-        tasks=lambda settings: _tasks(dataset, list(METHODS), settings),
+        tasks=lambda settings: _tasks(settings, dataset, methods=list(METHODS)),
         summarize=_summarize,
     )
 
@@ -143,9 +158,7 @@ EXPERIMENTS = (
     Experiment(
         name="table-samadi",
         title="Balanced PCA (Samadi et al. 2018) on the three data sets",
-        tasks=lambda settings: [
-            task for dataset in TITLES for task in _tasks(dataset, [SAMADI], settings)
-        ],
+        tasks=lambda settings: _tasks(settings, *TITLES, methods=[SAMADI]),
         summarize=_summarize,
     ),
 )

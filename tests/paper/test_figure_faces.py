@@ -8,8 +8,10 @@ from fairpca import FairPCA
 from fairpca.datasets import MissingDataError
 from fairpca.paper import _figure_faces as figure_faces
 from fairpca.paper._experiment import Result, Settings
-from fairpca.paper._faces import Faces, chosen_faces, load_faces
 from fairpca.paper._figure_faces import EXPERIMENTS, _without
+from fairpca.paper._figure_faces import _chosen_faces as chosen_faces
+from fairpca.paper._figure_faces import _Faces as Faces
+from fairpca.paper._figure_faces import _load_faces as load_faces
 
 (FIGURE,) = EXPERIMENTS
 
@@ -151,7 +153,7 @@ def test_celeba_comes_first_where_the_user_has_it(celeba_folder, small):
 def test_an_attribute_too_rare_to_be_probed_has_no_auc(celeba_folder, small, monkeypatch):
     faces = load_faces(celeba_folder, 6, figure_faces.QUICK_FACES)
     few = replace(faces, fitted=np.r_[0, 2:30], held_out=np.r_[1, 30:40])
-    monkeypatch.setattr(figure_faces, "load_faces", lambda *_: few)
+    monkeypatch.setattr(figure_faces, "_load_faces", lambda *_: few)
     values = figure_faces.measure("hat", "Fair PCA", celeba_folder, quick=True)
     assert np.isnan(values["linear_probe_auc"])
     assert 0 <= values["explained_variance_pct"] <= 100

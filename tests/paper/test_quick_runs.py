@@ -5,8 +5,7 @@ import math
 
 import pytest
 
-from fairpca.paper import Settings, run_experiment
-from fairpca.paper._registry import EXPERIMENTS
+from fairpca.paper import EXPERIMENTS, Settings, run_experiment
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

@@ -4,12 +4,14 @@ from time import perf_counter
 
 import pytest
 
-from fairpca.paper import _runtime_measures as runtime_measures
+from fairpca.paper import _timing
 from fairpca.paper._experiment import Result, Settings
 from fairpca.paper._figure_runtime import EXPERIMENTS, LARGE_D, SMALL_D
-from fairpca.paper._methods import METHODS
-from fairpca.paper._runtime_measures import time_at_d, time_at_k
-from fairpca.paper._stopwatch import Race, Times, time_fits
+from fairpca.paper._protocol import METHODS
+from fairpca.paper._timing import _Race as Race
+from fairpca.paper._timing import _time_fits as time_fits
+from fairpca.paper._timing import _Times as Times
+from fairpca.paper._timing import time_at_d, time_at_k
 
 OVER_D, OVER_K = EXPERIMENTS
 
@@ -56,8 +58,8 @@ def stopwatch(monkeypatch):
         seconds = race.d / 100
         return Times((), stopped=True) if seconds > limit else Times((seconds,) * race.repeats)
 
-    monkeypatch.setattr(runtime_measures, "time_fits", fake)
-    monkeypatch.setattr(runtime_measures, "_stopped_at", {})
+    monkeypatch.setattr(_timing, "_time_fits", fake)
+    monkeypatch.setattr(_timing, "_stopped_at", {})
     return timed
 
 

@@ -8,27 +8,26 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
+from fairpca.datasets import Split
 from fairpca.paper import Result, Settings
-from fairpca.paper._figure_tradeoff import EXPERIMENTS, METHODS, PANELS, one_by_one
-from fairpca.paper._kernel_svm import (
-    KernelRows,
-    SVCOfNumberedRows,
-    default_gamma,
-    svm_decisions,
-)
-from fairpca.paper._tradeoff_draws import Draw
-from fairpca.paper._tradeoff_measures import (
+from fairpca.paper._figure_tradeoff import EXPERIMENTS, METHODS, PANELS
+from fairpca.paper._figure_tradeoff import _one_by_one as one_by_one
+from fairpca.paper._tradeoff import (
     BOUNDS,
     KERNEL_SVM,
     LOGISTIC_REGRESSION,
     METRICS,
     REDUCTIONS,
-    curve,
     measure,
     our_estimator,
     parameters_of,
     price,
 )
+from fairpca.paper._tradeoff import _curve as curve
+from fairpca.paper._tradeoff import _default_gamma as default_gamma
+from fairpca.paper._tradeoff import _KernelRows as KernelRows
+from fairpca.paper._tradeoff import _SVCOfNumberedRows as SVCOfNumberedRows
+from fairpca.paper._tradeoff import _svm_decisions as svm_decisions
 from fairpca.peers._reductions import Reductions
 
 (FIGURE,) = EXPERIMENTS
@@ -49,7 +48,7 @@ def rows():
     z = rng.integers(0, 2, 400)
     X = rng.normal(size=(400, 8)) + np.outer(z, [1, 0.5, 0, 0, 0, 0, 0, 0])
     y = (X[:, 0] + X[:, 2] + X[:, 3] ** 2 + rng.normal(size=400) > 1.5).astype(int)
-    return Draw(X[:250], y[:250], z[:250], X[250:], y[250:], z[250:])
+    return Split(X[:250], y[:250], z[:250], X[250:], y[250:], z[250:])
 
 
 @pytest.mark.parametrize("method", [*list(NAMES)[:3], pytest.param(REDUCTIONS, marks=IN_PERSON)])
@@ -81,8 +80,10 @@ def test_svm_curves_are_those_of_one_svc_per_lambda(method, criterion, rows):
     ours = list(curve(rows, criterion, KERNEL_SVM, method, [0.0, 0.2, 1.0]))
     for tradeoff, numbers in zip([0.0, 0.2, 1.0], ours, strict=True):
         fair = our_estimator(method, 8, criterion).set_params(tradeoff=tradeoff)
-        fair.fit(rows.X, rows.y, sensitive_features=rows.z)
-        svc = SVC(C=price(KERNEL_SVM, len(rows.y))).fit(fair.transform(rows.X), rows.y)
+        fair.fit(rows.X_train, rows.y_train, sensitive_features=rows.z_train)
+        svc = SVC(C=price(KERNEL_SVM, len(rows.y_train))).fit(
+            fair.transform(rows.X_train), rows.y_train
+        )
         said = svc.predict(fair.transform(rows.X_test))
         rates = [said[rows.z_test == g].mean() for g in (0, 1)]
         assert numbers[0] == pytest.approx(np.mean(said == rows.y_test))
@@ -90,12 +91,12 @@ def test_svm_curves_are_those_of_one_svc_per_lambda(method, criterion, rows):
 
 
 def test_shared_kernels_give_the_reductions_of_an_rbf_svm(rows):
-    C = price(KERNEL_SVM, len(rows.y))
-    shared = KernelRows(rows.X, rows.X_test, C)
+    C = price(KERNEL_SVM, len(rows.y_train))
+    shared = KernelRows(rows.X_train, rows.X_test, C)
     ours = Reductions(SVCOfNumberedRows(shared), difference_bound=0.02)
-    ours.fit(shared.training_numbers, rows.y, sensitive_features=rows.z)
-    theirs = Reductions(SVC(C=C, gamma=default_gamma(rows.X)), difference_bound=0.02)
-    theirs.fit(rows.X, rows.y, sensitive_features=rows.z)
+    ours.fit(shared.training_numbers, rows.y_train, sensitive_features=rows.z_train)
+    theirs = Reductions(SVC(C=C, gamma=default_gamma(rows.X_train)), difference_bound=0.02)
+    theirs.fit(rows.X_train, rows.y_train, sensitive_features=rows.z_train)
     np.testing.assert_allclose(
         ours.decision_probability(shared.test_numbers), theirs.decision_probability(rows.X_test)
     )
@@ -105,17 +106,17 @@ def test_no_svm_is_fitted_twice(rows, monkeypatch):
     fits = []
     fit = SVC.fit
     monkeypatch.setattr(SVC, "fit", lambda *a, **k: fits.append(1) or fit(*a, **k))
-    shared = KernelRows(rows.X, rows.X_test, 1.0)
-    weight = np.ones(len(rows.y))
-    for labels in (rows.y, rows.y, 1 - rows.y):
+    shared = KernelRows(rows.X_train, rows.X_test, 1.0)
+    weight = np.ones(len(rows.y_train))
+    for labels in (rows.y_train, rows.y_train, 1 - rows.y_train):
         SVCOfNumberedRows(shared).fit(shared.training_numbers, labels, weight)
     assert len(fits) == 2
 
 
 def test_decisions_from_support_vectors_are_those_of_predict(rows):
-    gamma = default_gamma(rows.X)
-    said = svm_decisions(rows.X, rows.y, rows.X_test, C=2.0, gamma=gamma)
-    reference = SVC(C=2.0, gamma="scale").fit(rows.X, rows.y).predict(rows.X_test)
+    gamma = default_gamma(rows.X_train)
+    said = svm_decisions(rows.X_train, rows.y_train, rows.X_test, C=2.0, gamma=gamma)
+    reference = SVC(C=2.0, gamma="scale").fit(rows.X_train, rows.y_train).predict(rows.X_test)
     np.testing.assert_array_equal(said, reference)
 
 
@@ -123,7 +124,9 @@ def test_reductions_are_fairlearns_with_the_papers_classifier(rows):
     (numbers,) = curve(rows, "demographic_parity", LOGISTIC_REGRESSION, REDUCTIONS, [0.05])
     base = LogisticRegression(C=1 / (2 * 250 * 0.01), max_iter=10_000)
     fair = Reductions(base, difference_bound=0.05)
-    chance = fair.fit(rows.X, rows.y, sensitive_features=rows.z).decision_probability(rows.X_test)
+    chance = fair.fit(
+        rows.X_train, rows.y_train, sensitive_features=rows.z_train
+    ).decision_probability(rows.X_test)
     rates = [chance[rows.z_test == g].mean() for g in (0, 1)]
     assert numbers[1] == pytest.approx(abs(rates[0] - rates[1]))
 

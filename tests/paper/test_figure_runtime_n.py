@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from fairpca.paper import Result, Settings
-from fairpca.paper._figure_runtime_n import EXPERIMENTS, METHODS, ROWS, seconds, timings
-from fairpca.paper._runtime_of_rows import TOGETHER
-from fairpca.paper._tradeoff_measures import BOUNDS, REDUCTIONS
+from fairpca.paper._figure_runtime_n import EXPERIMENTS, METHODS, ROWS, TOGETHER, seconds, timings
+from fairpca.paper._tradeoff import BOUNDS, REDUCTIONS
 
 (FIGURE,) = EXPERIMENTS
 

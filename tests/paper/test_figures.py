@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from fairpca import MissingExtraError
+from fairpca._rows.maps import side_by_side
 from fairpca.paper import (
     PictureRow,
     TimedFits,
@@ -19,8 +20,7 @@ from fairpca.paper import (
     style_of,
     timing_curves,
 )
-from fairpca.paper._groups import _ellipse
-from fairpca.paper._pictures import side_by_side
+from fairpca.paper._panels import _ellipse
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import pytest
 
 from fairpca.errors import InfeasibleError, MissingExtraError
 from fairpca.paper import Experiment, Result, Settings, Task, run_experiment
-from fairpca.paper._results_file import ResultsFile
-from fairpca.paper._summaries import summarize_draws
+from fairpca.paper._experiment import summarize_draws
+from fairpca.paper._run import _ResultsFile as ResultsFile
 
 
 def square(value, log=None):
@@ -102,15 +102,15 @@ def test_a_missing_library_stops_the_run(tmp_path):
 def test_results_of_another_version_are_set_aside(tmp_path):
     path = tmp_path / "results.jsonl"
     ResultsFile(path, "one").add(Result({"k": 1}, {"m": math.nan}))
-    assert math.isnan(ResultsFile(path, "one").results()[0].values["m"])
-    assert ResultsFile(path, "two").results() == []
+    assert math.isnan(ResultsFile(path, "one").find({"k": 1}).values["m"])
+    assert ResultsFile(path, "two").find({"k": 1}) is None
     assert path.with_suffix(".old").exists()
 
 
 def test_a_file_of_something_else_is_set_aside(tmp_path):
     path = tmp_path / "results.jsonl"
     path.write_text("not json\n")
-    assert ResultsFile(path, "one").results() == []
+    assert ResultsFile(path, "one").find({"k": 1}) is None
 
 
 def test_a_figure_that_fails_leaves_no_half_file(tmp_path):

@@ -1,6 +1,7 @@
 import pytest
 
-from fairpca.paper._style import GROUPS, OTHER, STYLES, in_order, label_of, style_of, tint
+from fairpca.paper._style import GROUPS, OTHER, STYLES, in_order, label_of, style_of
+from fairpca.paper._style import _tint as tint
 
 
 def test_no_two_methods_look_alike():

@@ -4,13 +4,8 @@ import numpy as np
 import pytest
 
 from fairpca.paper._experiment import Result, Settings
-from fairpca.paper._figure_synthetic import (
-    EXPERIMENTS,
-    MADE,
-    PUBLISHED,
-    evaluate,
-    made_split,
-)
+from fairpca.paper._figure_synthetic import EXPERIMENTS, MADE, PUBLISHED, evaluate
+from fairpca.paper._figure_synthetic import _made_split as made_split
 
 (FIGURE,) = EXPERIMENTS
 FAIR = ["Fair PCA", "Fair PCA-S (0.85)"]
