@@ -50,7 +50,7 @@ mutation: .venv/dev  ## Does a test fail for every change to the numerical core?
 coverage: .venv/dev  ## Which lines of the core no test runs
 	$(BIN)/pip install --quiet --disable-pip-version-check pytest-cov
 	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses=2 --dist worksteal --cov=fairpca --cov-branch \
-		--cov-report=term-missing:skip-covered tests/moments tests/groups tests/linalg tests/solvers \
+		--cov-report=term-missing:skip-covered tests/moments tests/attributes tests/numerics tests/solvers \
 		tests/kernels tests/devices tests/estimators tests/robustness tests/guarantees \
 		tests/clusters/test_dask.py tests/out_of_core/test_same_answer.py tests/models/test_saving.py
 

@@ -14,10 +14,9 @@ PARTS = ("moments", "_numerics/linalg", "solvers", "_attributes")
 
 TESTS = (
     "tests/moments",
-    "tests/linalg",
-    "tests/test_linalg.py",
+    "tests/numerics",
     "tests/solvers",
-    "tests/groups",
+    "tests/attributes",
     "tests/devices",
     "tests/estimators",
     "src/fairpca/moments",

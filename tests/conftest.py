@@ -20,7 +20,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     # small matrices a hundred times slower. Tests of threads ask for them.
     threadpool_limits(1, user_api="blas")
 
-CORE = ("moments", "groups", "solvers", "kernels", "estimators", "test_linalg.py", "test_krylov.py")
+CORE = ("attributes", "estimators", "kernels", "moments", "numerics", "solvers")
 """Tests that may fail, but never be skipped, because the package itself misses a library."""
 
 

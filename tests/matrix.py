@@ -24,12 +24,14 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 OLDEST = ROOT / "tests" / "oldest.txt"
 CORE = (
-    *(f"tests/{folder}" for folder in ("moments", "groups", "solvers", "kernels", "metrics")),
+    *(
+        f"tests/{folder}"
+        for folder in ("numerics", "attributes", "moments", "solvers", "kernels", "metrics")
+    ),
     "tests/estimators/test_fair_pca.py",
     "tests/estimators/test_fair_kernel_pca.py",
     "tests/estimators/test_bad_input.py",
     "tests/estimators/test_rows_in_parts.py",
-    *(f"tests/test_{name}.py" for name in ("linalg", "krylov", "stiefel", "parallel")),
     "tests/guarantees/test_round_trips.py",
 )
 """Tests of what everything else stands on; most need no optional library."""

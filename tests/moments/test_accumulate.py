@@ -1,5 +1,8 @@
+"""Moments are what their names say: however rows are split, shifted, typed and stored."""
+
 from dataclasses import replace
 from functools import reduce
+from importlib import import_module
 from itertools import pairwise
 from operator import add
 
@@ -10,14 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairpca import collect_moments
+from fairpca._attributes import Levels
+from fairpca._rows import Rows
 from fairpca.moments import (
     DenseScatter,
     LevelMoments,
     NumericMoments,
     RowScatter,
+    accumulate,
     standard_deviations,
 )
 from optional_libraries import array_api_strict
+from optional_libraries import array_api_strict as strict
 from strategies import grouped_rows
 
 
@@ -102,24 +109,6 @@ def test_moments_do_not_depend_on_how_the_rows_are_split(rows, cuts):
     assert_same_moments(reduce(add, parts[::-1]), whole, np.abs(X).max())
 
 
-def test_an_offset_of_a_million_costs_no_digits():
-    rng = np.random.default_rng(0)
-    X, z = rng.normal(size=(9000, 4)), rng.integers(0, 2, 9000)
-    near, far = collect_moments(X, z), collect_moments(X + 2.0**20, z)
-    np.testing.assert_allclose(far.scatter.matrix, near.scatter.matrix, rtol=1e-7, atol=1e-5)
-    np.testing.assert_allclose(far.attributes[0].total, near.attributes[0].total, atol=1e-5)
-
-
-def test_an_unrepresentative_pilot_sample_is_noticed_and_repaired():
-    """Every row the pilot looks at is at the origin; all others are far away."""
-    rng = np.random.default_rng(0)
-    X = (rng.normal(size=(256 * 400, 3)) + 1e3).astype(np.float32)
-    X[::400] = rng.normal(size=X[::400].shape)
-    moments = collect_moments(X, rng.integers(0, 2, len(X)))
-    exact = scatter_by_the_book(X.astype(float))
-    assert np.abs(moments.scatter.matrix - exact).max() < 1e-6 * np.abs(exact).max()
-
-
 def test_float32_rows_near_a_thousand_keep_their_scatter():
     """X^T X - n mu mu^T in float32 has a relative error of several hundred per cent here."""
     rng = np.random.default_rng(0)
@@ -183,29 +172,6 @@ def test_sparse_rows_give_the_moments_of_their_dense_twin(shape, with_weights, o
     assert_same_moments(sparse, dense, max(1.0, offset), 1e-12)
 
 
-@pytest.mark.parametrize("kind", ["dense", "sparse"])
-def test_rows_kept_as_rows_behave_like_the_matrix(kind):
-    rng = np.random.default_rng(4)
-    X = rng.normal(size=(7, 30)) + 5
-    X[rng.random(X.shape) < 0.4] = 0
-    w = rng.uniform(0.5, 2, 7)
-    given_X = X if kind == "dense" else scipy.sparse.csr_array(X)
-    scatter = collect_moments(given_X, np.arange(7) % 2, sample_weight=w).scatter
-    assert isinstance(scatter, RowScatter)
-    scale = rng.uniform(0.5, 2, 30)
-    scatter = scatter.rescaled(scale)
-    S = scatter_by_the_book(X, w) / np.outer(scale, scale)
-    V, Y = rng.normal(size=(30, 3)), rng.normal(size=(7, 3))
-    F = (X - np.average(X, axis=0, weights=w)) / scale * np.sqrt(w)[:, None]
-    np.testing.assert_allclose(scatter.dense().matrix, S, atol=1e-10)
-    np.testing.assert_allclose(scatter.diagonal, np.diag(S), atol=1e-10)
-    np.testing.assert_allclose(scatter.apply(V), S @ V, atol=1e-10)
-    np.testing.assert_allclose(scatter.gram(), F @ F.T, atol=1e-10)
-    np.testing.assert_allclose(scatter.times_rows(V), F @ V, atol=1e-10)
-    np.testing.assert_allclose(scatter.rows_transposed(Y), F.T @ Y, atol=1e-10)
-    np.testing.assert_allclose(scatter.compressed(V).matrix, V.T @ S @ V, atol=1e-10)
-
-
 def test_rows_become_a_matrix_once_that_is_smaller():
     rng = np.random.default_rng(5)
     X, z = rng.normal(size=(20, 8)), np.arange(20) % 2
@@ -243,3 +209,147 @@ def test_a_spread_that_rounding_of_the_mean_explains_counts_as_constant():
     )
     assert noisy.varies.tolist() == [False, True]
     assert standard_deviations(noisy)[0] == 1
+
+
+@pytest.fixture
+def passes(monkeypatch):
+    """The shift of each pass over the rows."""
+    shifts = []
+    module = import_module("fairpca.moments._accumulate")
+    original = module._pass
+
+    def spy(rows, design, shift, kind):
+        shifts.append(shift)
+        return original(rows, design, shift, kind)
+
+    monkeypatch.setattr(module, "_pass", spy)
+    return shifts
+
+
+def normal(mean, n=1000, dtype=float):
+    X = np.random.default_rng(0).normal(size=(n, 2))
+    return ((X - X.mean(axis=0)) / X.std(axis=0) + mean).astype(dtype)
+
+
+@pytest.mark.parametrize(
+    ("X", "shifted"),
+    [
+        (normal([3, 0]), False),
+        (normal([20, 0]), True),
+        (normal([0.5, 0], dtype=np.float32), False),
+        (normal([1.2, 0], dtype=np.float32), True),
+        (normal([3, 0], dtype=np.float32), True),
+        (np.column_stack([normal([1, 1]), np.zeros(1000)]), False),
+    ],
+    ids=["near", "far", "near, single", "off by 1.2, single", "off by 3, single", "a zero column"],
+)
+def test_rows_are_shifted_only_where_digits_would_be_lost(passes, X, shifted):
+    moments = collect_moments(X, np.arange(1000) % 2)
+    assert [shift is not None for shift in passes] == [shifted]
+    np.testing.assert_allclose(moments.mean, X.mean(axis=0), atol=1e-5)
+
+
+def test_columns_far_apart_take_one_pass_each_about_its_own_mean(passes):
+    X = normal([1e8, -1e6])
+    moments = collect_moments(X, np.arange(1000) % 2)
+    assert len(passes) == 1
+    np.testing.assert_allclose(passes[0], X.mean(axis=0), rtol=1e-6)
+    np.testing.assert_allclose(np.diag(moments.scatter.matrix), 1000, rtol=1e-6)
+
+
+def test_a_sample_that_misjudged_the_rows_costs_a_second_pass(passes):
+    X = normal([1e6, 0], n=51_200)
+    X[:: 51_200 // 256, 0] -= 1e6 - 1  # the rows that are looked at first
+    moments = collect_moments(X, np.arange(51_200) % 2)
+    assert len(passes) == 2
+    np.testing.assert_allclose(moments.mean, X.mean(axis=0), rtol=1e-12, atol=1e-12)
+    centred = X - X.mean(axis=0)
+    np.testing.assert_allclose(moments.scatter.matrix, centred.T @ centred, rtol=1e-9, atol=1e-3)
+
+
+@pytest.mark.parametrize("with_scatters", [False, True])
+@pytest.mark.parametrize("complete", [True, False], ids=["all known", "some missing"])
+def test_shares_of_the_blocks_add_up(monkeypatch, with_scatters, complete):
+    """As threads take them; three shares, one of them of a single block."""
+    n = 25_000
+    rng = np.random.default_rng(1)
+    X, w, age = rng.normal(size=(n, 3)), rng.uniform(0.5, 2, n), rng.normal(size=n)
+    sex = np.array(["f", "m", None if not complete else "f"], dtype=object)[rng.integers(0, 3, n)]
+    options = {
+        "sample_weight": w,
+        "with_scatters": with_scatters,
+        "missing_sensitive": "ignore",
+    }
+    whole = collect_moments(X, {"sex": sex, "age": age}, **options)
+    module = import_module("fairpca.moments._accumulate")
+    shares = []
+
+    def in_three(work, blocks, *, d):
+        shares.extend([blocks[:1], blocks[1:4], blocks[4:]])
+        return [work(share) for share in shares]
+
+    monkeypatch.setattr(module, "share_blocks", in_three)
+    shared = collect_moments(X, {"sex": sex, "age": age}, **options)
+    assert all(len(share) > 0 for share in shares)
+    np.testing.assert_allclose(shared.mean, whole.mean, atol=1e-12)
+    np.testing.assert_allclose(shared.scatter.matrix, whole.scatter.matrix, atol=1e-7)
+    for a, b in zip(shared.attributes, whole.attributes, strict=True):
+        np.testing.assert_allclose(a.total, b.total, atol=1e-7)
+        scatters = [getattr(x, "scatters", None) or () for x in (a, b)]
+        for s, t in zip(*scatters, strict=True):
+            np.testing.assert_allclose(s.matrix, t.matrix, atol=1e-7)
+
+
+@pytest.mark.parametrize(("n", "form"), [(5, RowScatter), (6, DenseScatter)])
+def test_rows_are_kept_while_there_are_fewer_of_them_than_features(n, form):
+    X = np.random.default_rng(2).normal(size=(n, 6))
+    moments = collect_moments(X, np.arange(n) % 2, with_scatters=True)
+    assert isinstance(moments.scatter, form)
+    centred = X - X.mean(axis=0)
+    np.testing.assert_allclose(moments.scatter.dense().matrix, centred.T @ centred, atol=1e-12)
+
+
+def test_sparse_rows_with_many_entries_become_a_matrix_at_once():
+    sparse = pytest.importorskip("scipy.sparse")
+    dense = np.random.default_rng(4).normal(size=(12, 3))
+    few = np.zeros((12, 9))
+    few[:, 0] = dense[:, 0]
+    of = lambda X: collect_moments(sparse.csr_array(X), np.arange(12) % 2, with_scatters=True)  # noqa: E731
+    assert isinstance(of(dense).scatter, DenseScatter)
+    assert isinstance(of(dense).attributes[0].scatters[0], DenseScatter)
+    assert isinstance(of(few).scatter, RowScatter)
+    assert isinstance(of(few).attributes[0].scatters[0], RowScatter)
+
+
+def test_scatters_of_groups_are_collected_only_on_request():
+    for X in (np.ones((4, 2)) * np.arange(4)[:, None], np.eye(4, 6)):
+        assert collect_moments(X, [0, 1, 0, 1]).attributes[0].scatters is None
+        levels = Levels("x", ("a", "b"), np.array([0, 1, 0, 1]))
+        assert accumulate(Rows(X, None, (levels,))).attributes[0].scatters is None
+
+
+@pytest.mark.parametrize("shape", [(6, 9), (60, 9)], ids=["wide", "tall"])
+def test_differences_between_groups_keep_their_digits_far_from_the_origin(shape):
+    rng = np.random.default_rng(5)
+    steps = np.round(rng.normal(size=shape) * 1024) / 1024
+    z = np.arange(shape[0]) % 2
+    near, far = (collect_moments(steps + offset, z) for offset in (0.0, 2.0**30))
+    np.testing.assert_allclose(
+        far.attributes[0].total, near.attributes[0].total, rtol=1e-12, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("make", ["numpy", "elsewhere"])
+def test_narrow_levels_far_apart_keep_the_digits_of_their_scatters(make):
+    """Each level is measured from a few of its own rows.
+
+    Entries at 1e7 are rounded by 2e-9, which is 1e-6 in a sum of 500 products; measured from the
+    other level, the sums of squares would be rounded by 10.
+    """
+    X, z = normal([0, 0]), np.arange(1000) % 2
+    far = X + np.where(z == 0, -1e7, 1e7)[:, None]
+    rows = far if make == "numpy" else strict.asarray(far)
+    scatters = collect_moments(rows, z, with_scatters=True).attributes[0].scatters
+    for g in (0, 1):
+        centred = far[z == g] - far[z == g].mean(axis=0)
+        np.testing.assert_allclose(np.asarray(scatters[g].matrix), centred.T @ centred, atol=1e-5)

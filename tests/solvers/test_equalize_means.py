@@ -1,3 +1,7 @@
+"""Fair PCA against the book: equal means, the rank of the constraint, and what is refused."""
+
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,7 +12,15 @@ from assertions import (
     assert_same_subspace,
 )
 from fairpca import FairPCA, InfeasibleError, SingleGroupError, collect_moments
-from fairpca.solvers import equalize_means, maximize_variance, mean_gap
+from fairpca.errors import MissingTargetError
+from fairpca.moments import LevelMoments, NumericMoments
+from fairpca.solvers import (
+    equalize_means,
+    largest_gap,
+    maximize_variance,
+    mean_gap,
+)
+from fairpca.solvers._subspace import check_attributes, check_dimension, names_of
 from oracles import fair_null_space, fair_pca_by_the_book
 from strategies import grouped_rows
 
@@ -181,3 +193,85 @@ def test_wide_rows_that_the_constraint_explains_whole_leave_an_orthonormal_rest(
         np.testing.assert_allclose(U.T @ U, np.eye(U.shape[1]), atol=1e-12)
         np.testing.assert_allclose(fair.transform(X), 0, atol=1e-12)
         np.testing.assert_allclose(fair.explained_variance_, 0, atol=1e-12)
+
+
+EPS = np.finfo(float).eps
+
+
+def level_moments(**changes):
+    base = LevelMoments(
+        "x", None, ("a", "b"), np.array([2, 2]), np.array([2.0, 2.0]), np.zeros((2, 1))
+    )
+    return replace(base, **changes)
+
+
+def numeric(mean, scatter, weight=4.0):
+    return NumericMoments("v", None, 4, weight, mean, scatter, np.zeros(1), np.zeros(1))
+
+
+@pytest.mark.parametrize(
+    ("attribute", "problem", "error"),
+    [
+        (
+            level_moments(labels=("a",), weight=np.ones(1)),
+            "has only the level 'a'",
+            SingleGroupError,
+        ),
+        (level_moments(labels=(), weight=np.ones(0)), "has no row", SingleGroupError),
+        (level_moments(weight=np.zeros(2)), "has no row", SingleGroupError),
+        (level_moments(weight=np.array([0.0, 2.0])), r"group\(s\) \['a'\]", MissingTargetError),
+        (
+            level_moments(weight=np.array([0.0, 2.0]), stratum=1),
+            "no row among the rows with y == 1",
+            MissingTargetError,
+        ),
+        (numeric(7.5, 0.0), "is 7.5 in every row", SingleGroupError),
+        (numeric(0.3, 4 * (2 * EPS * 0.3) ** 2), "is 0.3 in every row", SingleGroupError),
+        (numeric(0.0, 1e-160), "size 5e-81", ValueError),
+        (numeric(1e-80, 1e-170), "size 1e-80", ValueError),
+    ],
+)
+def test_attributes_without_anything_to_compare_are_refused(attribute, problem, error):
+    with pytest.raises(error, match=problem):
+        check_attributes([level_moments(), attribute])
+
+
+@pytest.mark.parametrize(
+    "attribute",
+    [
+        level_moments(),
+        level_moments(weight=np.array([0.0, 2.0]), optional=True),
+        level_moments(labels=("a",), weight=np.ones(1), optional=True),
+        numeric(7.5, 1.0),
+        numeric(0.3, 4 * (100 * EPS * 0.3) ** 2),
+        numeric(0.0, 4e-140),
+        numeric(1e-70, 1e-141, weight=0.5),
+        numeric(0.0, 6e-151, weight=0.5),
+    ],
+)
+def test_attributes_with_something_to_compare_pass(attribute):
+    check_attributes([attribute])
+
+
+def test_a_refusal_names_each_attribute_once():
+    assert names_of([level_moments(), numeric(0, 1), level_moments()]) == "'x', 'v'"
+    rng = np.random.default_rng(1)
+    columns = {"sex": np.arange(60) % 2, "age": rng.normal(size=60)}
+    moments = collect_moments(rng.normal(size=(60, 5)), columns)
+    with pytest.raises(InfeasibleError, match=r"\('sex', 'age'\).* in 2 of the 5 .* leaves 3"):
+        check_dimension(moments, 2, 4)
+    check_dimension(moments, 2, 3)
+    with pytest.raises(InfeasibleError, match=r"\('sex', 'age'\) separate .* all 5"):
+        check_dimension(moments, 5, None)
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
+def test_the_largest_gap_between_means_has_no_units(unit):
+    z = np.repeat([0, 1, 2], [120, 80, 40])
+    X = np.random.default_rng(1).normal(size=(240, 5)) + 0.3 * z[:, None]
+    moments = collect_moments(unit * X, z)
+    spread = np.sqrt(np.var(X, axis=0))
+    means = np.array([X[z == g].mean(axis=0) for g in range(3)])
+    expected = np.abs((means - X.mean(axis=0)) / spread).max()
+    gap = largest_gap(moments.attributes, moments.weight, np.eye(5), moments.scatter.diagonal)
+    assert gap == pytest.approx(expected)

@@ -3,8 +3,14 @@
 import numpy as np
 import pytest
 
-from assertions import assert_orthonormal
-from fairpca._numerics.linalg import complete_basis, deterministic_signs, orthonormalize, row_space
+from assertions import assert_orthonormal, assert_same_subspace
+from fairpca._numerics.linalg import (
+    complete_basis,
+    deflate,
+    deterministic_signs,
+    orthonormalize,
+    row_space,
+)
 
 
 def test_a_nearly_orthonormal_basis_moves_to_the_nearest_orthonormal_one(asarray):
@@ -49,26 +55,44 @@ def test_a_singular_value_equal_to_the_tolerance_is_rounding():
     assert row_space(rows, tol=0.25)[1].shape == (2, 2)
 
 
-def test_a_basis_is_completed_the_same_way_each_time():
-    U, Q = np.eye(6, 1), np.eye(6)[:, [3]]
-    first, again = complete_basis(U, Q, 4), complete_basis(U, Q, 4)
-    assert first.tobytes() == again.tobytes()
-    assert_orthonormal(np.hstack([Q, first]))
-    np.testing.assert_array_equal(first[:, :1], U)
-
-
 @pytest.mark.parametrize("k", [2, 3])
 def test_a_basis_with_enough_columns_stays(k):
     U = np.eye(5, 3)
     assert complete_basis(U, U[:, :0], k) is U
 
 
-def test_the_largest_entry_of_each_column_becomes_positive(asarray):
-    U = np.array([[0.6, -0.8], [-0.8, 0.6], [0.0, 0.1]])
-    np.testing.assert_array_equal(
-        np.asarray(deterministic_signs(asarray(U))), U * np.array([-1.0, -1.0])
-    )
-
-
 def test_a_column_of_zeros_has_no_sign_to_flip():
     assert not np.signbit(deterministic_signs(np.zeros((3, 1)))).any()
+
+
+def test_deflation_equals_its_definition(asarray):
+    rng = np.random.default_rng(1)
+    S = rng.normal(size=(6, 6))
+    S = S @ S.T
+    Q, _ = np.linalg.qr(rng.normal(size=(6, 2)))
+    P = np.eye(6) - Q @ Q.T
+    deflated = np.asarray(deflate(asarray(S), asarray(Q), tau=2.5))
+    np.testing.assert_allclose(deflated, P @ S @ P - 2.5 * Q @ Q.T, atol=1e-12)
+
+
+def test_the_row_space_ignores_what_the_tolerance_calls_rounding():
+    rows = np.array([[1.0, 0, 0], [1.0, 1e-9, 0], [0, 0, 1.0]])
+    coefficients, basis = row_space(rows, tol=1e-6)
+    assert coefficients.shape == (2, 3)
+    assert_same_subspace(basis, np.eye(3)[:, [0, 2]])
+    assert row_space(rows, tol=1e-12)[1].shape == (3, 3)
+
+
+def test_a_basis_is_completed_outside_what_must_be_avoided():
+    pair = np.array([[1.0, 0], [1, 0], [0, 1], [0, 1]]) / np.sqrt(2)
+    Q, U = pair[:, :1], pair[:, 1:]
+    completed = complete_basis(U, Q, 3)
+    assert_orthonormal(np.hstack([Q, completed]))
+    np.testing.assert_array_equal(completed[:, :1], U)
+
+
+def test_signs_are_deterministic(asarray):
+    U = np.array([[0.6, -0.8], [-0.8, -0.6]])
+    flipped = np.asarray(deterministic_signs(asarray(U)))
+    np.testing.assert_array_equal(flipped, [[-0.6, 0.8], [0.8, 0.6]])
+    np.testing.assert_array_equal(np.asarray(deterministic_signs(asarray(-U))), flipped)

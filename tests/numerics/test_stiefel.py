@@ -1,3 +1,5 @@
+"""Minimisation over orthonormal bases."""
+
 import numpy as np
 import pytest
 

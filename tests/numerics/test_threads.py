@@ -1,3 +1,5 @@
+"""Blocks shared by threads, and BLAS as it was found."""
+
 import threading
 
 import numpy as np
