@@ -17,23 +17,23 @@ from auditing.people import made_up_people
 from fairpca._cli.app import app
 from fairpca._cli.waiting import Pace, _row_lines
 from fairpca.models import FairModel
-from fairpca.models import _encoded_rows as encoded_rows
 from fairpca.models import _large_tables as large_tables
+from fairpca.models import _second_pass as second_pass
 
 FIT = ("--sensitive", "sex", "--target", "paid", "--out", "model.fairpca")
 ARRAYS = ("components_", "mean_", "explained_variance_", "explained_variance_ratio_")
 
 SLOWLY = """
 import sys, time
-from fairpca.models import _encoded_rows as encoded_rows
+from fairpca.models import _second_pass as second_pass
 from fairpca.table_fits import _table_parts as table_parts
 from fairpca._cli import main
 table_parts.CHECKPOINT_SECONDS = 0.0
-encode = encoded_rows.EncodeThen.encoded
+encode = second_pass.EncodeThen.encoded
 def slowly(self, part):
     time.sleep(0.3)
     return encode(self, part)
-encoded_rows.EncodeThen.encoded = slowly
+second_pass.EncodeThen.encoded = slowly
 sys.argv = ["fairpca", *sys.argv[1:]]
 main()
 """
@@ -124,9 +124,9 @@ def test_a_killed_fit_continues_with_the_same_result(fairpca, monkeypatch, tmp_p
     assert not os.path.exists("model.fairpca")
 
     encoded = []
-    encode = encoded_rows.EncodeThen.encoded
+    encode = second_pass.EncodeThen.encoded
     monkeypatch.setattr(
-        encoded_rows.EncodeThen,
+        second_pass.EncodeThen,
         "encoded",
         lambda self, part: encoded.append(part.n_rows) or encode(self, part),
     )
@@ -150,7 +150,7 @@ def _rows_kept(path):
 
 def interrupting(monkeypatch, after):
     """Have Ctrl-C arrive in the second pass."""
-    encode, calls = encoded_rows.EncodeThen.encoded, []
+    encode, calls = second_pass.EncodeThen.encoded, []
 
     def encoded(self, part):
         calls.append(part)
@@ -158,7 +158,7 @@ def interrupting(monkeypatch, after):
             raise KeyboardInterrupt
         return encode(self, part)
 
-    monkeypatch.setattr(encoded_rows.EncodeThen, "encoded", encoded)
+    monkeypatch.setattr(second_pass.EncodeThen, "encoded", encoded)
 
 
 def test_ctrl_c_leaves_a_checkpoint_and_says_so(fairpca, monkeypatch):
@@ -176,7 +176,7 @@ def test_ctrl_c_leaves_a_checkpoint_and_says_so(fairpca, monkeypatch):
 
 def test_a_polite_kill_leaves_a_checkpoint_and_says_so(fairpca, monkeypatch):
     before = signal.getsignal(signal.SIGTERM)
-    encode, kills = encoded_rows.EncodeThen.encoded, [signal.SIGTERM]
+    encode, kills = second_pass.EncodeThen.encoded, [signal.SIGTERM]
 
     def encoded(self, part):
         if kills:
@@ -185,7 +185,7 @@ def test_a_polite_kill_leaves_a_checkpoint_and_says_so(fairpca, monkeypatch):
         return encode(self, part)
 
     with monkeypatch.context() as patched:
-        patched.setattr(encoded_rows.EncodeThen, "encoded", encoded)
+        patched.setattr(second_pass.EncodeThen, "encoded", encoded)
         result = fairpca("fit", "parts", *FIT, "--checkpoint", "kept", "-q")
     assert result.exit_code == 130
     assert "The same command continues from kept" in result.stderr

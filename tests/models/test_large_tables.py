@@ -214,7 +214,7 @@ def test_exact_kernels_of_more_rows_than_the_sample_are_refused(tmp_path, monkey
 
 
 def test_a_quantity_with_very_many_values_is_not_counted(tmp_path, monkeypatch):
-    monkeypatch.setattr("fairpca.models._counted_values.MOST_VALUES", 200)
+    monkeypatch.setattr("fairpca.models._first_pass.MOST_VALUES", 200)
     people = messy_people()
     for ending in ("parquet", "csv"):
         one, parts = write(people, tmp_path / ending, ending)

@@ -159,7 +159,7 @@ def test_sparse_rows_that_are_too_many_numbers_cannot_be_exported(path, monkeypa
 
 
 def test_a_graph_that_the_format_cannot_hold_is_refused(path, monkeypatch):
-    monkeypatch.setattr("fairpca.models._to_onnx.MAX_PROTOBUF", 100)
+    monkeypatch.setattr("fairpca.models._onnx.MAX_PROTOBUF", 100)
     with pytest.raises(ExportError, match="at most 2"):
         export_onnx(fitted("rbf kernel"), path)
     assert not path.exists()

@@ -3,12 +3,12 @@
 from ..errors import ExportError, ModelFileError, UnsavableModelError
 from ._cards import model_card
 from ._fair_model import FairModel
-from ._fitting import fit_table
+from ._fit_table import fit_table
+from ._onnx import export_onnx
 from ._pipelines import load_pipeline, save_pipeline
 from ._saving import library_versions, load, read_header, save
 from ._streaming import stream_transform
-from ._to_onnx import export_onnx
-from ._to_torch import as_torch_module, export_torch, torch_files
+from ._torch import as_torch_module, export_torch, torch_files
 
 __all__ = [
     "ExportError",

@@ -22,10 +22,10 @@ from ..table_fits import (
     raw_columns,
 )
 from ..tables import LevelPlan, TableEncoder, arrow_to_pandas, import_arrow, typed, what_was_merged
-from ._encoded_rows import EncodedRows, PlannedColumn
 from ._fair_model import FairModel
-from ._table_estimators import Wish
-from ._table_sample import SAMPLE_ROWS, LookAtRows, RowsSeen, unknown_levels
+from ._first_pass import SAMPLE_ROWS, LookAtRows, RowsSeen, unknown_levels
+from ._fit_options import FitOptions
+from ._second_pass import EncodedRows, PlannedColumn
 
 LOOKING, FITTING = "Looking at the rows", "Fitting to the rows"
 PIECE_ROWS = 2**15
@@ -38,7 +38,7 @@ def fit_large_table(
     table: Any,
     sensitive: str | Sequence[str] | None,
     target: str | None,
-    wish: Wish,
+    wanted: FitOptions,
     *,
     positive: Any = None,
     ignore: Sequence[str] = (),
@@ -49,30 +49,17 @@ def fit_large_table(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> FairModel:
-    """Fit to a table on disk in two passes and bounded memory.
+    """Fit to a table on disk in two passes and bounded memory; parameters as in `fit_table`.
 
     The first pass counts the groups over all rows and draws the rows from which it is learned what
     the columns are. The second encodes all rows and adds up their moments.
-
-    Parameters
-    ----------
-    table : path, or sequence of paths
-        Files, patterns, folders.
-    wish : Wish
-        What to fit.
-    sensitive, target, positive, ignore, columns, header, skip_lines, checkpoint, n_jobs, progress
-        As in `fairpca.fit_table`.
-
-    Returns
-    -------
-    FairModel
     """
     files = open_files(table, columns, header, skip_lines)
     raw = {column.name: column for column in raw_columns(files)}
     roles = assign_roles(list(raw), sensitive=sensitive or (), target=target, ignore=ignore)
-    check_criterion(wish, roles)
+    check_criterion(wanted, roles)
     outcome = None
-    if roles.target is not None and wish.criterion != "demographic_parity":
+    if roles.target is not None and wanted.criterion != "demographic_parity":
         outcome = raw[roles.target]
     read = tuple(
         name
@@ -81,9 +68,9 @@ def fit_large_table(
     )
     how: dict[str, Any] = {"n_jobs": n_jobs, "checkpoint": checkpoint, "progress": progress}
     source = TableParts(files, read, piece_rows=PIECE_ROWS, title=LOOKING, **how)
-    seen = _look(source, [raw[name] for name in read], roles.sensitive, outcome, wish.seed)
+    seen = _look(source, [raw[name] for name in read], roles.sensitive, outcome, wanted.seed)
     outcome_of = {} if seen.outcomes is None else seen.outcomes.outcomes(positive)
-    encoder = TableEncoder().fit(sample_frame(seen, raw)[list(roles.features)])
+    encoder = TableEncoder().fit(_sample_frame(seen, raw)[list(roles.features)])
     attributes = []
     for name in roles.sensitive:
         plan, code_of = seen.counts[name].planned()
@@ -106,19 +93,19 @@ def fit_large_table(
     )
     kinds = {a.plan.name: a.plan.kind for a in attributes}
     complete = seen.sample.table.num_rows == seen.n_rows
-    if complete and wish.needs_all_rows_at_once(seen.n_rows):
+    if complete and wanted.needs_all_rows_at_once(seen.n_rows):
         part = rows.encoding(id).encoded(Part(seen.sample.table))
-        estimator = wish.fitted_to_rows(part.X, part.y, part.sensitive_features, kinds)
+        estimator = wanted.fitted_to_rows(part.X, part.y, part.sensitive_features, kinds)
     else:
-        estimator = wish.fitted_to_parts(rows, d, kinds)
+        estimator = wanted.fitted_to_parts(rows, d, kinds)
     return FairModel(encoder, estimator, _info(table, files, roles, seen, attributes, encoder))
 
 
-def check_criterion(wish: Wish, roles: Roles) -> None:
+def check_criterion(wanted: FitOptions, roles: Roles) -> None:
     """Refuse a criterion that needs outcomes where no target was named."""
-    if wish.criterion != "demographic_parity" and roles.target is None:
+    if wanted.criterion != "demographic_parity" and roles.target is None:
         raise TargetError(
-            f"criterion='{wish.criterion}' compares groups among rows with the same outcome, and "
+            f"criterion='{wanted.criterion}' compares groups among rows with the same outcome, and "
             f"no target was named. Name one."
         )
 
@@ -144,7 +131,7 @@ def _look(
     return seen
 
 
-def sample_frame(seen: RowsSeen, raw: Mapping[str, RawColumn]) -> Any:
+def _sample_frame(seen: RowsSeen, raw: Mapping[str, RawColumn]) -> Any:
     """Return the sample with the types that the whole table would have in memory."""
     arrow, table = import_arrow(), seen.sample.table
     columns = {}
@@ -159,6 +146,26 @@ def sample_frame(seen: RowsSeen, raw: Mapping[str, RawColumn]) -> Any:
     return arrow_to_pandas(arrow.table(columns))
 
 
+def model_info(
+    name: str,
+    fingerprint: str,
+    n_rows: int,
+    roles: Roles,
+    groups: Mapping[str, Mapping[str, int]],
+    notes: Sequence[str],
+) -> dict[str, Any]:
+    """Return the facts that a model keeps; `notes` say what a fit does not make equal."""
+    info = {
+        "data": name,
+        "fingerprint": fingerprint,
+        "n_rows": n_rows,
+        "sensitive": list(roles.sensitive),
+        "target": roles.target,
+        "groups": groups,
+    }
+    return info | ({"group_notes": list(filter(None, notes))} if any(notes) else {})
+
+
 def _info(
     table: Any,
     files: Sequence[TableFile],
@@ -168,24 +175,14 @@ def _info(
     encoder: TableEncoder,
 ) -> dict[str, Any]:
     sampled = seen.sample.table.num_rows
-    info: dict[str, Any] = {
-        "data": _name(table, files),
-        "fingerprint": fingerprint_of_files(files),
-        "n_rows": seen.n_rows,
-        "sensitive": list(roles.sensitive),
-        "target": roles.target,
-        "groups": {
-            a.plan.name: dict(zip(a.plan.labels, a.plan.n_rows, strict=True))
-            for a in attributes
-            if isinstance(a.plan, LevelPlan)
-        },
-        "files": [file.path.name for file in files[:MOST_FILES_NAMED]],
-        "n_files": len(files),
-        "sample_rows": sampled,
-    }
     plans = [a.plan for a in attributes if isinstance(a.plan, LevelPlan)]
+    groups = {plan.name: dict(zip(plan.labels, plan.n_rows, strict=True)) for plan in plans}
     notes = [what_was_merged(plan.name, plan.note, plan.n_unknown) for plan in plans]
-    info |= {"group_notes": list(filter(None, notes))} if any(notes) else {}
+    name, fingerprint = _name(table, files), fingerprint_of_files(files)
+    info = model_info(name, fingerprint, seen.n_rows, roles, groups, notes)
+    info["files"] = [file.path.name for file in files[:MOST_FILES_NAMED]]
+    info["n_files"] = len(files)
+    info["sample_rows"] = sampled
     if sampled < seen.n_rows:
         info["unknown_levels"] = unknown_levels(seen, encoder)
     return info

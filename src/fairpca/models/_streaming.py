@@ -3,28 +3,39 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
 from .._attributes import as_columns, did_you_mean
+from .._numerics import whole_file
 from ..errors import TableError
 from ..tables import (
     NumberColumn,
     TableEncoder,
     ahead,
+    floats,
     import_arrow,
     open_batches,
     require_columns,
     simple,
 )
 from ._fused import fuse
-from ._plain_columns import PlainColumns
-from ._writing import format_of, written
 
 BATCH_ROWS = 2**17
+
+FORMATS = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".feather": "arrow",
+    ".arrow": "arrow",
+    ".ipc": "arrow",
+    ".csv": "csv",
+    ".csv.gz": "csv",
+}
 
 
 class StreamModel(Protocol):
@@ -119,7 +130,7 @@ def stream_transform(
     [-0.52, -1.41, 1.93]
     """
     arrow, target = import_arrow(), Path(out).expanduser()
-    format_of(target)
+    _format_of(target)
     if target.exists() and Path(source).expanduser().exists() and target.samefile(source):
         raise TableError(f"'{out}' is the source itself. Write to another file.")
     if np.dtype(dtype) not in (np.dtype("float32"), np.dtype("float64")):
@@ -130,7 +141,7 @@ def stream_transform(
     require_columns(encoder.needed_columns, batches.names, batches.names)
     _check_kept(keep, batches.names, names)
     wanted = list(dict.fromkeys([*encoder.needed_columns, *keep]))
-    plain = isinstance(encoder, PlainColumns)
+    plain = isinstance(encoder, _PlainColumns)
     numbers = [
         column.name
         for column in encoder.encoders_
@@ -159,7 +170,7 @@ def stream_transform(
         first = next(stream, None)
         if first is None:
             raise TableError(f"'{source}' has no rows.")
-        with written(target, first.schema, names) as write:
+        with _written(target, first.schema, names) as write:
             batch = first
             while batch is not None:
                 write(batch)
@@ -184,10 +195,10 @@ def _encoder_of(model: Any) -> Any:
             "the table is which. Fit it to a frame or to files, or transform arrays in Python."
         )
     left_out = set(as_columns(getattr(estimator, "sensitive_columns", None) or ()))
-    return PlainColumns([str(name) for name in names if name not in left_out])
+    return _PlainColumns([str(name) for name in names if name not in left_out])
 
 
-def _plainly(encoder: PlainColumns, map: Any) -> Callable[[Any], np.ndarray]:
+def _plainly(encoder: _PlainColumns, map: Any) -> Callable[[Any], np.ndarray]:
     return lambda arrays: np.asarray(map(encoder.encode(arrays)))
 
 
@@ -207,3 +218,72 @@ def _check_kept(keep: Sequence[str], there: list[str], names: list[str]) -> None
             raise TableError(
                 f"keep names '{name}', which is also an output of the model. Rename the column."
             )
+
+
+class _PlainColumns:
+    """Stands for an encoder where a model was fitted to numbers, so that nothing is to encode."""
+
+    encoders_: tuple[Any, ...] = ()
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.needed_columns = list(names)
+
+    def encode(self, arrays: Mapping[str, Any]) -> np.ndarray:
+        """Return the columns as an array of shape (n, d); refuse what is no finite number."""
+        n = len(arrays[self.needed_columns[0]])
+        X = np.empty((n, len(self.needed_columns)))
+        for j, name in enumerate(self.needed_columns):
+            X[:, j] = floats(arrays[name], name)
+            if not np.isfinite(X[:, j]).all():
+                raise TableError(
+                    f"Column '{name}' has missing or infinite values, and this model was fitted to "
+                    f"plain numbers. Fill them in first, or fit with `fairpca fit`, which does."
+                )
+        return X
+
+
+def _format_of(path: Path) -> str:
+    """Return the format that the ending of a name stands for."""
+    for ending, kind in FORMATS.items():
+        if path.name.lower().endswith(ending):
+            return kind
+    raise TableError(
+        f"'{path}' does not say in which format to write. Use one of these endings: "
+        f"{', '.join(FORMATS)}."
+    )
+
+
+@contextmanager
+def _written(path: Path, schema: Any, plain: list[str]) -> Iterator[Callable[[Any], None]]:
+    """Give a function that adds batches to a file, which appears when all of them are written.
+
+    Values of the `plain` columns hardly ever repeat, so that a dictionary of them is of no use.
+    """
+    arrow, kind = import_arrow(), _format_of(path)
+    try:
+        with whole_file(path) as draft, ExitStack() as stack:
+            if kind == "parquet":
+                repeating = [name for name in schema.names if name not in set(plain)]
+                writer = arrow.parquet.ParquetWriter(
+                    draft, schema, use_dictionary=repeating or False, write_statistics=repeating
+                )
+                write = writer.write_batch
+            elif kind == "arrow":
+                fast = arrow.ipc.IpcWriteOptions(compression="lz4")
+                writer = arrow.ipc.new_file(str(draft), schema, options=fast)
+                write = writer.write_batch
+            else:
+                packing = "gzip" if path.name.lower().endswith(".gz") else None
+                stream = arrow.output_stream(str(draft), compression=packing)
+                writer = arrow.csv.CSVWriter(stack.enter_context(stream), schema)
+                write = writer.write_batch
+            stack.callback(writer.close)
+            yield write
+            stack.close()  # before the draft takes its place
+    except arrow.ArrowException as error:
+        why = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
+        raise TableError(f"'{path}' cannot be written: {why}. Do not keep that column.") from error
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise TableError(f"'{path}' cannot be written: {error.strerror or error}.") from error

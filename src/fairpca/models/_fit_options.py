@@ -26,14 +26,8 @@ TABLE_METHODS = ("fair_pca", "fair_kernel_pca", "leace", "pca")
 
 
 @dataclass(frozen=True)
-class Wish:
-    """What somebody wants to be fitted.
-
-    Parameters
-    ----------
-    method, n_components, match, tradeoff, criterion, intersectional, seed, options
-        As in `fairpca.fit_table`.
-    """
+class FitOptions:
+    """What is to be fitted, as `fairpca.fit_table` was told."""
 
     method: str
     n_components: int | None
@@ -75,10 +69,7 @@ class Wish:
         return self._peer(d).fit_moments(moments)
 
     def fitted_to_parts(self, rows: RowsElsewhere, d: int, kinds: dict[str, str]) -> Any:
-        """Return the estimator, fitted to encoded rows that come in parts, in one pass.
-
-        Kernels take another one before, to draw landmarks.
-        """
+        """Return the estimator, fitted in one pass; kernels take one before, for landmarks."""
         if self.method == "fair_kernel_pca":
             return self._kernel(d, kinds, None).fit(rows)
         scatters = self.method == "fair_pca" and self.match == "covariances"

@@ -22,8 +22,8 @@ from ..tables import (
     what_was_merged,
 )
 from ._fair_model import FairModel
-from ._large_tables import check_criterion, fit_large_table
-from ._table_estimators import Wish
+from ._fit_options import FitOptions
+from ._large_tables import check_criterion, fit_large_table, model_info
 
 
 def fit_table(
@@ -123,7 +123,9 @@ def fit_table(
     >>> model.transform(people.drop(columns="sex")).shape
     (200, 2)
     """
-    wish = Wish(method, n_components, match, tradeoff, criterion, intersectional, seed, options)
+    wanted = FitOptions(
+        method, n_components, match, tradeoff, criterion, intersectional, seed, options
+    )
     in_batches = checkpoint is not None or n_jobs is not None
     if in_batches and not is_on_disk(table):
         raise AuditError(
@@ -136,7 +138,7 @@ def fit_table(
             table,
             sensitive,
             target,
-            wish,
+            wanted,
             positive=positive,
             ignore=ignore,
             checkpoint=checkpoint,
@@ -151,48 +153,38 @@ def fit_table(
             "columns, header and skip_lines tell how to read text files, but this table is in "
             "memory. Leave them out."
         )
-    return _fit_in_memory(as_table(table, data), sensitive, target, wish, positive, ignore)
+    return _fit_in_memory(as_table(table, data), sensitive, target, wanted, positive, ignore)
 
 
 def _fit_in_memory(
     table: Table,
     sensitive: str | Sequence[str] | None,
     target: str | None,
-    wish: Wish,
+    wanted: FitOptions,
     positive: Any,
     ignore: Sequence[str],
 ) -> FairModel:
     roles = roles_in(table, sensitive, target, ignore)
     frame = table.frame
     y = None
-    if roles.target is not None and wish.criterion != "demographic_parity":
+    if roles.target is not None and wanted.criterion != "demographic_parity":
         is_positive, known, _ = binary_target(frame[roles.target], positive)
         frame, y = frame[known], is_positive[known].astype(int)
     else:
-        check_criterion(wish, roles)
+        check_criterion(wanted, roles)
     frame = frame.reset_index(drop=True)
     attributes = [measure_attribute(frame[name]) for name in roles.sensitive]
     encoder = TableEncoder().fit(frame[list(roles.features)])
     X = encoder.transform(frame[list(roles.features)])
     columns, kinds = estimator_columns(attributes, np.arange(len(frame)))
-    estimator = wish.fitted_to_rows(X, y, columns, kinds)
-    info = {
-        "data": table.name,
-        "fingerprint": table.fingerprint,
-        "n_rows": len(frame),
-        "sensitive": list(roles.sensitive),
-        "target": roles.target,
-        "groups": {
-            a.name: dict(zip(a.labels, a.counts.tolist(), strict=True))
-            for a in attributes
-            if a.kind == "levels"
-        },
-    }
+    estimator = wanted.fitted_to_rows(X, y, columns, kinds)
+    levels = [a for a in attributes if a.kind == "levels"]
+    groups = {a.name: dict(zip(a.labels, a.counts.tolist(), strict=True)) for a in levels}
     notes = [
         what_was_merged(
             a.name, a.note if a.kind == "levels" else "", int(np.count_nonzero(a.codes < 0))
         )
         for a in attributes
     ]
-    info |= {"group_notes": list(filter(None, notes))} if any(notes) else {}
+    info = model_info(table.name, table.fingerprint, len(frame), roles, groups, notes)
     return FairModel(encoder, estimator, info)

@@ -17,17 +17,7 @@ from ..tables import AttributePlan, LevelPlan, NumberColumn, TableEncoder, simpl
 
 @dataclass(frozen=True)
 class PlannedColumn:
-    """A sensitive column, and how its rows become what estimators take.
-
-    Parameters
-    ----------
-    column : RawColumn
-        As it is read.
-    plan : AttributePlan
-        Its groups, or that it is a quantity.
-    code_of : dict
-        The group of each value, -1 where it has none.
-    """
+    """A sensitive column, its groups, and the group of each value, -1 where it has none."""
 
     column: RawColumn
     plan: AttributePlan
@@ -36,11 +26,11 @@ class PlannedColumn:
     def fitted(self, array: Any) -> np.ndarray:
         """Return the groups of rows, None where unknown; or their numbers, NaN where unknown."""
         if isinstance(self.plan, LevelPlan):
-            return self.plan.fitted(looked_up(self.column, self.code_of, array))
+            return self.plan.fitted(_looked_up(self.column, self.code_of, array))
         return self.column.numbers(array)
 
 
-def looked_up(column: RawColumn, code_of: Mapping[Any, int], array: Any) -> np.ndarray:
+def _looked_up(column: RawColumn, code_of: Mapping[Any, int], array: Any) -> np.ndarray:
     """Return the code of each row, by its value."""
     codes, values = column.values(array)
     used = set(np.unique(codes).tolist())
@@ -50,28 +40,16 @@ def looked_up(column: RawColumn, code_of: Mapping[Any, int], array: Any) -> np.n
             f"The column '{column.name}' has '{unseen[0]}' here, which was not there when the "
             f"values were counted. The files were changed meanwhile: start again."
         )
-    looked_up_codes: np.ndarray = np.array([code_of.get(value, -1) for value in values])[codes]
-    return looked_up_codes
+    of_rows: np.ndarray = np.array([code_of.get(value, -1) for value in values])[codes]
+    return of_rows
 
 
 @dataclass(frozen=True)
 class EncodeThen:
     """From a part as it is read to what `collect` makes of it as numbers.
 
-    Parameters
-    ----------
-    encoder : TableEncoder
-        Fitted.
-    attributes : tuple of PlannedColumn
-        The sensitive columns.
-    target : RawColumn or None
-        The column with the outcome, where one is needed.
-    outcome_of : dict
-        1 for its positive values, 0 for others, -1 for those that are unknown.
-    commas : frozenset of str
-        Columns of texts in which numbers are written with a decimal comma.
-    collect : callable
-        Takes parts of encoded rows.
+    Of the target, where one is needed, `outcome_of` has 1 for positive values, 0 for others and -1
+    for those that are unknown. In columns of `commas`, numbers have a decimal comma.
     """
 
     encoder: TableEncoder
@@ -91,7 +69,7 @@ class EncodeThen:
         raw = {name: simple(part.X.column(name)) for name in part.X.schema.names}
         y = None
         if self.target is not None:
-            y = looked_up(self.target, self.outcome_of, raw[self.target.name])
+            y = _looked_up(self.target, self.outcome_of, raw[self.target.name])
             if (y < 0).any():
                 kept = np.flatnonzero(y >= 0)
                 raw, y = {name: array.take(kept) for name, array in raw.items()}, y[kept]
@@ -119,15 +97,7 @@ class EncodeThen:
 
 @dataclass(frozen=True, eq=False)
 class EncodedRows(RowsElsewhere):
-    """Rows of files as numbers, read again whenever they are asked for.
-
-    Parameters
-    ----------
-    source : RowsElsewhere
-        Its parts are Arrow tables.
-    encoder, attributes, target, outcome_of, commas
-        As in `EncodeThen`.
-    """
+    """Rows of files, whose parts are Arrow tables, as numbers: read again when asked for."""
 
     source: RowsElsewhere
     encoder: TableEncoder

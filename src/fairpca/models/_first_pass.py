@@ -1,0 +1,264 @@
+"""The first pass over a table on disk: some rows drawn at random, and values counted over all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._rows import Part
+from ..errors import AuditError, TargetError
+from ..table_fits import Drawn, LargestKey, RawColumn, taken
+from ..tables import (
+    AttributePlan,
+    LevelColumn,
+    QuantityPlan,
+    TableEncoder,
+    as_text,
+    binary_target,
+    cut_in_two,
+    distinct,
+    import_arrow,
+    is_known,
+    is_quantity,
+    plan_levels,
+    refuse_dates,
+    simple,
+)
+
+SAMPLE_ROWS = 200_000
+"""What the columns of a table are is learned from this many rows: few enough for any memory, and
+the probability to miss a level of one row in ten thousand is e**-20."""
+
+MOST_LEVELS_COUNTED = 5_000
+"""Texts with more different values are encoded by their letters, so none of them is unknown."""
+
+MOST_VALUES = 100_000
+"""Of more distinct values than this, numbers are no longer counted, and texts are refused."""
+
+LOOK_AT = 8_192
+"""Rows of a part that show whether a column has many values."""
+
+
+@dataclass(frozen=True)
+class LookAtRows:
+    """From a part of a table to what must be known before its rows can be encoded.
+
+    Values of the `sensitive` columns are counted exactly, and those of the `target`, without which
+    a row does not count. Rows with a random key beyond the largest are not among the `n` drawn.
+    """
+
+    columns: tuple[RawColumn, ...]
+    sensitive: tuple[str, ...]
+    target: str | None
+    n: int
+    largest_key: LargestKey
+    seed: int
+
+    def __call__(self, part: Part) -> RowsSeen | None:
+        """Look at a part, whose features are an Arrow table of all columns as they are read."""
+        arrays = {c.name: simple(part.X.column(c.name)) for c in self.columns}
+        n_read = part.n_rows
+        outcomes = None
+        keys = np.random.default_rng([self.seed, part.number]).random(n_read)
+        if self.target is not None:
+            column = next(c for c in self.columns if c.name == self.target)
+            outcomes = CountedValues.of(column, arrays[self.target])
+            known = _known_rows(column, arrays[self.target])
+            if not known.all():
+                kept = np.flatnonzero(known)
+                arrays = {name: taken(array, kept) for name, array in arrays.items()}
+                keys = keys[kept]
+        counts = {
+            c.name: CountedValues.of(c, arrays[c.name])
+            for c in self.columns
+            if c.name in self.sensitive
+        }
+        levels = {
+            c.name: _levels(arrays[c.name])
+            for c in self.columns
+            if c.name not in counts and c.name != self.target
+        }
+        chosen = np.flatnonzero(keys <= self.largest_key.value)
+        if len(chosen) > self.n:
+            chosen = np.sort(chosen[np.argsort(keys[chosen], kind="stable")[: self.n]])
+        drawn = {name: _plain(taken(array, chosen)) for name, array in arrays.items()}
+        table = import_arrow().table(drawn)
+        places = np.stack([np.full(len(chosen), part.number), chosen])
+        sample = Drawn(self.n, self.largest_key, ((keys[chosen], places, table),))
+        return RowsSeen(n_read, len(keys), sample, counts, levels, outcomes)
+
+
+def _known_rows(column: RawColumn, array: Any) -> np.ndarray:
+    """Return which rows of a target have a value."""
+    codes, values = column.values(array)
+    known: np.ndarray = np.array([_is_value(value) for value in values])[codes]
+    return known
+
+
+@dataclass(frozen=True)
+class RowsSeen:
+    """What is known of the parts seen so far; adds.
+
+    `n_read` rows are in the files; `n_rows` count: those with a known target, where one is needed.
+    `levels` has the rows of each text of other columns; None where they are many, or no texts.
+    """
+
+    n_read: int
+    n_rows: int
+    sample: Drawn
+    counts: dict[str, CountedValues]
+    levels: dict[str, dict[str, int] | None]
+    outcomes: CountedValues | None
+
+    def __add__(self, other: RowsSeen) -> RowsSeen:
+        outcomes = self.outcomes
+        if outcomes is not None and other.outcomes is not None:
+            outcomes = outcomes + other.outcomes
+        return RowsSeen(
+            self.n_read + other.n_read,
+            self.n_rows + other.n_rows,
+            self.sample + other.sample,
+            {name: counts + other.counts[name] for name, counts in self.counts.items()},
+            {name: _both(counts, other.levels[name]) for name, counts in self.levels.items()},
+            outcomes,
+        )
+
+
+@dataclass(frozen=True)
+class CountedValues:
+    """How many rows have each value, None standing for the missing; adds.
+
+    `counts` is None if the values are numbers, and too many to be counted.
+    """
+
+    column: RawColumn
+    counts: Mapping[Any, int] | None
+
+    @classmethod
+    def of(cls, column: RawColumn, array: Any) -> CountedValues:
+        """Count the values of an Arrow array."""
+        codes, values = column.values(array)
+        counts: Counter[Any] = Counter()
+        for value, n in zip(values, np.bincount(codes, minlength=len(values)), strict=True):
+            if n:
+                counts[value] += int(n)
+        return cls(column, counts)._bounded()
+
+    def __add__(self, other: CountedValues) -> CountedValues:
+        if self.counts is None or other.counts is None:
+            for counts in (self.counts, other.counts):
+                self._check_numbers(counts)
+            return CountedValues(self.column, None)
+        return CountedValues(self.column, Counter(self.counts) + Counter(other.counts))._bounded()
+
+    def _bounded(self) -> CountedValues:
+        if self.counts is None or len(self.counts) <= MOST_VALUES:
+            return self
+        self._check_numbers(self.counts)
+        return CountedValues(self.column, None)
+
+    def _check_numbers(self, counts: Mapping[Any, int] | None) -> None:
+        if counts is not None and not self.column.are_numbers(list(counts)):
+            known = [value for value in counts if value is not None]
+            shown = next((v for v in known if not self.column.are_numbers([v])), known[0])
+            raise AuditError(
+                f"The column '{self.column.name}' has more than {MOST_VALUES:,} different values, "
+                f"and not all are numbers (such as '{shown}'), so they cannot be counted in "
+                f"bounded memory. Name another column, or one with fewer values."
+            )
+
+    def planned(self) -> tuple[AttributePlan, dict[Any, int]]:
+        """Return the groups, and the group of each value, -1 where it has none."""
+        name = self.column.name
+        types = import_arrow().types
+        if self.column.type is not None and types.is_temporal(self.column.type):
+            refuse_dates(name)
+        if self.counts is None:
+            return QuantityPlan(name), {}
+        values, rows = list(self.counts), np.array(list(self.counts.values()), dtype=int)
+        series = self.column.series(values)
+        if is_quantity(series):
+            numbers = series.to_numpy(dtype=float, na_value=np.nan)
+            finite = np.isfinite(numbers)
+            found, place = np.unique(numbers[finite], return_inverse=True)
+            cut_in_two(name, found, np.bincount(place, rows[finite]).astype(int))
+            return QuantityPlan(name), {}
+        known = is_known(series)
+        texts = series.astype(object).where(known).map(as_text, na_action="ignore").tolist()
+        counts: Counter[str] = Counter()
+        for text, n, there in zip(texts, rows, known, strict=True):
+            if there:
+                counts[text] += int(n)
+        plan = plan_levels(name, counts, int(rows[~known].sum()))
+        codes = [plan.position.get(t, -1) if k else -1 for t, k in zip(texts, known, strict=True)]
+        return plan, dict(zip(values, codes, strict=True))
+
+    def outcomes(self, positive: Any) -> dict[Any, int]:
+        """Return 1 for values of a target that count as positive, 0 for others, -1 for unknown."""
+        if self.counts is None:
+            raise TargetError(
+                f"The target '{self.column.name}' has more than {MOST_VALUES:,} different values, "
+                f"but it must be a yes or no. Make a column of two values of it."
+            )
+        values = list(self.counts)
+        is_positive, known, _ = binary_target(self.column.series(values), positive)
+        outcome = np.where(known, is_positive.astype(int), -1)
+        odd = [v for v, there in zip(values, known, strict=True) if not there and _is_value(v)]
+        if odd:  # a word for "missing" among numbers; its rows were counted as if it were none
+            raise TargetError(
+                f"The target '{self.column.name}' has numbers, and '{odd[0]}'. Leave it empty "
+                f"where it is missing."
+            )
+        return dict(zip(values, outcome.tolist(), strict=True))
+
+
+def unknown_levels(seen: RowsSeen, encoder: TableEncoder) -> dict[str, int]:
+    """Return how many rows have a level that was not in the sample, by column."""
+    found = {}
+    for column in encoder.encoders_:
+        levels = seen.levels.get(column.name)
+        if levels and isinstance(column, LevelColumn):
+            texts = import_arrow().array(list(levels), import_arrow().string())
+            unseen = column.codes(texts) > len(column.levels)
+            found[column.name] = sum(
+                n for n, new in zip(levels.values(), unseen, strict=True) if new
+            )
+    for about in encoder.columns_:
+        if about.n_outputs == 0:  # one level in the sample, or none
+            others = sorted((seen.levels.get(about.name) or {}).values())[:-1]
+            found[about.name] = sum(others)
+    return {name: rows for name, rows in found.items() if rows}
+
+
+def _levels(array: Any) -> dict[str, int] | None:
+    """Return the texts of a part and their rows, unless they are many or the column has none."""
+    types, kind = import_arrow().types, array.type
+    coded = types.is_dictionary(kind)
+    if not (coded or types.is_string(kind) or types.is_large_string(kind)):
+        return None
+    start = array.slice(0, LOOK_AT)
+    if len(array.dictionary if coded else start.unique()) > MOST_LEVELS_COUNTED:
+        return None
+    codes, values = distinct(array)
+    rows = np.bincount(codes, minlength=len(values)).tolist()
+    return {str(v): n for v, n in zip(values, rows, strict=True) if n and v is not None}
+
+
+def _both(one: dict[str, int] | None, other: dict[str, int] | None) -> dict[str, int] | None:
+    if one is None or other is None:
+        return None
+    total = {key: one.get(key, 0) + other.get(key, 0) for key in {**one, **other}}
+    return total if len(total) <= MOST_LEVELS_COUNTED else None
+
+
+def _plain(array: Any) -> Any:
+    return array.dictionary_decode() if hasattr(array, "dictionary_decode") else array
+
+
+def _is_value(value: Any) -> bool:
+    """Whether a value is one, before it is known what the others are."""
+    return value is not None and value != "?"
