@@ -2,15 +2,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairpca.auditing._attributes import (
-    FEWEST_ROWS,
-    MOST_GROUPS,
-    described,
-    intersections,
-    measure_attribute,
-)
+from fairpca.auditing._question import described, intersections
 from fairpca.errors import SingleGroupError
-from fairpca.tables._plans import estimator_columns
+from fairpca.tables import FEWEST_ROWS, MOST_GROUPS, estimator_columns, measure_attribute
 
 
 def column(counts, name="race"):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fairpca.auditing._decisions import parity, rates
-from fairpca.auditing._preparation import ask, prepare
+from fairpca.auditing._question import ask, prepare
 from fairpca.auditing._representations import METHODS, fit_method
 from fairpca.auditing._splits import QUICK, halves, sampled_with_rare_groups
 from fairpca.metrics import PROBES, leakage, selection_rate_gap, true_positive_rate_gap

@@ -18,14 +18,9 @@ def pooled(
     *,
     within: tuple[float, float] = (0.0, 1.0),
 ) -> Estimate:
-    r"""Return the mean over splits with a confidence interval.
+    r"""Return the mean over splits with a confidence interval, cut where such a number can be.
 
-    Parameters
-    ----------
-    values, errors : sequence of float of length S
-        The number of each split and its standard error from the held-out rows of that split.
-    within : (float, float)
-        Where such a number can be; the interval is cut there.
+    Each split has its number and its standard error from the held-out rows of that split.
 
     Notes
     -----
@@ -70,15 +65,8 @@ def largest_difference(
 ) -> Estimate:
     r"""Return the largest difference between groups, with an interval for it.
 
-    Parameters
-    ----------
-    values, errors : sequence of float of length m
-        The share of each group and its standard error; groups without a number do not count.
-
-    Returns
-    -------
-    Estimate
-        NaN where fewer than two groups have a number.
+    Of the groups' shares and standard errors; groups without a number do not count. NaN where fewer
+    than two have one.
 
     Notes
     -----

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import combine_pvalues
 
 from ..metrics import PROBES, AucDraws
-from ._attributes import Measured
+from ..tables import Measured
 from ._decisions import CURVE_MODELS, LAMBDAS, Judged, SplitCurve, parity
 from ._estimates import pooled, share_error
 from ._measures import Measures
@@ -35,16 +35,7 @@ UNBOUNDED = (0.0, float("inf"))
 
 
 class Findings:
-    """All splits of all representations, and how to read them.
-
-    Parameters
-    ----------
-    measures : sequence of Measures
-    curves : sequence of SplitCurve
-    attributes : sequence of Measured
-        In the order in which they were measured.
-    confidence : float
-    """
+    """All splits of all representations, and how to read them, attribute by attribute."""
 
     def __init__(
         self,

@@ -28,19 +28,9 @@ LANDMARKS = 300
 
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
-    """What every representation is fitted to.
+    """What every representation is fitted to: encoded features, attributes and their kinds.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-        Encoded features, standardised.
-    sensitive : dict of arrays of shape (n,)
-        Attributes as estimators take them.
-    kinds : dict
-        "categorical" or "numeric" for each.
-    k : int
-        Number of components.
-    seed : int
+    Attributes are as estimators take them; `k` is the number of components.
     """
 
     X: np.ndarray
@@ -62,15 +52,7 @@ class TrainingRows:
 
 @dataclass(frozen=True)
 class Method:
-    """A representation that the audit measures.
-
-    Parameters
-    ----------
-    key, name, promise : str
-        For machines, for people, and what it guarantees.
-    fit : callable or None
-        From training rows to a fitted estimator; None leaves rows as they are.
-    """
+    """A representation that is measured: what it promises, and how it is fitted, if at all."""
 
     key: str
     name: str
@@ -80,17 +62,7 @@ class Method:
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A fitted representation, or the reason why there is none.
-
-    Parameters
-    ----------
-    estimator : object or None
-        None for the features as they are, and where the method failed.
-    seconds : float
-    failure : str or None
-    warned : tuple of str
-        What the method warned about.
-    """
+    """A fitted representation (None: the features as they are), or the reason why there is none."""
 
     estimator: Any
     seconds: float

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from time import perf_counter
+from threading import Thread
+from time import perf_counter, sleep
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, cpu_count, delayed
 
-from .._numerics import library_versions
+from .._numerics import library_versions, one_thread
 from ..errors import AuditError
 from ._advice import advise, checked_aim
 from ._audit_result import Audit
@@ -19,14 +21,16 @@ from ._decisions import CURVE_MODELS, measure_curve
 from ._evidence import Evidence
 from ._findings import Findings
 from ._measures import measure
-from ._preparation import Question, ask, prepare
+from ._question import Question, ask, prepare
 from ._representations import METHODS
 from ._results import SCHEMA_VERSION, Advice, Settings, Summary
 from ._splits import FULL, QUICK, Effort, HeldOut, Split, halves
 from ._summary import summarise
-from ._work import Job, Progress, Workers
 
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "fairlearn")
+
+Progress = Callable[[int, int, str], None]
+"""Called with the number of jobs done, the number of all, and what was done last."""
 
 
 def audit(
@@ -130,7 +134,7 @@ def audit(
     start = perf_counter()
     _check_numbers(confidence, max_gap, n_components, max_rows)
     effort = QUICK if quick else FULL
-    workers = Workers(n_jobs, progress)
+    workers = _Workers(n_jobs, progress)
     question = ask(
         table,
         sensitive,
@@ -187,17 +191,17 @@ def _measured(
     question: Question,
     effort: Effort,
     confidence: float,
-    workers: Workers,
+    workers: _Workers,
 ) -> tuple[Findings, HeldOut]:
     """Encode each half once, then measure every representation on every split."""
     splits = halves(question.strata, effort.n_rounds, np.random.default_rng(question.seed))
     models = CURVE_MODELS if question.y is not None else ()
     workers.expect(len(splits) * (1 + len(METHODS) + len(models)))
     encoded = workers.run(
-        [Job(f"encoding, {_named(split)}", prepare, (question, split)) for split in splits]
+        [_Job(f"encoding, {_named(split)}", prepare, (question, split)) for split in splits]
     )
     jobs = [
-        Job(f"{METHODS[key].name}, {_named(e)}", measure, (e, key, effort, confidence))
+        _Job(f"{METHODS[key].name}, {_named(e)}", measure, (e, key, effort, confidence))
         for key in METHODS  # the raw features take longest, so they come first
         for e in encoded
     ]
@@ -206,7 +210,7 @@ def _measured(
         models = ()
     curves = workers.run(
         [
-            Job(f"trade-off, {model}, {_named(e)}", measure_curve, (e, model, effort))
+            _Job(f"trade-off, {model}, {_named(e)}", measure_curve, (e, model, effort))
             for model in models
             for e in encoded
         ]
@@ -229,3 +233,67 @@ def _check_numbers(
         raise AuditError(f"n_components={n_components}, but at least 1 is needed.")
     if max_rows is not None and max_rows < 100:
         raise AuditError(f"max_rows={max_rows} is too few to measure anything; take 100 or more.")
+
+
+@dataclass(frozen=True, eq=False)
+class _Job:
+    """A call to be made somewhere; in words for people who wait."""
+
+    what: str
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+    def run(self) -> Any:
+        with one_thread():  # several small problems at once beat one on all cores
+            return self.function(*self.arguments)
+
+
+class _Workers:
+    """Runs jobs in as many processes as are allowed, one per core by default.
+
+    They start at once and import what they need while the caller reads the table.
+    """
+
+    def __init__(self, n_jobs: int | None, progress: Progress | None = None) -> None:
+        self.n_jobs = n_jobs if n_jobs is not None else cpu_count()
+        self._progress = progress
+        self._done, self._total = 0, 0
+        self._starting = Thread(target=self._start, daemon=True)
+        if self.n_jobs > 1:
+            self._starting.start()
+
+    def expect(self, n_jobs: int) -> None:
+        """Say how many jobs there will have been in the end."""
+        self._total = n_jobs
+
+    def _start(self) -> None:
+        Parallel(n_jobs=self.n_jobs)(delayed(_ready)(i) for i in range(self.n_jobs))
+
+    def run(self, jobs: Sequence[_Job]) -> list[Any]:
+        """Return the results in the order of the jobs."""
+        results: list[Any] = [None] * len(jobs)
+        if self.n_jobs == 1:
+            for i, job in enumerate(jobs):
+                results[i] = job.run()
+                self._say(job)
+            return results
+        self._starting.join()
+        parallel = Parallel(n_jobs=self.n_jobs, return_as="generator_unordered")
+        for i, result in parallel(delayed(_numbered)(i, job) for i, job in enumerate(jobs)):
+            results[i] = result
+            self._say(jobs[i])
+        return results
+
+    def _say(self, job: _Job) -> None:
+        self._done += 1
+        if self._progress is not None:
+            self._progress(self._done, self._total, job.what)
+
+
+def _ready(i: int) -> int:
+    sleep(0.05)  # so that every process takes one of these, and imports this package for it
+    return i
+
+
+def _numbered(i: int, job: _Job) -> tuple[int, Any]:
+    return i, job.run()

@@ -1,10 +1,11 @@
-"""From a table and names to a question that can be measured."""
+"""From a table and names to a question that can be measured: rows, groups, target, columns."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from .._attributes import Roles
 from ..errors import AuditError, TargetError
 from ..estimators import usual_components
 from ..tables import (
+    FEWEST_ROWS,
+    MOST_GROUPS,
     Measured,
     Table,
     TableEncoder,
@@ -20,17 +23,17 @@ from ..tables import (
     binary_target,
     estimator_columns,
     find_notices,
+    measure_attribute,
     roles_in,
 )
-from ._attributes import described, measured_attributes
 from ._representations import TrainingRows
-from ._results import Column, Data, Notice, Reading, Target
+from ._results import Attribute, Column, Data, Group, Notice, Reading, Target
 from ._splits import HeldOut, Split, evenly_sampled
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-FEWEST_ROWS = 100
+FEWEST_IN_ALL = 100
 """Halves of fewer rows show nothing but noise."""
 
 FEWEST_OUTCOMES = 20
@@ -39,26 +42,9 @@ FEWEST_OUTCOMES = 20
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """What is asked of which rows.
+    """What is asked of which rows: those that are used, with their attributes and target.
 
-    Parameters
-    ----------
-    table : Table
-        As it was read.
-    features : DataFrame of shape (n, p)
-        The columns that models may see, of the rows that are used.
-    roles : Roles
-    attributes : list of Measured
-        Of the same rows.
-    y : array of bool of shape (n,), or None
-    target : Target or None
-    n_dropped : int
-        Rows without a target.
-    notices : list of Notice
-    columns : list of Column
-    k : int
-        Number of components.
-    seed : int
+    `n_dropped` rows have no target; `k` is the number of components.
     """
 
     table: Table
@@ -93,11 +79,11 @@ class Question:
             columns=self.columns,
             attributes=[described(a, self.y) for a in self.attributes],
             target=self.target,
-            reading=_said_about_the_file(self.table),
+            reading=_reading(self.table),
         )
 
 
-def _said_about_the_file(table: Table) -> Reading | None:
+def _reading(table: Table) -> Reading | None:
     if not table.reading:
         return None
     columns, header = table.reading.get("columns"), table.reading.get("header")
@@ -194,10 +180,10 @@ def _components(wanted: int | None, encoder: TableEncoder) -> int:
 
 
 def _check_rows(n: int, target: str | None) -> None:
-    if n < FEWEST_ROWS:
+    if n < FEWEST_IN_ALL:
         known = f" with a known '{target}'" if target is not None else ""
         raise AuditError(
-            f"The table has {n} rows{known}, but at least {FEWEST_ROWS} are needed: they are "
+            f"The table has {n} rows{known}, but at least {FEWEST_IN_ALL} are needed: they are "
             f"divided into halves, and a half of fewer shows nothing but noise."
         )
 
@@ -253,3 +239,69 @@ def _columns(frame: DataFrame, roles: Roles, encoder: TableEncoder) -> list[Colu
             missing, distinct = int(column.isna().sum()), int(column.nunique())
             found.append(Column(name, roles.of(name), "", missing, distinct, 0, ""))
     return found
+
+
+def measured_attributes(
+    frame: DataFrame, sensitive: Sequence[str], *, joint: bool = True
+) -> list[Measured]:
+    """Return the sensitive columns of a table as they are measured, intersections last."""
+    single = [measure_attribute(frame[name]) for name in sensitive]
+    return [*single, *intersections(single)] if joint else single
+
+
+def described(attribute: Measured, positive: np.ndarray | None) -> Attribute:
+    """Return the attribute with its groups counted."""
+    known = attribute.codes >= 0
+    counts = np.bincount(attribute.codes[known], minlength=len(attribute.labels))
+    rates: list[float | None] = [None] * len(attribute.labels)
+    if positive is not None:
+        hits = np.bincount(attribute.codes[known], positive[known], minlength=len(attribute.labels))
+        rates = (hits / counts).tolist()
+    groups = [
+        Group(label, int(count), float(count / known.sum()), rate)
+        for label, count, rate in zip(attribute.labels, counts, rates, strict=True)
+    ]
+    missing = int(np.count_nonzero(~known))
+    return Attribute(
+        attribute.name, list(attribute.columns), attribute.kind, groups, missing, attribute.note
+    )
+
+
+def intersections(attributes: Sequence[Measured]) -> list[Measured]:
+    """Return every pair of attributes, and all of them together, as joint groups."""
+    n = len(attributes)
+    sizes = sorted({2, n}) if n >= 2 else []
+    joint = [_joint(chosen) for size in sizes for chosen in combinations(attributes, size)]
+    return [attribute for attribute in joint if attribute is not None]
+
+
+def _joint(attributes: Sequence[Measured]) -> Measured | None:
+    """Return the joint groups of enough rows, or None where there are fewer than two."""
+    codes = np.stack([a.codes for a in attributes], axis=1)
+    known = (codes >= 0).all(axis=1)
+    distinct, inverse, counts = np.unique(
+        codes[known], axis=0, return_inverse=True, return_counts=True
+    )
+    order = np.argsort(-counts, kind="stable")
+    kept = [g for g in order[:MOST_GROUPS] if counts[g] >= FEWEST_ROWS]
+    if len(kept) < 2:
+        return None
+    labels = tuple(
+        " & ".join(a.labels[code] for a, code in zip(attributes, distinct[g], strict=True))
+        for g in kept
+    )
+    position = np.full(len(counts), -1)
+    position[kept] = np.arange(len(kept))
+    joint = np.full(len(codes), -1)
+    joint[known] = position[inverse.ravel()]
+    left = int(np.count_nonzero(known & (joint < 0)))
+    note = f"{left} rows of {len(counts) - len(kept)} rare combinations are left out."
+    return Measured(
+        name=" × ".join(a.name for a in attributes),
+        columns=tuple(column for a in attributes for column in a.columns),
+        kind="intersection",
+        labels=labels,
+        codes=joint,
+        fitted=np.array([*labels, None], dtype=object)[joint],
+        note=note if left else "",
+    )
