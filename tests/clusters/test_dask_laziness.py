@@ -22,7 +22,7 @@ from clusters.lazy_people import (
 )
 from fairpca import FairKernelPCA, FairPCA, collect_moments
 from fairpca._numerics.threads import blas_threads
-from fairpca._rows.on_dask.dask_collections import DaskRows
+from fairpca._rows.dask import DaskRows
 
 
 def test_an_array_is_transformed_when_it_is_asked_for():

@@ -10,8 +10,12 @@ import sklearn
 
 from clusters.lazy_people import N, lazy, lazy_frame, people, unknown_chunks
 from fairpca import FairKernelPCA, FairPCA
-from fairpca._rows.on_dask.row_pairing import UnpairedRowsError
-from fairpca.errors import MissingGroupError, MissingTargetError, SingleGroupError
+from fairpca.errors import (
+    MissingGroupError,
+    MissingTargetError,
+    SingleGroupError,
+    UnpairedRowsError,
+)
 
 
 def fit(X, s, y=None, w=None, **options):

@@ -8,7 +8,7 @@ import pytest
 from distributed import Client
 
 from fairpca import FairPCA
-from fairpca._rows.on_dask.row_pairing import UnpairedRowsError
+from fairpca.errors import UnpairedRowsError
 
 N, FEATURES, TIMES = 6000, ["x0", "x1", "x2"], 2
 

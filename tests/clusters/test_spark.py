@@ -15,8 +15,8 @@ from fairpca.errors import ManyLevelsWarning
 pytest.importorskip("pyspark", reason="needs the extra 'spark'")
 from pyspark.sql import functions as F
 
-from fairpca._rows.on_spark import answers
-from fairpca._rows.on_spark.frames import SparkRows
+from fairpca._rows import spark as engine
+from fairpca._rows.spark import SparkRows
 
 CASES = {
     "means": {"scale": True},
@@ -140,7 +140,7 @@ def test_one_answer_comes_to_the_driver_however_deep_the_tree(spark, frame, tabl
     monkeypatch.setattr(kind, "collect", counted)
     for name in ("toArrow", "toPandas", "toLocalIterator", "take", "head", "first", "tail"):
         monkeypatch.setattr(kind, name, refused)
-    monkeypatch.setattr(answers, "FAN_IN", 2)
+    monkeypatch.setattr(engine, "FAN_IN", 2)
     moments = collect_moments(frame.select(*FEATURES, "race"), "race")
     assert [len(rows) for rows in came] == [1]
     assert came[0][0].asDict().keys() == {"answer"}

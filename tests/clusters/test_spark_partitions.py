@@ -9,8 +9,8 @@ from clusters.spark_people import FEATURES
 pytest.importorskip("pyspark", reason="needs the extra 'spark'")
 import pyarrow as pa
 
-from fairpca._rows.on_spark import answers, partitions
-from fairpca._rows.on_spark.answers import Answer, attempted, received
+from fairpca._rows import spark as engine
+from fairpca._rows.spark import Answer, attempted, received
 
 
 def batches_of(table, size):
@@ -18,14 +18,14 @@ def batches_of(table, size):
 
 
 def test_a_partition_is_collected_a_bounded_number_of_rows_at_once(table, monkeypatch):
-    monkeypatch.setattr(partitions, "ROWS_AT_ONCE", 50)
-    layout = partitions.Layout(tuple(FEATURES))
+    monkeypatch.setattr(engine, "ROWS_AT_ONCE", 50)
+    layout = engine.Layout(tuple(FEATURES))
     given = batches_of(table[FEATURES], 30)
 
     def collect(part):
         return [(part.number, part.n_rows)]  # lists add, too
 
-    (sent,) = partitions.answer_of_partition(given, collect, layout)
+    (sent,) = engine.answer_of_partition(given, collect, layout)
     seen = received(sent.column(0)[0].as_py()).total
     assert seen == [(i, 60) for i in range(6)] + [(6, 40)]
 
@@ -51,7 +51,7 @@ def test_the_first_of_several_failures_is_told_whatever_the_order():
 
 
 def test_moments_too_large_for_a_row_are_refused(monkeypatch):
-    monkeypatch.setattr(answers, "MOST_BYTES", 1000)
-    answer = received(answers.sent(Answer(bytes(2000))).column(0)[0].as_buffer())
+    monkeypatch.setattr(engine, "MOST_BYTES", 1000)
+    answer = received(engine.sent(Answer(bytes(2000))).column(0)[0].as_buffer())
     assert answer.total is None
     assert "bytes, but Spark carries at most 1,000" in str(answer.failure)

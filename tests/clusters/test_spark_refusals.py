@@ -11,8 +11,8 @@ from fairpca.errors import MissingGroupError, MissingTargetError, SingleGroupErr
 pytest.importorskip("pyspark", reason="needs the extra 'spark'")
 from pyspark.sql import functions as F
 
-from fairpca._rows.on_spark.frames import SparkRows
-from fairpca._rows.on_spark.refusals import SparkColumnsError
+from fairpca._rows.spark import SparkRows
+from fairpca.errors import SparkColumnsError
 
 
 def test_arrays_of_several_lengths_are_refused(frame):

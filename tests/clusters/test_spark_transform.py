@@ -11,8 +11,8 @@ from fairpca import FairKernelPCA, FairPCA
 pytest.importorskip("pyspark", reason="needs the extra 'spark'")
 from pyspark.sql import functions as F
 
-from fairpca._rows.on_spark.columns import representation_columns
-from fairpca._rows.on_spark.refusals import SparkColumnsError
+from fairpca._rows.spark_columns import representation_columns
+from fairpca.errors import SparkColumnsError
 
 
 @pytest.fixture(scope="module")

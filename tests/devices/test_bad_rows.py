@@ -7,7 +7,7 @@ from devices.conftest import PLACES
 from devices.people import fitted, people, projector
 from fairpca import FairPCA
 from fairpca._numerics.arrays import full_precision
-from fairpca._rows.streamed_rows import DeviceError
+from fairpca.errors import DeviceError
 
 SEX = np.arange(40) % 2
 

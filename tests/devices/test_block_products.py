@@ -5,7 +5,7 @@ import pytest
 
 from devices.people import fitted, people, projector
 from fairpca._numerics.arrays import to_numpy
-from fairpca._rows import device_rows
+from fairpca._rows import rows_per_block
 from fairpca.moments import _products as products
 from fairpca.moments._products import CrossProduct
 
@@ -68,6 +68,6 @@ def test_blocks_are_long_on_a_device_and_stay_in_cache_on_the_host():
             return np
 
     for d in (1, 64, 1000, 6400):
-        size = device_rows.rows_per_block(There(d))
+        size = rows_per_block(There(d))
         assert size % products.SUMMED_IN_SINGLE == 0
-        assert size > device_rows.rows_per_block(np.ones((10, d)))
+        assert size > rows_per_block(np.ones((10, d)))

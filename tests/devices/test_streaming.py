@@ -6,9 +6,8 @@ import scipy.sparse
 
 from devices.people import fitted, people, projector
 from fairpca import FairPCA, collect_moments
-from fairpca._rows import streamed_rows
-from fairpca._rows.streamed_rows import DeviceError
-from fairpca.errors import MissingExtraError
+from fairpca._rows import devices
+from fairpca.errors import DeviceError, MissingExtraError
 
 OPTIONS = {"n_components": 3}
 
@@ -16,7 +15,7 @@ OPTIONS = {"n_components": 3}
 @pytest.fixture(autouse=True)
 def short_blocks(monkeypatch):
     """Several blocks, the last one shorter, of a few hundred rows."""
-    monkeypatch.setattr(streamed_rows, "NUMBERS_PER_COPY", 16 * 64)
+    monkeypatch.setattr(devices, "NUMBERS_PER_COPY", 16 * 64)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 
 from devices.people import people
 from fairpca import FairKernelPCA, FairPCA
-from fairpca._rows.streamed_rows import DeviceError
+from fairpca.errors import DeviceError
 from fairpca.peers import LEACE
 from optional_libraries import array_api_strict
 

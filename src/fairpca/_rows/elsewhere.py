@@ -13,20 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import UsageError
+
+ENGINES = {"dask": "Dask", "dask_expr": "Dask", "pyspark": "Spark"}
+"""Engines by the package that their collections come from."""
+
 
 @dataclass(frozen=True)
-class Part:
-    """Some of the rows, as the arguments of `fit`.
-
-    Parameters
-    ----------
-    X : array, sparse matrix or frame of shape (n, d)
-        Features.
-    y, sensitive_features, sample_weight
-        Of the same rows, as `fit` takes them.
-    number : int
-        Position among the parts; no two parts have the same.
-    """
+class Batch:
+    """Some of the rows, as the arguments of `fit`; no two batches have the same number."""
 
     X: Any
     y: Any = None
@@ -40,36 +35,28 @@ class Part:
         return int(self.X.shape[0])
 
 
-Collect = Callable[[Part], Any]
-"""From a part to something that can be added, or None where the part has no rows.
+Part = Batch
+
+Collect = Callable[[Batch], Any]
+"""From a batch to something that can be added, or None where the batch has no rows.
 
 It travels to where the rows are, so it can be pickled.
 """
 
 
 class RowsElsewhere(ABC):
-    """Rows that come to the moments part by part."""
+    """Rows that come to the moments batch by batch."""
 
     @property
     @abstractmethod
-    def head(self) -> Part:
-        """A part without rows: it tells the names and types of the columns."""
+    def head(self) -> Batch:
+        """A batch without rows: it tells the names and types of the columns."""
 
     @abstractmethod
     def fold(self, collect: Collect) -> Any:
-        """Return the sum of what `collect` returns for the parts; None if all parts are empty.
+        """Return the sum of what `collect` returns for the batches; None if all are empty.
 
-        A part may be collected twice (after a failure), but is added once.
-
-        Parameters
-        ----------
-        collect : callable
-            From a `Part` to something that can be added, or None where it has no rows.
-
-        Returns
-        -------
-        object or None
-            The sum.
+        A batch may be collected twice (after a failure), but is added once.
         """
 
     def for_estimator(
@@ -78,35 +65,19 @@ class RowsElsewhere(ABC):
         """Return these rows with the columns that an estimator asks for as features.
 
         Most engines have nothing to do: the estimator checks the features it is given. An engine
-        whose rows have no order must set aside what is no feature, without losing it.
-
-        Parameters
-        ----------
-        sensitive : sequence
-            Columns of X that the estimator takes as attributes.
-        fitted_to : sequence of str, optional
-            The names that were seen at `fit`, none if there were no names; None before `fit`.
-
-        Returns
-        -------
-        RowsElsewhere
-            These rows, or others like them.
+        whose rows have no order must set aside what is no feature, without losing it. `sensitive`
+        are columns of X that the estimator takes as attributes; `fitted_to` are the names that were
+        seen at `fit`, none if there were no names, and None before `fit`.
         """
         return self
 
     def mapped(
         self, transform: Callable[[Any], np.ndarray], names: Sequence[str], dtype: np.dtype
     ) -> Any:
-        """Return a lazy collection of what `transform` makes of the features of each part.
+        """Return a lazy collection of what `transform` makes of the features of each batch.
 
-        Parameters
-        ----------
-        transform : callable
-            From the features of n rows to an array of shape (n, k); n may be 0. Can be pickled.
-        names : sequence of k str
-            What the columns of the result are called.
-        dtype : dtype
-            Of the result.
+        It takes the features of n rows, maybe none, to an array of shape (n, k) of this type, whose
+        columns have these names; it can be pickled.
         """
         raise TypeError(
             f"{type(self).__name__} can be fitted to, but not transformed: there is nowhere to put "
@@ -119,3 +90,51 @@ def plus(a: Any, b: Any) -> Any:
     if a is None or b is None:
         return b if a is None else a
     return a + b
+
+
+def rows_elsewhere(
+    X: Any, y: Any = None, sensitive_features: Any = None, sample_weight: Any = None
+) -> RowsElsewhere | None:
+    """Return the arguments of `fit` as rows of an engine; None if they are in memory.
+
+    Refuses where some arguments are in memory and others are not. No engine is imported for it.
+    """
+    others = {"y": y, "sensitive_features": sensitive_features, "sample_weight": sample_weight}
+    if isinstance(X, RowsElsewhere):
+        _refuse_others(X, others)
+        return X
+    engine = _engine(X)
+    if engine is None:
+        for name, value in others.items():
+            _refuse_lazy(name, value)
+        return None
+    if engine == "Dask":
+        from .dask import DaskRows
+
+        return DaskRows(X, **others)
+    from .spark import SparkRows
+
+    return SparkRows(X, **others)
+
+
+def _engine(value: Any) -> str | None:
+    return ENGINES.get(type(value).__module__.partition(".")[0])
+
+
+def _refuse_others(X: RowsElsewhere, others: dict[str, Any]) -> None:
+    given = [name for name, value in others.items() if value is not None]
+    if given:
+        raise UsageError(
+            f"X is a {type(X).__name__}, which has its own attributes, labels and weights, but "
+            f"{', '.join(given)} came too. Name the columns where you made it."
+        )
+
+
+def _refuse_lazy(name: str, value: Any) -> None:
+    columns = value.values() if isinstance(value, dict) else [value]
+    engine = next(filter(None, map(_engine, columns)), None)
+    if engine is not None:
+        raise UsageError(
+            f"{name} is a {engine} collection, but X is in memory, so their rows cannot be "
+            f"paired. Pass both as {engine} collections, or compute {name} first."
+        )

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from .._attributes import Attribute
-from .._numerics import Array, is_array, is_sparse, record, take_rows
+from .._numerics import Array, in_host_memory, is_array, is_sparse, record, take_rows
 
 BLOCK_ROWS = 8192
 """Most rows per block: long enough for BLAS, short enough for float32 sums."""
+
+FEW_FEATURES = 1024
+"""Products of blocks with more features keep a GPU busy by themselves."""
+
+NUMBERS_PER_BLOCK = 2**26
+"""Of fewer features: 256 MB of float32, so that a GPU works longer than it takes to ask it to."""
 
 
 def block_rows(d: int) -> int:
@@ -22,6 +28,20 @@ def block_rows(d: int) -> int:
     or weighted copy of a block stays small next to a d x d matrix or a gigabyte of rows.
     """
     return BLOCK_ROWS // 2 if d <= 128 else max(64, min(BLOCK_ROWS, 2**22 // d))
+
+
+def rows_per_block(X: Array) -> int:
+    """Return how many rows of an array make a block, where it is.
+
+    In host memory: blocks that stay in the cache. A GPU has no use for these; it wants so much
+    work at once that the time it takes to ask for it does not matter.
+    """
+    d = int(X.shape[1])
+    if in_host_memory(X):
+        return block_rows(d)
+    if d >= FEW_FEATURES:
+        return BLOCK_ROWS
+    return max(1, NUMBERS_PER_BLOCK // max(d, 64) // BLOCK_ROWS) * BLOCK_ROWS
 
 
 @record("X", "weight")
@@ -80,6 +100,10 @@ class Rows:
             return self.X[rows, :]
         return take_rows(self.X, self.chosen[rows])
 
+    def blocks(self, slices: Iterable[slice]) -> Iterator[Array]:
+        """Yield the features of blocks of rows; each is valid until the next is asked for."""
+        return map(self.block, slices)
+
     def take(self, positions: np.ndarray) -> Array:
         """Return the features of the rows that count at the given positions, as a copy."""
         return take_rows(self.X, positions if self.chosen is None else self.chosen[positions])
@@ -132,12 +156,6 @@ class MappedRows(Rows):
 
 
 def row_blocks(n: int, size: int) -> Iterator[slice]:
-    """Yield slices that cover `n` rows in order.
-
-    Examples
-    --------
-    >>> list(row_blocks(5, size=2))
-    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
-    """
+    """Yield slices of at most `size` rows that cover `n` rows in order."""
     for start in range(0, n, size):
         yield slice(start, min(start + size, n))

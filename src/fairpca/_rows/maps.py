@@ -22,9 +22,8 @@ from .._numerics import (
     record,
     to_numpy,
 )
-from .device_rows import rows_per_block
-from .in_memory import row_blocks
-from .streamed_rows import StreamedRows
+from .devices import StreamedRows
+from .in_memory import row_blocks, rows_per_block
 
 FEATURES_AT_A_TIME = 2**20
 """How many features each thread computes at once: 8 MB, whatever the number of rows."""

@@ -23,7 +23,7 @@ from .._numerics import (
     share_blocks,
     take_rows,
 )
-from .._rows import BLOCK_ROWS, Rows, StreamedRows, arriving, row_blocks, rows_per_block
+from .._rows import BLOCK_ROWS, Rows, StreamedRows, row_blocks, rows_per_block
 from ._design import Design, design_of
 from ._group_moments import GroupMoments
 from ._products import CrossProduct, sparse_mean_and_sums
@@ -160,7 +160,7 @@ def _pass(
         sums = CrossProduct((design.width, X.shape[1]), X)
         products = None if kind is None else kind(X, design, shift)
         with quiet_overflow():
-            for block, B in zip(blocks, arriving(rows, blocks), strict=True):
+            for block, B in zip(blocks, rows.blocks(blocks), strict=True):
                 if centre is not None:
                     B = B - centre
                 roots = design.roots(block)

@@ -1,4 +1,4 @@
-"""Rows in host memory whose blocks are sent to a device, the next while one is worked on.
+"""Rows on devices: those that live there, and blocks of host rows that are sent there in turn.
 
 The only place in the package that asks torch for a device.
 """
@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from .._numerics import Array, in_host_memory, is_numpy, like
+from .._numerics import Array, array_namespace, device, in_host_memory, is_numpy, like
 from ..errors import DeviceError, MissingExtraError
 from .in_memory import MappedRows, Rows
 
@@ -24,24 +25,41 @@ COPYING_THREADS = 8
 """One thread copies at a fifth of the speed of the bus."""
 
 
-def example_on(device: Any, dtype: str = "float64") -> Array:
-    """Return an empty tensor on a device, such as "cuda", "cuda:1" or "cpu".
+class DeviceRows(Rows):
+    """Rows of an array that another library holds, on whatever device.
 
-    Raises
-    ------
-    MissingExtraError
-        If torch is not installed.
-    DeviceError
-        If there is no such device.
+    Which rows count crosses to the device once, not with every block.
     """
-    torch = _torch(f"device={device!r}")
+
+    @cached_property
+    def _positions(self) -> Array:
+        return array_namespace(self.X).asarray(self.chosen, device=device(self.X))
+
+    def block(self, rows: slice) -> Array:
+        """Return the features of some of the rows that count; a view where possible."""
+        if self.chosen is None:
+            return self.X[rows, :]
+        return array_namespace(self.X).take(self.X, self._positions[rows], axis=0)
+
+    def safe_to_keep(self) -> Rows:
+        """Return rows that later changes of the caller's arrays do not reach."""
+        if self.n_rows >= self.X.shape[1]:
+            return self
+        X = array_namespace(self.X).asarray(self.X, copy=True)
+        weight = None if self.weight is None else self.weight.copy()
+        return DeviceRows(X, weight, self.attributes, self.chosen)
+
+
+def example_on(where: Any, dtype: str = "float64") -> Array:
+    """Return an empty tensor on a device, such as "cuda", "cuda:1" or "cpu", if there is one."""
+    torch = _torch(f"device={where!r}")
     try:
-        torch.empty((0,), dtype=torch.float64, device=device)
-        return torch.empty((0,), dtype=getattr(torch, dtype), device=device)
+        torch.empty((0,), dtype=torch.float64, device=where)
+        return torch.empty((0,), dtype=getattr(torch, dtype), device=where)
     except (RuntimeError, TypeError, AssertionError, NotImplementedError) as reason:
         there = ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
         raise DeviceError(
-            f"device={device!r} cannot be used here: {str(reason).splitlines()[0]} Pass one of "
+            f"device={where!r} cannot be used here: {str(reason).splitlines()[0]} Pass one of "
             f"{there}, or None to compute where the rows are."
         ) from reason
 
@@ -54,28 +72,22 @@ def _torch(purpose: str) -> Any:
     return torch
 
 
-def streamed(rows: Rows, device: Any) -> Rows:
+def streamed(rows: Rows, where: Any) -> Rows:
     """Return rows in host memory so that their blocks arrive on a device; others as they are.
 
     Sparse rows, wide ones (which moments keep as rows) and features of kernels stay.
     """
-    if device is None or not is_numpy(rows.X) or isinstance(rows, MappedRows):
+    if where is None or not is_numpy(rows.X) or isinstance(rows, MappedRows):
         return rows
     if rows.n_rows < rows.X.shape[1]:
         return rows
-    example = example_on(device, rows.X.dtype.name)
+    example = example_on(where, rows.X.dtype.name)
     return StreamedRows(rows.X, rows.weight, rows.attributes, rows.chosen, example=example)
 
 
 @dataclass(frozen=True)
 class StreamedRows(Rows):
-    """Rows of a NumPy array, block by block on a device.
-
-    Parameters
-    ----------
-    example : array
-        Of the library, device and type that blocks arrive in.
-    """
+    """Rows of a NumPy array; blocks arrive in the library, device and type of an example."""
 
     example: Array = field(kw_only=True)
 
@@ -100,18 +112,18 @@ class StreamedRows(Rows):
         torch = _torch("device=...")
         copies = torch.cuda.Stream(self.example.device)
         size = self.rows_at_once * self.X.shape[1]
-        lanes = [_Lane(self.example, size, copies) for _ in range(2)]
+        buffers = [_Buffer(self.example, size, copies) for _ in range(2)]
         with ThreadPoolExecutor(COPYING_THREADS) as pool:
             try:
                 for i, block in enumerate(slices):
-                    yield lanes[i % 2].send(self, block, pool)
-                    lanes[i % 2].release()
+                    yield buffers[i % 2].send(self, block, pool)
+                    buffers[i % 2].release()
             finally:
                 copies.synchronize()  # no copy outlives its buffers
 
 
-class _Lane:
-    """A page-locked buffer and one on the device. With two lanes, copying and computing overlap."""
+class _Buffer:
+    """A page-locked buffer and one on the device. With two, copying and computing overlap."""
 
     def __init__(self, example: Array, size: int, copies: Any) -> None:
         torch = self._torch = _torch("device=...")
@@ -154,8 +166,3 @@ class _Lane:
     def release(self) -> None:
         """Say that all work on the last block has been asked for."""
         self._released = self._torch.cuda.current_stream(self._device.device).record_event()
-
-
-def arriving(rows: Rows, slices: Iterable[slice]) -> Iterator[Array]:
-    """Yield the features of blocks of rows, each valid until the next is asked for."""
-    return rows.blocks(slices) if isinstance(rows, StreamedRows) else map(rows.block, slices)

@@ -1,0 +1,392 @@
+"""Rows of a Spark DataFrame: partitions become moments in Python workers, moments are added there.
+
+Needs Spark 4. Only data frame operations are used, no RDDs, and no rows come to the driver.
+"""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .._numerics import limited_threads
+from ..errors import MissingExtraError, SparkColumnsError, UsageError, warn_user
+from .elsewhere import Batch, Collect, RowsElsewhere
+
+try:
+    import pandas  # noqa: F401  (what pyarrow makes frames with)
+    import pyarrow as pa
+except ImportError as error:
+    raise MissingExtraError(str(error.name), "spark", "A Spark DataFrame") from error
+from pyspark import TaskContext
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import DataType, DoubleType, FloatType, StructField, StructType
+
+from .spark_columns import (
+    as_numbers,
+    column,
+    empty_table,
+    is_vector,
+    read_roles,
+    refuse_attributes_beside_arrays,
+    refuse_collisions,
+    refuse_missing,
+    refuse_words,
+)
+
+ROWS_AT_ONCE, BYTES_AT_ONCE = 2**17, 2**25
+"""Record batches are put together up to this size: moments of few rows cost d x d each."""
+
+BATCHES_PER_PARTITION = 2**32
+"""Numbers of batches: the partition's number times this, plus the number within the partition."""
+
+FAN_IN = 8
+"""How many answers are added up in one place, on the way to a single one."""
+
+SCHEMA = "answer binary"
+"""Answers in a DataFrame: one column of pickles, which nobody but these workers writes."""
+
+MOST_BYTES = 2**31 - 2**12
+"""What Spark carries in one row."""
+
+
+class SparkRows(RowsElsewhere):
+    """Rows of a Spark DataFrame, with everything that is known of them in its columns.
+
+    On a cluster, fairpca must be installed where the Python workers run.
+
+    Parameters
+    ----------
+    X : pyspark.sql.DataFrame
+        Features: columns of numbers, or a single column of arrays of one length. Cache it, or
+        read it from files, where it would be computed anew each time: kernels need two passes.
+    y, sample_weight : str or Column, optional
+        Name of a column of X, or an expression of its columns.
+    sensitive_features : str, Column, or list of these, optional
+        The attributes. Columns of X with the names of attributes, labels or weights are not
+        features; every other column is.
+
+    Notes
+    -----
+    The computation is divided as X is: an answer of d x d numbers for each partition, added up in
+    a tree where the workers are; the driver receives one.
+    """
+
+    def __init__(
+        self, X: Any, y: Any = None, sensitive_features: Any = None, sample_weight: Any = None
+    ) -> None:
+        self.frame: DataFrame = X
+        self.roles = read_roles(X, y, sensitive_features, sample_weight)
+        self.features = self.roles.features
+        self._widened = True
+        if sensitive_features is not None:
+            refuse_words(X, self.features)
+
+    def for_estimator(
+        self, sensitive: Sequence[Any], fitted_to: Sequence[str] | None = None
+    ) -> SparkRows:
+        """Return the rows with the features that an estimator asks for; see `RowsElsewhere`."""
+        seen = copy(self)
+        seen.__dict__.pop("_width", None)
+        if fitted_to is None:
+            columns = self.frame.columns
+            seen.features = tuple(c for c in columns if c in self.features or c in sensitive)
+            if set(sensitive) <= set(columns):  # else the estimator tells what is unknown
+                features = [c for c in seen.features if c not in sensitive]
+                refuse_words(self.frame, features)
+                refuse_attributes_beside_arrays(self.frame, features, sensitive)
+            return seen
+        seen._widened = False
+        if len(fitted_to):
+            seen.features = tuple(c for c in fitted_to if c not in sensitive)
+            refuse_missing(self.frame, seen.features)
+        else:  # fitted to rows without names
+            arrays = tuple(c for c in self.frame.columns if is_vector(self._type(c)))
+            seen.features = arrays if len(arrays) == 1 else self.features
+        return seen
+
+    @property
+    def head(self) -> Batch:
+        """A batch without rows: it tells the names and types of the columns."""
+        return self._layout.batch(empty_table(self._selected.schema), 0)
+
+    def fold(self, collect: Collect) -> Any:
+        """Return the sum of what `collect` returns for the batches; None if all are empty.
+
+        An exception in a worker is raised here as itself.
+        """
+        layout = self._layout
+
+        def of_partition(batches: Iterable[Any]) -> Iterator[Any]:
+            return answer_of_partition(batches, collect, layout)
+
+        answers = map_in_arrow(self._selected, of_partition, SCHEMA).persist()
+        try:
+            total = added_up(answers)
+        finally:
+            answers.unpersist()
+        for category, message in total.warned.items():
+            warn_user(message, category)
+        if total.failure is not None:
+            raise total.failure
+        return total.total
+
+    def mapped(
+        self, transform: Callable[[Any], np.ndarray], names: Sequence[str], dtype: np.dtype
+    ) -> DataFrame:
+        """Return a lazy DataFrame with the representation in the place of the features.
+
+        All other columns stay: rows have no order, so an identifier must remain with its row.
+        """
+        kept = [c for c in self.frame.columns if c not in self.features]
+        refuse_collisions(kept, names)
+        layout = Layout(self.features, width=self._width)
+        columns = [*kept, *names]
+        kind = FloatType() if np.dtype(dtype) == np.float32 else DoubleType()
+        schema = StructType(
+            [*(self.frame.schema[c] for c in kept), *(StructField(n, kind) for n in names)]
+        )
+
+        def of_partition(batches: Iterable[Any]) -> Iterator[Any]:
+            return representation_of_partition(batches, transform, layout, columns)
+
+        return map_in_arrow(self._numbered(map(column, kept)), of_partition, schema)
+
+    @property
+    def _selected(self) -> DataFrame:
+        roles = self.roles
+        others = [*roles.sensitive.values(), *roles.target.values(), *roles.weight.values()]
+        return self._numbered(others)
+
+    def _numbered(self, others: Iterable[Column]) -> DataFrame:
+        """Return the features and other columns under names that cannot go wrong.
+
+        Names may repeat (an attribute that is the label, too), and have dots.
+        """
+        columns = [*map(self._feature, self.features), *others]
+        return self.frame.select(*(c.alias(f"column{i}") for i, c in enumerate(columns)))
+
+    @property
+    def _layout(self) -> Layout:
+        roles = self.roles
+        return Layout(
+            self.features,
+            tuple(roles.sensitive),
+            has_target=bool(roles.target),
+            has_weight=bool(roles.weight),
+            width=self._width,
+        )
+
+    @cached_property
+    def _width(self) -> int | None:
+        """Length of the first array, where the features are arrays."""
+        if len(self.features) != 1 or not is_vector(self._type(self.features[0])):
+            return None
+        arrays = column(self.features[0])
+        first = self.frame.where(arrays.isNotNull()).select(F.size(arrays)).first()
+        if first is None:
+            raise SparkColumnsError(
+                f"No row has an array in the column {self.features[0]!r}, so the number of "
+                f"features is unknown. Pass rows."
+            )
+        return int(first[0])
+
+    def _feature(self, name: str) -> Column:
+        """Return a column as numbers; for moments they are doubles, exact in any partition."""
+        return as_numbers(column(name), self._type(name), widened=self._widened)
+
+    def _type(self, name: str) -> DataType:
+        return self.frame.schema[name].dataType
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the columns of a record batch are: features, attributes, labels, weights.
+
+    `width` is the number of features where the first column holds all of them, as arrays.
+    """
+
+    features: tuple[str, ...]
+    sensitive: tuple[str, ...] = ()
+    has_target: bool = False
+    has_weight: bool = False
+    width: int | None = None
+
+    def batch(self, table: pa.Table, number: int) -> Batch:
+        """Return the rows of a table as the arguments of `fit`."""
+        d, end = len(self.features), len(self.features) + len(self.sensitive)
+        X = _frame(table, 0, self.features) if self.width is None else self._stacked(table)
+        sensitive = _frame(table, d, self.sensitive) if self.sensitive else None
+        y = _values(table, end) if self.has_target else None
+        weight = _values(table, end + self.has_target) if self.has_weight else None
+        return Batch(X, y, sensitive, weight, number)
+
+    def _stacked(self, table: pa.Table) -> np.ndarray:
+        """Return arrays of equal length as the rows of one array."""
+        rows, name = table.column(0).combine_chunks(), self.features[0]
+        lengths = rows.value_lengths()
+        if rows.null_count or lengths.unique().to_pylist() not in ([self.width], []):
+            raise UsageError(
+                f"The arrays in the column {name!r} have {rows.null_count} nulls and the lengths "
+                f"{sorted(lengths.drop_null().unique().to_pylist())[:5]}, but the first one has "
+                f"{self.width}. Pass arrays of one length."
+            )
+        values = rows.flatten().to_numpy(zero_copy_only=False)
+        stacked: np.ndarray = values.reshape(len(rows), self.width)
+        return stacked
+
+
+def _frame(table: pa.Table, start: int, names: tuple[str, ...]) -> Any:
+    chosen = table.select(list(range(start, start + len(names)))).rename_columns(list(names))
+    # Integers with nulls stay integers: as floats, levels would be others than in the next batch.
+    return chosen.to_pandas(integer_object_nulls=True)
+
+
+def _values(table: pa.Table, position: int) -> np.ndarray:
+    values: np.ndarray = _frame(table, position, ("values",))["values"].to_numpy()
+    return values
+
+
+def answer_of_partition(
+    batches: Iterable[pa.RecordBatch], collect: Collect, layout: Layout
+) -> Iterator[pa.RecordBatch]:
+    """Collect the rows of a partition, a bounded number at once; nothing if it has none."""
+    context = TaskContext.get()
+    partition = 0 if context is None else context.partitionId()
+    answer, told = Answer(), f"Raised in partition {partition} of the Spark DataFrame."
+    for i, table in enumerate(_tables(batches)):
+        number = partition * BATCHES_PER_PARTITION + i
+        answer += attempted(lambda: collect(layout.batch(table, number)), number, told)  # noqa: B023
+        if answer.failure is not None:
+            break
+    if answer.total is not None or answer.failure is not None:
+        yield sent(answer)
+
+
+def representation_of_partition(
+    batches: Iterable[pa.RecordBatch],
+    transform: Callable[[Any], np.ndarray],
+    layout: Layout,
+    names: list[str],
+) -> Iterator[pa.RecordBatch]:
+    """Put the representation in the place of the features; what came after them stays."""
+    for batch in batches:
+        with limited_threads(1):
+            T = transform(layout.batch(pa.Table.from_batches([batch]), 0).X)
+        kept = batch.columns[len(layout.features) :]
+        made = [pa.array(np.ascontiguousarray(T[:, j])) for j in range(T.shape[1])]
+        yield pa.RecordBatch.from_arrays([*kept, *made], names=names)
+
+
+def _tables(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Put record batches together until they are worth a product of matrices."""
+    waiting: list[pa.RecordBatch] = []
+    rows = size = 0
+    for batch in batches:
+        waiting.append(batch)
+        rows, size = rows + batch.num_rows, size + batch.nbytes
+        if rows >= ROWS_AT_ONCE or size >= BYTES_AT_ONCE:
+            yield pa.Table.from_batches(waiting)
+            waiting, rows, size = [], 0, 0
+    if rows:
+        yield pa.Table.from_batches(waiting)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What partitions have to say; answers add up, and of several failures the first is told.
+
+    Exceptions are data here: one that Python workers let out would be tried again, and end as a
+    page of the Java virtual machine.
+    """
+
+    total: Any = None
+    failure: Exception | None = None
+    where: int = 0
+    warned: dict[type[Warning], str] = field(default_factory=dict)
+
+    def __add__(self, other: Answer) -> Answer:
+        warned = other.warned | self.warned
+        failed = sorted([a for a in (self, other) if a.failure], key=lambda a: a.where)
+        if failed:
+            return Answer(None, failed[0].failure, failed[0].where, warned)
+        if self.total is None or other.total is None:
+            return Answer(other.total if self.total is None else self.total, warned=warned)
+        summed = attempted(lambda: self.total + other.total)
+        return Answer(summed.total, summed.failure, self.where, warned | summed.warned)
+
+
+def attempted(work: Callable[[], Any], number: int = 0, told: str | None = None) -> Answer:
+    """Return what work returns, or the exception that it raises, as an answer."""
+    with limited_threads(1), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            total, failure = work(), None
+        except Exception as error:
+            total, failure = None, _that_travels(error)
+            if told is not None:
+                failure.add_note(told)
+    return Answer(total, failure, number, {w.category: str(w.message) for w in caught})
+
+
+def _that_travels(error: Exception) -> Exception:
+    try:
+        remade: Exception = pickle.loads(pickle.dumps(error))
+        return remade
+    except Exception:  # its class cannot be made again from its message
+        return RuntimeError(f"{type(error).__name__}: {error}")
+
+
+def sum_of_answers(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Add up the answers that came to one place, one at a time."""
+    answer = None
+    for batch in batches:
+        for value in batch.column(0):
+            other = received(value.as_buffer())
+            answer = other if answer is None else answer + other
+    if answer is not None:
+        yield sent(answer)
+
+
+def added_up(answers: DataFrame) -> Answer:
+    """Return the sum of a DataFrame of answers, formed where they are, in a tree."""
+    n = answers.count()
+    while n > 1:
+        n = -(-n // FAN_IN)
+        answers = map_in_arrow(answers.repartition(n), sum_of_answers, SCHEMA)
+    rows = answers.collect()
+    return received(rows[0].answer) if rows else Answer()
+
+
+def map_in_arrow(frame: DataFrame, function: Any, schema: Any) -> DataFrame:
+    """Return a lazy DataFrame of what a function makes of the record batches of a partition."""
+    with warnings.catch_warnings():
+        # Spark warns of versions of pandas, which it does not use for record batches.
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support", FutureWarning)
+        return frame.mapInArrow(function, schema)
+
+
+def received(value: Any) -> Answer:
+    """Return an answer from its bytes."""
+    answer: Answer = pickle.loads(value)
+    return answer
+
+
+def sent(answer: Answer) -> pa.RecordBatch:
+    """Return an answer as a record batch of one row."""
+    data = pickle.dumps(answer, protocol=5)
+    if len(data) > MOST_BYTES:
+        too_large = ValueError(
+            f"The moments of a partition take {len(data):,} bytes, but Spark carries at most "
+            f"{MOST_BYTES:,} in one row. Use fewer features; matched covariances keep a matrix "
+            f"for each group, match='means' keeps one in all."
+        )
+        data = pickle.dumps(Answer(failure=too_large, where=answer.where), protocol=5)
+    return pa.RecordBatch.from_pydict({"answer": [data]})

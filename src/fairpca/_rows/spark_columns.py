@@ -1,0 +1,317 @@
+"""Which column of a Spark DataFrame is what, and what columns cannot be.
+
+Spark rows have no order, so nothing can be paired with them by position: attributes, labels and
+weights are columns of the same DataFrame as the features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyspark.errors import AnalysisException
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import (
+    ArrayType,
+    BooleanType,
+    DataType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    NumericType,
+    StructType,
+)
+from sklearn.utils.validation import check_is_fitted
+
+from .._attributes import close_names
+from .._numerics import on_the_host
+from ..errors import SparkColumnsError
+from .maps import LinearMap
+
+SHOWN = 10
+"""How many columns a message lists."""
+
+ARROW_TYPES = {
+    "boolean": pa.bool_(),
+    "byte": pa.int8(),
+    "short": pa.int16(),
+    "integer": pa.int32(),
+    "long": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+}
+"""What numbers of Spark are in record batches; everything else is shown as text."""
+
+
+@dataclass(frozen=True)
+class SparkRoles:
+    """The columns of one DataFrame by what they are for: names of features, others by name.
+
+    Target and weight hold one column or none.
+    """
+
+    features: tuple[str, ...]
+    sensitive: dict[str, Column]
+    target: dict[str, Column]
+    weight: dict[str, Column]
+
+
+def read_roles(X: DataFrame, y: Any, sensitive_features: Any, sample_weight: Any) -> SparkRoles:
+    """Return what the arguments of `fit` say about the columns of `X`.
+
+    Every column of `X` is a feature, unless an argument has its name.
+    """
+    if not isinstance(X, DataFrame):
+        raise TypeError(
+            f"X is a {type(X).__module__}.{type(X).__name__}, not a Spark DataFrame. Pass a "
+            f"pyspark.sql.DataFrame (of pandas on Spark: X.to_spark())."
+        )
+    _refuse_repeated(X.columns)
+    target = _columns("y", y, X)
+    weight = _columns("sample_weight", sample_weight, X)
+    sensitive = _columns("sensitive_features", sensitive_features, X)
+    for name, given in (("y", target), ("sample_weight", weight)):
+        if len(given) > 1:
+            raise SparkColumnsError(f"{name} names {len(given)} columns. Pass one.")
+    taken = _as_spelled({*target, *weight, *sensitive}, X.columns)
+    return SparkRoles(tuple(c for c in X.columns if c not in taken), sensitive, target, weight)
+
+
+def column(name: str) -> Column:
+    """Return the column of this name, whatever characters it has."""
+    return F.col(quoted(name))
+
+
+def quoted(name: str) -> str:
+    """Return a name as Spark's SQL takes it: dots and spaces are parts of it."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _columns(argument: str, given: Any, X: DataFrame) -> dict[str, Column]:
+    """Return the columns that an argument of `fit` stands for, by name."""
+    if given is None:
+        return {}
+    if isinstance(given, DataFrame):
+        raise SparkColumnsError(
+            f"{argument} is a DataFrame of its own, but Spark rows have no order in which they "
+            f"could be paired with those of X. Join them by a key, and pass the names of the "
+            f"columns: {argument}={given.columns[:3]!r}."
+        )
+    listed = list(given) if isinstance(given, list | tuple) else [given]
+    strange = next((v for v in listed if not isinstance(v, str | Column)), None)
+    if strange is not None or not listed:
+        raise SparkColumnsError(
+            f"{argument} is a {type(given).__name__}{_of(strange)}, but X is a Spark DataFrame, "
+            f"whose rows have no order in which others could be paired with them. Pass the name "
+            f"of a column of X, an expression of its columns, or a list of these."
+        )
+    unknown = [v for v in listed if isinstance(v, str) and v not in X.columns]
+    if unknown:
+        near = [m for u in _first_few(unknown) for m in close_names(u, X.columns)]
+        raise SparkColumnsError(
+            f"{argument} names {_first_few(unknown)}, but X has the columns {_first_few(X.columns)}"
+            f"{' ...' if len(X.columns) > SHOWN else ''}."
+            f"{f' Did you mean {near}?' if near else ''} Use names of columns of X."
+        )
+    columns = [column(v) if isinstance(v, str) else v for v in listed]
+    try:
+        fields = X.select(*columns).schema
+    except AnalysisException as error:
+        reason = str(error).strip().splitlines()[0]
+        raise SparkColumnsError(
+            f"{argument} cannot be computed from the columns of X, and the rows of another "
+            f"DataFrame cannot be paired with these ({reason}). Join them by a key first."
+        ) from None
+    _refuse_repeated(fields.names)
+    return {
+        field.name: as_numbers(c, field.dataType, widened=False)
+        for field, c in zip(fields, columns, strict=True)
+    }
+
+
+def _as_spelled(names: Iterable[str], columns: Sequence[str]) -> set[str]:
+    """Return names as X spells them: to Spark, F.col("SEX") is the column "sex"."""
+    names = set(names)
+    folded = {n.casefold() for n in names - set(columns)}
+    return names | {c for c in columns if c.casefold() in folded}
+
+
+def _of(strange: Any) -> str:
+    return "" if strange is None else f" with a {type(strange).__name__}"
+
+
+def refuse_words(X: DataFrame, features: Sequence[str]) -> None:
+    """Raise unless the features are columns of numbers, or one column of arrays."""
+    kinds = {name: X.schema[name].dataType for name in features}
+    if len(kinds) == 1 and all(map(is_vector, kinds.values())):
+        return
+    other = {
+        name: kind
+        for name, kind in kinds.items()
+        if not isinstance(kind, NumericType | BooleanType)
+    }
+    if other:
+        told = ", ".join(f"{n!r} ({k.simpleString()})" for n, k in _first_few(other.items()))
+        raise SparkColumnsError(
+            f"{len(other)} of the {len(kinds)} columns that are left as features are not numbers: "
+            f"{told}. Every column that is not named as an attribute, y or sample_weight is a "
+            f"feature. Drop these, make numbers of them (a vector of pyspark.ml through "
+            f"vector_to_array, as the only feature), or name what they are."
+        )
+    if not kinds:
+        raise SparkColumnsError(
+            "No column is left as a feature: all have been named as something else. Pass a "
+            "DataFrame that has the features too."
+        )
+
+
+def _refuse_repeated(names: Sequence[str]) -> None:
+    """Raise if two columns have the same name."""
+    repeated = [n for n in dict.fromkeys(names) if names.count(n) > 1]
+    if repeated:
+        raise SparkColumnsError(
+            f"X has several columns named {_first_few(repeated)} (a join leaves both sides'), so "
+            f"it is unclear which is meant. Drop or rename them."
+        )
+
+
+def refuse_missing(X: DataFrame, features: Sequence[str]) -> None:
+    """Raise unless X has the features that an estimator was fitted to."""
+    missing = [c for c in features if c not in X.columns]
+    if missing:
+        raise SparkColumnsError(
+            f"X lacks {len(missing)} of the {len(features)} features that this was fitted to: "
+            f"{_first_few(missing)}. Pass a DataFrame that has them."
+        )
+    refuse_words(X, features)
+
+
+def refuse_collisions(kept: Sequence[str], names: Sequence[str]) -> None:
+    """Raise if the representation has names of columns that stay; case means nothing to Spark."""
+    made = {name.casefold() for name in names}
+    taken = [c for c in kept if c.casefold() in made]
+    if taken:
+        raise SparkColumnsError(
+            f"X has columns named {_first_few(taken)}, as the representation does. Rename or drop "
+            f"them first."
+        )
+
+
+def refuse_attributes_beside_arrays(
+    X: DataFrame, features: Sequence[str], sensitive: Sequence[Any]
+) -> None:
+    """Raise if attributes are to be columns of X as the estimator sees it, which has no names."""
+    if sensitive and is_vector(X.schema[features[0]].dataType):
+        raise SparkColumnsError(
+            f"The features are arrays in the column {features[0]!r}, so X as the estimator sees it "
+            f"has no columns named {list(sensitive)}. Leave sensitive_columns out, and pass "
+            f"fit(X, sensitive_features={list(sensitive)})."
+        )
+
+
+def _first_few(values: Iterable[Any]) -> list[Any]:
+    return list(values)[:SHOWN]
+
+
+def is_vector(kind: Any) -> bool:
+    """Tell whether a Spark type can be all features in one column."""
+    return isinstance(kind, ArrayType) and isinstance(kind.elementType, NumericType)
+
+
+def as_numbers(column: Column, kind: DataType, *, widened: bool) -> Column:
+    """Return decimals as doubles and others as they are; with `widened`, floats as doubles too."""
+    number = kind.elementType if isinstance(kind, ArrayType) else kind
+    if isinstance(number, DecimalType) or (widened and isinstance(number, FloatType)):
+        double = DoubleType()
+        return column.cast(ArrayType(double) if isinstance(kind, ArrayType) else double)
+    return column
+
+
+def empty_table(schema: StructType) -> pa.Table:
+    """Return a table without rows, its numbers typed as they will come."""
+    return pa.schema([(f.name, _arrow_type(f.dataType)) for f in schema]).empty_table()
+
+
+def _arrow_type(kind: DataType) -> pa.DataType:
+    if isinstance(kind, ArrayType):
+        return pa.list_(_arrow_type(kind.elementType))
+    return ARROW_TYPES.get(kind.typeName(), pa.string())
+
+
+def representation_columns(estimator: Any, columns: Sequence[str] | None = None) -> list[Column]:
+    """Return the fair representation as expressions of the columns of a Spark DataFrame.
+
+    Spark computes them as it computes any sum of columns, in double precision. Where a feature is
+    null, so is the representation (`transform` refuses such rows).
+
+    Parameters
+    ----------
+    estimator : FairPCA
+        Fitted, to rows from anywhere. Any estimator with a linear map will do.
+    columns : sequence of d str, optional
+        The columns that hold the features; by default those with the names seen at `fit`.
+
+    Returns
+    -------
+    list of k Column
+        With the names of `get_feature_names_out`.
+
+    Examples
+    --------
+    With a fitted estimator, ``frame.select("id", *representation_columns(fair))``.
+    """
+    check_is_fitted(estimator)
+    estimator._ensure_solved()
+    fair = estimator._map
+    if not isinstance(fair, LinearMap):
+        raise SparkColumnsError(
+            f"{type(estimator).__name__} is not a linear map, so it cannot be written as sums of "
+            f"columns. Use transform, which works in Python workers."
+        )
+    fair = fair.converted(on_the_host)
+    names = _feature_columns(estimator, int(fair.matrix.shape[0]), columns)
+    matrix = np.asarray(fair.matrix, float)
+    if fair.scale is not None:
+        matrix = matrix / np.asarray(fair.scale, float)[:, None]
+    mean = np.asarray(fair.mean, float)
+    centred = [
+        f"(CAST({quoted(name)} AS DOUBLE) - {_number(m)})"
+        for name, m in zip(names, mean, strict=True)
+    ]
+    offset = np.zeros(matrix.shape[1]) if fair.offset is None else np.asarray(fair.offset, float)
+    sums = [
+        _sum([_number(b), *(f"{c} * {_number(w)}" for c, w in zip(centred, weights, strict=True))])
+        for b, weights in zip(offset, matrix.T, strict=True)
+    ]
+    made = estimator.get_feature_names_out()
+    return [F.expr(s).alias(str(name)) for s, name in zip(sums, made, strict=True)]
+
+
+def _feature_columns(estimator: Any, d: int, columns: Sequence[str] | None) -> list[str]:
+    if columns is None:
+        sensitive = getattr(estimator, "sensitive_columns", None)
+        sensitive = [sensitive] if isinstance(sensitive, str) else list(sensitive or [])
+        columns = [c for c in getattr(estimator, "feature_names_in_", []) if c not in sensitive]
+    if len(columns) != d:
+        raise SparkColumnsError(
+            f"The representation is made of {d} features, but {len(columns)} columns are named. "
+            f"Pass columns=[...] with the {d} names, in the order of the features at fit."
+        )
+    return [str(c) for c in columns]
+
+
+def _number(value: float) -> str:
+    """Return a double as Spark's SQL reads it, to the last bit."""
+    return f"({float(value)!r}D)"
+
+
+def _sum(terms: list[str]) -> str:
+    """Return a sum as a tree: one as deep as it is long would be too deep for Spark's planner."""
+    if len(terms) == 1:
+        return terms[0]
+    half = len(terms) // 2
+    return f"({_sum(terms[:half])} + {_sum(terms[half:])})"
