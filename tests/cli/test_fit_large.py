@@ -15,7 +15,8 @@ from typer.testing import CliRunner
 
 from auditing.people import made_up_people
 from fairpca._cli.app import app
-from fairpca._cli.waiting import Pace, _row_lines
+from fairpca._cli.progress import Pace
+from fairpca._cli.progress import lines as progress_lines
 from fairpca.models import FairModel
 from fairpca.models import _large_tables as large_tables
 from fairpca.models import _second_pass as second_pass
@@ -293,11 +294,11 @@ def test_lines_tell_tenths_pace_and_time_left():
         def print(self, line, **_):
             lines.append(line)
 
-    say = _row_lines(Listening(), Pace(clock=lambda: next(times)))
+    report = progress_lines(Listening(), None, Pace(clock=lambda: next(times)))
     for done in range(10, 201, 10):
-        say(done, 200, "Looking")
-    say(2_500_000, None, "Fitting")
-    say(3_500_000, None, "Fitting")
+        report(done, 200, "Looking")
+    report(2_500_000, None, "Fitting")
+    report(3_500_000, None, "Fitting")
     assert len(lines) == 10 + 2
     assert lines[0] == "Looking: 20 of 200 rows, 10 rows per second, 18 s left"
     assert lines[9] == "Looking: 200 of 200 rows, 10 rows per second"

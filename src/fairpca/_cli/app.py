@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import audit, fit, inspect, reproduce, transform
+from . import audit, fit, reproduce, saved_models
 
 app = typer.Typer(
     name="fairpca",
@@ -21,7 +21,7 @@ app = typer.Typer(
 )
 
 
-def _paragraphs(command: Callable[..., None]) -> str:
+def paragraphs(command: Callable[..., None]) -> str:
     """Return what a command says about itself, its lines joined: terminals break them anew."""
     return "\n\n".join(
         " ".join(part.split()) for part in cleandoc(command.__doc__ or "").split("\n\n")
@@ -31,12 +31,12 @@ def _paragraphs(command: Callable[..., None]) -> str:
 for command, examples in (
     (audit.audit, audit.EXAMPLES),
     (fit.fit, fit.EXAMPLES),
-    (transform.transform, transform.EXAMPLES),
-    (inspect.inspect, None),
-    (inspect.export, None),
+    (saved_models.transform, saved_models.TRANSFORM_EXAMPLES),
+    (saved_models.inspect, None),
+    (saved_models.export, None),
     (reproduce.reproduce, reproduce.EXAMPLES),
 ):
-    app.command(help=_paragraphs(command), epilog=examples)(command)
+    app.command(help=paragraphs(command), epilog=examples)(command)
 
 
 def _print_version(wanted: bool) -> None:

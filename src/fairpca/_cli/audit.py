@@ -4,31 +4,20 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from .._numerics import whole_file
-from .audit_tables import print_audit
-from .failures import check_outputs, one_clear_line, printable
-from .options import (
-    Columns,
-    Components,
-    DataFolder,
-    Force,
-    Header,
-    Ignore,
-    Positive,
-    Quiet,
-    Seed,
-    Sensitive,
-    SkipLines,
-    Target,
-    names_in,
-)
-from .waiting import shown_progress
+from . import options
+from .failures import check_outputs, one_clear_line, print_line, printable
+from .progress import shown_progress
+
+if TYPE_CHECKING:
+    from ..auditing import Audit, Leak
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -40,8 +29,8 @@ EXAMPLES = """
   fairpca audit people.parquet -s gender --quick --out quick.html --json quick.json
 """
 
-
 STANDARD_OUTPUT = Path("-")
+PROBES = {"linear": "linear", "boosting": "trees", "kernel": "kernel"}
 
 
 def audit(
@@ -53,10 +42,10 @@ def audit(
             "adult, bank, compas, german, loanapp. Without it: loanapp.",
         ),
     ] = None,
-    sensitive: Sensitive = None,
-    target: Target = None,
-    positive: Positive = None,
-    ignore: Ignore = None,
+    sensitive: options.Sensitive = None,
+    target: options.Target = None,
+    positive: options.Positive = None,
+    ignore: options.Ignore = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="The report.")] = Path("report.html"),
     json_file: Annotated[
         Path | None,
@@ -73,10 +62,10 @@ def audit(
     max_gap: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Largest gap that 'decide' accepts.")
     ] = 0.05,
-    n_components: Components = None,
-    columns: Columns = None,
-    header: Header = None,
-    skip_lines: SkipLines = 0,
+    n_components: options.Components = None,
+    columns: options.Columns = None,
+    header: options.Header = None,
+    skip_lines: options.SkipLines = 0,
     max_rows: Annotated[
         int | None,
         typer.Option(min=100, help="Rows to draw of more.", show_default="100,000; quick 20,000"),
@@ -84,13 +73,13 @@ def audit(
     quick: Annotated[
         bool, typer.Option("--quick", help="A first look: fewer rows and splits, no intersections.")
     ] = False,
-    seed: Seed = 0,
+    seed: options.Seed = 0,
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Number of processes.", show_default="all cores")
     ] = None,
-    data: DataFolder = None,
-    force: Force = False,
-    quiet: Quiet = False,
+    data: options.DataFolder = None,
+    force: options.Force = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Ask what a table gives away about people, and what it costs to stop that.
 
@@ -105,13 +94,13 @@ def audit(
         from ..auditing import audit as measure
         from ..tables import read_table
 
-        with shown_progress("Auditing", quiet=quiet) as say:
-            if say is not None:
-                say(0, None, "reading")
+        with shown_progress("Auditing", quiet=quiet) as report:
+            if report is not None:
+                report(0, None, "reading")
             read = read_table(
                 table or "loanapp",
                 data=data,
-                columns=names_in(columns),
+                columns=options.names_in(columns),
                 header=header,
                 skip_lines=skip_lines,
             )
@@ -128,7 +117,7 @@ def audit(
                 quick=quick,
                 seed=seed,
                 n_jobs=jobs,
-                progress=say,
+                progress=report,
             )
         page = found.to_html()
         with whole_file(out) as draft:
@@ -141,5 +130,52 @@ def audit(
     console = Console(quiet=quiet, stderr=printed)
     print_audit(console, found)
     for path in filter(None, (json_file, out)):
+        console.print()
         what = "report" if path == out else "JSON"
-        console.print(Text("\n" + printable(f"The {what} is in {path}")), soft_wrap=True)
+        print_line(f"The {what} is in {path}", quiet=quiet, stderr=printed)
+
+
+def print_audit(console: Console, audit: Audit) -> None:
+    """Print the summary, the leakage of each attribute, what to look at and the advice."""
+    console.print()
+    console.print(Text(printable(audit.summary.headline), style="bold"))
+    for sentence in audit.summary.sentences[1:]:
+        console.print(Text(f"• {printable(sentence)}"))
+    for attribute in audit.data.attributes:
+        console.print()
+        title = f"How well {attribute.name} is recognised (AUC on held-out rows; 0.50 is guessing)"
+        console.print(Text(printable(title), style="italic"))
+        console.print(_leakage(audit, attribute.name))
+    warnings = [notice for notice in audit.notices if notice.severity == "warning"]
+    if warnings:
+        console.print()
+    for notice in warnings[:8]:
+        console.print(Text(f"! {printable(notice.text)}", style="yellow"))
+    if len(warnings) > 8:
+        console.print(f"  and {len(warnings) - 8} more in the report", style="yellow")
+    console.print()
+    for reason in audit.advice.reasons:
+        console.print(Text(f"→ {printable(reason)}"))
+    for caveat in audit.advice.caveats[:1]:
+        console.print(Text(printable(caveat), style="italic"))
+
+
+def _leakage(audit: Audit, attribute: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("", no_wrap=True)
+    for probe in PROBES.values():
+        table.add_column(probe, justify="right")
+    leaks = {(leak.representation, leak.probe): leak for leak in audit.leakage_of(attribute)}
+    for representation in audit.representations:
+        if representation.failure is None:
+            cells = [_cell(leaks[representation.key, probe]) for probe in PROBES]
+            table.add_row(Text(representation.name), *cells)
+        else:
+            table.add_row(Text(representation.name, style="dim"), *["–"] * len(PROBES))
+    return table
+
+
+def _cell(leak: Leak) -> Text:
+    text = Text(f"{leak.auc.value:.2f}", style="" if leak.above_chance else "green")
+    text.append(f" ±{(leak.auc.high - leak.auc.low) / 2:.2f}", style="dim")
+    return text

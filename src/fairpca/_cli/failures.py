@@ -21,12 +21,6 @@ TURNS = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"
 """Classes of characters that change the direction of writing of others."""
 
 
-def complain(text: str) -> None:
-    """Print a line on standard error; nothing in it is markup."""
-    line = printable(" ".join(text.split()))
-    Console(stderr=True, soft_wrap=True).print(line, style="red", markup=False, highlight=False)
-
-
 def printable(text: str) -> str:
     r"""Return a text without the characters that command terminals: names of columns are data.
 
@@ -45,13 +39,24 @@ def _is_obeyed(character: str) -> bool:
     return category(character) in ("Cc", "Cs") or bidirectional(character) in TURNS
 
 
+def print_line(text: str, *, quiet: bool = False, stderr: bool = False, style: str = "") -> None:
+    """Print a line of text, however long; nothing in it is markup."""
+    console = Console(quiet=quiet, stderr=stderr, soft_wrap=True)
+    console.print(printable(text), style=style, markup=False, highlight=False)
+
+
+def complain(text: str) -> None:
+    """Print a line on standard error, in red."""
+    print_line(" ".join(text.split()), stderr=True, style="red")
+
+
 @contextmanager
 def one_clear_line() -> Iterator[None]:
     """Turn what users can mend into one line and exit code 2, without a traceback."""
     try:
         yield
     except (FairPCAError, OSError) as error:
-        complain(f"Error: {_said(error)}")
+        complain(f"Error: {_reason(error)}")
         raise typer.Exit(USER_ERROR) from None
     except UnicodeEncodeError as error:  # names of files that are no text in any encoding
         complain(f"Error: {error.object[:200]!r} cannot be written as text. Use another name.")
@@ -61,7 +66,7 @@ def one_clear_line() -> Iterator[None]:
         raise typer.Exit(INTERRUPTED) from None
 
 
-def _said(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"{error.filename}: {error.strerror}."
     return str(error)
@@ -86,9 +91,8 @@ def check_outputs(
     Folders on the way to a file are made when it is written.
     """
     read = [Path(name) for name in inputs if name is not None and Path(name).is_file()]
-    for path in paths:
-        if path is None:
-            continue
+    given = [path for path in paths if path is not None]
+    for path in given:
         if path.is_dir():
             raise Refusal(f"{path} is a folder, but a file is to be written. Add a file name.")
         if is_no_plain_file(path):
@@ -104,6 +108,5 @@ def check_outputs(
             folder = folder.parent
         if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
             raise Refusal(f"{path} cannot be written: {folder} is not a folder you may write to.")
-    given = [path.absolute() for path in paths if path is not None]
-    if len(set(given)) < len(given):
+    if len({path.absolute() for path in given}) < len(given):
         raise Refusal("Two outputs have the same name. Give each its own.")

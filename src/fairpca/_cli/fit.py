@@ -7,13 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
 from .._numerics import whole_file
+from ..metrics import percent
+from . import options
 from .failures import (
     INTERRUPTED,
     Refusal,
@@ -21,25 +23,13 @@ from .failures import (
     check_outputs,
     complain,
     one_clear_line,
+    print_line,
     printable,
 )
-from .fit_facts import facts_of
-from .options import (
-    Columns,
-    Components,
-    DataFolder,
-    Force,
-    Header,
-    Ignore,
-    Positive,
-    Quiet,
-    Seed,
-    Sensitive,
-    SkipLines,
-    Target,
-    names_in,
-)
-from .waiting import shown_rows
+from .progress import shown_progress
+
+if TYPE_CHECKING:
+    from ..models import FairModel
 
 
 class Method(StrEnum):
@@ -87,13 +77,13 @@ def fit(
         ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The model; its card goes beside it.")],
-    sensitive: Sensitive = None,
-    target: Target = None,
-    positive: Positive = None,
-    ignore: Ignore = None,
+    sensitive: options.Sensitive = None,
+    target: options.Target = None,
+    positive: options.Positive = None,
+    ignore: options.Ignore = None,
     method: Annotated[Method, typer.Option(help="What to fit.")] = Method.fair_pca,
     match: Annotated[Match, typer.Option(help="What fair PCA makes equal.")] = Match.means,
-    n_components: Components = None,
+    n_components: options.Components = None,
     tradeoff: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="The paper's lambda; above 0 voids guarantees.")
     ] = 0.0,
@@ -106,9 +96,9 @@ def fit(
     intersectional: Annotated[
         bool, typer.Option("--intersectional", help="Compare joint groups.")
     ] = False,
-    columns: Columns = None,
-    header: Header = None,
-    skip_lines: SkipLines = 0,
+    columns: options.Columns = None,
+    header: options.Header = None,
+    skip_lines: options.SkipLines = 0,
     checkpoint: Annotated[
         Path | None,
         typer.Option(
@@ -128,10 +118,10 @@ def fit(
             show_default="one per core",
         ),
     ] = None,
-    seed: Seed = 0,
-    data: DataFolder = None,
-    force: Force = False,
-    quiet: Quiet = False,
+    seed: options.Seed = 0,
+    data: options.DataFolder = None,
+    force: options.Force = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Fit a fair representation to a table and save it, preprocessing included.
 
@@ -141,7 +131,6 @@ def fit(
     Several files, and files of more than a million rows or 500 MB, are read in batches, twice: in
     bounded memory, whatever their size.
     """
-    console = Console(quiet=quiet)
     given = table[0] if len(table) == 1 else table
     with one_clear_line(), _can_be_continued(checkpoint):
         from ..models import fit_table, model_card
@@ -152,13 +141,9 @@ def fit(
         check_outputs(out, card, force=force, inputs=inputs)
         _check_checkpoint(checkpoint, [out, card, *inputs])
         if checkpoint is not None and checkpoint.exists() and not quiet:
-            Console(stderr=True, soft_wrap=True).print(
-                printable(f"Continuing from {checkpoint}"), markup=False, highlight=False
-            )
-        options: dict[str, Any] = {}
-        if match is Match.covariances:
-            options["covariance_tol"] = covariance_tol
-        with shown_rows(quiet=quiet) as say:
+            print_line(f"Continuing from {checkpoint}", stderr=True)
+        of_covariances = {"covariance_tol": covariance_tol} if match is Match.covariances else {}
+        with shown_progress(quiet=quiet) as report:
             model = fit_table(
                 given,
                 sensitive or None,
@@ -173,25 +158,20 @@ def fit(
                 intersectional=intersectional,
                 seed=seed,
                 data=data,
-                columns=names_in(columns),
+                columns=options.names_in(columns),
                 header=header,
                 skip_lines=skip_lines,
                 checkpoint=checkpoint,
                 n_jobs=n_jobs,
-                progress=say,
-                **options,
+                progress=report,
+                **of_covariances,
             )
         model.save(out)
         with whole_file(card) as draft:
             draft.write_text(model_card(model), encoding="utf-8")
-    for line in facts_of(model):
-        console.print(Text(line))
-    console.print(
-        printable(f"The model is in {out}, its card in {card}"),
-        soft_wrap=True,
-        markup=False,
-        highlight=False,
-    )
+    for line in _facts(model):
+        Console(quiet=quiet).print(Text(line))
+    print_line(f"The model is in {out}, its card in {card}", quiet=quiet)
 
 
 @contextmanager
@@ -231,3 +211,33 @@ def _check_checkpoint(checkpoint: Path | None, others: list[Path]) -> None:
         raise Refusal(f"{checkpoint} is a folder, but the checkpoint is a file. Add a file name.")
     if checkpoint.absolute() in [other.absolute() for other in others]:
         raise Refusal(f"{checkpoint} is also read or written. Give the checkpoint its own name.")
+
+
+def _facts(model: FairModel) -> list[str]:
+    """Return what was fitted to what, and what is left to see, a line each."""
+    estimator = model.estimator
+    n_columns = len(model.output_names)
+    files = f" of {model.info['n_files']:,} files" if model.info.get("n_files", 1) > 1 else ""
+    n_rows = model.info["n_rows"]
+    lines = [f"{type(estimator).__name__}: {n_columns} columns from {n_rows:,} rows{files}"]
+    sampled = model.info.get("sample_rows", n_rows)
+    if sampled < n_rows:
+        lines.append(f"the columns were learned from a sample of {sampled:,} of {n_rows:,} rows")
+    unknown = model.info.get("unknown_levels", {})
+    if unknown:
+        listed = ", ".join(f"{name} ({rows:,} rows)" for name, rows in unknown.items())
+        lines.append(f"levels that were not in the sample count as unknown: {printable(listed)}")
+    lines += [printable(note) for note in model.info.get("group_notes", [])]
+    if hasattr(estimator, "explained_variance_ratio_"):
+        kept = float(sum(estimator.explained_variance_ratio_))
+        lines.append(f"variance kept: {percent(kept)}")
+    if hasattr(estimator, "mean_gap_"):
+        gap = estimator.mean_gap_
+        lines.append(f"largest difference of group means left: {gap:.1e} standard deviations")
+    if hasattr(estimator, "covariance_gap_"):
+        gap = estimator.covariance_gap_
+        lines.append(f"largest relative difference of covariances left: {gap:.2g}")
+    lines.append(
+        "Equal means do not hide what a non-linear model can see: run fairpca audit on the table."
+    )
+    return lines

@@ -1,9 +1,12 @@
-"""The documentation's page of all commands, made from what they declare, as their help is."""
+"""The documentation's page of all commands, made from what they declare, as their help is.
+
+Typer can write such a page, too, but in other words with every version of it.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from enum import Enum
 from inspect import Parameter, signature
 from pathlib import Path
@@ -12,7 +15,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from typer.models import ArgumentInfo, CommandInfo, OptionInfo
 
-from .app import _paragraphs, app
+from .app import app, paragraphs
 
 HEAD = """# Command line
 
@@ -31,72 +34,38 @@ This page is made from the code:
 VALUES = {str: "TEXT", int: "NUMBER", float: "NUMBER", Path: "PATH"}
 """What stands for a value in a usage line."""
 
-MARKUP = re.compile(r"\[/?(?:bold|dim)\]")
-
 
 def command_line_page() -> str:
-    """Return the page of all commands, in Markdown.
-
-    Returns
-    -------
-    str
-        A section for each command: what it does, its arguments and options, examples.
-
-    Examples
-    --------
-    >>> page = command_line_page()
-    >>> [line for line in page.splitlines() if line.startswith("## ")][:3]
-    ['## fairpca audit', '## fairpca fit', '## fairpca transform']
-    """
-    return "\n".join([HEAD, *(_section(command) for command in app.registered_commands)]).rstrip()
+    """Return the page of all commands, in Markdown."""
+    return "\n".join([HEAD, *map(_section, app.registered_commands)]).rstrip()
 
 
 def _section(command: CommandInfo) -> str:
     act = command.callback
     assert act is not None  # registered by the decorator, which has it
-    rows = [_row(*declared) for declared in _declared(act)]
-    lines = [f"## fairpca {act.__name__}", "", _paragraphs(act), ""]
-    lines += ["| | |", "|---|---|", *rows, ""]
+    lines = [f"## fairpca {act.__name__}", "", paragraphs(act), "", "| | |", "|---|---|"]
+    lines += [*_rows(act), ""]
     if command.epilog:
-        examples = [line.strip() for line in MARKUP.sub("", command.epilog).splitlines()]
-        lines += [
-            "```shell",
-            *filter(lambda line: line.startswith("fairpca "), examples),
-            "```",
-            "",
-        ]
+        examples = re.sub(r"\[/?(?:bold|dim)\]", "", command.epilog)
+        lines += ["```shell", *re.findall(r"^ *(fairpca .*?) *$", examples, re.M), "```", ""]
     return "\n".join(lines)
 
 
-def _declared(
-    act: Callable[..., Any],
-) -> Iterator[tuple[Parameter, Any, ArgumentInfo | OptionInfo]]:
-    """Yield every parameter of a command, its type, and what it says about itself."""
+def _rows(act: Callable[..., Any]) -> list[str]:
+    """Return a row for every parameter of a command."""
     hints = get_type_hints(act, include_extras=True)
-    for name, parameter in signature(act).parameters.items():
-        kind, info = get_args(hints[name])
-        yield parameter, kind, info
-
-
-def _row(parameter: Parameter, kind: Any, info: ArgumentInfo | OptionInfo) -> str:
-    names = _names(parameter.name, kind, info)
-    said = (info.help or "").replace("|", "\\|") + _choices(_single(kind))
-    return f"| {names} | {said}{_default(parameter, info)} |"
-
-
-def _names(name: str, kind: Any, info: ArgumentInfo | OptionInfo) -> str:
-    if isinstance(info, ArgumentInfo):
-        return f"`{info.metavar or name.upper()}`"
-    flag = f"--{name.replace('_', '-')}"
-    is_switch = _single(kind) is bool
-    unnamed = f"{flag}/--no-{flag[2:]}" if is_switch else flag
-    # Without a default of its own, typer takes the first name for it until it reads the function.
-    first = (info.default,) if isinstance(info.default, str) else ()
-    written = (*first, *(info.param_decls or ())) or (unnamed,)
-    given = [part for one in written for part in one.split("/")]  # "--header/--no-header"
-    if not is_switch:
-        given[0] += f" {info.metavar or VALUES.get(_single(kind), 'NAME')}"
-    return ", ".join(f"`{one}`" for one in given)
+    rows = []
+    for parameter in signature(act).parameters.values():
+        kind, info = get_args(hints[parameter.name])
+        kind = _single(kind)
+        words = (info.help or "").replace("|", "\\|")
+        if issubclass(kind, Enum):
+            *others, last = (f"`{choice.value}`" for choice in kind)
+            words += f" {', '.join(others)} or {last}."
+        rows.append(
+            f"| {_names(parameter.name, kind, info)} | {words}{_default(parameter, info)} |"
+        )
+    return rows
 
 
 def _single(kind: Any) -> Any:
@@ -106,11 +75,18 @@ def _single(kind: Any) -> Any:
     return get_args(kind)[0] if get_origin(kind) is list else kind
 
 
-def _choices(kind: Any) -> str:
-    if not issubclass(kind, Enum):
-        return ""
-    *others, last = (f"`{choice.value}`" for choice in kind)
-    return f" {', '.join(others)} or {last}."
+def _names(name: str, kind: Any, info: ArgumentInfo | OptionInfo) -> str:
+    if isinstance(info, ArgumentInfo):
+        return f"`{info.metavar or name.upper()}`"
+    flag = f"--{name.replace('_', '-')}"
+    unnamed = f"{flag}/--no-{flag[2:]}" if kind is bool else flag
+    # Without a default of its own, typer takes the first name for it until it reads the function.
+    first = (info.default,) if isinstance(info.default, str) else ()
+    written = (*first, *(info.param_decls or ())) or (unnamed,)
+    given = [part for one in written for part in one.split("/")]  # "--header/--no-header"
+    if kind is not bool:
+        given[0] += f" {info.metavar or VALUES.get(kind, 'NAME')}"
+    return ", ".join(f"`{one}`" for one in given)
 
 
 def _default(parameter: Parameter, info: ArgumentInfo | OptionInfo) -> str:

@@ -1,4 +1,4 @@
-"""``fairpca inspect`` and ``fairpca export``: what a model file says, and other forms of it."""
+"""``fairpca transform``, ``inspect`` and ``export``: what can be done with a saved model."""
 
 from __future__ import annotations
 
@@ -13,8 +13,17 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from .failures import beside, check_outputs, one_clear_line, printable
-from .options import Force, Model, Quiet
+from . import options
+from .failures import beside, check_outputs, one_clear_line, print_line, printable
+from .progress import shown_progress
+
+TRANSFORM_EXAMPLES = """
+[bold]Examples[/bold]
+
+  fairpca transform model.fairpca new.parquet --out fair.parquet
+
+  fairpca transform model.fairpca new.csv --out fair.csv --keep id
+"""
 
 LONGEST = 200
 """Longer texts are cut where people read them; --json has all of them."""
@@ -27,8 +36,54 @@ class Form(StrEnum):
     torch = "torch"
 
 
+def transform(
+    model: options.Model,
+    table: Annotated[str, typer.Argument(metavar="DATA", help="CSV, Parquet or Feather file.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Parquet, Feather or CSV, by its ending.")
+    ],
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN", help="Column to copy to the output, such as an id; may be repeated."
+        ),
+    ] = None,
+    columns: options.Columns = None,
+    header: options.Header = None,
+    skip_lines: options.SkipLines = 0,
+    double: Annotated[
+        bool, typer.Option("--double", help="Write float64 instead of float32.")
+    ] = False,
+    force: options.Force = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Write the fair representation of the rows of a file.
+
+    Sensitive columns are not needed. Rows are read, mapped and written in batches, so that files
+    may be larger than memory; levels that the model has not seen are treated as unknown.
+    """
+    with one_clear_line():
+        check_outputs(out, force=force, inputs=[model, table])
+        from ..models import FairModel, stream_transform
+
+        fitted = FairModel.load(model)
+        with shown_progress(quiet=quiet) as report:
+            n = stream_transform(
+                fitted,
+                table,
+                out,
+                keep=keep or [],
+                dtype="float64" if double else "float32",
+                columns=options.names_in(columns),
+                header=header,
+                skip_lines=skip_lines,
+                progress=report and (lambda done, total: report(done, total, "Rows")),
+            )
+    print_line(f"{n:,} rows are in {out}", quiet=quiet)
+
+
 def inspect(
-    model: Model,
+    model: options.Model,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show what a model file says about itself, after checking that it is whole.
@@ -52,7 +107,7 @@ def inspect(
 
 
 def export(
-    model: Model,
+    model: options.Model,
     to: Annotated[Form, typer.Option("--to", help="The form.")],
     out: Annotated[
         Path | None,
@@ -65,8 +120,8 @@ def export(
             help="ONNX: take the columns of the table, or numbers that are encoded already.",
         ),
     ] = True,
-    force: Force = False,
-    quiet: Quiet = False,
+    force: options.Force = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Write a model for another runtime.
 
@@ -85,11 +140,7 @@ def export(
             export_onnx(fitted, path, preprocessing=preprocessing)
         else:
             export_torch(fitted, path)
-    Console(quiet=quiet).print(
-        printable(f"The model is in {' and '.join(map(str, files))}"),
-        soft_wrap=True,
-        markup=False,
-    )
+    print_line(f"The model is in {' and '.join(map(str, files))}", quiet=quiet)
 
 
 def _plain(value: Any) -> Any:
