@@ -20,7 +20,7 @@ from fairpca.solvers import (
     maximize_variance,
     mean_gap,
 )
-from fairpca.solvers._subspace import check_attributes, check_dimension, names_of
+from fairpca.solvers._equalize_means import check_attributes, check_dimension, names_of
 from oracles import fair_null_space, fair_pca_by_the_book
 from strategies import grouped_rows
 

@@ -3,10 +3,18 @@
 from ._equalize_covariances import covariance_gap, equalize_covariances_spectral
 from ._equalize_covariances_exactly import CovarianceMatch, equalize_covariances_exactly
 from ._equalize_kernel_means import equalize_kernel_means
-from ._equalize_means import equalize_means, largest_gap, mean_constraint, mean_gap
+from ._equalize_means import (
+    check_attributes,
+    check_dimension,
+    equalize_means,
+    largest_gap,
+    mean_constraint,
+    mean_gap,
+    names_of,
+)
 from ._kernel_scatter import KernelScatter
 from ._maximize_variance import SOLVERS, maximize_variance
-from ._subspace import DualSubspace, Subspace, check_attributes, check_dimension, names_of
+from ._subspace import DualSubspace, Subspace
 
 __all__ = [
     "SOLVERS",

@@ -17,9 +17,9 @@ from .._numerics import (
 )
 from ..errors import InfeasibleError, SingleGroupError, UsageError
 from ..moments import GroupMoments, LevelMoments, RowScatter
-from ._equalize_means import MeanConstraint, mean_constraint
+from ._equalize_means import MeanConstraint, check_dimension, mean_constraint
 from ._maximize_variance import maximize_variance
-from ._subspace import Subspace, check_dimension
+from ._subspace import Subspace
 
 
 def equalize_covariances_spectral(

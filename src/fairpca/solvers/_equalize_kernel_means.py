@@ -19,8 +19,9 @@ from .._rows import block_rows, row_blocks
 from ..errors import InfeasibleError
 from ..kernels import NEGATIVE
 from ..moments import AttributeMoments
+from ._equalize_means import check_attributes, names_of
 from ._kernel_scatter import KernelScatter
-from ._subspace import DualSubspace, check_attributes, components_to_reach, names_of
+from ._subspace import DualSubspace, components_to_reach
 
 DEPENDENT = 1e-12
 """Contrasts of unit length that differ by less from a combination of others add nothing."""
