@@ -110,7 +110,7 @@ def rows_of_the_table(
         path, tenth = Path(made) / "rows.parquet", Path(made) / "tenth.parquet"
         write_rows(path, n)
         size = f"{n:,} x {D} float32, {path.stat().st_size / 1e9:.1f} GB"
-        batch_rows = ParquetRows(path, sensitive="group").piece_rows
+        batch_rows = ParquetRows(path, sensitive="group").batch_rows
         seconds = alternate(
             {
                 "fit": lambda: fit(path),

@@ -91,7 +91,7 @@ def without(library):
     FairPCA(1).fit(X, sensitive_features=["a", "b"] * 10)
     import fairpca.metrics, fairpca.datasets, fairpca.peers, fairpca.tradeoff, fairpca.paper
     import fairpca.tables, fairpca.models, fairpca.auditing._page, fairpca.auditing
-    import fairpca.out_of_core
+    import fairpca._rows.files
 
 assert "fairpca" not in sys.modules
 broken = []

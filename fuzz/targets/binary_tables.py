@@ -21,10 +21,8 @@ import pyarrow.feather
 import pyarrow.parquet
 
 from fairpca import ParquetRows, collect_moments
-from fairpca.models import fit_table
-from fairpca.models._streaming import stream_transform
-from fairpca.tables import read_table
-from fairpca.tables._record_batches import open_batches
+from fairpca.models import fit_table, stream_transform
+from fairpca.tables import open_table, read_table
 
 from ..byte_mutations import mutated
 from ..cases import EQUAL, REFUSED, VALID, Case, Failed
@@ -76,11 +74,9 @@ class BinaryTables(TableTarget):
 
     def _read(self, path: Path, folder: Path) -> str:
         table = read_table(path)
-        batches = open_batches(path, 16, columns=None, header=None, skip_lines=0)
-        wanted = [name for name in batches.names if name in table.frame.columns]
-        rows = 0
-        for batch in batches.read(wanted, []):
-            rows += len(next(iter(batch.values())))
+        stream = open_table(path)
+        wanted = [name for name in stream.names if name in table.frame.columns]
+        rows = sum(batch.num_rows for batch in stream.batches(wanted, 16))
         if len(wanted) != table.frame.shape[1] or rows != len(table.frame):
             raise Failed(f"{table.frame.shape} in memory, {rows} rows of {len(wanted)} in a stream")
         return EQUAL

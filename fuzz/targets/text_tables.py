@@ -20,10 +20,8 @@ import numpy as np
 import pyarrow as pa
 
 from fairpca import CSVRows, FairPCAError, collect_moments
-from fairpca.models import fit_table
-from fairpca.models._streaming import stream_transform
-from fairpca.tables import read_table
-from fairpca.tables._record_batches import open_batches
+from fairpca.models import fit_table, stream_transform
+from fairpca.tables import open_table, read_table
 
 from ..byte_mutations import mutated
 from ..cases import EQUAL, REFUSED, VALID, Case, Failed
@@ -144,13 +142,12 @@ def _outcome(call: Any) -> Any:
 
 
 def _streamed(path: Path, how: dict[str, Any]) -> tuple[list[str], int, dict[str, list[Any]]]:
-    how = {"columns": None, "header": None, "skip_lines": 0, **how}
-    batches = open_batches(path, 16, **how)
-    texts: dict[str, list[Any]] = {name: [] for name in batches.names}
-    for batch in batches.read(batches.names, []):
-        for name, column in batch.items():
+    table = open_table(path, **how)
+    texts: dict[str, list[Any]] = {name: [] for name in table.names}
+    for batch in table.batches(table.names, 16):
+        for name, column in zip(table.names, batch.columns, strict=True):
             texts[name] += column.to_pylist()
-    return batches.names, len(next(iter(texts.values()), [])), texts
+    return list(table.names), len(next(iter(texts.values()), [])), texts
 
 
 def assert_same_texts(frame: Any, texts: dict[str, list[Any]]) -> None:

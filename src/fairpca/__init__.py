@@ -23,25 +23,26 @@ from .estimators import FairKernelPCA, FairPCA, collect_moments
 from .moments import GroupMoments
 
 if TYPE_CHECKING:
+    from ._rows import CSVRows, ParquetRows
     from .auditing import Audit, audit
     from .errors import CheckpointError
+    from .estimators import moments_from_csv, moments_from_parquet
     from .models import FairModel, fit_table, load, save
-    from .out_of_core import CSVRows, ParquetRows, moments_from_csv, moments_from_parquet
     from .tradeoff import tradeoff_curve
 
 __version__ = "0.1.0.dev0"
 
 _LATER = {
     "Audit": "auditing",
-    "CSVRows": "out_of_core",
-    "CheckpointError": "out_of_core",
+    "CSVRows": "_rows",
+    "CheckpointError": "errors",
     "FairModel": "models",
-    "ParquetRows": "out_of_core",
+    "ParquetRows": "_rows",
     "audit": "auditing",
     "fit_table": "models",
     "load": "models",
-    "moments_from_csv": "out_of_core",
-    "moments_from_parquet": "out_of_core",
+    "moments_from_csv": "estimators",
+    "moments_from_parquet": "estimators",
     "save": "models",
     "tradeoff_curve": "tradeoff",
 }

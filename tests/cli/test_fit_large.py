@@ -26,10 +26,9 @@ ARRAYS = ("components_", "mean_", "explained_variance_", "explained_variance_rat
 
 SLOWLY = """
 import sys, time
-from fairpca.models import _second_pass as second_pass
-from fairpca.table_fits import _table_parts as table_parts
+from fairpca.models import _large_tables as large_tables, _second_pass as second_pass
 from fairpca._cli import main
-table_parts.CHECKPOINT_SECONDS = 0.0
+large_tables.CHECKPOINT_SECONDS = 0.0
 encode = second_pass.EncodeThen.encoded
 def slowly(self, part):
     time.sleep(0.3)
@@ -274,7 +273,7 @@ def a_text_among_numbers():
 )
 def test_what_cannot_be_read_ends_with_one_line(fairpca, monkeypatch, damage, arguments, message):
     monkeypatch.setattr(large_tables, "SAMPLE_ROWS", 50)
-    monkeypatch.setattr(large_tables, "PIECE_ROWS", 100)
+    monkeypatch.setattr(large_tables, "BATCH_ROWS", 100)
     if damage is not None:
         damage()
     assert_refused(fairpca("fit", *arguments, "-q"), message)

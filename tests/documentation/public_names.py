@@ -14,7 +14,6 @@ PACKAGES = (
     "fairpca.kernels",
     "fairpca.metrics",
     "fairpca.moments",
-    "fairpca.out_of_core",
     "fairpca.peers",
     "fairpca.models",
     "fairpca.auditing._page",

@@ -10,20 +10,14 @@ import pytest
 from fuzz.seed_models import people
 
 from fairpca import CSVRows, ParquetRows, collect_moments
-from fairpca.models import fit_table
-from fairpca.models._streaming import stream_transform
-from fairpca.tables import TableError, read_table
-from fairpca.tables._record_batches import open_batches
-
-HOW = {"columns": None, "header": None, "skip_lines": 0}
+from fairpca.models import fit_table, stream_transform
+from fairpca.tables import TableError, open_table, read_table
 
 
 def streamed(path):
     """Return the names of the columns in a stream, and how many rows come."""
-    batches = open_batches(path, 16, **HOW)
-    return batches.names, sum(
-        len(next(iter(batch.values()))) for batch in batches.read(batches.names, [])
-    )
+    table = open_table(path)
+    return list(table.names), sum(batch.num_rows for batch in table.batches(table.names, 16))
 
 
 def moments(path):

@@ -10,8 +10,8 @@ from fairpca import fit_table
 from fairpca.auditing import AuditError, TargetError, UnknownColumnError
 from fairpca.errors import SingleGroupError
 from fairpca.models import _large_tables as large_tables
-from fairpca.table_fits import _table_paths as table_paths
 from fairpca.tables import TableError
+from fairpca.tables import _paths as table_paths
 
 ADULT = [
     *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation"),
@@ -165,7 +165,7 @@ def test_the_sample_is_uniform_and_the_same_for_the_same_seed(tmp_path, monkeypa
     people = made_up_people(n)[["sex", "town"]].assign(place=np.arange(n, dtype=float))
     _, parts = write(people, tmp_path, "csv", edges=(100, 4000))
     monkeypatch.setattr(large_tables, "SAMPLE_ROWS", 500)
-    monkeypatch.setattr(large_tables, "PIECE_ROWS", 256)
+    monkeypatch.setattr(large_tables, "BATCH_ROWS", 256)
     means = []
     for seed in (0, 0, 1):
         model = fit_table(parts, "sex", n_components=1, seed=seed, n_jobs=2)

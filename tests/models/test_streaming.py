@@ -10,10 +10,10 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 
+from fairpca._numerics.threads import ahead
 from fairpca._rows.maps import LinearMap
 from fairpca.models._streaming import stream_transform
 from fairpca.tables import TableEncoder, TableError, find_notices, read_table
-from fairpca.tables._ahead import ahead
 from tables.messy_tables import messy, nasty_csv
 
 K = 4

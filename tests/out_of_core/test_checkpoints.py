@@ -11,9 +11,8 @@ import time
 import numpy as np
 import pytest
 
-from fairpca import FairKernelPCA, FairPCA
-from fairpca.errors import FairPCAError
-from fairpca.out_of_core import CheckpointError, CSVRows, ParquetRows, moments_from_parquet
+from fairpca import CSVRows, FairKernelPCA, FairPCA, ParquetRows, moments_from_parquet
+from fairpca.errors import CheckpointError, FairPCAError
 from out_of_core.people_in_files import (
     TOLD,
     people,
@@ -257,8 +256,7 @@ FITS = """
 import os, sys, time
 import numpy as np
 import pandas, pyarrow.parquet
-from fairpca import FairPCA
-from fairpca.out_of_core import ParquetRows
+from fairpca import FairPCA, ParquetRows
 
 def progress(done, total):
     time.sleep(0.001)

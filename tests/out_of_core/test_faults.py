@@ -9,9 +9,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from fairpca import FairKernelPCA, FairPCA, collect_moments, fit_table
+from fairpca import (
+    CSVRows,
+    FairKernelPCA,
+    FairPCA,
+    ParquetRows,
+    collect_moments,
+    fit_table,
+    moments_from_csv,
+    moments_from_parquet,
+)
 from fairpca.errors import FairPCAError, MissingGroupError, MissingTargetError
-from fairpca.out_of_core import CSVRows, ParquetRows, moments_from_csv, moments_from_parquet
 from fairpca.tables import TableError
 from out_of_core.people_in_files import FEATURES, people, write_in_parts, write_parquet
 
@@ -33,7 +41,7 @@ def refused(folder, match, error=TableError, **how):
 def test_a_truncated_file_is_refused_before_any_row_is_read(folder, monkeypatch):
     last = folder / "part-002.parquet"
     last.write_bytes(last.read_bytes()[:-100])
-    monkeypatch.setattr(ParquetRows, "_stretches", lambda *_: pytest.fail("rows were read"))
+    monkeypatch.setattr(ParquetRows, "_batches", lambda *_: pytest.fail("rows were read"))
     refused(folder, r"part-002\.parquet' is a damaged or cut-off parquet file")
 
 
@@ -236,7 +244,7 @@ def test_linked_folders_are_read(folder, tmp_path):
     (elsewhere / "round").symlink_to(folder)  # a loop
     rows = ParquetRows(folder, **PLAIN)
     assert rows.n_rows == 1050
-    assert rows.files[0].path == str(folder / "more" / "more.parquet")
+    assert str(rows.files[0].path) == str(folder / "more" / "more.parquet")
 
 
 def test_a_file_that_is_reached_twice_through_links_is_refused(folder, tmp_path):

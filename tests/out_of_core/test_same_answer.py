@@ -4,8 +4,15 @@ import numpy as np
 import pytest
 
 from assertions import assert_same_subspace
-from fairpca import FairKernelPCA, FairPCA, collect_moments
-from fairpca.out_of_core import CSVRows, ParquetRows, moments_from_csv, moments_from_parquet
+from fairpca import (
+    CSVRows,
+    FairKernelPCA,
+    FairPCA,
+    ParquetRows,
+    collect_moments,
+    moments_from_csv,
+    moments_from_parquet,
+)
 from out_of_core.people_in_files import (
     FEATURES,
     TOLD,

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairpca import FairKernelPCA, FairPCA
-from fairpca.out_of_core import CheckpointError, CSVRows, ParquetRows
+from fairpca import CSVRows, FairKernelPCA, FairPCA, ParquetRows
+from fairpca.errors import CheckpointError
 from fairpca.peers import PCA, BalancedPCA
 from fairpca.tables import TableEncoder
 from out_of_core.people_in_files import FEATURES, people, write_in_parts

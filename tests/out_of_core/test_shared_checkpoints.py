@@ -6,10 +6,10 @@ import threading
 import numpy as np
 import pytest
 
-from fairpca import FairPCA
-from fairpca.out_of_core import CheckpointError, ParquetRows
-from fairpca.out_of_core import _drafts as drafts
-from fairpca.out_of_core._checkpoint import Checkpoint
+from fairpca import FairPCA, ParquetRows
+from fairpca._rows import checkpoint
+from fairpca._rows.checkpoint import Checkpoint
+from fairpca.errors import CheckpointError
 from out_of_core.people_in_files import FEATURES, people, write_in_parts
 
 PLAIN = {"sensitive": "race", "features": FEATURES, "batch_rows": 20, "checkpoint_seconds": 0.0}
@@ -75,7 +75,7 @@ def test_drafts_of_killed_processes_are_removed(folder, tmp_path, monkeypatch):
     left.write_bytes(b"half")
     fit(folder, tmp_path / "fit.checkpoint")
     assert not left.exists()
-    monkeypatch.setattr(drafts, "_lock", lambda *_, **__: False)  # a system without locks
+    monkeypatch.setattr(checkpoint, "_lock", lambda *_, **__: False)  # a system without locks
     left.write_bytes(b"half")
     fit(folder, tmp_path / "fit.checkpoint")
     assert left.exists()

@@ -17,8 +17,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from sklearn.base import clone
 
 from fairpca import FairModel, FairPCA, collect_moments, load, save
-from fairpca.out_of_core._checkpoint import Checkpoint, Question
-from fairpca.out_of_core._sums import SumSoFar
+from fairpca._rows.checkpoint import Checkpoint, Question
+from fairpca._rows.ordered_fold import SumSoFar
 from robustness.certificates import assert_is_a_refusal
 from robustness.effort import count, effort
 from robustness.kept_rows import BATCHES, SPOILED, KeptRows, batch_of, same_rows
@@ -161,7 +161,7 @@ class AnyOrder(RuleBasedStateMachine):
     def interrupt_and_resume(self):
         checkpoint = Checkpoint(Path(self.folder.name) / "work.ckpt")
         question = Question((), {})
-        checkpoint.save(question, SumSoFar(self.fair.moments_, 1, self.model.n))
+        checkpoint.save(question, SumSoFar(self.fair.moments_, rows=self.model.n))
         resumed = checkpoint.load(question)
         checkpoint.remove()
         count("checkpoint", "done")

@@ -134,7 +134,7 @@ def fit(
     given = table[0] if len(table) == 1 else table
     with one_clear_line(), _can_be_continued(checkpoint):
         from ..models import fit_table, model_card
-        from ..table_fits import input_files
+        from ..tables import input_files
 
         card = beside(out, ".md")
         inputs = input_files(given)

@@ -57,6 +57,7 @@ from .tensors import (
     unpack,
 )
 from .threads import (
+    ahead,
     blas_threads,
     check_n_jobs,
     each_item,

@@ -6,6 +6,7 @@ BLAS splits one product over threads. For tall and thin data that is a poor barg
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
@@ -175,6 +176,28 @@ def each_item(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Res
         return [work(item) for item in items]
     with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
         return list(pool.map(work, items))
+
+
+def ahead(items: Iterable[Item], depth: int = 2) -> Iterator[Item]:
+    """Yield items that a thread of its own makes, a few of them before they are asked for.
+
+    What making them raises is raised here. The thread ends when this iterator is closed.
+
+    Examples
+    --------
+    >>> list(ahead(range(3)))
+    [0, 1, 2]
+    """
+    iterator, end = iter(items), object()
+    pool = ThreadPoolExecutor(1, "fairpca-ahead")
+    waiting = deque(pool.submit(next, iterator, end) for _ in range(depth))
+    try:
+        while (item := waiting.popleft().result()) is not end:
+            waiting.append(pool.submit(next, iterator, end))
+            yield item  # type: ignore[misc]
+    finally:
+        pool.shutdown(cancel_futures=True)
+        getattr(iterator, "close", lambda: None)()
 
 
 def share_blocks(

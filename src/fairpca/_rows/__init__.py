@@ -1,6 +1,22 @@
 """Where rows come from, how they are cut into blocks, and what maps them."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from .devices import DeviceRows, StreamedRows, example_on, streamed
 from .elsewhere import Batch, Collect, Part, RowsElsewhere, plus, rows_elsewhere
 from .in_memory import BLOCK_ROWS, MappedRows, Rows, block_rows, row_blocks, rows_per_block
 from .maps import FeatureMap, LinearMap, in_double_precision, side_by_side
+from .sample import LargestKey, Sample, rows_at
+
+if TYPE_CHECKING:
+    from .files import CSVRows, FileRows, ParquetRows, TableRows, rows_per_batch
+
+_OF_FILES = ("CSVRows", "FileRows", "ParquetRows", "TableRows", "rows_per_batch")
+"""Names that are imported when they are first used: they need the readers of tables."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _OF_FILES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(".files", __name__), name)

@@ -1,5 +1,8 @@
 """The scikit-learn face of the package."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from ._choose_by_leakage import Choice
 from ._collect import collect_moments
 from ._exact_kernel import check_function, kernel_for
@@ -17,7 +20,6 @@ from ._parameters import (
     check_tradeoff,
 )
 from ._reader import Reader, check_finite, check_sizes, finite_moments
-from ._row_sample import smallest_keys
 from ._transformer import (
     FairTransformer,
     Representation,
@@ -32,4 +34,19 @@ from ._usual_choices import (
     usual_components,
 )
 
-__all__ = ["FairKernelPCA", "FairPCA", "collect_moments"]
+if TYPE_CHECKING:
+    from ._moments_of_files import moments_from_csv, moments_from_parquet
+
+__all__ = [
+    "FairKernelPCA",
+    "FairPCA",
+    "collect_moments",
+    "moments_from_csv",
+    "moments_from_parquet",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in ("moments_from_csv", "moments_from_parquet"):  # they need the readers of files
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module("._moments_of_files", __name__), name)

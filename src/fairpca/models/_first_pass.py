@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from .._rows import Part
+from .._rows import LargestKey, Part, Sample, rows_at
 from ..errors import AuditError, TargetError
-from ..table_fits import Drawn, LargestKey, RawColumn, taken
 from ..tables import (
     AttributePlan,
     LevelColumn,
     QuantityPlan,
+    RawColumn,
     TableEncoder,
     as_text,
     binary_target,
@@ -70,7 +70,7 @@ class LookAtRows:
             known = _known_rows(column, arrays[self.target])
             if not known.all():
                 kept = np.flatnonzero(known)
-                arrays = {name: taken(array, kept) for name, array in arrays.items()}
+                arrays = {name: rows_at(array, kept) for name, array in arrays.items()}
                 keys = keys[kept]
         counts = {
             c.name: CountedValues.of(c, arrays[c.name])
@@ -82,13 +82,12 @@ class LookAtRows:
             for c in self.columns
             if c.name not in counts and c.name != self.target
         }
-        chosen = np.flatnonzero(keys <= self.largest_key.value)
-        if len(chosen) > self.n:
-            chosen = np.sort(chosen[np.argsort(keys[chosen], kind="stable")[: self.n]])
-        drawn = {name: _plain(taken(array, chosen)) for name, array in arrays.items()}
-        table = import_arrow().table(drawn)
-        places = np.stack([np.full(len(chosen), part.number), chosen])
-        sample = Drawn(self.n, self.largest_key, ((keys[chosen], places, table),))
+
+        def drawn(chosen: np.ndarray) -> tuple[Any, ...]:
+            taken = {name: _plain(rows_at(array, chosen)) for name, array in arrays.items()}
+            return (import_arrow().table(taken),)
+
+        sample = Sample.of(self.n, keys, part.number, drawn, self.largest_key)
         return RowsSeen(n_read, len(keys), sample, counts, levels, outcomes)
 
 
@@ -109,7 +108,7 @@ class RowsSeen:
 
     n_read: int
     n_rows: int
-    sample: Drawn
+    sample: Sample
     counts: dict[str, CountedValues]
     levels: dict[str, dict[str, int] | None]
     outcomes: CountedValues | None

@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 
 from ..errors import AuditError
-from ..table_fits import Progress, are_many, is_large, is_on_disk
 from ..tables import (
     Table,
     TableEncoder,
+    are_many,
     as_table,
     binary_target,
     estimator_columns,
+    is_large,
+    is_on_disk,
     measure_attribute,
     read_table,
     roles_in,
@@ -23,7 +25,7 @@ from ..tables import (
 )
 from ._fair_model import FairModel
 from ._fit_options import FitOptions
-from ._large_tables import check_criterion, fit_large_table, model_info
+from ._large_tables import Progress, check_criterion, fit_large_table, model_info
 
 
 def fit_table(

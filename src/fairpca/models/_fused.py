@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from .._rows import LinearMap
 from ..tables import LevelColumn, NumberColumn, TableEncoder
 
 ROWS_AT_A_TIME = 8192
@@ -27,7 +26,7 @@ def fuse(encoder: TableEncoder, map: Any) -> Callable[[Mapping[str, Any]], np.nd
     map : LinearMap, or callable from arrays (n, D) to arrays (n, k)
         Only linear maps can be fused; for others the rows are encoded first.
     """
-    if isinstance(map, LinearMap):
+    if all(hasattr(map, part) for part in ("matrix", "mean", "scale", "offset")):
         return FusedMap(encoder, map)
     return lambda arrays: np.asarray(map(encoder.encode(arrays)))
 
@@ -46,7 +45,7 @@ class FusedMap:
         From D to k numbers.
     """
 
-    def __init__(self, encoder: TableEncoder, map: LinearMap) -> None:
+    def __init__(self, encoder: TableEncoder, map: Any) -> None:
         matrix = np.asarray(map.matrix, dtype=float)
         if map.scale is not None:
             matrix = matrix / np.asarray(map.scale, dtype=float)[:, None]

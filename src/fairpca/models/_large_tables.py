@@ -3,33 +3,39 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from .._attributes import Roles, assign_roles
-from .._rows import Part
+from .._rows import LargestKey, Part, TableRows, rows_per_batch
 from ..errors import TableError, TargetError
-from ..out_of_core import rows_per_piece
-from ..table_fits import (
-    LargestKey,
-    Progress,
+from ..tables import (
+    LevelPlan,
     RawColumn,
+    TableEncoder,
     TableFile,
-    TableParts,
+    arrow_to_pandas,
     fingerprint_of_files,
-    open_files,
+    import_arrow,
+    open_tables,
     raw_columns,
+    typed,
+    what_was_merged,
 )
-from ..tables import LevelPlan, TableEncoder, arrow_to_pandas, import_arrow, typed, what_was_merged
 from ._fair_model import FairModel
 from ._first_pass import SAMPLE_ROWS, LookAtRows, RowsSeen, unknown_levels
 from ._fit_options import FitOptions
 from ._second_pass import EncodedRows, PlannedColumn
 
 LOOKING, FITTING = "Looking at the rows", "Fitting to the rows"
-PIECE_ROWS = 2**15
-"""Rows at a time: several such pieces, as texts and as numbers, are in memory at once."""
+BATCH_ROWS = 2**15
+"""Rows at a time: several such batches, as texts and as numbers, are in memory at once."""
+
+CHECKPOINT_SECONDS = 10.0
+
+Progress = Callable[[int, int | None, str], None]
+"""Called with the rows done, the rows there are or None, and what is being done."""
 
 MOST_FILES_NAMED = 100
 
@@ -54,7 +60,7 @@ def fit_large_table(
     The first pass counts the groups over all rows and draws the rows from which it is learned what
     the columns are. The second encodes all rows and adds up their moments.
     """
-    files = open_files(table, columns, header, skip_lines)
+    files = open_tables(table, columns=columns, header=header, skip_lines=skip_lines)
     raw = {column.name: column for column in raw_columns(files)}
     roles = assign_roles(list(raw), sensitive=sensitive or (), target=target, ignore=ignore)
     check_criterion(wanted, roles)
@@ -66,8 +72,20 @@ def fit_large_table(
         for name in raw
         if roles.of(name) in ("feature", "sensitive") or (outcome and name == outcome.name)
     )
-    how: dict[str, Any] = {"n_jobs": n_jobs, "checkpoint": checkpoint, "progress": progress}
-    source = TableParts(files, read, piece_rows=PIECE_ROWS, title=LOOKING, **how)
+
+    def pass_over(columns: Sequence[str], batch_rows: int, title: str) -> TableRows:
+        say = None if progress is None else lambda done, total: progress(done, total, title)
+        return TableRows(
+            files,
+            columns,
+            batch_rows=batch_rows,
+            n_jobs=n_jobs,
+            checkpoint=checkpoint,
+            checkpoint_seconds=CHECKPOINT_SECONDS,
+            progress=say,
+        )
+
+    source = pass_over(read, BATCH_ROWS, LOOKING)
     seen = _look(source, [raw[name] for name in read], roles.sensitive, outcome, wanted.seed)
     outcome_of = {} if seen.outcomes is None else seen.outcomes.outcomes(positive)
     encoder = TableEncoder().fit(_sample_frame(seen, raw)[list(roles.features)])
@@ -78,12 +96,10 @@ def fit_large_table(
     used = {*encoder.needed_columns, *roles.sensitive, *([] if outcome is None else [outcome.name])}
     d = len(encoder.mean_)
     rows = EncodedRows(
-        TableParts(
-            files,
+        pass_over(
             [name for name in read if name in used],
-            piece_rows=min(rows_per_piece(d, itemsize=8), max(PIECE_ROWS, d)),
-            title=FITTING,
-            **how,
+            min(rows_per_batch(d, itemsize=8), max(BATCH_ROWS, d)),
+            FITTING,
         ),
         encoder,
         tuple(attributes),
@@ -92,9 +108,9 @@ def fit_large_table(
         frozenset(column.name for column in raw.values() if column.decimal == ","),
     )
     kinds = {a.plan.name: a.plan.kind for a in attributes}
-    complete = seen.sample.table.num_rows == seen.n_rows
+    complete = seen.sample.rows[0].num_rows == seen.n_rows
     if complete and wanted.needs_all_rows_at_once(seen.n_rows):
-        part = rows.encoding(id).encoded(Part(seen.sample.table))
+        part = rows.encoding(id).encoded(Part(seen.sample.rows[0]))
         estimator = wanted.fitted_to_rows(part.X, part.y, part.sensitive_features, kinds)
     else:
         estimator = wanted.fitted_to_parts(rows, d, kinds)
@@ -111,7 +127,7 @@ def check_criterion(wanted: FitOptions, roles: Roles) -> None:
 
 
 def _look(
-    source: TableParts,
+    source: TableRows,
     columns: Sequence[RawColumn],
     sensitive: Sequence[str],
     outcome: RawColumn | None,
@@ -125,7 +141,7 @@ def _look(
     look = LookAtRows(tuple(columns), tuple(sensitive), target, n, largest_key, seed)
     seen: RowsSeen | None = source.fold(look)
     if seen is None or seen.n_read == 0:
-        raise TableError(f"'{source.table[0].path}' has names of columns but no rows.")
+        raise TableError(f"'{source.files[0].path}' has names of columns but no rows.")
     if seen.n_rows == 0:
         raise TargetError(f"No row has a value of the target '{target}'. Name another target.")
     return seen
@@ -133,7 +149,7 @@ def _look(
 
 def _sample_frame(seen: RowsSeen, raw: Mapping[str, RawColumn]) -> Any:
     """Return the sample with the types that the whole table would have in memory."""
-    arrow, table = import_arrow(), seen.sample.table
+    arrow, table = import_arrow(), seen.sample.rows[0]
     columns = {}
     for name in table.schema.names:
         column = table.column(name)
@@ -174,11 +190,11 @@ def _info(
     attributes: Sequence[PlannedColumn],
     encoder: TableEncoder,
 ) -> dict[str, Any]:
-    sampled = seen.sample.table.num_rows
+    sampled = seen.sample.rows[0].num_rows
     plans = [a.plan for a in attributes if isinstance(a.plan, LevelPlan)]
     groups = {plan.name: dict(zip(plan.labels, plan.n_rows, strict=True)) for plan in plans}
     notes = [what_was_merged(plan.name, plan.note, plan.n_unknown) for plan in plans]
-    name, fingerprint = _name(table, files), fingerprint_of_files(files)
+    name, fingerprint = _name(table, files), fingerprint_of_files([f.path for f in files])
     info = model_info(name, fingerprint, seen.n_rows, roles, groups, notes)
     info["files"] = [file.path.name for file in files[:MOST_FILES_NAMED]]
     info["n_files"] = len(files)

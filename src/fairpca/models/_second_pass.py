@@ -11,8 +11,15 @@ import numpy as np
 from .._numerics import fingerprint_of
 from .._rows import Collect, Part, RowsElsewhere
 from ..errors import TableError
-from ..table_fits import RawColumn
-from ..tables import AttributePlan, LevelPlan, NumberColumn, TableEncoder, simple, with_points
+from ..tables import (
+    AttributePlan,
+    LevelPlan,
+    NumberColumn,
+    RawColumn,
+    TableEncoder,
+    simple,
+    with_points,
+)
 
 
 @dataclass(frozen=True)

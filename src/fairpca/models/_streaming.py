@@ -11,15 +11,17 @@ from typing import Any, Protocol
 import numpy as np
 
 from .._attributes import as_columns, did_you_mean
-from .._numerics import whole_file
+from .._numerics import ahead, whole_file
 from ..errors import TableError
 from ..tables import (
-    NumberColumn,
+    BUILT_IN,
+    FrameTable,
     TableEncoder,
-    ahead,
+    TableFile,
     floats,
     import_arrow,
-    open_batches,
+    open_table,
+    read_table,
     require_columns,
     simple,
 )
@@ -136,23 +138,21 @@ def stream_transform(
     if np.dtype(dtype) not in (np.dtype("float32"), np.dtype("float64")):
         raise TableError(f"dtype='{dtype}' is neither float32 nor float64.")
     how = {"columns": columns, "header": header, "skip_lines": skip_lines}
-    batches = open_batches(source, batch_rows, data=data, **how)
+    if str(source) in BUILT_IN:
+        table: TableFile = FrameTable.of(read_table(source, data=data).frame)
+    else:
+        table = open_table(source, **how)  # type: ignore[arg-type]
     encoder, names = _encoder_of(model), list(model.output_names)
-    require_columns(encoder.needed_columns, batches.names, batches.names)
-    _check_kept(keep, batches.names, names)
+    require_columns(encoder.needed_columns, list(table.names), list(table.names))
+    _check_kept(keep, list(table.names), names)
     wanted = list(dict.fromkeys([*encoder.needed_columns, *keep]))
     plain = isinstance(encoder, _PlainColumns)
-    numbers = [
-        column.name
-        for column in encoder.encoders_
-        if isinstance(column, NumberColumn) and not column.boolean and column.name not in keep
-    ]
-    numbers += [name for name in encoder.needed_columns if plain and name not in keep]
+    numbers = [name for name in encoder.number_columns if name not in keep]
     represent = _plainly(encoder, model.map) if plain else fuse(encoder, model.map)
 
     def results() -> Iterator[Any]:
-        for arrays in ahead(batches.read(wanted, numbers)):
-            arrays = {name: simple(array) for name, array in arrays.items()}
+        for batch in ahead(table.batches(wanted, batch_rows, numbers=numbers)):
+            arrays = {name: simple(batch.column(i)) for i, name in enumerate(wanted)}
             T = represent(arrays)
             if T.shape[1] != len(names):
                 raise TableError(
@@ -169,14 +169,14 @@ def stream_transform(
     try:
         first = next(stream, None)
         if first is None:
-            raise TableError(f"'{source}' has no rows.")
+            raise TableError(f"'{source}' has names of columns but no rows.")
         with _written(target, first.schema, names) as write:
             batch = first
             while batch is not None:
                 write(batch)
                 done += batch.num_rows
                 if progress is not None:
-                    progress(done, batches.n_rows)
+                    progress(done, table.n_rows)
                 batch = next(stream, None)
     finally:
         stream.close()  # type: ignore[attr-defined]
@@ -226,7 +226,7 @@ class _PlainColumns:
     encoders_: tuple[Any, ...] = ()
 
     def __init__(self, names: Sequence[str]) -> None:
-        self.needed_columns = list(names)
+        self.needed_columns = self.number_columns = list(names)
 
     def encode(self, arrays: Mapping[str, Any]) -> np.ndarray:
         """Return the columns as an array of shape (n, d); refuse what is no finite number."""

@@ -2,15 +2,21 @@
 
 from ..errors import TableError
 from ._adapters import import_arrow, import_pandas
-from ._ahead import ahead
 from ._arrow_columns import distinct, simple
-from ._column_names import different_names, is_row_index, require_columns
-from ._csv_dialect import CsvDialect, sniff
-from ._csv_files import MISSING, arrow_stream, explained, options, slowly, typed, with_points
+from ._column_names import require_columns
 from ._encoder import LARGEST, TableEncoder
-from ._file_kinds import existing_file, kind_of_file, undecodable, unreadable
+from ._files import FileState, TableFile, existing_file, kind_of_file
 from ._frozen_columns import Column, LevelColumn, NumberColumn, floats
 from ._notices import Notice, find_notices
+from ._open import (
+    FrameTable,
+    check_same_columns,
+    fingerprint_of_files,
+    in_equal_batches,
+    open_table,
+    open_tables,
+)
+from ._paths import Paths, are_many, find_files, input_files, is_large, is_on_disk
 from ._plans import (
     FEWEST_ROWS,
     MOST_GROUPS,
@@ -31,10 +37,21 @@ from ._plans import (
     roles_in,
     what_was_merged,
 )
-from ._reading import BUILT_IN, damaged, read_table, refuse_text_options, sound, unreadable_binary
-from ._record_batches import Batches, open_batches
+from ._raw_columns import RawColumn, raw_columns
+from ._reading import BUILT_IN, read_table
 from ._table import Table, arrow_to_pandas
-from ._text_values import NULL_STRINGS, TRUTHS, number, without_nulls
+from ._text_values import (
+    MISSING,
+    NULL_STRINGS,
+    NUMBER,
+    TEXT,
+    TRUTH,
+    WHOLE,
+    converted,
+    kinds_of_columns,
+    typed,
+    with_points,
+)
 
 __all__ = [
     "BUILT_IN",

@@ -13,17 +13,25 @@ SHOWN = 5
 _ROW_INDEX = re.compile(r"__index_level_\d+__|__null_dask_index__")
 
 
-def is_row_index(name: str) -> bool:
-    """Tell whether a column is the unnamed index that pandas or Dask put into a file.
+def places_of_columns(
+    written: Sequence[str], *, as_written: bool = False
+) -> tuple[dict[str, int], tuple[tuple[str, str], ...]]:
+    """Return where the columns of a file are, by different names, and which names were changed.
 
-    It numbers the rows, says nothing about people, and is no column when these libraries read it.
+    The unnamed index that pandas or Dask put into a file is no column: it numbers the rows, says
+    nothing about people, and is none when these libraries read it.
 
     Examples
     --------
-    >>> is_row_index("__index_level_0__"), is_row_index("index")
-    (True, False)
+    >>> places_of_columns(["__index_level_0__", "age", "age"])
+    ({'age': 1, 'age (2)': 2}, (('age', 'age (2)'),))
     """
-    return _ROW_INDEX.fullmatch(name) is not None
+    places = [i for i, name in enumerate(written) if not _ROW_INDEX.fullmatch(name)]
+    names = [written[i] for i in places]
+    if as_written:
+        return dict(zip(names, places, strict=True)), ()
+    names, renamed = different_names(names)
+    return dict(zip(names, places, strict=True)), renamed
 
 
 def different_names(names: Sequence[str]) -> tuple[list[str], tuple[tuple[str, str], ...]]:

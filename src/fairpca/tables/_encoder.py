@@ -260,6 +260,12 @@ class TableEncoder:
         """The columns that `transform` reads: those that vary."""
         return [encoder.name for encoder in self.encoders_]
 
+    @property
+    def number_columns(self) -> list[str]:
+        """Those of them that are numbers, so that texts need a decimal point."""
+        numbers = (e for e in self.encoders_ if isinstance(e, NumberColumn) and not e.boolean)
+        return [encoder.name for encoder in numbers]
+
     def to_plain(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return all that was learned: a dict that JSON can hold, and arrays by name."""
         self._check_fitted()

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from ..datasets import Dataset, load_adult, load_bank, load_compas, load_german, load_loanapp
-from ..errors import TableError
-from ._adapters import import_arrow, import_pandas
-from ._column_names import different_names, is_row_index
-from ._csv_dialect import sniff
-from ._csv_files import read_texts, typed
-from ._file_kinds import existing_file, kind_of_file, unreadable
+from ._adapters import import_pandas
+from ._open import fingerprint_of_files, open_table
 from ._table import Table, arrow_to_pandas, checked, fingerprint_of_values
 
 BUILT_IN: dict[str, Callable[..., Dataset]] = {
@@ -88,25 +82,17 @@ def read_table(
     """
     if str(source) in BUILT_IN:
         return _built_in(str(source), data)
-    path = existing_file(Path(source).expanduser(), also=tuple(BUILT_IN))
-    kind = kind_of_file(path)
-    if kind in ("parquet", "arrow"):
-        refuse_text_options(path, kind, columns, header, skip_lines)
-        frame = arrow_to_pandas(_read_binary(path, kind))
-        names, renamed = different_names([str(name) for name in frame.columns])
-        frame.columns = names
-    else:
-        frame, renamed = _read_text(path, columns, header, skip_lines)
-    checked(frame, f"'{path}'")
-    name = path.name.removesuffix(".gz")
-    told = {"columns": columns, "header": header, "skip_lines": skip_lines or None}
+    file = open_table(source, columns=columns, header=header, skip_lines=skip_lines)
+    frame = arrow_to_pandas(file.read())
+    checked(frame, f"'{file.path}'")
+    options = {"columns": columns, "header": header, "skip_lines": skip_lines or None}
     return Table(
         frame=frame,
-        name=Path(name).stem,
+        name=Path(file.path.name.removesuffix(".gz")).stem,
         source=str(source),
-        fingerprint=fingerprint_of_file(path),
-        renamed=renamed,
-        reading={option: value for option, value in told.items() if value is not None},
+        fingerprint=fingerprint_of_files([file.path], whole=True),
+        renamed=file.renamed,
+        reading={option: value for option, value in options.items() if value is not None},
     )
 
 
@@ -122,77 +108,3 @@ def _built_in(name: str, data: str | os.PathLike[str] | None) -> Table:
         sensitive=tuple(map(str, loaded.sensitive.columns)),
         target=None if loaded.target is None else str(loaded.target.name),
     )
-
-
-def _read_binary(path: Path, kind: str) -> Any:
-    arrow = import_arrow()
-    try:
-        if kind == "parquet":
-            with arrow.parquet.ParquetFile(path, page_checksum_verification=True) as file:
-                return sound(_without_index(file.read()))
-        with arrow.memory_map(str(path)) as source:
-            return sound(_without_index(arrow.ipc.open_file(source).read_all()))
-    except (arrow.ArrowException, UnicodeDecodeError) as error:
-        raise damaged(path, kind, error) from error
-    except OSError as error:
-        raise unreadable_binary(path, kind, error) from error
-
-
-def sound(rows: Any) -> Any:
-    """Return an Arrow table or batch of a file whose texts, lengths and codes were checked.
-
-    What comes after trusts them: lengths beyond the end would be read, and crash.
-    """
-    rows.validate(full=True)
-    return rows
-
-
-def _without_index(table: Any) -> Any:
-    names = table.schema.names
-    return table.select([i for i, name in enumerate(names) if not is_row_index(name)])
-
-
-def refuse_text_options(
-    path: Path,
-    kind: str,
-    columns: Sequence[str] | None = None,
-    header: bool | None = None,
-    skip_lines: int = 0,
-) -> None:
-    """Refuse what would have no effect on a Parquet or Feather file."""
-    if columns is not None or header is not None or skip_lines:
-        raise TableError(
-            f"'{path}' is a {kind} file, which has its own names: columns, header and skip_lines "
-            f"are for text files. Leave them out."
-        )
-
-
-def damaged(path: Path, kind: str, error: Exception) -> TableError:
-    """Return the error for a file that is not whole."""
-    why = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
-    return TableError(f"'{path}' is a damaged or cut-off {kind} file: {why}. Get it again.")
-
-
-def unreadable_binary(path: Path, kind: str, error: OSError) -> TableError:
-    """Return the error for what Arrow calls a failure of the system; without a number it is not."""
-    return damaged(path, kind, error) if error.errno is None else unreadable(path, error)
-
-
-def _read_text(
-    path: Path, columns: Sequence[str] | None, header: bool | None, skip_lines: int
-) -> tuple[Any, tuple[tuple[str, str], ...]]:
-    dialect = sniff(path, columns=columns, header=header, skip_lines=skip_lines)
-    names, renamed = different_names(dialect.names)
-    texts = read_texts(path, dialect, names)
-    arrow = import_arrow()
-    table = arrow.table(
-        [typed(*pair) for pair in zip(texts.columns, dialect.decimals, strict=True)],
-        names=texts.column_names,
-    )
-    return arrow_to_pandas(table), renamed
-
-
-def fingerprint_of_file(path: Path) -> str:
-    """Return the sha256 of the bytes of a file."""
-    with path.open("rb") as stream:
-        return f"sha256:{hashlib.file_digest(stream, 'sha256').hexdigest()}"

@@ -1,14 +1,15 @@
-"""Which texts mean that a value is missing, and which mean a number."""
+"""What texts mean: nothing, a whole number, a number, a truth value, or what they say."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
+from ..errors import TableError
 from ._adapters import import_arrow
 from ._arrow_columns import distinct, text_of
 
@@ -21,13 +22,33 @@ NULL_STRINGS = frozenset(
 )
 """Texts that mean "missing": those of pandas and of skrub, which add each other's."""
 
+MISSING = sorted(NULL_STRINGS - {"?", "...", "none"})
+"""What pandas takes for missing. The others are missing in columns of numbers only."""
+
 TRUTHS = {"true": 1.0, "false": 0.0}
+
+WHOLE, NUMBER, TRUTH, TEXT = "whole number", "number", "truth value", "text"
+"""What a column of texts can be, the narrowest first."""
 
 GROUPED = re.compile(r"[-+]?[$€£]? ?(\d{1,3}([.,' \u00a0\u202f]\d{3})*|\d+)([.,]\d+)? ?[%$€£]?")
 """Numbers as people write them: digits in groups, either decimal sign, a currency, per cent."""
 
 DATED = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}([ T].*)?")
 NEARLY_ALL = 0.9
+
+
+def number(text: str) -> float | None:
+    """Return the number a text means, or None.
+
+    Examples
+    --------
+    >>> number("-1.5e3"), number("1_000"), number("twelve")
+    (-1500.0, None, None)
+    """
+    try:
+        return None if "_" in text else float(text)
+    except ValueError:
+        return None
 
 
 def cleaned(value: Any) -> str | None:
@@ -44,22 +65,10 @@ def cleaned(value: Any) -> str | None:
     return None if text in NULL_STRINGS else text
 
 
-def without_nulls(texts: Any, words: Iterable[str] = NULL_STRINGS) -> Any:
-    """Return an Arrow array of texts with those missing that mean "missing"."""
-    arrow = import_arrow()
-    unknown = arrow.compute.is_in(texts, value_set=arrow.array(sorted(words), type=texts.type))
-    return arrow.compute.if_else(unknown, arrow.scalar(None, texts.type), texts)
-
-
 def distinct_texts(array: Any) -> tuple[np.ndarray, list[str | None]]:
     """Return which cleaned texts occur in a column, and which of them each row has.
 
-    Returns
-    -------
-    codes : array of shape (n,)
-        Index into `texts`.
-    texts : list of str or None
-        Each once; the last is None, the missing ones. Some may occur in no row.
+    The last text is None, for the missing ones; some may occur in no row.
     """
     codes, values = distinct(array)
     place: dict[str, int] = {}
@@ -71,20 +80,6 @@ def distinct_texts(array: Any) -> tuple[np.ndarray, list[str | None]]:
     if spots == [*range(len(place)), -1]:
         return codes, texts
     return np.array(spots, dtype=np.int64)[codes] % len(texts), texts
-
-
-def number(text: str) -> float | None:
-    """Return the number a text means, or None.
-
-    Examples
-    --------
-    >>> number("-1.5e3"), number("1_000"), number("twelve")
-    (-1500.0, None, None)
-    """
-    try:
-        return None if "_" in text else float(text)
-    except ValueError:
-        return None
 
 
 def nearly_numbers(texts: list[str]) -> list[str]:
@@ -110,3 +105,122 @@ def look_like_dates(texts: list[str]) -> bool:
     """
     alike = sum(DATED.fullmatch(text) is not None for text in texts)
     return bool(texts) and alike >= NEARLY_ALL * len(texts)
+
+
+def with_points(texts: Any, decimal: str) -> Any:
+    """Return texts of numbers with a decimal point, whatever they are written with."""
+    if decimal == ".":
+        return texts
+    return import_arrow().compute.replace_substring(texts, decimal, ".")
+
+
+def _trimmed(texts: Any) -> Any:
+    return import_arrow().compute.utf8_trim_whitespace(texts)
+
+
+def without_nulls(texts: Any, words: Iterable[str] = NULL_STRINGS) -> Any:
+    """Return an Arrow array of texts with those missing that mean "missing"."""
+    arrow = import_arrow()
+    unknown = arrow.compute.is_in(texts, value_set=arrow.array(sorted(words), type=texts.type))
+    return arrow.compute.if_else(unknown, arrow.scalar(None, texts.type), texts)
+
+
+def _as_kind(known: Any, kind: str) -> Any:
+    """Return texts as whole numbers, numbers or truth values; None if one of them is none."""
+    arrow = import_arrow()
+    if kind == TRUTH:
+        small = arrow.compute.utf8_lower(known)
+        truths = arrow.compute.is_in(small.drop_null(), arrow.array(sorted(TRUTHS)))
+        all_are = arrow.compute.all(truths).as_py() is not False
+        return arrow.compute.equal(small, "true") if all_are else None
+    try:
+        return known.cast(arrow.int64() if kind == WHOLE else arrow.float64())
+    except arrow.ArrowInvalid:
+        return None
+
+
+def typed(column: Any, decimal: str) -> Any:
+    """Return a column of texts as integers, floats or truth values, where all of it is.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> typed(pa.chunked_array([["1", " 2", "?"]]), ".").to_pylist()
+    [1, 2, None]
+    >>> typed(pa.chunked_array([["1", "b ", "?"]]), ".").to_pylist()
+    ['1', 'b', '?']
+    """
+    texts = without_nulls(_trimmed(column), MISSING)
+    known = without_nulls(texts)
+    if known.null_count == len(known):
+        return texts
+    written = with_points(known, decimal)
+    for kind in (WHOLE, NUMBER, TRUTH):
+        values = _as_kind(written, kind)
+        if values is not None:
+            return values
+    return texts
+
+
+class Guess:
+    """What a column of texts may still be, after some of its values.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> guess = Guess()
+    >>> guess.see(pa.array(["1", " 2"]))
+    >>> guess.kind
+    'whole number'
+    >>> guess.see(pa.array(["0.5", "?"]))
+    >>> guess.kind
+    'number'
+    """
+
+    def __init__(self) -> None:
+        self.possible = [WHOLE, NUMBER, TRUTH]
+        self.seen = False
+
+    def see(self, texts: Any) -> None:
+        """Look at more values."""
+        known = without_nulls(_trimmed(texts)).drop_null()
+        if len(known):
+            self.seen = True
+            self.possible = [k for k in self.possible if _as_kind(known, k) is not None]
+
+    @property
+    def kind(self) -> str:
+        """The narrowest kind that all values are of."""
+        return self.possible[0] if self.possible and self.seen else TEXT
+
+
+def kinds_of_columns(batches: Iterable[Mapping[str, Any]], names: Iterable[str]) -> dict[str, str]:
+    """Return the kinds of columns over all their values; stop where all are known to be texts."""
+    guesses = {name: Guess() for name in names}
+    for batch in batches:
+        for name, guess in guesses.items():
+            if guess.possible:
+                guess.see(batch[name])
+        if not any(guess.possible for guess in guesses.values()):
+            break
+    return {name: guess.kind for name, guess in guesses.items()}
+
+
+def converted(texts: Any, kind: str, name: str, where: str) -> Any:
+    """Return a column of texts as Arrow values of a kind; refuse a value that is none."""
+    texts = _trimmed(texts)
+    if kind == TEXT:
+        return without_nulls(texts, MISSING).dictionary_encode()
+    known = without_nulls(texts)
+    values = _as_kind(known, kind)
+    if values is not None:
+        return values
+    texts = known.drop_null().to_pylist()
+    if kind == TRUTH:
+        odd = next((text for text in texts if text.lower() not in TRUTHS), "")
+    else:
+        odd = next((text for text in texts if number(text) is None), "")
+    raise TableError(
+        f"The column '{name}' has '{odd[:40]}' in {where}, which is no {kind}. Correct it, or "
+        f"leave the column out; the command `fairpca fit` encodes columns of any kind."
+    )

@@ -3,82 +3,75 @@
 from __future__ import annotations
 
 import glob
-import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ..errors import TableError
-from ..tables import existing_file, unreadable
+from ._files import existing_file, kind_of_file, reading
+from ._parquet import ParquetTable
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+
+BUILT_IN_NAMES = ("loanapp", "adult", "bank", "german", "compas")
+"""Data sets by name; they win over files of exactly that name."""
 
 SPECIAL = frozenset("*?[")
 """Characters that make a path a pattern, unless a file has that very name."""
 
-HASHED = 2**20
-"""Bytes of the beginning, and of the end, that a digest is of."""
+ENDINGS = (".parquet", ".pq", ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".feather", ".arrow")
+"""Of the files of a folder that are tables; a file that is named may be called as it likes."""
+
+LARGE_ROWS = 1_000_000
+"""A Parquet file of more rows is read in batches."""
+
+LARGE_BYTES = 500_000_000
+"""As is any other file of more bytes: as a frame it takes several times its size."""
 
 
-@dataclass(frozen=True)
-class FileState:
-    """What tells whether a file is still the one that was read.
-
-    Parameters
-    ----------
-    path : str
-        Absolute.
-    size, modified : int
-        Bytes, and nanoseconds since 1970.
-    digest : str
-        Of what the file says about itself, or of its beginning and end.
-    """
-
-    path: str
-    size: int
-    modified: int
-    digest: str
-
-    @classmethod
-    def of(cls, path: Path, digest: str | None = None) -> FileState:
-        """Return the state of a file now; by default with a digest of its beginning and end."""
-        try:
-            found = path.stat()
-            digest = _digest(path) if digest is None else digest
-        except OSError as error:
-            raise unreadable(path, error) from error
-        return cls(str(path.absolute()), found.st_size, found.st_mtime_ns, digest)
+def are_many(table: Any) -> bool:
+    """Whether a table is given as several files: a list of paths, a folder or a pattern."""
+    if isinstance(table, str | os.PathLike):
+        text = os.fspath(table)
+        if text in BUILT_IN_NAMES:
+            return False
+        path = Path(text).expanduser()
+        return path.is_dir() or (not path.exists() and bool(SPECIAL & set(text)))
+    return isinstance(table, Sequence) and all(isinstance(p, str | os.PathLike) for p in table)
 
 
-def _digest(path: Path) -> str:
-    """Return the sha256 of the first and the last megabyte."""
-    digest = hashlib.sha256()
-    with path.open("rb") as stream:
-        digest.update(stream.read(HASHED))
-        size = stream.seek(0, os.SEEK_END)
-        stream.seek(max(0, size - HASHED))
-        digest.update(stream.read(HASHED))
-    return digest.hexdigest()
+def is_on_disk(table: Any) -> bool:
+    """Whether a table is given by the names of files."""
+    one = isinstance(table, str | os.PathLike) and os.fspath(table) not in BUILT_IN_NAMES
+    return one or are_many(table)
 
 
-def find_files(paths: Paths, endings: Sequence[str]) -> list[Path]:
+def input_files(table: Any) -> list[Path]:
+    """Return the files that a table is read from; none if there is no such file."""
+    if are_many(table):
+        return find_files(table)
+    return [Path(table)] if is_on_disk(table) and Path(table).is_file() else []
+
+
+def is_large(table: Any) -> bool:
+    """Whether one file is so large that it should be read in batches."""
+    if not isinstance(table, str | os.PathLike) or str(table) in BUILT_IN_NAMES:
+        return False
+    path = Path(table).expanduser()
+    if not path.is_file() or not path.stat().st_size:
+        return False
+    if kind_of_file(path) == "parquet":
+        return (ParquetTable.open(path).n_rows or 0) > LARGE_ROWS
+    return path.stat().st_size > LARGE_BYTES
+
+
+def find_files(paths: Paths, endings: Sequence[str] = ENDINGS) -> list[Path]:
     """Return the files that are meant, those of a pattern or a folder in the order of their names.
 
-    Parameters
-    ----------
-    paths : path, or iterable of paths
-        Each a file, a pattern such as ``"data/*.parquet"``, or a folder, of which all files below
-        with one of the `endings` are taken, also through links to other folders; names that start
-        with a dot or an underscore are skipped.
-    endings : sequence of str
-        Of the files of a folder.
-
-    Raises
-    ------
-    TableError
-        If there is no such file, if one is meant twice, or if folders are named ``key=value``:
-        such a column is in no file.
+    Of a folder all files below with one of the endings are taken, also through links to other
+    folders, but for names that start with a dot or an underscore. Files that are named twice are
+    refused, as are folders named ``key=value``: such a column is in no file.
 
     Examples
     --------
@@ -150,14 +143,11 @@ def _entries(folder: Path, above: tuple[Path, ...]) -> Iterator[Path]:
     real = folder.resolve()
     if real in above:
         return
-    try:
-        entries = list(folder.iterdir())
-        for path in entries:
+    with reading(folder):
+        for path in list(folder.iterdir()):
             if path.name.startswith((".", "_")):
                 continue
             if path.is_dir():
                 yield from _entries(path, (*above, real))
             elif path.is_file() or path.is_symlink():
                 yield path
-    except OSError as error:
-        raise unreadable(folder, error) from error

@@ -1,4 +1,4 @@
-"""The columns that all files of a table have, and how their values come from the files."""
+"""How the values of columns come from files, before it is known what all of them are."""
 
 from __future__ import annotations
 
@@ -8,24 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._attributes import closest
-from ..errors import TableError
-from ..tables import (
-    MISSING,
-    arrow_to_pandas,
-    distinct,
-    floats,
-    import_arrow,
-    simple,
-    typed,
-    with_points,
-)
+from ._adapters import import_arrow
+from ._arrow_columns import distinct, simple
+from ._files import TableFile
+from ._frozen_columns import floats
+from ._table import arrow_to_pandas
+from ._text import TextTable
+from ._text_values import MISSING, typed, with_points
 
 if TYPE_CHECKING:
     from pandas import Series
-
-    from ._table_files import TableFile
-
 
 NULLS = frozenset(MISSING)
 
@@ -34,14 +26,8 @@ NULLS = frozenset(MISSING)
 class RawColumn:
     """How the values of a column come from the files.
 
-    Parameters
-    ----------
-    name : str
-        The column.
-    type : pyarrow.DataType or None
-        Of a binary file; None for texts whose type is found out when all are known.
-    decimal : str
-        The decimal sign of texts.
+    The type is that of Arrow in a binary file; None for texts, with their decimal sign, whose type
+    is found out when all are known.
     """
 
     name: str
@@ -84,46 +70,6 @@ def _text(value: str | None) -> str | None:
     return None if text in NULLS else text
 
 
-def check_same_columns(first: TableFile, other: TableFile) -> None:
-    """Raise unless another file has the columns of the first, of types that go together."""
-    lacking = [name for name in first.names if name not in other.names]
-    extra = [name for name in other.names if name not in first.names]
-    if lacking:
-        near = closest(lacking[0], other.names)
-        meant = f" (it has '{near}')" if near and near in extra else ""
-        raise TableError(
-            f"'{other.path}' lacks the column '{lacking[0]}'{meant}, which '{first.path}' has. "
-            f"All files of a table must have the same columns."
-        )
-    if extra:
-        raise TableError(
-            f"'{other.path}' has a column '{extra[0]}', which '{first.path}' does not have. All "
-            f"files of a table must have the same columns."
-        )
-    for name, kind in other.types.items():
-        families = {_family(first.types[name]), _family(kind)} - {"nothing"}
-        if len(families) > 1:
-            raise TableError(
-                f"The column '{name}' is of the type {kind} in '{other.path}', but of the type "
-                f"{first.types[name]} in '{first.path}'. Write both alike."
-            )
-
-
-def _family(kind: Any) -> str:
-    types = import_arrow().types
-    if types.is_null(kind):
-        return "nothing"
-    if types.is_dictionary(kind):
-        return _family(kind.value_type)
-    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
-        return "number"
-    if types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view":
-        return "text"
-    if types.is_timestamp(kind):
-        return "time" if kind.tz is None else "time in a zone"
-    return str(kind)
-
-
 def raw_columns(files: Sequence[TableFile]) -> tuple[RawColumn, ...]:
     """Return how the columns come from the files."""
     first = files[0]
@@ -134,13 +80,8 @@ def raw_columns(files: Sequence[TableFile]) -> tuple[RawColumn, ...]:
         return tuple(
             RawColumn(name, simple(arrow.array([], kind)).type) for name, kind in common.items()
         )
-    commas = {
-        name
-        for file in files
-        if file.dialect is not None
-        for name, decimal in zip(file.names, file.dialect.decimals, strict=True)
-        if decimal == ","
-    }
+    texts = [file for file in files if isinstance(file, TextTable)]
+    commas = {name for file in texts for name, sign in file.decimals.items() if sign == ","}
     return tuple(RawColumn(name, None, "," if name in commas else ".") for name in first.names)
 
 

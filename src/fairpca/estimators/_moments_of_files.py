@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from .._rows import CSVRows, FileRows, ParquetRows
 from ..errors import MissingTargetError, UsageError
-from ..estimators import collect_moments
 from ..moments import GroupMoments
-from ._csv_rows import CSVRows
-from ._parquet_rows import ParquetRows
-from ._paths import Paths
+from ..tables import Paths
+from ._collect import collect_moments
 
 
 def moments_from_parquet(
@@ -69,13 +68,11 @@ def moments_from_parquet(
     >>> moments_from_parquet(file, "sex").attributes[0].weight
     array([2., 1.])
     """
-    _check_target(criterion, target)
-    rows = ParquetRows(
-        paths, sensitive=sensitive, features=features, target=target, weight=weight, **reading
-    )
-    moments = collect_moments(
-        rows,
-        None,
+    return _moments_of(
+        ParquetRows,
+        paths,
+        sensitive,
+        {"features": features, "target": target, "weight": weight, **reading},
         criterion=criterion,
         pos_label=pos_label,
         with_scatters=with_scatters,
@@ -84,8 +81,6 @@ def moments_from_parquet(
         missing_sensitive=missing_sensitive,
         device=device,
     )
-    _check_some_rows(moments, criterion, pos_label, target, weight)
-    return moments
 
 
 def moments_from_csv(
@@ -143,13 +138,11 @@ def moments_from_csv(
     >>> moments_from_csv(file, "sex").attributes[0].weight
     array([2., 1.])
     """
-    _check_target(criterion, target)
-    rows = CSVRows(
-        paths, sensitive=sensitive, features=features, target=target, weight=weight, **reading
-    )
-    moments = collect_moments(
-        rows,
-        None,
+    return _moments_of(
+        CSVRows,
+        paths,
+        sensitive,
+        {"features": features, "target": target, "weight": weight, **reading},
         criterion=criterion,
         pos_label=pos_label,
         with_scatters=with_scatters,
@@ -158,28 +151,31 @@ def moments_from_csv(
         missing_sensitive=missing_sensitive,
         device=device,
     )
-    _check_some_rows(moments, criterion, pos_label, target, weight)
-    return moments
 
 
-def _check_target(criterion: str, target: str | None) -> None:
+def _moments_of(
+    kind: type[FileRows],
+    paths: Paths,
+    sensitive: str | Iterable[str],
+    reading: dict[str, Any],
+    **question: Any,
+) -> GroupMoments:
+    criterion, target, weight = question["criterion"], reading["target"], reading["weight"]
     if criterion != "demographic_parity" and target is None:
         raise MissingTargetError(
             f"criterion={criterion!r} compares rows with the same label, but target names no "
             f"column. Name it, or use criterion='demographic_parity'."
         )
-
-
-def _check_some_rows(
-    moments: GroupMoments, criterion: str, pos_label: Any, target: str | None, weight: str | None
-) -> None:
+    rows = kind(paths, sensitive=sensitive, **reading)  # type: ignore[call-arg, arg-type]
+    moments = collect_moments(rows, None, **question)
     if moments.n_rows:
-        return
+        return moments
     weighted = "" if weight is None else f" and a positive weight '{weight}'"
     if criterion == "equal_opportunity":
         raise MissingTargetError(
             f"criterion='equal_opportunity' uses the rows with y == pos_label, but no row has "
-            f"{target} == {pos_label!r}{weighted}. Set pos_label to a label that occurs."
+            f"{target} == {question['pos_label']!r}{weighted}. Set pos_label to a label that "
+            f"occurs."
         )
     if weight is not None:
         raise UsageError(

@@ -6,31 +6,35 @@ safetensors file. Nothing in it is ever executed.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from glob import escape
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from .._numerics import (
     LENGTH,
     MAX_HEADER,
     MAX_TENSORS,
+    RECORDS,
     Packer,
     announced_size,
     is_no_plain_file,
     pack,
     unpack,
     unplain,
+    whole_file,
 )
 from ..errors import CheckpointError, ModelFileError, UnsavableModelError
-from ..moments import GroupMoments
-from ._drafts import remove_drafts, write_shared
-from ._paths import FileState
-from ._sums import OpenSum, SumSoFar
+from ..tables import FileState
+from .ordered_fold import SumSoFar
 
 NAME, VERSION = b"fairpca checkpoint ", 2
 FIRST_LINE = NAME + b"%d\n" % VERSION
@@ -41,20 +45,17 @@ UNFIT = (
 )
 """What altered contents make the code below raise."""
 
+ABANDONED_AFTER = 3600.0
+"""Seconds; where there are no locks, an older draft is nobody's."""
+
+ATTEMPTS = 3
+
 START_ANEW = "Delete it to start anew, or give another name"
 
 
 @dataclass(frozen=True)
 class Question:
-    """What a sum is the sum of.
-
-    Parameters
-    ----------
-    files : sequence of FileState
-        The files, in order.
-    asked : dict of str to str
-        All else that decides the result, by what it is called in messages.
-    """
+    """What a sum is the sum of: the files in order, and all else that decides the result."""
 
     files: Sequence[FileState]
     asked: Mapping[str, str]
@@ -88,13 +89,7 @@ class Question:
 
 
 class Checkpoint:
-    """Where the work stands, on disk.
-
-    Parameters
-    ----------
-    path : path
-        The file. It is written in one step, and removed when the work is done.
-    """
+    """Where the work stands, in a file that is written in one step and removed in the end."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path).expanduser()
@@ -102,15 +97,12 @@ class Checkpoint:
     def save(self, question: Question, so_far: SumSoFar) -> None:
         """Write where the work stands."""
         packer = Packer()
-        opened = [
-            [number, s.added, s.rows, s.ended, s.total] for number, s in sorted(so_far.open.items())
-        ]
         state = {
             "question": question.plain(),
             "finished": so_far.finished,
+            "added": so_far.added,
             "rows": so_far.rows,
             "total": so_far.total,
-            "open": opened,
         }
         try:
             text = json.dumps(packer.plain(state, "the checkpoint"), allow_nan=False)
@@ -128,7 +120,7 @@ class Checkpoint:
             )
         try:
             digest = hashlib.sha256(content).hexdigest().encode("ascii")
-            write_shared(self.path, FIRST_LINE, digest + b"\n", content)
+            _write_shared(self.path, FIRST_LINE, digest + b"\n", content)
         except OSError as error:
             if isinstance(error, FileNotFoundError) and self.path.parent.is_dir():
                 raise CheckpointError(
@@ -143,15 +135,8 @@ class Checkpoint:
     def load(self, question: Question, *, files_only: bool = False) -> SumSoFar:
         """Return where the work stood; the beginning if there is no file.
 
-        Parameters
-        ----------
-        files_only : bool
-            Whether the rest of the question is not known yet.
-
-        Raises
-        ------
-        CheckpointError
-            If the file is no checkpoint, damaged, or one of other files or another question.
+        With `files_only`, the rest of the question is not known yet. What is no checkpoint, or
+        damaged, or of other files or another question, is refused.
         """
         try:
             if is_no_plain_file(self.path):  # a pipe would be waited for
@@ -174,12 +159,8 @@ class Checkpoint:
             difference = question.difference(state["question"], files_only=files_only)
             if difference:
                 raise self._refused(f"belongs to other work: {difference}")
-            opened = {
-                number: OpenSum(_moments(total), added, rows, ended)
-                for number, added, rows, ended, total in state["open"]
-            }
-            total = _moments(state["total"])
-            found = SumSoFar(total, state["finished"], state["rows"], opened)
+            counts = (state["finished"], state["added"], state["rows"])
+            found = SumSoFar(_moments(state["total"]), *counts)
             if not found.is_possible:
                 raise self._refused("is damaged: it counts what cannot be")
             return found
@@ -213,11 +194,73 @@ class Checkpoint:
 
     def remove(self) -> None:
         """Remove the file, and drafts that killed processes left."""
-        remove_drafts(self.path)
+        _remove_drafts(self.path)
         self.path.unlink(missing_ok=True)
 
 
-def _moments(value: Any) -> GroupMoments | None:
-    if not isinstance(value, GroupMoments | None):
+def _moments(value: Any) -> Any:
+    if value is not None and not isinstance(value, RECORDS["GroupMoments"]):
         raise TypeError("sums are moments")
     return value
+
+
+def _write_shared(path: Path, *pieces: bytes) -> None:
+    """Write a file in one step, also where others write it, and remove its drafts, meanwhile.
+
+    Who writes a draft holds a lock on it until it is in place, and the system drops the locks of
+    processes that are killed: a draft that can be locked is nobody's.
+    """
+    for attempt in range(ATTEMPTS):
+        try:
+            _write(path, pieces)
+        except FileNotFoundError:  # the draft was taken for nobody's before it was locked
+            if attempt == ATTEMPTS - 1 or not path.parent.is_dir():
+                raise
+        else:
+            return
+
+
+def _write(path: Path, pieces: tuple[bytes, ...]) -> None:
+    with contextlib.ExitStack() as until_in_place, whole_file(path) as draft:
+        stream = draft.open("r+b")
+        until_in_place.callback(stream.close)
+        with contextlib.suppress(OSError):  # a file system without locks
+            _lock(stream, wait=True)
+        for piece in pieces:
+            stream.write(piece)
+        stream.flush()
+        os.fsync(stream.fileno())
+        if sys.platform == "win32":
+            stream.close()  # what is open cannot be put in place there
+
+
+def _remove_drafts(path: Path) -> None:
+    """Remove the drafts of a file that killed processes left, and no others."""
+    for draft in path.parent.glob(f".{escape(path.name)}.????????"):
+        with contextlib.suppress(OSError), _if_abandoned(draft) as abandoned:
+            if abandoned:
+                draft.unlink()
+
+
+@contextlib.contextmanager
+def _if_abandoned(draft: Path) -> Iterator[bool]:
+    old = time.time() - draft.stat().st_mtime > ABANDONED_AFTER
+    with draft.open("rb") as stream:
+        try:
+            locked = _lock(stream, wait=False)
+        except BlockingIOError:
+            yield False
+            return
+        except OSError:
+            locked = False
+        yield locked or old
+
+
+def _lock(stream: IO[bytes], *, wait: bool) -> bool:
+    """Lock a file until it is closed; return whether there are locks on this system."""
+    if sys.platform == "win32":
+        return False
+    import fcntl
+
+    fcntl.flock(stream, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return True

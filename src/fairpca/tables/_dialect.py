@@ -1,41 +1,35 @@
-"""Find out how a text file is written: its encoding, its delimiter, its names."""
+"""Find out how a text file is written, from its first lines: refuse rather than guess."""
 
 from __future__ import annotations
 
 import codecs
+import csv
 import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from ..errors import TableError
-from ._csv_guesses import divided, encoding_of, leading_blank, lines_of_first
-from ._file_kinds import SAMPLE_BYTES, check_text, opened
+from ._files import check_text, opened
 from ._text_values import cleaned, number
 
+SAMPLE_BYTES = 2**18
 WITH_COMMA = re.compile(r"[+-]?\d+,\d+")
 WITH_POINT = re.compile(r"[+-]?\d+\.\d+")
+DELIMITERS = (",", ";", "\t", "|", " ")
+RECORDS = 1000
+SHARE_OF_ONE_LENGTH = 0.8
+"""A delimiter is believed where this share of the sampled lines has as many fields as most."""
 
 
 @dataclass(frozen=True)
 class CsvDialect:
     """How to read one text file.
 
-    Parameters
-    ----------
-    encoding : str
-        As Python calls it.
-    delimiter : str
-        Between fields; " " stands for one or more blanks.
-    decimals : tuple of str
-        "." or "," for each column.
-    names : tuple of str
-        Of the columns, as written in the file or given.
-    lines_before : int
-        Lines before the first row, the one with the names among them.
-    spaced_quotes : bool
-        Whether quoted fields follow a blank after the delimiter.
+    The delimiter " " stands for one or more blanks; decimals are "." or "," for each column; lines
+    before the first row count the one with the names; quoted fields may follow a blank.
     """
 
     encoding: str
@@ -55,22 +49,6 @@ def sniff(
 ) -> CsvDialect:
     r"""Find out how a text file is written.
 
-    Parameters
-    ----------
-    path : Path
-        The file, perhaps gzipped.
-    columns : sequence of str, optional
-        Names of the columns; the file then has none, unless ``header=True``.
-    header : bool, optional
-        Whether the first line has the names. By default it must look so.
-    skip_lines : int
-        Lines to leave out at the beginning.
-
-    Raises
-    ------
-    TableError
-        If this is no table, or if the first line may be data.
-
     Examples
     --------
     >>> import tempfile
@@ -83,18 +61,18 @@ def sniff(
     with opened(path) as stream:
         sample = stream.read(SAMPLE_BYTES)
         whole = len(sample) < SAMPLE_BYTES
-        encoding = encoding_of(sample, stream)
+        encoding = _encoding_of(sample, stream)
         text = codecs.getincrementaldecoder(encoding)().decode(sample, final=False)
     if not encoding.startswith("utf-16"):
         check_text(path, sample[:4096])
     lines = text.splitlines(keepends=True)
     lines = lines if whole else lines[:-1]  # the last one is cut off
-    blank = leading_blank(lines[skip_lines:])
+    blank = _leading_blank(lines[skip_lines:])
     start = skip_lines + blank
     if not "".join(lines[start:]).strip():
         after = f" after the first {skip_lines} line(s), which are left out" if skip_lines else ""
         raise TableError(f"'{path}' is empty{after}.")
-    delimiter, records, spaced = divided(path, lines[start:])
+    delimiter, records, spaced = _divided(path, lines[start:])
     width = Counter(map(len, records)).most_common(1)[0][0]
     first = [field.strip() for field in records[0]]
     if columns is not None and len(first) != width:
@@ -121,7 +99,7 @@ def sniff(
         )
     rows = [record for record in records[has_names:] if len(record) == width]
     decimals = tuple(_decimal([row[i].strip() for row in rows], delimiter) for i in range(width))
-    before = start + (lines_of_first(lines[start:], delimiter) if has_names else 0)
+    before = start + (_lines_of_first(lines[start:], delimiter) if has_names else 0)
     return CsvDialect(
         encoding=encoding,
         delimiter=delimiter,
@@ -172,3 +150,70 @@ def _has_names(
 def _shown(names: Sequence[str]) -> str:
     listed = ", ".join(repr(cleaned(name) or name) for name in names[:4])
     return listed + (", ..." if len(names) > 4 else "")
+
+
+def _encoding_of(sample: bytes, rest: IO[bytes]) -> str:
+    """Return the encoding of a whole file: UTF-8 unless a byte somewhere says otherwise."""
+    if sample.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16"
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    piece = sample
+    try:
+        while piece:
+            decoder.decode(piece)
+            piece = rest.read(2**20)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "utf-8-sig"
+
+
+def _leading_blank(lines: list[str]) -> int:
+    """Return how many lines come before the first that is not blank."""
+    return next((i for i, line in enumerate(lines) if line.strip()), len(lines))
+
+
+def _records(lines: list[str], delimiter: str) -> list[list[str]]:
+    rows = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+    found = []
+    try:
+        for row in rows:
+            if row:
+                found.append(row)
+            if len(found) == RECORDS:
+                break
+    except csv.Error:
+        return []
+    return found
+
+
+def _divided(path: Path, lines: list[str]) -> tuple[str, list[list[str]], bool]:
+    """Return the delimiter that cuts the most lines into equally many fields."""
+    best: tuple[float, str, list[list[str]]] | None = None
+    for delimiter in DELIMITERS:
+        records = _records([line.strip(" ") for line in lines], delimiter)
+        if not records:
+            continue
+        width, lines_of_it = Counter(map(len, records)).most_common(1)[0]
+        share = lines_of_it / len(records)
+        if width < 2 or share < SHARE_OF_ONE_LENGTH:
+            continue
+        # Blanks also occur within fields, so they are the last resort.
+        merit = share - (0.5 if delimiter == " " else 0.0) + 0.001 * min(width, 99)
+        if best is None or merit > best[0]:
+            best = merit, delimiter, records
+    if best is None:
+        raise TableError(
+            f"'{path}' is not a table: its lines are not divided into the same number of columns "
+            f"(two or more) by a comma, semicolon, tab, bar or blank."
+        )
+    _, delimiter, records = best
+    spaced = delimiter != " " and any(f'{delimiter} "' in line for line in lines)
+    return delimiter, records, spaced
+
+
+def _lines_of_first(lines: list[str], delimiter: str) -> int:
+    """Return how many lines the first record takes: a quoted name may hold line breaks."""
+    rows = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+    next(rows)
+    return rows.line_num

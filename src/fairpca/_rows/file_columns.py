@@ -1,0 +1,344 @@
+"""From columns of a file to the arguments of `fit`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from .._attributes import Roles
+from .._numerics import fingerprint_of, own_fingerprint
+from ..errors import CheckpointError, TableError
+from ..tables import (
+    NUMBER,
+    TEXT,
+    TRUTH,
+    WHOLE,
+    TableFile,
+    converted,
+    distinct,
+    import_arrow,
+    import_pandas,
+    simple,
+)
+from .elsewhere import Batch
+
+PADDING = 1040
+"""Numbers between the rows of a block, so that they do not start at the same place of the cache."""
+
+LEVELS = "levels"
+FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
+
+
+@dataclass(frozen=True)
+class FileBatch:
+    """Some consecutive rows of a file, as they are read.
+
+    Who has made something of the columns may clear them, to free the memory. No two batches have
+    the same number, whichever is read first; `where` is for messages.
+    """
+
+    columns: dict[str, Any]
+    n_rows: int
+    number: int
+    where: str
+
+
+class Encoder(Protocol):
+    """What makes numbers of messy columns, such as a fitted `fairpca.tables.TableEncoder`."""
+
+    @property
+    def needed_columns(self) -> Sequence[str]:
+        """The columns it reads."""
+        ...
+
+    def encode(self, arrays: Mapping[str, Any]) -> np.ndarray:
+        """Return Arrow arrays of length n as a matrix of shape (n, D)."""
+        ...
+
+    def get_feature_names_out(self) -> Sequence[str]:
+        """Return the D names."""
+        ...
+
+
+class Tables:
+    """Makes parts of batches whose features are Arrow tables of columns as they are read."""
+
+    def __init__(self, files: Sequence[TableFile], columns: Sequence[str]) -> None:
+        self.files, self.columns = files, tuple(columns)
+        self.numbers: tuple[str, ...] = ()
+
+    @property
+    def head(self) -> Batch:
+        """A table without rows; texts as texts."""
+        arrow, types = import_arrow(), self.files[0].types
+        empty = {name: arrow.array([], types.get(name, arrow.string())) for name in self.columns}
+        return Batch(arrow.table(empty))
+
+    def __call__(self, batch: FileBatch) -> Batch:
+        """Return a batch as an Arrow table."""
+        return Batch(import_arrow().table(dict(batch.columns)), number=batch.number)
+
+    def placed(self, error: ValueError, part: Batch, where: str) -> ValueError:
+        """Return an error about some rows with the place of these rows."""
+        if not isinstance(error, TableError):
+            return error
+        return TableError(f"In {where}: {error}")
+
+    def asked(self, fingerprint: str | None, batch_rows: int) -> dict[str, str]:
+        """Return what decides the sum, by what it is called in messages."""
+        dialects = [getattr(file, "dialect", None) for file in self.files]
+        return {
+            "columns": repr(self.columns),
+            "way to read the files": repr(dialects),
+            "rows per batch": repr(batch_rows),
+            "columns, parameters or seed": repr(fingerprint),
+        }
+
+    def __repr__(self) -> str:
+        return f"{len(self.columns)} columns"
+
+
+class Numbers:
+    """Makes parts of batches whose features are numbers, in a frame with their names.
+
+    An encoder makes numbers of messy columns, and `attributes` what estimators take of Arrow arrays
+    of sensitive ones. Of text files, `kinds` tells what becomes of the texts of columns.
+    """
+
+    def __init__(
+        self,
+        roles: Roles,
+        dtype: np.dtype,
+        encoder: Encoder | None = None,
+        attributes: Callable[[Mapping[str, Any]], Any] | None = None,
+        kinds: Mapping[str, str] | None = None,
+        reading: str = "",
+    ) -> None:
+        self.roles, self.dtype = roles, dtype
+        self.encoder, self.attributes = encoder, attributes
+        self.kinds, self.reading = kinds or {}, reading
+        names = roles.features if encoder is None else encoder.get_feature_names_out()
+        self.names = import_pandas().Index([str(name) for name in names], dtype=object)
+        self.columns = tuple(roles.needed)
+        parsed = [name for name, kind in self.kinds.items() if kind in (WHOLE, NUMBER)]
+        self.numbers = (*parsed, *getattr(encoder, "number_columns", ()))
+
+    @property
+    def head(self) -> Batch:
+        """A part without rows."""
+        X = np.empty((0, len(self.names)), self.dtype)
+        nothing = {name: np.empty(0, dtype=object) for name in self.roles.sensitive}
+        y = None if self.roles.target is None else np.empty(0)
+        weight = None if self.roles.weight is None else np.empty(0)
+        return Batch(self._frame(X), y, nothing, weight)
+
+    def __call__(self, batch: FileBatch) -> Batch:
+        """Return a batch as the arguments of `fit`."""
+        roles, columns = self.roles, batch.columns
+        for name, kind in self.kinds.items():
+            columns[name] = converted(columns[name], kind, name, batch.where)
+        if self.encoder is None:
+            X = feature_block(batch, roles.features, self.dtype).T
+        else:
+            X = self.encoder.encode({n: simple(columns[n]) for n in self.encoder.needed_columns})
+        sensitive = {name: simple(columns[name]) for name in roles.sensitive}
+        part = Batch(
+            X=self._frame(X.astype(self.dtype, copy=False)),
+            y=None if roles.target is None else _labels(simple(columns[roles.target])),
+            sensitive_features=(
+                {name: _attribute(array) for name, array in sensitive.items()}
+                if self.attributes is None
+                else self.attributes(sensitive)
+            ),
+            sample_weight=None if roles.weight is None else _floats(simple(columns[roles.weight])),
+            number=batch.number,
+        )
+        columns.clear()  # before the products: a batch is in memory once
+        return part
+
+    def _frame(self, X: np.ndarray) -> Any:
+        """Return features with their names, without a copy."""
+        return import_pandas().DataFrame(X, columns=self.names, copy=False)
+
+    def placed(self, error: ValueError, part: Batch, where: str) -> ValueError:
+        """Return an error about some rows with the place of these rows."""
+        X = part.X.to_numpy()
+        finite = np.isfinite(X)
+        if not finite.all():
+            row, column = (int(i) for i in np.argwhere(~finite)[0])
+            value = "missing (NaN)" if np.isnan(X[row, column]) else "infinite"
+            return TableError(
+                f"The feature '{part.X.columns[column]}' is {value} in row {row:,} of {where}. "
+                f"Fill it in, or leave the column or the row out."
+            )
+        if len(error.args) != 1 or not isinstance(error.args[0], str):
+            return error
+        return type(error)(f"In {where}: {error}")
+
+    def check_known(self) -> None:
+        """Refuse what cannot be told from another of its kind by the next run."""
+        plain = hasattr(self.encoder, "to_plain")
+        for name, value in {"encoder": self.encoder, "attributes": self.attributes}.items():
+            if value is None or own_fingerprint(value) is not None or (plain and name == "encoder"):
+                continue
+            raise CheckpointError(
+                f"{name}={value!r} cannot be told from another, so a checkpoint could be continued "
+                f"with other numbers. Give it an attribute `fingerprint`, a text that changes "
+                f"whenever its results do, or work without a checkpoint."
+            )
+
+    def asked(self, fingerprint: str | None, batch_rows: int) -> dict[str, str]:
+        """Return what decides the sum, by what it is called in messages."""
+        roles, encoder = self.roles, self.encoder
+        known: Any = encoder
+        if encoder is not None and hasattr(encoder, "to_plain"):
+            known = (type(encoder).__name__, encoder.to_plain())
+        return {
+            "features": repr((roles.features, str(self.dtype), tuple(self.names))),
+            "columns": repr((roles.sensitive, roles.target, roles.weight)),
+            "encoder or attributes": fingerprint_of((known, self.attributes)),
+            "batch_rows": repr(batch_rows),
+            "reading": f"{self.reading} {sorted(self.kinds.items())!r}",
+            "parameters, or random_state": repr(fingerprint),
+        }
+
+    def __repr__(self) -> str:
+        return f"{len(self.names)} features"
+
+
+def feature_block(batch: FileBatch, names: Sequence[str], dtype: np.dtype) -> np.ndarray:
+    """Return columns of numbers as the rows of a block, shape (d, n).
+
+    BLAS takes the transpose of such a block as it is, and each column is copied in one go.
+    """
+    arrow = import_arrow()
+    block = np.empty((len(names), batch.n_rows + PADDING), dtype)[:, : batch.n_rows]
+    for row, name in zip(block, names, strict=True):
+        column, start = batch.columns[name], 0
+        if column.null_count:
+            raise TableError(
+                f"The feature '{name}' is missing in {column.null_count:,} of {batch.where}, and a "
+                f"product with a missing number is missing. Fill the values in, leave the column "
+                f"or the rows out, or use `fairpca fit`, which fills in medians."
+            )
+        for chunk in column.chunks:
+            if arrow.types.is_decimal(chunk.type):
+                chunk = chunk.cast(arrow.float64())
+            with np.errstate(over="ignore"):  # infinite numbers are refused later, by name
+                row[start : start + len(chunk)] = chunk.to_numpy(zero_copy_only=False)
+            start += len(chunk)
+    return block
+
+
+def _floats(array: Any) -> np.ndarray:
+    """Return an Arrow array as float64, NaN where missing."""
+    doubles = array.cast(import_arrow().float64(), safe=False)
+    values: np.ndarray = doubles.to_numpy(zero_copy_only=False)
+    return values
+
+
+def _labels(array: Any) -> np.ndarray:
+    """Return an Arrow array as numbers, or as objects with None where missing."""
+    arrow = import_arrow()
+    if arrow.types.is_floating(array.type):
+        return _floats(array)
+    if not array.null_count and not _has_levels(array.type):
+        plain: np.ndarray = array.to_numpy(zero_copy_only=False)
+        return plain
+    codes, values = distinct(array)
+    labels: np.ndarray = np.array([*values[:-1], None], dtype=object)[codes]
+    return labels
+
+
+def _attribute(array: Any) -> Any:
+    """Return a sensitive column so that it has the same kind whatever is missing in it."""
+    arrow = import_arrow()
+    if arrow.types.is_floating(array.type):
+        return _floats(array)
+    if _has_levels(array.type) or array.null_count:
+        # Levels even where nothing is known: a part must not look different for that.
+        array = array if arrow.types.is_dictionary(array.type) else array.dictionary_encode()
+        return array if hasattr(array, "chunks") else arrow.chunked_array([array])
+    return _labels(array)
+
+
+def _has_levels(kind: Any) -> bool:
+    types = import_arrow().types
+    return any(
+        is_kind(kind) for is_kind in (types.is_dictionary, types.is_string, types.is_large_string)
+    )
+
+
+def kind_of_type(kind: Any) -> str | None:
+    """Return what the values of an Arrow type are to us; None if nothing."""
+    types = import_arrow().types
+    if types.is_boolean(kind):
+        return TRUTH
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+        return NUMBER
+    if types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view":
+        return TEXT
+    if types.is_dictionary(kind):
+        return {TEXT: TEXT, NUMBER: LEVELS}.get(kind_of_type(kind.value_type) or "")
+    return None
+
+
+def check_same_types(files: Sequence[TableFile], needed: Sequence[str]) -> None:
+    """Raise unless all files have the needed columns once each, and of the same types."""
+    first = files[0]
+    for file in files:
+        for name in needed:
+            if name in file.twice:
+                raise TableError(
+                    f"'{file.path}' has two columns called '{name}'. Rename one of them."
+                )
+            mine, theirs = file.types[name], first.types[name]
+            if mine != theirs and not kind_of_type(mine) == kind_of_type(theirs) == TEXT:
+                raise TableError(
+                    f"The column '{name}' is of type {mine} in '{file.path}', but of type "
+                    f"{theirs} in '{first.path}'. Write all files with the same types."
+                )
+
+
+def check_kinds(types: Mapping[str, Any], roles: Roles, *, encoded: bool) -> None:
+    """Raise unless features and weights are numbers, and attributes and labels plain values."""
+    odd = [n for n in roles.features if kind_of_type(types[n]) not in (NUMBER, TRUTH)]
+    if odd and not encoded:
+        listed = ", ".join(f"'{name}' ({types[name]})" for name in odd[:5])
+        more = f" and {len(odd) - 5} more" if len(odd) > 5 else ""
+        raise TableError(
+            f"Features are numbers or truth values, but {listed}{more} are not. Name the features, "
+            f"or what to ignore; the command `fairpca fit` encodes columns of any kind."
+        )
+    for name in (*roles.sensitive, *([] if roles.target is None else [roles.target])):
+        if kind_of_type(types[name]) is None or import_arrow().types.is_decimal(types[name]):
+            raise TableError(
+                f"The column '{name}' is of type {types[name]}, which is neither levels nor a "
+                f"quantity. Write it as texts, numbers or truth values, such as bands of dates."
+            )
+    if roles.weight is not None and kind_of_type(types[roles.weight]) != NUMBER:
+        raise TableError(
+            f"The weight '{roles.weight}' is of type {types[roles.weight]}, no number."
+        )
+
+
+def common_dtype(types: Mapping[str, Any], features: Sequence[str]) -> np.dtype:
+    """Return float32 where NumPy would make that of all features together, else float64."""
+    is_decimal = import_arrow().types.is_decimal
+    plain = {t for t in (types[name] for name in features) if not is_decimal(t)}
+    dtypes = [np.dtype(t.to_pandas_dtype()) for t in plain]
+    if any(is_decimal(types[name]) for name in features):
+        dtypes.append(np.dtype(np.float64))
+    single = np.dtype(np.float32)
+    return single if np.result_type(*dtypes) == single else np.dtype(np.float64)
+
+
+def checked_dtype(dtype: Any) -> np.dtype | None:
+    """Return what was asked to compute in, None if nothing was."""
+    chosen = None if dtype is None else np.dtype(dtype)
+    if chosen is not None and chosen not in FLOATS:
+        raise TableError(f"dtype={dtype!r} is neither float32 nor float64.")
+    return chosen

@@ -1,0 +1,508 @@
+"""Files of any size as rows to fit to: read in batches, added in order, with a checkpoint."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, count, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from .._attributes import Roles, assign_roles
+from .._numerics import blas_threads
+from ..errors import CheckpointError, TableError, UnknownQuestionError, UsageError
+from ..tables import (
+    NUMBER,
+    TRUTH,
+    FileState,
+    Paths,
+    TableFile,
+    check_same_columns,
+    find_files,
+    in_equal_batches,
+    kind_of_file,
+    kinds_of_columns,
+    open_table,
+)
+from .checkpoint import Checkpoint, Question
+from .elsewhere import Batch, Collect, RowsElsewhere
+from .file_columns import (
+    Encoder,
+    FileBatch,
+    Numbers,
+    Tables,
+    check_kinds,
+    check_same_types,
+    checked_dtype,
+    common_dtype,
+)
+from .ordered_fold import SumSoFar, ordered_fold
+
+Progress = Callable[[int, int | None], None]
+
+BATCH_BYTES = 2**25
+"""Features of a batch: less, and the checks of each one would show in the time."""
+
+BLOCK_ROWS, MOST_ROWS = 2**12, 2**17
+"""A batch is a whole number of blocks, and has no more rows than this."""
+
+READ_ROWS = 2**16
+"""Rows that are read at a time. Readers keep the last ones while they read the next."""
+
+TEXT_BYTES = 24
+"""A number as a text, about: batches of text files are in memory as texts first."""
+
+
+def rows_per_batch(n_features: int, itemsize: int) -> int:
+    """Return how many rows make a batch.
+
+    For very many features a batch has at least as many rows, so that its moments are a matrix.
+
+    Examples
+    --------
+    >>> rows_per_batch(64, itemsize=4), rows_per_batch(1000, itemsize=8)
+    (131072, 4096)
+    """
+    fit = BATCH_BYTES // max(1, n_features * itemsize)
+    rows = max(fit // BLOCK_ROWS, -(-n_features // BLOCK_ROWS)) * BLOCK_ROWS
+    return min(rows, MOST_ROWS)
+
+
+class FileRows(RowsElsewhere):
+    """Rows of files that may be larger than the memory, whatever is in the files.
+
+    `parts` makes what `collect` takes of the columns of a batch. So many batches are read and
+    collected side by side as there are jobs: by default as many as BLAS may use threads.
+    """
+
+    def __init__(
+        self,
+        files: Sequence[TableFile],
+        parts: Numbers | Tables,
+        *,
+        batch_rows: int,
+        n_jobs: int | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_seconds: float = 30.0,
+        progress: Progress | None = None,
+    ) -> None:
+        if n_jobs is not None and (type(n_jobs) is not int or n_jobs == 0):
+            raise UsageError(
+                f"n_jobs={n_jobs!r} is no number of threads. Use 1 or more, -1 or None."
+            )
+        if type(batch_rows) is not int or batch_rows < 1:
+            raise UsageError(f"batch_rows={batch_rows!r} is no number of rows. Use 1 or more.")
+        self.files, self.parts, self.batch_rows = files, parts, batch_rows
+        known = [file.n_rows for file in files if file.n_rows is not None]
+        self.n_rows = sum(known) if len(known) == len(files) else None
+        self.n_jobs, self.progress = n_jobs, progress
+        self.checkpoint = None if checkpoint is None else Checkpoint(checkpoint)
+        self.checkpoint_seconds = checkpoint_seconds
+        if self.checkpoint is not None and isinstance(parts, Numbers):
+            parts.check_known()
+
+    @property
+    def head(self) -> Batch:
+        """A part without rows: it tells the names and types of the columns."""
+        return self.parts.head
+
+    def fold(self, collect: Collect) -> Any:
+        """Return the sum of what `collect` returns for the parts; None if all parts are empty.
+
+        It is the same to the bit for any number of threads. With a checkpoint, the work continues
+        where it was when it was saved, if `collect` tells its fingerprint; a sample of rows is
+        drawn anew.
+        """
+
+        def work(batch: FileBatch) -> Any:
+            part = self.parts(batch)
+            try:
+                return collect(part)
+            except ValueError as error:
+                placed = self.parts.placed(error, part, batch.where)
+                if placed is error:
+                    raise
+                raise placed from error
+
+        fingerprint = self._fingerprint(collect)
+        keeps = self.checkpoint if fingerprint is not None else None
+        asked = {} if self.checkpoint is None else self.parts.asked(fingerprint, self.batch_rows)
+        question = Question([file.state for file in self.files], asked)
+        spans = [(file, span) for file in self.files for span in file.spans(self.batch_rows)]
+        so_far = self._where_it_stood(question, len(spans), known=keeps is not None)
+        if keeps is not None:
+            keeps.save(question, so_far)  # at once: a place that cannot be written to is told early
+        if self.progress is not None and so_far.rows:
+            self.progress(so_far.rows, self.n_rows)  # what an earlier run has done
+        saved, latest = time.monotonic(), so_far
+
+        def after_each(now: SumSoFar) -> None:
+            nonlocal saved, latest
+            latest = now
+            if self.progress is not None:
+                self.progress(now.rows, self.n_rows)
+            if keeps is not None and time.monotonic() - saved >= self.checkpoint_seconds:
+                keeps.save(question, now)
+                saved = time.monotonic()
+
+        n_jobs = blas_threads() if self.n_jobs is None else effective_n_jobs(self.n_jobs)
+        batches = self._batches(spans, so_far, use_threads=n_jobs > 1)
+        try:
+            total = ordered_fold(batches, work, n_jobs=n_jobs, so_far=so_far, after_each=after_each)
+            self._check_unchanged()
+        except (Exception, KeyboardInterrupt) as error:
+            if isinstance(error, TableError):
+                self._check_unchanged()  # or that is what went wrong
+            if keeps is not None:
+                with contextlib.suppress(ValueError):  # what went wrong first is what matters
+                    keeps.save(question, latest)
+            raise
+        if keeps is not None:
+            keeps.remove()
+        return total
+
+    def _fingerprint(self, collect: Collect) -> str | None:
+        """Return what tells this question from others; without a checkpoint nobody asks."""
+        if self.checkpoint is None:
+            return None
+        try:
+            getattr(collect, "asked_later", None)  # refused now, not after all rows were read
+            return getattr(collect, "fingerprint", None)
+        except UnknownQuestionError as error:
+            raise CheckpointError(f"{error} Or work without a checkpoint.") from error
+
+    def _where_it_stood(self, question: Question, n_spans: int, *, known: bool) -> SumSoFar:
+        if self.checkpoint is None:
+            return SumSoFar()
+        found = self.checkpoint.load(question, files_only=not known)
+        if found.finished > n_spans:
+            raise CheckpointError(
+                f"The checkpoint '{self.checkpoint.path}' is damaged: it counts more parts than "
+                f"the files have. Delete it to start anew, or give another name."
+            )
+        return found if known else SumSoFar()
+
+    def _batches(
+        self,
+        spans: Sequence[tuple[TableFile, range | None]],
+        so_far: SumSoFar,
+        *,
+        use_threads: bool,
+    ) -> Iterator[FileBatch]:
+        """Yield the batches that are not added yet, in their order."""
+        for i, (file, span) in enumerate(spans[so_far.finished :], so_far.finished):
+            skip = so_far.added if i == so_far.finished else 0
+            yield from self._batches_of(file, span, i, skip, use_threads)
+
+    def _batches_of(
+        self, file: TableFile, span: range | None, i: int, skip: int, use_threads: bool
+    ) -> Iterator[FileBatch]:
+        where, rows, done = file.where(span), self.batch_rows, skip * self.batch_rows
+
+        def made(index: int, table: Any) -> FileBatch:
+            nonlocal done
+            done = index * rows + table.num_rows
+            columns = {name: table.column(j) for j, name in enumerate(self.parts.columns)}
+            place = f"rows {index * rows:,} to {done - 1:,} of {where}"
+            return FileBatch(columns, table.num_rows, i << 32 | index, place)
+
+        read = file.batches(
+            self.parts.columns,
+            min(READ_ROWS, rows),
+            span=span,
+            numbers=self.parts.numbers,
+            use_threads=use_threads,
+        )
+        try:
+            # No name is given to a table: it would stay in memory while the next one is read.
+            yield from map(made, count(skip), in_equal_batches(read, rows, skip))
+        except TableError as error:
+            if file.kind != "text":
+                raise
+            raise TableError(f"{error} (This is after row {done:,}.)") from error
+
+    def _check_unchanged(self) -> None:
+        for file in self.files:
+            if FileState.of(Path(file.state.path), file.state.digest) != file.state:
+                raise TableError(
+                    f"'{file.state.path}' was changed while it was read, so its rows are some of "
+                    f"the old and some of the new ones. Wait until it is written, and start anew."
+                )
+
+    def __repr__(self) -> str:
+        rows = "" if self.n_rows is None else f"{self.n_rows:,} rows, "
+        files = f"{len(self.files)} file{'s' if len(self.files) != 1 else ''}"
+        return f"<{type(self).__name__}: {files}, {rows}{self.parts}>"
+
+
+class TableRows(FileRows):
+    """Rows of files whose features are Arrow tables of columns as they are, to be looked at."""
+
+    def __init__(self, files: Sequence[TableFile], columns: Sequence[str], **how: Any) -> None:
+        super().__init__(files, Tables(files, columns), **how)
+
+
+def _opened(paths: Paths, endings: Sequence[str], kind: str, **how: Any) -> list[TableFile]:
+    """Find and open files of one kind; of another, tell who reads them."""
+    found = find_files(paths, endings)
+    for path in found:
+        there = kind_of_file(path)
+        if kind == "parquet" and there != kind:
+            raise TableError(
+                f"'{path}' is not a Parquet file, but {'a text' if there == 'text' else there} "
+                f"one. Text files are read by CSVRows and moments_from_csv."
+            )
+        if kind == "text" and there in ("parquet", "arrow"):
+            raise TableError(
+                f"'{path}' is a {there} file, not a text one. Parquet files are read by "
+                f"ParquetRows and moments_from_parquet."
+            )
+    return [open_table(path, as_written=True, **how) for path in found]
+
+
+def _roles_in(
+    files: Sequence[TableFile],
+    encoder: Encoder | None,
+    features: Iterable[str] | None,
+    **named: Any,
+) -> Roles:
+    """Return which column is what, in files that all have the needed ones."""
+    if features is None and encoder is not None:
+        features = encoder.needed_columns
+    first = files[0]
+    roles = assign_roles(first.names, features=features, file=f"'{first.path}'", **named)
+    check_same_columns(files, roles.needed, every=features is None)
+    return roles
+
+
+class ParquetRows(FileRows):
+    """Rows of Parquet files, to be passed to `fit` in place of arrays.
+
+    Files are read batch by batch: the memory does not depend on their size, only the needed columns
+    are read, and the result is that of the same rows in memory.
+
+    Parameters
+    ----------
+    paths : path, or iterable of paths
+        A file, a pattern such as ``"data/*.parquet"``, a folder (all ``*.parquet`` below it and
+        below folders that are linked there, but for names that start with a dot or an underscore),
+        or a list of these. Folders named ``key=value`` are refused: that column is in no file.
+    sensitive : str or sequence of str
+        Columns of sensitive attributes: texts, numbers or truth values.
+    features : sequence of str, optional
+        Columns of numbers or truth values; by default all that are nothing else.
+    target, weight : str, optional
+        Columns of labels, and of weights >= 0.
+    ignore : str or sequence of str
+        Columns that are no features.
+    n_jobs : int, optional
+        Threads that read and compute; by default as many as BLAS may use, -1 for all cores. The
+        result is the same to the last bit.
+    checkpoint : path, optional
+        A file to keep how far the work is. After a crash the next run with the same files and the
+        same question goes on from there, with the same result to the last bit; the file is removed
+        when the moments are complete. Rows that were read but not added are read again. Functions
+        (`attributes`, the kernel of an estimator) and encoders without ``to_plain()`` then need an
+        attribute ``fingerprint``: a text that changes whenever their results do.
+    checkpoint_seconds : float
+        How often it is saved.
+    progress : callable, optional
+        Called with the number of rows done, and of all rows.
+    batch_rows : int, optional
+        Rows at a time; by default about 32 MB of them.
+    dtype : {"float32", "float64"}, optional
+        What to compute in. By default single precision if all features are float32, with sums in
+        double precision.
+    encoder : fitted `fairpca.tables.TableEncoder` or the like, optional
+        Makes numbers of messy columns; `features` are then its columns.
+    attributes : callable, optional
+        From Arrow arrays of the sensitive columns, by name, to what `fit` takes for
+        sensitive features.
+
+    Raises
+    ------
+    CheckpointError
+        If there is a `checkpoint`, and a function or an encoder without a ``fingerprint``.
+    TableError
+        If there is no file, one is damaged, or a later one has other columns or types: the footers
+        of all files are read first.
+
+    See Also
+    --------
+    CSVRows : The same for text files.
+    moments_from_parquet : The moments alone.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np, pandas as pd
+    >>> from fairpca import FairPCA
+    >>> from fairpca import ParquetRows
+    >>> rng = np.random.default_rng(0)
+    >>> people = pd.DataFrame(rng.normal(size=(100, 3)), columns=["a", "b", "c"])
+    >>> people["sex"] = rng.choice(["f", "m"], size=100)
+    >>> folder = tempfile.mkdtemp()
+    >>> people[:60].to_parquet(f"{folder}/1.parquet")
+    >>> people[60:].to_parquet(f"{folder}/2.parquet")
+    >>> rows = ParquetRows(folder, sensitive="sex")
+    >>> rows
+    <ParquetRows: 2 files, 100 rows, 3 features>
+    >>> FairPCA(1).fit(rows).transform(people[["a", "b", "c"]]).shape
+    (100, 1)
+    """
+
+    def __init__(
+        self,
+        paths: Paths,
+        *,
+        sensitive: str | Iterable[str],
+        features: Iterable[str] | None = None,
+        target: str | None = None,
+        weight: str | None = None,
+        ignore: str | Iterable[str] = (),
+        n_jobs: int | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_seconds: float = 30.0,
+        progress: Progress | None = None,
+        batch_rows: int | None = None,
+        dtype: Any = None,
+        encoder: Encoder | None = None,
+        attributes: Callable[[Mapping[str, Any]], Any] | None = None,
+    ) -> None:
+        files = _opened(paths, [".parquet"], "parquet")
+        named = {"sensitive": sensitive, "target": target, "weight": weight, "ignore": ignore}
+        roles = _roles_in(files, encoder, features, **named)
+        check_kinds(files[0].types, roles, encoded=encoder is not None)
+        check_same_types(files, roles.needed)
+        chosen = checked_dtype(dtype)
+        if chosen is None:
+            double = np.dtype(np.float64)
+            types = files[0].types
+            chosen = double if encoder is not None else common_dtype(types, roles.features)
+        parts = Numbers(roles, chosen, encoder, attributes, reading="Parquet")
+        if batch_rows is None:
+            batch_rows = rows_per_batch(len(parts.names), chosen.itemsize)
+        super().__init__(
+            files,
+            parts,
+            batch_rows=batch_rows,
+            n_jobs=n_jobs,
+            checkpoint=checkpoint,
+            checkpoint_seconds=checkpoint_seconds,
+            progress=progress,
+        )
+
+
+class CSVRows(FileRows):
+    r"""Rows of text files, to be passed to `fit` in place of arrays.
+
+    Files are read batch by batch: the memory does not depend on their size, and the result is that
+    of the same rows in memory. Parquet files are read many times faster.
+
+    Parameters
+    ----------
+    paths : path, or iterable of paths
+        A file, a pattern such as ``"data/*.csv"``, a folder (all ``*.csv``, ``*.tsv`` and their
+        gzipped forms below it), or a list of these.
+    sensitive, features, target, weight, ignore, n_jobs, checkpoint, checkpoint_seconds, progress
+        As for `fairpca.ParquetRows`. The number of all rows is not known, so
+        `progress` is told None.
+    batch_rows, dtype, encoder, attributes
+        As there. Numbers in texts are read in double precision.
+    columns, header, skip_lines
+        How the files are written, see `fairpca.tables.read_table`.
+
+    Raises
+    ------
+    CheckpointError
+        If there is a `checkpoint`, and a function or an encoder without a ``fingerprint``.
+    TableError
+        If there is no file, one is no table, or a later one lacks columns.
+
+    See Also
+    --------
+    ParquetRows : Faster to read, and its columns have types.
+    moments_from_csv : The moments, without a fit.
+
+    Notes
+    -----
+    Whether an attribute is a number is decided by all its values, as in memory. So columns of
+    attributes and labels are looked through once before, up to the first text that is no number.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from fairpca import collect_moments
+    >>> from fairpca import CSVRows
+    >>> file = Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = file.write_text("age,height,sex\n30,1.7,f\n40,1.8,m\n50,1.6,f\n")
+    >>> collect_moments(CSVRows(file, sensitive="sex"), None).mean.round(2)
+    array([40. ,  1.7])
+    """
+
+    def __init__(
+        self,
+        paths: Paths,
+        *,
+        sensitive: str | Iterable[str],
+        features: Iterable[str] | None = None,
+        target: str | None = None,
+        weight: str | None = None,
+        ignore: str | Iterable[str] = (),
+        n_jobs: int | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_seconds: float = 30.0,
+        progress: Progress | None = None,
+        batch_rows: int | None = None,
+        dtype: Any = None,
+        encoder: Encoder | None = None,
+        attributes: Callable[[Mapping[str, Any]], Any] | None = None,
+        columns: Sequence[str] | None = None,
+        header: bool | None = None,
+        skip_lines: int = 0,
+    ) -> None:
+        how = {"columns": columns, "header": header, "skip_lines": skip_lines}
+        files = _opened(paths, [".csv", ".csv.gz", ".tsv", ".tsv.gz"], "text", **how)
+        named = {"sensitive": sensitive, "target": target, "weight": weight, "ignore": ignore}
+        roles = _roles_in(files, encoder, features, **named)
+        kinds = _kinds_of_texts(files, roles, encoded=encoder is not None, plain=attributes is None)
+        chosen = checked_dtype(dtype) or np.dtype(np.float64)
+        reading = f"CSV {sorted(how.items())!r}"
+        parts = Numbers(roles, chosen, encoder, attributes, kinds, reading)
+        if batch_rows is None:
+            batch_rows = rows_per_batch(len(parts.names), TEXT_BYTES)
+        super().__init__(
+            files,
+            parts,
+            batch_rows=batch_rows,
+            n_jobs=n_jobs,
+            checkpoint=checkpoint,
+            checkpoint_seconds=checkpoint_seconds,
+            progress=progress,
+        )
+
+
+def _kinds_of_texts(
+    files: Sequence[TableFile], roles: Roles, *, encoded: bool, plain: bool
+) -> dict[str, str]:
+    """Return what becomes of the texts of columns; an encoder takes texts as they are."""
+
+    def texts(file: TableFile, names: Sequence[str]) -> Iterator[dict[str, Any]]:
+        for batch in file.batches(names, READ_ROWS, numbers=names):
+            yield {name: batch.column(j) for j, name in enumerate(names)}
+
+    kinds = {} if roles.weight is None else {roles.weight: NUMBER}
+    if not encoded:
+        # One batch tells truth values from numbers; anything else in the rest is an error.
+        found = kinds_of_columns(islice(texts(files[0], roles.features), 1), roles.features)
+        kinds |= {name: TRUTH if kind == TRUTH else NUMBER for name, kind in found.items()}
+    if plain:
+        names = [*roles.sensitive, *([] if roles.target is None else [roles.target])]
+        kinds |= kinds_of_columns(chain.from_iterable(texts(f, names) for f in files), names)
+    return kinds

@@ -1,0 +1,114 @@
+"""Batches are collected side by side and added one after the other, in their order.
+
+It is a left fold, whatever the threads do: the same bits from any number of them.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, Protocol
+
+from .._numerics import ahead, one_blas_thread
+from .elsewhere import plus
+
+RESULTS_PER_THREAD = 2
+"""Results of batches that may wait for an earlier one, so that no thread must."""
+
+
+class Numbered(Protocol):
+    """Some rows; its number is that of its span of the files, then its own within the span."""
+
+    @property
+    def number(self) -> int: ...
+
+    @property
+    def n_rows(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class SumSoFar:
+    """Where a sum stands; it never changes, so that interrupted work leaves one that is true.
+
+    It has all of the first `finished` spans of the files, and the first `added` batches of the
+    next one: so many `rows`.
+    """
+
+    total: Any = None
+    finished: int = 0
+    added: int = 0
+    rows: int = 0
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether all that is counted could have been counted; files may say anything."""
+        counts = (self.finished, self.added, self.rows)
+        counted = all(type(count) is int and 0 <= count < 2**62 for count in counts)
+        return counted and self.added <= self.rows
+
+    def plus(self, batch: tuple[int, int, Any]) -> SumSoFar:
+        """Return the sum with the result of the next batch, which has a number and some rows."""
+        number, rows, result = batch
+        added = (number & 0xFFFFFFFF) + 1
+        return SumSoFar(plus(self.total, result), number >> 32, added, self.rows + rows)
+
+
+def ordered_fold(
+    batches: Iterator[Numbered],
+    collect: Callable[[Any], Any],
+    *,
+    n_jobs: int,
+    so_far: SumSoFar,
+    after_each: Callable[[SumSoFar], None],
+) -> Any:
+    """Return the sum of what `collect` makes of the batches; None where it is always None.
+
+    So many threads take the next batch and collect it, each with one BLAS thread, so that as many
+    batches are in memory. This one adds the results, and tells `after_each` where the sum stands;
+    what that raises ends the work. Of several errors, the one of the first batch is raised.
+    """
+    # One thread that reads and one that collects overlap; several overlap by themselves.
+    source = ahead(batches) if n_jobs == 1 else batches
+    turn, begun = Lock(), 0
+
+    def one_more() -> tuple[int, Any]:
+        nonlocal begun
+        index = -1
+        try:
+            with turn:
+                index, begun = begun, begun + 1
+                batch = next(source, None)
+            if batch is None:
+                return index, None
+            number, rows = batch.number, batch.n_rows
+            return index, (number, rows, collect(batch))
+        except BaseException as error:
+            return index, error
+
+    waiting: dict[int, Any] = {}
+    added = 0
+    # Threads that enter and leave `catch_warnings`, as scikit-learn's checks do, may restore the
+    # filters of one another; what was set before is set again at the end.
+    with warnings.catch_warnings(), one_blas_thread():
+        pool = ThreadPoolExecutor(n_jobs, "fairpca-batches")
+        try:
+            tasks = deque(pool.submit(one_more) for _ in range(RESULTS_PER_THREAD * n_jobs))
+            while tasks:
+                index, outcome = tasks.popleft().result()
+                waiting[index] = outcome
+                if outcome is not None:
+                    tasks.append(pool.submit(one_more))
+                while waiting.get(added) is not None:
+                    outcome, added = waiting.pop(added), added + 1
+                    if isinstance(outcome, BaseException):
+                        raise outcome
+                    so_far = so_far.plus(outcome)
+                    after_each(so_far)
+        finally:
+            pool.shutdown(cancel_futures=True)
+            getattr(source, "close", lambda: None)()
+    return so_far.total

@@ -1,0 +1,100 @@
+"""A random sample of rows that come in batches: a sample that adds up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from .._numerics import is_sparse
+
+
+@dataclass
+class LargestKey:
+    """The largest random key that a row of the sample can have, as far as is known.
+
+    Threads share it, and it only gets smaller: what is drawn in the end does not depend on which
+    of them was first, only how much is drawn in vain.
+    """
+
+    value: float = 1.0
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The rows with the `n` smallest random keys, and some that may be; adds.
+
+    Each piece has keys, places (batch, row), and rows: arrays, sparse matrices or Arrow tables of
+    the same length. The draw depends on the seed and on how rows are divided into batches, not on
+    which batch is read first.
+    """
+
+    n: int
+    pieces: tuple[tuple[np.ndarray, np.ndarray, tuple[Any, ...]], ...]
+    largest_key: LargestKey = field(default_factory=LargestKey)
+
+    @classmethod
+    def of(
+        cls, n: int, keys: np.ndarray, number: int, rows: Any, largest_key: LargestKey | None = None
+    ) -> Sample:
+        """Draw from a batch of this number; `rows` returns the rows at given positions."""
+        limit = largest_key or LargestKey()
+        chosen = np.flatnonzero(keys <= limit.value)
+        if len(chosen) > n:
+            chosen = np.sort(chosen[np.argsort(keys[chosen], kind="stable")[:n]])
+        places = np.stack([np.full(len(chosen), number), chosen])
+        return cls(n, ((keys[chosen], places, rows(chosen)),), limit)
+
+    def __add__(self, other: Sample) -> Sample:
+        both = Sample(self.n, self.pieces + other.pieces, self.largest_key)
+        held = sum(len(keys) for keys, _, _ in both.pieces)
+        return both.merged() if held > 1.5 * self.n else both
+
+    def merged(self) -> Sample:
+        """Return the sample in one piece, its rows in their order."""
+        keys = np.concatenate([keys for keys, _, _ in self.pieces])
+        places = np.concatenate([places for _, places, _ in self.pieces], axis=1)
+        kept = smallest_keys(keys, places, self.n)
+        each = zip(*(rows for _, _, rows in self.pieces), strict=True)
+        rows = tuple(rows_at(_stacked(column), kept) for column in each)
+        if len(kept) == self.n:
+            self.largest_key.value = min(self.largest_key.value, float(keys[kept].max()))
+        return Sample(self.n, ((keys[kept], places[:, kept], rows),), self.largest_key)
+
+    @property
+    def rows(self) -> tuple[Any, ...]:
+        """The rows of the sample."""
+        ((_, _, rows),) = self.merged().pieces
+        return rows
+
+
+def smallest_keys(keys: np.ndarray, places: np.ndarray, n: int) -> np.ndarray:
+    """Return the positions of the n smallest keys, in the order of their places (batch, row).
+
+    Examples
+    --------
+    >>> smallest_keys(np.array([0.3, 0.9, 0.1]), np.array([[1, 0, 0], [0, 7, 2]]), n=2).tolist()
+    [2, 0]
+    """
+    kept = np.lexsort((places[1], places[0], keys))[:n]
+    return kept[np.lexsort((places[1, kept], places[0, kept]))]
+
+
+def rows_at(rows: Any, positions: np.ndarray) -> Any:
+    """Return some rows of an array, a sparse matrix, or an Arrow array or table."""
+    if isinstance(rows, np.ndarray) or is_sparse(rows):
+        return rows[positions]
+    return rows.take(np.asarray(positions, dtype=np.int64))
+
+
+def _stacked(pieces: Sequence[Any]) -> Any:
+    if isinstance(pieces[0], np.ndarray):
+        return np.concatenate(pieces)
+    if is_sparse(pieces[0]):
+        return scipy.sparse.vstack(pieces, format="csr")
+    from ..tables import import_arrow
+
+    return import_arrow().concat_tables(pieces, promote_options="permissive")
