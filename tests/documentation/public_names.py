@@ -16,26 +16,11 @@ PACKAGES = (
     "fairpca.moments",
     "fairpca.peers",
     "fairpca.models",
-    "fairpca.auditing._page",
     "fairpca.solvers",
     "fairpca.tables",
     "fairpca.tradeoff",
 )
 """`fairpca` first: what it exports is documented under its name."""
-
-INTERNAL = {
-    "arrays",
-    "batches",
-    "cli",  # documented as commands
-    "clusters",
-    "groups",
-    "krylov",
-    "linalg",
-    "maps",
-    "parallel",
-    "stiefel",
-    "whole_files",
-}
 
 EXPORTED_BY_FAIRPCA = {"errors", "estimators"}
 """Everything public in these has a name in `fairpca` itself."""
