@@ -2,7 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairpca.auditing._question import described, intersections
+from fairpca.auditing._question import _described as described
+from fairpca.auditing._question import _intersections as intersections
 from fairpca.errors import SingleGroupError
 from fairpca.tables import FEWEST_ROWS, MOST_GROUPS, estimator_columns, measure_attribute
 

@@ -3,7 +3,7 @@ import pytest
 from fairlearn.metrics import MetricFrame, selection_rate, true_positive_rate
 from sklearn.metrics import accuracy_score, roc_auc_score
 
-from fairpca.auditing._decisions import auc_and_error, fit_and_judge, judge, parity, rates
+from fairpca.auditing._decisions import _auc_and_error, fit_and_judge, judge, parity, rates
 from fairpca.auditing._estimates import largest_difference, pooled, share_error
 from fairpca.auditing._splits import halves
 from fairpca.metrics import reading_model
@@ -72,11 +72,11 @@ def test_as_many_are_selected_as_are_positive():
 def test_the_auc_is_that_of_scikit_learn_with_ties():
     scores, y, _ = decided()
     scores = np.round(scores, 1)
-    assert auc_and_error(scores, y)[0] == pytest.approx(roc_auc_score(y, scores))
+    assert _auc_and_error(scores, y)[0] == pytest.approx(roc_auc_score(y, scores))
 
 
 def test_the_standard_error_of_the_auc_is_that_of_repeated_samples():
-    draws = [auc_and_error(*decided(seed, n=300)[:2]) for seed in range(400)]
+    draws = [_auc_and_error(*decided(seed, n=300)[:2]) for seed in range(400)]
     aucs, errors = np.array(draws).T
     # 400 draws know a standard deviation to about 3.5 %
     assert np.mean(errors) == pytest.approx(np.std(aucs), rel=0.12)
@@ -136,7 +136,7 @@ def test_trees_that_learned_rows_by_heart_select_no_fewer_of_others():
 
 
 def test_a_perfect_order_of_few_rows_is_not_certain():
-    few, many = (auc_and_error(np.arange(n), np.arange(n) >= n // 2) for n in (8, 800))
+    few, many = (_auc_and_error(np.arange(n), np.arange(n) >= n // 2) for n in (8, 800))
     assert few[0] == many[0] == 1.0
     assert few[1] > 0.1 > many[1] > 0
 

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from fairpca.auditing._findings import Findings, combined_p_value
+from fairpca.auditing._findings import Findings, _combined_p_value
 from fairpca.auditing._measures import _cell_bounds as cell_bounds
 from fairpca.auditing._measures import _discrepancies as discrepancies
 from fairpca.auditing._measures import _leakage
@@ -46,10 +46,10 @@ def test_the_discrepancy_of_an_attribute_that_is_mostly_unknown_uses_the_rows_th
 def test_combined_p_values_are_small_as_seldom_as_they_say():
     rng = np.random.default_rng(0)
     halves_of_a_round = rng.random((2000, 2))
-    level = np.mean([combined_p_value(p) < 0.05 for p in halves_of_a_round])
+    level = np.mean([_combined_p_value(p) < 0.05 for p in halves_of_a_round])
     assert level == pytest.approx(0.05, abs=0.015)  # three standard errors
     same_again = np.tile(halves_of_a_round, 2)
-    assert np.mean([combined_p_value(p) < 0.05 for p in same_again]) < 0.05
+    assert np.mean([_combined_p_value(p) < 0.05 for p in same_again]) < 0.05
 
 
 def test_a_perfect_probe_on_few_rows_is_not_certain():

@@ -8,7 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from fairpca.errors import MissingGroupError, SingleGroupError
 from fairpca.metrics import certified_gap, selection_rate_gap
-from fairpca.metrics._certificate import METHODS, clopper_pearson
+from fairpca.metrics._certificate import METHODS, _clopper_pearson
 
 UNIFORM = np.full(8, 1 / 8)
 SKEWED = np.array([0.9, 0.04, 0.03, 0.02, 0.01, 0.0, 0.0, 0.0])
@@ -150,7 +150,7 @@ def test_exact_intervals_fail_no_more_often_than_allowed(n, p):
     from scipy.stats import binom
 
     k = np.arange(n + 1)
-    low, high = clopper_pearson(k, np.full(n + 1, n), 0.05)
+    low, high = _clopper_pearson(k, np.full(n + 1, n), 0.05)
     weight = binom.pmf(k, n, p)
     assert weight[low > p].sum() <= 0.05 + 1e-9
     assert weight[high < p].sum() <= 0.05 + 1e-9

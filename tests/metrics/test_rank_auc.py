@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from fairpca.metrics import _auc as auc_module
-from fairpca.metrics._auc import macro_auc, permuted_macro_auc
+from fairpca.metrics._auc import _permuted_macro_auc, macro_auc
 
 
 @st.composite
@@ -44,7 +44,7 @@ def test_each_relabelling_is_scored_by_itself(rows):
 def test_permutations_centre_on_one_half_with_the_exact_variance():
     rng = np.random.default_rng(0)
     codes = np.repeat([0, 1], [30, 20])
-    aucs = permuted_macro_auc(rng.normal(size=(50, 1)), codes, 20_000, rng)
+    aucs = _permuted_macro_auc(rng.normal(size=(50, 1)), codes, 20_000, rng)
     # Mann & Whitney (1947): without ties the variance is (n + 1) / (12 n0 n1).
     assert aucs.mean() == pytest.approx(0.5, abs=0.003)
     assert aucs.var() == pytest.approx(51 / (12 * 30 * 20), rel=0.05)
@@ -53,6 +53,6 @@ def test_permutations_centre_on_one_half_with_the_exact_variance():
 def test_permutations_come_in_blocks_but_in_the_number_asked_for(monkeypatch):
     monkeypatch.setattr(auc_module, "_BLOCK_ENTRIES", 30)
     codes = np.array([0, 1] * 5)
-    aucs = permuted_macro_auc(np.arange(10.0)[:, None], codes, 17, np.random.default_rng(0))
+    aucs = _permuted_macro_auc(np.arange(10.0)[:, None], codes, 17, np.random.default_rng(0))
     assert aucs.shape == (17,)
     assert ((aucs >= 0) & (aucs <= 1)).all()

@@ -112,7 +112,7 @@ def judge(
     accuracy = float(right.mean())
     return Judged(
         accuracy=(accuracy, float(share_error(accuracy, len(y)))),
-        auc=auc_and_error(scores, y),
+        auc=_auc_and_error(scores, y),
         groups=[rates(decisions, y, c, m) for c, m in zip(codes, sizes, strict=True)],
     )
 
@@ -131,7 +131,7 @@ def rates(decisions: np.ndarray, y: np.ndarray, codes: np.ndarray, m: int) -> np
     return np.stack([n, selected, found, right, *errors], axis=1)
 
 
-def auc_and_error(scores: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+def _auc_and_error(scores: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     """Return the area under the ROC curve and its standard error (DeLong).
 
     A perfect order has no spread to estimate an error from; it counts as a share of the rarer kind.

@@ -131,7 +131,7 @@ class Findings:
             covariance_gap=over_splits([m.covariance_gaps[position] for m in found]),
             mmd2=over_splits([t.mmd2 for t in tests]),
             mmd2_chance=float(np.mean([t.chance_mean for t in tests])),
-            mmd2_p_value=combined_p_value([t.p_value for t in tests]),
+            mmd2_p_value=_combined_p_value([t.p_value for t in tests]),
         )
 
     def downstream(self) -> list[Downstream]:
@@ -219,7 +219,7 @@ class Findings:
         return list(found.values())
 
 
-def combined_p_value(p_values: Sequence[float]) -> float:
+def _combined_p_value(p_values: Sequence[float]) -> float:
     """Return one p-value of the tests of all splits.
 
     The two splits of a round test disjoint rows, so their p-values are combined as independent
@@ -228,7 +228,7 @@ def combined_p_value(p_values: Sequence[float]) -> float:
 
     Examples
     --------
-    >>> round(combined_p_value([0.05, 0.05]), 4)
+    >>> round(_combined_p_value([0.05, 0.05]), 4)
     0.0175
     """
     rounds = [combine_pvalues(p_values[i : i + 2]).pvalue for i in range(0, len(p_values), 2)]

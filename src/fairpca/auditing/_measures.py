@@ -26,7 +26,7 @@ from ._splits import Effort, HeldOut, evenly_sampled, represents, sampled_with_r
 
 
 @dataclass(frozen=True)
-class CellBound:
+class _CellBound:
     """The gap of the worst classifier that sees cells instead of rows, and what bounds it.
 
     `accuracy` is that of the best decision per cell, with its standard error.
@@ -59,7 +59,7 @@ class Measures:
     covariance_gaps: list[float] = field(default_factory=list)
     mmd: list[MMDTest] = field(default_factory=list)
     decisions: dict[str, Judged] = field(default_factory=dict)
-    certificates: list[CellBound] = field(default_factory=list)
+    certificates: list[_CellBound] = field(default_factory=list)
     ratios: list[float] = field(default_factory=list)
     picture: np.ndarray | None = None
 
@@ -153,7 +153,7 @@ def _decisions(
 
 def _cell_bounds(
     held_out: HeldOut, T_train: np.ndarray, T: np.ndarray, effort: Effort, confidence: float
-) -> list[CellBound]:
+) -> list[_CellBound]:
     """Bound the gap of all classifiers on cells that were chosen on the training rows.
 
     Each attribute gets cells that keep the target and do not tell its groups apart. Only the first
@@ -176,7 +176,7 @@ def _cell_bounds(
             new[known], codes[known], confidence=confidence, n_cells=cells.n_cells_
         )
         accuracy = _cell_accuracy(cells, held_out, T_train, new)
-        bounds.append(CellBound(found.observed, found.bound, cells.n_cells_, accuracy))
+        bounds.append(_CellBound(found.observed, found.bound, cells.n_cells_, accuracy))
     return bounds
 
 

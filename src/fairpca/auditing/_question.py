@@ -77,7 +77,7 @@ class Question:
             n_encoded=n_encoded,
             ignored=list(self.roles.ignored),
             columns=self.columns,
-            attributes=[described(a, self.y) for a in self.attributes],
+            attributes=[_described(a, self.y) for a in self.attributes],
             target=self.target,
             reading=_reading(self.table),
         )
@@ -127,7 +127,7 @@ def ask(
         )
         frame, y = frame.iloc[chosen], None if y is None else y[chosen]
     frame = frame.reset_index(drop=True)
-    attributes = measured_attributes(frame, roles.sensitive, joint=joint)
+    attributes = _measured_attributes(frame, roles.sensitive, joint=joint)
     features = frame[list(roles.features)]
     encoder = TableEncoder().fit(features)
     notices += _noticed(table, frame, roles, attributes)
@@ -241,15 +241,15 @@ def _columns(frame: DataFrame, roles: Roles, encoder: TableEncoder) -> list[Colu
     return found
 
 
-def measured_attributes(
+def _measured_attributes(
     frame: DataFrame, sensitive: Sequence[str], *, joint: bool = True
 ) -> list[Measured]:
     """Return the sensitive columns of a table as they are measured, intersections last."""
     single = [measure_attribute(frame[name]) for name in sensitive]
-    return [*single, *intersections(single)] if joint else single
+    return [*single, *_intersections(single)] if joint else single
 
 
-def described(attribute: Measured, positive: np.ndarray | None) -> Attribute:
+def _described(attribute: Measured, positive: np.ndarray | None) -> Attribute:
     """Return the attribute with its groups counted."""
     known = attribute.codes >= 0
     counts = np.bincount(attribute.codes[known], minlength=len(attribute.labels))
@@ -267,7 +267,7 @@ def described(attribute: Measured, positive: np.ndarray | None) -> Attribute:
     )
 
 
-def intersections(attributes: Sequence[Measured]) -> list[Measured]:
+def _intersections(attributes: Sequence[Measured]) -> list[Measured]:
     """Return every pair of attributes, and all of them together, as joint groups."""
     n = len(attributes)
     sizes = sorted({2, n}) if n >= 2 else []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -184,7 +183,7 @@ def cross_fitted_aucs(
         for train, test in folds:
             scores = level_scores(clone(classifier).fit(T[train], codes[train]), T[test])
             scored.append((placements(scores, codes[test]), codes[test]))
-            chance += permuted_macro_auc(scores, codes[test], n_permutations, permuting) / cv
+            chance += _permuted_macro_auc(scores, codes[test], n_permutations, permuting) / cv
 
     level_aucs = np.array([_level_aucs(placed, labels) for placed, labels in scored])
     sampling = _variance(scored, level_aucs.mean(axis=0))
@@ -206,14 +205,8 @@ def _random_state(rng: Any) -> np.random.RandomState:
     return state
 
 
-def _sides(labels: np.ndarray, n_columns: int) -> np.ndarray:
-    """Whether each row is of the level that a column scores, shape (n, s)."""
-    levels = np.array([1]) if n_columns == 1 else np.arange(n_columns)
-    return np.asarray(labels[:, None] == levels)
-
-
 def _level_aucs(placed: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    inside = _sides(labels, placed.shape[1])
+    inside = _sides(placed, labels)
     return np.asarray((placed * inside).sum(axis=0) / inside.sum(axis=0))
 
 
@@ -221,7 +214,7 @@ def _variance(scored: list[tuple[np.ndarray, np.ndarray]], centre: np.ndarray) -
     """Sum of squared influences, each level's own spread corrected for its estimated mean."""
     influences, codes = [], []
     for placed, labels in scored:
-        inside = _sides(labels, placed.shape[1])
+        inside = _sides(placed, labels)
         size = np.where(inside, inside.sum(axis=0), (~inside).sum(axis=0))
         influences.append(((placed - centre) / size).mean(axis=1) / len(scored))
         codes.append(labels)
@@ -274,7 +267,7 @@ def placements(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
     return placed
 
 
-def permuted_macro_auc(
+def _permuted_macro_auc(
     scores: np.ndarray, codes: np.ndarray, n_permutations: int, rng: np.random.Generator
 ) -> np.ndarray:
     """AUC of fixed scores under random permutations of the labels, shape (n_permutations,)."""
@@ -282,5 +275,11 @@ def permuted_macro_auc(
     return np.concatenate([macro_auc(scores, block) for block in blocks])
 
 
-def _scored_levels(scores: np.ndarray) -> Sequence[int]:
-    return [1] if scores.shape[1] == 1 else range(scores.shape[1])
+def _scored_levels(scores: np.ndarray) -> np.ndarray:
+    """Return the level that each column scores: of two levels the second."""
+    return np.array([1]) if scores.shape[1] == 1 else np.arange(scores.shape[1])
+
+
+def _sides(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Whether each row is of the level that a column scores, shape (n, s)."""
+    return np.asarray(codes[:, None] == _scored_levels(scores))

@@ -290,14 +290,14 @@ def _margins(counts: np.ndarray, failure: float) -> np.ndarray:
     return np.asarray(np.sqrt(inner))
 
 
-def clopper_pearson(
+def _clopper_pearson(
     successes: np.ndarray, trials: np.ndarray, failure: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Exact lower and upper bounds on probabilities; either one fails with `failure` at most.
 
     Examples
     --------
-    >>> low, high = clopper_pearson(np.array([0, 5]), np.array([10, 10]), 0.025)
+    >>> low, high = _clopper_pearson(np.array([0, 5]), np.array([10, 10]), 0.025)
     >>> np.round(low, 3), np.round(high, 3)
     (array([0.   , 0.187]), array([0.308, 0.813]))
     """
@@ -316,7 +316,7 @@ def _by_cells(counts: np.ndarray, failure: float) -> np.ndarray:
     positive differences over them. Any j is right; the one that holds most rows saves most.
     """
     m, c = counts.shape
-    low, high = clopper_pearson(counts, counts.sum(axis=1, keepdims=True), failure / (2 * m * c))
+    low, high = _clopper_pearson(counts, counts.sum(axis=1, keepdims=True), failure / (2 * m * c))
     bound = np.zeros((m, m))
     for g, h in combinations(range(m), 2):
         sums = []
@@ -348,8 +348,8 @@ def _balanced_accuracy(is_g: np.ndarray, cell: np.ndarray, n_cells: int, failure
     first, second = np.array_split(np.random.default_rng(0).permutation(len(cell)), 2)
     n = np.bincount(cell[first], minlength=n_cells)
     of_g = np.bincount(cell[first], weights=is_g[first], minlength=n_cells)
-    low, high = clopper_pearson(of_g, n, failure / 3 / (2 * n_cells))
-    rates = clopper_pearson(of_g.sum(), n.sum(), failure / 3 / 2)
+    low, high = _clopper_pearson(of_g, n, failure / 3 / (2 * n_cells))
+    rates = _clopper_pearson(of_g.sum(), n.sum(), failure / 3 / 2)
     largest = 0.0
     for rate in rates:  # the maximum is convex in the base rate, so one of its ends is the worst
         if not 0.0 < rate < 1.0 or not len(second):

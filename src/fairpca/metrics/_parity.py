@@ -53,7 +53,7 @@ def selection_rate_gap(
     """
     decisions = _is_positive(y_pred, pos_label, "y_pred")
     groups = _group_codes(sensitive_features, len(decisions))
-    return largest_gap(group_shares(decisions, groups))
+    return _largest_gap(group_shares(decisions, groups))
 
 
 def true_positive_rate_gap(
@@ -109,7 +109,7 @@ def true_positive_rate_gap(
             f"{np.asarray(sensitive_features)[rows[0]]!s}, so its true positive rate is 0/0. "
             f"Leave that group out, or set pos_label to the positive label."
         )
-    return largest_gap(group_shares(decisions, groups, among=truth))
+    return _largest_gap(group_shares(decisions, groups, among=truth))
 
 
 def group_shares(
@@ -126,7 +126,7 @@ def group_shares(
     return shares
 
 
-def largest_gap(shares: np.ndarray) -> float:
+def _largest_gap(shares: np.ndarray) -> float:
     """Largest difference between two groups' shares; NaN where one of them is."""
     return float(shares.max() - shares.min())
 
@@ -233,7 +233,7 @@ class JudgedRows:
         chance = np.asarray(decisions, dtype=float)
         right = float(np.where(self.positive, chance, 1.0 - chance).mean())
         selected, recognised = self._shares(chance)
-        return right, largest_gap(selected), largest_gap(recognised)
+        return right, _largest_gap(selected), _largest_gap(recognised)
 
     def rates(self, decisions: np.ndarray) -> GroupRates:
         """Return the rates of every group; `decisions` as in `judge`."""
@@ -244,8 +244,8 @@ class JudgedRows:
             return dict(zip(self.levels, values.tolist(), strict=True))
 
         return GroupRates(
-            selection_rate_gap=largest_gap(selected),
-            true_positive_rate_gap=largest_gap(recognised),
+            selection_rate_gap=_largest_gap(selected),
+            true_positive_rate_gap=_largest_gap(recognised),
             selection_rates=by_level(selected),
             true_positive_rates=by_level(recognised),
             n_rows=by_level(np.bincount(self.groups)),
