@@ -13,53 +13,19 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from assertions import assert_equal_group_means
 from fairpca import FairKernelPCA, FairPCA, MissingGroupError
+from made_up_groups import Fits, FitsBatches, with_made_up_groups
 from optional_libraries import pandas as pd
 from optional_libraries import polars as pl
 
-
-class WithMadeUpGroups:
-    """The checks pass no groups: rows fall into two, by a rule that does not look at order."""
-
-    def fit(self, X, y=None, *, sensitive_features=None, sample_weight=None):
-        return super().fit(X, y, sensitive_features=made_up_groups(X), sample_weight=sample_weight)
+GroupedPCA = with_made_up_groups(FairPCA)
+GroupedKernelPCA = with_made_up_groups(FairKernelPCA, batches=False)
 
 
-class WithMadeUpGroupsInBatches(WithMadeUpGroups):
-    def partial_fit(self, X, y=None, *, sensitive_features=None, sample_weight=None):
-        return super().partial_fit(
-            X, y, sensitive_features=made_up_groups(X), sample_weight=sample_weight
-        )
-
-
-class GroupedPCA(WithMadeUpGroupsInBatches, FairPCA):
-    pass
-
-
-class GroupedKernelPCA(WithMadeUpGroups, FairKernelPCA):
-    def fit_transform(self, X, y=None, *, sensitive_features=None, sample_weight=None):
-        return super().fit_transform(
-            X, y, sensitive_features=made_up_groups(X), sample_weight=sample_weight
-        )
-
-
-class GroupedApproximateKernelPCA(WithMadeUpGroupsInBatches, FairKernelPCA):
+class GroupedApproximateKernelPCA(Fits, FitsBatches, FairKernelPCA):
     def __init__(self, approximation="nystroem", n_landmarks=10, tradeoff=0.0):
         super().__init__(
             approximation=approximation, n_landmarks=n_landmarks, tradeoff=tradeoff, random_state=0
         )
-
-
-def made_up_groups(X):
-    """Two groups for any X; the group of a row depends on nothing but the row."""
-    try:
-        rows = np.asarray(X.todense() if hasattr(X, "todense") else X)
-        score = np.nan_to_num(rows.real.astype(float).reshape(len(rows), -1).sum(axis=1))
-    except (TypeError, ValueError):
-        return np.arange(len(X)) % 2
-    groups = (np.floor(np.clip(score, -1e9, 1e9) * 100) % 2).astype(int)
-    if len(groups) > 1 and len(np.unique(groups)) == 1:
-        groups[0] = 1 - groups[0]
-    return groups
 
 
 LANDMARKS_ARE_ROWS = {

@@ -22,8 +22,7 @@ from fairpca import FairKernelPCA, FairPCA, audit, collect_moments, fit_table, t
 from fairpca.metrics import Cells, certified_gap, leakage, mmd_test
 from fairpca.models import UnsavableModelError, export_onnx, load, model_card, save
 from fairpca.peers import LEACE
-from guarantees.every_estimator import ESTIMATORS, fit_anew, transformed
-from models.fitted_models import small_rows
+from registry import ESTIMATORS, fitted, small_rows, transformed
 
 
 class NoTimePasses(datetime):
@@ -66,7 +65,7 @@ def of_estimators(folder: Path) -> Iterator[tuple[str, Any]]:
     """Representations of new rows, model files and cards, of every estimator."""
     new, groups, _ = small_rows(50, seed=1)
     for number, name in enumerate(ESTIMATORS):
-        model = fit_anew(name)
+        model = fitted(name)
         yield name, np.asarray(transformed(model, new, groups))
         path = folder / f"{number}.fairpca"
         try:
@@ -98,7 +97,7 @@ def of_measures(folder: Path) -> Iterator[tuple[str, Any]]:
     cells = Cells(4).fit(X, sex)
     yield "certificate", certified_gap(cells.predict(new), sex, n_cells=4)
     onnx = folder / "model.onnx"
-    export_onnx(fit_anew("fair pca"), onnx)
+    export_onnx(fitted("fair pca"), onnx)
     yield "onnx", onnx
 
 

@@ -11,8 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 import fairpca
 from fairpca import metrics, peers
-from guarantees.every_estimator import fitted
-from models.fitted_models import small_rows
+from registry import fitted_once, small_rows
 
 X, SEX, Y = small_rows()
 
@@ -65,7 +64,7 @@ def fits_peers(folder: Path) -> None:
 
 
 def saves_and_loads(folder: Path) -> None:
-    fairpca.save(fitted("fair pca"), folder / "model.fairpca")
+    fairpca.save(fitted_once("fair pca"), folder / "model.fairpca")
     fairpca.load(folder / "model.fairpca")
     try:
         fairpca.load(folder / "nothing.fairpca")
@@ -76,8 +75,8 @@ def saves_and_loads(folder: Path) -> None:
 def exports(folder: Path) -> None:
     from fairpca.models import export_onnx, model_card
 
-    export_onnx(fitted("rbf kernel"), folder / "model.onnx")
-    model_card(fitted("leace"))
+    export_onnx(fitted_once("rbf kernel"), folder / "model.onnx")
+    model_card(fitted_once("leace"))
 
 
 def people() -> Any:

@@ -8,12 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 
-from guarantees.every_estimator import ESTIMATORS, NEEDS, fit_anew, transformed
 from guarantees.global_state import changed, snapshot
 from guarantees.public_calls import CALLS
-from models.fitted_models import small_rows
+from registry import ESTIMATORS, fitted, small_rows, transformed
 
 TESTS = Path(__file__).parents[1]
 
@@ -34,10 +32,10 @@ def test_a_call_changes_nothing(name, tmp_path):
 
 def test_no_estimator_changes_anything():
     rows, groups, _ = small_rows(30, seed=1)
-    names = [name for name in ESTIMATORS if name not in NEEDS and "held-out" not in name]
+    names = [name for name in ESTIMATORS if not ESTIMATORS[name].needs and "held-out" not in name]
     before, guilty = snapshot(), {}
     for name in names:
-        transformed(fit_anew(name), rows, groups)
+        transformed(fitted(name), rows, groups)
         after = snapshot()
         if changed(before, after):
             guilty[name] = changed(before, after)
@@ -49,7 +47,7 @@ def test_no_estimator_changes_anything():
 def test_without_a_seed_nothing_is_drawn_where_nothing_is_random(name):
     X, sex, y = small_rows()
     before = snapshot()["numpy"]
-    model = clone(ESTIMATORS[name]).set_params(random_state=None)
+    model = ESTIMATORS[name].made().set_params(random_state=None)
     first = model.fit(X, y, sensitive_features=sex).transform(X)
     assert snapshot()["numpy"] == before
     np.testing.assert_array_equal(model.fit(X, y, sensitive_features=sex).transform(X), first)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from guarantees.every_estimator import ESTIMATORS, NEEDS, fitted, transformed
-from models.fitted_models import small_rows
+from fairpca import FairPCA
+from registry import ESTIMATORS, fitted_once, need, small_rows, transformed
 
 
 def through_joblib(value):
@@ -32,15 +32,13 @@ COPIES = {
 @pytest.fixture(params=ESTIMATORS)
 def name(request):
     """Name of an estimator that can be fitted here."""
-    if request.param in NEEDS:
-        library = NEEDS[request.param]
-        pytest.importorskip(library, reason=f"{request.param} needs {library}")
+    need(request.param)
     return request.param
 
 
 def test_a_copy_of_a_fitted_estimator_gives_the_same_bits(name):
     X, sex, _ = small_rows(30, seed=1)
-    model = fitted(name)
+    model = fitted_once(name)
     expected = transformed(model, X, sex)
     for how, copied in COPIES.items():
         again = copied(model)
@@ -51,20 +49,20 @@ def test_a_copy_of_a_fitted_estimator_gives_the_same_bits(name):
 
 def test_a_copy_of_an_unfitted_estimator_is_unfitted_with_the_same_parameters(name):
     for how, copied in {**COPIES, "clone": clone}.items():
-        again = copied(ESTIMATORS[name])
+        again = copied(ESTIMATORS[name].estimator)
         assert not [attribute for attribute in vars(again) if attribute.endswith("_")], how
         # A nested estimator is another object after a copy; what it says of itself is the same.
-        assert repr(again.get_params()) == repr(ESTIMATORS[name].get_params()), how
+        assert repr(again.get_params()) == repr(ESTIMATORS[name].estimator.get_params()), how
 
 
 def test_a_clone_of_a_fitted_estimator_forgets_what_it_learned(name):
-    again = clone(fitted(name))
-    assert vars(again).keys() == vars(ESTIMATORS[name]).keys()
+    again = clone(fitted_once(name))
+    assert vars(again).keys() == vars(ESTIMATORS[name].estimator).keys()
 
 
 def test_a_copy_does_not_share_what_it_learns_later():
     X, sex, _ = small_rows(60, seed=2)
-    model = copy.deepcopy(fitted("fair pca"))
+    model = copy.deepcopy(fitted_once("fair pca"))
     before = model.transform(X)
     other = copy.deepcopy(model)
     other.partial_fit(X**3, sensitive_features=sex)
@@ -74,7 +72,7 @@ def test_a_copy_does_not_share_what_it_learns_later():
 
 def test_a_copy_in_the_middle_of_a_stream_goes_on_alone():
     X, sex, _ = small_rows(90)
-    stream = ESTIMATORS["fair pca"].__class__(2)
+    stream = FairPCA(2)
     stream.partial_fit(X[:45], sensitive_features=sex[:45])  # nothing is solved yet
     for how, copied in COPIES.items():
         again = copied(stream).partial_fit(X[45:], sensitive_features=sex[45:])
@@ -95,9 +93,9 @@ SENT = ["fair pca", "matched covariances", "rbf kernel", "nystroem", "leace", "r
 def test_estimators_travel_to_other_processes_and_back():
     X, sex, y = small_rows()
     with joblib.parallel_config("loky", n_jobs=1, inner_max_num_threads=1):
-        jobs = [joblib.delayed(fit_and_transform)(clone(ESTIMATORS[n]), X, sex, y) for n in SENT]
+        jobs = [joblib.delayed(fit_and_transform)(ESTIMATORS[n].made(), X, sex, y) for n in SENT]
         results = joblib.Parallel(n_jobs=2)(jobs)
     for name, (model, there) in zip(SENT, results, strict=True):
-        here = transformed(fitted(name), X, sex)
+        here = transformed(fitted_once(name), X, sex)
         np.testing.assert_allclose(np.abs(there), np.abs(here), atol=1e-8, err_msg=name)
         np.testing.assert_array_equal(transformed(model, X, sex), there, err_msg=name)

@@ -6,14 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from fairpca import FairPCA
 from fairpca._numerics.threads import _release_blas
 from fairpca.metrics import leakage, mmd_test
-from guarantees.every_estimator import ESTIMATORS, NEEDS, fitted, transformed
-from models.fitted_models import small_rows
+from registry import ESTIMATORS, fitted_once, need, small_rows, transformed
 
 THREADS = 4
 
@@ -47,9 +45,8 @@ def two_threads():
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_threads_that_share_an_estimator_get_the_rows_they_asked_for(name):
-    if name in NEEDS:
-        pytest.importorskip(NEEDS[name], reason=f"{name} needs {NEEDS[name]}")
-    model = fitted(name)
+    need(name)
+    model = fitted_once(name)
     asked = [small_rows(20 + 7 * i, seed=i)[:2] for i in range(THREADS)]
     expected = [transformed(model, X, sex) for X, sex in asked]
     found = at_once(lambda rows: [transformed(model, *rows) for _ in range(5)], asked)
@@ -68,13 +65,13 @@ def test_the_first_use_of_a_stream_by_several_threads_solves_it_once_for_all():
 
 
 def test_fits_of_all_kinds_at_once_give_what_each_gives_alone(two_threads):
-    names = [n for n in ESTIMATORS if n not in NEEDS and "held-out" not in n][::2]
+    names = [n for n in ESTIMATORS if not ESTIMATORS[n].needs and "held-out" not in n][::2]
     X, sex, y = small_rows()
-    expected = {name: transformed(fitted(name), X, sex) for name in names}
+    expected = {name: transformed(fitted_once(name), X, sex) for name in names}
     before = set_threads()
 
     def fit(part):
-        return {n: clone(ESTIMATORS[n]).fit(X, y, sensitive_features=sex) for n in part}
+        return {n: ESTIMATORS[n].made().fit(X, y, sensitive_features=sex) for n in part}
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # few steps and few rows; one filter for all threads
@@ -106,7 +103,7 @@ def test_the_number_of_blas_threads_changes_a_fit_by_rounding_only(name, threads
 
     def projector(n):
         with threadpool_limits(n, user_api="blas"):
-            model = clone(ESTIMATORS[name]).fit(X, y, sensitive_features=sex)
+            model = ESTIMATORS[name].made().fit(X, y, sensitive_features=sex)
         U = getattr(model, "components_", None)
         return model.transform(X[:50]) if U is None else U.T @ U
 
@@ -118,7 +115,7 @@ def test_the_number_of_blas_threads_changes_a_fit_by_rounding_only(name, threads
 def test_n_jobs_changes_a_fit_by_rounding_only(name, n_jobs):
     X, sex, y = small_rows(600)
     one, more = (
-        clone(ESTIMATORS[name]).set_params(n_jobs=n).fit(X, y, sensitive_features=sex)
+        ESTIMATORS[name].made().set_params(n_jobs=n).fit(X, y, sensitive_features=sex)
         for n in (1, n_jobs)
     )
     np.testing.assert_allclose(more.transform(X), one.transform(X), atol=1e-8)

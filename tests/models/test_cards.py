@@ -11,12 +11,12 @@ from fairpca.metrics import markdown
 from fairpca.models import FairModel, model_card
 from fairpca.peers import LEACE
 from fairpca.tables._encoder import TableEncoder
-from models.fitted_models import MODELS, fitted, small_rows
+from registry import SAVED, fitted, small_rows
 
 HOSTILE = ["<script>alert(1)</script>", "[x](javascript:a)", "a|b", "`rm`", "# title\n\n## b", "**"]
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", SAVED)
 def test_every_model_has_a_card(name):
     model = fitted(name)
     card = model_card(model)

@@ -9,7 +9,7 @@ from fairpca import FairKernelPCA, FairPCA
 from fairpca.models import FairModel, ModelFileError, UnsavableModelError, load, save
 from fairpca.models._model_file import read_model_file, write_model_file
 from fairpca.tables._encoder import TableEncoder
-from models.fitted_models import fitted, small_rows
+from registry import fitted, small_rows
 
 
 def people(n=400, seed=0):

@@ -14,7 +14,7 @@ import fairpca
 from fairpca._numerics.tensors import MAX_HEADER
 from fairpca.models import FairModel, ModelFileError, load, read_header, save
 from fairpca.models._model_file import MAX_BYTES, read_model_file, write_model_file
-from models.fitted_models import fitted, small_rows
+from registry import fitted, small_rows
 
 ROWS = small_rows(20, seed=5)[0]
 

@@ -19,8 +19,8 @@ from fairpca.models import (
     save_pipeline,
 )
 from fairpca.tables._encoder import TableEncoder
-from models.fitted_models import MODELS, fitted, small_rows
 from models.test_fair_model import people
+from registry import SAVED, fitted, small_rows
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_a_table_encoder_may_go_first(path):
     np.testing.assert_array_equal(load_pipeline(path).transform(frame), before)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", SAVED)
 def test_every_model_can_be_a_step(name, path):
     model = fitted(name)
     save_pipeline(model, path)

@@ -12,8 +12,8 @@ import scipy.sparse
 from fairpca import FairKernelPCA, FairPCA
 from fairpca.models import ExportError, FairModel, export_onnx
 from fairpca.tables._encoder import TableEncoder
-from models.fitted_models import MODELS, fitted, small_rows
 from models.test_fair_model import people
+from registry import SAVED, fitted, small_rows
 
 CLOSE = 1e-5
 
@@ -30,7 +30,7 @@ def path(tmp_path):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", SAVED)
 def test_the_graph_gives_what_transform_gives(name, dtype, path):
     model = fitted(name)
     export_onnx(model, path, dtype=dtype)

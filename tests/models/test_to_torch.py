@@ -10,8 +10,8 @@ from safetensors import safe_open
 from fairpca import FairKernelPCA, FairPCA, MissingExtraError
 from fairpca.models import ExportError, FairModel, as_torch_module, export_torch
 from fairpca.tables._encoder import TableEncoder
-from models.fitted_models import MODELS, fitted, small_rows
 from models.test_fair_model import people
+from registry import SAVED, fitted, small_rows
 
 NEEDS_TORCH = "torch is an optional library of several hundred MB: pip install 'fairpca[torch]'"
 
@@ -66,7 +66,7 @@ def test_without_torch_the_extra_is_named(monkeypatch):
         as_torch_module(model)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", SAVED)
 def test_the_module_gives_what_transform_gives(name, torch):
     model, X = fitted(name), small_rows(50, seed=1)[0]
     expected = model.transform(X)

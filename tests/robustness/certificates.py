@@ -10,13 +10,42 @@ from sklearn.exceptions import ConvergenceWarning
 
 import fairpca
 from fairpca import FairPCAError, ResidualWarning
-from robustness.every_estimator import compared, rows_that_count
 
 OURS = str(Path(fairpca.__file__).parent)
 NOT_A_REFUSAL = (np.linalg.LinAlgError, ArithmeticError, LookupError, AssertionError, RuntimeError)
 EPS = float(np.finfo(float).eps)
 SLACK = 500.0
 """How many rounding units a sum of a few dozen products may be off by."""
+
+
+def rows_that_count(estimator, data):
+    """Return the mask of rows that a criterion and the weights leave."""
+    kept = np.ones(len(data.rows), bool) if data.weight is None else data.weight > 0
+    if getattr(estimator, "criterion", "") == "equal_opportunity":
+        kept &= data.y == 1
+    return kept
+
+
+def compared(estimator, data):
+    """Yield pairs (mask of rows, codes or values) in which no difference may be left."""
+    kept = rows_that_count(estimator, data)
+    truths = [c.truth for c in data.columns.values()]
+    levels = [t for t in truths if t.dtype.kind != "f"]
+    numbers = [t for t in truths if t.dtype.kind == "f"]
+    missing = getattr(estimator, "missing_sensitive", "error")
+    if missing == "group":
+        levels = [t - t.min() for t in levels]
+    if getattr(estimator, "intersectional", False) and len(levels) > 1:
+        known = np.all([t >= 0 for t in levels], axis=0)
+        joint = np.unique(np.array(levels).T, axis=0, return_inverse=True)[1].ravel()
+        levels = [np.where(known, joint, -1)]
+    strata = [np.ones(len(kept), bool)]
+    if getattr(estimator, "criterion", "") == "equalized_odds":
+        strata = [data.y == c for c in np.unique(data.y[kept])]
+    for t in [*levels, *numbers]:
+        for stratum in strata:
+            counts = kept & stratum & ((t >= 0) if t.dtype.kind != "f" else np.isfinite(t))
+            yield counts, t
 
 
 def fitted_or_refused(estimator, data, **options):

@@ -10,15 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.utils import get_tags
 
+from registry import ESTIMATORS, NASTY
 from robustness.certificates import (
     assert_certified,
     assert_same_numbers,
     fitted_or_refused,
+    rows_that_count,
     size_of_rounding,
     transformed,
 )
 from robustness.effort import count, effort
-from robustness.every_estimator import ESTIMATORS, rows_that_count
 from robustness.nasty_data import CONTAINERS, nasty_data
 from robustness.nasty_features import ORDINARY_UNITS
 
@@ -31,7 +32,7 @@ def spoil(X):
         X[:] = 7.0
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("name", NASTY)
 @effort(12)
 @given(data=nasty_data())
 def test_a_fit_is_refused_in_words_or_certified(name, data):
@@ -45,7 +46,7 @@ def test_a_fit_is_refused_in_words_or_certified(name, data):
         assert_same_numbers(data.X, before)
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("name", NASTY)
 @effort(3)
 @given(data=nasty_data(weighted=False))
 def test_what_was_learned_does_not_change_when_the_callers_rows_do(name, data):
@@ -59,7 +60,7 @@ def test_what_was_learned_does_not_change_when_the_callers_rows_do(name, data):
 
 
 @pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names")
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("name", NASTY)
 @effort(4)
 @given(
     data=nasty_data(containers=[np.array], units=ORDINARY_UNITS),
@@ -82,7 +83,7 @@ def test_rows_are_transformed_alike_in_any_container(name, data, container):
 
 def test_no_number_of_components_is_refused_by_all_that_have_one():
     rows = np.random.default_rng(0).normal(size=(20, 4))
-    for promise in ESTIMATORS.values():
+    for promise in (ESTIMATORS[name] for name in NASTY):
         if "n_components" in promise.made().get_params():
             estimator = promise.made().set_params(n_components=0)
             with pytest.raises(ValueError, match="n_components=0"):

@@ -6,7 +6,7 @@ import scipy.sparse
 
 from assertions import assert_equal_group_means
 from fairpca import FairKernelPCA, FairPCA, peers
-from robustness.every_estimator import ESTIMATORS
+from registry import ESTIMATORS
 
 RNG = np.random.default_rng(0)
 X, Z = RNG.normal(size=(40, 4)), np.arange(40) % 2
@@ -26,7 +26,7 @@ def test_a_numeric_attribute_whose_squares_underflow_is_not_called_constant(esti
 
 
 @pytest.mark.parametrize(
-    "name", ["equal covariances", "spectral covariances", "balanced pca", "samadi", "mbf pca"]
+    "name", ["matched covariances", "spectral covariances", "balanced pca", "samadi", "mbf pca"]
 )
 def test_units_whose_fourth_powers_overflow_are_refused(name):
     """LAPACK did not converge, or a root finder met NaN."""

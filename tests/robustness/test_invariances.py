@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairpca import ResidualWarning
+from registry import ESTIMATORS
 from robustness import nasty_features, nasty_groups
 from robustness.certificates import fitted_or_refused, transformed
 from robustness.effort import count, effort
-from robustness.every_estimator import ESTIMATORS
 from robustness.nasty_data import nasty_data
 
 TAME = [
@@ -27,8 +27,8 @@ FAIR = ["all components", "one component", "scaled", "missing ignored", "joint g
 FAIR += ["equal opportunity", "equalized odds", "spectral covariances"]
 ERASERS = ["leace", "mean projection", "sal", "oracle leace"]
 LINEAR = [*FAIR, *ERASERS, "pca"]
-UNITLESS_KERNELS = ["rbf", "cosine", "linear kernel", "kernel pca"]
-KERNELS = [*UNITLESS_KERNELS, "laplacian"]
+UNITLESS_KERNELS = ["rbf kernel", "cosine kernel", "linear kernel", "kernel pca"]
+KERNELS = [*UNITLESS_KERNELS, "laplacian kernel"]
 """A laplacian kernel of distances has a gamma of squares, so units do matter to it."""
 
 ordinary = nasty_data(

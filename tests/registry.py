@@ -1,0 +1,165 @@
+"""Every estimator of the package, small, in its settings, and what each promises.
+
+A new estimator has its entry here and nowhere else in the tests.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from fairpca import FairKernelPCA, FairPCA, peers
+
+
+@dataclass(frozen=True)
+class Known:
+    """An estimator, unfitted, and what holds after a fit that was not refused.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With few components, landmarks and steps.
+    fair : bool
+        Whether all groups have the same mean, and numeric attributes are uncorrelated, on the
+        rows of the fit.
+    orthonormal : bool
+        Whether the rows of `components_` are orthonormal.
+    saved : bool
+        Whether a model file can hold it: a map of rows that needs no attributes.
+    nasty : bool
+        Whether it is also tried on nasty data, which takes longer.
+    needs : str
+        An optional library without which it cannot be fitted.
+    """
+
+    estimator: Any
+    fair: bool = False
+    orthonormal: bool = False
+    saved: bool = True
+    nasty: bool = True
+    needs: str = ""
+
+    def made(self) -> Any:
+        return clone(self.estimator)
+
+
+def linear(*args: Any, nasty: bool = True, **options: Any) -> Known:
+    return Known(FairPCA(*args, **options), fair=True, orthonormal=True, nasty=nasty)
+
+
+def kernel(*args: Any, nasty: bool = True, **options: Any) -> Known:
+    options = {"random_state": 0, **options}
+    return Known(FairKernelPCA(*args, **options), fair=True, nasty=nasty)
+
+
+COVARIANCES = {"match": "covariances"}
+SPECTRAL = {**COVARIANCES, "covariance_method": "spectral"}
+
+ESTIMATORS = {
+    "fair pca": linear(2),
+    "one component": linear(1),
+    "all components": linear(),
+    "half of the variance": linear(0.5),
+    "scaled": linear(scale=True),
+    "with a trade-off": linear(1, tradeoff=0.5, scale=True),
+    "dense solver": linear(2, solver="dense", nasty=False),
+    "iterative solver": linear(1, solver="iterative", random_state=3),
+    "equal opportunity": linear(criterion="equal_opportunity"),
+    "equalized odds": linear(1, criterion="equalized_odds"),
+    "joint groups": linear(intersectional=True, missing_sensitive="ignore"),
+    "missing as a group": linear(missing_sensitive="group"),
+    "missing ignored": linear(1, missing_sensitive="ignore", scale=True),
+    "matched covariances": linear(1, **COVARIANCES),
+    "two of nearly matched covariances": linear(2, covariance_tol=0.1, **COVARIANCES),
+    "spectral covariances": linear(1, **SPECTRAL),
+    "all spectral covariances": linear(covariance_directions=1.0, **SPECTRAL),
+    "directions by held-out rows": linear(
+        2, covariance_directions="auto", random_state=1, nasty=False, **SPECTRAL
+    ),
+    "rbf kernel": kernel(1),
+    "all of the rbf kernel": kernel(),
+    "laplacian kernel": kernel(2, kernel="laplacian", missing_sensitive="group"),
+    "linear kernel": kernel(1, kernel="linear", missing_sensitive="ignore"),
+    "cosine kernel": kernel(1, kernel="cosine", tradeoff=0.5),
+    "poly kernel": kernel(1, kernel="poly", degree=2, criterion="equalized_odds"),
+    "sigmoid kernel": kernel(1, kernel="sigmoid", gamma=0.01, criterion="equal_opportunity"),
+    "uncentred kernel": kernel(1, center=False),
+    "dense kernel solver": kernel(3, solver="dense", nasty=False),
+    "iterative kernel solver": kernel(3, solver="iterative", random_state=3, nasty=False),
+    "nystroem": kernel(1, approximation="nystroem", n_landmarks=6),
+    "random features": kernel(1, approximation="random_features", n_landmarks=6),
+    "pca": Known(peers.PCA(), orthonormal=True),
+    "kernel pca": Known(peers.KernelPCA(1)),
+    "leace": Known(peers.LEACE(), fair=True),
+    "mean projection": Known(peers.MeanProjection(), fair=True),
+    "sal": Known(peers.SAL(), fair=True),
+    "one direction of sal": Known(peers.SAL(1)),
+    "splince": Known(peers.SPLINCE(), fair=True),
+    "splince, what is possible": Known(peers.SPLINCE("possible"), fair=True),
+    "oracle leace": Known(peers.OracleLEACE(), fair=True, saved=False),
+    "kernel sal": Known(peers.KernelSAL(n_components=1), fair=True),
+    "inlp": Known(peers.INLP(), orthonormal=True),
+    "one component of inlp": Known(peers.INLP(1, keep="variance"), orthonormal=True),
+    "rlace": Known(peers.RLACE(max_iter=20, evaluate_every=10)),
+    "fpca": Known(peers.FPCA(1, max_iter=200)),
+    "mbf pca": Known(peers.MbFPCA(1, max_iter=5, n_init=1)),
+    "balanced pca": Known(peers.BalancedPCA(1)),
+    "samadi": Known(peers.SamadiPCA(1)),
+    "reductions": Known(peers.Reductions(max_iter=5), saved=False, nasty=False, needs="fairlearn"),
+}
+"""By a name that says what is special."""
+
+SAVED = [name for name, known in ESTIMATORS.items() if known.saved]
+NASTY = [name for name, known in ESTIMATORS.items() if known.nasty]
+
+
+def small_rows(
+    n: int = 120, d: int = 6, seed: int = 0
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return rows with a group difference, the groups, and labels."""
+    rng = np.random.default_rng(seed)
+    X, sex = rng.normal(size=(n, d)) + 3.0, rng.choice(["f", "m"], n)
+    X[sex == "m", 0] += 1.0
+    return X, sex, rng.integers(0, 2, n)
+
+
+def fitted(name: str) -> Any:
+    """Return the estimator of this name, fitted to the small rows."""
+    X, sex, y = small_rows()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # few steps and few rows: of no matter here
+        return ESTIMATORS[name].made().fit(X, y, sensitive_features=sex)
+
+
+def need(name: str) -> None:
+    """Skip the test where the estimator needs a library that is not there."""
+    import pytest
+
+    if library := ESTIMATORS[name].needs:
+        pytest.importorskip(library, reason=f"{name} needs {library}")
+
+
+@cache
+def fitted_once(name: str) -> Any:
+    """Return the same fitted estimator to everybody; nobody may fit it again."""
+    return fitted(name)
+
+
+def asks_for_groups(estimator: Any) -> bool:
+    """Tell whether `transform` needs the groups of rows."""
+    return "sensitive_features" in inspect.signature(estimator.transform).parameters
+
+
+def transformed(estimator: Any, X: Any, groups: Any) -> Any:
+    """Return what it makes of rows; one peer asks for their groups, one answers with decisions."""
+    if not hasattr(estimator, "transform"):
+        return estimator.predict(X)
+    if asks_for_groups(estimator):
+        return estimator.transform(X, sensitive_features=groups)
+    return estimator.transform(X)
