@@ -19,21 +19,20 @@ from fairpca._cli.progress import Pace
 from fairpca._cli.progress import lines as progress_lines
 from fairpca.models import FairModel
 from fairpca.models import _large_tables as large_tables
-from fairpca.models import _second_pass as second_pass
 
 FIT = ("--sensitive", "sex", "--target", "paid", "--out", "model.fairpca")
 ARRAYS = ("components_", "mean_", "explained_variance_", "explained_variance_ratio_")
 
 SLOWLY = """
 import sys, time
-from fairpca.models import _large_tables as large_tables, _second_pass as second_pass
+from fairpca.models import _large_tables as large_tables
 from fairpca._cli import main
 large_tables.CHECKPOINT_SECONDS = 0.0
-encode = second_pass.EncodeThen.encoded
+encode = large_tables.EncodeThen.encoded
 def slowly(self, part):
     time.sleep(0.3)
     return encode(self, part)
-second_pass.EncodeThen.encoded = slowly
+large_tables.EncodeThen.encoded = slowly
 sys.argv = ["fairpca", *sys.argv[1:]]
 main()
 """
@@ -124,9 +123,9 @@ def test_a_killed_fit_continues_with_the_same_result(fairpca, monkeypatch, tmp_p
     assert not os.path.exists("model.fairpca")
 
     encoded = []
-    encode = second_pass.EncodeThen.encoded
+    encode = large_tables.EncodeThen.encoded
     monkeypatch.setattr(
-        second_pass.EncodeThen,
+        large_tables.EncodeThen,
         "encoded",
         lambda self, part: encoded.append(part.n_rows) or encode(self, part),
     )
@@ -150,7 +149,7 @@ def _rows_kept(path):
 
 def interrupting(monkeypatch, after):
     """Have Ctrl-C arrive in the second pass."""
-    encode, calls = second_pass.EncodeThen.encoded, []
+    encode, calls = large_tables.EncodeThen.encoded, []
 
     def encoded(self, part):
         calls.append(part)
@@ -158,7 +157,7 @@ def interrupting(monkeypatch, after):
             raise KeyboardInterrupt
         return encode(self, part)
 
-    monkeypatch.setattr(second_pass.EncodeThen, "encoded", encoded)
+    monkeypatch.setattr(large_tables.EncodeThen, "encoded", encoded)
 
 
 def test_ctrl_c_leaves_a_checkpoint_and_says_so(fairpca, monkeypatch):
@@ -176,7 +175,7 @@ def test_ctrl_c_leaves_a_checkpoint_and_says_so(fairpca, monkeypatch):
 
 def test_a_polite_kill_leaves_a_checkpoint_and_says_so(fairpca, monkeypatch):
     before = signal.getsignal(signal.SIGTERM)
-    encode, kills = second_pass.EncodeThen.encoded, [signal.SIGTERM]
+    encode, kills = large_tables.EncodeThen.encoded, [signal.SIGTERM]
 
     def encoded(self, part):
         if kills:
@@ -185,7 +184,7 @@ def test_a_polite_kill_leaves_a_checkpoint_and_says_so(fairpca, monkeypatch):
         return encode(self, part)
 
     with monkeypatch.context() as patched:
-        patched.setattr(second_pass.EncodeThen, "encoded", encoded)
+        patched.setattr(large_tables.EncodeThen, "encoded", encoded)
         result = fairpca("fit", "parts", *FIT, "--checkpoint", "kept", "-q")
     assert result.exit_code == 130
     assert "The same command continues from kept" in result.stderr

@@ -38,10 +38,10 @@ def stop_the_clock(replace: Callable[[Any, str, Any], None]) -> None:
     import fairpca.auditing._representations
     import fairpca.auditing._whole_audit
     import fairpca.models._cards
-    import fairpca.models._saving
+    import fairpca.models._fair_model
 
     for module in (
-        fairpca.models._saving,
+        fairpca.models._fair_model,
         fairpca.models._cards,
         fairpca.auditing._whole_audit,
     ):

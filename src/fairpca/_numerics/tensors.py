@@ -66,13 +66,7 @@ def announced_size(content: bytes) -> int | None:
 
 
 def unpack(content: bytes) -> tuple[Mapping[str, np.ndarray], dict[str, str]]:
-    """Return the arrays and the text of a safetensors file that was found unaltered.
-
-    Raises
-    ------
-    ModelFileError
-        If the arrays are too many, too long, of a type that models do not have, or do not fit.
-    """
+    """Return the arrays and the text of a safetensors file that was found unaltered."""
     try:
         header = _parsed(header_bytes(content) or b"")
         metadata = header.pop("__metadata__", {})
@@ -91,17 +85,10 @@ def unpack(content: bytes) -> tuple[Mapping[str, np.ndarray], dict[str, str]]:
 
 
 class RationedArrays(Mapping[str, np.ndarray]):
-    """The arrays of a file, of which no more is handed out than a file of its size explains.
+    """The arrays of a file, of which no more than `most` bytes are handed out.
 
-    Equal arrays are written once and named several times. Named a million times, a small file
-    would fill the memory.
-
-    Parameters
-    ----------
-    arrays : dict of str to array
-        By name.
-    most : int
-        Bytes that may be handed out; an array counts each time it is asked for.
+    Equal arrays are written once and named several times. Named a million times, a small file would
+    fill the memory; so an array counts each time it is asked for.
     """
 
     def __init__(self, arrays: Mapping[str, np.ndarray], most: int) -> None:

@@ -2,11 +2,10 @@
 
 from ..errors import ExportError, ModelFileError, UnsavableModelError
 from ._cards import model_card
-from ._fair_model import FairModel
+from ._fair_model import FairModel, load, read_header, save
 from ._fit_table import fit_table
 from ._onnx import export_onnx
 from ._pipelines import load_pipeline, save_pipeline
-from ._saving import library_versions, load, read_header, save
 from ._streaming import stream_transform
 from ._torch import as_torch_module, export_torch, torch_files
 

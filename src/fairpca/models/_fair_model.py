@@ -1,21 +1,26 @@
-"""A model as it is handed over: preprocessing, fair representation, and where it comes from."""
+"""A model as it is handed over: `FairModel`, and `save` and `load` of it and of estimators."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from .._numerics import is_foreign, to_numpy
+from .._numerics import Packer, is_foreign, library_versions, to_numpy, unplain
 from .._rows import FeatureMap, LinearMap
-from ..errors import UsageError
+from ..errors import ModelFileError, UnsavableModelError, UsageError
 from ..estimators import FLOATS
-from ._estimator_state import n_columns
+from ..tables import TableEncoder
+from ._estimator_state import made_estimator, n_columns, plain_estimator
+from ._model_file import FORMAT, MAX_BYTES, VERSION, read_model_file, write_model_file
+
+ESTIMATOR, FAIR_MODEL = "estimator", "fair model"
 
 
 @dataclass(frozen=True)
@@ -109,8 +114,6 @@ class FairModel:
         path : path
             Where the file will be, ``model.fairpca`` by custom. It is replaced in one step.
         """
-        from ._saving import save
-
         save(self, path)
 
     @classmethod
@@ -132,7 +135,196 @@ class FairModel:
         ModelFileError
             If the file is not a model, as in `fairpca.load`.
         """
-        from ._saving import load_with_info
+        header, model = _opened(path, MAX_BYTES)
+        return model if isinstance(model, cls) else cls(None, model, header["info"])
 
-        model, info = load_with_info(path)
-        return model if isinstance(model, cls) else cls(None, model, info)
+
+def save(
+    model: Any, path: str | os.PathLike[str], *, info: Mapping[str, Any] | None = None
+) -> None:
+    """Write a fitted model to a file that holds numbers and text only, never code.
+
+    Parameters
+    ----------
+    model : estimator or FairModel
+        `fairpca.FairPCA`, `fairpca.FairKernelPCA` with a built-in kernel, a peer that learns a map
+        (`fairpca.peers.LEACE` and so on), or one of them with its preprocessing. An exact kernel
+        model holds its training rows, and so does its file.
+    path : path
+        Where the file will be, ``model.fairpca`` by custom. It is replaced in one step.
+    info : dict, optional
+        Plain facts to keep with an estimator: ``data``, ``fingerprint``, ``sensitive``, ``target``,
+        numbers. A `FairModel` has its own.
+
+    Raises
+    ------
+    UnsavableModelError
+        If the model holds a function, a random generator, or labels that are not plain.
+
+    See Also
+    --------
+    load : The way back.
+
+    Notes
+    -----
+    Moments are kept up to 64 MB, so that `partial_fit` goes on after loading; larger ones, and
+    those that are the rows themselves, are left out, and the header says so.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from fairpca import FairPCA
+    >>> from fairpca.models import load, save
+    >>> rng = np.random.default_rng(0)
+    >>> sex = rng.choice(["f", "m"], size=100)
+    >>> X = rng.normal(size=(100, 4))
+    >>> fair = FairPCA(n_components=2).fit(X, sensitive_features=sex)
+    >>> path = f"{tempfile.mkdtemp()}/model.fairpca"
+    >>> save(fair, path, info={"data": "made up"})
+    >>> bool((load(path).transform(X) == fair.transform(X)).all())
+    True
+    """
+    kind, estimator, encoder = ESTIMATOR, model, None
+    if isinstance(model, FairModel):
+        if info is not None:
+            raise UnsavableModelError(
+                "A FairModel has its own info, so info=... would hide it. Put the facts there: "
+                "dataclasses.replace(model, info={**model.info, ...})."
+            )
+        kind, estimator, encoder, info = FAIR_MODEL, model.estimator, model.encoder, model.info
+    packer, facts = Packer(), dict(info or {})
+    header = {
+        "format": FORMAT,
+        "format_version": VERSION,
+        "kind": kind,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": library_versions(),
+        "fingerprint": packer.plain(facts.get("fingerprint"), "info['fingerprint']"),
+        **plain_estimator(estimator, packer),
+        "info": packer.plain(facts, "info"),
+        "encoder": _plain_encoder(encoder, packer),
+    }
+    write_model_file(path, header, packer.tensors)
+
+
+def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
+    """Return the fitted model that a file holds; nothing in the file is ever executed.
+
+    Parameters
+    ----------
+    path : path
+        A file that `fairpca.save` wrote.
+    max_bytes : int
+        Larger files are refused before they are read.
+
+    Returns
+    -------
+    model : estimator or FairModel
+        As it was saved: the same class, parameters and learned attributes, and the same bits from
+        `transform`.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is missing, not a model, truncated, altered, too large, or written by a later
+        version in a format that this one does not know.
+
+    See Also
+    --------
+    save : The way there.
+    fairpca.models.read_header : What a file says about itself.
+
+    Examples
+    --------
+    >>> from fairpca.models import load
+    >>> load("missing.fairpca")
+    Traceback (most recent call last):
+    fairpca.errors.ModelFileError: 'missing.fairpca' does not exist. Check the path.
+    """
+    return _opened(path, max_bytes)[1]
+
+
+def read_header(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
+    """Return what a model file says about itself, after the same checks as `fairpca.load`.
+
+    Parameters
+    ----------
+    path : path
+        A file that `fairpca.save` wrote.
+    max_bytes : int
+        Larger files are refused before they are read.
+
+    Returns
+    -------
+    header : dict
+        ``format_version, kind, class, created, versions, fingerprint, info, left_out, sha256``,
+        and of the estimator ``parameters, n_rows, n_features, feature_names, groups``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from fairpca import FairPCA, save
+    >>> from fairpca.models import read_header
+    >>> X = np.random.default_rng(0).normal(size=(100, 4))
+    >>> fair = FairPCA(2).fit(X, sensitive_features={"sex": ["f", "m"] * 50})
+    >>> path = f"{tempfile.mkdtemp()}/model.fairpca"
+    >>> save(fair, path, info={"data": "made up"})
+    >>> header = read_header(path)
+    >>> header["class"], header["n_rows"], header["groups"], header["info"]
+    ('FairPCA', 100, {'sex': ['f', 'm']}, {'data': 'made up'})
+    """
+    header, model = _opened(path, max_bytes)
+    estimator = model.estimator if isinstance(model, FairModel) else model
+    names = ("format_version", "kind", "class", "created", "versions", "left_out", "sha256")
+    return {name: header.get(name) for name in names} | {
+        "fingerprint": header["info"].get("fingerprint"),
+        "info": header["info"],
+        "parameters": estimator.get_params(deep=False),
+        "n_rows": vars(estimator).get("n_samples_seen_"),
+        "n_features": estimator.n_features_in_,
+        "feature_names": list(vars(estimator).get("feature_names_in_", ())),
+        "groups": vars(estimator).get("groups_", {}),
+    }
+
+
+def _opened(path: str | os.PathLike[str], max_bytes: int) -> tuple[dict[str, Any], Any]:
+    header, tensors = read_model_file(path, max_bytes=max_bytes)
+    try:
+        header["info"] = unplain(header["info"], tensors)
+        if not isinstance(header["info"], dict):
+            raise ModelFileError("has contents of no model")
+        return header, _model(header, tensors)
+    except (ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError) as reason:
+        told = str(reason) if isinstance(reason, ModelFileError) else "has contents of no model"
+        raise ModelFileError(f"{os.fspath(path)!r} {told.removesuffix('.')}.") from reason
+
+
+def _model(header: Mapping[str, Any], tensors: Mapping[str, np.ndarray]) -> Any:
+    estimator = made_estimator(header, tensors)
+    if header["kind"] == ESTIMATOR:
+        return estimator
+    if header["kind"] != FAIR_MODEL:
+        raise ModelFileError(f"is of the kind {str(header['kind'])[:40]!r}, which is not known")
+    return FairModel(_made_encoder(header["encoder"], tensors), estimator, header["info"])
+
+
+def _plain_encoder(encoder: Any, packer: Packer) -> Any:
+    if not isinstance(encoder, TableEncoder | None):
+        raise UnsavableModelError(
+            f"The encoder is a {type(encoder).__name__}, and model files hold a "
+            f"fairpca.tables.TableEncoder. For other preprocessing make a scikit-learn pipeline "
+            f"and use fairpca.models.save_pipeline."
+        )
+    return packer.plain(encoder, "encoder")
+
+
+def _made_encoder(plain: Any, tensors: Mapping[str, np.ndarray]) -> TableEncoder | None:
+    try:
+        encoder = unplain(plain, tensors)
+    except ModelFileError as reason:
+        raise ModelFileError(f"has preprocessing that cannot be restored: it {reason}") from reason
+    if not isinstance(encoder, TableEncoder | None):
+        raise ModelFileError("has preprocessing that cannot be restored: it is something else")
+    return encoder

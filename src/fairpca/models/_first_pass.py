@@ -17,14 +17,10 @@ from ..tables import (
     QuantityPlan,
     RawColumn,
     TableEncoder,
-    as_text,
     binary_target,
-    cut_in_two,
     distinct,
     import_arrow,
-    is_known,
-    is_quantity,
-    plan_levels,
+    plan_column,
     refuse_dates,
     simple,
 )
@@ -178,23 +174,9 @@ class CountedValues:
             refuse_dates(name)
         if self.counts is None:
             return QuantityPlan(name), {}
-        values, rows = list(self.counts), np.array(list(self.counts.values()), dtype=int)
-        series = self.column.series(values)
-        if is_quantity(series):
-            numbers = series.to_numpy(dtype=float, na_value=np.nan)
-            finite = np.isfinite(numbers)
-            found, place = np.unique(numbers[finite], return_inverse=True)
-            cut_in_two(name, found, np.bincount(place, rows[finite]).astype(int))
-            return QuantityPlan(name), {}
-        known = is_known(series)
-        texts = series.astype(object).where(known).map(as_text, na_action="ignore").tolist()
-        counts: Counter[str] = Counter()
-        for text, n, there in zip(texts, rows, known, strict=True):
-            if there:
-                counts[text] += int(n)
-        plan = plan_levels(name, counts, int(rows[~known].sum()))
-        codes = [plan.position.get(t, -1) if k else -1 for t, k in zip(texts, known, strict=True)]
-        return plan, dict(zip(values, codes, strict=True))
+        values, n_rows = list(self.counts), np.array(list(self.counts.values()), dtype=int)
+        plan, codes = plan_column(self.column.series(values), n_rows)
+        return plan, dict(zip(values, codes.tolist(), strict=True))
 
     def outcomes(self, positive: Any) -> dict[Any, int]:
         """Return 1 for values of a target that count as positive, 0 for others, -1 for unknown."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._rows import LinearMap
 from ..tables import LevelColumn, NumberColumn, TableEncoder
 
 ROWS_AT_A_TIME = 8192
@@ -17,35 +18,20 @@ LARGEST_TABLE = 4096
 
 
 def fuse(encoder: TableEncoder, map: Any) -> Callable[[Mapping[str, Any]], np.ndarray]:
-    """Return a function from Arrow arrays by column to the representation, shape (n, k).
-
-    Parameters
-    ----------
-    encoder : TableEncoder
-        Fitted.
-    map : LinearMap, or callable from arrays (n, D) to arrays (n, k)
-        Only linear maps can be fused; for others the rows are encoded first.
-    """
-    if all(hasattr(map, part) for part in ("matrix", "mean", "scale", "offset")):
-        return FusedMap(encoder, map)
+    """Return a function from Arrow arrays by column to the representation, shape (n, k)."""
+    if isinstance(map, LinearMap):
+        return _FusedMap(encoder, map)
     return lambda arrays: np.asarray(map(encoder.encode(arrays)))
 
 
-class FusedMap:
+class _FusedMap:
     """The sum of a constant, of numbers times a matrix, and of rows of tables.
 
     With one-hot columns, encoding and multiplying is looking up: each level has its row of k
     numbers. They are made once, and those of several small categories for all their combinations.
-
-    Parameters
-    ----------
-    encoder : TableEncoder
-        Fitted, D outputs.
-    map : LinearMap
-        From D to k numbers.
     """
 
-    def __init__(self, encoder: TableEncoder, map: Any) -> None:
+    def __init__(self, encoder: TableEncoder, map: LinearMap) -> None:
         matrix = np.asarray(map.matrix, dtype=float)
         if map.scale is not None:
             matrix = matrix / np.asarray(map.scale, dtype=float)[:, None]

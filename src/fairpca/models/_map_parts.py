@@ -18,38 +18,20 @@ MAX_DENSE = 2**28
 
 @dataclass(frozen=True)
 class MapParts:
-    r"""What is computed: ``(f(x) - mean) @ matrix + offset``, with features f of one kind.
+    """What is computed: ``(f(x) - mean) @ matrix + offset``, with features f of one kind.
 
-    Parameters
-    ----------
-    kind : str
-        How features follow from the products :math:`G = (x - centre) \cdot rows`:
+    They follow from the products G of ``x - centre`` with ``rows``, of shape (d, p), which have the
+    factors of the kernel in them; x is of length 1 with `unit_rows`.
 
-        ==========  ==================================================================
-        linear      x itself; there are no rows
-        rbf         :math:`\exp(\min(0, G - \gamma |x - centre|^2 + shift))`
-        laplacian   :math:`\exp(-\gamma |x - row|_1)`, one feature per row
-        poly        :math:`(G + shift)^{degree}`
-        sigmoid     :math:`\tanh(G + shift)`
-        product     G itself (cosine, linear kernels)
-        fourier     shift times the cosines of G, then the sines
-        ==========  ==================================================================
-    matrix : array of shape (p, k)
-        From features to columns.
-    mean : array of shape (p,)
-        Subtracted from the features.
-    offset : array of shape (k,), optional
-        Added in the end.
-    rows : array of shape (d, p), optional
-        What rows are multiplied with, factors of the kernel included; for laplacian, the rows.
-    shift : array of shape (p,), or number, optional
-        See above.
-    centre : array of shape (d,), optional
-        Subtracted first.
-    unit_rows : bool
-        Whether rows are divided by their length first.
-    gamma, degree : float
-        Of the kernel.
+    ==========  ==================================================================
+    linear      x itself; there are no rows
+    rbf         exp(min(0, G - gamma |x - centre|^2 + shift))
+    laplacian   exp(-gamma |x - row|_1), one feature per row
+    poly        (G + shift)^degree
+    sigmoid     tanh(G + shift)
+    product     G itself (cosine, linear kernels)
+    fourier     shift times the cosines of G, then the sines
+    ==========  ==================================================================
     """
 
     kind: str
@@ -65,13 +47,7 @@ class MapParts:
 
 
 def map_parts(fitted: LinearMap | FeatureMap) -> MapParts:
-    """Return the parts of a map, in double precision.
-
-    Raises
-    ------
-    ExportError
-        If the kernel is a function, or its sparse rows would be too many numbers.
-    """
+    """Return the parts of a map, in double precision, or say why it cannot be exported."""
     linear = fitted if isinstance(fitted, LinearMap) else fitted.linear
     matrix = linear.matrix if linear.scale is None else linear.matrix / linear.scale[:, None]
     ends: dict[str, Any] = {

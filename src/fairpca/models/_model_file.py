@@ -55,13 +55,7 @@ def write_model_file(
 def read_model_file(
     path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES
 ) -> tuple[dict[str, Any], Mapping[str, np.ndarray]]:
-    """Return the header and the arrays of a model file.
-
-    Raises
-    ------
-    ModelFileError
-        If there is no file, or it is no model, truncated, altered, too large, or of the future.
-    """
+    """Return the header and the arrays of a model file, or say what is wrong with it."""
     try:
         content = file_content(Path(path), max_bytes)
         _check_digest(content)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from ..errors import TableError
 from ..tables import (
     BUILT_IN,
     FrameTable,
-    TableEncoder,
     TableFile,
     floats,
     import_arrow,
@@ -40,24 +39,8 @@ FORMATS = {
 }
 
 
-class StreamModel(Protocol):
-    """What `stream_transform` needs of a model."""
-
-    @property
-    def encoder(self) -> TableEncoder:
-        """From a table to numbers, fitted."""
-
-    @property
-    def map(self) -> Any:
-        """From numbers (n, D) to a representation (n, k): a LinearMap, or any callable."""
-
-    @property
-    def output_names(self) -> Sequence[str]:
-        """What the k columns are called."""
-
-
 def stream_transform(
-    model: StreamModel,
+    model: Any,
     source: str | os.PathLike[str],
     out: str | os.PathLike[str],
     *,

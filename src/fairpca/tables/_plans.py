@@ -16,6 +16,7 @@ import numpy as np
 
 from .._attributes import Roles, assign_roles, listed
 from ..errors import AuditError, SingleGroupError, TargetError
+from ._adapters import import_pandas
 from ._reading import read_table
 from ._table import Table
 
@@ -36,20 +37,9 @@ NUMERIC_FROM = 11
 class LevelPlan:
     """Which levels of a column are groups.
 
-    Parameters
-    ----------
-    name : str
-        The column.
-    labels : tuple of m str
-        The groups, most rows first; what was merged comes last.
-    n_rows : tuple of m int
-        Rows of each group.
-    position : dict
-        The group of each level; levels that are too rare have none.
-    n_unknown : int
-        Rows without a group: without a value, or with one that is too rare.
-    note : str
-        What was merged or left out.
+    `labels` names the groups, most rows first, what was merged last, with their `n_rows`;
+    `position` has the group of each level, but for those that are too rare; `n_unknown` rows have
+    no group; `note` tells what was merged or left out.
     """
 
     name: str
@@ -72,9 +62,10 @@ class LevelPlan:
 
 @dataclass(frozen=True)
 class QuantityPlan:
-    """A column of numbers, which estimators take as they are."""
+    """A column of numbers, which estimators take as they are, and where it is cut in two."""
 
     name: str
+    cut: float = np.nan
 
     @property
     def kind(self) -> str:
@@ -106,29 +97,15 @@ def what_was_merged(name: str, note: str, n_unknown: int) -> str:
     return f"{name}: {' '.join(said)}" if said else ""
 
 
-def plan_levels(name: str, counts: Mapping[str, int], n_missing: int) -> LevelPlan:
-    """Decide which levels are groups.
+def _plan_levels(name: str, counts: Mapping[str, int], n_missing: int) -> LevelPlan:
+    """Decide which levels are groups, by the rows of each level.
 
     Levels of fewer than 20 rows, and those beyond the eleven largest, are merged; where even
     together they have fewer than 20 rows, they count as unknown.
 
-    Parameters
-    ----------
-    name : str
-        The column.
-    counts : dict
-        Rows of each level.
-    n_missing : int
-        Rows without a value.
-
-    Raises
-    ------
-    SingleGroupError
-        If fewer than two groups are left.
-
     Examples
     --------
-    >>> plan = plan_levels("race", {"a": 50, "b": 70, "c": 15, "d": 10, "e": 2}, n_missing=3)
+    >>> plan = _plan_levels("race", {"a": 50, "b": 70, "c": 15, "d": 10, "e": 2}, n_missing=3)
     >>> plan.labels, plan.n_rows
     (('b', 'a', 'other (c, d, e)'), (70, 50, 27))
     """
@@ -158,21 +135,8 @@ def plan_levels(name: str, counts: Mapping[str, int], n_missing: int) -> LevelPl
     return LevelPlan(name, tuple(labels), tuple(n_rows), position, n_unknown, note)
 
 
-def cut_in_two(name: str, distinct: np.ndarray, counts: np.ndarray) -> float:
-    """Return where a quantity is cut into two bands: at its median.
-
-    Parameters
-    ----------
-    name : str
-        The column.
-    distinct, counts : arrays of shape (u,)
-        Its finite values, sorted, and how many rows have them.
-
-    Raises
-    ------
-    SingleGroupError
-        If there are too few rows on one side.
-    """
+def _cut_in_two(name: str, distinct: np.ndarray, counts: np.ndarray) -> float:
+    """Return where a quantity is cut into two bands, its median; `distinct` values are sorted."""
     cut = float(min(_median(distinct, counts), distinct[-2]))
     above = int(counts[distinct > cut].sum())
     fewer = min(above, int(counts.sum()) - above)
@@ -209,23 +173,11 @@ def _some(labels: Sequence[str]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """An attribute of n rows.
+    """An attribute of n rows, of the kind "levels", "numeric" or "intersection".
 
-    Parameters
-    ----------
-    name : str
-    columns : tuple of str
-        Where it comes from.
-    kind : str
-        "levels", "numeric" or "intersection".
-    labels : tuple of str
-        Its m groups, most rows first.
-    codes : array of int of shape (n,)
-        Position of each row's group among the labels; -1 where unknown or too rare.
-    fitted : array of shape (n,)
-        What estimators get: labels, None where unknown; or numbers, NaN where unknown.
-    note : str
-        What was merged, cut or left out.
+    `codes` has the position of each row's group among the m `labels`, most rows first, and -1 where
+    it is unknown or too rare; `fitted` is what estimators get: labels, None where unknown; or
+    numbers, NaN where unknown; `note` tells what was merged, cut or left out.
     """
 
     name: str
@@ -242,23 +194,51 @@ class Measured:
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.labels))
 
 
+def plan_column(
+    column: Series, n_rows: np.ndarray | None = None
+) -> tuple[AttributePlan, np.ndarray]:
+    """Return the plan of a sensitive column, and the group of each value; -1 where it has none.
+
+    `n_rows` tells how many rows have each of the values, by default one. Numbers with many distinct
+    values are a quantity, and no groups.
+    """
+    name = str(column.name)
+    n_rows = np.ones(len(column), dtype=int) if n_rows is None else n_rows
+    if getattr(column.dtype, "kind", "") == "M":
+        refuse_dates(name)
+    if _is_quantity(column):
+        values = column.to_numpy(dtype=float, na_value=np.nan)
+        finite = np.isfinite(values)
+        distinct, place = np.unique(values[finite], return_inverse=True)
+        cut = _cut_in_two(name, distinct, np.bincount(place, n_rows[finite]).astype(int))
+        return QuantityPlan(name, cut), np.full(len(column), -1)
+    known = is_known(column)
+    texts = column.astype(object).where(known).map(as_text, na_action="ignore")
+    counts = import_pandas().Series(n_rows, texts.index).groupby(texts).sum().to_dict()
+    plan = _plan_levels(name, counts, int(n_rows[~known].sum()))
+    return plan, texts.map(plan.position).fillna(-1).to_numpy().astype(int)
+
+
 def measure_attribute(column: Series) -> Measured:
     """Return the groups of a sensitive column.
 
     Numbers with many distinct values are cut at their median for the measurements, and given to
-    estimators as numbers. Levels of fewer than 20 rows, and those beyond the eleven largest, are
-    merged; where even together they have fewer than 20 rows, they count as unknown.
+    estimators as numbers.
     """
-    name = str(column.name)
-    if getattr(column.dtype, "kind", "") == "M":
-        refuse_dates(name)
-    if is_quantity(column):
-        return _in_two_bands(name, column)
-    known = is_known(column)
-    texts = column.astype(object).where(known).map(as_text, na_action="ignore")
-    plan = plan_levels(name, texts.value_counts().to_dict(), int(np.count_nonzero(~known)))
-    codes = texts.map(plan.position).fillna(-1).to_numpy().astype(int)
-    return Measured(name, (name,), "levels", plan.labels, codes, plan.fitted(codes), plan.note)
+    plan, codes = plan_column(column)
+    name = plan.name
+    if isinstance(plan, LevelPlan):
+        return Measured(name, (name,), "levels", plan.labels, codes, plan.fitted(codes), plan.note)
+    values = column.to_numpy(dtype=float, na_value=np.nan)
+    values = np.where(np.isfinite(values), values, np.nan)
+    known, cut = np.isfinite(values), plan.cut
+    labels = (f"{name} ≤ {cut:g}", f"{name} > {cut:g}")
+    codes = np.where(known, (values > cut).astype(int), -1)
+    counts = np.bincount(codes[known], minlength=2)
+    if counts[1] > counts[0]:
+        labels, codes = labels[::-1], np.where(known, 1 - codes, -1)
+    note = f"Made uncorrelated as a number; measured in two bands, cut at the median {cut:g}."
+    return Measured(name, (name,), "numeric", labels, codes, values, note)
 
 
 def estimator_columns(
@@ -270,24 +250,10 @@ def estimator_columns(
     return {a.name: a.fitted[rows] for a in single}, kinds
 
 
-def is_quantity(column: Series) -> bool:
+def _is_quantity(column: Series) -> bool:
     """Whether a column is a quantity: numbers with many distinct values."""
     numeric = column.dtype.kind in "iuf" if hasattr(column.dtype, "kind") else False
     return bool(numeric) and column.nunique() >= NUMERIC_FROM
-
-
-def _in_two_bands(name: str, column: Series) -> Measured:
-    values = column.to_numpy(dtype=float, na_value=np.nan)
-    values = np.where(np.isfinite(values), values, np.nan)
-    known = np.isfinite(values)
-    cut = cut_in_two(name, *np.unique(values[known], return_counts=True))
-    labels = (f"{name} ≤ {cut:g}", f"{name} > {cut:g}")
-    codes = np.where(known, (values > cut).astype(int), -1)
-    counts = np.bincount(codes[known], minlength=2)
-    if counts[1] > counts[0]:
-        labels, codes = labels[::-1], np.where(known, 1 - codes, -1)
-    note = f"Made uncorrelated as a number; measured in two bands, cut at the median {cut:g}."
-    return Measured(name, (name,), "numeric", labels, codes, values, note)
 
 
 POSITIVE_WORDS = ("1", "true", "yes", "y", "t", "positive", "approved", "good", "accepted")
@@ -296,18 +262,8 @@ POSITIVE_WORDS = ("1", "true", "yes", "y", "t", "positive", "approved", "good", 
 def binary_target(column: Series, positive: Any = None) -> tuple[np.ndarray, np.ndarray, str]:
     """Return which rows are positive, which are known, and the value that counts as positive.
 
-    Parameters
-    ----------
-    column : Series of length n
-        Two distinct values; or any number, where `positive` is given.
-    positive : object, optional
-        The positive value, compared as it is or as text. By default the larger of two numbers,
-        or a word such as "yes"; else the second in alphabetical order.
-
-    Returns
-    -------
-    is_positive, is_known : array of bool of shape (n,)
-    positive : str
+    `positive` is compared as it is or as text. By default it is the larger of two numbers, or a
+    word such as "yes"; else the second in alphabetical order.
     """
     known = is_known(column)
     values = column[known]
@@ -349,13 +305,7 @@ def is_known(column: Series) -> np.ndarray:
 
 
 def as_text(value: Any) -> str:
-    """Return how a value is called; numbers without a fraction like integers.
-
-    Examples
-    --------
-    >>> as_text(1.0), as_text(" yes "), as_text(True)
-    ('1', 'yes', 'True')
-    """
+    """Return how a value is called; numbers without a fraction like integers."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value).strip() or "(blank)"
