@@ -10,9 +10,9 @@ from dataclasses import replace
 import pytest
 
 from fairpca import FairPCAError, MissingExtraError
-from fairpca.datasets import DownloadError, load_bank, load_german
-from fairpca.datasets import _uci as uci
+from fairpca.datasets import DownloadError, _uci, load_bank, load_german
 from fairpca.datasets._files import download
+from fairpca.datasets._source import source
 
 from .scripted_server import BODY, cut_off, stalled, status, web_page, whole, zipped
 
@@ -180,17 +180,17 @@ def test_without_pooch_the_message_names_the_extra(file, cache, monkeypatch):
         download(file)
 
 
-def publish(module, name, server, monkeypatch):
+def publish(name, server, monkeypatch):
     """Let a data set come from the server."""
-    source = getattr(module, name)
-    files = tuple(replace(file, url=server.url) for file in source.files)
-    monkeypatch.setattr(module, name, replace(source, files=files))
+    published = source(name)
+    files = tuple(replace(file, url=server.url) for file in published.files)
+    monkeypatch.setattr(_uci, "source", lambda name: replace(published, files=files))
 
 
 def test_a_loader_downloads_checks_and_reads(data_folder, server, cache, monkeypatch):
     expected = load_german(data=data_folder)
     body = (data_folder / "german" / "german.data").read_bytes()
-    publish(uci, "GERMAN", server, monkeypatch)
+    publish("german", server, monkeypatch)
     server.script = [cut_off(body, 5000), whole(body)]
     monkeypatch.setattr("fairpca.datasets._files.time.sleep", lambda seconds: None)
     assert load_german().features.equals(expected.features)
@@ -201,6 +201,6 @@ def test_a_loader_downloads_checks_and_reads(data_folder, server, cache, monkeyp
 def test_a_loader_downloads_an_archive(data_folder, server, cache, monkeypatch):
     body = (data_folder / "bank" / "bank-additional-full.csv").read_bytes()
     archive = zipped({"bank-additional/bank-additional-full.csv": body})
-    publish(uci, "BANK", server, monkeypatch)
+    publish("bank", server, monkeypatch)
     server.script = [whole(archive)]
     assert load_bank().features.equals(load_bank(data=data_folder).features)

@@ -9,10 +9,9 @@ import pandas as pd
 import pytest
 
 from fairpca.datasets import load_adult, load_bank, load_compas, load_german
-from fairpca.datasets._compas import COMPAS
-from fairpca.datasets._uci import ADULT, BANK, GERMAN
+from fairpca.datasets._source import source
 
-FILES = [file for source in (ADULT, BANK, COMPAS, GERMAN) for file in source.files]
+FILES = [file for name in ("adult", "bank", "compas", "german") for file in source(name).files]
 
 LOADERS = {load.__name__: load for load in (load_adult, load_bank, load_compas, load_german)}
 

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from fairpca.paper import EXPERIMENTS
-from fairpca.paper._figure_runtime import PAPER_SECONDS
-from fairpca.paper._pages import page, published_in_the_text, text_page
+from fairpca.paper._pages import page, text_page
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "paper_to_code.md").read_text(encoding="utf-8")
@@ -115,13 +114,3 @@ def test_the_tables_are_what_their_command_prints():
 
 def test_the_numbers_of_the_text_are_what_their_command_prints():
     assert (REPRODUCED / "text.md").read_text(encoding="utf-8") == text_page(REPRODUCED)
-
-
-def test_the_times_of_the_text_are_those_of_the_figures():
-    said = {
-        (row["methods"].split(" (")[0], row["experiment"][-1], int(row["parameters"])): row
-        for row in published_in_the_text()
-        if row["experiment"] in ("figure-runtime-d", "figure-runtime-k")
-    }
-    for key, seconds in PAPER_SECONDS.items():
-        assert float(said[key]["number"]) == seconds

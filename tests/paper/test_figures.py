@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from fairpca import MissingExtraError
-from fairpca._rows.maps import side_by_side
 from fairpca.paper import (
     PictureRow,
     TimedFits,
@@ -21,6 +20,7 @@ from fairpca.paper import (
     timing_curves,
 )
 from fairpca.paper._panels import _ellipse
+from fairpca.paper._pictures import _side_by_side as side_by_side
 
 
 @pytest.fixture

@@ -6,8 +6,7 @@ import os
 from collections.abc import Sequence
 
 from ._dataset import Dataset
-from ._files import DataFile
-from ._source import Source
+from ._source import source
 
 # Every column of the table that is neither a feature nor an attribute, and why.
 DROPPED_COLUMNS: dict[str, str] = {
@@ -63,26 +62,6 @@ DROPPED_COLUMNS: dict[str, str] = {
     "c_charge_desc": "free text with 389 values, most of them rare; c_charge_degree is its coarse "
     "form",
 }
-
-COMPAS = Source(
-    name="compas",
-    sensitive=("race", "sex"),
-    description="Defendants in Broward County, Florida, who were assessed by the software COMPAS "
-    "in 2013 and 2014: age, sex, race, criminal record and charge, and whether they were arrested "
-    "again within two years (45.5 %). The rows are those of ProPublica's analysis.",
-    citation='Angwin, J., Larson, J., Mattu, S., & Kirchner, L. (2016). "Machine Bias". '
-    "ProPublica, 23 May 2016.",
-    licence="None is stated in ProPublica's repository",
-    files=(
-        DataFile(
-            folder="compas",
-            name="compas-scores-two-years.csv",
-            sha256="c451db85908b2f7fef1d83203bedf6b71ecda0d5af468d82ae62178f91d0cc7d",
-            url="https://raw.githubusercontent.com/propublica/compas-analysis/master/"
-            "compas-scores-two-years.csv",
-        ),
-    ),
-)
 
 
 def load_compas(
@@ -141,7 +120,8 @@ def load_compas(
     >>> compas.sensitive["race"].value_counts().head(2).to_dict()  # doctest: +SKIP
     {'African-American': 3175, 'Caucasian': 2103}
     """
-    table = COMPAS.read(data)
+    compas = source("compas")
+    table = compas.read(data)
     in_the_analysis = (
         table["days_b_screening_arrest"].between(-30, 30)
         & (table["is_recid"] != -1)
@@ -150,4 +130,4 @@ def load_compas(
     )
     table = table[in_the_analysis].reset_index(drop=True)
     target = table["two_year_recid"].astype(int)
-    return COMPAS.people(table.drop(columns=list(DROPPED_COLUMNS)), target, sensitive)
+    return compas.people(table.drop(columns=list(DROPPED_COLUMNS)), target, sensitive)

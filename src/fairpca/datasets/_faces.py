@@ -16,8 +16,7 @@ import numpy as np
 
 from ..errors import DamagedDataError, MissingDataError, MissingExtraError, UsageError
 from ._dataset import Dataset, import_pandas
-from ._files import require
-from ._source import Source, chosen_names, listed, read_csv
+from ._source import chosen_names, listed, read_csv, source
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -40,40 +39,7 @@ PAPER = {
     "smiling": _Annotation("Smiling", 1),
 }
 
-CELEBA = Source(
-    name="celeba",
-    sensitive=tuple(PAPER),
-    description="Faces of celebrities from the internet, aligned and cropped, in grey; 40 "
-    "annotations of what can be seen. A row is a picture, a column a pixel.",
-    citation='Liu, Z., Luo, P., Wang, X., & Tang, X. (2015). "Deep Learning Face Attributes in '
-    'the Wild". ICCV 2015, 3730-3738.',
-    licence="Non-commercial research only; no redistribution",
-)
-
-CELEBA_IS_AT = (
-    "CelebA may not be redistributed, so it cannot be downloaded here. Get img_align_celeba.zip "
-    "and list_attr_celeba.txt from https://mmlab.ie.cuhk.edu.hk/projects/CelebA.html and lay them "
-    "out as FOLDER/celeba/list_attr_celeba.txt and FOLDER/celeba/img_align_celeba/000001.jpg, ..."
-)
-
 AGES = ["0-2", "3-9", "10-19", "20-29", "30-39", "40-49", "50-59", "60-69", "more than 70"]
-
-FAIRFACE = Source(
-    name="fairface",
-    sensitive=("gender", "race", "age"),
-    description="Faces from public pictures, cropped, in grey, chosen so that seven races are "
-    "about equally frequent. Gender, race and age are what the people who labelled them saw. A "
-    "row is a picture, a column a pixel.",
-    citation='Kärkkäinen, K., & Joo, J. (2021). "FairFace: Face Attribute Dataset for Balanced '
-    'Race, Gender, and Age for Bias Measurement and Mitigation". WACV 2021, 1548-1558.',
-    licence="CC BY 4.0",
-)
-
-FAIRFACE_IS_AT = (
-    "FairFace has no stable address for downloads. Follow the links at "
-    "https://github.com/joojs/fairface to the pictures (padding 0.25) and the labels, and lay "
-    "them out as FOLDER/fairface/fairface_label_val.csv and FOLDER/fairface/val/1.jpg, ..."
-)
 
 
 def load_celeba(
@@ -152,14 +118,15 @@ def load_celeba(
     ...     print(str(refusal).split(".")[0])
     data='no-such-folder' is not a folder
     """
-    labels = require(data, "celeba", "list_attr_celeba.txt", how_to_get=CELEBA_IS_AT)
-    folder = require(data, "celeba", "img_align_celeba", how_to_get=CELEBA_IS_AT)
+    celeba = source("celeba")
+    labels = celeba.require(data, "list_attr_celeba.txt")
+    folder = celeba.require(data, "img_align_celeba")
     annotations = _annotations(labels)
     present = {entry.name for entry in os.scandir(folder)}
     annotations = annotations[annotations.index.isin(present)]
     if annotations.empty:
         raise MissingDataError(
-            f"None of the pictures listed in '{labels}' is in '{folder}'. {CELEBA_IS_AT}"
+            f"None of the pictures listed in '{labels}' is in '{folder}'. {celeba.how_to_get}"
         )
     names = _chosen_besides_target(
         target, sensitive, list(PAPER), [*PAPER, *annotations], lambda name: _meaning(name).column
@@ -170,7 +137,7 @@ def load_celeba(
         name: _categories(_is(annotations, name).map({0: "no", 1: "yes"}), features.index)
         for name in names
     }
-    return CELEBA.dataset(
+    return celeba.dataset(
         features,
         import_pandas().DataFrame(answers, index=features.index),
         None if target is None else _is(annotations, target).rename(target),
@@ -242,24 +209,25 @@ def load_fairface(
     """
     if split not in ("val", "train"):
         raise UsageError(f"split={split!r}, but FairFace has the parts 'val' and 'train'.")
-    file = require(data, "fairface", f"fairface_label_{split}.csv", how_to_get=FAIRFACE_IS_AT)
-    pictures = require(data, "fairface", split, how_to_get=FAIRFACE_IS_AT)
+    fairface = source("fairface")
+    file = fairface.require(data, f"fairface_label_{split}.csv")
+    pictures = fairface.require(data, split)
     labels = read_csv(file)
     present = {f"{split}/{entry.name}" for entry in os.scandir(pictures)}
     labels = labels[labels["file"].isin(present)]
     if labels.empty:
         raise MissingDataError(
-            f"None of the pictures labelled in '{file}' is in '{pictures}'. {FAIRFACE_IS_AT}"
+            f"None of the pictures labelled in '{file}' is in '{pictures}'. {fairface.how_to_get}"
         )
-    names = _chosen_besides_target(target, sensitive, FAIRFACE.sensitive, FAIRFACE.sensitive)
+    names = _chosen_besides_target(target, sensitive, fairface.sensitive, fairface.sensitive)
     labels = labels.iloc[_chosen_rows(rows, len(labels))]
     paths = [pictures.parent / file for file in labels["file"]]
     features = _pixels(paths, size, crop=True, sha256=_checksums(pictures.parent))
     columns = {
         name: _categories(labels[name], features.index, AGES if name == "age" else None)
-        for name in FAIRFACE.sensitive
+        for name in fairface.sensitive
     }
-    return FAIRFACE.dataset(
+    return fairface.dataset(
         features,
         import_pandas().DataFrame({name: columns[name] for name in names}, index=features.index),
         None if target is None else columns[target].rename(target),

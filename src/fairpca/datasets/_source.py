@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
 from ._dataset import Dataset, floats_and_categories, import_pandas
-from ._files import DataFile, obtain
+from ._files import DataFile, obtain, require
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -26,10 +29,7 @@ class Derived:
 
 @dataclass(frozen=True)
 class Source:
-    """A published data set: what is sensitive in it by default, its files and its provenance.
-
-    Attributes that are `derived` are not columns; a column of the same name is hidden by it.
-    """
+    """A published data set: what is sensitive in it by default, its files and its provenance."""
 
     name: str
     sensitive: tuple[str, ...]
@@ -37,22 +37,45 @@ class Source:
     citation: str
     licence: str
     files: tuple[DataFile, ...] = ()
-    derived: Mapping[str, Derived] = field(default_factory=dict)
+    how_to_get: str = ""
 
     def read(self, data: str | os.PathLike[str] | None, **options: Any) -> DataFrame:
         """Read its file."""
         (file,) = self.files
         return read_csv(obtain(file, data), **options)
 
-    def people(self, table: DataFrame, target: Any, given: Sequence[str] | None) -> Dataset:
-        """Divide a table without its target into features and the attributes that were chosen."""
-        return self.dataset(*_separate(table, given, self.sensitive, self.derived), target)
+    def require(self, data: str | os.PathLike[str] | None, name: str) -> Path:
+        """Return the path of something in the user's folder, where nothing can be downloaded."""
+        return require(data, self.name, name, how_to_get=self.how_to_get)
+
+    def people(
+        self,
+        table: DataFrame,
+        target: Any,
+        given: Sequence[str] | None,
+        derived: Mapping[str, Derived] | None = None,
+    ) -> Dataset:
+        """Divide a table without its target into features and the attributes that were chosen.
+
+        Attributes that are `derived` are not columns; a column of the same name is hidden by it.
+        """
+        features, attributes = _separate(table, given, self.sensitive, derived or {})
+        return self.dataset(features, attributes, target)
 
     def dataset(self, features: DataFrame, sensitive: DataFrame, target: Any) -> Dataset:
         """Return the parts with their provenance."""
-        return Dataset(
-            self.name, features, target, sensitive, self.description, self.citation, self.licence
-        )
+        provenance = (self.description, self.citation, self.licence)
+        return Dataset(self.name, features, target, sensitive, *provenance)
+
+
+@cache
+def source(name: str) -> Source:
+    """Return what ``sources.toml`` says of a data set."""
+    text = files(__package__).joinpath("sources.toml").read_text(encoding="utf-8")
+    told = tomllib.loads(text)[name]
+    told["sensitive"] = tuple(told["sensitive"])
+    told["files"] = tuple(DataFile(folder=name, **file) for file in told.get("files", ()))
+    return Source(name=name, **told)
 
 
 def read_csv(path: Path, **options: Any) -> DataFrame:

@@ -6,35 +6,8 @@ import os
 from collections.abc import Sequence
 
 from ._dataset import Dataset, import_pandas
-from ._files import DataFile, obtain
-from ._source import Derived, Source, read_csv
-
-UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
-
-ADULT = Source(
-    name="adult",
-    sensitive=("sex", "race"),
-    description="Adults in the United States, from the Current Population Survey of 1994: age, "
-    "education, work, family and origin, and whether the person's income exceeded $50,000 a year "
-    "(23.9 %).",
-    citation="Becker, B., & Kohavi, R. (1996). Adult. UCI Machine Learning Repository. "
-    "https://doi.org/10.24432/C5XW20",
-    licence="CC BY 4.0",
-    files=(
-        DataFile(
-            folder="adult",
-            name="adult.data",
-            sha256="5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d",
-            url=f"{UCI}/adult/adult.data",
-        ),
-        DataFile(
-            folder="adult",
-            name="adult.test",
-            sha256="a2a9044bc167a35b2361efbabec64e89d69ce82d9790d2980119aac5fd7e9c05",
-            url=f"{UCI}/adult/adult.test",
-        ),
-    ),
-)
+from ._files import obtain
+from ._source import Derived, read_csv, source
 
 # Names of the columns as in adult.names; the last is the label, which has no name there.
 ADULT_COLUMNS = (
@@ -43,63 +16,23 @@ ADULT_COLUMNS = (
     *("native-country", "income"),
 )
 
-BANK = Source(
-    name="bank",
-    sensitive=("age_group",),
-    description="Telephone calls of a Portuguese bank that sold term deposits, May 2008 to "
-    "November 2010, in the order of their dates: the client, earlier calls, the state of the "
-    "economy, and whether the client subscribed (11.3 %).",
-    citation='Moro, S., Cortez, P., & Rita, P. (2014). "A Data-Driven Approach to Predict the '
-    'Success of Bank Telemarketing". Decision Support Systems, 62, 22-31. '
-    "https://doi.org/10.1016/j.dss.2014.03.001",
-    licence="CC BY 4.0",
-    files=(
-        DataFile(
-            folder="bank",
-            name="bank-additional-full.csv",
-            sha256="74adfc578bf77a7ff4bb1ba4a9f8709d9e3c6907342959c2c8416847e0afb4d8",
-            url=f"{UCI}/00222/bank-additional.zip",
-            zipped=True,
-        ),
-    ),
-    derived={
-        "age_group": Derived(
-            ("age",),
-            lambda table: (table["age"] > 40).map({False: "40 or younger", True: "older than 40"}),
-        )
-    },
-)
+BANK_ATTRIBUTES = {
+    "age_group": Derived(
+        ("age",),
+        lambda table: (table["age"] > 40).map({False: "40 or younger", True: "older than 40"}),
+    )
+}
 
 # Attribute 9 of german.doc.
 SEX_OF_STATUS = {"A91": "male", "A92": "female", "A93": "male", "A94": "male", "A95": "female"}
 
-GERMAN = Source(
-    name="german",
-    sensitive=("age_group", "sex"),
-    description="Loans of a bank in southern Germany, 1973 to 1975: what was known about the "
-    "applicant, and whether the loan was paid back as agreed (70 %; bad loans were sampled more "
-    "often than they occurred).",
-    citation="Hofmann, H. (1994). Statlog (German Credit Data). UCI Machine Learning Repository. "
-    "https://doi.org/10.24432/C5NC77",
-    licence="CC BY 4.0",
-    files=(
-        DataFile(
-            folder="german",
-            name="german.data",
-            sha256="b21f3d81db8071257d5ff1deaeba1fd4303b62712e6fcc9715c7a86202cb5871",
-            url=f"{UCI}/statlog/german/german.data",
-        ),
+GERMAN_ATTRIBUTES = {
+    "age_group": Derived(
+        ("age",),
+        lambda table: (table["age"] >= 25).map({False: "younger than 25", True: "25 or older"}),
     ),
-    derived={
-        "age_group": Derived(
-            ("age",),
-            lambda table: (table["age"] >= 25).map({False: "younger than 25", True: "25 or older"}),
-        ),
-        "sex": Derived(
-            ("personal_status",), lambda table: table["personal_status"].map(SEX_OF_STATUS)
-        ),
-    },
-)
+    "sex": Derived(("personal_status",), lambda table: table["personal_status"].map(SEX_OF_STATUS)),
+}
 
 # Attributes 1 to 20 of german.doc, and the label.
 GERMAN_COLUMNS = (
@@ -174,6 +107,7 @@ def load_adult(
     ... # doctest: +SKIP
     {'Female': 0.109, 'Male': 0.304}
     """
+    adult = source("adult")
     parts = [
         read_csv(
             obtain(file, data),
@@ -182,11 +116,11 @@ def load_adult(
             skipinitialspace=True,
             skiprows=1 if file.name == "adult.test" else 0,  # "|1x3 Cross validator"
         )
-        for file in ADULT.files
+        for file in adult.files
     ]
     table = import_pandas().concat(parts, ignore_index=True)
     income = table.pop("income").str.rstrip(".")  # the labels of adult.test end in a dot
-    return ADULT.people(table, (income == ">50K").astype(int).rename("over_50k"), sensitive)
+    return adult.people(table, (income == ">50K").astype(int).rename("over_50k"), sensitive)
 
 
 def load_bank(
@@ -247,11 +181,13 @@ def load_bank(
     ... # doctest: +SKIP
     {'40 or younger': 0.577, 'older than 40': 0.423}
     """
-    table = BANK.read(data, sep=";")
+    bank = source("bank")
+    table = bank.read(data, sep=";")
     subscribed = table.pop("y") == "yes"
     if not duration:
         del table["duration"]
-    return BANK.people(table, subscribed.astype(int).rename("subscribed"), sensitive)
+    target = subscribed.astype(int).rename("subscribed")
+    return bank.people(table, target, sensitive, BANK_ATTRIBUTES)
 
 
 def load_german(
@@ -310,6 +246,8 @@ def load_german(
     >>> german.sensitive["age_group"].value_counts().to_dict()  # doctest: +SKIP
     {'25 or older': 851, 'younger than 25': 149}
     """
-    table = GERMAN.read(data, sep=" ", header=None, names=list(GERMAN_COLUMNS))
+    german = source("german")
+    table = german.read(data, sep=" ", header=None, names=list(GERMAN_COLUMNS))
     good = table.pop("risk") == 1  # 2 is bad
-    return GERMAN.people(table, good.astype(int).rename("good_risk"), sensitive)
+    target = good.astype(int).rename("good_risk")
+    return german.people(table, target, sensitive, GERMAN_ATTRIBUTES)

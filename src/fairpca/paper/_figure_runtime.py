@@ -9,7 +9,7 @@ from typing import Any
 from ._curves import TimedFits, timing_curves
 from ._experiment import Experiment, Result, Settings, Summary, Task
 from ._panels import method_legend, note
-from ._protocol import SHOWN
+from ._protocol import SHOWN, published
 from ._style import in_order, paper_figure
 from ._timing import D_OF_APPENDIX, K_OF_FIGURE_3, time_at_d, time_at_k
 
@@ -19,17 +19,6 @@ EVERY_K = (2, 5, 10, 15, 20, 30, 40, 50)
 QUICK_D, QUICK_K = (20, 60, 100, 300), (5, 50)
 PATIENCE = {"limit": 30.0, "budget": 5.0, "repeats": 10}
 QUICK_PATIENCE = {"limit": 1.0, "budget": 0.5, "repeats": 2}
-PAPER_SECONDS = {
-    ("FPCA", "d", 100): 2000.0,
-    ("RLACE", "d", 100): 20.0,
-    ("RLACE", "d", 800): 260.0,
-    ("MbF-PCA", "d", 100): 1.3,
-    ("MbF-PCA", "d", 800): 43.0,
-    ("INLP", "d", 100): 0.8,
-    ("INLP", "d", 800): 1270.0,
-    ("MbF-PCA", "k", 50): 290.0,
-}
-"""By family, axis and position: what the text of the paper says, "about", of another machine."""
 
 
 def _tasks_over_d(settings: Settings) -> list[Task]:
@@ -59,6 +48,7 @@ def _tasks_over_k(settings: Settings) -> list[Task]:
 
 def _summarize(results: Sequence[Result], *, axis: str) -> list[Summary]:
     """Return seconds where fits ended, and the limit where one was stopped."""
+    said = _said_in_the_text(f"figure-runtime-{axis}")
     rows = []
     for result in results:
         key, values = result.key, result.values
@@ -71,9 +61,19 @@ def _summarize(results: Sequence[Result], *, axis: str) -> list[Summary]:
         if timing.stopped:
             rows.append(row("seconds_stopped_after", timing.seconds, 0.0))
         else:
-            paper = PAPER_SECONDS.get((method.split(" (")[0], axis, at))
-            rows.append(row("seconds", values["seconds"], values["seconds_std"], paper))
+            mean, std = values["seconds"], values["seconds_std"]
+            rows.append(row("seconds", mean, std, said.get((method, at))))
     return rows
+
+
+def _said_in_the_text(experiment: str) -> dict[tuple[str, int], float]:
+    """Return seconds of another machine by method and position, where the paper names a number."""
+    return {
+        (method, int(row["parameters"])): float(row["number"])
+        for row in published("text")
+        if row["experiment"] == experiment and row["relation"] != "below"
+        for method in row["methods"].split(";")
+    }
 
 
 def _timing(values: Mapping[str, float]) -> TimedFits | None:

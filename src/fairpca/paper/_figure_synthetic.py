@@ -13,7 +13,7 @@ import numpy as np
 from .._numerics import one_thread
 from ..datasets import Split, load_lee2022_synthetic, make_two_gaussians
 from ..errors import MissingDataError
-from ..metrics import explained_variance_ratio, linear_inseparability, median_bandwidth, squared_mmd
+from ..metrics import linear_inseparability
 from ._experiment import (
     BETWEEN,
     Experiment,
@@ -25,7 +25,15 @@ from ._experiment import (
     summarize_draws,
 )
 from ._panels import grouped_boxes, headed, method_legend, note
-from ._protocol import HELD_OUT, PAPER, SHOWN, Projected, attribute_auc, make_method
+from ._protocol import (
+    HELD_OUT,
+    PAPER,
+    SHOWN,
+    Projected,
+    attribute_auc,
+    make_method,
+    of_the_subspace,
+)
 from ._style import FAINT, in_order, paper_figure
 
 K, N_PER_GROUP, HELD_OUT_SHARE = 5, 240, 0.3
@@ -78,13 +86,8 @@ def evaluate(d: int, method: str, draw: int, data: Path | None) -> dict[str, flo
             values[HELD_OUT + BETWEEN + probe] = auc
     if method == KERNEL:  # its components are not directions of the data
         return values
-    plain = make_method(PLAIN, d, K).fit(X, sensitive_features=z)
-    bandwidth = median_bandwidth(plain.transform(X))
-    variance = 100 * explained_variance_ratio(X_test, estimator.components_)
-    return values | {
-        PAPER + BETWEEN + VARIANCE: variance,
-        PAPER + BETWEEN + MMD2: squared_mmd(T_test, z_test, bandwidth=bandwidth),
-    }
+    subspace = of_the_subspace(estimator, K, X, X_test, z_test)
+    return values | {PAPER + BETWEEN + metric: value for metric, value in subspace.items()}
 
 
 def _tasks(settings: Settings) -> list[Task]:

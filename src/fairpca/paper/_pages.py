@@ -9,10 +9,9 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Iterable, Sequence
-from importlib.resources import files
 from pathlib import Path
 
-from ._protocol import HELD_OUT, PAPER
+from ._protocol import HELD_OUT, PAPER, published
 
 Row = dict[str, str]
 
@@ -90,18 +89,12 @@ def text_page(folder: Path) -> str:
     the paper's bound. Times are never bold: they are of another machine.
     """
     lines = ["| where | what | paper | ours |", "|---|---|--:|--:|"]
-    for said in published_in_the_text():
+    for said in published("text"):
         with (folder / f"{said['experiment']}.csv").open(encoding="utf-8") as file:
             rows = [row for row in csv.DictReader(file) if _is_meant(row, said)]
         paper = f"{RELATIONS[said['relation']]}{said['number']} {said['unit']}".strip()
         lines.append(f"| {said['where']} | {said['what']} | {paper} | {_ours(rows, said)} |")
     return "\n".join(lines) + "\n"
-
-
-def published_in_the_text() -> list[Row]:
-    """Return the numbers of the paper's text, and where ours are found."""
-    text = files(__package__).joinpath("published/text.csv").read_text(encoding="utf-8")
-    return list(csv.DictReader(text.splitlines()))
 
 
 def _is_meant(row: Row, said: Row) -> bool:

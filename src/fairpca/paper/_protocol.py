@@ -7,8 +7,10 @@ reproduced here and recommended nowhere; ``held-out`` trains on the training spl
 
 from __future__ import annotations
 
+import csv
 import warnings
 from collections.abc import Callable
+from importlib.resources import files
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +21,13 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
 
 from ..estimators import FairKernelPCA, FairPCA
-from ..metrics import reading_model, selection_rate_gap
+from ..metrics import (
+    explained_variance_ratio,
+    median_bandwidth,
+    reading_model,
+    selection_rate_gap,
+    squared_mmd,
+)
 from ..peers import FPCA, INLP, PCA, RLACE, MbFPCA
 
 
@@ -84,6 +92,21 @@ def make_method(name: str, d: int, k: int) -> Any:
     It has `fit(X, sensitive_features=z)` and `transform(X)`.
     """
     return FairPCA(k, match="covariances") if name == EXACT else METHODS[name](d, k)
+
+
+def published(name: str) -> list[dict[str, str]]:
+    """Return the numbers that the paper prints in its ``tables``, or says in its ``text``."""
+    text = files(__package__).joinpath(f"published/{name}.csv").read_text(encoding="utf-8")
+    return list(csv.DictReader(text.splitlines()))
+
+
+def of_the_subspace(
+    estimator: Any, k: int, X: np.ndarray, X_test: np.ndarray, z_test: np.ndarray
+) -> dict[str, float]:
+    """Return %Var and MMD2 on held-out rows, with the bandwidth of plain PCA's training rows."""
+    U, plain = estimator.components_, PCA(k).fit(X, sensitive_features=None)
+    mmd2 = squared_mmd(X_test @ U.T, z_test, bandwidth=median_bandwidth(plain.transform(X)))
+    return {"explained_variance_pct": 100 * explained_variance_ratio(X_test, U), "mmd2": mmd2}
 
 
 def downstream(train: Projected, test: Projected) -> dict[str, float]:
