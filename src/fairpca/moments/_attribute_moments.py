@@ -7,13 +7,12 @@ Sums are about the mean of *all* rows, not about zero: with rows at 1e6 and grou
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from .._attributes import MISSING_LABEL, name_of_missing
 from .._numerics import (
     Array,
     array_namespace,
@@ -27,10 +26,51 @@ from .._numerics import (
 )
 from ._scatter import Scatter, merge_scatters, scatter_fits
 
+OfRows = Callable[[Array], Array]
+OfScatter = Callable[[Scatter], Scatter]
+
+
+class LinearInRows:
+    """What follows the rows when they are rescaled or projected."""
+
+    def _mapped(self, rows: OfRows, scatter: OfScatter) -> Self:
+        """Return this with one function of all its rows, and one of its scatters."""
+        raise NotImplementedError
+
+    def rescaled(self, scale: Array) -> Self:
+        """Return the moments of the rows in other units.
+
+        Parameters
+        ----------
+        scale : array of shape (d,)
+            What each column is divided by.
+
+        Returns
+        -------
+        moments
+            Of the rows divided by `scale`.
+        """
+        return self._mapped(lambda rows: rows / scale, lambda s: s.rescaled(scale))
+
+    def compressed(self, B: Array) -> Self:
+        """Return the moments of the rows times a matrix: B^T S B and so on.
+
+        Parameters
+        ----------
+        B : array of shape (d, s)
+            What the rows are multiplied with.
+
+        Returns
+        -------
+        moments
+            In s dimensions.
+        """
+        return self._mapped(lambda rows: rows @ B, lambda s: s.compressed(B))
+
 
 @record()
 @dataclass(frozen=True)
-class LevelMoments:
+class LevelMoments(LinearInRows):
     """Moments of the levels of a categorical attribute.
 
     Parameters
@@ -163,41 +203,11 @@ class LevelMoments:
             integral_floats=all(x.integral_floats for x in (self, other) if x.labels),
         )
 
-    def rescaled(self, scale: Array) -> LevelMoments:
-        """Return the moments of the rows in other units.
-
-        Parameters
-        ----------
-        scale : array of shape (d,)
-            What each column is divided by.
-
-        Returns
-        -------
-        LevelMoments
-            Of the rows divided by `scale`.
-        """
+    def _mapped(self, rows: OfRows, scatter: OfScatter) -> LevelMoments:
         scatters = self.scatters
         if scatters is not None:
-            scatters = tuple(s and s.rescaled(scale) for s in scatters)
-        return replace(self, total=self.total / scale, scatters=scatters)
-
-    def compressed(self, B: Array) -> LevelMoments:
-        """Return the moments of the rows times a matrix.
-
-        Parameters
-        ----------
-        B : array of shape (d, s)
-            What the rows are multiplied with.
-
-        Returns
-        -------
-        LevelMoments
-            In s dimensions.
-        """
-        scatters = self.scatters
-        if scatters is not None:
-            scatters = tuple(s and s.compressed(B) for s in scatters)
-        return replace(self, total=self.total @ B, scatters=scatters)
+            scatters = tuple(s and scatter(s) for s in scatters)
+        return replace(self, total=rows(self.total), scatters=scatters)
 
     def contrasts(self) -> tuple[Array, np.ndarray]:
         """Return the rows that must vanish, ``W_g (mu_g - mu)``, and the size of their columns.
@@ -260,7 +270,7 @@ def _merge_level(a: LevelMoments, b: LevelMoments, g: int, mean: Array) -> Scatt
 
 @record()
 @dataclass(frozen=True)
-class NumericMoments:
+class NumericMoments(LinearInRows):
     """Moments of a numeric attribute over the rows where it is known.
 
     Parameters
@@ -350,35 +360,8 @@ class NumericMoments:
             cross=self.cross + other.cross + harmonic * step * gap,
         )
 
-    def rescaled(self, scale: Array) -> NumericMoments:
-        """Return the moments of the rows in other units.
-
-        Parameters
-        ----------
-        scale : array of shape (d,)
-            What each column is divided by.
-
-        Returns
-        -------
-        NumericMoments
-            Of the rows divided by `scale`.
-        """
-        return replace(self, total=self.total / scale, cross=self.cross / scale)
-
-    def compressed(self, B: Array) -> NumericMoments:
-        """Return the moments of the rows times a matrix.
-
-        Parameters
-        ----------
-        B : array of shape (d, s)
-            What the rows are multiplied with.
-
-        Returns
-        -------
-        NumericMoments
-            In s dimensions.
-        """
-        return replace(self, total=self.total @ B, cross=self.cross @ B)
+    def _mapped(self, rows: OfRows, scatter: OfScatter) -> NumericMoments:
+        return replace(self, total=rows(self.total), cross=rows(self.cross))
 
     def contrasts(self) -> tuple[Array, np.ndarray]:
         """Return the row that must vanish, the cross-moment, and the size of its column."""
@@ -404,44 +387,3 @@ class NumericMoments:
 
 
 AttributeMoments = LevelMoments | NumericMoments
-
-
-def settled_attributes(
-    attributes: Sequence[AttributeMoments], others: Collection[str]
-) -> tuple[AttributeMoments, ...] | None:
-    """Return attributes with missing values as a level where `others`, names, have it so, or None.
-
-    Where all values are missing nobody can tell levels from numbers, and missing values are an
-    attribute of their own, as for numbers. Moments that know levels have no such attribute, and
-    then the missing values become the level that they are there.
-    """
-    missing = {(a.name, a.stratum): a for a in attributes}
-    found: list[AttributeMoments] = []
-    dropped = set()
-    for a in attributes:
-        companion = name_of_missing(a.name)
-        unknown = isinstance(a, LevelMoments) and not a.labels and a.integral_floats
-        if unknown and companion not in others and (companion, a.stratum) in missing:
-            dropped.add(companion)
-            found.append(_as_level(a, missing[companion, a.stratum]))
-        else:
-            found.append(a)
-    if not dropped:
-        return None
-    return tuple(a for a in found if a.name not in dropped)
-
-
-def _as_level(a: AttributeMoments, missing: AttributeMoments) -> LevelMoments:
-    assert isinstance(missing, LevelMoments)
-    where = [i for i, label in enumerate(missing.labels) if label is True]
-    return replace(
-        missing,
-        name=a.name,
-        labels=(MISSING_LABEL,) if where else (),
-        count=missing.count[where],
-        weight=missing.weight[where],
-        total=take_rows(missing.total, np.asarray(where, dtype=np.intp)),
-        scatters=missing.scatters and tuple(missing.scatters[i] for i in where),
-        integral_floats=False,
-        optional=False,
-    )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._attributes import FEW_INTEGRAL_VALUES
+from .._attributes import FEW_INTEGRAL_VALUES, MISSING_LABEL, name_of_missing
 from .._numerics import (
     Array,
     array_namespace,
@@ -18,16 +18,24 @@ from .._numerics import (
     placed,
     record,
     same_place,
+    take_rows,
 )
 from .._rows import BLOCK_ROWS, Rows
 from ..errors import UsageError
-from ._attribute_moments import AttributeMoments, LevelMoments, NumericMoments, settled_attributes
+from ._attribute_moments import (
+    AttributeMoments,
+    LevelMoments,
+    LinearInRows,
+    NumericMoments,
+    OfRows,
+    OfScatter,
+)
 from ._scatter import DenseScatter, RowScatter, Scatter, merge_scatters, scatter_fits
 
 
 @record()
 @dataclass(frozen=True)
-class GroupMoments:
+class GroupMoments(LinearInRows):
     """Weight, mean and scatter of the rows, and the moments of their groups.
 
     Moments of disjoint sets of rows add up with ``+``, so batches, files and machines can be
@@ -133,44 +141,12 @@ class GroupMoments:
     def __radd__(self, other: object) -> GroupMoments:
         return self if other == 0 else NotImplemented  # so that sum() works
 
-    def rescaled(self, scale: Array) -> GroupMoments:
-        """Return the moments of the rows divided by `scale`.
-
-        Parameters
-        ----------
-        scale : array of shape (d,)
-            What each column is divided by.
-
-        Returns
-        -------
-        GroupMoments
-            Of the rows in other units.
-        """
+    def _mapped(self, rows: OfRows, scatter: OfScatter) -> GroupMoments:
         return replace(
             self,
-            mean=self.mean / scale,
-            scatter=self.scatter.rescaled(scale),
-            attributes=tuple(a.rescaled(scale) for a in self.attributes),
-        )
-
-    def compressed(self, B: Array) -> GroupMoments:
-        """Return the moments of the rows times `B` of shape (d, s): B^T S B and so on.
-
-        Parameters
-        ----------
-        B : array of shape (d, s)
-            What the rows are multiplied with.
-
-        Returns
-        -------
-        GroupMoments
-            In s dimensions.
-        """
-        return replace(
-            self,
-            mean=self.mean @ B,
-            scatter=self.scatter.compressed(B),
-            attributes=tuple(a.compressed(B) for a in self.attributes),
+            mean=rows(self.mean),
+            scatter=scatter(self.scatter),
+            attributes=tuple(a._mapped(rows, scatter) for a in self.attributes),
         )
 
     def about_the_origin(self) -> GroupMoments:
@@ -219,9 +195,43 @@ class GroupMoments:
 
 
 def _settled(moments: GroupMoments, others: GroupMoments) -> GroupMoments:
-    """Return moments in which attributes that were missing in every row are as in the others."""
-    attributes = settled_attributes(moments.attributes, {a.name for a in others.attributes})
-    return moments if attributes is None else replace(moments, attributes=attributes)
+    """Return moments in which attributes that were missing in every row are as in the others.
+
+    Where all values are missing nobody can tell levels from numbers, and missing values are an
+    attribute of their own, as for numbers. Moments that know levels have no such attribute, and
+    then the missing values become the level that they are there.
+    """
+    known = {a.name for a in others.attributes}
+    missing = {(a.name, a.stratum): a for a in moments.attributes}
+    found: list[AttributeMoments] = []
+    dropped = set()
+    for a in moments.attributes:
+        companion = name_of_missing(a.name)
+        unknown = isinstance(a, LevelMoments) and not a.labels and a.integral_floats
+        if unknown and companion not in known and (companion, a.stratum) in missing:
+            dropped.add(companion)
+            found.append(_as_level(a, missing[companion, a.stratum]))
+        else:
+            found.append(a)
+    if not dropped:
+        return moments
+    return replace(moments, attributes=tuple(a for a in found if a.name not in dropped))
+
+
+def _as_level(a: AttributeMoments, missing: AttributeMoments) -> LevelMoments:
+    assert isinstance(missing, LevelMoments)
+    where = [i for i, label in enumerate(missing.labels) if label is True]
+    return replace(
+        missing,
+        name=a.name,
+        labels=(MISSING_LABEL,) if where else (),
+        count=missing.count[where],
+        weight=missing.weight[where],
+        total=take_rows(missing.total, np.asarray(where, dtype=np.intp)),
+        scatters=missing.scatters and tuple(missing.scatters[i] for i in where),
+        integral_floats=False,
+        optional=False,
+    )
 
 
 def _check_same_attributes(a: GroupMoments, b: GroupMoments) -> None:
@@ -353,12 +363,7 @@ def moments_at(moments: GroupMoments, example: Array) -> GroupMoments:
     held = moments.scatter
     if same_place(moments.mean, example) or (isinstance(held, RowScatter) and held.is_sparse):
         return moments
-    return replace(
-        moments,
-        mean=placed(moments.mean, example),
-        scatter=_scatter_at(held, example),
-        attributes=tuple(_attribute_at(a, example) for a in moments.attributes),
-    )
+    return moments._mapped(lambda rows: placed(rows, example), lambda s: _scatter_at(s, example))
 
 
 def _scatter_at(scatter: Scatter, example: Array) -> Scatter:
@@ -370,12 +375,3 @@ def _scatter_at(scatter: Scatter, example: Array) -> Scatter:
         mean=placed(scatter.mean, example),
         scale=None if scatter.scale is None else placed(scatter.scale, example),
     )
-
-
-def _attribute_at(a: AttributeMoments, example: Array) -> AttributeMoments:
-    if not isinstance(a, LevelMoments):
-        return replace(a, total=placed(a.total, example), cross=placed(a.cross, example))
-    scatters = a.scatters
-    if scatters is not None:
-        scatters = tuple(s and _scatter_at(s, example) for s in scatters)
-    return replace(a, total=placed(a.total, example), scatters=scatters)

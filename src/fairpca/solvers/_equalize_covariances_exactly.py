@@ -26,7 +26,6 @@ from ._isotropic_bases import (
     follow,
     isotropic_start,
     largest_isotropic_dimension,
-    tell,
 )
 from ._subspace import Subspace
 
@@ -41,9 +40,6 @@ BUDGET = 1e-4
 
 NEAR = (1e-2, 1e-4, 1e-6)
 """Relative gaps from which the manifold is tried to be reached, one after the other."""
-
-ROUNDS, STEPS_PER_ROUND = 60, 150
-"""Most updates of the multipliers, and most steps between two of them."""
 
 EXTRA_STARTS = 4
 """Random starts, fixed by their seeds, where the others have led nowhere."""
@@ -316,42 +312,33 @@ def match_covariances(
     if not differences:  # equal in every direction
         V = np.linalg.eigh(target)[1][:, ::-1][:, :k]
         return _match(C, State.at(V, gap=0.0, gradient_norm=0.0), tol)
-    problem = Lagrangian(C, differences, target, list(implied))
-
-    def end(start: np.ndarray) -> State:
-        return _end(problem, start, tol, max_steps, progress)
-
+    problem = Lagrangian(C, differences, target, list(implied), progress)
     if tol > BUDGET:
-        ends = [approach(problem, start, tol, STEPS_PER_ROUND, progress) for start in starts]
+        ends = [approach(problem, start, tol) for start in starts]
     else:
-        ends = [end(start) for start in starts]
+        ends = [_end(problem, start, tol, max_steps) for start in starts]
     if min(e.gap for e in ends) > tol and len(differences) == 1:
-        ends += [end(start) for start in isotropic_start(C, differences[0], k)]
+        paired = isotropic_start(C, differences[0], k)
+        ends += [_end(problem, start, tol, max_steps) for start in paired]
     if min(e.gap for e in ends) > tol:
-        nothing = Lagrangian(C, differences, np.zeros_like(C), list(implied))
+        nothing = Lagrangian(C, differences, np.zeros_like(C), list(implied), progress)
         for seed in range(EXTRA_STARTS):
             start = np.linalg.qr(np.random.default_rng(seed).normal(size=(len(C), k)))[0]
-            near = approach(nothing, start, NEAR[-1], STEPS_PER_ROUND, progress)
-            ends.append(end(near.L))
+            near = approach(nothing, start, NEAR[-1])
+            ends.append(_end(problem, near.L, tol, max_steps))
     best = _best(problem, ends, tol)
     evaluations = sum(e.evaluations for e in ends)
     return _match(C, replace(best, evaluations=evaluations), tol)
 
 
-def _end(
-    problem: Lagrangian,
-    start: np.ndarray,
-    tol: float,
-    max_steps: int,
-    progress: Callable[[str], None] | None,
-) -> State:
+def _end(problem: Lagrangian, start: np.ndarray, tol: float, max_steps: int) -> State:
     """Go from a start to equal covariances, and from there to the most variance."""
     manifold = IsotropicBases(problem.stack.reshape(-1, problem.s, problem.s)[1:])
     M = problem.stack[: problem.s]
     state = problem.begin(start)
     for near in NEAR:
         if state.gap > near:
-            state = follow(problem, state, near, ROUNDS, STEPS_PER_ROUND, progress)
+            state = follow(problem, state, near)
         if state.gap > near:
             return state  # no solution, or none within reach: the smallest gap
         L = manifold.retract(state.L)
@@ -366,9 +353,9 @@ def _end(
             evaluations = state.evaluations + found.evaluations
             gap, norm = problem.gap(found.L), found.gradient_norm
             end = replace(state, L=found.L, gap=gap, gradient_norm=norm, evaluations=evaluations)
-            tell(progress, end)
+            problem.tell(end)
             return end
-    return follow(problem, state, tol, ROUNDS, STEPS_PER_ROUND, progress)
+    return follow(problem, state, tol)
 
 
 def _best(problem: Lagrangian, ends: list[State], tol: float) -> State:

@@ -35,6 +35,9 @@ SOFTEST, BUDGET_GRADIENT = 0.05, 1e-3
 HOPELESS, STALLED = 1e4, 4
 """Rounds at so hard a penalty that do not halve the gap, after which there is none to close."""
 
+ROUNDS, STEPS_PER_ROUND = 60, 150
+"""Most updates of the multipliers, and most steps between two of them."""
+
 PROGRESS = 0.25
 """A violation that falls by less per round calls for a harder penalty."""
 
@@ -106,8 +109,9 @@ class Lagrangian:
         differences: list[np.ndarray],
         objective: np.ndarray,
         implied: list[np.ndarray],
+        progress: Callable[[str], None] | None = None,
     ) -> None:
-        self.s, self.C, self.implied = len(C), C, implied
+        self.s, self.C, self.implied, self.progress = len(C), C, implied, progress
         self.unit = float(np.linalg.norm(objective, 2)) or 1.0
         self.size = max(float(np.linalg.norm(T, 2)) for T in differences) or 1.0
         matrices = [objective / self.unit, *(T / self.size for T in differences)]
@@ -136,7 +140,7 @@ class Lagrangian:
         k, count = L.shape[1], len(self.stack) // self.s - 1
         return State(L, np.zeros((count, k, k)), FIRST_PENALTY, self.gap(L), np.inf, 0)
 
-    def round(self, state: State, tol: float, max_steps: int, *, update: bool = True) -> State:
+    def round(self, state: State, tol: float, *, update: bool = True) -> State:
         """Minimise for fixed multipliers, then update them unless told not to."""
         penalty, multipliers = state.penalty, state.multipliers
 
@@ -146,10 +150,10 @@ class Lagrangian:
             value = -np.vdot(L, CL) + 0.5 * np.vdot(multipliers + M, E)
             return float(value), 2.0 * ((TL @ M).sum(axis=0) - CL)
 
-        found = minimize_on_stiefel(objective, state.L, tol=tol, max_steps=max_steps)
+        found = minimize_on_stiefel(objective, state.L, tol=tol, max_steps=STEPS_PER_ROUND)
         gap = self.gap(found.L)
         harder = HARDER if gap > PROGRESS * state.gap else 1.0
-        return State(
+        after = State(
             L=found.L,
             multipliers=multipliers + update * penalty * self.products(found.L)[2],
             penalty=min(HARDEST, penalty * harder),
@@ -157,22 +161,24 @@ class Lagrangian:
             gradient_norm=found.gradient_norm,
             evaluations=state.evaluations + found.evaluations,
         )
+        self.tell(after)
+        return after
+
+    def tell(self, state: State) -> None:
+        """Say how far the work is, if anybody listens."""
+        if self.progress is not None:
+            self.progress(
+                f"covariance gap {state.gap:.1e}, gradient {state.gradient_norm:.1e}, "
+                f"{state.evaluations} evaluations"
+            )
 
 
-def follow(
-    problem: Lagrangian,
-    state: State,
-    tol: float,
-    max_rounds: int,
-    max_steps: int,
-    progress: Callable[[str], None] | None,
-) -> State:
+def follow(problem: Lagrangian, state: State, tol: float) -> State:
     """Update multipliers until gap and gradient are small, or nothing moves any more."""
     gradient_tol = min(1e-2, state.gradient_norm)
     stalled = 0
-    for _ in range(max_rounds):
-        before, state = state.gap, problem.round(state, gradient_tol, max_steps)
-        tell(progress, state)
+    for _ in range(ROUNDS):
+        before, state = state.gap, problem.round(state, gradient_tol)
         if state.gap <= tol and state.gradient_norm <= np.sqrt(tol):
             break
         stalled = stalled + 1 if state.penalty >= HOPELESS and state.gap > 0.5 * before else 0
@@ -182,31 +188,15 @@ def follow(
     return state
 
 
-def approach(
-    problem: Lagrangian,
-    start: np.ndarray,
-    tol: float,
-    max_steps: int,
-    progress: Callable[[str], None] | None,
-) -> State:
+def approach(problem: Lagrangian, start: np.ndarray, tol: float) -> State:
     """Double the penalty until the gap is within the budget: no more variance is given up."""
     state = replace(problem.begin(start), penalty=SOFTEST)
     while True:
         penalty = 2.0 * state.penalty
-        state = problem.round(state, BUDGET_GRADIENT, max_steps, update=False)
-        tell(progress, state)
+        state = problem.round(state, BUDGET_GRADIENT, update=False)
         if state.gap <= tol or penalty > HARDEST:
             return state
         state = replace(state, penalty=penalty)
-
-
-def tell(progress: Callable[[str], None] | None, state: State) -> None:
-    """Say how far the work is, if anybody listens."""
-    if progress is not None:
-        progress(
-            f"covariance gap {state.gap:.1e}, gradient {state.gradient_norm:.1e}, "
-            f"{state.evaluations} evaluations"
-        )
 
 
 class IsotropicBases(Stiefel):
