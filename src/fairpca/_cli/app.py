@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from inspect import cleandoc
 from typing import Annotated
 
@@ -28,15 +29,23 @@ def paragraphs(command: Callable[..., None]) -> str:
     )
 
 
-for command, examples in (
-    (audit.audit, audit.EXAMPLES),
-    (fit.fit, fit.EXAMPLES),
-    (saved_models.transform, saved_models.TRANSFORM_EXAMPLES),
-    (saved_models.inspect, None),
-    (saved_models.export, None),
-    (reproduce.reproduce, reproduce.EXAMPLES),
-):
-    app.command(help=paragraphs(command), epilog=examples)(command)
+def _epilog(examples: Sequence[str]) -> str | None:
+    shown = [re.sub("(#.*)", r"[dim]\1[/dim]", example) for example in examples]
+    return "\n\n  ".join(["\n[bold]Examples[/bold]", *shown]) + "\n" if shown else None
+
+
+COMMANDS: dict[Callable[..., None], list[str]] = {
+    audit.audit: audit.EXAMPLES,
+    fit.fit: fit.EXAMPLES,
+    saved_models.transform: saved_models.TRANSFORM_EXAMPLES,
+    saved_models.inspect: [],
+    saved_models.export: [],
+    reproduce.reproduce: reproduce.EXAMPLES,
+}
+"""Every command, and how people call it."""
+
+for command, examples in COMMANDS.items():
+    app.command(help=paragraphs(command), epilog=_epilog(examples))(command)
 
 
 def _print_version(wanted: bool) -> None:

@@ -19,15 +19,11 @@ from .progress import shown_progress
 if TYPE_CHECKING:
     from ..auditing import Audit, Leak
 
-EXAMPLES = """
-[bold]Examples[/bold]
-
-  fairpca audit   [dim]# the built-in loan applications[/dim]
-
-  fairpca audit loans.csv --sensitive race --sensitive sex --target approved
-
-  fairpca audit people.parquet -s gender --quick --out quick.html --json quick.json
-"""
+EXAMPLES = [
+    "fairpca audit   # the built-in loan applications",
+    "fairpca audit loans.csv --sensitive race --sensitive sex --target approved",
+    "fairpca audit people.parquet -s gender --quick --out quick.html --json quick.json",
+]
 
 STANDARD_OUTPUT = Path("-")
 PROBES = {"linear": "linear", "boosting": "trees", "kernel": "kernel"}

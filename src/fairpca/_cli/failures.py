@@ -26,8 +26,6 @@ def printable(text: str) -> str:
 
     Nor is there anything that changes the direction of writing, or that has no bytes.
 
-    Examples
-    --------
     >>> printable("red \x1b[31m\n")
     'red �[31m '
     """

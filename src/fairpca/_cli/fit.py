@@ -56,15 +56,11 @@ class Criterion(StrEnum):
     equalized_odds = "equalized-odds"
 
 
-EXAMPLES = """
-[bold]Examples[/bold]
-
-  fairpca fit loans.csv --sensitive race --sensitive sex --target approved --out model.fairpca
-
-  fairpca fit loans.csv -s race --match covariances --n-components 10 --out model.fairpca
-
-  fairpca fit 'loans/*.parquet' -s race --checkpoint loans.checkpoint --out model.fairpca
-"""
+EXAMPLES = [
+    "fairpca fit loans.csv --sensitive race --sensitive sex --target approved --out model.fairpca",
+    "fairpca fit loans.csv -s race --match covariances --n-components 10 --out model.fairpca",
+    "fairpca fit 'loans/*.parquet' -s race --checkpoint loans.checkpoint --out model.fairpca",
+]
 
 
 def fit(

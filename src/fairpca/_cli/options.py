@@ -68,8 +68,6 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")
 def names_in(columns: str | None) -> list[str] | None:
     """Return the names that were given for the columns.
 
-    Examples
-    --------
     >>> names_in("age,sex"), names_in(None)
     (['age', 'sex'], None)
     """

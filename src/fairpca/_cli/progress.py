@@ -19,8 +19,6 @@ Report = Callable[[int, int | None, str], None]
 class Pace:
     """How fast rows go by, one piece of work after the other.
 
-    Examples
-    --------
     >>> times = iter([0.0, 2.0])
     >>> pace = Pace(clock=lambda: next(times))
     >>> pace("Rows", 100_000, 1_000_000), pace("Rows", 300_000, 1_000_000)

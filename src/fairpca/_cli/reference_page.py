@@ -5,7 +5,6 @@ Typer can write such a page, too, but in other words with every version of it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from enum import Enum
 from inspect import Parameter, signature
@@ -13,9 +12,9 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from typer.models import ArgumentInfo, CommandInfo, OptionInfo
+from typer.models import ArgumentInfo, OptionInfo
 
-from .app import app, paragraphs
+from .app import COMMANDS, paragraphs
 
 HEAD = """# Command line
 
@@ -37,25 +36,22 @@ VALUES = {str: "TEXT", int: "NUMBER", float: "NUMBER", Path: "PATH"}
 
 def command_line_page() -> str:
     """Return the page of all commands, in Markdown."""
-    return "\n".join([HEAD, *map(_section, app.registered_commands)]).rstrip()
+    return "\n".join([HEAD, *(_section(*one) for one in COMMANDS.items())]).rstrip()
 
 
-def _section(command: CommandInfo) -> str:
-    act = command.callback
-    assert act is not None  # registered by the decorator, which has it
-    lines = [f"## fairpca {act.__name__}", "", paragraphs(act), "", "| | |", "|---|---|"]
-    lines += [*_rows(act), ""]
-    if command.epilog:
-        examples = re.sub(r"\[/?(?:bold|dim)\]", "", command.epilog)
-        lines += ["```shell", *re.findall(r"^ *(fairpca .*?) *$", examples, re.M), "```", ""]
+def _section(command: Callable[..., None], examples: list[str]) -> str:
+    lines = [f"## fairpca {command.__name__}", "", paragraphs(command), "", "| | |", "|---|---|"]
+    lines += [*_rows(command), ""]
+    if examples:
+        lines += ["```shell", *examples, "```", ""]
     return "\n".join(lines)
 
 
-def _rows(act: Callable[..., Any]) -> list[str]:
+def _rows(command: Callable[..., Any]) -> list[str]:
     """Return a row for every parameter of a command."""
-    hints = get_type_hints(act, include_extras=True)
+    hints = get_type_hints(command, include_extras=True)
     rows = []
-    for parameter in signature(act).parameters.values():
+    for parameter in signature(command).parameters.values():
         kind, info = get_args(hints[parameter.name])
         kind = _single(kind)
         words = (info.help or "").replace("|", "\\|")

@@ -19,15 +19,11 @@ from .failures import INTERRUPTED, complain
 from .progress import Report, shown_progress
 
 ALL = "all"
-EXAMPLES = """
-[bold]Examples[/bold]
-
-  fairpca reproduce --list
-
-  fairpca reproduce table-german --data DIR
-
-  fairpca reproduce --quick all --out reproduction
-"""
+EXAMPLES = [
+    "fairpca reproduce --list",
+    "fairpca reproduce table-german --data DIR",
+    "fairpca reproduce --quick all --out reproduction",
+]
 
 LABELS = {
     "explained_variance_pct": "%Var",

@@ -17,13 +17,10 @@ from . import options
 from .failures import beside, check_outputs, one_clear_line, print_line, printable
 from .progress import shown_progress
 
-TRANSFORM_EXAMPLES = """
-[bold]Examples[/bold]
-
-  fairpca transform model.fairpca new.parquet --out fair.parquet
-
-  fairpca transform model.fairpca new.csv --out fair.csv --keep id
-"""
+TRANSFORM_EXAMPLES = [
+    "fairpca transform model.fairpca new.parquet --out fair.parquet",
+    "fairpca transform model.fairpca new.csv --out fair.csv --keep id",
+]
 
 LONGEST = 200
 """Longer texts are cut where people read them; --json has all of them."""

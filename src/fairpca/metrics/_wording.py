@@ -20,8 +20,6 @@ LONGEST = 80
 def decimal(value: float | None, digits: int = 2) -> str:
     """Write a number with a fixed number of digits, and never as -0.
 
-    Examples
-    --------
     >>> decimal(0.7712), decimal(-0.001), decimal(None)
     ('0.77', '0.00', 'n/a')
     """
@@ -34,8 +32,6 @@ def decimal(value: float | None, digits: int = 2) -> str:
 def percent(share: float | None, digits: int = 1, *, space: str = " ") -> str:
     """Write a share.
 
-    Examples
-    --------
     >>> percent(0.0532), percent(0.05, 0), percent(None)
     ('5.3 %', '5 %', 'n/a')
     """
@@ -45,8 +41,6 @@ def percent(share: float | None, digits: int = 1, *, space: str = " ") -> str:
 def points(share: float | None, *, space: str = " ") -> str:
     """Write a difference of two shares: from 10 % to 15 % it is 5 points.
 
-    Examples
-    --------
     >>> points(0.231), points(None)
     ('23.1 points', 'n/a')
     """
@@ -56,8 +50,6 @@ def points(share: float | None, *, space: str = " ") -> str:
 def significant(value: float | None) -> str:
     """Write a number whose size may be anything with three digits.
 
-    Examples
-    --------
     >>> significant(0.0270000000001), significant(0.00041), significant(0.0)
     ('0.027', '0.00041', '0')
     """
@@ -67,8 +59,6 @@ def significant(value: float | None) -> str:
 def p_value(value: float | None) -> str:
     """Write a p-value, without more digits than a permutation test has.
 
-    Examples
-    --------
     >>> p_value(0.3), p_value(0.00002)
     ('0.300', '< 0.001')
     """
@@ -78,8 +68,6 @@ def p_value(value: float | None) -> str:
 def whole(value: float | None) -> str:
     r"""Write a count, with thin spaces between thousands.
 
-    Examples
-    --------
     >>> whole(48842)
     '48\u202f842'
     """
@@ -89,8 +77,6 @@ def whole(value: float | None) -> str:
 def joined(names: Sequence[str]) -> str:
     """Join names as in a sentence.
 
-    Examples
-    --------
     >>> joined(["race"]), joined(["race", "sex"]), joined(["race", "sex", "age"])
     ('race', 'race and sex', 'race, sex and age')
     """
@@ -101,8 +87,6 @@ def joined(names: Sequence[str]) -> str:
 def shortened(text: str, length: int = 48, end: str = "…") -> str:
     """Return a text on one line and cut, such as the name of a column that is a sentence.
 
-    Examples
-    --------
     >>> shortened("the applicant was married when applying", 16)
     'the applicant w…'
     """
@@ -113,8 +97,6 @@ def shortened(text: str, length: int = 48, end: str = "…") -> str:
 def named(name: str) -> str:
     """Return the name of a column or level for a sentence.
 
-    Examples
-    --------
     >>> named(" "), named("the  sex")
     ('(no name)', 'the sex')
     """
@@ -124,8 +106,6 @@ def named(name: str) -> str:
 def markdown(value: Any) -> str:
     r"""Return a value so that Markdown and HTML show it as it is, on one line: never as markup.
 
-    Examples
-    --------
     >>> print(markdown("<b>*a*</b>"))
     &lt;b&gt;\*a\*&lt;/b&gt;
     """
@@ -141,8 +121,6 @@ def markdown(value: Any) -> str:
 def markdown_list(values: str | Iterable[Any]) -> str:
     """Return values one after the other in Markdown; the number of those left out is given.
 
-    Examples
-    --------
     >>> markdown_list(["a", "b"]), markdown_list(range(62))[-18:]
     ('a, b', '58, 59, and 2 more')
     """
@@ -154,8 +132,6 @@ def markdown_list(values: str | Iterable[Any]) -> str:
 def markdown_number(value: Any) -> str:
     """Return a number with the digits that matter, and anything else as text.
 
-    Examples
-    --------
     >>> markdown_number(0.123456), markdown_number(7)
     ('0.1235', '7')
     """

@@ -111,8 +111,6 @@ def error_bars(
 def plot_text(text: str, *, length: int = 48, width: int | None = None) -> str:
     """Return text that plotly shows as it is, cut to a length and broken into lines of a width.
 
-    Examples
-    --------
     >>> plot_text("<b>R&D</b>")
     '&lt;b&gt;R&amp;D&lt;/b&gt;'
     >>> plot_text("Fair PCA, equal covariances", width=16)
@@ -146,6 +144,13 @@ def _dots(evidence: Evidence, position: int, attribute: str) -> Figure:
         if (leak := evidence.leak(one.key, attribute, probe)) is not None
     ]
     dots = [_probe_dots(evidence, lane, probe, placed) for lane, probe in enumerate(probes)]
+    dotted = {"color": "var(--muted)", "width": 1, "dash": "dot"}
+    guessing = _shape("line", "x", "paper", (0.5, 0.5, 0, 1), line=dotted)
+    plain = {"fillcolor": "var(--stripe)", "line": {"width": 0}, "layer": "below"}
+    stripes = [
+        _shape("rect", "paper", "y", (0, 1, row - 0.5, row + 0.5), **plain)
+        for row in range(0, len(rows), 2)
+    ]
     layout = {
         "height": PIXELS_PER_ROW * len(rows) + 60,
         "xaxis": {"title": {"text": "AUC of guessing the group"}, "range": _range(placed)},
@@ -155,7 +160,7 @@ def _dots(evidence: Evidence, position: int, attribute: str) -> Figure:
             "range": [len(rows) - 0.45, -0.55],
             "showgrid": False,
         },
-        "shapes": [_guessing(), *(_stripe(row) for row in range(0, len(rows), 2))],
+        "shapes": [guessing, *stripes],
     }
     return Figure(
         {"attribute": str(position)},
@@ -214,32 +219,9 @@ def _range(placed: Placed) -> list[float]:
     return [max(0.0, min(ends) - 0.02), min(1.02, max(ends) + 0.02)]
 
 
-def _guessing() -> dict[str, Any]:
-    return {
-        "type": "line",
-        "xref": "x",
-        "yref": "paper",
-        "x0": 0.5,
-        "x1": 0.5,
-        "y0": 0,
-        "y1": 1,
-        "line": {"color": "var(--muted)", "width": 1, "dash": "dot"},
-    }
-
-
-def _stripe(row: int) -> dict[str, Any]:
-    return {
-        "type": "rect",
-        "xref": "paper",
-        "yref": "y",
-        "x0": 0,
-        "x1": 1,
-        "y0": row - 0.5,
-        "y1": row + 0.5,
-        "fillcolor": "var(--stripe)",
-        "line": {"width": 0},
-        "layer": "below",
-    }
+def _shape(kind: str, xref: str, yref: str, box: Sequence[float], **more: Any) -> dict[str, Any]:
+    ends = dict(zip(("x0", "x1", "y0", "y1"), box, strict=True))
+    return {"type": kind, "xref": xref, "yref": yref, **ends, **more}
 
 
 def variance_figures(evidence: Evidence) -> list[Figure]:

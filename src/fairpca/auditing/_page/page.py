@@ -190,8 +190,6 @@ def _embedded_json(value: Any) -> str:
     Only ASCII is left, so the line separators of Unicode are escaped as well. Numbers keep six
     significant digits, which halves the size.
 
-    Examples
-    --------
     >>> _embedded_json({"</script>": "R&D"})
     '{"\\u003c/script\\u003e":"R\\u0026D"}'
     """

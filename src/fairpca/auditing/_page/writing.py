@@ -35,8 +35,6 @@ def model_name(model: str) -> str:
 def interval(estimate: Estimate | None, scale: float = 1, digits: int = 2) -> str:
     r"""Write the confidence interval of an estimate; empty if there is none.
 
-    Examples
-    --------
     >>> interval(Estimate(0.77, 0.741, 0.80), scale=100, digits=1)
     '74.1\xa0to\xa080.0'
     """
