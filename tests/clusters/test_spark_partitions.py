@@ -10,7 +10,7 @@ pytest.importorskip("pyspark", reason="needs the extra 'spark'")
 import pyarrow as pa
 
 from fairpca._rows import spark as engine
-from fairpca._rows.spark import Answer, attempted, received
+from fairpca._rows.spark import _Answer, _attempted, _received
 
 
 def batches_of(table, size):
@@ -19,14 +19,14 @@ def batches_of(table, size):
 
 def test_a_partition_is_collected_a_bounded_number_of_rows_at_once(table, monkeypatch):
     monkeypatch.setattr(engine, "ROWS_AT_ONCE", 50)
-    layout = engine.Layout(tuple(FEATURES))
+    layout = engine._Layout(tuple(FEATURES))
     given = batches_of(table[FEATURES], 30)
 
     def collect(part):
         return [(part.number, part.n_rows)]  # lists add, too
 
-    (sent,) = engine.answer_of_partition(given, collect, layout)
-    seen = received(sent.column(0)[0].as_py()).total
+    (sent,) = engine._answer_of_partition(given, collect, layout)
+    seen = _received(sent.column(0)[0].as_py()).total
     assert seen == [(i, 60) for i in range(6)] + [(6, 40)]
 
 
@@ -36,22 +36,22 @@ def test_an_error_that_cannot_be_sent_is_told():
         error.held = Lock()  # no process can have another's
         raise error
 
-    answer = attempted(work)
+    answer = _attempted(work)
     assert repr(answer.failure) == """RuntimeError("KeyError: 'this'")"""
 
 
 def test_the_first_of_several_failures_is_told_whatever_the_order():
-    early = Answer(failure=ValueError("early"), where=1)
-    late = Answer(failure=ValueError("late"), where=2)
-    for total in (early + late, late + early, Answer([1]) + late + early):
+    early = _Answer(failure=ValueError("early"), where=1)
+    late = _Answer(failure=ValueError("late"), where=2)
+    for total in (early + late, late + early, _Answer([1]) + late + early):
         assert str(total.failure) == "early"
         assert total.total is None
-    assert (Answer([1]) + Answer() + Answer([2])).total == [1, 2]
-    assert isinstance((Answer([1]) + Answer("a")).failure, TypeError)
+    assert (_Answer([1]) + _Answer() + _Answer([2])).total == [1, 2]
+    assert isinstance((_Answer([1]) + _Answer("a")).failure, TypeError)
 
 
 def test_moments_too_large_for_a_row_are_refused(monkeypatch):
     monkeypatch.setattr(engine, "MOST_BYTES", 1000)
-    answer = received(engine.sent(Answer(bytes(2000))).column(0)[0].as_buffer())
+    answer = _received(engine._sent(_Answer(bytes(2000))).column(0)[0].as_buffer())
     assert answer.total is None
     assert "bytes, but Spark carries at most 1,000" in str(answer.failure)

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from assertions import assert_same_subspace
 from fairpca import FairKernelPCA, FairPCA, collect_moments
 from fairpca._numerics.fingerprints import fingerprint_of
-from fairpca._rows import Part, RowsElsewhere
+from fairpca._rows import Batch, RowsElsewhere
 from fairpca.errors import MissingGroupError, MissingTargetError, UnknownQuestionError
 from fairpca.estimators._reader import CollectMoments
 from fairpca.peers import PCA, BalancedPCA
@@ -35,7 +35,7 @@ class ListedParts(RowsElsewhere):
         def nothing(value):
             return None if value is None else value[:0]
 
-        return Part(*(nothing(v) for v in (first.X, first.y, first.sensitive_features)))
+        return Batch(*(nothing(v) for v in (first.X, first.y, first.sensitive_features)))
 
     def fold(self, collect):
         collect = pickle.loads(pickle.dumps(collect))
@@ -67,7 +67,7 @@ def people(n=600, d=9, seed=0):
 def parts_of(X, s, y, w, edges):
     """Cut rows at the edges; a repeated edge makes an empty part."""
     return [
-        Part(X[a:b], y[a:b], s[a:b], w[a:b], number=i)
+        Batch(X[a:b], y[a:b], s[a:b], w[a:b], number=i)
         for i, (a, b) in enumerate(zip([0, *edges], [*edges, len(X)], strict=True))
     ]
 
@@ -92,7 +92,7 @@ def test_parts_of_any_size_give_the_subspace_of_all_rows(criterion):
 def test_columns_of_the_parts_may_hold_the_attributes():
     X, s = rows_and_groups()
     table = X.assign(race=s["race"])
-    parts = [Part(table[:100], number=0), Part(table[100:], number=1)]
+    parts = [Batch(table[:100], number=0), Batch(table[100:], number=1)]
     apart = FairPCA(2, sensitive_columns=["race"]).fit(ListedParts(parts))
     whole = FairPCA(2, sensitive_columns=["race"]).fit(table)
     assert_same_subspace(apart.components_.T, whole.components_.T)
@@ -116,7 +116,7 @@ def test_kernel_features_drawn_from_parts_are_those_of_all_rows(approximation):
     s = s[["race"]]
     whole = FairKernelPCA(2, **options).fit(X, y, sensitive_features=s)
     parts = [
-        Part(p.X, sensitive_features=p.sensitive_features, number=p.number)
+        Batch(p.X, sensitive_features=p.sensitive_features, number=p.number)
         for p in parts_of(X, s, y, w, EDGES)
     ]
     apart = FairKernelPCA(2, **options).fit(ListedParts(parts))
@@ -125,7 +125,7 @@ def test_kernel_features_drawn_from_parts_are_those_of_all_rows(approximation):
 
 
 def test_a_sample_of_many_rows_does_not_depend_on_which_part_comes_first(monkeypatch):
-    monkeypatch.setattr("fairpca.estimators._row_sample.SAMPLE_ROWS", 50)
+    monkeypatch.setattr("fairpca.estimators._approximate_kernel.SAMPLE_ROWS", 50)
     X, s, y, w = people()
     parts = parts_of(X, s[["race"]], y, w, EDGES)
     drawn = [
@@ -158,20 +158,20 @@ def test_choosing_by_held_out_rows_refuses_parts():
 def test_parts_without_attributes_are_refused():
     X, _ = rows_and_groups()
     with pytest.raises(MissingGroupError, match="plain PCA"):
-        FairPCA(2).fit(ListedParts([Part(X)]))
+        FairPCA(2).fit(ListedParts([Batch(X)]))
 
 
 def test_parts_without_rows_are_refused():
     X, s = rows_and_groups()
     with pytest.raises(ValueError, match="0 rows"):
-        FairPCA(2).fit(ListedParts([Part(X[:0], sensitive_features=s[:0])]))
+        FairPCA(2).fit(ListedParts([Batch(X[:0], sensitive_features=s[:0])]))
 
 
 def test_other_columns_in_a_later_part_are_refused():
     X, s = rows_and_groups()
-    other = Part(X[300:].rename(columns={"x3": "y3"}), sensitive_features=s[300:], number=1)
+    other = Batch(X[300:].rename(columns={"x3": "y3"}), sensitive_features=s[300:], number=1)
     with pytest.raises(ValueError, match="y3"):
-        FairPCA(2).fit(ListedParts([Part(X[:300], sensitive_features=s[:300]), other]))
+        FairPCA(2).fit(ListedParts([Batch(X[:300], sensitive_features=s[:300]), other]))
 
 
 def test_attributes_beside_parts_are_refused():
@@ -183,7 +183,10 @@ def test_attributes_beside_parts_are_refused():
 
 def test_batches_can_be_added_to_parts():
     X, s = rows_and_groups()
-    parts = [Part(X[:100], sensitive_features=s[:100]), Part(X[100:400], None, s[100:400], None, 1)]
+    parts = [
+        Batch(X[:100], sensitive_features=s[:100]),
+        Batch(X[100:400], None, s[100:400], None, 1),
+    ]
     fair = (
         FairPCA(2).partial_fit(ListedParts(parts)).partial_fit(X[400:], sensitive_features=s[400:])
     )
@@ -214,7 +217,7 @@ def test_a_fingerprint_is_one_of_values_and_not_of_their_abbreviations():
             csr_array(array[:, None]),
             pd.Series(array),
             array_api_strict.asarray(array),
-            Part(array),
+            Batch(array),
             np.array([array, None], dtype=object),
             ListedParts([array]),
         ]
@@ -305,9 +308,9 @@ def test_joint_groups_in_a_part_that_knows_nothing_of_one_attribute():
 
 def test_labels_are_asked_for_where_rows_are_elsewhere():
     X, s = rows_and_groups()
-    parts = ListedParts([Part(X, sensitive_features=s)])
+    parts = ListedParts([Batch(X, sensitive_features=s)])
     with pytest.raises(MissingTargetError, match="target="):
         FairPCA(2, criterion="equalized_odds").fit(parts)
-    labelled = ListedParts([Part(X, np.array(["yes", "no"] * 300), s)])
+    labelled = ListedParts([Batch(X, np.array(["yes", "no"] * 300), s)])
     with pytest.raises(MissingTargetError, match="no row has y == 1"):
         FairPCA(2, criterion="equal_opportunity").fit(labelled)

@@ -3,8 +3,17 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .devices import DeviceRows, StreamedRows, example_on, streamed
-from .elsewhere import Batch, Collect, Part, RowsElsewhere, plus, rows_elsewhere
+from .devices import (
+    DeviceRows,
+    StreamedRows,
+    check_all_finite,
+    checked_rows,
+    example_on,
+    in_numpy,
+    split_positions,
+    streamed,
+)
+from .elsewhere import Batch, Collect, RowsElsewhere, plus, rows_elsewhere
 from .in_memory import BLOCK_ROWS, MappedRows, Rows, block_rows, row_blocks, rows_per_block
 from .maps import FeatureMap, LinearMap, in_double_precision, side_by_side
 from .sample import LargestKey, Sample, rows_at

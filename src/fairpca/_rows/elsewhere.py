@@ -35,8 +35,6 @@ class Batch:
         return int(self.X.shape[0])
 
 
-Part = Batch
-
 Collect = Callable[[Batch], Any]
 """From a batch to something that can be added, or None where the batch has no rows.
 

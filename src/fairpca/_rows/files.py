@@ -14,7 +14,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from .._attributes import Roles, assign_roles
-from .._numerics import blas_threads
+from .._numerics import blas_threads, check_n_jobs
 from ..errors import CheckpointError, TableError, UnknownQuestionError, UsageError
 from ..tables import (
     NUMBER,
@@ -91,10 +91,7 @@ class FileRows(RowsElsewhere):
         checkpoint_seconds: float = 30.0,
         progress: Progress | None = None,
     ) -> None:
-        if n_jobs is not None and (type(n_jobs) is not int or n_jobs == 0):
-            raise UsageError(
-                f"n_jobs={n_jobs!r} is no number of threads. Use 1 or more, -1 or None."
-            )
+        check_n_jobs(n_jobs)
         if type(batch_rows) is not int or batch_rows < 1:
             raise UsageError(f"batch_rows={batch_rows!r} is no number of rows. Use 1 or more.")
         self.files, self.parts, self.batch_rows = files, parts, batch_rows

@@ -125,11 +125,11 @@ class SparkRows(RowsElsewhere):
         layout = self._layout
 
         def of_partition(batches: Iterable[Any]) -> Iterator[Any]:
-            return answer_of_partition(batches, collect, layout)
+            return _answer_of_partition(batches, collect, layout)
 
-        answers = map_in_arrow(self._selected, of_partition, SCHEMA).persist()
+        answers = _map_in_arrow(self._selected, of_partition, SCHEMA).persist()
         try:
-            total = added_up(answers)
+            total = _added_up(answers)
         finally:
             answers.unpersist()
         for category, message in total.warned.items():
@@ -147,7 +147,7 @@ class SparkRows(RowsElsewhere):
         """
         kept = [c for c in self.frame.columns if c not in self.features]
         refuse_collisions(kept, names)
-        layout = Layout(self.features, width=self._width)
+        layout = _Layout(self.features, width=self._width)
         columns = [*kept, *names]
         kind = FloatType() if np.dtype(dtype) == np.float32 else DoubleType()
         schema = StructType(
@@ -155,9 +155,9 @@ class SparkRows(RowsElsewhere):
         )
 
         def of_partition(batches: Iterable[Any]) -> Iterator[Any]:
-            return representation_of_partition(batches, transform, layout, columns)
+            return _representation_of_partition(batches, transform, layout, columns)
 
-        return map_in_arrow(self._numbered(map(column, kept)), of_partition, schema)
+        return _map_in_arrow(self._numbered(map(column, kept)), of_partition, schema)
 
     @property
     def _selected(self) -> DataFrame:
@@ -174,9 +174,9 @@ class SparkRows(RowsElsewhere):
         return self.frame.select(*(c.alias(f"column{i}") for i, c in enumerate(columns)))
 
     @property
-    def _layout(self) -> Layout:
+    def _layout(self) -> _Layout:
         roles = self.roles
-        return Layout(
+        return _Layout(
             self.features,
             tuple(roles.sensitive),
             has_target=bool(roles.target),
@@ -207,7 +207,7 @@ class SparkRows(RowsElsewhere):
 
 
 @dataclass(frozen=True)
-class Layout:
+class _Layout:
     """What the columns of a record batch are: features, attributes, labels, weights.
 
     `width` is the number of features where the first column holds all of them, as arrays.
@@ -254,26 +254,26 @@ def _values(table: pa.Table, position: int) -> np.ndarray:
     return values
 
 
-def answer_of_partition(
-    batches: Iterable[pa.RecordBatch], collect: Collect, layout: Layout
+def _answer_of_partition(
+    batches: Iterable[pa.RecordBatch], collect: Collect, layout: _Layout
 ) -> Iterator[pa.RecordBatch]:
     """Collect the rows of a partition, a bounded number at once; nothing if it has none."""
     context = TaskContext.get()
     partition = 0 if context is None else context.partitionId()
-    answer, told = Answer(), f"Raised in partition {partition} of the Spark DataFrame."
+    answer, told = _Answer(), f"Raised in partition {partition} of the Spark DataFrame."
     for i, table in enumerate(_tables(batches)):
         number = partition * BATCHES_PER_PARTITION + i
-        answer += attempted(lambda: collect(layout.batch(table, number)), number, told)  # noqa: B023
+        answer += _attempted(lambda: collect(layout.batch(table, number)), number, told)  # noqa: B023
         if answer.failure is not None:
             break
     if answer.total is not None or answer.failure is not None:
-        yield sent(answer)
+        yield _sent(answer)
 
 
-def representation_of_partition(
+def _representation_of_partition(
     batches: Iterable[pa.RecordBatch],
     transform: Callable[[Any], np.ndarray],
-    layout: Layout,
+    layout: _Layout,
     names: list[str],
 ) -> Iterator[pa.RecordBatch]:
     """Put the representation in the place of the features; what came after them stays."""
@@ -300,7 +300,7 @@ def _tables(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 
 @dataclass(frozen=True)
-class Answer:
+class _Answer:
     """What partitions have to say; answers add up, and of several failures the first is told.
 
     Exceptions are data here: one that Python workers let out would be tried again, and end as a
@@ -312,18 +312,18 @@ class Answer:
     where: int = 0
     warned: dict[type[Warning], str] = field(default_factory=dict)
 
-    def __add__(self, other: Answer) -> Answer:
+    def __add__(self, other: _Answer) -> _Answer:
         warned = other.warned | self.warned
         failed = sorted([a for a in (self, other) if a.failure], key=lambda a: a.where)
         if failed:
-            return Answer(None, failed[0].failure, failed[0].where, warned)
+            return _Answer(None, failed[0].failure, failed[0].where, warned)
         if self.total is None or other.total is None:
-            return Answer(other.total if self.total is None else self.total, warned=warned)
-        summed = attempted(lambda: self.total + other.total)
-        return Answer(summed.total, summed.failure, self.where, warned | summed.warned)
+            return _Answer(other.total if self.total is None else self.total, warned=warned)
+        summed = _attempted(lambda: self.total + other.total)
+        return _Answer(summed.total, summed.failure, self.where, warned | summed.warned)
 
 
-def attempted(work: Callable[[], Any], number: int = 0, told: str | None = None) -> Answer:
+def _attempted(work: Callable[[], Any], number: int = 0, told: str | None = None) -> _Answer:
     """Return what work returns, or the exception that it raises, as an answer."""
     with limited_threads(1), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -333,7 +333,7 @@ def attempted(work: Callable[[], Any], number: int = 0, told: str | None = None)
             total, failure = None, _that_travels(error)
             if told is not None:
                 failure.add_note(told)
-    return Answer(total, failure, number, {w.category: str(w.message) for w in caught})
+    return _Answer(total, failure, number, {w.category: str(w.message) for w in caught})
 
 
 def _that_travels(error: Exception) -> Exception:
@@ -344,28 +344,28 @@ def _that_travels(error: Exception) -> Exception:
         return RuntimeError(f"{type(error).__name__}: {error}")
 
 
-def sum_of_answers(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _sum_of_answers(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Add up the answers that came to one place, one at a time."""
     answer = None
     for batch in batches:
         for value in batch.column(0):
-            other = received(value.as_buffer())
+            other = _received(value.as_buffer())
             answer = other if answer is None else answer + other
     if answer is not None:
-        yield sent(answer)
+        yield _sent(answer)
 
 
-def added_up(answers: DataFrame) -> Answer:
+def _added_up(answers: DataFrame) -> _Answer:
     """Return the sum of a DataFrame of answers, formed where they are, in a tree."""
     n = answers.count()
     while n > 1:
         n = -(-n // FAN_IN)
-        answers = map_in_arrow(answers.repartition(n), sum_of_answers, SCHEMA)
+        answers = _map_in_arrow(answers.repartition(n), _sum_of_answers, SCHEMA)
     rows = answers.collect()
-    return received(rows[0].answer) if rows else Answer()
+    return _received(rows[0].answer) if rows else _Answer()
 
 
-def map_in_arrow(frame: DataFrame, function: Any, schema: Any) -> DataFrame:
+def _map_in_arrow(frame: DataFrame, function: Any, schema: Any) -> DataFrame:
     """Return a lazy DataFrame of what a function makes of the record batches of a partition."""
     with warnings.catch_warnings():
         # Spark warns of versions of pandas, which it does not use for record batches.
@@ -373,13 +373,13 @@ def map_in_arrow(frame: DataFrame, function: Any, schema: Any) -> DataFrame:
         return frame.mapInArrow(function, schema)
 
 
-def received(value: Any) -> Answer:
+def _received(value: Any) -> _Answer:
     """Return an answer from its bytes."""
-    answer: Answer = pickle.loads(value)
+    answer: _Answer = pickle.loads(value)
     return answer
 
 
-def sent(answer: Answer) -> pa.RecordBatch:
+def _sent(answer: _Answer) -> pa.RecordBatch:
     """Return an answer as a record batch of one row."""
     data = pickle.dumps(answer, protocol=5)
     if len(data) > MOST_BYTES:
@@ -388,5 +388,5 @@ def sent(answer: Answer) -> pa.RecordBatch:
             f"{MOST_BYTES:,} in one row. Use fewer features; matched covariances keep a matrix "
             f"for each group, match='means' keeps one in all."
         )
-        data = pickle.dumps(Answer(failure=too_large, where=answer.where), protocol=5)
+        data = pickle.dumps(_Answer(failure=too_large, where=answer.where), protocol=5)
     return pa.RecordBatch.from_pydict({"answer": [data]})

@@ -48,7 +48,7 @@ ARROW_TYPES = {
 
 
 @dataclass(frozen=True)
-class SparkRoles:
+class _Roles:
     """The columns of one DataFrame by what they are for: names of features, others by name.
 
     Target and weight hold one column or none.
@@ -60,7 +60,7 @@ class SparkRoles:
     weight: dict[str, Column]
 
 
-def read_roles(X: DataFrame, y: Any, sensitive_features: Any, sample_weight: Any) -> SparkRoles:
+def read_roles(X: DataFrame, y: Any, sensitive_features: Any, sample_weight: Any) -> _Roles:
     """Return what the arguments of `fit` say about the columns of `X`.
 
     Every column of `X` is a feature, unless an argument has its name.
@@ -78,7 +78,7 @@ def read_roles(X: DataFrame, y: Any, sensitive_features: Any, sample_weight: Any
         if len(given) > 1:
             raise SparkColumnsError(f"{name} names {len(given)} columns. Pass one.")
     taken = _as_spelled({*target, *weight, *sensitive}, X.columns)
-    return SparkRoles(tuple(c for c in X.columns if c not in taken), sensitive, target, weight)
+    return _Roles(tuple(c for c in X.columns if c not in taken), sensitive, target, weight)
 
 
 def column(name: str) -> Column:

@@ -3,22 +3,26 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ._checks import (
+    CRITERIA,
+    FLOATS,
+    check_bool,
+    check_choice,
+    check_count,
+    check_kernel_parameters,
+    check_lengths,
+    check_n_components,
+    check_number,
+    check_same_order,
+    check_target,
+    check_tradeoff,
+    check_weights,
+)
 from ._choose_by_leakage import Choice
 from ._collect import collect_moments
 from ._exact_kernel import check_function, kernel_for
 from ._fair_kernel_pca import FairKernelPCA
 from ._fair_pca import FairPCA
-from ._inputs import FLOATS, check_lengths, check_same_order, check_target, check_weights
-from ._parameters import (
-    CRITERIA,
-    check_bool,
-    check_choice,
-    check_count,
-    check_kernel_parameters,
-    check_n_components,
-    check_number,
-    check_tradeoff,
-)
 from ._reader import Reader, check_finite, check_sizes, finite_moments
 from ._transformer import (
     FairTransformer,

@@ -8,18 +8,30 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics import deterministic_signs
-from .._rows import FeatureMap, LinearMap, MappedRows, Rows, side_by_side
-from ..errors import FewLandmarksWarning, InfeasibleError, warn_user
+from .._numerics import deterministic_signs, fingerprint_of
+from .._rows import (
+    Batch,
+    FeatureMap,
+    LinearMap,
+    MappedRows,
+    Rows,
+    RowsElsewhere,
+    Sample,
+    side_by_side,
+)
+from ..errors import FewLandmarksWarning, InfeasibleError, UsageError, warn_user
 from ..kernels import Kernel, KernelColumns, RandomFeatures, pilot_centre, whitening
 from ..moments import GroupMoments
 from ..solvers import Subspace, equalize_means, largest_gap, maximize_variance, mean_constraint
+from ._checks import NYSTROEM, SHIFT_INVARIANT
 from ._exact_kernel import TOO_ALIKE, check_function, gap_from_rounding
-from ._parameters import NYSTROEM, SHIFT_INVARIANT
-from ._reader import Reader, check_finite, check_some_rows
+from ._reader import NO_ROWS, Reader, check_finite, check_some_rows
 from ._transformer import groups_of, warn_of_a_residual
 
 Features = KernelColumns | RandomFeatures
+
+SAMPLE_ROWS, SAMPLE_NUMBERS = 20_000, 2**24
+"""A sample that comes to one place has at most so many rows, and numbers."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +57,40 @@ class KernelReader(Reader):
         return MappedRows(
             rows.X, rows.weight, rows.attributes, rows.chosen, features=self.seen_through
         )
+
+
+def sampled_rows(reader: Reader, source: RowsElsewhere, *, fewest: int, seed: int) -> Rows:
+    """Return rows drawn at random, in their order: at least `fewest`, all where these are few."""
+    assert reader.columns is not None
+    n = max(fewest, min(SAMPLE_ROWS, SAMPLE_NUMBERS // max(1, reader.columns[0])))
+    drawn: Sample | None = source.fold(_DrawRows(reader, n, seed))
+    if drawn is None:
+        raise UsageError(NO_ROWS.format(type(source).__name__))
+    X, weight = drawn.rows
+    return Rows(X, None if (weight == 1).all() else weight)
+
+
+@dataclass(frozen=True)
+class _DrawRows:
+    """Give every row a random key and keep the rows with the smallest: a sample that adds up."""
+
+    reader: Reader
+    n: int
+    seed: int
+
+    def __call__(self, batch: Batch) -> Sample | None:
+        if batch.n_rows == 0:
+            return None
+        rows = self.reader.of_batch(batch)
+        check_finite(rows)  # here it is known where the rows are
+        keys = np.random.default_rng([self.seed, batch.number]).random(rows.n_rows)
+        weight = np.ones(rows.n_rows) if rows.weight is None else rows.weight
+        return Sample.of(self.n, keys, batch.number, lambda i: (rows.take(i), weight[i]))
+
+    @property
+    def asked_later(self) -> str:
+        """Fingerprint of what the sample is for: who cannot have one is told before the draw."""
+        return fingerprint_of(self.reader, self.reader.name)
 
 
 def draw_features(

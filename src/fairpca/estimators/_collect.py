@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..moments import GroupMoments
-from ._parameters import CRITERIA, MISSING, check_choice
+from ._checks import CRITERIA, MISSING, check_choice
 from ._reader import Reader
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -45,18 +44,10 @@ UNCONVERGED = 1e-8
 """Relative residuals of eigenvectors above this, and above the asked tolerance, are reported."""
 
 
-@dataclass(frozen=True)
-class ExactFit:
-    """What an exact fit gives: the learned attributes, and the representation of its rows."""
-
-    learned: dict[str, Any]
-    representation: np.ndarray
-
-
 def fit_exactly(
     estimator: Any, rows: Rows, k: int | float | None, tradeoff: float, seed: int
-) -> ExactFit:
-    """Learn from all rows at once."""
+) -> tuple[dict[str, Any], np.ndarray]:
+    """Return what is learned from all rows at once, and their representation."""
     attributes = attributes_over_rows(rows)
     features, K, precision = _kernel_of(estimator, rows)
     kernel = None if features is None else features.kernel
@@ -93,7 +84,7 @@ def fit_exactly(
         learned["_map"] = FeatureMap(features, linear)
         if features.kernel.name == "linear":
             learned["_inverse"] = _in_input_space(linear, features.rows, rows, scatter.centred)
-    return ExactFit(learned, T / scatter.root_weight[:, None])
+    return learned, T / scatter.root_weight[:, None]
 
 
 def _learned(

@@ -14,11 +14,16 @@ from .._rows import FeatureMap, LinearMap, Rows, RowsElsewhere
 from ..errors import UsageError
 from ..kernels import PRECOMPUTED, KernelColumns
 from ..moments import GroupMoments
-from ._approximate_kernel import Features, KernelReader, draw_features, solve_features
+from ._approximate_kernel import (
+    Features,
+    KernelReader,
+    draw_features,
+    sampled_rows,
+    solve_features,
+)
+from ._checks import check_kernel_parameters, check_n_components, check_tradeoff
 from ._exact_kernel import fit_exactly, kernel_for
-from ._parameters import check_kernel_parameters, check_n_components, check_tradeoff
 from ._reader import Reader, check_finite
-from ._row_sample import sampled_rows
 from ._transformer import Representation
 
 
@@ -374,11 +379,11 @@ class FairKernelPCA(Representation):
             )
         check_finite(rows)
         k, tradeoff = check_n_components(self.n_components), check_tradeoff(self.tradeoff)
-        fitted = fit_exactly(self, rows, k, tradeoff, self._start())
-        self.__dict__.update(fitted.learned)
+        learned, T = fit_exactly(self, rows, k, tradeoff, self._start())
+        self.__dict__.update(learned)
         if rows.chosen is not None:
             return None
-        return fitted.representation.astype(rows.X.dtype, copy=False)
+        return T.astype(rows.X.dtype, copy=False)
 
     def _represent(self, features: Any) -> np.ndarray:
         with self._threads(), quiet_overflow():

@@ -31,8 +31,7 @@ from ..solvers import (
     maximize_variance,
     mean_gap,
 )
-from ._choose_by_leakage import DIRECTIONS, PENALTIES, Choice, choose_by_leakage
-from ._parameters import (
+from ._checks import (
     AUTO,
     check_covariance_tol,
     check_directions,
@@ -41,6 +40,7 @@ from ._parameters import (
     check_penalty,
     check_tradeoff,
 )
+from ._choose_by_leakage import DIRECTIONS, PENALTIES, Choice, choose_by_leakage
 from ._reader import HOST, Reader
 from ._transformer import FairTransformer, learned_from, warn_of_a_residual
 
@@ -319,11 +319,6 @@ class FairPCA(FairTransformer):
 
     def _check_parameters(self) -> None:
         check_parameters(self)
-        if list(self._knobs.values()).count(AUTO) > 1:
-            raise UsageError(
-                "covariance_directions and covariance_penalty are both 'auto', but they are two "
-                "ways to the same end. Set one of them to 'auto'."
-            )
 
     def _reader(self) -> Reader:
         scatters = self.match == "covariances"

@@ -30,23 +30,31 @@ from .._numerics import (
     quiet_overflow,
     to_numpy,
 )
-from .._rows import DeviceRows, MappedRows, Part, Rows, RowsElsewhere, rows_elsewhere, streamed
+from .._rows import (
+    Batch,
+    DeviceRows,
+    MappedRows,
+    Rows,
+    RowsElsewhere,
+    check_all_finite,
+    checked_rows,
+    in_numpy,
+    rows_elsewhere,
+    split_positions,
+    streamed,
+)
 from ..errors import MissingGroupError, MissingTargetError, UsageError
 from ..moments import GroupMoments, LevelMoments, accumulate, moments_at
-from ._inputs import (
+from ._checks import (
     FLOATS,
     apply_criterion,
     canonical,
-    check_all_finite,
     check_lengths,
     check_same_order,
     check_sensitive_given,
     check_some_positive,
     check_target,
     check_weights,
-    checked_rows,
-    in_numpy,
-    split_positions,
 )
 
 HOST = np.empty(0)
@@ -199,7 +207,7 @@ class Reader:
         )
         return replace(self, complete=False, advise=False, columns=columns)
 
-    def of_batch(self, batch: Part) -> Rows:
+    def of_batch(self, batch: Batch) -> Rows:
         """Return the rows of a batch that count; its columns are those an estimator has seen."""
         return self.rows_in_memory(
             batch.X, batch.y, batch.sensitive_features, batch.sample_weight, self._stand_in()
@@ -265,7 +273,7 @@ class Reader:
         """Return the rows as what their moments are taken of."""
         return rows if self.device is None else streamed(rows, self.device)
 
-    def _check_head(self, head: Part, estimator: Any) -> None:
+    def _check_head(self, head: Batch, estimator: Any) -> None:
         """Check the columns of rows that are still to come."""
         if head.sensitive_features is None and self.sensitive_columns is None:
             raise MissingGroupError(
@@ -312,7 +320,7 @@ class CollectMoments:
 
     reader: Reader
 
-    def __call__(self, batch: Part) -> GroupMoments | None:
+    def __call__(self, batch: Batch) -> GroupMoments | None:
         """Return the moments of a batch."""
         if batch.n_rows == 0:
             return None

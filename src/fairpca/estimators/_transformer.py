@@ -22,10 +22,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._attributes import as_columns
 from .._numerics import Array, check_n_jobs, is_foreign, is_single, limited_threads
-from .._rows import FeatureMap, LinearMap, Rows, RowsElsewhere, rows_elsewhere
+from .._rows import (
+    FeatureMap,
+    LinearMap,
+    Rows,
+    RowsElsewhere,
+    checked_rows,
+    in_numpy,
+    rows_elsewhere,
+)
 from ..errors import ResidualWarning, UsageError, warn_user
 from ..moments import AttributeMoments, DenseScatter, GroupMoments, LevelMoments, moments_at
-from ._inputs import FLOATS, checked_rows, in_numpy
+from ._checks import FLOATS
 from ._reader import HOST, Reader
 
 _SOLVING = RLock()
@@ -248,21 +256,11 @@ class Representation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
 
 class FairTransformer(Representation):
-    """Base of the methods that are functions of the features' moments: one pass, any order.
-
-    They have `_solve`, or `_linear_map` where the map is all that is learned.
-    """
+    """Base of the methods that are functions of the features' moments: one pass, any order."""
 
     _learned: ClassVar[frozenset[str]] = frozenset(
         ["_map", "components_", "mean_", "n_components_", "n_samples_seen_", "groups_"]
     )
-
-    def _linear_map(self, moments: GroupMoments) -> LinearMap:
-        """Return the map that the method learns from the moments."""
-        raise NotImplementedError
-
-    def _solve(self, moments: GroupMoments) -> dict[str, Any]:
-        return learned_from(self._linear_map(moments), moments)
 
     def fit(
         self,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._rows import LargestKey, Part, Sample, rows_at
+from .._rows import Batch, LargestKey, Sample, rows_at
 from ..errors import AuditError, TargetError
 from ..tables import (
     AttributePlan,
@@ -54,7 +54,7 @@ class LookAtRows:
     largest_key: LargestKey
     seed: int
 
-    def __call__(self, part: Part) -> RowsSeen | None:
+    def __call__(self, part: Batch) -> RowsSeen | None:
         """Look at a part, whose features are an Arrow table of all columns as they are read."""
         arrays = {c.name: simple(part.X.column(c.name)) for c in self.columns}
         n_read = part.n_rows

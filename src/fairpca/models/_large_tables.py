@@ -12,7 +12,7 @@ import numpy as np
 
 from .._attributes import Roles, assign_roles
 from .._numerics import fingerprint_of
-from .._rows import Collect, LargestKey, Part, RowsElsewhere, TableRows, rows_per_batch
+from .._rows import Batch, Collect, LargestKey, RowsElsewhere, TableRows, rows_per_batch
 from ..errors import TableError, TargetError
 from ..tables import (
     AttributePlan,
@@ -117,7 +117,7 @@ def fit_large_table(
     kinds = {a.plan.name: a.plan.kind for a in attributes}
     complete = seen.sample.rows[0].num_rows == seen.n_rows
     if complete and wanted.needs_all_rows_at_once(seen.n_rows):
-        part = rows.encoding(id).encoded(Part(seen.sample.rows[0]))
+        part = rows.encoding(id).encoded(Batch(seen.sample.rows[0]))
         estimator = wanted.fitted_to_rows(part.X, part.y, part.sensitive_features, kinds)
     else:
         estimator = wanted.fitted_to_parts(rows, d, kinds)
@@ -263,12 +263,12 @@ class EncodeThen:
     commas: frozenset[str]
     collect: Collect
 
-    def __call__(self, part: Part) -> Any:
+    def __call__(self, part: Batch) -> Any:
         """Return what `collect` returns; None if no row counts."""
         encoded = self.encoded(part)
         return self.collect(encoded) if encoded.n_rows else None
 
-    def encoded(self, part: Part) -> Part:
+    def encoded(self, part: Batch) -> Batch:
         """Return the rows that count as numbers."""
         raw = {name: simple(part.X.column(name)) for name in part.X.schema.names}
         y = None
@@ -281,7 +281,7 @@ class EncodeThen:
         for encoder in self.encoder.encoders_:
             if encoder.name in self.commas and isinstance(encoder, NumberColumn):
                 raw[encoder.name] = with_points(raw[encoder.name], ",")
-        return Part(self.encoder.encode(raw), y, columns, None, part.number)
+        return Batch(self.encoder.encode(raw), y, columns, None, part.number)
 
     @property
     def fingerprint(self) -> str | None:
@@ -311,14 +311,14 @@ class EncodedRows(RowsElsewhere):
     commas: frozenset[str] = frozenset()
 
     @property
-    def head(self) -> Part:
+    def head(self) -> Batch:
         """Numbers without names, as encoded rows are in memory."""
         nothing = {
             a.plan.name: np.empty(0, dtype=object if isinstance(a.plan, LevelPlan) else float)
             for a in self.attributes
         }
         y = None if self.target is None else np.empty(0, dtype=int)
-        return Part(np.empty((0, len(self.encoder.mean_))), y, nothing)
+        return Batch(np.empty((0, len(self.encoder.mean_))), y, nothing)
 
     def fold(self, collect: Collect) -> Any:
         """Return the sum over the encoded parts."""

@@ -5,13 +5,12 @@ Written from their papers. What each guarantees, and when to prefer it, is in ``
 
 from ..errors import NothingLeftToRemoveWarning
 from ._balanced_pca import BalancedPCA
-from ._base import MomentPeer
 from ._baselines import PCA, KernelPCA
 from ._fpca import FPCA
 from ._inlp import INLP
 from ._leace import LEACE
 from ._mbf_pca import MbFPCA
-from ._mean_projection import Eraser, MeanProjection
+from ._mean_projection import MeanProjection
 from ._oracle_leace import OracleLEACE
 from ._reductions import Reductions
 from ._rlace import RLACE

@@ -12,9 +12,8 @@ from scipy.optimize import brentq
 from .._numerics import complete_basis, orthonormalize
 from .._rows import LinearMap
 from ..errors import InfeasibleError
-from ..estimators import Reader, learned_from
+from ..estimators import FairTransformer, Reader, learned_from
 from ..moments import GroupMoments
-from ._base import MomentPeer
 from ._shared import ExcessLosses, along_principal_axes, excess_losses, number_of_components
 
 FINEST, TINY = 4.0 * float(np.finfo(float).eps), 1e-300
@@ -101,7 +100,7 @@ def geodesic(A: np.ndarray, B: np.ndarray) -> Callable[[float], np.ndarray]:
     return at
 
 
-class BalancedPCA(MomentPeer):
+class BalancedPCA(FairTransformer):
     r"""Reconstruct two groups equally well with k components, as well as that can be done.
 
     A group's excess loss is its mean squared reconstruction error minus the error that a PCA of
@@ -166,7 +165,7 @@ class BalancedPCA(MomentPeer):
     """
 
     intersectional: bool = True
-    _learned = MomentPeer._learned | {"losses_", "weights_", "duality_gap_"}
+    _learned = FairTransformer._learned | {"losses_", "weights_", "duality_gap_"}
 
     def __init__(self, n_components: int | None = None) -> None:
         self.n_components = n_components

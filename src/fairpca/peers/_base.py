@@ -1,4 +1,4 @@
-"""What all peers share: the package's `fit` and `transform`, and a linear map in between."""
+"""What peers share that need the rows themselves; others are a `FairTransformer` of moments."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any, Self
 
 from .._rows import LinearMap, Rows
 from ..estimators import (
-    FairTransformer,
     Reader,
     Representation,
     check_sizes,
@@ -16,9 +15,6 @@ from ..estimators import (
     learned_from,
 )
 from ..moments import GroupMoments
-
-MomentPeer = FairTransformer
-"""Base of the methods that are functions of moments: `_linear_map(moments)`, or `_solve`."""
 
 
 class FitsRows(Representation):

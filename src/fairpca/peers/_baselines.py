@@ -11,6 +11,7 @@ import numpy as np
 from .._rows import FeatureMap, LinearMap, Rows
 from ..errors import UsageError
 from ..estimators import (
+    FairTransformer,
     Reader,
     check_finite,
     check_function,
@@ -18,6 +19,7 @@ from ..estimators import (
     check_n_components,
     check_weights,
     kernel_for,
+    learned_from,
 )
 from ..kernels import PRECOMPUTED, KernelColumns, kernel_matrix, warn_of_negative_directions
 from ..moments import GroupMoments
@@ -27,7 +29,7 @@ from ..solvers import (
     equalize_kernel_means,
     maximize_variance,
 )
-from ._base import FitsRows, MomentPeer
+from ._base import FitsRows
 from ._shared import check_at_most
 
 
@@ -94,7 +96,7 @@ class IgnoresSensitiveFeatures:
         return _ReaderWithoutAttributes.of(self)
 
 
-class PCA(IgnoresSensitiveFeatures, MomentPeer):
+class PCA(IgnoresSensitiveFeatures, FairTransformer):
     """Project rows onto the directions of most variance: the yardstick for all other methods.
 
     `sensitive_features` are accepted and **ignored**: nothing here is fair. What a fair method
@@ -130,7 +132,7 @@ class PCA(IgnoresSensitiveFeatures, MomentPeer):
            [ 5.]])
     """
 
-    _learned = MomentPeer._learned | {"explained_variance_", "explained_variance_ratio_"}
+    _learned = FairTransformer._learned | {"explained_variance_", "explained_variance_ratio_"}
     _map: LinearMap
 
     def __init__(self, n_components: int | float | None = None) -> None:
@@ -155,17 +157,14 @@ class PCA(IgnoresSensitiveFeatures, MomentPeer):
     def _check_parameters(self) -> None:
         check_n_components(self.n_components)
 
-    def _linear_map(self, moments: GroupMoments) -> LinearMap:
+    def _solve(self, moments: GroupMoments) -> dict[str, Any]:
         k = check_n_components(self.n_components)
         check_at_most(k, moments.n_features)
-        return LinearMap(maximize_variance(moments, k, random_state=0).basis, moments.mean)
-
-    def _solve(self, moments: GroupMoments) -> dict[str, Any]:
-        learned = super()._solve(moments)
-        squares = moments.scatter.compressed(learned["_map"].matrix).diagonal
+        U = maximize_variance(moments, k, random_state=0).basis
+        squares = moments.scatter.compressed(U).diagonal
         total = float(moments.scatter.diagonal.sum())
         return {
-            **learned,
+            **learned_from(LinearMap(U, moments.mean), moments),
             "explained_variance_": squares / moments.degrees_of_freedom,
             "explained_variance_ratio_": squares / (total if total > 0 else 1.0),
         }

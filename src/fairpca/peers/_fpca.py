@@ -9,9 +9,15 @@ import numpy as np
 from .._numerics import deterministic_signs, limited_threads, to_numpy
 from .._rows import LinearMap
 from ..errors import InfeasibleError, ResidualWarning, SingleGroupError, UsageError, warn_user
-from ..estimators import Reader, check_choice, check_count, check_number, learned_from
+from ..estimators import (
+    FairTransformer,
+    Reader,
+    check_choice,
+    check_count,
+    check_number,
+    learned_from,
+)
 from ..moments import GroupMoments, LevelMoments, standard_deviations
-from ._base import MomentPeer
 from ._fpca_program import (
     NO_DIFFERENCE,
     FairSDP,
@@ -99,7 +105,7 @@ def leading_subspace(P: np.ndarray, problem: FairSDP) -> tuple[np.ndarray, np.nd
     return values, deterministic_signs(V @ rotation)
 
 
-class FPCA(MomentPeer):
+class FPCA(FairTransformer):
     r"""Find a fair subspace by a convex relaxation: close means, a price on unequal covariances.
 
     Olfat and Aswani's semidefinite program [1]_ with the constants of the published experiments
@@ -184,7 +190,7 @@ class FPCA(MomentPeer):
     (True, True)
     """
 
-    _learned = MomentPeer._learned.union(
+    _learned = FairTransformer._learned.union(
         ["scale_", "relaxation_", "eigenvalues_", "objective_", "duality_gap_"],
         ["mean_gap_", "relaxed_mean_gap_", "covariance_gap_", "n_iter_"],
     )

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from sklearn.base import OneToOneFeatureMixin
 
 from .._numerics import Array, array_namespace, like
 from .._rows import LinearMap
+from ..estimators import FairTransformer
 from ..moments import GroupMoments, RowScatter
 from ..solvers import check_dimension, mean_constraint
-from ._mean_projection import Eraser, identity, in_units_of_spread, removed_along
+from ._mean_projection import (
+    ERASED,
+    identity,
+    in_units_of_spread,
+    learned_by_an_eraser,
+    removed_along,
+)
 
 
 def leace(moments: GroupMoments) -> LinearMap:
@@ -68,7 +78,7 @@ def _reciprocal(values: Array, zero: float) -> Array:
     return xp.where(counts, 1.0 / xp.where(counts, values, xp.ones_like(values)), like(0.0, values))
 
 
-class LEACE(Eraser):
+class LEACE(OneToOneFeatureMixin, FairTransformer):
     """Change the rows as little as possible so that no linear model can see the attributes.
 
     Least-squares concept erasure. Afterwards no feature covaries with any attribute: groups have
@@ -111,7 +121,10 @@ class LEACE(Eraser):
 
     Examples
     --------
-    >>> import numpy as np
+    >>> from typing import Any
+
+    import numpy as np
+    from sklearn.base import OneToOneFeatureMixin
     >>> from fairpca.peers import LEACE
     >>> rng = np.random.default_rng(0)
     >>> sex = rng.choice(["f", "m"], size=500)
@@ -121,5 +134,7 @@ class LEACE(Eraser):
     True
     """
 
-    def _linear_map(self, moments: GroupMoments) -> LinearMap:
-        return leace(moments)
+    _learned = ERASED
+
+    def _solve(self, moments: GroupMoments) -> dict[str, Any]:
+        return learned_by_an_eraser(leace(moments), moments)

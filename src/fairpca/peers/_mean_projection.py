@@ -10,10 +10,9 @@ from sklearn.base import OneToOneFeatureMixin
 from .._numerics import Array, array_namespace, device, project_out
 from .._rows import LinearMap
 from ..errors import InfeasibleError
-from ..estimators import learned_from
+from ..estimators import FairTransformer, learned_from
 from ..moments import GroupMoments
 from ..solvers import check_dimension, mean_constraint
-from ._base import MomentPeer
 
 
 def mean_projection(moments: GroupMoments) -> LinearMap:
@@ -83,22 +82,17 @@ def around_the_mean(matrix: Array, moments: GroupMoments) -> LinearMap:
     return LinearMap(matrix, moments.mean, offset=moments.mean)
 
 
+ERASED = FairTransformer._learned | {"n_directions_"}
+"""What is learned by methods that return the rows themselves, less what gives the groups away."""
+
+
 def learned_by_an_eraser(linear: LinearMap, moments: GroupMoments) -> dict[str, Any]:
     """Return the map in scikit-learn's words, and how many directions it removes."""
     kept = float(array_namespace(linear.matrix).linalg.trace(linear.matrix))  # a projection's rank
     return learned_from(linear, moments) | {"n_directions_": moments.n_features - round(kept)}
 
 
-class Eraser(OneToOneFeatureMixin, MomentPeer):
-    """Base of the methods that return the rows themselves, less what gives the groups away."""
-
-    _learned = MomentPeer._learned | {"n_directions_"}
-
-    def _solve(self, moments: GroupMoments) -> dict[str, Any]:
-        return learned_by_an_eraser(self._linear_map(moments), moments)
-
-
-class MeanProjection(Eraser):
+class MeanProjection(OneToOneFeatureMixin, FairTransformer):
     r"""Remove the directions between group means, and leave all others as they are.
 
     Afterwards every group of every attribute has the same mean, and numeric attributes are
@@ -145,5 +139,7 @@ class MeanProjection(Eraser):
            [2., 3.]])
     """
 
-    def _linear_map(self, moments: GroupMoments) -> LinearMap:
-        return mean_projection(moments)
+    _learned = ERASED
+
+    def _solve(self, moments: GroupMoments) -> dict[str, Any]:
+        return learned_by_an_eraser(mean_projection(moments), moments)

@@ -8,11 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import OneToOneFeatureMixin
 
 from .._numerics import Array, array_namespace, like
 from .._rows import LinearMap, Rows
 from ..errors import InfeasibleError
-from ..estimators import check_count, check_n_components, groups_of
+from ..estimators import FairTransformer, check_count, check_n_components, groups_of
 from ..kernels import KernelColumns
 from ..moments import (
     AttributeMoments,
@@ -32,10 +33,11 @@ from ..solvers import (
 )
 from ._baselines import KernelPeer, kernel_components, learned_by_a_kernel_peer
 from ._mean_projection import (
-    Eraser,
+    ERASED,
     around_the_mean,
     identity,
     in_units_of_spread,
+    learned_by_an_eraser,
     mean_directions,
     mean_projection,
 )
@@ -132,7 +134,7 @@ def _kernel_sal(
     return kept, values
 
 
-class SAL(Eraser):
+class SAL(OneToOneFeatureMixin, FairTransformer):
     """Remove the directions in which the features covary most with the attributes.
 
     Spectral attribute removal. With all directions (the default) it is `MeanProjection`, and its
@@ -169,6 +171,7 @@ class SAL(Eraser):
     Examples
     --------
     >>> import numpy as np
+    from sklearn.base import OneToOneFeatureMixin
     >>> from fairpca.peers import SAL
     >>> rng = np.random.default_rng(0)
     >>> origin = rng.choice(["north", "south", "east"], size=300)
@@ -179,7 +182,7 @@ class SAL(Eraser):
     (2, (300, 4))
     """
 
-    _learned = Eraser._learned | {"singular_values_"}
+    _learned = ERASED | {"singular_values_"}
 
     def __init__(self, n_directions: int | None = None) -> None:
         self.n_directions = n_directions
@@ -187,11 +190,10 @@ class SAL(Eraser):
     def _check_parameters(self) -> None:
         _checked_directions(self.n_directions)
 
-    def _linear_map(self, moments: GroupMoments) -> LinearMap:
-        return sal(moments, _checked_directions(self.n_directions))
-
     def _solve(self, moments: GroupMoments) -> dict[str, Any]:
-        return {**super()._solve(moments), "singular_values_": _covarying_directions(moments)[1]}
+        linear = sal(moments, _checked_directions(self.n_directions))
+        learned = learned_by_an_eraser(linear, moments)
+        return learned | {"singular_values_": _covarying_directions(moments)[1]}
 
 
 class KernelSAL(KernelPeer):
@@ -237,6 +239,7 @@ class KernelSAL(KernelPeer):
     Examples
     --------
     >>> import numpy as np
+    from sklearn.base import OneToOneFeatureMixin
     >>> from fairpca.peers import KernelSAL
     >>> rng = np.random.default_rng(0)
     >>> sex = rng.choice(["f", "m"], size=100)

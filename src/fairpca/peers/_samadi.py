@@ -9,10 +9,9 @@ from scipy.special import softmax
 
 from .._numerics import deterministic_signs
 from .._rows import LinearMap
-from ..estimators import Reader, check_count, check_number, learned_from
+from ..estimators import FairTransformer, Reader, check_count, check_number, learned_from
 from ..moments import GroupMoments
 from ..solvers import maximize_variance
-from ._base import MomentPeer
 from ._shared import ExcessLosses, excess_losses, number_of_components
 
 ROUNDING = 1e-12
@@ -41,7 +40,7 @@ def _average_projection(
     return average if averaged else U @ U.T, softmax(log_weights), averaged
 
 
-class SamadiPCA(MomentPeer):
+class SamadiPCA(FairTransformer):
     r"""Reconstruct all groups about equally well: PCA that no group pays for alone.
 
     A group's excess loss is its mean squared reconstruction error minus the error that a PCA of
@@ -111,7 +110,7 @@ class SamadiPCA(MomentPeer):
     """
 
     intersectional: bool = True
-    _learned = MomentPeer._learned | {"losses_", "weights_", "averaged_"}
+    _learned = FairTransformer._learned | {"losses_", "weights_", "averaged_"}
 
     def __init__(
         self,

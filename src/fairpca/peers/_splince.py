@@ -6,17 +6,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import OneToOneFeatureMixin
 
 from .._attributes import KINDS, Attribute, drop_unused_labels, read_attributes
 from .._numerics import Array, array_namespace, to_numpy
 from .._rows import LinearMap, Rows
 from ..errors import InfeasibleError, MissingTargetError, UsageError
-from ..estimators import Reader, check_choice
+from ..estimators import FairTransformer, Reader, check_choice
 from ..moments import GroupMoments, NumericMoments
 from ..solvers import check_dimension, mean_constraint, names_of
 from ._leace import scatter_inverse_times
 from ._mean_projection import (
-    Eraser,
+    ERASED,
     in_units_of_spread,
     learned_by_an_eraser,
     nothing_but_rounding,
@@ -135,7 +136,7 @@ class _ReaderOfTargets(Reader):
         return replace(rows, attributes=(*rows.attributes, drop_unused_labels(target)))
 
 
-class SPLINCE(Eraser):
+class SPLINCE(OneToOneFeatureMixin, FairTransformer):
     """Remove what features tell linearly about the attributes, keep what they tell about `y`.
 
     Simultaneous projection for linear concept removal and covariance preservation. Afterwards no
@@ -185,6 +186,7 @@ class SPLINCE(Eraser):
     Examples
     --------
     >>> import numpy as np
+    from sklearn.base import OneToOneFeatureMixin
     >>> from fairpca.peers import SPLINCE
     >>> rng = np.random.default_rng(0)
     >>> sex = rng.integers(0, 2, size=500)
@@ -197,7 +199,7 @@ class SPLINCE(Eraser):
     True
     """
 
-    _learned = Eraser._learned | {"overlap_", "n_lost_"}
+    _learned = ERASED | {"overlap_", "n_lost_"}
 
     def __init__(self, keep: str = "all", *, target_kind: str | None = None) -> None:
         self.keep = keep

@@ -13,9 +13,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
 from ..errors import UsageError, warn_user
-from ..estimators import FairKernelPCA, FairPCA, check_choice, check_tradeoff
+from ..estimators import FairKernelPCA, FairTransformer, check_choice, check_tradeoff
 from ..metrics import GroupRates, JudgedRows
-from ..peers import MomentPeer
 from ._logistic_path import logistic_path
 from ._parts import TakesTradeoff, TradeoffParts
 
@@ -173,7 +172,7 @@ def tradeoff_curve(
 
 def _fair_step(estimator: Any) -> TakesTradeoff:
     last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
-    if isinstance(last, FairPCA | FairKernelPCA | MomentPeer):
+    if isinstance(last, FairTransformer | FairKernelPCA):
         return last
     raise TypeError(
         f"tradeoff_curve takes a FairPCA, a FairKernelPCA or a peer that is fitted from moments, "

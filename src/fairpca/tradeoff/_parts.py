@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import OneToOneFeatureMixin, clone
 
 from .._numerics import is_sparse
-from ..estimators import FairKernelPCA, FairPCA
-from ..peers import PCA, Eraser, MomentPeer
+from ..estimators import FairKernelPCA, FairPCA, FairTransformer
+from ..peers import PCA
 
-TakesTradeoff = FairPCA | FairKernelPCA | MomentPeer
+TakesTradeoff = FairTransformer | FairKernelPCA
 
 
 @dataclass(frozen=True)
@@ -223,9 +223,9 @@ class TradeoffParts:
         return bool(self.fitted.components_.shape[1] < self._n_columns)
 
 
-def _standard_half(peer: MomentPeer, X: Any) -> np.ndarray:
+def _standard_half(peer: FairTransformer, X: Any) -> np.ndarray:
     d = peer.components_.shape[1]
-    if isinstance(peer, Eraser):
+    if isinstance(peer, OneToOneFeatureMixin):
         return np.eye(d)
     plain = PCA(peer.n_components_)
     if hasattr(peer, "moments_"):
