@@ -28,11 +28,11 @@ import sys, time
 from fairpca.models import _large_tables as large_tables
 from fairpca._cli import main
 large_tables.CHECKPOINT_SECONDS = 0.0
-encode = large_tables.EncodeThen.encoded
+encode = large_tables._EncodeThen.encoded
 def slowly(self, part):
     time.sleep(0.3)
     return encode(self, part)
-large_tables.EncodeThen.encoded = slowly
+large_tables._EncodeThen.encoded = slowly
 sys.argv = ["fairpca", *sys.argv[1:]]
 main()
 """
@@ -123,9 +123,9 @@ def test_a_killed_fit_continues_with_the_same_result(fairpca, monkeypatch, tmp_p
     assert not os.path.exists("model.fairpca")
 
     encoded = []
-    encode = large_tables.EncodeThen.encoded
+    encode = large_tables._EncodeThen.encoded
     monkeypatch.setattr(
-        large_tables.EncodeThen,
+        large_tables._EncodeThen,
         "encoded",
         lambda self, part: encoded.append(part.n_rows) or encode(self, part),
     )
@@ -149,7 +149,7 @@ def _rows_kept(path):
 
 def interrupting(monkeypatch, after):
     """Have Ctrl-C arrive in the second pass."""
-    encode, calls = large_tables.EncodeThen.encoded, []
+    encode, calls = large_tables._EncodeThen.encoded, []
 
     def encoded(self, part):
         calls.append(part)
@@ -157,7 +157,7 @@ def interrupting(monkeypatch, after):
             raise KeyboardInterrupt
         return encode(self, part)
 
-    monkeypatch.setattr(large_tables.EncodeThen, "encoded", encoded)
+    monkeypatch.setattr(large_tables._EncodeThen, "encoded", encoded)
 
 
 def test_ctrl_c_leaves_a_checkpoint_and_says_so(fairpca, monkeypatch):
@@ -175,7 +175,7 @@ def test_ctrl_c_leaves_a_checkpoint_and_says_so(fairpca, monkeypatch):
 
 def test_a_polite_kill_leaves_a_checkpoint_and_says_so(fairpca, monkeypatch):
     before = signal.getsignal(signal.SIGTERM)
-    encode, kills = large_tables.EncodeThen.encoded, [signal.SIGTERM]
+    encode, kills = large_tables._EncodeThen.encoded, [signal.SIGTERM]
 
     def encoded(self, part):
         if kills:
@@ -184,7 +184,7 @@ def test_a_polite_kill_leaves_a_checkpoint_and_says_so(fairpca, monkeypatch):
         return encode(self, part)
 
     with monkeypatch.context() as patched:
-        patched.setattr(large_tables.EncodeThen, "encoded", encoded)
+        patched.setattr(large_tables._EncodeThen, "encoded", encoded)
         result = fairpca("fit", "parts", *FIT, "--checkpoint", "kept", "-q")
     assert result.exit_code == 130
     assert "The same command continues from kept" in result.stderr

@@ -62,14 +62,14 @@ class LookAtRows:
         keys = np.random.default_rng([self.seed, part.number]).random(n_read)
         if self.target is not None:
             column = next(c for c in self.columns if c.name == self.target)
-            outcomes = CountedValues.of(column, arrays[self.target])
+            outcomes = _CountedValues.of(column, arrays[self.target])
             known = _known_rows(column, arrays[self.target])
             if not known.all():
                 kept = np.flatnonzero(known)
                 arrays = {name: rows_at(array, kept) for name, array in arrays.items()}
                 keys = keys[kept]
         counts = {
-            c.name: CountedValues.of(c, arrays[c.name])
+            c.name: _CountedValues.of(c, arrays[c.name])
             for c in self.columns
             if c.name in self.sensitive
         }
@@ -105,9 +105,9 @@ class RowsSeen:
     n_read: int
     n_rows: int
     sample: Sample
-    counts: dict[str, CountedValues]
+    counts: dict[str, _CountedValues]
     levels: dict[str, dict[str, int] | None]
-    outcomes: CountedValues | None
+    outcomes: _CountedValues | None
 
     def __add__(self, other: RowsSeen) -> RowsSeen:
         outcomes = self.outcomes
@@ -124,7 +124,7 @@ class RowsSeen:
 
 
 @dataclass(frozen=True)
-class CountedValues:
+class _CountedValues:
     """How many rows have each value, None standing for the missing; adds.
 
     `counts` is None if the values are numbers, and too many to be counted.
@@ -134,7 +134,7 @@ class CountedValues:
     counts: Mapping[Any, int] | None
 
     @classmethod
-    def of(cls, column: RawColumn, array: Any) -> CountedValues:
+    def of(cls, column: RawColumn, array: Any) -> _CountedValues:
         """Count the values of an Arrow array."""
         codes, values = column.values(array)
         counts: Counter[Any] = Counter()
@@ -143,18 +143,18 @@ class CountedValues:
                 counts[value] += int(n)
         return cls(column, counts)._bounded()
 
-    def __add__(self, other: CountedValues) -> CountedValues:
+    def __add__(self, other: _CountedValues) -> _CountedValues:
         if self.counts is None or other.counts is None:
             for counts in (self.counts, other.counts):
                 self._check_numbers(counts)
-            return CountedValues(self.column, None)
-        return CountedValues(self.column, Counter(self.counts) + Counter(other.counts))._bounded()
+            return _CountedValues(self.column, None)
+        return _CountedValues(self.column, Counter(self.counts) + Counter(other.counts))._bounded()
 
-    def _bounded(self) -> CountedValues:
+    def _bounded(self) -> _CountedValues:
         if self.counts is None or len(self.counts) <= MOST_VALUES:
             return self
         self._check_numbers(self.counts)
-        return CountedValues(self.column, None)
+        return _CountedValues(self.column, None)
 
     def _check_numbers(self, counts: Mapping[Any, int] | None) -> None:
         if counts is not None and not self.column.are_numbers(list(counts)):

@@ -99,10 +99,10 @@ def fit_large_table(
     attributes = []
     for name in roles.sensitive:
         plan, code_of = seen.counts[name].planned()
-        attributes.append(PlannedColumn(raw[name], plan, code_of))
+        attributes.append(_PlannedColumn(raw[name], plan, code_of))
     used = {*encoder.needed_columns, *roles.sensitive, *([] if outcome is None else [outcome.name])}
     d = len(encoder.mean_)
-    rows = EncodedRows(
+    rows = _EncodedRows(
         pass_over(
             [name for name in read if name in used],
             min(rows_per_batch(d, itemsize=8), max(BATCH_ROWS, d)),
@@ -194,7 +194,7 @@ def _info(
     files: Sequence[TableFile],
     roles: Roles,
     seen: RowsSeen,
-    attributes: Sequence[PlannedColumn],
+    attributes: Sequence[_PlannedColumn],
     encoder: TableEncoder,
 ) -> dict[str, Any]:
     sampled = seen.sample.rows[0].num_rows
@@ -220,7 +220,7 @@ def _name(table: Any, files: Sequence[TableFile]) -> str:
 
 
 @dataclass(frozen=True)
-class PlannedColumn:
+class _PlannedColumn:
     """A sensitive column, its groups, and the group of each value, -1 where it has none."""
 
     column: RawColumn
@@ -249,7 +249,7 @@ def _looked_up(column: RawColumn, code_of: Mapping[Any, int], array: Any) -> np.
 
 
 @dataclass(frozen=True)
-class EncodeThen:
+class _EncodeThen:
     """From a part as it is read to what `collect` makes of it as numbers.
 
     Of the target, where one is needed, `outcome_of` has 1 for positive values, 0 for others and -1
@@ -257,7 +257,7 @@ class EncodeThen:
     """
 
     encoder: TableEncoder
-    attributes: tuple[PlannedColumn, ...]
+    attributes: tuple[_PlannedColumn, ...]
     target: RawColumn | None
     outcome_of: Mapping[Any, int]
     commas: frozenset[str]
@@ -300,12 +300,12 @@ class EncodeThen:
 
 
 @dataclass(frozen=True, eq=False)
-class EncodedRows(RowsElsewhere):
+class _EncodedRows(RowsElsewhere):
     """Rows of files, whose parts are Arrow tables, as numbers: read again when asked for."""
 
     source: RowsElsewhere
     encoder: TableEncoder
-    attributes: tuple[PlannedColumn, ...]
+    attributes: tuple[_PlannedColumn, ...]
     target: RawColumn | None
     outcome_of: Mapping[Any, int]
     commas: frozenset[str] = frozenset()
@@ -324,8 +324,8 @@ class EncodedRows(RowsElsewhere):
         """Return the sum over the encoded parts."""
         return self.source.fold(self.encoding(collect))
 
-    def encoding(self, collect: Collect) -> EncodeThen:
+    def encoding(self, collect: Collect) -> _EncodeThen:
         """Return what is done where each part is read."""
-        return EncodeThen(
+        return _EncodeThen(
             self.encoder, self.attributes, self.target, self.outcome_of, self.commas, collect
         )

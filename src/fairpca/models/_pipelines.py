@@ -118,7 +118,7 @@ def load_pipeline(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -
         raise ModelFileError(f"{os.fspath(path)!r} {reason}.") from reason.__cause__
 
 
-def trusted_types() -> frozenset[str]:
+def _trusted_types() -> frozenset[str]:
     """Return the types that files may hold beside those that skops trusts, by skops' names."""
     ours: list[Any] = [*CLASSES.values(), *RECORDS.values(), *FUNCTIONS.values()]
     return HARMLESS | {f"{cls.__module__}.{cls.__qualname__}" for cls in ours}
@@ -129,7 +129,7 @@ def _loaded(content: bytes) -> Any:
     try:
         strange = _strange(skops, content)
         if not strange:
-            return skops.loads(content, trusted=sorted(trusted_types()))
+            return skops.loads(content, trusted=sorted(_trusted_types()))
     except Exception as reason:  # of a damaged file anything may go wrong
         raise ModelFileError(
             "is not a pipeline that skops can read, or is damaged. Pass a file that "
@@ -144,7 +144,7 @@ def _loaded(content: bytes) -> Any:
 
 def _strange(skops: Any, content: bytes) -> list[str]:
     """Return the types in a file that are neither trusted by skops nor ours."""
-    return sorted(set(skops.get_untrusted_types(data=content)) - trusted_types())
+    return sorted(set(skops.get_untrusted_types(data=content)) - _trusted_types())
 
 
 def _check_unpacked_size(content: bytes, max_bytes: int) -> None:

@@ -1,4 +1,4 @@
-"""Dates, as their parts; and texts of many kinds, as combinations of groups of letters."""
+"""What kind of column this is, and what is learned of it; dates and texts themselves."""
 
 from __future__ import annotations
 
@@ -14,8 +14,17 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from .._numerics import is_array, is_number, record
 from ..errors import TableError
 from ._adapters import import_arrow, import_pandas
-from ._frozen_columns import MISSING_SHARE, Learned, are_different_texts, means_and_deviations
-from ._text_values import distinct_texts
+from ._frozen_columns import (
+    MISSING_SHARE,
+    MOST_LEVELS,
+    Learned,
+    are_different_texts,
+    fit_levels,
+    fit_numbers,
+    is_text,
+    means_and_deviations,
+)
+from ._text_values import are_numbers, distinct_texts, look_like_dates, nearly_numbers
 
 PARTS = ("year", "month", "day", "hour", "total_seconds")
 NOT_A_TIME = np.iinfo(np.int64).min  # as numpy has it
@@ -162,7 +171,7 @@ class TextColumn:
         return codes, np.column_stack([values, [text is None for text in texts]])
 
 
-def fit_dates(name: str, array: Any, format: str | None) -> Learned:
+def _fit_dates(name: str, array: Any, format: str | None) -> Learned:
     """Learn how a column of dates is encoded."""
     zone = getattr(array.type, "tz", None) or ("UTC" if format and "%z" in format else None)
     column = DateColumn(name, format, zone, indicator=True)
@@ -180,7 +189,7 @@ def fit_dates(name: str, array: Any, format: str | None) -> Learned:
     return Learned(column, "date", n_missing, n_distinct, mean, scale, format or "")
 
 
-def fit_texts(name: str, array: Any, note: str = "") -> Learned:
+def _fit_texts(name: str, array: Any, note: str = "") -> Learned:
     """Learn which groups of letters tell the texts of a column apart."""
     codes, texts = distinct_texts(array)
     counts = np.bincount(codes, minlength=len(texts))
@@ -255,3 +264,57 @@ def _letters(texts: list[str]) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]
     if spread < 10 * np.finfo(spread.dtype).eps:
         spread = 1.0
     return vocabulary, weigh.idf_.astype(float), components / float(spread)
+
+
+def learn(name: str, array: Any) -> Learned:
+    """Tell what a column is, as skrub would, and learn how it is encoded.
+
+    Numbers, truth values and durations are numbers, as are texts that all mean numbers. Dates
+    are dates, as are texts that can all be read in one format. Anything else has levels: up to
+    `MOST_LEVELS` are indicators, more are encoded by their letters. Declared categories are
+    never read as numbers or dates.
+    """
+    types, kind = import_arrow().types, array.type
+    if array.null_count == len(array):
+        return Learned(None, "empty", len(array), 0, np.empty(0), np.empty(0), "no value at all")
+    if types.is_timestamp(kind) or types.is_date(kind):
+        return _fit_dates(name, array, None)
+    if types.is_dictionary(kind):
+        return _learn_levels(name, array)
+    if is_text(kind):
+        return _learn_texts(name, array)
+    return fit_numbers(name, array)
+
+
+def _learn_texts(name: str, array: Any) -> Learned:
+    texts = [text for text in distinct_texts(array)[1] if text is not None]
+    if not texts:
+        return _learn_levels(name, array)
+    if are_numbers(texts):
+        return fit_numbers(name, array)
+    format = date_format(texts)
+    if format is not None:
+        return _fit_dates(name, array, format)
+    return _learn_levels(name, array)
+
+
+def _learn_levels(name: str, array: Any) -> Learned:
+    codes, texts = distinct_texts(array)
+    used = set(np.unique(codes).tolist())
+    levels = [text for i, text in enumerate(texts[:-1]) if i in used and text is not None]
+    if not levels:
+        missing = len(array)
+        return Learned(None, "empty", missing, 0, np.empty(0), np.empty(0), "no value at all")
+    if len(levels) <= MOST_LEVELS:
+        return fit_levels(name, array)
+    return _fit_texts(name, array, _nearly(levels))
+
+
+def _nearly(texts: list[str]) -> str:
+    """Say so where a few texts, or how they are written, keep a column from what it could be."""
+    if others := nearly_numbers(texts):
+        shown = ", ".join(f"'{text[:20]}'" for text in others[:3]) + (", ..." if others[3:] else "")
+        return f"numbers but for {shown}: as texts, unless these are corrected or removed"
+    if look_like_dates(texts):
+        return "dates in more than one format: as texts, unless all are written in one"
+    return ""

@@ -10,23 +10,10 @@ from sklearn.exceptions import NotFittedError
 
 from .._numerics import Packer, is_array, record, unplain
 from ..errors import ModelFileError, TableError
-from ._adapters import import_arrow
 from ._arrow_columns import arrow_columns
 from ._column_names import require_columns
-from ._dates_and_texts import DateColumn, TextColumn, date_format, fit_dates, fit_texts
-from ._frozen_columns import (
-    MOST_LEVELS,
-    Column,
-    FrozenColumn,
-    Learned,
-    LevelColumn,
-    NumberColumn,
-    are_numbers,
-    fit_levels,
-    fit_numbers,
-    is_text,
-)
-from ._text_values import distinct_texts, look_like_dates, nearly_numbers
+from ._dates_and_texts import DateColumn, TextColumn, learn
+from ._frozen_columns import Column, FrozenColumn, Learned, LevelColumn, NumberColumn
 
 PLAIN_VERSION = 2
 
@@ -112,7 +99,7 @@ class TableEncoder:
         arrays = arrow_columns(frame)
         if not arrays or not len(next(iter(arrays.values()))):
             raise TableError("The table has no rows or no columns, so there is nothing to encode.")
-        self._assemble({name: _learn(name, array) for name, array in arrays.items()})
+        self._assemble({name: learn(name, array) for name, array in arrays.items()})
         return self
 
     def _assemble(self, learned: Mapping[str, Learned]) -> None:
@@ -344,57 +331,3 @@ def _names(frame: Any, arrays: Mapping[str, Any]) -> list[str]:
     return [
         str(name) for name in (getattr(frame, "columns", arrays) if columns is None else columns)
     ]
-
-
-def _learn(name: str, array: Any) -> Learned:
-    """Tell what a column is, as skrub would, and learn how it is encoded.
-
-    Numbers, truth values and durations are numbers, as are texts that all mean numbers. Dates
-    are dates, as are texts that can all be read in one format. Anything else has levels: up to
-    `MOST_LEVELS` are indicators, more are encoded by their letters. Declared categories are
-    never read as numbers or dates.
-    """
-    types, kind = import_arrow().types, array.type
-    if array.null_count == len(array):
-        return Learned(None, "empty", len(array), 0, np.empty(0), np.empty(0), "no value at all")
-    if types.is_timestamp(kind) or types.is_date(kind):
-        return fit_dates(name, array, None)
-    if types.is_dictionary(kind):
-        return _learn_levels(name, array)
-    if is_text(kind):
-        return _learn_texts(name, array)
-    return fit_numbers(name, array)
-
-
-def _learn_texts(name: str, array: Any) -> Learned:
-    texts = [text for text in distinct_texts(array)[1] if text is not None]
-    if not texts:
-        return _learn_levels(name, array)
-    if are_numbers(texts):
-        return fit_numbers(name, array)
-    format = date_format(texts)
-    if format is not None:
-        return fit_dates(name, array, format)
-    return _learn_levels(name, array)
-
-
-def _learn_levels(name: str, array: Any) -> Learned:
-    codes, texts = distinct_texts(array)
-    used = set(np.unique(codes).tolist())
-    levels = [text for i, text in enumerate(texts[:-1]) if i in used and text is not None]
-    if not levels:
-        missing = len(array)
-        return Learned(None, "empty", missing, 0, np.empty(0), np.empty(0), "no value at all")
-    if len(levels) <= MOST_LEVELS:
-        return fit_levels(name, array)
-    return fit_texts(name, array, _nearly(levels))
-
-
-def _nearly(texts: list[str]) -> str:
-    """Say so where a few texts, or how they are written, keep a column from what it could be."""
-    if others := nearly_numbers(texts):
-        shown = ", ".join(f"'{text[:20]}'" for text in others[:3]) + (", ..." if others[3:] else "")
-        return f"numbers but for {shown}: as texts, unless these are corrected or removed"
-    if look_like_dates(texts):
-        return "dates in more than one format: as texts, unless all are written in one"
-    return ""

@@ -15,7 +15,7 @@ from .._numerics import is_count, is_number, record
 from ..errors import TableError
 from ._adapters import import_arrow
 from ._arrow_columns import distinct
-from ._text_values import TRUTHS, cleaned, distinct_texts, number, without_nulls
+from ._text_values import are_truths, cleaned, distinct_texts, number, numbers_of_texts
 
 MISSING_SHARE = 0.02
 """From this share of missing values on, that a value is missing is an output of its own."""
@@ -199,7 +199,7 @@ class LevelColumn:
 def fit_numbers(name: str, array: Any) -> Learned:
     """Learn how a column of numbers is encoded."""
     arrow = import_arrow()
-    boolean = arrow.types.is_boolean(array.type) or _says_true_or_false(array)
+    boolean = arrow.types.is_boolean(array.type) or _are_truths(array)
     values = floats(array, name, boolean=boolean)
     known = np.isfinite(values)
     n_missing = int(np.sum(~known))
@@ -247,7 +247,13 @@ def floats(array: Any, name: str, *, boolean: bool = False) -> np.ndarray:
             f"({kind}) here. Give it the numbers, or fit again."
         )
     elif types.is_dictionary(kind) or is_text(kind):
-        return _parsed(array, name, boolean)
+        numbers, odd = numbers_of_texts(array, truths=boolean)
+        if odd is not None:
+            raise TableError(
+                f"Column '{name}' held numbers when the encoder was fitted, but has '{odd}' "
+                f"here. Correct the value, or leave it empty."
+            )
+        return numbers
     values: np.ndarray = array.cast(arrow.float64(), safe=False).to_numpy(zero_copy_only=False)
     return values
 
@@ -258,44 +264,11 @@ def is_text(kind: Any) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind))
 
 
-def _parsed(array: Any, name: str, boolean: bool) -> np.ndarray:
-    """Return the numbers that texts mean."""
-    arrow = import_arrow()
-    if is_text(array.type):
-        known = without_nulls(arrow.compute.utf8_trim_whitespace(array))
-        try:
-            parsed: np.ndarray = known.cast(arrow.float64()).to_numpy(zero_copy_only=False)
-            return parsed
-        except arrow.ArrowInvalid:
-            pass  # look at each text, to name the one that is no number
-    codes, texts = distinct_texts(array)
-    numbers = np.full(len(texts), np.nan)
-    for i, text in enumerate(texts[:-1]):
-        found = number(text or "")
-        if found is None and boolean:
-            found = TRUTHS.get((text or "").lower())
-        if found is None:
-            raise TableError(
-                f"Column '{name}' held numbers when the encoder was fitted, but has '{text}' "
-                f"here. Correct the value, or leave it empty."
-            )
-        numbers[i] = found
-    of_rows: np.ndarray = numbers[codes]
-    return of_rows
-
-
-def are_numbers(texts: list[str]) -> bool:
-    """Tell whether all texts mean numbers, or all mean true or false."""
-    if not texts:
-        return False
-    return all(number(t) is not None for t in texts) or all(t.lower() in TRUTHS for t in texts)
-
-
-def _says_true_or_false(array: Any) -> bool:
+def _are_truths(array: Any) -> bool:
     if not is_text(array.type):
         return False
     texts = [cleaned(value) for value in array.unique().to_pylist()]
-    return all(text.lower() in TRUTHS for text in texts if text is not None)
+    return are_truths([text for text in texts if text is not None])
 
 
 def are_different_texts(texts: Any) -> bool:

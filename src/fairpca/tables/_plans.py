@@ -212,8 +212,8 @@ def plan_column(
         distinct, place = np.unique(values[finite], return_inverse=True)
         cut = _cut_in_two(name, distinct, np.bincount(place, n_rows[finite]).astype(int))
         return QuantityPlan(name, cut), np.full(len(column), -1)
-    known = is_known(column)
-    texts = column.astype(object).where(known).map(as_text, na_action="ignore")
+    known = _is_known(column)
+    texts = column.astype(object).where(known).map(_as_text, na_action="ignore")
     counts = import_pandas().Series(n_rows, texts.index).groupby(texts).sum().to_dict()
     plan = _plan_levels(name, counts, int(n_rows[~known].sum()))
     return plan, texts.map(plan.position).fillna(-1).to_numpy().astype(int)
@@ -265,28 +265,28 @@ def binary_target(column: Series, positive: Any = None) -> tuple[np.ndarray, np.
     `positive` is compared as it is or as text. By default it is the larger of two numbers, or a
     word such as "yes"; else the second in alphabetical order.
     """
-    known = is_known(column)
+    known = _is_known(column)
     values = column[known]
     distinct = values.unique().tolist()
     if len(distinct) < 2:
-        only = f"the value '{as_text(distinct[0])}' only" if distinct else "no value at all"
+        only = f"the value '{_as_text(distinct[0])}' only" if distinct else "no value at all"
         raise TargetError(
             f"The target '{column.name}' has {only}, and nothing can be learned about it. Name "
             f"another target, or none."
         )
     if positive is not None:
-        wanted = as_text(positive)
-        chosen = [v for v in distinct if as_text(v) == wanted or _same_number(v, wanted)]
+        wanted = _as_text(positive)
+        chosen = [v for v in distinct if _as_text(v) == wanted or _same_number(v, wanted)]
         if not chosen:
             raise TargetError(
                 f"No row of the target '{column.name}' is '{positive}'. Its values are "
-                f"{listed(list(map(as_text, _sorted(distinct))))}."
+                f"{listed(list(map(_as_text, _sorted(distinct))))}."
             )
         positive = chosen[0]
     elif len(distinct) == 2:
         positive = _likely_positive(distinct)
     else:
-        shown = list(map(as_text, _sorted(distinct)))
+        shown = list(map(_as_text, _sorted(distinct)))
         raise TargetError(
             f"The target '{column.name}' has {len(distinct)} distinct values "
             f"({listed(shown, 4)}), but it must be a yes or no. Say which value is the "
@@ -295,16 +295,16 @@ def binary_target(column: Series, positive: Any = None) -> tuple[np.ndarray, np.
         )
     is_positive = np.zeros(len(column), dtype=bool)
     is_positive[known] = (values == positive).to_numpy(dtype=bool)
-    return is_positive, known, as_text(positive)
+    return is_positive, known, _as_text(positive)
 
 
-def is_known(column: Series) -> np.ndarray:
+def _is_known(column: Series) -> np.ndarray:
     """Return which rows have a value; a question mark is none, as in the features."""
     known: np.ndarray = (column.notna() & (column.astype(object) != "?")).to_numpy(dtype=bool)
     return known
 
 
-def as_text(value: Any) -> str:
+def _as_text(value: Any) -> str:
     """Return how a value is called; numbers without a fraction like integers."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))

@@ -82,6 +82,35 @@ def distinct_texts(array: Any) -> tuple[np.ndarray, list[str | None]]:
     return np.array(spots, dtype=np.int64)[codes] % len(texts), texts
 
 
+def are_truths(texts: list[str]) -> bool:
+    """Tell whether all texts mean true or false."""
+    return all(text.lower() in TRUTHS for text in texts)
+
+
+def are_numbers(texts: list[str]) -> bool:
+    """Tell whether there are texts, and all mean numbers, or all mean true or false."""
+    return bool(texts) and (all(number(t) is not None for t in texts) or are_truths(texts))
+
+
+def numbers_of_texts(array: Any, *, truths: bool) -> tuple[np.ndarray, str | None]:
+    """Return the numbers that texts mean, NaN where missing, and a text that means none, if any.
+
+    With `truths`, true is 1 and false is 0.
+    """
+    types = import_arrow().types
+    if types.is_string(array.type) or types.is_large_string(array.type):
+        parsed = _as_kind(without_nulls(_trimmed(array)), NUMBER)
+        if parsed is not None:
+            return parsed.to_numpy(zero_copy_only=False), None
+    codes, texts = distinct_texts(array)
+    meant: dict[str, float | None] = {}
+    for text in filter(None, texts):
+        found = number(text)
+        meant[text] = TRUTHS.get(text.lower()) if found is None and truths else found
+    odd = next((text for text, found in meant.items() if found is None), None)
+    return np.array([*meant.values(), np.nan], dtype=float)[codes], odd
+
+
 def nearly_numbers(texts: list[str]) -> list[str]:
     """Return the texts that keep a column from being numbers; none where it is not near that.
 
