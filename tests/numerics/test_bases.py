@@ -81,6 +81,7 @@ def test_the_row_space_ignores_what_the_tolerance_calls_rounding():
     assert coefficients.shape == (2, 3)
     assert_same_subspace(basis, np.eye(3)[:, [0, 2]])
     assert row_space(rows, tol=1e-12)[1].shape == (3, 3)
+    assert row_space(np.zeros((2, 4)), tol=1e-9)[1].shape == (4, 0)
 
 
 def test_a_basis_is_completed_outside_what_must_be_avoided():
@@ -89,6 +90,7 @@ def test_a_basis_is_completed_outside_what_must_be_avoided():
     completed = complete_basis(U, Q, 3)
     assert_orthonormal(np.hstack([Q, completed]))
     np.testing.assert_array_equal(completed[:, :1], U)
+    assert completed.tobytes() == complete_basis(U, Q, 3).tobytes()
 
 
 def test_signs_are_deterministic(asarray):

@@ -66,4 +66,4 @@ from .threads import (
     one_thread,
     share_blocks,
 )
-from .whole_files import is_no_plain_file, whole_file, write_whole
+from .whole_files import is_no_plain_file, whole_file

@@ -7,7 +7,7 @@ import os
 import stat
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -64,9 +64,3 @@ def _mode_of(path: Path) -> int:
             mask = os.umask(0o077)
             os.umask(mask)
         return 0o666 & ~mask
-
-
-def write_whole(path: str | os.PathLike[str], write: Callable[[Path], None]) -> None:
-    """Call `write` with a draft of the file, as in `whole_file`."""
-    with whole_file(path) as draft:
-        write(draft)
