@@ -19,8 +19,8 @@ from fairpca.paper import (
     style_of,
     timing_curves,
 )
+from fairpca.paper._figure_faces import _side_by_side as side_by_side
 from fairpca.paper._panels import _ellipse
-from fairpca.paper._pictures import _side_by_side as side_by_side
 
 
 @pytest.fixture

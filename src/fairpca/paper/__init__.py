@@ -9,8 +9,9 @@ from . import (
     _figure_tradeoff,
     _tables,
 )
-from ._curves import TimedFits, Timing, timing_curves
 from ._experiment import Experiment, Key, Result, Settings, Summary, Task
+from ._figure_faces import PictureRow, picture_page
+from ._figure_runtime import TimedFits, Timing, timing_curves
 from ._panels import (
     group_legend,
     grouped_boxes,
@@ -21,7 +22,6 @@ from ._panels import (
     numbers_below,
     scatter_groups,
 )
-from ._pictures import PictureRow, picture_page
 from ._run import Failure, Reproduction, run_experiment
 from ._style import MethodStyle, in_order, label_of, paper_figure, style_of
 

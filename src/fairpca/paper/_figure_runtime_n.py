@@ -12,8 +12,8 @@ from sklearn.linear_model import LogisticRegression
 
 from ..peers import Reductions
 from ..tradeoff import TradeoffParts, logistic_path
-from ._curves import Timing
 from ._experiment import Experiment, Result, Settings, Summary, Task
+from ._figure_runtime import Timing
 from ._panels import horizontal_grid, line_options, note
 from ._style import in_order, label_of, paper_figure, style_of
 from ._tradeoff import (

@@ -32,7 +32,7 @@ from ._protocol import (
     Projected,
     attribute_auc,
     make_method,
-    of_the_subspace,
+    variance_and_mmd,
 )
 from ._style import FAINT, in_order, paper_figure
 
@@ -86,7 +86,7 @@ def evaluate(d: int, method: str, draw: int, data: Path | None) -> dict[str, flo
             values[HELD_OUT + BETWEEN + probe] = auc
     if method == KERNEL:  # its components are not directions of the data
         return values
-    subspace = of_the_subspace(estimator, K, X, X_test, z_test)
+    subspace = variance_and_mmd(estimator, K, X, X_test, z_test)
     return values | {PAPER + BETWEEN + metric: value for metric, value in subspace.items()}
 
 

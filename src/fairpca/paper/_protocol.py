@@ -100,7 +100,7 @@ def published(name: str) -> list[dict[str, str]]:
     return list(csv.DictReader(text.splitlines()))
 
 
-def of_the_subspace(
+def variance_and_mmd(
     estimator: Any, k: int, X: np.ndarray, X_test: np.ndarray, z_test: np.ndarray
 ) -> dict[str, float]:
     """Return %Var and MMD2 on held-out rows, with the bandwidth of plain PCA's training rows."""

@@ -29,8 +29,8 @@ from ._protocol import (
     attribute_auc,
     downstream,
     make_method,
-    of_the_subspace,
     published,
+    variance_and_mmd,
 )
 
 TITLES = {"adult": "Adult Income", "german": "German Credit", "compas": "COMPAS"}
@@ -64,7 +64,7 @@ def evaluate_split(dataset: str, k: int, method: str, draw: int, data: Any) -> d
     test = Projected(estimator.transform(X_test), split.y_test, split.z_test)
     values = {}
     if method not in ("Fair Kernel PCA", SAMADI):  # the paper, too, takes these on held-out rows
-        subspace = of_the_subspace(estimator, k, X, X_test, split.z_test)
+        subspace = variance_and_mmd(estimator, k, X, X_test, split.z_test)
         values = {p + BETWEEN + m: v for p in (PAPER, HELD_OUT) for m, v in subspace.items()}
     seen = _in_the_papers_order(test, method)
     for protocol, rows, scored in ((PAPER, seen, seen), (HELD_OUT, train, test)):
