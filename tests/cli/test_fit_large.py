@@ -5,16 +5,16 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pyarrow.parquet
 import pytest
-from typer.testing import CliRunner
 
 from auditing.people import made_up_people
-from fairpca._cli.app import app
+from cli import refusals
 from fairpca._cli.progress import Pace
 from fairpca._cli.progress import lines as progress_lines
 from fairpca.models import FairModel
@@ -38,11 +38,12 @@ main()
 """
 
 
+assert_refused = partial(refusals.assert_refused, absent=("model.fairpca", "model.md"))
+
+
 @pytest.fixture
-def fairpca(monkeypatch, tmp_path):
+def fairpca(command):
     """Run the command line in a folder with people in four Parquet files, and in two CSV files."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "200")
     people = made_up_people(n=1200)
     os.mkdir("parts")
     for i in range(4):
@@ -52,17 +53,7 @@ def fairpca(monkeypatch, tmp_path):
     people[:500].to_csv("texts/0.csv", index=False)
     people[500:].to_csv("texts/1.csv", index=False)
     people.to_csv("people.csv", index=False)
-    return lambda *arguments: CliRunner().invoke(app, list(arguments))
-
-
-def assert_refused(result, message, *absent):
-    """One clear line, exit code 2, no traceback, no file."""
-    assert result.exit_code == 2, result.output
-    (line,) = result.stderr.strip().splitlines()
-    assert message in line
-    for name in ("model.fairpca", "model.md", *absent):
-        assert not os.path.exists(name)
-    assert not [name for name in os.listdir() if name.startswith(".")]
+    return command
 
 
 def assert_same_arrays(one, other):

@@ -197,6 +197,16 @@ def test_an_audit_of_another_structure_is_refused(version):
         render_page(with_changes(made_up_audit(), schema_version=version))
 
 
+def test_an_older_audit_with_fewer_fields_and_a_newer_one_with_more_are_shown(page):
+    older = made_up_audit()
+    for name in ("source", "ignored", "reading"):
+        older["data"].pop(name, None)
+    older["data"]["surprise"] = 1
+    reader = Reader(render_page(older))
+    assert reader.all("h2") == Reader(page).all("h2")
+    assert "fairpca audit loans --sensitive race" in reader.text()
+
+
 def test_something_else_than_an_audit_is_refused():
     with pytest.raises(UnreadableAuditError, match="plain dictionaries"):
         render_page([1, 2])

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ..models import FairModel
 
 
-class Method(StrEnum):
+class _Method(StrEnum):
     """What can be fitted."""
 
     fair_pca = "fair-pca"
@@ -41,14 +41,14 @@ class Method(StrEnum):
     pca = "pca"
 
 
-class Match(StrEnum):
+class _Match(StrEnum):
     """What fair PCA makes equal."""
 
     means = "means"
     covariances = "covariances"
 
 
-class Criterion(StrEnum):
+class _Criterion(StrEnum):
     """Which rows are compared."""
 
     demographic_parity = "demographic-parity"
@@ -77,14 +77,14 @@ def fit(
     target: options.Target = None,
     positive: options.Positive = None,
     ignore: options.Ignore = None,
-    method: Annotated[Method, typer.Option(help="What to fit.")] = Method.fair_pca,
-    match: Annotated[Match, typer.Option(help="What fair PCA makes equal.")] = Match.means,
+    method: Annotated[_Method, typer.Option(help="What to fit.")] = _Method.fair_pca,
+    match: Annotated[_Match, typer.Option(help="What fair PCA makes equal.")] = _Match.means,
     n_components: options.Components = None,
     tradeoff: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="The paper's lambda; above 0 voids guarantees.")
     ] = 0.0,
-    criterion: Annotated[Criterion, typer.Option(help="Which rows are compared.")] = (
-        Criterion.demographic_parity
+    criterion: Annotated[_Criterion, typer.Option(help="Which rows are compared.")] = (
+        _Criterion.demographic_parity
     ),
     covariance_tol: Annotated[
         float, typer.Option(min=0.0, help="Largest relative difference of covariances accepted.")
@@ -138,7 +138,7 @@ def fit(
         _check_checkpoint(checkpoint, [out, card, *inputs])
         if checkpoint is not None and checkpoint.exists() and not quiet:
             print_line(f"Continuing from {checkpoint}", stderr=True)
-        of_covariances = {"covariance_tol": covariance_tol} if match is Match.covariances else {}
+        of_covariances = {"covariance_tol": covariance_tol} if match is _Match.covariances else {}
         with shown_progress(quiet=quiet) as report:
             model = fit_table(
                 given,

@@ -197,13 +197,13 @@ def _block(title: str, rows: Sequence[Summary], *, spread: bool) -> Table:
     for method, parameter in places[:MANY]:
         first = [method, f"{parameter:g}" if parameter is not None else ""]
         found = [cells.get((method, parameter, metric)) for metric in metrics]
-        table.add_row(*first[: 1 + with_parameter], *(cell(row, spread=spread) for row in found))
+        table.add_row(*first[: 1 + with_parameter], *(_cell(row, spread=spread) for row in found))
     if len(places) > MANY:
         table.caption = f"and {len(places) - MANY} more rows in the CSV"
     return table
 
 
-def cell(row: Summary | None, *, spread: bool = True) -> Text:
+def _cell(row: Summary | None, *, spread: bool = True) -> Text:
     """Return the mean, and the deviation if asked, marked by how near the paper's number is."""
     if row is None:
         return Text("–", style="dim")

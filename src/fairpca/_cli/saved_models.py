@@ -26,7 +26,7 @@ LONGEST = 200
 """Longer texts are cut where people read them; --json has all of them."""
 
 
-class Form(StrEnum):
+class _Form(StrEnum):
     """Where a model can go."""
 
     onnx = "onnx"
@@ -105,7 +105,7 @@ def inspect(
 
 def export(
     model: options.Model,
-    to: Annotated[Form, typer.Option("--to", help="The form.")],
+    to: Annotated[_Form, typer.Option("--to", help="The form.")],
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="Where to.", show_default="beside the model"),
@@ -129,11 +129,11 @@ def export(
     with one_clear_line():
         from ..models import FairModel, export_onnx, export_torch, torch_files
 
-        path = out if out is not None else beside(model, ".onnx" if to is Form.onnx else ".py")
-        files = [path] if to is Form.onnx else [Path(name) for name in torch_files(path)]
+        path = out if out is not None else beside(model, ".onnx" if to is _Form.onnx else ".py")
+        files = [path] if to is _Form.onnx else [Path(name) for name in torch_files(path)]
         check_outputs(*files, force=force, inputs=[model])
         fitted = FairModel.load(model)
-        if to is Form.onnx:
+        if to is _Form.onnx:
             export_onnx(fitted, path, preprocessing=preprocessing)
         else:
             export_torch(fitted, path)

@@ -10,7 +10,7 @@ from .writing import model_name, percent, points
 
 
 @dataclass(frozen=True)
-class Section:
+class _Section:
     """A part of the page: its anchor and template, the question it answers, its short name."""
 
     key: str
@@ -18,7 +18,7 @@ class Section:
     short: str
 
 
-def page_sections(evidence: Evidence) -> list[Section]:
+def page_sections(evidence: Evidence) -> list[_Section]:
     """Return the sections for which there is something to show."""
     audit = evidence.audit
     wanted = [
@@ -43,11 +43,11 @@ def page_sections(evidence: Evidence) -> list[Section]:
         (True, "method", "How was this measured, and what is not shown?", "Method and limits"),
         (True, "reproduce", "How can this be reproduced?", "Reproduce"),
     ]
-    return [Section(*words) for measured, *words in wanted if measured]
+    return [_Section(*words) for measured, *words in wanted if measured]
 
 
 @dataclass(frozen=True)
-class Tile:
+class _Tile:
     """One number before and after, and where they lie on a scale from 0 to 1."""
 
     label: str
@@ -58,7 +58,7 @@ class Tile:
     after_at: float
 
 
-def summary_tiles(evidence: Evidence) -> list[Tile]:
+def summary_tiles(evidence: Evidence) -> list[_Tile]:
     """Return leakage, gap and accuracy, as far as they were measured.
 
     Leakage and gap are those of the attribute, intersections aside, that is worst off before.
@@ -74,14 +74,14 @@ def summary_tiles(evidence: Evidence) -> list[Tile]:
     return [tile for tile in tiles if tile]
 
 
-def _worst(tiles: list[tuple[float, Tile] | None]) -> Tile | None:
+def _worst(tiles: list[tuple[float, _Tile] | None]) -> _Tile | None:
     measured = [one for one in tiles if one]
     return max(measured, key=lambda one: one[0])[1] if measured else None
 
 
 def _leakage(
     evidence: Evidence, before: str, after: str, attribute: str
-) -> tuple[float, Tile] | None:
+) -> tuple[float, _Tile] | None:
     """Return the best probe before and after, which need not be the same."""
     read = evidence.readable_from(after)
     leaks = [evidence.leaks(key, attribute) for key in (before, read)]
@@ -89,7 +89,7 @@ def _leakage(
         return None
     first, last = (max(one.auc.value for one in several) for several in leaks)
     reached = [f"{model_name(one.probe).lower()} {decimal(one.auc.value)}" for one in leaks[1]]
-    return first, Tile(
+    return first, _Tile(
         f"AUC of guessing {attribute}, best of {len(leaks[1])} models",
         decimal(first),
         decimal(last),
@@ -100,13 +100,13 @@ def _leakage(
     )
 
 
-def _gap(evidence: Evidence, before: str, after: str, attribute: str) -> tuple[float, Tile] | None:
+def _gap(evidence: Evidence, before: str, after: str, attribute: str) -> tuple[float, _Tile] | None:
     parities = [parity_of(evidence.decisions(key, "linear"), attribute) for key in (before, after)]
     first, last = (value_of(one.dp_gap) if one else None for one in parities)
     if first is None or last is None:
         return None
     top = max(first, last, 0.01)
-    return first, Tile(
+    return first, _Tile(
         f"Gap of selection rates between the groups of {attribute}, linear model",
         decimal(100 * first, 1),
         points(last),
@@ -116,13 +116,13 @@ def _gap(evidence: Evidence, before: str, after: str, attribute: str) -> tuple[f
     )
 
 
-def _accuracy(evidence: Evidence, before: str, after: str) -> Tile | None:
+def _accuracy(evidence: Evidence, before: str, after: str) -> _Tile | None:
     models = [evidence.decisions(key, "linear") for key in (before, after)]
     first, last = (value_of(one.accuracy) if one else None for one in models)
     target = evidence.audit.data.target
     if first is None or last is None or target is None:
         return None
-    return Tile(
+    return _Tile(
         f"Accuracy of predicting {target.name}, linear model",
         decimal(100 * first, 1),
         percent(last),
