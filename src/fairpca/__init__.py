@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .errors import (
+    CheckpointError,
     FairPCAError,
     FewLandmarksWarning,
     IndefiniteKernelWarning,
@@ -19,15 +20,19 @@ from .errors import (
     SingleGroupError,
     UsageError,
 )
-from .estimators import FairKernelPCA, FairPCA, collect_moments
-from .moments import GroupMoments
 
 if TYPE_CHECKING:
     from ._rows import CSVRows, ParquetRows
     from .auditing import Audit, audit
-    from .errors import CheckpointError
-    from .estimators import moments_from_csv, moments_from_parquet
+    from .estimators import (
+        FairKernelPCA,
+        FairPCA,
+        collect_moments,
+        moments_from_csv,
+        moments_from_parquet,
+    )
     from .models import FairModel, fit_table, load, save
+    from .moments import GroupMoments
     from .tradeoff import tradeoff_curve
 
 __version__ = "0.1.0.dev0"
@@ -35,10 +40,13 @@ __version__ = "0.1.0.dev0"
 _LATER = {
     "Audit": "auditing",
     "CSVRows": "_rows",
-    "CheckpointError": "errors",
+    "FairKernelPCA": "estimators",
     "FairModel": "models",
+    "FairPCA": "estimators",
+    "GroupMoments": "moments",
     "ParquetRows": "_rows",
     "audit": "auditing",
+    "collect_moments": "estimators",
     "fit_table": "models",
     "load": "models",
     "moments_from_csv": "estimators",
@@ -79,7 +87,21 @@ __all__ = [
 ]
 
 
+_PACKAGES = (
+    "datasets",
+    "estimators",
+    "kernels",
+    "metrics",
+    "moments",
+    "peers",
+    "solvers",
+    "tables",
+)
+
+
 def __getattr__(name: str) -> Any:
+    if name in _PACKAGES:
+        return import_module(f".{name}", __name__)
     if name not in _LATER:
         raise AttributeError(f"module 'fairpca' has no attribute {name!r}")
     return getattr(import_module(f".{_LATER[name]}", __name__), name)

@@ -4,7 +4,6 @@ from .columns import (
     Columns,
     Roles,
     as_columns,
-    as_names,
     assign_roles,
     close_names,
     closest,

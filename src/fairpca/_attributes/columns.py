@@ -69,8 +69,8 @@ def assign_roles(
     Traceback (most recent call last):
     fairpca.errors.UnknownColumnError: There is no column 'sxe'. Did you mean 'sex'?
     """
-    attributes, ignored = as_names(sensitive), as_names(ignore)
-    given = None if features is None else as_names(features)
+    attributes, ignored = _as_names(sensitive), _as_names(ignore)
+    given = None if features is None else _as_names(features)
     if file is None:
         attributes, ignored = list(dict.fromkeys(attributes)), list(dict.fromkeys(ignored))
         _check_table(names, attributes, target, ignored)
@@ -133,7 +133,7 @@ def _check_file(file: str, names: Sequence[str], claims: list[tuple[str, str]]) 
         taken[name] = role
 
 
-def as_names(names: str | Iterable[str]) -> list[str]:
+def _as_names(names: str | Iterable[str]) -> list[str]:
     """Return names as a list; a single one may stand alone."""
     return [names] if isinstance(names, str) else list(names)
 

@@ -141,7 +141,7 @@ class Numbers:
         for name, kind in self.kinds.items():
             columns[name] = converted(columns[name], kind, name, batch.where)
         if self.encoder is None:
-            X = feature_block(batch, roles.features, self.dtype).T
+            X = _feature_block(batch, roles.features, self.dtype).T
         else:
             X = self.encoder.encode({n: simple(columns[n]) for n in self.encoder.needed_columns})
         sensitive = {name: simple(columns[name]) for name in roles.sensitive}
@@ -209,7 +209,7 @@ class Numbers:
         return f"{len(self.names)} features"
 
 
-def feature_block(batch: FileBatch, names: Sequence[str], dtype: np.dtype) -> np.ndarray:
+def _feature_block(batch: FileBatch, names: Sequence[str], dtype: np.dtype) -> np.ndarray:
     """Return columns of numbers as the rows of a block, shape (d, n).
 
     BLAS takes the transpose of such a block as it is, and each column is copied in one go.
@@ -272,7 +272,7 @@ def _has_levels(kind: Any) -> bool:
     )
 
 
-def kind_of_type(kind: Any) -> str | None:
+def _kind_of_type(kind: Any) -> str | None:
     """Return what the values of an Arrow type are to us; None if nothing."""
     types = import_arrow().types
     if types.is_boolean(kind):
@@ -282,7 +282,7 @@ def kind_of_type(kind: Any) -> str | None:
     if types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view":
         return TEXT
     if types.is_dictionary(kind):
-        return {TEXT: TEXT, NUMBER: LEVELS}.get(kind_of_type(kind.value_type) or "")
+        return {TEXT: TEXT, NUMBER: LEVELS}.get(_kind_of_type(kind.value_type) or "")
     return None
 
 
@@ -296,7 +296,7 @@ def check_same_types(files: Sequence[TableFile], needed: Sequence[str]) -> None:
                     f"'{file.path}' has two columns called '{name}'. Rename one of them."
                 )
             mine, theirs = file.types[name], first.types[name]
-            if mine != theirs and not kind_of_type(mine) == kind_of_type(theirs) == TEXT:
+            if mine != theirs and not _kind_of_type(mine) == _kind_of_type(theirs) == TEXT:
                 raise TableError(
                     f"The column '{name}' is of type {mine} in '{file.path}', but of type "
                     f"{theirs} in '{first.path}'. Write all files with the same types."
@@ -305,7 +305,7 @@ def check_same_types(files: Sequence[TableFile], needed: Sequence[str]) -> None:
 
 def check_kinds(types: Mapping[str, Any], roles: Roles, *, encoded: bool) -> None:
     """Raise unless features and weights are numbers, and attributes and labels plain values."""
-    odd = [n for n in roles.features if kind_of_type(types[n]) not in (NUMBER, TRUTH)]
+    odd = [n for n in roles.features if _kind_of_type(types[n]) not in (NUMBER, TRUTH)]
     if odd and not encoded:
         listed = ", ".join(f"'{name}' ({types[name]})" for name in odd[:5])
         more = f" and {len(odd) - 5} more" if len(odd) > 5 else ""
@@ -314,12 +314,12 @@ def check_kinds(types: Mapping[str, Any], roles: Roles, *, encoded: bool) -> Non
             f"or what to ignore; the command `fairpca fit` encodes columns of any kind."
         )
     for name in (*roles.sensitive, *([] if roles.target is None else [roles.target])):
-        if kind_of_type(types[name]) is None or import_arrow().types.is_decimal(types[name]):
+        if _kind_of_type(types[name]) is None or import_arrow().types.is_decimal(types[name]):
             raise TableError(
                 f"The column '{name}' is of type {types[name]}, which is neither levels nor a "
                 f"quantity. Write it as texts, numbers or truth values, such as bands of dates."
             )
-    if roles.weight is not None and kind_of_type(types[roles.weight]) != NUMBER:
+    if roles.weight is not None and _kind_of_type(types[roles.weight]) != NUMBER:
         raise TableError(
             f"The weight '{roles.weight}' is of type {types[roles.weight]}, no number."
         )

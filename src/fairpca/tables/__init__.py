@@ -3,8 +3,7 @@
 from ..errors import TableError
 from ._adapters import import_arrow, import_pandas
 from ._arrow_columns import distinct, simple
-from ._column_names import require_columns
-from ._encoder import LARGEST, TableEncoder
+from ._encoder import LARGEST, TableEncoder, require_columns
 from ._files import FileState, TableFile, existing_file, kind_of_file
 from ._frozen_columns import Column, LevelColumn, NumberColumn, floats
 from ._notices import Notice, find_notices

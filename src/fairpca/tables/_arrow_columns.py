@@ -86,9 +86,9 @@ def _from_pandas(series: Any) -> Any:
     try:
         array = arrow.array(series, from_pandas=True)
     except CANNOT_BE_ARROW:
-        return as_texts(series.tolist())
+        return _as_texts(series.tolist())
     written = isinstance(array.type, arrow.BaseExtensionType)  # periods, intervals
-    return as_texts(series.tolist()) if written else array
+    return _as_texts(series.tolist()) if written else array
 
 
 def simple(array: Any) -> Any:
@@ -112,7 +112,7 @@ def simple(array: Any) -> Any:
         return array
     if str(kind) == "string_view":
         return array.cast(arrow.large_string())
-    return as_texts(array.to_pylist())
+    return _as_texts(array.to_pylist())
 
 
 def _plain(kind: Any) -> Any:
@@ -125,7 +125,7 @@ def _empty(kind: Any) -> Any:
     return import_arrow().array([], type=kind)
 
 
-def as_texts(values: list[Any]) -> Any:
+def _as_texts(values: list[Any]) -> Any:
     """Return objects of any types as an Arrow array of texts; None and NaN are missing."""
     missing = import_pandas().isna
     texts = [None if np.isscalar(missing(v)) and missing(v) else text_of(v) for v in values]

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
+from .._attributes import closest
 from .._numerics import Packer, is_array, record, unplain
 from ..errors import ModelFileError, TableError
 from ._arrow_columns import arrow_columns
-from ._column_names import require_columns
 from ._dates_and_texts import DateColumn, TextColumn, learn
 from ._frozen_columns import Column, FrozenColumn, Learned, LevelColumn, NumberColumn
 
@@ -331,3 +331,27 @@ def _names(frame: Any, arrays: Mapping[str, Any]) -> list[str]:
     return [
         str(name) for name in (getattr(frame, "columns", arrays) if columns is None else columns)
     ]
+
+
+def require_columns(needed: Sequence[str], found: Sequence[str], there: Sequence[str]) -> None:
+    """Say which needed columns were not found, and what they may be called in the table.
+
+    Examples
+    --------
+    >>> require_columns(["age", "job"], ["age"], there=["age", "Job"])
+    Traceback (most recent call last):
+    fairpca.errors.TableError: The table lacks 1 of the 2 columns that the encoder was
+    fitted on: 'job' (there is 'Job'). Add or rename them.
+    """
+    lacking = [name for name in needed if name not in set(found)]
+    if not lacking:
+        return
+    listed = []
+    for name in lacking[:5]:
+        close = closest(name, there)
+        listed.append(f"'{name}'" + (f" (there is '{close}')" if close else ""))
+    more = f" and {len(lacking) - 5} more" if len(lacking) > 5 else ""
+    raise TableError(
+        f"The table lacks {len(lacking)} of the {len(needed)} columns that the encoder was fitted "
+        f"on: {', '.join(listed)}{more}. Add or rename them."
+    )

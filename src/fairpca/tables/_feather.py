@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ._adapters import import_arrow
-from ._column_names import places_of_columns
-from ._files import FileState, TableFile, checked, reading
+from ._files import FileState, TableFile, checked, places_of_columns, reading
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
+import re
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,6 +32,8 @@ OTHERS = {
     b"\xff\xd8\xff": "is an image",
     b"\x89HDF": "is an HDF5 file; save the table as Parquet or CSV",
 }
+
+_ROW_INDEX = re.compile(r"__index_level_\d+__|__null_dask_index__")
 
 HASHED = 2**20
 """Bytes of the beginning, and of the end, that a digest is of."""
@@ -117,6 +120,47 @@ class TableFile(ABC):
     def where(self, span: range | None) -> str:
         """Return what a span is called in messages."""
         return f"'{self.path}'"
+
+
+def places_of_columns(
+    written: Sequence[str], *, as_written: bool = False
+) -> tuple[dict[str, int], tuple[tuple[str, str], ...]]:
+    """Return where the columns of a file are, by different names, and which names were changed.
+
+    The unnamed index that pandas or Dask put into a file is no column: it numbers the rows, says
+    nothing about people, and is none when these libraries read it.
+
+    Examples
+    --------
+    >>> places_of_columns(["__index_level_0__", "age", "age"])
+    ({'age': 1, 'age (2)': 2}, (('age', 'age (2)'),))
+    """
+    places = [i for i, name in enumerate(written) if not _ROW_INDEX.fullmatch(name)]
+    names = [written[i] for i in places]
+    if as_written:
+        return dict(zip(names, places, strict=True)), ()
+    names, renamed = different_names(names)
+    return dict(zip(names, places, strict=True)), renamed
+
+
+def different_names(names: Sequence[str]) -> tuple[list[str], tuple[tuple[str, str], ...]]:
+    """Return names of which no two are the same, and which were changed.
+
+    Examples
+    --------
+    >>> different_names(["id", "age", "age", ""])
+    (['id', 'age', 'age (2)', 'column_4'], (('age', 'age (2)'), ('', 'column_4')))
+    """
+    taken = set(names)
+    found: list[str] = []
+    for i, name in enumerate(names):
+        candidate = base = name.strip() or f"column_{i + 1}"
+        copy = 2
+        while candidate in found or (candidate != name and candidate in taken):
+            candidate, copy = f"{base} ({copy})", copy + 1
+        found.append(candidate)
+    changed = tuple((a, b) for a, b in zip(names, found, strict=True) if a.strip() != b)
+    return found, changed
 
 
 def existing_file(path: Path, also: tuple[str, ...] = ()) -> Path:

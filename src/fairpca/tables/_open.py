@@ -13,9 +13,8 @@ from .._attributes import did_you_mean
 from ..errors import TableError
 from ._adapters import import_arrow
 from ._arrow_columns import arrow_columns
-from ._column_names import different_names
 from ._feather import FeatherTable
-from ._files import HASHED, FileState, TableFile, existing_file, kind_of_file
+from ._files import HASHED, FileState, TableFile, different_names, existing_file, kind_of_file
 from ._parquet import ParquetTable
 from ._paths import BUILT_IN_NAMES, ENDINGS, Paths, find_files
 from ._text import TextTable

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ._adapters import import_arrow
-from ._column_names import places_of_columns
-from ._files import FileState, TableFile, checked, reading
+from ._files import FileState, TableFile, checked, places_of_columns, reading
 
 BUFFER_BYTES = 2**14
 """A column is read through a buffer: without one, all of its row group is read at once."""

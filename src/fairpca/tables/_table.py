@@ -11,7 +11,7 @@ import narwhals.stable.v1 as nw
 
 from ..errors import TableError
 from ._adapters import import_arrow, import_pandas
-from ._column_names import different_names
+from ._files import different_names
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +88,7 @@ class Table:
         TypeError
             If it is no table.
         """
-        made, renamed = as_pandas(frame)
+        made, renamed = _as_pandas(frame)
         checked(made, f"The table '{name}'", at_least=1)
         fingerprint = fingerprint_of_values(made)
         return cls(made, name, name, fingerprint, renamed, tuple(sensitive), target)
@@ -98,7 +98,7 @@ class Table:
         return f"<Table {self.name}: {n} rows, {d} columns>"
 
 
-def as_pandas(frame: Any) -> tuple[Any, tuple[tuple[str, str], ...]]:
+def _as_pandas(frame: Any) -> tuple[Any, tuple[tuple[str, str], ...]]:
     """Return a table as a DataFrame whose columns have different names, and which changed."""
     pandas, arrow = import_pandas(), import_arrow()
     if isinstance(frame, pandas.DataFrame):

@@ -13,9 +13,8 @@ from typing import Any, ClassVar
 
 from ..errors import TableError
 from ._adapters import import_arrow
-from ._column_names import different_names
 from ._dialect import CsvDialect, sniff
-from ._files import FileState, TableFile, kind_of_file, opened, reading
+from ._files import FileState, TableFile, different_names, kind_of_file, opened, reading
 from ._text_values import MISSING, typed, with_points
 
 BLOCK_BYTES = 2**22

@@ -99,7 +99,7 @@ def numbers_of_texts(array: Any, *, truths: bool) -> tuple[np.ndarray, str | Non
     """
     types = import_arrow().types
     if types.is_string(array.type) or types.is_large_string(array.type):
-        parsed = _as_kind(without_nulls(_trimmed(array)), NUMBER)
+        parsed = _as_kind(_without_nulls(_trimmed(array)), NUMBER)
         if parsed is not None:
             return parsed.to_numpy(zero_copy_only=False), None
     codes, texts = distinct_texts(array)
@@ -147,7 +147,7 @@ def _trimmed(texts: Any) -> Any:
     return import_arrow().compute.utf8_trim_whitespace(texts)
 
 
-def without_nulls(texts: Any, words: Iterable[str] = NULL_STRINGS) -> Any:
+def _without_nulls(texts: Any, words: Iterable[str] = NULL_STRINGS) -> Any:
     """Return an Arrow array of texts with those missing that mean "missing"."""
     arrow = import_arrow()
     unknown = arrow.compute.is_in(texts, value_set=arrow.array(sorted(words), type=texts.type))
@@ -179,8 +179,8 @@ def typed(column: Any, decimal: str) -> Any:
     >>> typed(pa.chunked_array([["1", "b ", "?"]]), ".").to_pylist()
     ['1', 'b', '?']
     """
-    texts = without_nulls(_trimmed(column), MISSING)
-    known = without_nulls(texts)
+    texts = _without_nulls(_trimmed(column), MISSING)
+    known = _without_nulls(texts)
     if known.null_count == len(known):
         return texts
     written = with_points(known, decimal)
@@ -191,13 +191,13 @@ def typed(column: Any, decimal: str) -> Any:
     return texts
 
 
-class Guess:
+class _Guess:
     """What a column of texts may still be, after some of its values.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> guess = Guess()
+    >>> guess = _Guess()
     >>> guess.see(pa.array(["1", " 2"]))
     >>> guess.kind
     'whole number'
@@ -212,7 +212,7 @@ class Guess:
 
     def see(self, texts: Any) -> None:
         """Look at more values."""
-        known = without_nulls(_trimmed(texts)).drop_null()
+        known = _without_nulls(_trimmed(texts)).drop_null()
         if len(known):
             self.seen = True
             self.possible = [k for k in self.possible if _as_kind(known, k) is not None]
@@ -225,7 +225,7 @@ class Guess:
 
 def kinds_of_columns(batches: Iterable[Mapping[str, Any]], names: Iterable[str]) -> dict[str, str]:
     """Return the kinds of columns over all their values; stop where all are known to be texts."""
-    guesses = {name: Guess() for name in names}
+    guesses = {name: _Guess() for name in names}
     for batch in batches:
         for name, guess in guesses.items():
             if guess.possible:
@@ -239,8 +239,8 @@ def converted(texts: Any, kind: str, name: str, where: str) -> Any:
     """Return a column of texts as Arrow values of a kind; refuse a value that is none."""
     texts = _trimmed(texts)
     if kind == TEXT:
-        return without_nulls(texts, MISSING).dictionary_encode()
-    known = without_nulls(texts)
+        return _without_nulls(texts, MISSING).dictionary_encode()
+    known = _without_nulls(texts)
     values = _as_kind(known, kind)
     if values is not None:
         return values
