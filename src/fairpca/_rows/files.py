@@ -48,8 +48,8 @@ Progress = Callable[[int, int | None], None]
 BATCH_BYTES = 2**25
 """Features of a batch: less, and the checks of each one would show in the time."""
 
-BLOCK_ROWS, MOST_ROWS = 2**12, 2**17
-"""A batch is a whole number of blocks, and has no more rows than this."""
+FEWEST_BATCH_ROWS, MOST_BATCH_ROWS = 2**12, 2**17
+"""A batch has a whole multiple of the first, a block, and no more rows than the second."""
 
 READ_ROWS = 2**16
 """Rows that are read at a time. Readers keep the last ones while they read the next."""
@@ -69,8 +69,8 @@ def rows_per_batch(n_features: int, itemsize: int) -> int:
     (131072, 4096)
     """
     fit = BATCH_BYTES // max(1, n_features * itemsize)
-    rows = max(fit // BLOCK_ROWS, -(-n_features // BLOCK_ROWS)) * BLOCK_ROWS
-    return min(rows, MOST_ROWS)
+    rows = max(fit // FEWEST_BATCH_ROWS, -(-n_features // FEWEST_BATCH_ROWS)) * FEWEST_BATCH_ROWS
+    return min(rows, MOST_BATCH_ROWS)
 
 
 class FileRows(RowsElsewhere):

@@ -13,7 +13,7 @@ import numpy as np
 
 from .._numerics import Stiefel, minimize_on_stiefel
 
-ZERO, ZERO_OF_COVARIANCE = 1e-10, 1e-9
+ZERO_OF_DIFFERENCE, ZERO_OF_COVARIANCE = 1e-10, 1e-9
 """Eigenvalues of a difference up to these shares of its largest, or of that of the covariance,
 are zero."""
 
@@ -56,7 +56,8 @@ def largest_isotropic_dimension(T: np.ndarray, size: float = 0.0) -> int:
 
 def _zero(values: np.ndarray, size: float) -> float:
     """Return up to which magnitude eigenvalues of a difference count as zero."""
-    return max(ZERO * float(np.abs(values).max(initial=0.0)), ZERO_OF_COVARIANCE * size)
+    largest = float(np.abs(values).max(initial=0.0))
+    return max(ZERO_OF_DIFFERENCE * largest, ZERO_OF_COVARIANCE * size)
 
 
 def isotropic_start(C: np.ndarray, T: np.ndarray, k: int) -> list[np.ndarray]:
