@@ -24,7 +24,7 @@ ROUNDING = 1e-14
 
 
 @dataclass(frozen=True)
-class Balanced:
+class _Balanced:
     """A subspace, the losses of the groups, weights, and a bound that no subspace can beat."""
 
     U: np.ndarray
@@ -38,14 +38,14 @@ class Balanced:
         return float(self.losses[0] - self.losses[1])
 
 
-def balance(losses: ExcessLosses) -> Balanced:
+def balance(losses: ExcessLosses) -> _Balanced:
     """Return the k directions whose larger loss, of the two groups, is smallest."""
     best = losses.best
 
-    def weighted(weights: np.ndarray) -> Balanced:
+    def weighted(weights: np.ndarray) -> _Balanced:
         U = losses.leading(weights)
         lost = best - losses.kept(U)
-        return Balanced(U, lost, weights, float(weights @ lost))
+        return _Balanced(U, lost, weights, float(weights @ lost))
 
     # The best subspace of each group: what the other one loses by it is the scale of its losses.
     ends = [weighted(np.array([0.0, 1.0])), weighted(np.array([1.0, 0.0]))]
@@ -70,7 +70,7 @@ def balance(losses: ExcessLosses) -> Balanced:
 
     U = path(_crossing(compared_between))
     tighter = max(ends, key=lambda found: found.bound)
-    return Balanced(U, best - losses.kept(U), tighter.weights, tighter.bound)
+    return _Balanced(U, best - losses.kept(U), tighter.weights, tighter.bound)
 
 
 def _crossing(f: Callable[[float], float]) -> float:

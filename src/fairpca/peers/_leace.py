@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.base import OneToOneFeatureMixin
 
 from .._numerics import Array, array_namespace, like
-from .._rows import LinearMap
 from ..estimators import FairTransformer
 from ..moments import GroupMoments, RowScatter
 from ..solvers import check_dimension, mean_constraint
@@ -19,25 +18,6 @@ from ._mean_projection import (
     learned_by_an_eraser,
     removed_along,
 )
-
-
-def leace(moments: GroupMoments) -> LinearMap:
-    r"""Remove the covariance with the attributes at the least squared change.
-
-    With :math:`W = \Sigma^{-1/2}`, Belrose et al. show that of all :math:`x'` affine in x with
-    :math:`\mathrm{Cov}(x', z) = 0`, the one that minimises :math:`E\|M(x' - x)\|^2` for every M is
-
-    .. math:: x' = x - W^+ (W\Sigma_{xz})(W\Sigma_{xz})^+ W (x - \mu).
-
-    It does not depend on units, so it is computed in units of each feature's spread, where
-    rounding errors compare. With A a basis of the range of :math:`\Sigma_{xz}` it is
-    :math:`x - A (A^\top \Sigma^+ A)^{-1} A^\top \Sigma^+ (x - \mu)`: no root is taken, and what is
-    removed depends on A alone, however ill-conditioned :math:`\Sigma` may be.
-    """
-    work = in_units_of_spread(moments)
-    A = mean_constraint(work).Q
-    check_dimension(moments, A.shape[1], None)
-    return removed_along(A, scatter_inverse_times(work, A), moments)
 
 
 def scatter_inverse_times(work: GroupMoments, A: Array) -> Array:
@@ -137,4 +117,20 @@ class LEACE(OneToOneFeatureMixin, FairTransformer):
     _learned = ERASED
 
     def _solve(self, moments: GroupMoments) -> dict[str, Any]:
-        return learned_by_an_eraser(leace(moments), moments)
+        r"""Remove the covariance with the attributes at the least squared change.
+
+        With :math:`W = \Sigma^{-1/2}`, Belrose et al. show that of all :math:`x'` affine in x with
+        :math:`\mathrm{Cov}(x', z) = 0`, the one of least :math:`E\|M(x' - x)\|^2` for every M is
+
+        .. math:: x' = x - W^+ (W\Sigma_{xz})(W\Sigma_{xz})^+ W (x - \mu).
+
+        It does not depend on units, so it is computed in units of each feature's spread, where
+        rounding errors compare. With A a basis of the range of :math:`\Sigma_{xz}` it is
+        :math:`x - A (A^\top \Sigma^+ A)^{-1} A^\top \Sigma^+ (x - \mu)`: no root is taken, and what
+        is removed depends on A alone, however ill-conditioned :math:`\Sigma` may be.
+        """
+        work = in_units_of_spread(moments)
+        A = mean_constraint(work).Q
+        check_dimension(moments, A.shape[1], None)
+        linear = removed_along(A, scatter_inverse_times(work, A), moments)
+        return learned_by_an_eraser(linear, moments)

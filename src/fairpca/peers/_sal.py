@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import OneToOneFeatureMixin
 
 from .._numerics import Array, array_namespace, like
-from .._rows import LinearMap, Rows
+from .._rows import Rows
 from ..errors import InfeasibleError
 from ..estimators import FairTransformer, check_count, check_n_components, groups_of
 from ..kernels import KernelColumns
@@ -41,20 +41,6 @@ from ._mean_projection import (
     mean_directions,
     mean_projection,
 )
-
-
-def sal(moments: GroupMoments, n_directions: int | None = None) -> LinearMap:
-    r"""Project out the leading left singular vectors of the covariance of rows and attributes.
-
-    With :math:`\Sigma_{xz} = U S V^\top`, Shao, Ziser and Cohen keep
-    :math:`U_{r+1:}U_{r+1:}^\top x`. All directions together, the default, span what the group means
-    span.
-    """
-    U, _ = _covarying_directions(moments)
-    if n_directions is None or n_directions == U.shape[1]:
-        return mean_projection(moments)
-    U = _first_directions(U, n_directions, moments)
-    return around_the_mean(identity(U) - U @ U.T, moments)
 
 
 def _covarying_directions(moments: GroupMoments) -> tuple[Array, Array]:
@@ -191,9 +177,16 @@ class SAL(OneToOneFeatureMixin, FairTransformer):
         _checked_directions(self.n_directions)
 
     def _solve(self, moments: GroupMoments) -> dict[str, Any]:
-        linear = sal(moments, _checked_directions(self.n_directions))
-        learned = learned_by_an_eraser(linear, moments)
-        return learned | {"singular_values_": _covarying_directions(moments)[1]}
+        # With the covariance U S V^T, what stays is U_{r+1:} U_{r+1:}^T x; all directions together
+        # span what the group means span.
+        n_directions = _checked_directions(self.n_directions)
+        U, values = _covarying_directions(moments)
+        if n_directions is None or n_directions == U.shape[1]:
+            linear = mean_projection(moments)
+        else:
+            U = _first_directions(U, n_directions, moments)
+            linear = around_the_mean(identity(U) - U @ U.T, moments)
+        return learned_by_an_eraser(linear, moments) | {"singular_values_": values}
 
 
 class KernelSAL(KernelPeer):

@@ -34,7 +34,7 @@ MANY_CLASSES = 20
 """A target of integers with more values than this is read as numbers."""
 
 
-def splince(
+def _splince(
     moments: GroupMoments, target: GroupMoments, *, partly: bool = False
 ) -> tuple[LinearMap, int, float]:
     r"""Remove all covariance with the attributes, keep that with the target, change the least.
@@ -218,7 +218,7 @@ class SPLINCE(OneToOneFeatureMixin, FairTransformer):
         gone = tuple(a for a in moments.attributes if a.name != TARGET)
         sensitive = replace(moments, attributes=gone)
         target = replace(moments, attributes=kept)
-        linear, lost, overlap = splince(sensitive, target, partly=self.keep == "possible")
+        linear, lost, overlap = _splince(sensitive, target, partly=self.keep == "possible")
         return learned_by_an_eraser(linear, sensitive) | {"overlap_": overlap, "n_lost_": lost}
 
     def __sklearn_tags__(self) -> Any:
