@@ -9,7 +9,7 @@ from fuzz.watching import learning
 from fuzz.worker import tried
 
 SLICES = {
-    "models": 120,
+    "models": 200,
     "pipelines": 25,
     "checkpoints": 40,
     "text-tables": 120,

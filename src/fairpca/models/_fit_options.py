@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -53,31 +54,24 @@ class FitOptions:
                 f"method='{self.method}' would ignore it. Use one of them, or leave it out."
             )
 
-    def fitted_to_rows(
-        self, X: np.ndarray, y: Any, columns: dict[str, np.ndarray], kinds: dict[str, str]
+    def fitted(
+        self, X: np.ndarray | RowsElsewhere, y: Any, columns: Any, kinds: dict[str, str], d: int
     ) -> Any:
-        """Return the estimator, fitted to encoded rows of shape (n, d) in memory."""
-        d = X.shape[1]
-        if self.method == "fair_pca":
-            fair = self._fair_pca(d, kinds)
-            return _first_that_fits(
-                fair, self._numbers(d), lambda f: f.fit(X, y, sensitive_features=columns)
-            )
-        if self.method == "fair_kernel_pca":
-            return self._kernel(d, kinds, len(X)).fit(X, y, sensitive_features=columns)
-        moments = collect_moments(X, columns, y=y, **self._choices(kinds))
-        return self._peer(d).fit_moments(moments)
+        """Return the estimator, fitted to encoded rows of d numbers.
 
-    def fitted_to_parts(self, rows: RowsElsewhere, d: int, kinds: dict[str, str]) -> Any:
-        """Return the estimator, fitted in one pass; kernels take one before, for landmarks."""
+        Those elsewhere, which have `y` and `columns` with them, are read once; kernels take another
+        pass before, to draw landmarks.
+        """
         if self.method == "fair_kernel_pca":
-            return self._kernel(d, kinds, None).fit(rows)
+            return self._kernel(X, d, kinds).fit(X, y, sensitive_features=columns)
+        if self.method == "fair_pca" and isinstance(X, np.ndarray):
+            return self._fair_pca(d, kinds, lambda f: f.fit(X, y, sensitive_features=columns))
         scatters = self.method == "fair_pca" and self.match == "covariances"
-        moments = collect_moments(rows, None, with_scatters=scatters, **self._choices(kinds))
-        if self.method != "fair_pca":
-            return self._peer(d).fit_moments(moments)
-        fair = self._fair_pca(d, kinds)
-        return _first_that_fits(fair, self._numbers(d), lambda f: f.fit_moments(moments))
+        moments = collect_moments(X, columns, y=y, with_scatters=scatters, **self._choices(kinds))
+        if self.method == "fair_pca":
+            return self._fair_pca(d, kinds, lambda f: f.fit_moments(moments))
+        peer = LEACE(**self.options) if self.method == "leace" else PCA(self._k(d), **self.options)
+        return peer.fit_moments(moments)
 
     def needs_all_rows_at_once(self, n_rows: int) -> bool:
         """Whether so few rows are better fitted in memory: by their kernel matrix."""
@@ -95,16 +89,14 @@ class FitOptions:
     def _k(self, d: int) -> int:
         return usual_components(d) if self.n_components is None else self.n_components
 
-    def _numbers(self, d: int) -> Sequence[int]:
-        """Return the numbers of components to try in turn, where nobody named one."""
-        ours = self.n_components is None and self.match == "covariances"
-        return fewer_and_fewer(self._k(d)) if ours else (self._k(d),)
-
-    def _fair_pca(self, d: int, kinds: dict[str, str]) -> FairPCA:
+    def _fair_pca(
+        self, d: int, kinds: dict[str, str], fit: Callable[[FairPCA], FairPCA]
+    ) -> FairPCA:
+        """Fit; equal covariances in fewer components where nobody named a number of them."""
         options = dict(self.options)
         if self.match == "covariances":
             options = {"covariance_tol": COVARIANCE_TOLERANCE, **options}
-        return FairPCA(
+        fair = FairPCA(
             self._k(d),
             match=self.match,
             tradeoff=self.tradeoff,
@@ -112,9 +104,16 @@ class FitOptions:
             **self._choices(kinds),
             **options,
         )
+        ours = self.n_components is None and self.match == "covariances"
+        *more, last = fewer_and_fewer(self._k(d)) if ours else (self._k(d),)
+        for k in more:
+            with contextlib.suppress(InfeasibleError):
+                return fit(clone(fair).set_params(n_components=k))
+        return fit(fair.set_params(n_components=last))
 
-    def _kernel(self, d: int, kinds: dict[str, str], n_rows: int | None) -> FairKernelPCA:
-        approximation = "nystroem" if n_rows is None else approximation_for(n_rows)
+    def _kernel(self, X: Any, d: int, kinds: dict[str, str]) -> FairKernelPCA:
+        in_memory = isinstance(X, np.ndarray)
+        approximation = approximation_for(len(X)) if in_memory else "nystroem"
         return FairKernelPCA(
             self._k(d),
             tradeoff=self.tradeoff,
@@ -122,19 +121,3 @@ class FitOptions:
             **self._choices(kinds),
             **{"approximation": approximation, **self.options},
         )
-
-    def _peer(self, d: int) -> Any:
-        return LEACE(**self.options) if self.method == "leace" else PCA(self._k(d), **self.options)
-
-
-def _first_that_fits(
-    fair: FairPCA, numbers: Sequence[int], fit: Callable[[FairPCA], FairPCA]
-) -> FairPCA:
-    """Fit with the first of these numbers of components that is possible."""
-    *tried, last = numbers
-    for k in tried:
-        try:
-            return fit(clone(fair).set_params(n_components=k))
-        except InfeasibleError:
-            continue
-    return fit(fair.set_params(n_components=last))

@@ -179,7 +179,7 @@ def _fit_in_memory(
     encoder = TableEncoder().fit(frame[list(roles.features)])
     X = encoder.transform(frame[list(roles.features)])
     columns, kinds = estimator_columns(attributes, np.arange(len(frame)))
-    estimator = wanted.fitted_to_rows(X, y, columns, kinds)
+    estimator = wanted.fitted(X, y, columns, kinds, X.shape[1])
     levels = [a for a in attributes if a.kind == "levels"]
     groups = {a.name: dict(zip(a.labels, a.counts.tolist(), strict=True)) for a in levels}
     notes = [

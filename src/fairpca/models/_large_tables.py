@@ -118,9 +118,9 @@ def fit_large_table(
     complete = seen.sample.rows[0].num_rows == seen.n_rows
     if complete and wanted.needs_all_rows_at_once(seen.n_rows):
         part = rows.encoding(id).encoded(Batch(seen.sample.rows[0]))
-        estimator = wanted.fitted_to_rows(part.X, part.y, part.sensitive_features, kinds)
+        estimator = wanted.fitted(part.X, part.y, part.sensitive_features, kinds, d)
     else:
-        estimator = wanted.fitted_to_parts(rows, d, kinds)
+        estimator = wanted.fitted(rows, None, None, kinds, d)
     return FairModel(encoder, estimator, _info(table, files, roles, seen, attributes, encoder))
 
 
