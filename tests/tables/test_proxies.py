@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 
 from fairpca.tables import TableError, find_notices, read_table
-from fairpca.tables._arrow_columns import arrow_columns
 from fairpca.tables._notices import _binned as binned
 from fairpca.tables._notices import _held_out_auc as held_out_auc
+from fairpca.tables._table import arrow_columns
 
 
 def people(n=1000, seed=0):

@@ -2,7 +2,6 @@
 
 from ..errors import TableError
 from ._adapters import import_arrow, import_pandas
-from ._arrow_columns import distinct, simple
 from ._encoder import LARGEST, TableEncoder, require_columns
 from ._files import FileState, TableFile, existing_file, kind_of_file
 from ._frozen_columns import Column, LevelColumn, NumberColumn, floats
@@ -34,7 +33,7 @@ from ._plans import (
 )
 from ._raw_columns import RawColumn, raw_columns
 from ._reading import BUILT_IN, read_table
-from ._table import Table, arrow_to_pandas
+from ._table import Table, arrow_to_pandas, distinct, simple
 from ._text_values import (
     MISSING,
     NULL_STRINGS,

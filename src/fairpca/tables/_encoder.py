@@ -11,9 +11,9 @@ from sklearn.exceptions import NotFittedError
 from .._attributes import closest
 from .._numerics import Packer, is_array, record, unplain
 from ..errors import ModelFileError, TableError
-from ._arrow_columns import arrow_columns
 from ._dates_and_texts import DateColumn, TextColumn, learn
 from ._frozen_columns import Column, FrozenColumn, Learned, LevelColumn, NumberColumn
+from ._table import arrow_columns
 
 PLAIN_VERSION = 2
 

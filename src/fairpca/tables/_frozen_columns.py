@@ -14,7 +14,7 @@ import numpy as np
 from .._numerics import is_count, is_number, record
 from ..errors import TableError
 from ._adapters import import_arrow
-from ._arrow_columns import distinct
+from ._table import distinct
 from ._text_values import are_truths, cleaned, distinct_texts, number, numbers_of_texts
 
 MISSING_SHARE = 0.02

@@ -16,9 +16,9 @@ import numpy as np
 from .._attributes import did_you_mean
 from ..errors import TableError
 from ._adapters import import_arrow
-from ._arrow_columns import arrow_columns
 from ._dates_and_texts import date_format
 from ._frozen_columns import MOST_LEVELS, floats, is_text
+from ._table import arrow_columns
 from ._text_values import are_numbers, distinct_texts, look_like_dates, nearly_numbers
 
 ID_NAME = re.compile(r"(^|[_\W])(id|ids|uuid|guid|key|number|nr|no|index|rownum)($|[_\W])", re.I)

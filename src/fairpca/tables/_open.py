@@ -12,11 +12,11 @@ from typing import Any, ClassVar
 from .._attributes import did_you_mean
 from ..errors import TableError
 from ._adapters import import_arrow
-from ._arrow_columns import arrow_columns
 from ._feather import FeatherTable
 from ._files import HASHED, FileState, TableFile, different_names, existing_file, kind_of_file
 from ._parquet import ParquetTable
 from ._paths import BUILT_IN_NAMES, ENDINGS, Paths, find_files
+from ._table import arrow_columns
 from ._text import TextTable
 
 WHOLE_HASH_BYTES = 500_000_000

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._adapters import import_arrow
-from ._arrow_columns import distinct, simple
 from ._files import TableFile
 from ._frozen_columns import floats
-from ._table import arrow_to_pandas
+from ._table import arrow_to_pandas, distinct, simple
 from ._text import TextTable
 from ._text_values import MISSING, typed, with_points
 

@@ -1,17 +1,21 @@
-"""A table in memory, with where it came from."""
+"""A table in memory, of any library: with where it came from, or as columns of Arrow."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import narwhals.stable.v1 as nw
+import numpy as np
 
 from ..errors import TableError
 from ._adapters import import_arrow, import_pandas
 from ._files import different_names
+
+CANNOT_BE_ARROW = (ValueError, TypeError, OverflowError, NotImplementedError)
+"""What Arrow raises on a column of several types, on huge integers, on unknown objects."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,39 +110,37 @@ def _as_pandas(frame: Any) -> tuple[Any, tuple[tuple[str, str], ...]]:
     elif isinstance(frame, (arrow.Table, arrow.RecordBatch)):
         made = arrow_to_pandas(frame)
     else:
-        try:
-            made = arrow_to_pandas(nw.from_native(frame, eager_only=True).to_arrow())
-        except TypeError as error:
-            raise TypeError(
-                f"A table is needed, such as a DataFrame of pandas or polars, but a "
-                f"{type(frame).__name__} was given. Make one of it first; of a lazy one, collect "
-                f"it."
-            ) from error
+        made = arrow_to_pandas(_arrow_table(frame))
     names, renamed = different_names([str(name) for name in made.columns])
     made.columns = names
     return made, renamed
 
 
+def _arrow_table(frame: Any) -> Any:
+    try:
+        return nw.from_native(frame, eager_only=True).to_arrow()
+    except TypeError as error:
+        raise TypeError(
+            f"A table is needed, such as a DataFrame of pandas or polars, but a "
+            f"{type(frame).__name__} was given. Make one of it first; of a lazy one, collect it."
+        ) from error
+
+
 def arrow_to_pandas(table: Any) -> Any:
     """Return an Arrow table as a DataFrame; what was an index is a column."""
+    names = table.schema.names
+    table = table.rename_columns(different_names(names)[0])
+    table = table.replace_schema_metadata(None)  # pandas would read what is in it
     try:
-        return _to_pandas(table.replace_schema_metadata(None))  # pandas would read what is in it
+        made = table.to_pandas(ignore_metadata=True, date_as_object=False)
     except (ValueError, TypeError, OverflowError, NotImplementedError) as error:
         why = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
         raise TableError(
             f"The table has a column of a type that cannot be used ({why}). Leave it out, or save "
             f"it as numbers, texts or dates."
         ) from error
-
-
-def _to_pandas(table: Any) -> Any:
-    if len(set(table.schema.names)) < table.num_columns:
-        names, _ = different_names(table.schema.names)
-        back = table.schema.names
-        made = table.rename_columns(names).to_pandas(ignore_metadata=True, date_as_object=False)
-        made.columns = back
-        return made
-    return table.to_pandas(ignore_metadata=True, date_as_object=False)
+    made.columns = names
+    return made
 
 
 def checked(frame: Any, what: str, *, at_least: int = 2) -> Any:
@@ -164,3 +166,122 @@ def fingerprint_of_values(frame: Any) -> str:
             hashes = hashed(column.astype(str), index=False)
         digest.update(hashes.to_numpy().tobytes())
     return f"sha256:{digest.hexdigest()}"
+
+
+def arrow_columns(frame: Any, names: Iterable[str] | None = None) -> dict[str, Any]:
+    """Return columns of a table of any library as Arrow arrays, by name; by default all.
+
+    Columns of several types are texts. Names that are not there are left out, and two columns of
+    the same name are refused.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> arrow_columns(pd.DataFrame({"a": [1, "two"]}))["a"].to_pylist()
+    ['1', 'two']
+    """
+    wanted = None if names is None else set(names)
+    found: dict[str, Any] = {}
+    for name, get in _columns(frame):
+        if name in found:
+            raise TableError(
+                f"Two columns are called '{name}'. Rename one of them, or give the table to "
+                f"fairpca.tables.Table.from_frame, which does."
+            )
+        if wanted is None or name in wanted:
+            found[name] = get()
+    return found
+
+
+def _columns(frame: Any) -> Iterable[tuple[str, Callable[[], Any]]]:
+    """Yield the names of the columns, and how to get their values."""
+    arrow = import_arrow()
+    if isinstance(frame, (arrow.Table, arrow.RecordBatch)):
+        for i, name in enumerate(frame.schema.names):
+            yield name, lambda i=i: simple(frame.column(i))  # type: ignore[misc]
+        return
+    if isinstance(frame, import_pandas().DataFrame):
+        for i, name in enumerate(frame.columns):
+            yield str(name), lambda i=i: simple(_from_pandas(frame.iloc[:, i]))  # type: ignore[misc]
+        return
+    table = _arrow_table(frame)
+    for i, name in enumerate(table.schema.names):
+        yield name, lambda i=i: simple(table.column(i))  # type: ignore[misc]
+
+
+def _from_pandas(series: Any) -> Any:
+    arrow, pandas = import_arrow(), import_pandas()
+    if isinstance(series.dtype, pandas.SparseDtype):
+        series = series.sparse.to_dense()
+    try:
+        array = arrow.array(series, from_pandas=True)
+    except CANNOT_BE_ARROW:
+        return _as_texts(series.tolist())
+    written = isinstance(array.type, arrow.BaseExtensionType)  # periods, intervals
+    return _as_texts(series.tolist()) if written else array
+
+
+def simple(array: Any) -> Any:
+    """Return an array in one piece, of a type that the encoders know."""
+    arrow = import_arrow()
+    if isinstance(array, arrow.ChunkedArray):
+        # One dictionary for all pieces, or they could not be put together.
+        array = array.unify_dictionaries().combine_chunks()
+        if isinstance(array, arrow.ChunkedArray):  # of no pieces, or too long for 32-bit offsets
+            empty = arrow.array([], type=array.type)
+            array = arrow.concat_arrays(array.chunks) if array.num_chunks else empty
+    types = arrow.types
+    kind = array.type
+    if types.is_dictionary(kind):
+        known = types.is_string(kind.value_type) or types.is_large_string(kind.value_type)
+        is_view = str(kind.value_type) == "string_view"
+        plain = arrow.large_string() if is_view else kind.value_type
+        return array if known else array.cast(arrow.dictionary(kind.index_type, plain))
+    if types.is_decimal(kind) or types.is_floating(kind) or types.is_integer(kind):
+        return array
+    known = (types.is_string, types.is_large_string, types.is_boolean, types.is_null)
+    timed = (types.is_timestamp, types.is_date, types.is_duration)
+    if any(is_kind(kind) for is_kind in known + timed):
+        return array
+    if str(kind) == "string_view":
+        return array.cast(arrow.large_string())
+    return _as_texts(array.to_pylist())
+
+
+def _as_texts(values: list[Any]) -> Any:
+    """Return objects of any types as an Arrow array of texts; None and NaN are missing."""
+    missing = import_pandas().isna
+    texts = [None if np.isscalar(missing(v)) and missing(v) else text_of(v) for v in values]
+    return import_arrow().array(texts, type=import_arrow().large_string())
+
+
+def text_of(value: Any) -> str:
+    """Return how a value is written; numbers without a fraction like integers.
+
+    Examples
+    --------
+    >>> text_of(2.0), text_of("2.0"), text_of(True)
+    ('2', '2.0', 'True')
+    """
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value).encode("utf-8", "replace").decode("utf-8")
+
+
+def distinct(array: Any) -> tuple[np.ndarray, list[Any]]:
+    """Return the code of each row of an Arrow array, and the values that codes stand for.
+
+    The last value is None, which is what missing rows have; some may occur in no row.
+    """
+    arrow = import_arrow()
+    if not arrow.types.is_dictionary(array.type):
+        array = array.dictionary_encode()
+    try:
+        values = array.dictionary.to_pylist()
+    except (OverflowError, ValueError):  # dates that Python does not have
+        width = array.dictionary.type.bit_width
+        values = array.dictionary.view(arrow.int32() if width == 32 else arrow.int64()).to_pylist()
+    codes = array.indices
+    if codes.null_count:
+        codes = codes.cast(arrow.int64(), safe=False).fill_null(len(values))
+    return codes.to_numpy(zero_copy_only=False), [*values, None]

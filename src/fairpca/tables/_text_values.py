@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import TableError
 from ._adapters import import_arrow
-from ._arrow_columns import distinct, text_of
+from ._table import distinct, text_of
 
 NULL_STRINGS = frozenset(
     (
