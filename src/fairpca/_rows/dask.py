@@ -14,11 +14,10 @@ from uuid import uuid4
 import dask
 import numpy as np
 from dask.array import Array
-from dask.base import DaskMethodsMixin, is_dask_collection
+from dask.base import is_dask_collection
 from dask.core import flatten, get_dependencies
-from dask.delayed import delayed
+from dask.delayed import Delayed, delayed
 from dask.highlevelgraph import HighLevelGraph
-from dask.threaded import get
 
 from .._numerics import is_sparse, limited_threads
 from ..errors import UnpairedRowsError, UsageError
@@ -45,17 +44,11 @@ NONE: frozenset[Hashable] = frozenset()
 
 
 class DaskRows(RowsElsewhere):
-    """Rows of a Dask array or DataFrame, and what belongs to them.
+    """Rows of a Dask array or DataFrame, and what belongs to them, in Dask or in memory.
 
-    Parameters
-    ----------
-    X : dask array or DataFrame of shape (n, d)
-        Features. Their partitions are read where they are; n may be unknown.
-    y, sensitive_features, sample_weight : optional
-        Dask arrays, Series, DataFrames or dicts of such columns, or the same in memory. Where
-        they are not divided as X is, and the lengths of partitions are unknown, the rows are read
-        once more, to be counted. Rows that were shuffled, as in a merge, must come from the same
-        shuffle, or have labels that increase.
+    Where others are not divided as X is, and the lengths of partitions are unknown, the rows are
+    read once more, to be counted. Rows that were shuffled, as in a merge, must come from the same
+    shuffle, or have labels that increase.
 
     Examples
     --------
@@ -323,44 +316,10 @@ def _total(results: Sequence[Any]) -> Any:
 
 def _computed(rows: Sequence[Any], tasks: Graph, key: Hashable) -> Any:
     """Return one value, computed by the current client or scheduler."""
+    graph = HighLevelGraph.from_collections(str(key), tasks, dependencies=rows)
+    if not any(map(_is_frame, rows)):  # steps of arrays are fused; those of frames have been
+        graph = Array.__dask_optimize__(graph, [key])
     # Tasks run side by side, in threads of this process or in workers, which Dask starts with one
     # BLAS thread each. The limit is set here because only one thread may set it.
     with limited_threads(1):
-        kind = _Value if any(hasattr(r, "divisions") for r in rows) else _ValueOfArrays
-        value: DaskMethodsMixin = kind(rows, tasks, key)
-        return value.compute()
-
-
-def _as_it_is(graph: Any, keys: Any, **_: Any) -> Any:
-    return graph
-
-
-class _Value(DaskMethodsMixin):
-    """One value computed from collections, as a collection of its own."""
-
-    __dask_scheduler__ = staticmethod(get)
-    __dask_optimize__ = staticmethod(_as_it_is)
-
-    def __init__(self, rows: Sequence[Any], tasks: Graph, key: Hashable) -> None:
-        self._key = key
-        self._graph = HighLevelGraph.from_collections(str(key), tasks, dependencies=rows)
-
-    def __dask_graph__(self) -> HighLevelGraph:
-        return self._graph
-
-    def __dask_keys__(self) -> list[Hashable]:
-        return [self._key]
-
-    def __dask_postcompute__(self) -> tuple[Callable[[Any], Any], tuple[()]]:
-        return _only, ()
-
-
-class _ValueOfArrays(_Value):
-    """Steps of arrays are fused; those of frames have been."""
-
-    __dask_optimize__ = staticmethod(Array.__dask_optimize__)
-
-
-def _only(results: Sequence[Any]) -> Any:
-    (result,) = results
-    return result
+        return Delayed(key, graph, layer=str(key)).compute(optimize_graph=False)

@@ -47,19 +47,10 @@ def rows_per_block(X: Array) -> int:
 @record("X", "weight")
 @dataclass(frozen=True)
 class Rows:
-    """Rows of features with what belongs to them.
+    """Rows of features, never written to and never copied as a whole, with what belongs to them.
 
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (N, d)
-        Features. Never written to and never copied as a whole.
-    weight : array of shape (n,) or None
-        Positive sample weights; None means 1 for each row.
-    attributes : tuple of Levels or Numeric
-        Sensitive attributes of the rows.
-    chosen : array of shape (n,) or None
-        Positions in `X` of the n rows that count; None means all N. Weights and attributes
-        belong to the chosen rows. So criteria and zero weights select rows without copying them.
+    `chosen` has the positions in `X` of the n rows that count, None for all; weights, which are
+    positive, and attributes are theirs. So criteria and zero weights select rows without a copy.
     """
 
     X: Array
@@ -127,13 +118,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class MappedRows(Rows):
-    """Rows seen through a feature map, block by block; the features are never held as a whole.
-
-    Parameters
-    ----------
-    features : callable
-        Takes a block of rows of `X`, returns a dense array with one row of features for each.
-    """
+    """Rows seen through a feature map, block by block; the features are never held as a whole."""
 
     features: Callable[[Any], Array] = field(kw_only=True)
 

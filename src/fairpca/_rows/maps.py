@@ -35,25 +35,9 @@ ROUNDING = 1e-12
 @record()
 @dataclass(frozen=True)
 class LinearMap:
-    """Rows to ``((x - mean) / scale) @ matrix + offset``.
+    """Rows to ``((x - mean) / scale) @ matrix + offset``, with a matrix of shape (d, k).
 
-    Parameters
-    ----------
-    matrix : array of shape (d, k)
-        What the centred rows are multiplied with.
-    mean : array of shape (d,)
-        What is subtracted from each row.
-    scale : array of shape (d,), optional
-        What each centred column is divided by.
-    offset : array of shape (k,), optional
-        What is added to each result: erasers put their rows back where they were.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> halve = LinearMap(np.array([[0.5], [0.0]]), mean=np.array([1.0, 0.0]))
-    >>> halve(np.array([[3.0, 7.0]]))
-    array([[1.]])
+    With the offset, erasers put their rows back where they were.
     """
 
     matrix: Array
@@ -127,10 +111,9 @@ def _orthonormal(matrix: Array) -> bool:
 
 
 def side_by_side(maps: Sequence[LinearMap], factors: Sequence[float]) -> LinearMap:
-    """Return the map whose output is that of several maps, each times its factor.
+    """Return the map to the outputs of maps of one mean and scale, each times its factor.
 
-    All maps share mean and scale. This is the trade-off of Section 3.1 of the paper:
-    ``(U_fair^T x ; lambda U_st^T x)``.
+    This is the trade-off of Section 3.1 of the paper: ``(U_fair^T x ; lambda U_st^T x)``.
     """
     xp = array_namespace(maps[0].matrix)
     matrices = [f * m.matrix for m, f in zip(maps, factors, strict=True)]
@@ -146,14 +129,9 @@ def in_double_precision(X: np.ndarray) -> np.ndarray:
 @record()
 @dataclass(frozen=True)
 class FeatureMap:
-    """Rows to features, then to a linear map of them; in blocks, by all threads.
+    """Rows to features, such as kernel values with the training rows, then to a linear map of them.
 
-    Parameters
-    ----------
-    features : callable
-        Takes rows, returns their features, such as kernel values with the training rows.
-    linear : LinearMap
-        From features to the representation.
+    In blocks, by all threads.
     """
 
     features: Callable[[Any], np.ndarray]

@@ -60,23 +60,10 @@ MOST_BYTES = 2**31 - 2**12
 class SparkRows(RowsElsewhere):
     """Rows of a Spark DataFrame, with everything that is known of them in its columns.
 
-    On a cluster, fairpca must be installed where the Python workers run.
-
-    Parameters
-    ----------
-    X : pyspark.sql.DataFrame
-        Features: columns of numbers, or a single column of arrays of one length. Cache it, or
-        read it from files, where it would be computed anew each time: kernels need two passes.
-    y, sample_weight : str or Column, optional
-        Name of a column of X, or an expression of its columns.
-    sensitive_features : str, Column, or list of these, optional
-        The attributes. Columns of X with the names of attributes, labels or weights are not
-        features; every other column is.
-
-    Notes
-    -----
-    The computation is divided as X is: an answer of d x d numbers for each partition, added up in
-    a tree where the workers are; the driver receives one.
+    Features are columns of numbers, or a single column of arrays of one length; all others are
+    named, or are expressions of its columns. The computation is divided as X is: an answer of d x d
+    numbers for each partition, added up in a tree where the workers are, which have fairpca
+    installed; the driver receives one.
     """
 
     def __init__(
@@ -118,10 +105,7 @@ class SparkRows(RowsElsewhere):
         return self._layout.batch(empty_table(self._selected.schema), 0)
 
     def fold(self, collect: Collect) -> Any:
-        """Return the sum of what `collect` returns for the batches; None if all are empty.
-
-        An exception in a worker is raised here as itself.
-        """
+        """Return the sum of what `collect` returns; a worker's exception is raised as itself."""
         layout = self._layout
 
         def of_partition(batches: Iterable[Any]) -> Iterator[Any]:
@@ -166,10 +150,7 @@ class SparkRows(RowsElsewhere):
         return self._numbered(others)
 
     def _numbered(self, others: Iterable[Column]) -> DataFrame:
-        """Return the features and other columns under names that cannot go wrong.
-
-        Names may repeat (an attribute that is the label, too), and have dots.
-        """
+        """Return columns under new names; their own may repeat, and have dots."""
         columns = [*map(self._feature, self.features), *others]
         return self.frame.select(*(c.alias(f"column{i}") for i, c in enumerate(columns)))
 

@@ -44,17 +44,6 @@ def choose_by_leakage(rows: Rows, settings: Sequence[float], solve: Solve, seed:
     Each setting is fitted to two thirds of the rows; boosted trees then try to read each
     categorical attribute from the third that was held out. Of the settings whose AUC is within
     one standard error of the smallest, the first in the list is taken.
-
-    Parameters
-    ----------
-    rows : Rows
-        All training rows.
-    settings : sequence of float
-        What to try, most variance first.
-    solve : callable
-        Takes moments and a setting, returns a map or raises `InfeasibleError`.
-    seed : int
-        Of the folds and the trees.
     """
     rows = rows.materialized()
     if not is_numpy(rows.X):

@@ -77,45 +77,24 @@ class Reader:
     """How the arguments of `fit` are read: which rows count, as what, and for which moments.
 
     It holds no rows, so it is what travels to files, Dask and Spark, and what tells whether moments
-    that were collected before belong to the same question.
-
-    Parameters
-    ----------
-    name : str
-        What messages call the estimator.
-    criterion, pos_label, sensitive_columns, sensitive_kinds, intersectional, missing_sensitive
-        As in `fairpca.FairPCA`.
-    with_scatters : bool
-        Whether moments have a scatter per group.
-    device : str or None
-        Where blocks of host rows are sent.
-    takes_sparse, takes_device_arrays : bool
-        What features may be beside NumPy arrays and frames.
-    complete : bool
-        Whether no more rows follow, so that some of these must count.
-    keeps : bool
-        Whether moments may outlive the caller's arrays.
-    advise : bool
-        Whether to warn of attributes that look like others; one batch does not know enough.
-    columns : (int, tuple of str or None), optional
-        Number and names of the columns that an estimator has seen.
+    that were collected before belong to the same question. Most fields are parameters of `FairPCA`.
     """
 
-    name: str = "FairPCA"
+    name: str = "FairPCA"  # as messages call the estimator
     criterion: str = "demographic_parity"
     pos_label: Any = 1
     sensitive_columns: Sequence[Any] | None = None
     sensitive_kinds: Mapping[Any, str] | None = None
     intersectional: bool = False
     missing_sensitive: str = "error"
-    with_scatters: bool = False
     device: Any = None
+    with_scatters: bool = False  # whether moments have a scatter per group
     takes_sparse: bool = True
     takes_device_arrays: bool = False
-    complete: bool = False
-    keeps: bool = False
-    advise: bool = True
-    columns: tuple[int, tuple[str, ...] | None] | None = None
+    complete: bool = False  # no more rows follow, so some of these must count
+    keeps: bool = False  # moments may outlive the caller's arrays
+    advise: bool = True  # of attributes that look like others; one batch does not know enough
+    columns: tuple[int, tuple[str, ...] | None] | None = None  # number and names, as seen at fit
 
     @classmethod
     def of(cls, estimator: Any, **more: Any) -> Self:
@@ -188,9 +167,8 @@ class Reader:
         if isinstance(rows, RowsElsewhere):
             return self._moments_elsewhere(rows, estimator)
         rows = self._seen(rows)
-        moments = finite_moments(
-            rows.safe_to_keep() if self.keeps else rows, with_scatters=self.with_scatters
-        )
+        rows = rows.safe_to_keep() if self.keeps else rows
+        moments = finite_moments(rows, with_scatters=self.with_scatters)
         return moments if self.device is None or self.complete else moments_at(moments, HOST)
 
     def check(self, moments: GroupMoments) -> None:
@@ -200,11 +178,10 @@ class Reader:
 
     def for_batches(self, estimator: Any) -> Self:
         """Return the reader of some of the rows at a time, of the columns an estimator has seen."""
-        seen = vars(estimator) if estimator is not None else {}
-        names = seen.get("feature_names_in_")
-        columns = (
-            (seen["n_features_in_"], None if names is None else tuple(names)) if seen else None
-        )
+        columns = None
+        if estimator is not None:
+            names = getattr(estimator, "feature_names_in_", None)
+            columns = estimator.n_features_in_, None if names is None else tuple(names)
         return replace(self, complete=False, advise=False, columns=columns)
 
     def of_batch(self, batch: Batch) -> Rows:
