@@ -1,7 +1,8 @@
 import json
 
-import numpy as np
 import pytest
+
+from fairpca.datasets import load_lee2022
 
 DATASETS = {"Adult Income": "adult", "German Credit": "german", "COMPAS": "compas"}
 
@@ -15,10 +16,7 @@ def published(data_folder):
 
 @pytest.fixture(scope="session")
 def splits(data_folder):
-    """Ten pairs of training and test rows for each data set; the last columns are y and z."""
-
-    def load(name):
-        with np.load(data_folder / "lee2022" / f"{name}.npz") as arrays:
-            return [(arrays[f"train_{i}"], arrays[f"test_{i}"]) for i in range(10)]
-
-    return {dataset: load(name) for dataset, name in DATASETS.items()}
+    """The ten published splits of each data set."""
+    return {
+        dataset: load_lee2022(name, data=data_folder).splits for dataset, name in DATASETS.items()
+    }

@@ -33,9 +33,7 @@ def test_the_published_variance_and_mmd_come_out_to_the_printed_digit(
     dataset, k, published, splits
 ):
     measured = {method: [] for method in METHODS}
-    for train, test in splits[dataset]:
-        X, z = train[:, :-2], train[:, -1]
-        X_test, z_test = test[:, :-2], test[:, -1]
+    for X, _, z, X_test, _, z_test in splits[dataset]:
         bandwidth = median_bandwidth(X @ PCA(k).fit(X).components_.T)
         for method in METHODS:
             U = components(method, k, X, z)
