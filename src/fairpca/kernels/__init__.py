@@ -1,7 +1,6 @@
 """Kernels, evaluated in blocks, and the feature maps that stand for them."""
 
-from ._bandwidth import pilot_centre, scale_gamma
-from ._feature_maps import KernelColumns, RandomFeatures, whitening
+from ._feature_maps import KernelColumns, RandomFeatures, pilot_centre, scale_gamma, whitening
 from ._kernel import (
     KERNELS,
     NEGATIVE,

@@ -202,7 +202,9 @@ def covariance_differences(moments: GroupMoments) -> list[tuple[float, Array]]:
 
 def _by_attribute(moments: GroupMoments) -> list[list[tuple[float, Array]]]:
     differences = []
-    for a in _with_covariances(moments):
+    for a in moments.attributes:
+        if not isinstance(a, LevelMoments) or (a.optional and np.any(a.weight == 0)):
+            continue
         covariances = _covariances(a)
         shares = (a.weight / a.weight.sum()).tolist()
         average = sum(p * C for p, C in zip(shares, covariances, strict=True))
@@ -254,14 +256,6 @@ def _proportional(A: Array, B: Array) -> bool:
     xp = array_namespace(A)
     inner, a, b = (float(xp.sum(x * y)) for x, y in ((A, B), (A, A), (B, B)))
     return inner**2 >= (1.0 - 1e-12) * a * b
-
-
-def _with_covariances(moments: GroupMoments) -> list[LevelMoments]:
-    return [
-        a
-        for a in moments.attributes
-        if isinstance(a, LevelMoments) and not (a.optional and np.any(a.weight == 0))
-    ]
 
 
 def _covariances(a: LevelMoments) -> list[Array]:

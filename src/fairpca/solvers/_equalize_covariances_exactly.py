@@ -177,24 +177,23 @@ def equalize_covariances_exactly(
     return flat.subspace(like(match.L, flat.directions), scatter), match
 
 
+@dataclass
 class _Problem:
     """Covariance and differences inside the directions, and what can be done with them."""
 
-    def __init__(
-        self,
-        C: np.ndarray,
-        differences: list[np.ndarray],
-        every: list[np.ndarray],
-        objective: np.ndarray,
-        tol: float,
-        progress: Callable[[str], None] | None,
-    ) -> None:
-        self.C, self.differences, self.objective = C, differences, objective
-        self.every = every
-        self.tol, self.progress = tol, progress
-        two_groups = len(differences) == 1
-        size = float(np.linalg.norm(C, 2))
-        self.bound = largest_isotropic_dimension(differences[0], size) if two_groups else None
+    C: np.ndarray
+    differences: list[np.ndarray]
+    every: list[np.ndarray]
+    objective: np.ndarray
+    tol: float
+    progress: Callable[[str], None] | None
+
+    @cached_property
+    def bound(self) -> int | None:
+        """The largest dimension with a solution, where theory knows it: for two groups."""
+        if len(self.differences) > 1:
+            return None
+        return largest_isotropic_dimension(self.differences[0], float(np.linalg.norm(self.C, 2)))
 
     def largest(self) -> int:
         """Return the largest dimension with a solution, if theory knows it."""
