@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from fairpca._rows import RowsElsewhere
+
 PACKAGES = (
     "fairpca",
     "fairpca.auditing",
@@ -76,7 +78,12 @@ def _ours(cls):
     for base in reversed(cls.__mro__):
         for name, member in vars(base).items():
             names[name] = base.__module__.startswith("fairpca") and _can_have_docstring(member)
-    return [name for name, ours in names.items() if ours]
+    return [name for name, ours in names.items() if ours and not _is_for_estimators(cls, name)]
+
+
+def _is_for_estimators(cls, name):
+    """Whether a method is what estimators ask of rows that are elsewhere, and not for users."""
+    return issubclass(cls, RowsElsewhere) and hasattr(RowsElsewhere, name)
 
 
 def _can_have_docstring(member):

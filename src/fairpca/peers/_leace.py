@@ -101,10 +101,7 @@ class LEACE(OneToOneFeatureMixin, FairTransformer):
 
     Examples
     --------
-    >>> from typing import Any
-
-    import numpy as np
-    from sklearn.base import OneToOneFeatureMixin
+    >>> import numpy as np
     >>> from fairpca.peers import LEACE
     >>> rng = np.random.default_rng(0)
     >>> sex = rng.choice(["f", "m"], size=500)

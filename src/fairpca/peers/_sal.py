@@ -157,7 +157,6 @@ class SAL(OneToOneFeatureMixin, FairTransformer):
     Examples
     --------
     >>> import numpy as np
-    from sklearn.base import OneToOneFeatureMixin
     >>> from fairpca.peers import SAL
     >>> rng = np.random.default_rng(0)
     >>> origin = rng.choice(["north", "south", "east"], size=300)
@@ -232,7 +231,6 @@ class KernelSAL(KernelPeer):
     Examples
     --------
     >>> import numpy as np
-    from sklearn.base import OneToOneFeatureMixin
     >>> from fairpca.peers import KernelSAL
     >>> rng = np.random.default_rng(0)
     >>> sex = rng.choice(["f", "m"], size=100)

@@ -186,7 +186,6 @@ class SPLINCE(OneToOneFeatureMixin, FairTransformer):
     Examples
     --------
     >>> import numpy as np
-    from sklearn.base import OneToOneFeatureMixin
     >>> from fairpca.peers import SPLINCE
     >>> rng = np.random.default_rng(0)
     >>> sex = rng.integers(0, 2, size=500)
