@@ -248,26 +248,34 @@ def schema_page() -> str:
     for cls in (Audit, *_parts(Audit)):
         lines += ["", f"## {cls.__name__}", "", _first_line(cls), "", "| field | type | |"]
         lines += ["|---|---|---|"]
-        hints = _hints(cls)
-        for field in fields(cls):
-            kind = _spoken(hints[field.name])
-            lines.append(f"| `{field.name}` | {kind} | {field.metadata['description']} |")
+        for name, entry in _object(cls)["properties"].items():
+            lines.append(f"| `{name}` | {_spoken(entry)} | {entry['description']} |")
     return "\n".join(lines)
+
+
+def _spoken(entry: dict[str, Any]) -> str:
+    if "$ref" in entry:
+        name = entry["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name.lower()})"
+    if "anyOf" in entry:
+        return " or ".join(map(_spoken, entry["anyOf"]))
+    if entry["type"] == "array":
+        return f"list of {_spoken(entry['items'])}"
+    if entry["type"] == "object":
+        return f"object of {_spoken(entry['additionalProperties'])}"
+    return str(entry["type"] if isinstance(entry["type"], str) else entry["type"][0])
 
 
 def _object(cls: type) -> dict[str, Any]:
     hints = _hints(cls)
+    properties = {
+        field.name: {**_schema_of(hints[field.name]), **field.metadata} for field in fields(cls)
+    }
     return {
         "type": "object",
         "description": _first_line(cls),
-        "properties": {
-            field.name: {
-                **_schema_of(hints[field.name]),
-                "description": field.metadata["description"],
-            }
-            for field in fields(cls)
-        },
-        "required": [field.name for field in fields(cls)],
+        "properties": properties,
+        "required": list(properties),
         "additionalProperties": False,
     }
 
@@ -297,19 +305,6 @@ def _parts(cls: type) -> list[type]:
                 found[inner] = None  # type: ignore[index]
                 found |= dict.fromkeys(_parts(inner))  # type: ignore[arg-type]
     return list(found)
-
-
-def _spoken(kind: Any) -> str:
-    if is_dataclass(kind):
-        name = kind.__name__  # type: ignore[union-attr]
-        return f"[{name}](#{name.lower()})"
-    if isinstance(kind, UnionType):
-        return " or ".join(_spoken(option) for option in get_args(kind))
-    if get_origin(kind) is list:
-        return f"list of {_spoken(get_args(kind)[0])}"
-    if get_origin(kind) is dict:
-        return f"object of {_spoken(get_args(kind)[1])}"
-    return SIMPLE[kind]
 
 
 def _first_line(cls: type) -> str:

@@ -81,18 +81,9 @@ def _asked(audit: Audit) -> dict[str, Any]:
     return _given(sensitive=settings.sensitive, target=settings.target, ignore=audit.data.ignored)
 
 
-class _Digits(str):
-    """A number that stands in Python and in a command with the digits that people read."""
-
-    __slots__ = ()
-    __repr__ = str.__str__
-
-
 def _size(key: str, k: int | None, tradeoff: float | None) -> dict[str, Any]:
-    return _given(
-        n_components=None if key == "leace" else k,
-        tradeoff=_Digits(f"{tradeoff:g}") if tradeoff else None,
-    )
+    lam = float(f"{tradeoff:g}") if tradeoff else None
+    return _given(n_components=None if key == "leace" else k, tradeoff=1 if lam == 1 else lam)
 
 
 def _table(data: Data) -> str:
