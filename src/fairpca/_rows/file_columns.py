@@ -19,6 +19,7 @@ from ..tables import (
     TableFile,
     converted,
     distinct,
+    family,
     import_arrow,
     import_pandas,
     simple,
@@ -266,24 +267,15 @@ def _attribute(array: Any) -> Any:
 
 
 def _has_levels(kind: Any) -> bool:
-    types = import_arrow().types
-    return any(
-        is_kind(kind) for is_kind in (types.is_dictionary, types.is_string, types.is_large_string)
-    )
+    return family(kind) == TEXT or import_arrow().types.is_dictionary(kind)
 
 
 def _kind_of_type(kind: Any) -> str | None:
     """Return what the values of an Arrow type are to us; None if nothing."""
-    types = import_arrow().types
-    if types.is_boolean(kind):
-        return TRUTH
-    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
-        return NUMBER
-    if types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view":
-        return TEXT
-    if types.is_dictionary(kind):
-        return {TEXT: TEXT, NUMBER: LEVELS}.get(_kind_of_type(kind.value_type) or "")
-    return None
+    found = {"number": NUMBER, "text": TEXT, "bool": TRUTH}.get(family(kind))
+    if found != TEXT and import_arrow().types.is_dictionary(kind):
+        return LEVELS if found == NUMBER else None
+    return found
 
 
 def check_same_types(files: Sequence[TableFile], needed: Sequence[str]) -> None:

@@ -11,23 +11,13 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any
 
 from .._numerics import ahead, one_blas_thread
 from .elsewhere import plus
 
 RESULTS_PER_THREAD = 2
 """Results of batches that may wait for an earlier one, so that no thread must."""
-
-
-class Numbered(Protocol):
-    """Some rows; its number is that of its span of the files, then its own within the span."""
-
-    @property
-    def number(self) -> int: ...
-
-    @property
-    def n_rows(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -58,7 +48,7 @@ class SumSoFar:
 
 
 def ordered_fold(
-    batches: Iterator[Numbered],
+    batches: Iterator[Any],
     collect: Callable[[Any], Any],
     *,
     n_jobs: int,
@@ -67,8 +57,9 @@ def ordered_fold(
 ) -> Any:
     """Return the sum of what `collect` makes of the batches; None where it is always None.
 
-    So many threads take the next batch and collect it, each with one BLAS thread, so that as many
-    batches are in memory. This one adds the results, and tells `after_each` where the sum stands;
+    The number of a batch is that of its span of the files, then its own within the span. So many
+    threads take the next batch and collect it, each with one BLAS thread, so that as many batches
+    are in memory. This one adds the results, and tells `after_each` where the sum stands;
     what that raises ends the work. Of several errors, the one of the first batch is raised.
     """
     # One thread that reads and one that collects overlap; several overlap by themselves.

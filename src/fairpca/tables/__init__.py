@@ -33,7 +33,7 @@ from ._plans import (
 )
 from ._raw_columns import RawColumn, raw_columns
 from ._reading import BUILT_IN, read_table
-from ._table import Table, arrow_to_pandas, distinct, simple
+from ._table import Table, arrow_to_pandas, distinct, family, simple
 from ._text_values import (
     MISSING,
     NULL_STRINGS,

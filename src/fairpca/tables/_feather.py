@@ -36,20 +36,12 @@ class FeatherTable(TableFile):
             chosen = table.select(list(self.places.values())).rename_columns(list(self.places))
             return checked(chosen)
 
-    def batches(
-        self,
-        columns: Sequence[str],
-        rows: int,
-        *,
-        span: range | None = None,
-        numbers: Sequence[str] = (),
-        use_threads: bool = True,
-    ) -> Iterator[Any]:
+    def batches(self, columns: Sequence[str], rows: int, **how: Any) -> Iterator[Any]:
         """Yield record batches of some columns."""
         arrow = import_arrow()
         indices = sorted(self.places[name] for name in columns)
         place = [indices.index(self.places[name]) for name in columns]
-        only = arrow.ipc.IpcReadOptions(included_fields=indices, use_threads=use_threads)
+        only = arrow.ipc.IpcReadOptions(included_fields=indices)
         with reading(self.path, self.kind), arrow.OSFile(str(self.path)) as source:
             file = arrow.ipc.open_file(source, options=only)
             for i in range(file.num_record_batches):

@@ -16,7 +16,7 @@ from ._feather import FeatherTable
 from ._files import HASHED, FileState, TableFile, different_names, existing_file, kind_of_file
 from ._parquet import ParquetTable
 from ._paths import BUILT_IN_NAMES, ENDINGS, Paths, find_files
-from ._table import arrow_columns
+from ._table import arrow_columns, family
 from ._text import TextTable
 
 WHOLE_HASH_BYTES = 500_000_000
@@ -90,15 +90,7 @@ class FrameTable(TableFile):
         """Return all of it as an Arrow table."""
         return import_arrow().table(self.arrays)
 
-    def batches(
-        self,
-        columns: Sequence[str],
-        rows: int,
-        *,
-        span: range | None = None,
-        numbers: Sequence[str] = (),
-        use_threads: bool = True,
-    ) -> Iterator[Any]:
+    def batches(self, columns: Sequence[str], rows: int, **how: Any) -> Iterator[Any]:
         """Yield record batches of some columns."""
         for start in range(0, self.n_rows or 0, rows):
             found = [self.arrays[name].slice(start, rows) for name in columns]
@@ -161,26 +153,11 @@ def _check_same_families(files: Sequence[TableFile]) -> None:
     first = files[0]
     for file in files:
         for name, kind in file.types.items():
-            if len({_family(first.types[name]), _family(kind)} - {"nothing"}) > 1:
+            if len({family(first.types[name]), family(kind)} - {"nothing"}) > 1:
                 raise TableError(
                     f"The column '{name}' is of the type {kind} in '{file.path}', but of the type "
                     f"{first.types[name]} in '{first.path}'. Write both alike."
                 )
-
-
-def _family(kind: Any) -> str:
-    types = import_arrow().types
-    if types.is_null(kind):
-        return "nothing"
-    if types.is_dictionary(kind):
-        return _family(kind.value_type)
-    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
-        return "number"
-    if types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view":
-        return "text"
-    if types.is_timestamp(kind):
-        return "time" if kind.tz is None else "time in a zone"
-    return str(kind)
 
 
 def _check_plain_names(file: TableFile) -> None:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from ._adapters import import_arrow
 from ._files import FileState, TableFile, checked, places_of_columns, reading
+from ._table import family
 
 BUFFER_BYTES = 2**14
 """A column is read through a buffer: without one, all of its row group is read at once."""
@@ -56,7 +57,7 @@ class ParquetTable(TableFile):
         """Yield record batches of some columns; texts as codes of their levels, as in the file."""
         arrow = import_arrow()
         wanted = [self.places[name] for name in columns]
-        texts = [self.written[self.places[n]] for n in columns if _is_text(self.types[n])]
+        texts = [self.written[self.places[n]] for n in columns if family(self.types[n]) == "text"]
         by_name = len(set(self.written)) == len(self.written)
 
         def chosen(batch: Any) -> Any:
@@ -106,13 +107,6 @@ class ParquetTable(TableFile):
             page_checksum_verification=True,  # of files that have checksums
             **how,
         )
-
-
-def _is_text(kind: Any) -> bool:
-    types = import_arrow().types
-    if types.is_dictionary(kind):
-        kind = kind.value_type
-    return bool(types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view")
 
 
 def _digest_of_footer(path: Path) -> str:

@@ -86,12 +86,8 @@ def raw_columns(files: Sequence[TableFile]) -> tuple[RawColumn, ...]:
 
 def _common(kinds: Sequence[Any]) -> Any:
     arrow = import_arrow()
-    schemas = [arrow.schema([("a", kind)]) for kind in dict.fromkeys(kinds)]
-    if len(schemas) == 1:
+    if len(set(kinds)) == 1:
         return kinds[0]
-    plain = [arrow.schema([("a", _decoded(s.field(0).type))]) for s in schemas]
-    return arrow.unify_schemas(plain, promote_options="permissive").field(0).type
-
-
-def _decoded(kind: Any) -> Any:
-    return kind.value_type if import_arrow().types.is_dictionary(kind) else kind
+    plain = (k.value_type if arrow.types.is_dictionary(k) else k for k in dict.fromkeys(kinds))
+    schemas = [arrow.schema([("a", kind)]) for kind in plain]
+    return arrow.unify_schemas(schemas, promote_options="permissive").field(0).type

@@ -268,6 +268,22 @@ def text_of(value: Any) -> str:
     return str(value).encode("utf-8", "replace").decode("utf-8")
 
 
+def family(kind: Any) -> str:
+    """Return what the values of an Arrow type are: numbers, texts, times, or as it is called."""
+    types = import_arrow().types
+    if types.is_null(kind):
+        return "nothing"
+    if types.is_dictionary(kind):
+        return family(kind.value_type)
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+        return "number"
+    if types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view":
+        return "text"
+    if types.is_timestamp(kind):
+        return "time" if kind.tz is None else "time in a zone"
+    return str(kind)
+
+
 def distinct(array: Any) -> tuple[np.ndarray, list[Any]]:
     """Return the code of each row of an Arrow array, and the values that codes stand for.
 
