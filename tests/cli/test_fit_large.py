@@ -28,11 +28,11 @@ import sys, time
 from fairpca.models import _large_tables as large_tables
 from fairpca._cli import main
 large_tables.CHECKPOINT_SECONDS = 0.0
-encode = large_tables._EncodeThen.encoded
+encode = large_tables._Encoding.encoded
 def slowly(self, part):
     time.sleep(0.3)
     return encode(self, part)
-large_tables._EncodeThen.encoded = slowly
+large_tables._Encoding.encoded = slowly
 sys.argv = ["fairpca", *sys.argv[1:]]
 main()
 """
@@ -114,9 +114,9 @@ def test_a_killed_fit_continues_with_the_same_result(fairpca, monkeypatch, tmp_p
     assert not os.path.exists("model.fairpca")
 
     encoded = []
-    encode = large_tables._EncodeThen.encoded
+    encode = large_tables._Encoding.encoded
     monkeypatch.setattr(
-        large_tables._EncodeThen,
+        large_tables._Encoding,
         "encoded",
         lambda self, part: encoded.append(part.n_rows) or encode(self, part),
     )
@@ -140,7 +140,7 @@ def _rows_kept(path):
 
 def interrupting(monkeypatch, after):
     """Have Ctrl-C arrive in the second pass."""
-    encode, calls = large_tables._EncodeThen.encoded, []
+    encode, calls = large_tables._Encoding.encoded, []
 
     def encoded(self, part):
         calls.append(part)
@@ -148,7 +148,7 @@ def interrupting(monkeypatch, after):
             raise KeyboardInterrupt
         return encode(self, part)
 
-    monkeypatch.setattr(large_tables._EncodeThen, "encoded", encoded)
+    monkeypatch.setattr(large_tables._Encoding, "encoded", encoded)
 
 
 def test_ctrl_c_leaves_a_checkpoint_and_says_so(fairpca, monkeypatch):
@@ -166,7 +166,7 @@ def test_ctrl_c_leaves_a_checkpoint_and_says_so(fairpca, monkeypatch):
 
 def test_a_polite_kill_leaves_a_checkpoint_and_says_so(fairpca, monkeypatch):
     before = signal.getsignal(signal.SIGTERM)
-    encode, kills = large_tables._EncodeThen.encoded, [signal.SIGTERM]
+    encode, kills = large_tables._Encoding.encoded, [signal.SIGTERM]
 
     def encoded(self, part):
         if kills:
@@ -175,7 +175,7 @@ def test_a_polite_kill_leaves_a_checkpoint_and_says_so(fairpca, monkeypatch):
         return encode(self, part)
 
     with monkeypatch.context() as patched:
-        patched.setattr(large_tables._EncodeThen, "encoded", encoded)
+        patched.setattr(large_tables._Encoding, "encoded", encoded)
         result = fairpca("fit", "parts", *FIT, "--checkpoint", "kept", "-q")
     assert result.exit_code == 130
     assert "The same command continues from kept" in result.stderr

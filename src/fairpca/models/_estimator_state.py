@@ -116,12 +116,10 @@ def n_columns(fitted: LinearMap | FeatureMap) -> int:
 
 def group_counts(estimator: Any) -> dict[str, dict[Any, int]]:
     """Return how many rows each group had, where the moments are still there to tell."""
-    moments = vars(estimator).get("moments_")
+    moments, groups = vars(estimator).get("moments_"), vars(estimator).get("groups_", {})
     counts: dict[str, dict[Any, int]] = {}
     for a in () if moments is None else moments.attributes:
-        if isinstance(a, LevelMoments) and a.name in vars(estimator).get(
-            "groups_", {}
-        ):  # not a target's classes
+        if isinstance(a, LevelMoments) and a.name in groups:  # not a target's classes
             levels = counts.setdefault(a.name, dict.fromkeys(a.labels, 0))
             for label, count in zip(a.labels, a.count.tolist(), strict=True):
                 levels[label] = levels.get(label, 0) + int(count)
@@ -156,10 +154,6 @@ def _output(value: Any) -> bool:
     return isinstance(value, dict) and value.get("transform") in ("default", "pandas", "polars")
 
 
-def _vector(value: Any) -> bool:
-    return is_array(value, None)
-
-
 _RELIED_ON: dict[str, Any] = {
     "_map": LinearMap | FeatureMap,
     "_inverse": LinearMap,
@@ -167,7 +161,7 @@ _RELIED_ON: dict[str, Any] = {
     "_choice": Choice,
     "moments_": GroupMoments,
     "groups_": _groups,
-    "explained_variance_ratio_": _vector,
+    "explained_variance_ratio_": lambda value: is_array(value, None),
     "feature_names_in_": _names,
     "_sklearn_output_config": _output,
 }

@@ -36,12 +36,12 @@ MOST_VALUES = 100_000
 """Of more distinct values than this, numbers are no longer counted, and texts are refused."""
 
 LOOK_AT = 8_192
-"""Rows of a part that show whether a column has many values."""
+"""Rows of a batch that show whether a column has many values."""
 
 
 @dataclass(frozen=True)
 class LookAtRows:
-    """From a part of a table to what must be known before its rows can be encoded.
+    """From a batch of a table to what must be known before its rows can be encoded.
 
     Values of the `sensitive` columns are counted exactly, and those of the `target`, without which
     a row does not count. Rows with a random key beyond the largest are not among the `n` drawn.
@@ -54,12 +54,12 @@ class LookAtRows:
     largest_key: LargestKey
     seed: int
 
-    def __call__(self, part: Batch) -> RowsSeen | None:
-        """Look at a part, whose features are an Arrow table of all columns as they are read."""
-        arrays = {c.name: simple(part.X.column(c.name)) for c in self.columns}
-        n_read = part.n_rows
+    def __call__(self, batch: Batch) -> RowsSeen | None:
+        """Look at a batch, whose features are an Arrow table of all columns as they are read."""
+        arrays = {c.name: simple(batch.X.column(c.name)) for c in self.columns}
+        n_read = batch.n_rows
         outcomes = None
-        keys = np.random.default_rng([self.seed, part.number]).random(n_read)
+        keys = np.random.default_rng([self.seed, batch.number]).random(n_read)
         if self.target is not None:
             column = next(c for c in self.columns if c.name == self.target)
             outcomes = _CountedValues.of(column, arrays[self.target])
@@ -83,7 +83,7 @@ class LookAtRows:
             taken = {name: _plain(rows_at(array, chosen)) for name, array in arrays.items()}
             return (import_arrow().table(taken),)
 
-        sample = Sample.of(self.n, keys, part.number, drawn, self.largest_key)
+        sample = Sample.of(self.n, keys, batch.number, drawn, self.largest_key)
         return RowsSeen(n_read, len(keys), sample, counts, levels, outcomes)
 
 
@@ -96,7 +96,7 @@ def _known_rows(column: RawColumn, array: Any) -> np.ndarray:
 
 @dataclass(frozen=True)
 class RowsSeen:
-    """What is known of the parts seen so far; adds.
+    """What is known of the batches seen so far; adds.
 
     `n_read` rows are in the files; `n_rows` count: those with a known target, where one is needed.
     `levels` has the rows of each text of other columns; None where they are many, or no texts.
@@ -216,7 +216,7 @@ def unknown_levels(seen: RowsSeen, encoder: TableEncoder) -> dict[str, int]:
 
 
 def _levels(array: Any) -> dict[str, int] | None:
-    """Return the texts of a part and their rows, unless they are many or the column has none."""
+    """Return the texts of a batch and their rows, unless they are many or the column has none."""
     types, kind = import_arrow().types, array.type
     coded = types.is_dictionary(kind)
     if not (coded or types.is_string(kind) or types.is_large_string(kind)):

@@ -17,7 +17,6 @@ from ..errors import TableError, TargetError
 from ..tables import (
     AttributePlan,
     LevelPlan,
-    NumberColumn,
     RawColumn,
     TableEncoder,
     TableFile,
@@ -101,26 +100,17 @@ def fit_large_table(
         plan, code_of = seen.counts[name].planned()
         attributes.append(_PlannedColumn(raw[name], plan, code_of))
     used = {*encoder.needed_columns, *roles.sensitive, *([] if outcome is None else [outcome.name])}
-    d = len(encoder.mean_)
-    rows = _EncodedRows(
-        pass_over(
-            [name for name in read if name in used],
-            min(rows_per_batch(d, itemsize=8), max(BATCH_ROWS, d)),
-            FITTING,
-        ),
-        encoder,
-        tuple(attributes),
-        outcome,
-        outcome_of,
-        frozenset(column.name for column in raw.values() if column.decimal == ","),
-    )
-    kinds = {a.plan.name: a.plan.kind for a in attributes}
+    commas = frozenset(column.name for column in raw.values() if column.decimal == ",")
+    encoding = _Encoding(encoder, tuple(attributes), outcome, outcome_of, commas)
+    kinds, d = {a.plan.name: a.plan.kind for a in attributes}, len(encoder.mean_)
     complete = seen.sample.rows[0].num_rows == seen.n_rows
     if complete and wanted.needs_all_rows_at_once(seen.n_rows):
-        part = rows.encoding(id).encoded(Batch(seen.sample.rows[0]))
-        estimator = wanted.fitted(part.X, part.y, part.sensitive_features, kinds, d)
+        batch = encoding.encoded(Batch(seen.sample.rows[0]))
+        estimator = wanted.fitted(batch.X, batch.y, batch.sensitive_features, kinds, d)
     else:
-        estimator = wanted.fitted(rows, None, None, kinds, d)
+        batch_rows = min(rows_per_batch(d, itemsize=8), max(BATCH_ROWS, d))
+        source = pass_over([name for name in read if name in used], batch_rows, FITTING)
+        estimator = wanted.fitted(_EncodedRows(source, encoding), None, None, kinds, d)
     return FairModel(encoder, estimator, _info(table, files, roles, seen, attributes, encoder))
 
 
@@ -249,8 +239,8 @@ def _looked_up(column: RawColumn, code_of: Mapping[Any, int], array: Any) -> np.
 
 
 @dataclass(frozen=True)
-class _EncodeThen:
-    """From a part as it is read to what `collect` makes of it as numbers.
+class _Encoding:
+    """From a batch as it is read to numbers, groups and outcomes.
 
     Of the target, where one is needed, `outcome_of` has 1 for positive values, 0 for others and -1
     for those that are unknown. In columns of `commas`, numbers have a decimal comma.
@@ -261,16 +251,10 @@ class _EncodeThen:
     target: RawColumn | None
     outcome_of: Mapping[Any, int]
     commas: frozenset[str]
-    collect: Collect
 
-    def __call__(self, part: Batch) -> Any:
-        """Return what `collect` returns; None if no row counts."""
-        encoded = self.encoded(part)
-        return self.collect(encoded) if encoded.n_rows else None
-
-    def encoded(self, part: Batch) -> Batch:
+    def encoded(self, batch: Batch) -> Batch:
         """Return the rows that count as numbers."""
-        raw = {name: simple(part.X.column(name)) for name in part.X.schema.names}
+        raw = {name: simple(batch.X.column(name)) for name in batch.X.schema.names}
         y = None
         if self.target is not None:
             y = _looked_up(self.target, self.outcome_of, raw[self.target.name])
@@ -278,54 +262,53 @@ class _EncodeThen:
                 kept = np.flatnonzero(y >= 0)
                 raw, y = {name: array.take(kept) for name, array in raw.items()}, y[kept]
         columns = {a.plan.name: a.fitted(raw[a.plan.name]) for a in self.attributes}
-        for encoder in self.encoder.encoders_:
-            if encoder.name in self.commas and isinstance(encoder, NumberColumn):
-                raw[encoder.name] = with_points(raw[encoder.name], ",")
-        return Batch(self.encoder.encode(raw), y, columns, None, part.number)
+        for name in self.commas.intersection(self.encoder.number_columns):
+            raw[name] = with_points(raw[name], ",")
+        return Batch(self.encoder.encode(raw), y, columns, None, batch.number)
+
+
+@dataclass(frozen=True)
+class _EncodeThen:
+    """From a batch as it is read to what `collect` makes of it as numbers."""
+
+    encoding: _Encoding
+    collect: Collect
+
+    def __call__(self, batch: Batch) -> Any:
+        """Return what `collect` returns; None if no row counts."""
+        encoded = self.encoding.encoded(batch)
+        return self.collect(encoded) if encoded.n_rows else None
 
     @property
     def fingerprint(self) -> str | None:
-        """Tells whether moments collected by another process belong to the same question.
-
-        None if `collect` collects none.
-        """
-        question = getattr(self.collect, "fingerprint", None)
+        """Tells whether moments collected by another process belong to the same question."""
+        question, e = getattr(self.collect, "fingerprint", None), self.encoding
         if question is None:
             return None
-        columns = [(a.plan, a.column.decimal, a.code_of) for a in self.attributes]
-        target = None if self.target is None else self.target.name
+        columns = [(a.plan, a.column.decimal, a.code_of) for a in e.attributes]
+        target = None if e.target is None else e.target.name
         return fingerprint_of(
-            (self.encoder.to_plain(), columns, target, self.outcome_of, self.commas, question)
+            (e.encoder.to_plain(), columns, target, e.outcome_of, e.commas, question)
         )
 
 
 @dataclass(frozen=True, eq=False)
 class _EncodedRows(RowsElsewhere):
-    """Rows of files, whose parts are Arrow tables, as numbers: read again when asked for."""
+    """Rows of files, whose batches are Arrow tables, as numbers: read again when asked for."""
 
     source: RowsElsewhere
-    encoder: TableEncoder
-    attributes: tuple[_PlannedColumn, ...]
-    target: RawColumn | None
-    outcome_of: Mapping[Any, int]
-    commas: frozenset[str] = frozenset()
+    encoding: _Encoding
 
     @property
     def head(self) -> Batch:
         """Numbers without names, as encoded rows are in memory."""
         nothing = {
             a.plan.name: np.empty(0, dtype=object if isinstance(a.plan, LevelPlan) else float)
-            for a in self.attributes
+            for a in self.encoding.attributes
         }
-        y = None if self.target is None else np.empty(0, dtype=int)
-        return Batch(np.empty((0, len(self.encoder.mean_))), y, nothing)
+        y = None if self.encoding.target is None else np.empty(0, dtype=int)
+        return Batch(np.empty((0, len(self.encoding.encoder.mean_))), y, nothing)
 
     def fold(self, collect: Collect) -> Any:
-        """Return the sum over the encoded parts."""
-        return self.source.fold(self.encoding(collect))
-
-    def encoding(self, collect: Collect) -> _EncodeThen:
-        """Return what is done where each part is read."""
-        return _EncodeThen(
-            self.encoder, self.attributes, self.target, self.outcome_of, self.commas, collect
-        )
+        """Return the sum over the encoded batches."""
+        return self.source.fold(_EncodeThen(self.encoding, collect))
