@@ -1,7 +1,7 @@
 """What data give away about people, and what it costs to stop that."""
 
 from ..errors import AuditError, TargetError, UnknownColumnError, UnreadableAuditError
-from ._audit_result import Audit, audit_schema, schema_page
+from ._audit_result import Audit, audit_schema
 from ._page import render_page, render_summary
 from ._results import Leak
 from ._whole_audit import audit

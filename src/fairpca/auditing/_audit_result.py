@@ -231,41 +231,6 @@ def audit_schema() -> dict[str, Any]:
     }
 
 
-def schema_page() -> str:
-    """Return the schema as a page for people, in Markdown."""
-    lines = [
-        "# The JSON of an audit",
-        "",
-        f"Schema version {SCHEMA_VERSION}. `fairpca audit --json FILE` and `Audit.to_json()` write "
-        "it, and",
-        "`fairpca.auditing.audit_schema()` returns it as a JSON Schema (draft 2020-12). Changes of",
-        "the first number of the version break readers, changes of the second add fields. A",
-        "number that could not be computed is null.",
-        "",
-        "This page is made from the code: `python -c 'from fairpca.auditing import schema_page;",
-        "print(schema_page())' > docs/audit-schema.md`.",
-    ]
-    for cls in (Audit, *_parts(Audit)):
-        lines += ["", f"## {cls.__name__}", "", _first_line(cls), "", "| field | type | |"]
-        lines += ["|---|---|---|"]
-        for name, entry in _object(cls)["properties"].items():
-            lines.append(f"| `{name}` | {_spoken(entry)} | {entry['description']} |")
-    return "\n".join(lines)
-
-
-def _spoken(entry: dict[str, Any]) -> str:
-    if "$ref" in entry:
-        name = entry["$ref"].rpartition("/")[2]
-        return f"[{name}](#{name.lower()})"
-    if "anyOf" in entry:
-        return " or ".join(map(_spoken, entry["anyOf"]))
-    if entry["type"] == "array":
-        return f"list of {_spoken(entry['items'])}"
-    if entry["type"] == "object":
-        return f"object of {_spoken(entry['additionalProperties'])}"
-    return str(entry["type"] if isinstance(entry["type"], str) else entry["type"][0])
-
-
 def _object(cls: type) -> dict[str, Any]:
     hints = _hints(cls)
     properties = {

@@ -1,18 +1,19 @@
 """The page of the commands cannot go stale: it is what they declare, and what their help says."""
 
 import re
-from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
+from documentation.pages_from_code import DOCS, PAGES
 from fairpca._cli.app import app
-from fairpca._cli.reference_page import command_line_page
 
-PAGE = (Path(__file__).parents[2] / "docs/reference/command_line.md").read_text(encoding="utf-8")
+PAGE = (DOCS / "reference/command_line.md").read_text(encoding="utf-8")
 
 
-def test_the_page_of_the_commands_is_what_they_declare():
-    assert PAGE.rstrip() == command_line_page()
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_from_code_is_what_the_code_declares(name):
+    assert (DOCS / name).read_text(encoding="utf-8").rstrip() == PAGES[name]()
 
 
 def test_the_page_of_the_commands_has_every_option_of_their_help():

@@ -1,22 +1,23 @@
-"""The documentation's page of all commands, made from what they declare, as their help is.
+"""The pages of the commands and of an audit's JSON, made from what the code declares.
 
-Typer can write such a page, too, but in other words with every version of it.
+``python tests/documentation/pages_from_code.py`` writes them. Typer can write a page of commands,
+too, but in other words with every version of it.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from enum import Enum
 from inspect import Parameter, signature
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import get_args, get_origin, get_type_hints
 
-from typer.models import ArgumentInfo, OptionInfo
+from typer.models import ArgumentInfo
 
-from .app import COMMANDS, paragraphs
+from fairpca._cli.app import COMMANDS, paragraphs
+from fairpca.auditing import audit_schema
 
-HEAD = """# Command line
+DOCS = Path(__file__).parents[2] / "docs"
+
+COMMAND_LINE = """# Command line
 
 The extra `audit` brings what these commands need: `pip install '.[audit]'`; `reproduce` needs
 the extra of its name. `fairpca COMMAND --help` says the same in a terminal.
@@ -26,20 +27,19 @@ says why, and what to do), 1 when a part of `reproduce` failed, 130 after an int
 `fit`, `transform` and `export` replace no file unless `--force` is given. `fairpca --version` says
 which version this is.
 
-This page is made from the code:
-`python -m fairpca._cli.reference_page > docs/reference/command_line.md`.
+This page is made from the code: `python tests/documentation/pages_from_code.py`.
 """
 
 VALUES = {str: "TEXT", int: "NUMBER", float: "NUMBER", Path: "PATH"}
 """What stands for a value in a usage line."""
 
 
-def command_line_page() -> str:
+def command_line_page():
     """Return the page of all commands, in Markdown."""
-    return "\n".join([HEAD, *(_section(*one) for one in COMMANDS.items())]).rstrip()
+    return "\n".join([COMMAND_LINE, *(_section(*one) for one in COMMANDS.items())]).rstrip()
 
 
-def _section(command: Callable[..., None], examples: list[str]) -> str:
+def _section(command, examples):
     lines = [f"## fairpca {command.__name__}", "", paragraphs(command), "", "| | |", "|---|---|"]
     lines += [*_rows(command), ""]
     if examples:
@@ -47,7 +47,7 @@ def _section(command: Callable[..., None], examples: list[str]) -> str:
     return "\n".join(lines)
 
 
-def _rows(command: Callable[..., Any]) -> list[str]:
+def _rows(command):
     """Return a row for every parameter of a command."""
     hints = get_type_hints(command, include_extras=True)
     rows = []
@@ -64,14 +64,14 @@ def _rows(command: Callable[..., Any]) -> list[str]:
     return rows
 
 
-def _single(kind: Any) -> Any:
+def _single(kind):
     """Return the type of one value: of ``list[str] | None`` it is str."""
     if isinstance(kind, UnionType):
         kind = next(option for option in get_args(kind) if option is not NoneType)
     return get_args(kind)[0] if get_origin(kind) is list else kind
 
 
-def _names(name: str, kind: Any, info: ArgumentInfo | OptionInfo) -> str:
+def _names(name, kind, info):
     if isinstance(info, ArgumentInfo):
         return f"`{info.metavar or name.upper()}`"
     flag = f"--{name.replace('_', '-')}"
@@ -85,7 +85,7 @@ def _names(name: str, kind: Any, info: ArgumentInfo | OptionInfo) -> str:
     return ", ".join(f"`{one}`" for one in given)
 
 
-def _default(parameter: Parameter, info: ArgumentInfo | OptionInfo) -> str:
+def _default(parameter, info):
     value = parameter.default
     if value is Parameter.empty:
         return " **Required.**"
@@ -96,5 +96,44 @@ def _default(parameter: Parameter, info: ArgumentInfo | OptionInfo) -> str:
     return f" Default: `{value.value if isinstance(value, Enum) else value}`."
 
 
+SCHEMA = """# The JSON of an audit
+
+Schema version {version}. `fairpca audit --json FILE` and `Audit.to_json()` write it, and
+`fairpca.auditing.audit_schema()` returns it as a JSON Schema (draft 2020-12). Changes of
+the first number of the version break readers, changes of the second add fields. A
+number that could not be computed is null.
+
+This page is made from the code: `python tests/documentation/pages_from_code.py`."""
+
+
+def schema_page():
+    """Return the schema of an audit as a page for people, in Markdown."""
+    schema = audit_schema()
+    version, what = schema["description"].removeprefix("Version ").split(". ", 1)
+    lines = [SCHEMA.format(version=version)]
+    for name, part in {"Audit": {**schema, "description": what}, **schema["$defs"]}.items():
+        lines += ["", f"## {name}", "", part["description"], ""]
+        lines += ["| field | type | |", "|---|---|---|"]
+        for field, entry in part["properties"].items():
+            lines.append(f"| `{field}` | {_spoken(entry)} | {entry['description']} |")
+    return "\n".join(lines)
+
+
+def _spoken(entry):
+    if "$ref" in entry:
+        name = entry["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name.lower()})"
+    if "anyOf" in entry:
+        return " or ".join(map(_spoken, entry["anyOf"]))
+    if entry["type"] == "array":
+        return f"list of {_spoken(entry['items'])}"
+    if entry["type"] == "object":
+        return f"object of {_spoken(entry['additionalProperties'])}"
+    return entry["type"] if isinstance(entry["type"], str) else entry["type"][0]
+
+
+PAGES = {"reference/command_line.md": command_line_page, "audit-schema.md": schema_page}
+
 if __name__ == "__main__":
-    print(command_line_page())  # noqa: T201  (it is what was asked for)
+    for name, page in PAGES.items():
+        (DOCS / name).write_text(page() + "\n", encoding="utf-8")
