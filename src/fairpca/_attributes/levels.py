@@ -88,14 +88,6 @@ def intersect(attributes: Sequence[Attribute]) -> tuple[Attribute, ...]:
     """Merge all categorical attributes into one whose levels are their joint groups.
 
     A row with a missing part has no joint group. Numeric attributes stay as they are.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> sex = Levels("sex", ("f", "m"), np.array([0, 1, 1]))
-    >>> old = Levels("old", (False, True), np.array([0, 0, 1]))
-    >>> intersect([sex, old])[0].labels
-    (('f', False), ('m', False), ('m', True))
     """
     parts = [a for a in attributes if isinstance(a, Levels)]
     if len(parts) < 2:

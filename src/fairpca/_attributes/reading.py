@@ -45,14 +45,6 @@ def read_attributes(
     `kinds` overrides what the types of columns suggest, `intersectional` merges the categorical
     ones into joint groups, `missing` is "error", "ignore" or "group". Who reads batches of a table
     does not `advise` on integers that look like a quantity.
-
-    Examples
-    --------
-    >>> sex, age = read_attributes({"sex": ["f", "m", "f"], "age": [31.5, 44.0, 27.2]})
-    >>> sex.labels, sex.codes.tolist()
-    (('f', 'm'), [0, 1, 0])
-    >>> age.values.tolist()
-    [31.5, 44.0, 27.2]
     """
     columns = _named(_columns(sensitive))
     kinds = _check_kinds(kinds, columns)

@@ -20,14 +20,6 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     Folders on the way are made. The draft, which nobody but the user may read, is removed where
     the block raises: a reader sees the old file, or the whole new one, and nothing else.
-
-    Examples
-    --------
-    >>> folder = tempfile.mkdtemp()
-    >>> with whole_file(f"{folder}/numbers.txt") as draft:
-    ...     _ = draft.write_text("1 2 3")
-    >>> os.listdir(folder)
-    ['numbers.txt']
     """
     path = Path(path)
     if is_no_plain_file(path) and not path.is_dir():  # of a folder the system says what is wrong
