@@ -14,7 +14,7 @@ from ._experiment import Experiment, Result, Settings, Summary, Task
 from ._panels import horizontal_grid, line_options, method_legend, note, write
 from ._protocol import SHOWN, published
 from ._style import FAINT, in_order, paper_figure, style_of
-from ._timing import D_OF_APPENDIX, K_OF_FIGURE_3, time_at_d, time_at_k
+from ._timing import D_OF_APPENDIX, K_OF_FIGURE_3, N_PER_GROUP, time_at_d, time_at_k
 
 DATASET = "two gaussians"
 SMALL_D, LARGE_D = range(20, 101, 10), range(100, 801, 100)
@@ -191,7 +191,7 @@ def _draw_over_k(results: Sequence[Result], settings: Settings) -> Any:
 def _caption(results: Sequence[Result], fixed: str, ends: str) -> str:
     fits = max((int(r.values["fits"]) for r in results if r.values["tried"] > 0), default=0)
     return (
-        f"Two Gaussians of 168 rows each, {fixed}: medians and quartiles of up to "
+        f"Two Gaussians of {N_PER_GROUP} rows each, {fixed}: medians and quartiles of up to "
         f"{fits} fits,\neach to new data. All methods as implemented in this package; solid: its "
         f"own.\nArrows: a fit was stopped after {_limit(results):g} s; {ends}"
     )

@@ -175,11 +175,7 @@ def _run_task(task: Task) -> Result | Failure:
 
 
 def _fingerprint(tasks: Iterable[Task]) -> str:
-    """Return a text that changes when results of an earlier run may no longer hold.
-
-    It covers what is computed (the functions and their arguments) and the versions it is
-    computed with, not how many of the tasks there are.
-    """
+    """Return a text that changes when the functions or versions of an earlier run differ."""
     kinds = sorted({f"{task.run.__module__}.{task.run.__qualname__}" for task in tasks})
     versions = [f"{name} {version(name)}" for name in ("fairpca", "numpy", "scikit-learn")]
     return hashlib.sha256("; ".join([*kinds, *versions]).encode()).hexdigest()[:16]
@@ -253,7 +249,6 @@ def _write_table(rows: Sequence[Summary], path: Path) -> Path:
     names = [field.name for field in fields(Summary)]
     if all(row.parameter is None for row in rows):
         names.remove("parameter")
-
     with whole_file(path) as draft, draft.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(names)

@@ -20,7 +20,7 @@ READY, STARTED, DONE, CANNOT, FAILED = "ready", "started", "done", "cannot", "fa
 PREPARATION = 300.0
 """Seconds for the imports of a method and a first small fit, which do not count."""
 
-K_OF_FIGURE_3, D_OF_APPENDIX = 5, 100
+K_OF_FIGURE_3, D_OF_APPENDIX, N_PER_GROUP = 5, 100, 168
 
 _stopped_at: dict[tuple[str, float], int] = {}
 """Smallest d at which a method was stopped, by limit: larger ones are not tried in this run.
@@ -44,7 +44,6 @@ class _Race:
     method: str
     d: int
     k: int
-    n_per_group: int = 168
     repeats: int = 10
 
 
@@ -82,10 +81,9 @@ def _values(times: _Times, limit: float) -> dict[str, float]:
 
 
 def _time_fits(race: _Race, *, limit: float, budget: float) -> _Times:
-    """Fit until there are enough times or the budget is spent; stop a fit at the limit.
+    """Fit until there are enough times or the budget (seconds) is spent; stop one at the limit.
 
-    Limit and budget are in seconds. There are no times where the method has no answer; RuntimeError
-    says that it raised, or that its process died.
+    There are no times where the method has no answer; RuntimeError says that it raised or died.
     """
     context = _fresh_processes()
     receive, send = context.Pipe(duplex=False)
@@ -128,7 +126,7 @@ def _fits(race: _Race, send: Connection) -> None:
         X, z = make_two_gaussians(8, n_per_group=30, random_state=0)
         make_method(race.method, 8, 2).fit(X, sensitive_features=z)
         for draw in range(race.repeats):
-            X, z = make_two_gaussians(race.d, n_per_group=race.n_per_group, random_state=draw)
+            X, z = make_two_gaussians(race.d, n_per_group=N_PER_GROUP, random_state=draw)
             method = make_method(race.method, race.d, race.k)
             send.send((STARTED, draw))
             start = perf_counter()
