@@ -17,9 +17,9 @@ LARGEST_TABLE = 4096
 """Categories are looked up together while their combinations are no more than this."""
 
 
-def fuse(encoder: TableEncoder, map: Any) -> Callable[[Mapping[str, Any]], np.ndarray]:
+def fuse(encoder: Any, map: Any) -> Callable[[Mapping[str, Any]], np.ndarray]:
     """Return a function from Arrow arrays by column to the representation, shape (n, k)."""
-    if isinstance(map, LinearMap):
+    if isinstance(map, LinearMap) and isinstance(encoder, TableEncoder):
         return _FusedMap(encoder, map)
     return lambda arrays: np.asarray(map(encoder.encode(arrays)))
 

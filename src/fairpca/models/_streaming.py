@@ -129,9 +129,8 @@ def stream_transform(
     require_columns(encoder.needed_columns, list(table.names), list(table.names))
     _check_kept(keep, list(table.names), names)
     wanted = list(dict.fromkeys([*encoder.needed_columns, *keep]))
-    plain = isinstance(encoder, _PlainColumns)
     numbers = [name for name in encoder.number_columns if name not in keep]
-    represent = _plainly(encoder, model.map) if plain else fuse(encoder, model.map)
+    represent = fuse(encoder, model.map)
 
     def results() -> Iterator[Any]:
         for batch in ahead(table.batches(wanted, batch_rows, numbers=numbers)):
@@ -179,10 +178,6 @@ def _encoder_of(model: Any) -> Any:
         )
     left_out = set(as_columns(getattr(estimator, "sensitive_columns", None) or ()))
     return _PlainColumns([str(name) for name in names if name not in left_out])
-
-
-def _plainly(encoder: _PlainColumns, map: Any) -> Callable[[Any], np.ndarray]:
-    return lambda arrays: np.asarray(map(encoder.encode(arrays)))
 
 
 def _decoded(array: Any) -> Any:

@@ -18,6 +18,8 @@ from ._frozen_columns import (
     MISSING_SHARE,
     MOST_LEVELS,
     Learned,
+    LevelColumn,
+    NumberColumn,
     are_different_texts,
     fit_levels,
     fit_numbers,
@@ -169,6 +171,9 @@ class TextColumn:
         if not self.indicator:
             return codes, values
         return codes, np.column_stack([values, [text is None for text in texts]])
+
+
+FrozenColumn = NumberColumn | LevelColumn | DateColumn | TextColumn
 
 
 def _fit_dates(name: str, array: Any, format: str | None) -> Learned:

@@ -11,8 +11,8 @@ from sklearn.exceptions import NotFittedError
 from .._attributes import closest
 from .._numerics import Packer, is_array, record, unplain
 from ..errors import ModelFileError, TableError
-from ._dates_and_texts import DateColumn, TextColumn, learn
-from ._frozen_columns import Column, FrozenColumn, Learned, LevelColumn, NumberColumn
+from ._dates_and_texts import FrozenColumn, learn
+from ._frozen_columns import Column, Learned, NumberColumn
 from ._table import arrow_columns
 
 PLAIN_VERSION = 2
@@ -299,8 +299,7 @@ class TableEncoder:
         )
 
     def _fits_together(self) -> bool:
-        kinds = NumberColumn | LevelColumn | DateColumn | TextColumn
-        lists = (self.columns_, Column), (self.encoders_, kinds), (self.kept_, np.ndarray)
+        lists = (self.columns_, Column), (self.encoders_, FrozenColumn), (self.kept_, np.ndarray)
         for values, kind in lists:
             if type(values) is not list or not all(isinstance(v, kind) for v in values):
                 return False

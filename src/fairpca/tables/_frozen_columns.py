@@ -1,13 +1,15 @@
 """What was learned about one column, as plain data, and how its rows become numbers.
 
-Here: numbers and levels; dates and texts are in `_dates_and_texts`.
+Numbers and levels are here, dates and texts in `_dates_and_texts`. Each has the names of its w
+`outputs`, and `rows`, which returns finite numbers of shape (u, w) and which of them each row has:
+codes of shape (n,), or None where row i has the numbers i.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -63,29 +65,11 @@ class Column:
         return texts and all(map(is_count, (self.n_missing, self.n_distinct, self.n_outputs)))
 
 
-class FrozenColumn(Protocol):
-    """What was learned about one column: plain data, and how rows become numbers."""
-
-    @property
-    def name(self) -> str:
-        """The column of the table."""
-
-    @property
-    def outputs(self) -> list[str]:
-        """Names of the w numbers that each row becomes."""
-
-    def rows(self, array: Any) -> tuple[np.ndarray | None, np.ndarray]:
-        """Return finite numbers of shape (u, w), and which of them each row of an array has.
-
-        The codes, of shape (n,), are None where row i has the numbers i.
-        """
-
-
 @dataclass(frozen=True, eq=False)
 class Learned:
     """An encoder fresh from its column, with the means and deviations of its outputs."""
 
-    encoder: FrozenColumn | None
+    encoder: Any
     kind: str
     n_missing: int
     n_distinct: int
