@@ -1,6 +1,9 @@
 """Checks that raise. Subspaces are compared by projectors: eigenvectors rotate and flip."""
 
 import numpy as np
+import pytest
+
+from fairpca.moments import NumericMoments
 
 
 def assert_same_subspace(U, V, atol=1e-8):
@@ -46,3 +49,37 @@ def assert_no_feasible_direction_does_better(S, U, R, rtol=1e-8):
     np.testing.assert_allclose(restricted @ L, L @ inner, atol=rtol * scale)
     rest = restricted - L @ inner @ L.T
     assert np.linalg.eigvalsh(rest)[-1] <= np.linalg.eigvalsh(inner)[0] + rtol * scale
+
+
+def assert_close(actual, expected, scale, rtol=1e-9):
+    np.testing.assert_allclose(np.asarray(actual), expected, atol=rtol * scale)
+
+
+def assert_same_moments(a, b, scale=1.0, rtol=1e-9, weight=1.0):
+    """Equal up to rounding, with features of size `scale`, and weights of b times `weight`."""
+    n = a.weight
+    assert a.n_rows == b.n_rows
+    assert n == pytest.approx(weight * b.weight)
+    assert_close(a.mean, b.mean, scale, rtol)
+    squares = weight * np.asarray(b.scatter.dense().matrix)
+    assert_close(a.scatter.dense().matrix, squares, n * scale**2, rtol)
+    of_b = {(x.name, x.stratum): x for x in b.attributes}
+    assert {(x.name, x.stratum) for x in a.attributes} == of_b.keys()
+    for x in a.attributes:
+        y = of_b[x.name, x.stratum]
+        assert type(x) is type(y)
+        if isinstance(x, NumericMoments):
+            assert x.count == y.count
+            assert x.weight == pytest.approx(weight * y.weight)
+            assert x.value_mean == pytest.approx(y.value_mean, abs=1e-9 * max(1, scale))
+            assert x.value_scatter == pytest.approx(weight * y.value_scatter)
+            assert_close(x.cross, weight * np.asarray(y.cross), n * scale * max(1, scale), rtol)
+            assert_close(x.total, weight * np.asarray(y.total), n * scale, rtol)
+            continue
+        y = y.with_labels(x.labels)
+        np.testing.assert_array_equal(x.count, y.count)
+        np.testing.assert_allclose(x.weight, weight * y.weight)
+        assert_close(x.total, weight * np.asarray(y.total), n * scale, rtol)
+        for s, t in zip(x.scatters or (), y.scatters or (), strict=True):
+            squares = weight * np.asarray(t.dense().matrix)
+            assert_close(s.dense().matrix, squares, n * scale**2, rtol)

@@ -12,6 +12,7 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assertions import assert_close, assert_same_moments
 from fairpca import collect_moments
 from fairpca._attributes import Levels
 from fairpca._rows import Rows
@@ -31,36 +32,6 @@ def scatter_by_the_book(X, w=None):
     w = np.ones(len(X)) if w is None else w
     centred = X - np.average(X, axis=0, weights=w)
     return (centred * w[:, None]).T @ centred
-
-
-def assert_close(actual, expected, scale, rtol=1e-9):
-    np.testing.assert_allclose(np.asarray(actual), expected, atol=rtol * scale)
-
-
-def assert_same_moments(a, b, scale, rtol=1e-9):
-    """Equal up to rounding in units of `scale`, the size of the features."""
-    n = a.weight
-    assert a.n_rows == b.n_rows
-    assert a.weight == pytest.approx(b.weight)
-    assert_close(a.mean, b.mean, scale, rtol)
-    assert_close(a.scatter.dense().matrix, b.scatter.dense().matrix, n * scale**2, rtol)
-    assert {(x.name, x.stratum) for x in a.attributes} == {
-        (x.name, x.stratum) for x in b.attributes
-    }
-    of_b = {(x.name, x.stratum): x for x in b.attributes}
-    for x in a.attributes:
-        y = of_b[x.name, x.stratum]
-        assert type(x) is type(y)
-        if isinstance(x, NumericMoments):
-            assert x.value_mean == pytest.approx(y.value_mean, abs=1e-9 * max(1, scale))
-            assert_close(x.cross, y.cross, n * scale * max(1, scale), rtol)
-            continue
-        y = y.with_labels(x.labels)
-        np.testing.assert_array_equal(x.count, y.count)
-        np.testing.assert_allclose(x.weight, y.weight)
-        assert_close(x.total, y.total, n * scale, rtol)
-        for s, t in zip(x.scatters or (), y.scatters or (), strict=True):
-            assert_close(s.dense().matrix, t.dense().matrix, n * scale**2, rtol)
 
 
 @given(grouped_rows(weights=True))
