@@ -3,10 +3,13 @@
 import os
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
 
 import fairpca
+import house
+from fairpca.peers import LEACE
 
 PUBLIC = {
     "Audit",
@@ -127,3 +130,44 @@ new = set(sys.modules) - before
 assert not new & {{"torch", "cupy", *{OPTIONAL!r}}}, new
 """
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_packages_import_each_other_through_their_init():
+    past = {
+        (module, target)
+        for module, target in house.imports()
+        if house.package_of(module) != house.package_of(target)
+        and target != house.package_of(target)
+    }
+    assert not past
+
+
+def test_what_is_not_documented_begins_with_an_underscore():
+    public = {m for m in house.modules() if not any(p.startswith("_") for p in m.split("."))}
+    packages = {m for m, path in house.modules().items() if path.name == "__init__.py"}
+    assert public <= packages | {"fairpca.errors"}
+    for module in public & packages:
+        assert import_module(module).__all__, module
+
+
+def test_the_house_stays_small():
+    texts = [path.read_text() for path in house.modules().values()]
+    assert len(texts) <= 200
+    assert sum(text.count("\n") for text in texts) <= 33_000
+    units = {house.package_of(module) for module in house.modules()}
+    assert len(units - {"fairpca", "fairpca.__main__"}) <= 17
+    assert len(house.public_names()) <= 600
+    assert len(house.single_importers()) <= 15
+
+
+def test_a_reader_of_the_code_gets_there_in_a_few_steps():
+    assert len(house.own_classes(fairpca.FairPCA)) <= 3
+    assert len(house.own_classes(LEACE)) <= 3
+    assert len(house.touched_by_a_fit()) <= 20
+    assert len(house.touched_by_a_fit_of_a_file()) <= 32
+
+
+def test_rows_in_files_need_no_peer_and_no_audit():
+    imported = house.imported_by("ParquetRows")
+    assert len(imported) <= 70
+    assert not [m for m in imported if m.startswith(("fairpca.peers", "fairpca.auditing"))]

@@ -34,6 +34,7 @@ CALLS = {
 
 ALLOWED = {
     ("__init__.py", "import_module"): "names of our own modules, from a table in the same file",
+    ("_rows/__init__.py", "import_module"): "the same",
     ("_rows/spark.py", "pickle"): "between the driver and the workers of one job",
     ("models/_torch.py", "exec_module"): "a file of this package, the same for all models",
 }
@@ -98,5 +99,5 @@ def test_the_search_finds_what_it_is_for(tmp_path, line):
 
 
 def test_the_search_looks_at_all_files():
-    assert len(FILES) > 200
+    assert len(FILES) > 150
     assert PACKAGE / "models" / "_fair_model.py" in FILES
