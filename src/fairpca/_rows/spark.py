@@ -33,11 +33,9 @@ from .spark_columns import (
     as_numbers,
     column,
     empty_table,
+    first_few,
     is_vector,
     read_roles,
-    refuse_attributes_beside_arrays,
-    refuse_collisions,
-    refuse_missing,
     refuse_words,
 )
 
@@ -88,12 +86,24 @@ class SparkRows(RowsElsewhere):
             if set(sensitive) <= set(columns):  # else the estimator tells what is unknown
                 features = [c for c in seen.features if c not in sensitive]
                 refuse_words(self.frame, features)
-                refuse_attributes_beside_arrays(self.frame, features, sensitive)
+                if sensitive and is_vector(self._type(features[0])):
+                    raise SparkColumnsError(
+                        f"The features are arrays in the column {features[0]!r}, so X as the "
+                        f"estimator sees it has no columns named {list(sensitive)}. Leave "
+                        f"sensitive_columns out, and pass "
+                        f"fit(X, sensitive_features={list(sensitive)})."
+                    )
             return seen
         seen._widened = False
         if len(fitted_to):
             seen.features = tuple(c for c in fitted_to if c not in sensitive)
-            refuse_missing(self.frame, seen.features)
+            missing = [c for c in seen.features if c not in self.frame.columns]
+            if missing:
+                raise SparkColumnsError(
+                    f"X lacks {len(missing)} of the {len(seen.features)} features that this was "
+                    f"fitted to: {first_few(missing)}. Pass a DataFrame that has them."
+                )
+            refuse_words(self.frame, seen.features)
         else:  # fitted to rows without names
             arrays = tuple(c for c in self.frame.columns if is_vector(self._type(c)))
             seen.features = arrays if len(arrays) == 1 else self.features
@@ -130,7 +140,13 @@ class SparkRows(RowsElsewhere):
         All other columns stay: rows have no order, so an identifier must remain with its row.
         """
         kept = [c for c in self.frame.columns if c not in self.features]
-        refuse_collisions(kept, names)
+        made = {name.casefold() for name in names}  # case means nothing to Spark
+        taken = [c for c in kept if c.casefold() in made]
+        if taken:
+            raise SparkColumnsError(
+                f"X has columns named {first_few(taken)}, as the representation does. Rename or "
+                f"drop them first."
+            )
         layout = _Layout(self.features, width=self._width)
         columns = [*kept, *names]
         kind = FloatType() if np.dtype(dtype) == np.float32 else DoubleType()

@@ -27,7 +27,7 @@ from pyspark.sql.types import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from .._attributes import close_names
+from .._attributes import as_columns, close_names
 from .._numerics import on_the_host
 from ..errors import SparkColumnsError
 from .maps import LinearMap
@@ -49,10 +49,7 @@ ARROW_TYPES = {
 
 @dataclass(frozen=True)
 class _Roles:
-    """The columns of one DataFrame by what they are for: names of features, others by name.
-
-    Target and weight hold one column or none.
-    """
+    """The columns of one DataFrame by what they are for; target and weight hold one or none."""
 
     features: tuple[str, ...]
     sensitive: dict[str, Column]
@@ -61,10 +58,7 @@ class _Roles:
 
 
 def read_roles(X: DataFrame, y: Any, sensitive_features: Any, sample_weight: Any) -> _Roles:
-    """Return what the arguments of `fit` say about the columns of `X`.
-
-    Every column of `X` is a feature, unless an argument has its name.
-    """
+    """Return what the arguments of `fit` name; every other column of `X` is a feature."""
     if not isinstance(X, DataFrame):
         raise TypeError(
             f"X is a {type(X).__module__}.{type(X).__name__}, not a Spark DataFrame. Pass a "
@@ -77,17 +71,19 @@ def read_roles(X: DataFrame, y: Any, sensitive_features: Any, sample_weight: Any
     for name, given in (("y", target), ("sample_weight", weight)):
         if len(given) > 1:
             raise SparkColumnsError(f"{name} names {len(given)} columns. Pass one.")
-    taken = _as_spelled({*target, *weight, *sensitive}, X.columns)
-    return _Roles(tuple(c for c in X.columns if c not in taken), sensitive, target, weight)
+    # To Spark, F.col("SEX") is the column "sex".
+    named = {*target, *weight, *sensitive}
+    folded = {name.casefold() for name in named - set(X.columns)}
+    features = tuple(c for c in X.columns if c not in named and c.casefold() not in folded)
+    return _Roles(features, sensitive, target, weight)
 
 
 def column(name: str) -> Column:
-    """Return the column of this name, whatever characters it has."""
-    return F.col(quoted(name))
+    """Return the column of this name, in which dots and spaces are parts of it."""
+    return F.col(_quoted(name))
 
 
-def quoted(name: str) -> str:
-    """Return a name as Spark's SQL takes it: dots and spaces are parts of it."""
+def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
@@ -104,16 +100,17 @@ def _columns(argument: str, given: Any, X: DataFrame) -> dict[str, Column]:
     listed = list(given) if isinstance(given, list | tuple) else [given]
     strange = next((v for v in listed if not isinstance(v, str | Column)), None)
     if strange is not None or not listed:
+        held = "" if strange is None else f" with a {type(strange).__name__}"
         raise SparkColumnsError(
-            f"{argument} is a {type(given).__name__}{_of(strange)}, but X is a Spark DataFrame, "
+            f"{argument} is a {type(given).__name__}{held}, but X is a Spark DataFrame, "
             f"whose rows have no order in which others could be paired with them. Pass the name "
             f"of a column of X, an expression of its columns, or a list of these."
         )
     unknown = [v for v in listed if isinstance(v, str) and v not in X.columns]
     if unknown:
-        near = [m for u in _first_few(unknown) for m in close_names(u, X.columns)]
+        near = [m for u in first_few(unknown) for m in close_names(u, X.columns)]
         raise SparkColumnsError(
-            f"{argument} names {_first_few(unknown)}, but X has the columns {_first_few(X.columns)}"
+            f"{argument} names {first_few(unknown)}, but X has the columns {first_few(X.columns)}"
             f"{' ...' if len(X.columns) > SHOWN else ''}."
             f"{f' Did you mean {near}?' if near else ''} Use names of columns of X."
         )
@@ -133,29 +130,15 @@ def _columns(argument: str, given: Any, X: DataFrame) -> dict[str, Column]:
     }
 
 
-def _as_spelled(names: Iterable[str], columns: Sequence[str]) -> set[str]:
-    """Return names as X spells them: to Spark, F.col("SEX") is the column "sex"."""
-    names = set(names)
-    folded = {n.casefold() for n in names - set(columns)}
-    return names | {c for c in columns if c.casefold() in folded}
-
-
-def _of(strange: Any) -> str:
-    return "" if strange is None else f" with a {type(strange).__name__}"
-
-
 def refuse_words(X: DataFrame, features: Sequence[str]) -> None:
     """Raise unless the features are columns of numbers, or one column of arrays."""
     kinds = {name: X.schema[name].dataType for name in features}
     if len(kinds) == 1 and all(map(is_vector, kinds.values())):
         return
-    other = {
-        name: kind
-        for name, kind in kinds.items()
-        if not isinstance(kind, NumericType | BooleanType)
-    }
+    numbers = NumericType | BooleanType
+    other = {name: kind for name, kind in kinds.items() if not isinstance(kind, numbers)}
     if other:
-        told = ", ".join(f"{n!r} ({k.simpleString()})" for n, k in _first_few(other.items()))
+        told = ", ".join(f"{n!r} ({k.simpleString()})" for n, k in first_few(other.items()))
         raise SparkColumnsError(
             f"{len(other)} of the {len(kinds)} columns that are left as features are not numbers: "
             f"{told}. Every column that is not named as an attribute, y or sample_weight is a "
@@ -170,50 +153,16 @@ def refuse_words(X: DataFrame, features: Sequence[str]) -> None:
 
 
 def _refuse_repeated(names: Sequence[str]) -> None:
-    """Raise if two columns have the same name."""
     repeated = [n for n in dict.fromkeys(names) if names.count(n) > 1]
     if repeated:
         raise SparkColumnsError(
-            f"X has several columns named {_first_few(repeated)} (a join leaves both sides'), so "
+            f"X has several columns named {first_few(repeated)} (a join leaves both sides'), so "
             f"it is unclear which is meant. Drop or rename them."
         )
 
 
-def refuse_missing(X: DataFrame, features: Sequence[str]) -> None:
-    """Raise unless X has the features that an estimator was fitted to."""
-    missing = [c for c in features if c not in X.columns]
-    if missing:
-        raise SparkColumnsError(
-            f"X lacks {len(missing)} of the {len(features)} features that this was fitted to: "
-            f"{_first_few(missing)}. Pass a DataFrame that has them."
-        )
-    refuse_words(X, features)
-
-
-def refuse_collisions(kept: Sequence[str], names: Sequence[str]) -> None:
-    """Raise if the representation has names of columns that stay; case means nothing to Spark."""
-    made = {name.casefold() for name in names}
-    taken = [c for c in kept if c.casefold() in made]
-    if taken:
-        raise SparkColumnsError(
-            f"X has columns named {_first_few(taken)}, as the representation does. Rename or drop "
-            f"them first."
-        )
-
-
-def refuse_attributes_beside_arrays(
-    X: DataFrame, features: Sequence[str], sensitive: Sequence[Any]
-) -> None:
-    """Raise if attributes are to be columns of X as the estimator sees it, which has no names."""
-    if sensitive and is_vector(X.schema[features[0]].dataType):
-        raise SparkColumnsError(
-            f"The features are arrays in the column {features[0]!r}, so X as the estimator sees it "
-            f"has no columns named {list(sensitive)}. Leave sensitive_columns out, and pass "
-            f"fit(X, sensitive_features={list(sensitive)})."
-        )
-
-
-def _first_few(values: Iterable[Any]) -> list[Any]:
+def first_few(values: Iterable[Any]) -> list[Any]:
+    """Return as many as a message can bear."""
     return list(values)[:SHOWN]
 
 
@@ -243,26 +192,10 @@ def _arrow_type(kind: DataType) -> pa.DataType:
 
 
 def representation_columns(estimator: Any, columns: Sequence[str] | None = None) -> list[Column]:
-    """Return the fair representation as expressions of the columns of a Spark DataFrame.
+    """Return a linear representation as expressions: ``frame.select("id", *...)``, in doubles.
 
-    Spark computes them as it computes any sum of columns, in double precision. Where a feature is
+    `columns` hold the features, by default those with the names seen at `fit`. Where a feature is
     null, so is the representation (`transform` refuses such rows).
-
-    Parameters
-    ----------
-    estimator : FairPCA
-        Fitted, to rows from anywhere. Any estimator with a linear map will do.
-    columns : sequence of d str, optional
-        The columns that hold the features; by default those with the names seen at `fit`.
-
-    Returns
-    -------
-    list of k Column
-        With the names of `get_feature_names_out`.
-
-    Examples
-    --------
-    With a fitted estimator, ``frame.select("id", *representation_columns(fair))``.
     """
     check_is_fitted(estimator)
     estimator._ensure_solved()
@@ -273,14 +206,23 @@ def representation_columns(estimator: Any, columns: Sequence[str] | None = None)
             f"columns. Use transform, which works in Python workers."
         )
     fair = fair.converted(on_the_host)
-    names = _feature_columns(estimator, int(fair.matrix.shape[0]), columns)
+    d = int(fair.matrix.shape[0])
+    if columns is None:
+        named = estimator.sensitive_columns
+        sensitive = [] if named is None else as_columns(named)
+        columns = [c for c in getattr(estimator, "feature_names_in_", ()) if c not in sensitive]
+    if len(columns) != d:
+        raise SparkColumnsError(
+            f"The representation is made of {d} features, but {len(columns)} columns are named. "
+            f"Pass columns=[...] with the {d} names, in the order of the features at fit."
+        )
     matrix = np.asarray(fair.matrix, float)
     if fair.scale is not None:
         matrix = matrix / np.asarray(fair.scale, float)[:, None]
     mean = np.asarray(fair.mean, float)
     centred = [
-        f"(CAST({quoted(name)} AS DOUBLE) - {_number(m)})"
-        for name, m in zip(names, mean, strict=True)
+        f"(CAST({_quoted(str(name))} AS DOUBLE) - {_number(m)})"
+        for name, m in zip(columns, mean, strict=True)
     ]
     offset = np.zeros(matrix.shape[1]) if fair.offset is None else np.asarray(fair.offset, float)
     sums = [
@@ -289,19 +231,6 @@ def representation_columns(estimator: Any, columns: Sequence[str] | None = None)
     ]
     made = estimator.get_feature_names_out()
     return [F.expr(s).alias(str(name)) for s, name in zip(sums, made, strict=True)]
-
-
-def _feature_columns(estimator: Any, d: int, columns: Sequence[str] | None) -> list[str]:
-    if columns is None:
-        sensitive = getattr(estimator, "sensitive_columns", None)
-        sensitive = [sensitive] if isinstance(sensitive, str) else list(sensitive or [])
-        columns = [c for c in getattr(estimator, "feature_names_in_", []) if c not in sensitive]
-    if len(columns) != d:
-        raise SparkColumnsError(
-            f"The representation is made of {d} features, but {len(columns)} columns are named. "
-            f"Pass columns=[...] with the {d} names, in the order of the features at fit."
-        )
-    return [str(c) for c in columns]
 
 
 def _number(value: float) -> str:

@@ -36,11 +36,19 @@ def check_bool(name: str, value: Any) -> None:
         raise UsageError(f"{name}={value!r} is not a bool. Use True or False.")
 
 
+def _is_count(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
 def check_count(name: str, value: Any, what: str = "", *, none_for: str = "") -> int | None:
     """Return a whole number above 0 as an int; None too, where `none_for` says what that means."""
     if value is None and none_for:
         return None
-    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
+    if _is_count(value):
         return int(value)
     otherwise = f", or None for {none_for}" if none_for else ""
     wrong = f"is not {what}" if what else "cannot be used"
@@ -49,20 +57,16 @@ def check_count(name: str, value: Any, what: str = "", *, none_for: str = "") ->
 
 def check_number(name: str, value: Any, *, zero: bool = False, or_else: str = "") -> None:
     """Raise unless `value` is finite and positive, or zero where that is allowed."""
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    if not number or not (value >= 0 if zero else value > 0) or value == np.inf:
+    if not _is_number(value) or not (value >= 0 if zero else value > 0) or value == np.inf:
         wanted = f"a finite number {'>=' if zero else '>'} 0{f', or {or_else}' if or_else else ''}"
         raise UsageError(f"{name}={value!r} cannot be used. Use {wanted}.")
 
 
 def check_n_components(n_components: Any) -> int | float | None:
     """Return the number of components as a plain int or float."""
-    if n_components is None:
-        return None
-    if isinstance(n_components, Integral) and not isinstance(n_components, bool):
-        if int(n_components) >= 1:
-            return int(n_components)
-    elif isinstance(n_components, Real) and 0.0 < float(n_components) < 1.0:
+    if n_components is None or _is_count(n_components):
+        return None if n_components is None else int(n_components)
+    if isinstance(n_components, Real) and 0.0 < float(n_components) < 1.0:
         return float(n_components)
     raise UsageError(
         f"n_components={n_components!r} is neither a number of directions nor a share of the "
@@ -74,10 +78,9 @@ def check_directions(directions: Any) -> int | float | None:
     """Return the number or fraction of directions as a plain int or float, None for all."""
     if directions is None or (isinstance(directions, str) and directions == AUTO):
         return None
-    if isinstance(directions, Integral) and not isinstance(directions, bool):
-        if int(directions) >= 1:
-            return int(directions)
-    elif isinstance(directions, Real) and 0.0 < float(directions) <= 1.0:
+    if _is_count(directions):
+        return int(directions)
+    if isinstance(directions, Real) and 0.0 < float(directions) <= 1.0:
         return float(directions)
     raise UsageError(
         f"covariance_directions={directions!r} is neither a number of directions nor a fraction "
@@ -89,7 +92,7 @@ def check_penalty(penalty: Any) -> float | None:
     """Return the penalty as a plain float, None where the directions decide."""
     if penalty is None or (isinstance(penalty, str) and penalty == AUTO):
         return None
-    if isinstance(penalty, Real) and not isinstance(penalty, bool) and 0 <= float(penalty) < np.inf:
+    if _is_number(penalty) and 0 <= float(penalty) < np.inf:
         return float(penalty)
     raise UsageError(
         f"covariance_penalty={penalty!r} cannot be used. Use a number >= 0: 0 for the most "
@@ -99,7 +102,7 @@ def check_penalty(penalty: Any) -> float | None:
 
 def check_covariance_tol(tol: Any) -> float:
     """Return the largest covariance gap to accept as a plain float."""
-    if isinstance(tol, Real) and not isinstance(tol, bool) and float(tol) > 0:
+    if _is_number(tol) and float(tol) > 0:
         return float(tol)
     raise UsageError(
         f"covariance_tol={tol!r} is not a gap to accept. Use a number above 0: 1e-6 for equal "
@@ -170,18 +173,16 @@ def check_kernel_parameters(estimator: Any) -> None:
 
 
 def _check_gamma(gamma: Any) -> None:
-    if isinstance(gamma, str) and gamma in ("scale", "auto"):
-        return
-    if isinstance(gamma, Real) and not isinstance(gamma, bool) and 0 < float(gamma) < np.inf:
-        return
-    raise UsageError(
-        f"gamma={gamma!r} is not a width of the kernel. Use a number above 0, 'scale' for "
-        f"1 / (d Var(X)), or 'auto' for 1 / d."
-    )
+    known = isinstance(gamma, str) and gamma in ("scale", "auto")
+    if not known and not (_is_number(gamma) and 0 < float(gamma) < np.inf):
+        raise UsageError(
+            f"gamma={gamma!r} is not a width of the kernel. Use a number above 0, 'scale' for "
+            f"1 / (d Var(X)), or 'auto' for 1 / d."
+        )
 
 
 def _check_number(name: str, value: Any, wanted: str, accept: Any) -> None:
-    if not isinstance(value, Real) or isinstance(value, bool) or not accept(float(value)):
+    if not _is_number(value) or not accept(float(value)):
         raise UsageError(f"{name}={value!r} cannot be used. Use a number {wanted}.")
 
 
