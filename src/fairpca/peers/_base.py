@@ -7,13 +7,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 from .._rows import LinearMap, Rows
-from ..estimators import (
-    Reader,
-    Representation,
-    check_sizes,
-    finite_moments,
-    learned_from,
-)
+from ..estimators import Reader, Representation, check_sizes, finite_moments, learned_from
 from ..moments import GroupMoments
 
 
@@ -25,12 +19,7 @@ class FitsRows(Representation):
         """Return what is learned from the rows."""
 
     def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        sensitive_features: Any = None,
-        sample_weight: Any = None,
+        self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
     ) -> Self:
         """Learn the representation of the rows of `X`.
 

@@ -23,12 +23,7 @@ from ..estimators import (
 )
 from ..kernels import PRECOMPUTED, KernelColumns, kernel_matrix, warn_of_negative_directions
 from ..moments import GroupMoments
-from ..solvers import (
-    DualSubspace,
-    KernelScatter,
-    equalize_kernel_means,
-    maximize_variance,
-)
+from ..solvers import DualSubspace, KernelScatter, equalize_kernel_means, maximize_variance
 from ._base import FitsRows
 from ._shared import check_at_most
 

@@ -18,13 +18,7 @@ from ..estimators import (
     learned_from,
 )
 from ..moments import GroupMoments, LevelMoments, standard_deviations
-from ._fpca_program import (
-    NO_DIFFERENCE,
-    FairSDP,
-    Relaxation,
-    solve_by_cvxpy,
-    solve_by_splitting,
-)
+from ._fpca_program import NO_DIFFERENCE, FairSDP, Relaxation, solve_by_cvxpy, solve_by_splitting
 from ._shared import two_groups
 
 SOLVERS = ("splitting", "cvxpy")
@@ -39,12 +33,10 @@ TIED = 1e-4
 
 
 def fpca_problem(moments: GroupMoments, k: int, *, delta: float, mu: float) -> FairSDP:
-    """Set up the program from the moments of two groups of standardised rows.
+    """Set up the program from the moments of two groups of standardised rows, as published.
 
-    As in the published code: covariances with divisor n, ``mu`` relative to the objective divided
-    by the Frobenius norm of the centred rows, one ``t`` for each sign of the difference, and the
-    smallest shifts that make both matrices semidefinite. Raises if no matrix of the fantope has a
-    difference of means as small as `delta`.
+    Divisors are n, `mu` is relative to the objective over the Frobenius norm of the centred rows,
+    and shifts are the smallest that make both matrices semidefinite.
     """
     attribute = two_groups(moments, "FPCA")
     scatter = to_numpy(moments.scatter.dense().matrix)
@@ -88,10 +80,9 @@ def _difference_of_covariances(attribute: LevelMoments) -> np.ndarray:
 
 
 def leading_subspace(P: np.ndarray, problem: FairSDP) -> tuple[np.ndarray, np.ndarray]:
-    """Return all eigenvalues of P, and an orthonormal basis of its leading k eigenvectors.
+    """Return all eigenvalues of P, and uncorrelated directions of its leading k eigenvectors.
 
-    Among eigenvectors whose eigenvalues tie with the kth, those of most variance are taken; the
-    basis is the one of uncorrelated components, most variance first.
+    Of eigenvectors whose eigenvalues tie with the kth, those of most variance are taken.
     """
     values, V = np.linalg.eigh(P)
     values, V = values[::-1], V[:, ::-1]

@@ -122,11 +122,6 @@ def project_onto_fantope(A: np.ndarray, rank: float) -> np.ndarray:
 
     It has the eigenvectors of A, and the eigenvalues that `nearest_with_sum` makes of its own (Vu,
     Cho, Lei, Rohe. "Fantope projection and selection". NeurIPS 2013).
-
-    Examples
-    --------
-    >>> project_onto_fantope(np.diag([0.875, 0.625, 0.0]), rank=1).diagonal()
-    array([0.625, 0.375, 0.   ])
     """
     values, V = np.linalg.eigh(A)
     projected: np.ndarray = (V * nearest_with_sum(values, rank)) @ V.T
@@ -147,13 +142,6 @@ def project_below_a_cap(
     P is the projection of :math:`A - \nu ee^\top`, with :math:`\nu \ge 0` the price, 0 where the
     cap is not attained; `start` is a guess of it, `rtol` the accuracy relative to the cap. The
     `direction` e is a unit vector, the rank at most d - 1 + cap.
-
-    Examples
-    --------
-    >>> e = np.array([1.0, 0.0])
-    >>> P, multiplier = project_below_a_cap(np.diag([1.0, 0.0]), 1, e, cap=0.25)
-    >>> P.diagonal().round(9), round(multiplier, 9)
-    (array([0.25, 0.75]), 1.5)
     """
     ee = np.outer(direction, direction)
 
@@ -187,15 +175,10 @@ def project_below_a_cap(
 def solve_by_splitting(problem: FairSDP, *, tol: float, max_steps: int) -> Relaxation:
     r"""Return a matrix whose relative duality gap is at most `tol`, if `max_steps` suffice.
 
-    The alternating direction method of multipliers [1]_ for copies :math:`F = P` in the fantope
-    and :math:`Y_i = S_i P` under the penalty. As :math:`S_1^\top S_1 + S_2^\top S_2` is a multiple
-    of the identity, the step in P is an average; the others are three eigendecompositions of order
-    d. The LMIs of order 2d that define :math:`t_i` for an interior-point solver never appear.
-
-    References
-    ----------
-    .. [1] Boyd, Parikh, Chu, Peleato, Eckstein. "Distributed optimization and statistical learning
-       via the alternating direction method of multipliers". 2011.
+    The alternating direction method of multipliers (Boyd et al. 2011) for copies :math:`F = P` in
+    the fantope and :math:`Y_i = S_i P` under the penalty. As :math:`S_1^\top S_1 + S_2^\top S_2`
+    is a multiple of the identity, the step in P is an average; the others are three
+    eigendecompositions of order d, instead of LMIs of order 2d.
     """
     if len(problem.f) and problem.delta == 0:
         R, smaller = problem.without_mean_direction()
@@ -294,12 +277,6 @@ def excess_of_spectral_norm(M: np.ndarray, weight: float) -> np.ndarray:
     r"""Return ``M - Y`` where Y minimises :math:`w |Y|_2^2 + \frac12 |Y - M|_F^2`.
 
     Y has the singular vectors of M, and its singular values cut off at one level.
-
-    Examples
-    --------
-    >>> excess_of_spectral_norm(np.diag([3.0, 1.0]), weight=0.25)  # Y = diag(2, 1)
-    array([[1., 0.],
-           [0., 0.]])
     """
     squares, V = np.linalg.eigh(M.T @ M)
     values, V = np.sqrt(np.clip(squares[::-1], 0.0, None)), V[:, ::-1]

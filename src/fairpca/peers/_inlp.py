@@ -41,18 +41,13 @@ CANCELLED = 1e-8
 def svm_coefficients(
     Z: np.ndarray, y: np.ndarray, cost: np.ndarray, scatter: np.ndarray
 ) -> np.ndarray:
-    r"""Return the coefficients of the linear SVM with squared hinge loss and no intercept.
+    r"""Return the w of least :math:`|w|^2/2 + \sum_i c_i \max(0, 1 - y_i z_i^\top w)^2`.
 
-    They minimise :math:`|w|^2/2 + \sum_i c_i \max(0, 1 - y_i z_i^\top w)^2` for rows Z of classes
-    y, -1 or 1, at costs c: scikit-learn's `C`, times the weight of the row. `scatter` is
-    ``(Z * cost).T @ Z``, which a caller who solves many such problems has already.
-
-    The rows with positive loss are the active ones. With A these rows, the Newton step solves
-    :math:`(I + 2 A^\top C A) s = -g`, and where a full step leaves the active set as it is, the
-    minimum is reached exactly (Keerthi & DeCoste 2005). At w = 0 all rows are active and the matrix
-    is known; from then on only rows that enter or leave the active set change it. Subtracting rows
-    leaves the rounding of what was there: for rows so large that this would be felt beside the
-    identity, the matrix is computed anew.
+    Where a full Newton step leaves the active rows, those with positive loss, as they are, the
+    minimum is reached exactly (Keerthi & DeCoste 2005). At w = 0 all are active and the matrix is
+    known from `scatter`, ``(Z * cost).T @ Z``; from then on only rows that enter or leave change
+    it. For rows so large that the rounding of what was subtracted would be felt beside the
+    identity, it is computed anew.
     """
     w, scores = np.zeros(Z.shape[1]), np.zeros(len(Z))
     active = np.ones(len(Z), dtype=bool)
@@ -137,11 +132,9 @@ def _length(
 def _directions_that_classify(
     X: np.ndarray, codes: np.ndarray, moments: GroupMoments, cost: np.ndarray, *, count: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return up to `count` directions that linear classifiers look at; and what is left.
+    """Return up to `count` orthonormal directions that linear classifiers look at, and a basis.
 
-    The directions, of shape (d, r), are orthonormal and in the order in which they were found;
-    fewer if classifiers stop seeing a difference. What is left, of shape (d, p), is an orthonormal
-    basis of the rest of the span of the centred rows. `cost` is the price of each row's loss.
+    Fewer if they stop seeing a difference. The basis is of what is left of the rows' span.
     """
     V, Z = _coordinates(X, moments)
     scatter = (Z * cost[:, None]).T @ Z
@@ -189,9 +182,8 @@ def _signs(codes: np.ndarray) -> list[np.ndarray]:
 def _coordinates(X: np.ndarray, moments: GroupMoments) -> tuple[np.ndarray, np.ndarray]:
     """Return an orthonormal basis of what the centred rows span, and their coordinates in it.
 
-    Outside of this span an SVM sees nothing but rounding, and takes it for signal: nothing dampens
-    it there. With features that depend on each other, such as dummies of a category, such errors
-    grow a thousandfold in each iteration, until a direction is removed in which no row varies.
+    Outside an SVM takes rounding for signal. With features that depend on each other, such as
+    dummies, errors grow a thousandfold each time, until a direction goes in which no row varies.
     """
     # Rounding of a constant feature far from zero is not a difference between groups.
     X = (X - moments.mean) * moments.varies

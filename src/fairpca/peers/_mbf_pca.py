@@ -144,11 +144,7 @@ class _Search:
 
 
 def _most_variance(
-    search: _Search,
-    start: np.ndarray,
-    others: Callable[[], Iterable[np.ndarray]],
-    *,
-    tighten: bool,
+    search: _Search, start: np.ndarray, others: Callable[[], Iterable[np.ndarray]], *, tighten: bool
 ) -> Found:
     """Return the best basis found within the bound; where there is none, the nearest to it.
 

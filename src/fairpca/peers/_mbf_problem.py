@@ -28,24 +28,11 @@ UNFINISHED = 1e-3
 class GroupDiscrepancy:
     r"""Squared MMD of the rows of ``X V`` with the Gaussian kernel, and its derivatives in V.
 
-    The rows X of shape (n, d) are centred (distances near zero keep their digits), and `signs` of
-    shape (n,) the share of each row in the mean of its group, negative for the second group.
-    `sigma` is the width of the kernel :math:`\exp(-|a - b|^2 / 2\sigma^2)`.
-
-    Notes
-    -----
-    With :math:`K` the kernel matrix of the projected rows T, the value is :math:`a^\top K a`, and
-    with :math:`B = a a^\top \circ K` the gradient is
-    :math:`-\frac{2}{\sigma^2} X^\top (\mathrm{diag}(B 1) - B) T`, in O(n^2 k + n d k). Half of the
-    kernel matrix is computed, tile by tile.
-
-    Examples
-    --------
-    >>> X = np.array([[0.0], [1.0], [0.0], [1.0]])
-    >>> discrepancy = GroupDiscrepancy(X, np.array([0.5, -0.5, 0.5, -0.5]), sigma=1.0)
-    >>> value, gradient = discrepancy(np.eye(1))
-    >>> round(value, 3), gradient.shape
-    (0.787, (1, 1))
+    The n rows X are centred (distances near zero keep their digits); `signs` are the share of each
+    in the mean of its group, negative for the second one. With :math:`K` the kernel matrix of the
+    projected rows T the value is :math:`a^\top K a`, and with :math:`B = a a^\top \circ K` the
+    gradient is :math:`-\frac{2}{\sigma^2} X^\top (\mathrm{diag}(B 1) - B) T`. Half of K is
+    computed, tile by tile.
     """
 
     X: np.ndarray
@@ -81,16 +68,11 @@ class GroupDiscrepancy:
         return value, (-2.0 / self.sigma) * (self.X.T @ pulls)
 
     def curvature(self, V: np.ndarray, rng: np.random.Generator, features: int) -> np.ndarray:
-        r"""Return J such that :math:`2 J J^\top` estimates the Gauss-Newton Hessian at V.
+        r"""Return J (d k, features) so that :math:`2 J J^\top` estimates the Gauss-Newton Hessian.
 
-        Its shape is (d k, features). The kernel is an average of products of random Fourier
-        features [1]_, so the discrepancy is an average of squares, and J holds the gradients of
-        what is squared. With somewhat more features than unknowns the estimate is right up to a
-        factor in every direction, flat ones included.
-
-        References
-        ----------
-        .. [1] Rahimi, Recht. "Random features for large-scale kernel machines". NeurIPS 2007.
+        The kernel is an average of products of random Fourier features (Rahimi, Recht 2007), so the
+        discrepancy is one of squares, and J holds their gradients. With somewhat more features than
+        unknowns it is right up to a factor in every direction, flat ones included.
         """
         d, k = V.shape
         frequencies = rng.normal(size=(k, features)) / self.sigma

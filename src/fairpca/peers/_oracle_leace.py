@@ -22,11 +22,9 @@ DEPENDENT = 1e-8
 
 
 def _coefficients(moments: GroupMoments, Z: np.ndarray) -> np.ndarray:
-    r"""Return :math:`\Sigma_{zz}^+ \Sigma_{zx}`, of shape (q, d): what to subtract per attribute.
+    r"""Return :math:`\Sigma_{zz}^+ \Sigma_{zx}`, of shape (q, d), the regression on the attributes.
 
-    It is the regression of the features on the attributes, whose residual is the row nearest to x,
-    in every norm, that covaries with no attribute. Z of shape (n, q) has the centred columns of
-    the attributes, times the roots of the weights, of unit length.
+    Z (n, q) has their centred columns, times the roots of the weights, of unit length.
     """
     rows, sizes = moments.contrasts()
     inverse = np.linalg.pinv(Z, rcond=DEPENDENT)

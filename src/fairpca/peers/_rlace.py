@@ -35,11 +35,9 @@ PROBES = 3
 class Game:
     """Both players and the n rows they play on: at first in the d features, later in p coordinates.
 
-    The projection P of shape (p, p) is, with the rest, a matrix in the fantope of rank d - kept: in
-    all directions outside of the `basis` (d, p) it is a multiple of the identity, and `rest` of
-    shape (d - p,) are its eigenvalues there. The classifier's logits are ``(X - X P) W^T + b``,
-    with one row of W per group; for two groups one instead of two. `share` are the weights of the
-    centred rows X, with sum 1; `rng` is all randomness.
+    P (p, p) is, with the rest, in the fantope of rank d - kept: outside of the `basis` (d, p) it is
+    diagonal, with the values `rest`. The classifier's logits are ``(X - X P) W^T + b``, for two
+    groups one instead of two. `share` are the weights of the centred rows, with sum 1.
     """
 
     X: np.ndarray
@@ -115,8 +113,7 @@ class Game:
         """Go on in fewer coordinates where rows are few, without a change of the game.
 
         All gradients lie in the span of the rows, the first classifier and the eigenvectors of P
-        whose eigenvalue is not 1 after its first projection. Everywhere else P stays a multiple of
-        the identity, and an eigenvalue decomposition need not look there.
+        with values below 1 after its first projection. Elsewhere P is a multiple of the identity.
         """
         values, V = np.linalg.eigh(self.P)
         fractional = V[:, values < 1.0 - 1e-12].T

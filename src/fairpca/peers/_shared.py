@@ -82,10 +82,7 @@ def two_groups(moments: GroupMoments, method: str) -> LevelMoments:
 
 
 def directions_to_keep(k: int | None, moments: GroupMoments, n_groups: int) -> int:
-    """Return how many of the d directions stay; all but one per group beyond the first by default.
-
-    Raises if nothing would be removed, nothing would be left, or there is only one group.
-    """
+    """Return how many of the d directions stay: by default one goes per group but the first."""
     check_attributes(moments.attributes)
     d = moments.n_features
     if k is None and d < n_groups:
@@ -165,17 +162,11 @@ def excess_losses(moments: GroupMoments, k: int | None, method: str) -> ExcessLo
 
 
 def nearest_with_sum(values: np.ndarray, total: float) -> np.ndarray:
-    r"""Return numbers between 0 and 1 that add up to `total`, nearest to the given ones.
+    r"""Return the numbers between 0 and 1 with the sum `total` that are nearest to the given ones.
 
-    They are :math:`\min(1, \max(0, \lambda_i - \theta))` with the :math:`\theta` that makes the sum
-    right. As it grows, the sum falls from d to 0 and is linear between the breakpoints
-    :math:`\lambda_i - 1`, where a number starts to fall, and :math:`\lambda_i`, where it has
-    arrived. So one sort finds the piece that holds the answer, and a division the answer itself.
-
-    Examples
-    --------
-    >>> nearest_with_sum(np.array([0.875, 0.625, 0.0]), total=1)
-    array([0.625, 0.375, 0.   ])
+    They are :math:`\min(1, \max(0, \lambda_i - \theta))`. The sum falls with :math:`\theta` and is
+    linear between the breakpoints :math:`\lambda_i - 1` and :math:`\lambda_i`: one sort finds the
+    piece that holds the answer, and a division the answer itself.
     """
     d = len(values)
     if not 0 <= total <= d:

@@ -37,15 +37,12 @@ MANY_CLASSES = 20
 def _splince(
     moments: GroupMoments, target: GroupMoments, *, partly: bool = False
 ) -> tuple[LinearMap, int, float]:
-    r"""Remove all covariance with the attributes, keep that with the target, change the least.
+    r"""Return the map, the number of directions to keep that had to go, and the largest overlap.
 
-    The oblique projection :math:`x' = x - A (B^\top A)^{-1} B^\top (x - \mu)` of Holstege et al.,
-    with A a basis of the range of :math:`\Sigma_{xz}` as in LEACE, and C one of the range of
-    :math:`\Sigma_{xy}`. In the whitened space, B is what a regression of A on C leaves, so that
-    :math:`C^\top B = 0` and C stays. Directions of C that lie in the span of A cannot stay; with
-    `partly` they are left out of C. If nothing of C remains this is LEACE. `target` are moments of
-    the same rows, with the target as the attribute. Returned are the map, how many directions to
-    keep had to be removed, and the largest cosine of the others with one to remove, whitened.
+    Holstege et al. project obliquely, :math:`x' = x - A (B^\top A)^{-1} B^\top (x - \mu)`, with A a
+    basis of the range of :math:`\Sigma_{xz}` as in LEACE. In the whitened space B is what a
+    regression of A on a basis C of the range of :math:`\Sigma_{xy}` leaves, so that C stays. With
+    `partly`, directions of C in the span of A are left out; if nothing remains this is LEACE.
     """
     work = in_units_of_spread(moments)
     A = mean_constraint(work).Q

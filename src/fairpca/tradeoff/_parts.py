@@ -51,12 +51,7 @@ class TradeoffParts:
 
     @classmethod
     def fit(
-        cls,
-        estimator: TakesTradeoff,
-        X: Any,
-        y: Any = None,
-        *,
-        sensitive_features: Any = None,
+        cls, estimator: TakesTradeoff, X: Any, y: Any = None, *, sensitive_features: Any = None
     ) -> TradeoffParts:
         """Fit a copy of the estimator to rows, once for all lambdas.
 
