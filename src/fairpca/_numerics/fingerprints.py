@@ -22,18 +22,9 @@ PLAIN = (bool, int, float, complex, str, bytes, type(None))
 def fingerprint_of(value: Any, name: str = "value") -> str:
     """Return a digest that values share if they are equal, in this process or another.
 
-    Parameters
-    ----------
-    value : object
-        Numbers, texts, arrays, sparse matrices, collections and objects made of these. Functions,
-        and objects that are called, need an attribute ``fingerprint``, a text.
-    name : str
-        What it is called in messages.
-
-    Raises
-    ------
-    UnknownQuestionError
-        If nothing but an address tells what a value is.
+    It may be made of numbers, texts, arrays, sparse matrices and collections. Functions, and
+    objects that are called, need an attribute ``fingerprint``, a text: nothing but an address tells
+    what else they are. Messages call it by its `name`.
 
     Examples
     --------

@@ -1,6 +1,5 @@
 """Where rows come from, how they are cut into blocks, and what maps them."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .devices import (
@@ -28,4 +27,6 @@ _OF_FILES = ("CSVRows", "FileRows", "ParquetRows", "TableRows", "rows_per_batch"
 def __getattr__(name: str) -> Any:
     if name not in _OF_FILES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(".files", __name__), name)
+    from . import files
+
+    return getattr(files, name)

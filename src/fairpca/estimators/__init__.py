@@ -1,6 +1,5 @@
 """The scikit-learn face of the package."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ._checks import (
@@ -53,4 +52,6 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in ("moments_from_csv", "moments_from_parquet"):  # they need the readers of files
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module("._moments_of_files", __name__), name)
+    from . import _moments_of_files
+
+    return getattr(_moments_of_files, name)
