@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+from typer import Argument, Option, echo
 
 from .._numerics import whole_file
 from . import options
@@ -32,7 +32,7 @@ PROBES = {"linear": "linear", "boosting": "trees", "kernel": "kernel"}
 def audit(
     table: Annotated[
         str | None,
-        typer.Argument(
+        Argument(
             metavar="DATA",
             help="A CSV (any delimiter, .gz too), Parquet or Feather file, or a built-in data set: "
             "adult, bank, compas, german, loanapp. Without it: loanapp.",
@@ -42,21 +42,21 @@ def audit(
     target: options.Target = None,
     positive: options.Positive = None,
     ignore: options.Ignore = None,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The report.")] = Path("report.html"),
+    out: Annotated[Path, Option("--out", "-o", help="The report.")] = Path("report.html"),
     json_file: Annotated[
         Path | None,
-        typer.Option("--json", help="All numbers as JSON, too; '-' prints them, and nothing else."),
+        Option("--json", help="All numbers as JSON, too; '-' prints them, and nothing else."),
     ] = None,
     aim: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="What the advice is for. 'hide': nobody can tell the attributes; 'decide': "
             "decisions hardly depend on them (the default with a target); 'keep': all columns "
             "stay, and their correlation with the attributes goes."
         ),
     ] = None,
     max_gap: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="Largest gap that 'decide' accepts.")
+        float, Option(min=0.0, max=1.0, help="Largest gap that 'decide' accepts.")
     ] = 0.05,
     n_components: options.Components = None,
     columns: options.Columns = None,
@@ -64,14 +64,14 @@ def audit(
     skip_lines: options.SkipLines = 0,
     max_rows: Annotated[
         int | None,
-        typer.Option(min=100, help="Rows to draw of more.", show_default="100,000; quick 20,000"),
+        Option(min=100, help="Rows to draw of more.", show_default="100,000; quick 20,000"),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="A first look: fewer rows and splits, no intersections.")
+        bool, Option("--quick", help="A first look: fewer rows and splits, no intersections.")
     ] = False,
     seed: options.Seed = 0,
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="Number of processes.", show_default="all cores")
+        int | None, Option(min=1, help="Number of processes.", show_default="all cores")
     ] = None,
     data: options.DataFolder = None,
     force: options.Force = False,
@@ -122,7 +122,7 @@ def audit(
             with whole_file(json_file) as draft:
                 draft.write_text(found.to_json(), encoding="utf-8")
     if printed:
-        typer.echo(json.dumps(found.to_dict(), indent=1, allow_nan=False))  # ASCII on a terminal
+        echo(json.dumps(found.to_dict(), indent=1, allow_nan=False))  # ASCII on a terminal
     console = Console(quiet=quiet, stderr=printed)
     print_audit(console, found)
     for path in filter(None, (json_file, out)):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-import typer
 from rich.console import Console
 from rich.text import Text
+from typer import Argument, Exit, Option
 
 from .._numerics import whole_file
 from ..metrics import percent
@@ -33,28 +33,19 @@ if TYPE_CHECKING:
 
 
 class _Method(StrEnum):
-    """What can be fitted."""
-
     fair_pca = "fair-pca"
     fair_kernel_pca = "fair-kernel-pca"
     leace = "leace"
     pca = "pca"
 
 
-class _Match(StrEnum):
-    """What fair PCA makes equal."""
-
-    means = "means"
-    covariances = "covariances"
-
-
 class _Criterion(StrEnum):
-    """Which rows are compared."""
-
     demographic_parity = "demographic-parity"
     equal_opportunity = "equal-opportunity"
     equalized_odds = "equalized-odds"
 
+
+_Match = StrEnum("_Match", ["means", "covariances"])
 
 EXAMPLES = [
     "fairpca fit loans.csv --sensitive race --sensitive sex --target approved --out model.fairpca",
@@ -66,38 +57,38 @@ EXAMPLES = [
 def fit(
     table: Annotated[
         list[str],
-        typer.Argument(
+        Argument(
             metavar="DATA",
             help="A CSV, Parquet or Feather file, or a built-in name; or several files of the same "
             "columns, a pattern in quotes, or a folder.",
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The model; its card goes beside it.")],
+    out: Annotated[Path, Option("--out", "-o", help="The model; its card goes beside it.")],
     sensitive: options.Sensitive = None,
     target: options.Target = None,
     positive: options.Positive = None,
     ignore: options.Ignore = None,
-    method: Annotated[_Method, typer.Option(help="What to fit.")] = _Method.fair_pca,
-    match: Annotated[_Match, typer.Option(help="What fair PCA makes equal.")] = _Match.means,
+    method: Annotated[_Method, Option(help="What to fit.")] = _Method.fair_pca,
+    match: Annotated[_Match, Option(help="What fair PCA makes equal.")] = _Match.means,
     n_components: options.Components = None,
     tradeoff: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="The paper's lambda; above 0 voids guarantees.")
+        float, Option(min=0.0, max=1.0, help="The paper's lambda; above 0 voids guarantees.")
     ] = 0.0,
-    criterion: Annotated[_Criterion, typer.Option(help="Which rows are compared.")] = (
+    criterion: Annotated[_Criterion, Option(help="Which rows are compared.")] = (
         _Criterion.demographic_parity
     ),
     covariance_tol: Annotated[
-        float, typer.Option(min=0.0, help="Largest relative difference of covariances accepted.")
+        float, Option(min=0.0, help="Largest relative difference of covariances accepted.")
     ] = 0.05,
     intersectional: Annotated[
-        bool, typer.Option("--intersectional", help="Compare joint groups.")
+        bool, Option("--intersectional", help="Compare joint groups.")
     ] = False,
     columns: options.Columns = None,
     header: options.Header = None,
     skip_lines: options.SkipLines = 0,
     checkpoint: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             metavar="FILE",
             help="Where to keep how far the work is; after an interruption the same command "
             "continues from there. Reads in batches.",
@@ -105,7 +96,7 @@ def fit(
     ] = None,
     n_jobs: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--n-jobs",
             "--jobs",
             "-j",
@@ -176,26 +167,19 @@ def _can_be_continued(checkpoint: Path | None) -> Iterator[None]:
 
     A polite kill (SIGTERM, as schedulers send it) is an interruption then, too.
     """
+    if checkpoint is None:
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with _terminated_is_interrupted() if checkpoint is not None else nullcontext():
-            yield
+        yield
     except KeyboardInterrupt:
-        if checkpoint is None or not checkpoint.exists():
+        if not checkpoint.exists():
             raise
         complain(
             f"Interrupted; no model was written. The same command continues from {checkpoint}."
         )
-        raise typer.Exit(INTERRUPTED) from None
-
-
-@contextmanager
-def _terminated_is_interrupted() -> Iterator[None]:
-    def interrupt(*_: Any) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
+        raise Exit(INTERRUPTED) from None
     finally:
         signal.signal(signal.SIGTERM, before)
 

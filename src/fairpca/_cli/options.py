@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
-Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that `fairpca fit` wrote.")]
+Model = Annotated[Path, Argument(metavar="MODEL", help="A model that `fairpca fit` wrote.")]
 Sensitive = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--sensitive",
         "-s",
         metavar="COLUMN",
@@ -19,7 +19,7 @@ Sensitive = Annotated[
 ]
 Target = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--target",
         "-t",
         metavar="COLUMN",
@@ -27,42 +27,37 @@ Target = Annotated[
     ),
 ]
 Positive = Annotated[
-    str | None, typer.Option(metavar="VALUE", help="Value of the target that counts as yes.")
+    str | None, Option(metavar="VALUE", help="Value of the target that counts as yes.")
 ]
 Ignore = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="COLUMN", help="Column to leave out, such as an identifier; may be repeated."
-    ),
+    Option(metavar="COLUMN", help="Column to leave out, such as an identifier; may be repeated."),
 ]
 Components = Annotated[
-    int | None, typer.Option(min=1, help="Number of components.", show_default="15 or fewer")
+    int | None, Option(min=1, help="Number of components.", show_default="15 or fewer")
 ]
 Columns = Annotated[
     str | None,
-    typer.Option(
-        metavar="A,B,...",
-        help="Names for the columns of a file without a header, comma-separated.",
+    Option(
+        metavar="A,B,...", help="Names for the columns of a file without a header, comma-separated."
     ),
 ]
 Header = Annotated[
     bool | None,
-    typer.Option(
+    Option(
         "--header/--no-header",
         help="Whether the first line of the file has the names of the columns.",
         show_default="found out",
     ),
 ]
-SkipLines = Annotated[int, typer.Option(min=0, help="Lines of the file before the table begins.")]
-Seed = Annotated[
-    int, typer.Option(min=0, max=2**32 - 1, help="The same seed gives the same numbers.")
-]
+SkipLines = Annotated[int, Option(min=0, help="Lines of the file before the table begins.")]
+Seed = Annotated[int, Option(min=0, max=2**32 - 1, help="The same seed gives the same numbers.")]
 DataFolder = Annotated[
     Path | None,
-    typer.Option(help="Folder of the built-in data sets.", show_default="FAIRPCA_DATA"),
+    Option(help="Folder of the built-in data sets.", show_default="FAIRPCA_DATA"),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
+Force = Annotated[bool, Option("--force", help="Replace existing files.")]
+Quiet = Annotated[bool, Option("--quiet", "-q", help="Print errors only.")]
 
 
 def names_in(columns: str | None) -> list[str] | None:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+from typer import Argument, BadParameter, Exit, Option
 
 from .._attributes import did_you_mean
 from ..errors import FairPCAError
@@ -47,31 +47,31 @@ MANY = 60
 
 def reproduce(
     names: Annotated[
-        list[str] | None, typer.Argument(help="What to reproduce; see --list. 'all' is everything.")
+        list[str] | None, Argument(help="What to reproduce; see --list. 'all' is everything.")
     ] = None,
-    show: Annotated[bool, typer.Option("--list", help="List what can be reproduced.")] = False,
+    show: Annotated[bool, Option("--list", help="List what can be reproduced.")] = False,
     data: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             help="Folder with the data; by default that of FAIRPCA_DATA. What is not there is "
             "downloaded where that is possible; the splits of the tables are not.",
             exists=True,
             file_okay=False,
         ),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for tables and figures.", file_okay=False)] = (
+    out: Annotated[Path, Option(help="Folder for tables and figures.", file_okay=False)] = (
         Path("reproduction")
     ),
     quick: Annotated[
-        bool, typer.Option("--quick", help="A small part of everything, to see that it works.")
+        bool, Option("--quick", help="A small part of everything, to see that it works.")
     ] = False,
     jobs: Annotated[
-        int, typer.Option(min=1, help="Number of processes.", show_default="all cores")
+        int, Option(min=1, help="Number of processes.", show_default="all cores")
     ] = os.cpu_count() or 1,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Forget results of earlier runs in the same folder.")
+        bool, Option("--fresh", help="Forget results of earlier runs in the same folder.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print failures only.")] = False,
+    quiet: Annotated[bool, Option("--quiet", help="Print failures only.")] = False,
 ) -> None:
     """Reproduce tables and figures of the paper, beside what it prints.
 
@@ -102,11 +102,11 @@ def reproduce(
                 f"{experiment.name} was interrupted. What is done is kept in {out / 'results'}; "
                 f"the same command goes on from there."
             )
-            raise typer.Exit(INTERRUPTED) from None
+            raise Exit(INTERRUPTED) from None
         _report(console, experiment, made)
         failed = failed or bool(made.failures)
     if failed:
-        raise typer.Exit(1)
+        raise Exit(1)
 
 
 def _described(report: Report | None) -> Callable[[int, int, Key | None], None]:
@@ -132,12 +132,12 @@ def _data_folder(given: Path | None) -> Path | None:
 
 def _chosen(names: list[str]) -> list[Experiment]:
     if not names:
-        raise typer.BadParameter("Name a table or figure, or 'all'; --list shows the names.")
+        raise BadParameter("Name a table or figure, or 'all'; --list shows the names.")
     if ALL in names:
         return list(EXPERIMENTS.values())
     for name in names:
         if name not in EXPERIMENTS:
-            raise typer.BadParameter(
+            raise BadParameter(
                 f"There is no '{name}'.{did_you_mean(name, EXPERIMENTS)} --list shows the names."
             )
     return [EXPERIMENTS[name] for name in dict.fromkeys(names)]

@@ -8,10 +8,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+from typer import Argument, Option, echo
 
 from . import options
 from .failures import beside, check_outputs, one_clear_line, print_line, printable
@@ -25,32 +25,23 @@ TRANSFORM_EXAMPLES = [
 LONGEST = 200
 """Longer texts are cut where people read them; --json has all of them."""
 
-
-class _Form(StrEnum):
-    """Where a model can go."""
-
-    onnx = "onnx"
-    torch = "torch"
+_Form = StrEnum("_Form", ["onnx", "torch"])
 
 
 def transform(
     model: options.Model,
-    table: Annotated[str, typer.Argument(metavar="DATA", help="CSV, Parquet or Feather file.")],
-    out: Annotated[
-        Path, typer.Option("--out", "-o", help="Parquet, Feather or CSV, by its ending.")
-    ],
+    table: Annotated[str, Argument(metavar="DATA", help="CSV, Parquet or Feather file.")],
+    out: Annotated[Path, Option("--out", "-o", help="Parquet, Feather or CSV, by its ending.")],
     keep: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="COLUMN", help="Column to copy to the output, such as an id; may be repeated."
         ),
     ] = None,
     columns: options.Columns = None,
     header: options.Header = None,
     skip_lines: options.SkipLines = 0,
-    double: Annotated[
-        bool, typer.Option("--double", help="Write float64 instead of float32.")
-    ] = False,
+    double: Annotated[bool, Option("--double", help="Write float64 instead of float32.")] = False,
     force: options.Force = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -81,7 +72,7 @@ def transform(
 
 def inspect(
     model: options.Model,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show what a model file says about itself, after checking that it is whole.
 
@@ -92,7 +83,7 @@ def inspect(
 
         header = read_header(model)
     if as_json:
-        typer.echo(json.dumps(_plain(header), indent=1, default=str))
+        echo(json.dumps(_plain(header), indent=1, default=str))
         return
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="bold", no_wrap=True)
@@ -105,14 +96,14 @@ def inspect(
 
 def export(
     model: options.Model,
-    to: Annotated[_Form, typer.Option("--to", help="The form.")],
+    to: Annotated[_Form, Option("--to", help="The form.")],
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Where to.", show_default="beside the model"),
+        Option("--out", "-o", help="Where to.", show_default="beside the model"),
     ] = None,
     preprocessing: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--preprocessing/--map-only",
             help="ONNX: take the columns of the table, or numbers that are encoded already.",
         ),
