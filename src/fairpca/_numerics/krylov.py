@@ -103,7 +103,8 @@ def _iterate(
         values, Y = space.ritz()
         smallest = min(smallest, float(values[-1]))
         size = max(abs(values[0]), abs(smallest))
-        before, residual = residual, _largest_norm(coupling.T @ Y[-width:, :k]) / (size or 1.0)
+        norms = np.linalg.norm(coupling.T @ Y[-width:, :k], axis=0)
+        before, residual = residual, float(norms.max()) / (size or 1.0)
         if residual <= tol or product == products:
             break
         look_at = product + _leap(before, residual, tol, product - last_look)
@@ -112,10 +113,6 @@ def _iterate(
             space.compress(values, Y, keep=2 * k + width)
     vectors = (Y[:, :k].T @ space.basis[: space.used]).T
     return _Eigenpairs(values[:k], vectors, smallest, residual, converged=residual <= tol)
-
-
-def _largest_norm(columns: np.ndarray) -> float:
-    return float(np.linalg.norm(columns, axis=0).max())
 
 
 def _leap(before: float, residual: float, tol: float, steps: int) -> int:
