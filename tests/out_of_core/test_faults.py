@@ -2,6 +2,7 @@
 
 import gzip
 import threading
+import time
 
 import numpy as np
 import pandas as pd
@@ -203,6 +204,25 @@ def test_no_thread_is_left_after_an_error(folder):
                 folder, "race", features=FEATURES, progress=broken, batch_rows=10, n_jobs=n_jobs
             )
         assert not [t.name for t in threading.enumerate() if t.name.startswith("fairpca")]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 4])
+def test_of_several_errors_the_one_of_the_first_rows_is_told(folder, n_jobs):
+    """However late it comes; and so many batches are in memory as there are threads."""
+    there, most = [], []
+
+    def collect(batch):
+        there.append(batch.number)
+        most.append(len(there))
+        time.sleep(0.05 if batch.number == 3 else 0.001)
+        there.remove(batch.number)
+        if batch.number >= 3:
+            raise TableError(f"batch {batch.number}")
+
+    rows = ParquetRows(folder / "part-000.parquet", batch_rows=20, n_jobs=n_jobs, **PLAIN)
+    with pytest.raises(TableError, match="batch 3"):
+        rows.fold(collect)
+    assert max(most) <= n_jobs
 
 
 def test_ragged_and_wrong_lines_of_text_files_are_refused_by_place(tmp_path):

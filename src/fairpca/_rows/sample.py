@@ -57,7 +57,7 @@ class Sample:
         """Return the sample in one piece, its rows in their order."""
         keys = np.concatenate([keys for keys, _, _ in self.pieces])
         places = np.concatenate([places for _, places, _ in self.pieces], axis=1)
-        kept = smallest_keys(keys, places, self.n)
+        kept = _smallest_keys(keys, places, self.n)
         each = zip(*(rows for _, _, rows in self.pieces), strict=True)
         rows = tuple(rows_at(_stacked(column), kept) for column in each)
         if len(kept) == self.n:
@@ -71,12 +71,12 @@ class Sample:
         return rows
 
 
-def smallest_keys(keys: np.ndarray, places: np.ndarray, n: int) -> np.ndarray:
+def _smallest_keys(keys: np.ndarray, places: np.ndarray, n: int) -> np.ndarray:
     """Return the positions of the n smallest keys, in the order of their places (batch, row).
 
     Examples
     --------
-    >>> smallest_keys(np.array([0.3, 0.9, 0.1]), np.array([[1, 0, 0], [0, 7, 2]]), n=2).tolist()
+    >>> _smallest_keys(np.array([0.3, 0.9, 0.1]), np.array([[1, 0, 0], [0, 7, 2]]), n=2).tolist()
     [2, 0]
     """
     kept = np.lexsort((places[1], places[0], keys))[:n]

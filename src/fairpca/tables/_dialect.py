@@ -86,10 +86,9 @@ def sniff(
     if columns is None and not has_names:
         names = [f"column_{i + 1}" for i in range(width)]
     if len(names) != width:
-        given = f"columns= names {len(names)}" if columns is not None else "the first line names"
-        given = given if columns is not None else f"{given} {len(names)}"
+        given = "columns= names" if columns is not None else "the first line names"
         raise TableError(
-            f"'{path}' has {width} columns in most of its lines, but {given}: "
+            f"'{path}' has {width} columns in most of its lines, but {given} {len(names)}: "
             f"{_shown(names)}. Correct the names; to leave out lines at the beginning, use "
             f"skip_lines, on the command line --skip-lines."
         )
