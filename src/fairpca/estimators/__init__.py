@@ -19,7 +19,7 @@ from ._checks import (
 )
 from ._choose_by_leakage import Choice
 from ._collect import collect_moments
-from ._exact_kernel import check_function, kernel_for
+from ._exact_kernel import kernel_scatter
 from ._fair_kernel_pca import FairKernelPCA
 from ._fair_pca import FairPCA
 from ._reader import Reader, check_finite, check_sizes, finite_moments

@@ -49,15 +49,8 @@ def fit_exactly(
 ) -> tuple[dict[str, Any], np.ndarray]:
     """Return what is learned from all rows at once, and their representation."""
     attributes = attributes_over_rows(rows)
-    features, K, precision = _kernel_of(estimator, rows)
+    features, scatter = kernel_scatter(estimator, rows)
     kernel = None if features is None else features.kernel
-    scatter = KernelScatter(K, rows.weight, bool(estimator.center), precision)
-    if not np.isfinite(scatter.norm):
-        raise UsageError(
-            "Kernel values of the rows, or their squares, overflow or are NaN. Divide X by a "
-            "constant first, use a smaller gamma or degree (a whole one: fractional powers of "
-            "negative numbers are NaN), or check the kernel function."
-        )
     definite = kernel is not None and kernel.is_positive
     options: dict[str, Any] = {"solver": estimator.solver, "tol": float(estimator.tol)}
     fair = equalize_kernel_means(scatter, attributes, k, definite=definite, seed=seed, **options)
@@ -65,7 +58,7 @@ def fit_exactly(
         warn_of_negative_directions(fair.smallest, float(fair.values[0]))
     _warn_if_unconverged(fair, float(estimator.tol))
     learned = _learned(scatter, attributes, fair)
-    given = machine_epsilon(K if features is not None else rows.X)
+    given = machine_epsilon(scatter.K if features is not None else rows.X)
     warn_of_a_residual(learned["mean_gap_"], given, TOO_ALIKE)
     learned["gamma_"] = None if kernel is None else kernel.gamma_in_use
     matrix, T = learned["dual_components_"], fair.representation
@@ -102,6 +95,19 @@ def _learned(
         "groups_": groups_of(attributes),
         "mean_gap_": _gap(scatter, attributes, fair, dual),
     }
+
+
+def kernel_scatter(estimator: Any, rows: Rows) -> tuple[KernelColumns | None, KernelScatter]:
+    """Return the kernel's columns (None if precomputed), and the scatter of rows in its space."""
+    features, K, precision = _kernel_of(estimator, rows)
+    scatter = KernelScatter(K, rows.weight, bool(estimator.center), precision)
+    if not np.isfinite(scatter.norm):
+        raise UsageError(
+            "Kernel values of the rows, or their squares, overflow or are NaN. Divide X by a "
+            "constant first, use a smaller gamma or degree (a whole one: fractional powers of "
+            "negative numbers are NaN), or check the kernel function."
+        )
+    return features, scatter
 
 
 def _kernel_of(estimator: Any, rows: Rows) -> tuple[KernelColumns | None, Any, float]:

@@ -14,14 +14,13 @@ from ..estimators import (
     FairTransformer,
     Reader,
     check_finite,
-    check_function,
     check_kernel_parameters,
     check_n_components,
     check_weights,
-    kernel_for,
+    kernel_scatter,
     learned_from,
 )
-from ..kernels import PRECOMPUTED, KernelColumns, kernel_matrix, warn_of_negative_directions
+from ..kernels import PRECOMPUTED, KernelColumns, warn_of_negative_directions
 from ..moments import GroupMoments
 from ..solvers import DualSubspace, KernelScatter, equalize_kernel_means, maximize_variance
 from ._base import FitsRows
@@ -29,21 +28,13 @@ from ._shared import check_at_most
 
 
 def kernel_components(
-    columns: KernelColumns, weight: np.ndarray | None, k: int | float | None, *, centred: bool
-) -> tuple[KernelScatter, DualSubspace]:
+    columns: KernelColumns, scatter: KernelScatter, k: int | float | None
+) -> DualSubspace:
     """Return the k directions of the feature space that keep the most variance of the rows."""
-    kernel, X = columns.kernel, columns.rows
-    precision = float(np.finfo(float).eps) * kernel.digits_lost(X)
-    scatter = KernelScatter(kernel_matrix(kernel, X), weight, centred, precision)
-    if not np.isfinite(scatter.norm):
-        raise UsageError(
-            "Kernel values of the rows, or their squares, overflow or are NaN. Divide X by a "
-            "constant first, or use a smaller gamma or degree."
-        )
-    subspace = equalize_kernel_means(scatter, (), k, definite=kernel.is_positive)
+    subspace = equalize_kernel_means(scatter, (), k, definite=columns.kernel.is_positive)
     if subspace.smallest is not None:
         warn_of_negative_directions(subspace.smallest, float(subspace.values[0]))
-    return scatter, subspace
+    return subspace
 
 
 def learned_by_a_kernel_peer(
@@ -193,16 +184,16 @@ class KernelPeer(FitsRows):
         self.center = center
 
     @abstractmethod
-    def _learn(self, rows: Rows, columns: KernelColumns) -> dict[str, Any]:
+    def _learn(self, rows: Rows, columns: KernelColumns, scatter: KernelScatter) -> dict[str, Any]:
         """Return what was learned; `columns` compares rows with the training rows."""
 
     def _learned_from(self, rows: Rows) -> dict[str, Any]:
         check_finite(rows)
-        kernel, training_rows = kernel_for(self, rows), rows.X.astype(float)
-        if callable(kernel.name):
-            check_function(kernel, training_rows)
-        learned = self._learn(rows, KernelColumns(kernel, training_rows))
-        return learned | {"gamma_": kernel.gamma_in_use, "n_samples_seen_": rows.n_rows}
+        columns, scatter = kernel_scatter(self, rows)
+        assert columns is not None, "precomputed kernels are refused"
+        gamma = columns.kernel.gamma_in_use
+        learned = self._learn(rows, columns, scatter)
+        return learned | {"gamma_": gamma, "n_samples_seen_": rows.n_rows}
 
     def _check_parameters(self) -> None:
         check_kernel_parameters(self)
@@ -252,7 +243,6 @@ class KernelPCA(IgnoresSensitiveFeatures, KernelPeer):
     (50, 2)
     """
 
-    def _learn(self, rows: Rows, columns: KernelColumns) -> dict[str, Any]:
-        k = check_n_components(self.n_components)
-        scatter, subspace = kernel_components(columns, rows.weight, k, centred=bool(self.center))
+    def _learn(self, rows: Rows, columns: KernelColumns, scatter: KernelScatter) -> dict[str, Any]:
+        subspace = kernel_components(columns, scatter, check_n_components(self.n_components))
         return learned_by_a_kernel_peer(columns, scatter, subspace.values, subspace.coefficients)

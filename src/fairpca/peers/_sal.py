@@ -261,10 +261,8 @@ class KernelSAL(KernelPeer):
         super()._check_parameters()
         _checked_directions(self.n_directions)
 
-    def _learn(self, rows: Rows, columns: KernelColumns) -> dict[str, Any]:
-        scatter, components = kernel_components(
-            columns, rows.weight, None, centred=bool(self.center)
-        )
+    def _learn(self, rows: Rows, columns: KernelColumns, scatter: KernelScatter) -> dict[str, Any]:
+        components = kernel_components(columns, scatter, None)
         moments = _moments_of_components(rows, scatter, components)
         k = check_n_components(self.n_components)
         kept, values = _kernel_sal(moments, _checked_directions(self.n_directions), k)
