@@ -1,8 +1,9 @@
 # The few commands people type. Each sets up what it needs in .venv.
 PYTHON ?= python3
 BIN := .venv/bin
+CORE := attributes estimators kernels moments numerics solvers
 
-.PHONY: help demo test test-slow test-matrix lint docs fuzz audit-dependencies mutation coverage \
+.PHONY: help demo core check test test-slow test-matrix lint docs fuzz audit-dependencies mutation coverage \
 	bench bench-scale clean
 
 help:  ## List the commands
@@ -25,6 +26,12 @@ help:  ## List the commands
 demo: .venv/demo  ## Audit 1,989 real mortgage applications: what they give away, what it costs to stop
 	@$(BIN)/fairpca audit --out demo/report.html --json demo/audit.json --force
 	@echo "Open it in a browser: file://$(CURDIR)/demo/report.html"
+
+check: .venv/dev  ## After every edit: style, types, contracts and the core's tests (under a minute)
+	@$(MAKE) --no-print-directory -j2 lint core
+
+core: .venv/dev
+	FAIRPCA_EXAMPLES=10 $(BIN)/python -m pytest -q $(CORE:%=tests/%) tests/test_architecture.py
 
 test: .venv/dev lint  ## All checks: style, types, import contracts, tests
 	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses=2 --dist worksteal
@@ -50,9 +57,8 @@ mutation: .venv/dev  ## Does a test fail for every change to the numerical core?
 coverage: .venv/dev  ## Which lines of the core no test runs
 	$(BIN)/pip install --quiet --disable-pip-version-check pytest-cov
 	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses=2 --dist worksteal --cov=fairpca --cov-branch \
-		--cov-report=term-missing:skip-covered tests/moments tests/attributes tests/numerics tests/solvers \
-		tests/kernels tests/devices tests/estimators tests/robustness tests/guarantees \
-		tests/clusters/test_dask.py tests/out_of_core/test_same_answer.py tests/models/test_saving.py
+		--cov-report=term-missing:skip-covered $(CORE:%=tests/%) tests/devices tests/robustness \
+		tests/guarantees tests/clusters/test_dask.py
 
 lint: .venv/dev  ## Style, types and import contracts
 	$(BIN)/ruff check .

@@ -2,6 +2,7 @@
 
 import doctest
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,14 @@ from threadpoolctl import threadpool_limits
 
 from optional_libraries import MISSING, array_api_strict, why
 
-settings.register_profile("default", deadline=None, max_examples=60, derandomize=True)
+ROOT = Path(__file__).parent.parent
+
+EXAMPLES = int(os.environ.get("FAIRPCA_EXAMPLES", "0"))
+"""How many examples of a property are tried, where not the usual number; more are new ones."""
+
+settings.register_profile(
+    "default", deadline=None, max_examples=EXAMPLES or 30, derandomize=EXAMPLES <= 30
+)
 settings.load_profile("default")
 
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -20,8 +28,8 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     # small matrices a hundred times slower. Tests of threads ask for them.
     threadpool_limits(1, user_api="blas")
 
-CORE = ("attributes", "estimators", "kernels", "moments", "numerics", "solvers")
-"""Tests that may fail, but never be skipped, because the package itself misses a library."""
+CORE = re.search(r"^CORE := (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)[1].split()
+"""Folders of tests that may fail, but never be skipped, for want of a library."""
 
 
 def pytest_configure(config):
