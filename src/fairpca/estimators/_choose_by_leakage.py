@@ -12,7 +12,7 @@ from .._attributes import Levels
 from .._numerics import is_number, is_numpy, record
 from .._rows import LinearMap, Rows
 from ..errors import InfeasibleError, UsageError
-from ..metrics import leakage
+from ..metrics import leakage, reading_model
 from ..moments import GroupMoments
 from ._reader import finite_moments
 
@@ -92,7 +92,8 @@ def _worst(T: np.ndarray, rows: Rows, seed: int) -> float:
 
 def _auc(T: np.ndarray, attribute: Levels, codes: np.ndarray, seed: int) -> float:
     try:
-        return leakage(T, codes, probe="boosting", n_permutations=1, random_state=seed).auc
+        trees = reading_model("boosting")  # as many rounds for any number of levels
+        return leakage(T, codes, probe=trees, n_permutations=1, random_state=seed).auc
     except ValueError as reason:
         raise UsageError(
             f"'auto' could not measure how well {attribute.name!r} is recognised on a third of the "
