@@ -171,13 +171,9 @@ def _is_frame(value: Any) -> bool:
     return is_dask_collection(value) and hasattr(value, "divisions")
 
 
-def _is_array(value: Any) -> bool:
-    return is_dask_collection(value) and hasattr(value, "chunks")
-
-
 def _whole_rows(label: str, value: Any) -> Any:
     """Return a collection whose blocks hold whole rows; something in memory as it is."""
-    if _is_array(value):
+    if is_dask_collection(value) and hasattr(value, "chunks"):
         if value.ndim > 1 and np.isnan(value.shape[1]):
             raise UsageError(
                 f"{label} has an unknown number of columns. Call its compute_chunk_sizes() first."

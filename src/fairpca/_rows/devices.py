@@ -178,27 +178,30 @@ class _Buffer:
         self._released = self._torch.cuda.current_stream(self._device.device).record_event()
 
 
-def checked_rows(
-    X: Array,
-    *,
-    ensure_all_finite: bool = True,
-    ensure_min_samples: int = 1,
-    input_name: str = "X",
-    **_of_numpy: Any,
-) -> Array:
+def checked_rows(X: Array, *, ensure_all_finite: bool = True, ensure_min_samples: int = 1) -> Array:
     """Return rows of another library as float32 or float64, where they are; as `check_array`.
 
     Integers become float64, shorter floats float32; float32 and float64 are not copied.
     """
     xp = array_namespace(X)
-    _check_layout(X, input_name)
+    layout = str(getattr(X, "layout", "torch.strided"))
+    if layout != "torch.strided":
+        raise DeviceError(
+            f"X is a sparse torch tensor ({layout}), which has no products with itself here. "
+            "Pass a SciPy sparse matrix, or X.to_dense()."
+        )
+    if str(device(X)).startswith("mps"):
+        raise DeviceError(
+            f"X is on {device(X)}, which has no float64, and moments are summed in float64. "
+            "Pass X.cpu()."
+        )
     if X.ndim != 2:
         raise UsageError(
-            f"Expected 2D array, got {X.ndim}D array instead: {input_name} has shape "
+            f"Expected 2D array, got {X.ndim}D array instead: X has shape "
             f"{tuple(X.shape)}. Reshape your data: one row per sample, one column per feature."
         )
     if xp.isdtype(X.dtype, "complex floating"):
-        raise UsageError(f"Complex data not supported: {input_name} has the type {X.dtype}.")
+        raise UsageError(f"Complex data not supported: X has the type {X.dtype}.")
     X = without_history(X)
     if not xp.isdtype(X.dtype, "real floating"):
         X = xp.astype(X, xp.float64)
@@ -211,25 +214,11 @@ def checked_rows(
                 f"minimum of {least} is required."
             )
     if ensure_all_finite:
-        check_all_finite(X, input_name)
+        check_all_finite(X)
     return X
 
 
-def _check_layout(X: Array, name: str) -> None:
-    layout = str(getattr(X, "layout", "torch.strided"))
-    if layout != "torch.strided":
-        raise DeviceError(
-            f"{name} is a sparse torch tensor ({layout}), which has no products with itself here. "
-            f"Pass a SciPy sparse matrix, or {name}.to_dense()."
-        )
-    if str(device(X)).startswith("mps"):
-        raise DeviceError(
-            f"{name} is on {device(X)}, which has no float64, and moments are summed in float64. "
-            f"Pass {name}.cpu()."
-        )
-
-
-def check_all_finite(X: Array, name: str = "X") -> None:
+def check_all_finite(X: Array) -> None:
     """Raise if a number is NaN or infinite; one number crosses to the host."""
     xp = array_namespace(X)
     blocks = [X[rows, :] for rows in row_blocks(X.shape[0], rows_per_block(X))]
@@ -239,11 +228,11 @@ def check_all_finite(X: Array, name: str = "X") -> None:
             return
     if any(bool(xp.any(xp.isnan(B))) for B in blocks):
         raise UsageError(
-            f"Input {name} contains NaN. Fill in or leave out missing values: fairpca, as most of "
-            f"scikit-learn, does not accept them."
+            "Input X contains NaN. Fill in or leave out missing values: fairpca, as most of "
+            "scikit-learn, does not accept them."
         )
     if any(bool(xp.any(xp.isinf(B))) for B in blocks):
-        raise UsageError(f"Input {name} contains infinity or a value too large for {X.dtype}.")
+        raise UsageError(f"Input X contains infinity or a value too large for {X.dtype}.")
 
 
 def in_numpy(X: Any, name: str) -> Any:

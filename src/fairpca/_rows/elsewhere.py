@@ -99,12 +99,23 @@ def rows_elsewhere(
     """
     others = {"y": y, "sensitive_features": sensitive_features, "sample_weight": sample_weight}
     if isinstance(X, RowsElsewhere):
-        _refuse_others(X, others)
+        given = [name for name, value in others.items() if value is not None]
+        if given:
+            raise UsageError(
+                f"X is a {type(X).__name__}, which has its own attributes, labels and weights, but "
+                f"{', '.join(given)} came too. Name the columns where you made it."
+            )
         return X
     engine = _engine(X)
     if engine is None:
         for name, value in others.items():
-            _refuse_lazy(name, value)
+            columns = value.values() if isinstance(value, dict) else [value]
+            lazy = next(filter(None, map(_engine, columns)), None)
+            if lazy is not None:
+                raise UsageError(
+                    f"{name} is a {lazy} collection, but X is in memory, so their rows cannot be "
+                    f"paired. Pass both as {lazy} collections, or compute {name} first."
+                )
         return None
     if engine == "Dask":
         from .dask import DaskRows
@@ -117,22 +128,3 @@ def rows_elsewhere(
 
 def _engine(value: Any) -> str | None:
     return ENGINES.get(type(value).__module__.partition(".")[0])
-
-
-def _refuse_others(X: RowsElsewhere, others: dict[str, Any]) -> None:
-    given = [name for name, value in others.items() if value is not None]
-    if given:
-        raise UsageError(
-            f"X is a {type(X).__name__}, which has its own attributes, labels and weights, but "
-            f"{', '.join(given)} came too. Name the columns where you made it."
-        )
-
-
-def _refuse_lazy(name: str, value: Any) -> None:
-    columns = value.values() if isinstance(value, dict) else [value]
-    engine = next(filter(None, map(_engine, columns)), None)
-    if engine is not None:
-        raise UsageError(
-            f"{name} is a {engine} collection, but X is in memory, so their rows cannot be "
-            f"paired. Pass both as {engine} collections, or compute {name} first."
-        )

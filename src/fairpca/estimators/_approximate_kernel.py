@@ -22,7 +22,7 @@ from .._rows import (
 from ..errors import FewLandmarksWarning, InfeasibleError, UsageError, warn_user
 from ..kernels import Kernel, KernelColumns, RandomFeatures, pilot_centre, whitening
 from ..moments import GroupMoments
-from ..solvers import Subspace, equalize_means, largest_gap, maximize_variance, mean_constraint
+from ..solvers import equalize_means, largest_gap, maximize_variance, mean_constraint
 from ._checks import NYSTROEM, SHIFT_INVARIANT
 from ._exact_kernel import TOO_ALIKE, check_function, gap_from_rounding
 from ._reader import NO_ROWS, Reader, check_finite, check_some_rows
@@ -139,7 +139,10 @@ def solve_features(
     total = _total(features, work, centred)
     fair = equalize_means(work, k, constraint=constraint, total=total, **options)
     noise = 100 * moments.precision if N is None else 10 * np.sqrt(moments.precision)
-    fair = _that_vary(fair, k, noise * float(work.scatter.diagonal.sum()))
+    found = int((fair.scatter > noise * float(work.scatter.diagonal.sum())).sum())
+    if found == 0 or (isinstance(k, int) and found < k):
+        raise _infeasible(k, found)
+    fair = fair.first(found)
     matrix = deterministic_signs(fair.basis if N is None else N @ fair.basis)
     gap = _gap(features, moments, matrix, fair.scatter)
     mean = moments.mean if centred else np.zeros_like(moments.mean)
@@ -180,14 +183,6 @@ def _gap(
     )
     warn_of_a_residual(gap, moments.precision, TOO_ALIKE)
     return gap
-
-
-def _that_vary(fair: Subspace, k: int | float | None, noise: float) -> Subspace:
-    """Return the directions along which the rows vary; as many as were asked for, or say so."""
-    found = int((fair.scatter > noise).sum())
-    if found == 0 or (isinstance(k, int) and found < k):
-        raise _infeasible(k, found)
-    return fair.first(found)
 
 
 def _infeasible(k: int | float | None, found: int) -> InfeasibleError:

@@ -159,11 +159,8 @@ def check_kernel_parameters(estimator: Any) -> None:
     _check_what_all_have(e)
     check_count("n_landmarks", e.n_landmarks, "a number of rows")
     check_n_jobs(e.n_jobs)
-    if e.kernel_params is not None:
-        _check_kernel_params(e.kernel, e.kernel_params)
-    if e.approximation is not None:
-        check_choice("approximation", e.approximation, (NYSTROEM, RANDOM_FEATURES), or_else="None")
-        _check_approximation(e.approximation, e.kernel)
+    _check_kernel_params(e.kernel, e.kernel_params)
+    _check_approximation(e.approximation, e.kernel)
     if e.kernel == PRECOMPUTED and e.sensitive_columns is not None:
         raise UsageError(
             f"sensitive_columns={e.sensitive_columns!r} names columns of X, but with "
@@ -187,6 +184,8 @@ def _check_number(name: str, value: Any, wanted: str, accept: Any) -> None:
 
 
 def _check_kernel_params(kernel: Any, kernel_params: Any) -> None:
+    if kernel_params is None:
+        return
     if not isinstance(kernel_params, Mapping):
         raise UsageError(
             f"kernel_params={kernel_params!r} does not name arguments. Pass a dict such as "
@@ -199,7 +198,10 @@ def _check_kernel_params(kernel: Any, kernel_params: Any) -> None:
         )
 
 
-def _check_approximation(approximation: str, kernel: Any) -> None:
+def _check_approximation(approximation: Any, kernel: Any) -> None:
+    if approximation is None:
+        return
+    check_choice("approximation", approximation, (NYSTROEM, RANDOM_FEATURES), or_else="None")
     if kernel == PRECOMPUTED:
         raise UsageError(
             f"approximation={approximation!r} saves computing the kernel matrix, but "

@@ -81,24 +81,20 @@ def _part(rows: Rows, positions: np.ndarray) -> Rows:
 
 def _worst(T: np.ndarray, rows: Rows, seed: int) -> float:
     """Return the largest AUC that trees reach for a categorical attribute."""
-    aucs: list[Any] = [0.5]
+    trees = reading_model("boosting")  # as many rounds for any number of levels
+    options: dict[str, Any] = {"probe": trees, "n_permutations": 1, "random_state": seed}
+    aucs = [0.5]
     for a in rows.attributes:
-        if isinstance(a, Levels):
-            known = ~a.missing
-            if len(np.unique(a.codes[known])) > 1:
-                aucs.append(_auc(T[known], a, a.codes[known], seed))
+        if not isinstance(a, Levels) or len(np.unique(a.codes[~a.missing])) < 2:
+            continue
+        try:
+            aucs.append(leakage(T[~a.missing], a.codes[~a.missing], **options).auc)
+        except ValueError as reason:
+            raise UsageError(
+                f"'auto' could not measure how well {a.name!r} is recognised on a third of the "
+                f"rows: some of its groups are too small. Merge them, or pass a number instead."
+            ) from reason
     return float(max(aucs))
-
-
-def _auc(T: np.ndarray, attribute: Levels, codes: np.ndarray, seed: int) -> float:
-    try:
-        trees = reading_model("boosting")  # as many rounds for any number of levels
-        return leakage(T, codes, probe=trees, n_permutations=1, random_state=seed).auc
-    except ValueError as reason:
-        raise UsageError(
-            f"'auto' could not measure how well {attribute.name!r} is recognised on a third of the "
-            f"rows: some of its groups are too small. Merge them, or pass a number instead."
-        ) from reason
 
 
 def _choose(measured: dict[float, list[float]]) -> Choice:

@@ -83,7 +83,13 @@ def fit_exactly(
 def _learned(
     scatter: KernelScatter, attributes: Sequence[AttributeMoments], fair: DualSubspace
 ) -> dict[str, Any]:
-    dual = _dual(scatter, fair)
+    dual, weight = _dual(scatter, fair), scatter.total_weight
+    # Of these kernel values, and of any others as exact.
+    gap = max(
+        largest_gap(attributes, weight, fair.representation, fair.values),
+        gap_from_rounding(scatter.norm / weight, dual, fair.values, weight, scatter.precision),
+        scatter.precision * scatter.norm / float(fair.values[-1]) / float(np.sqrt(scatter.n_rows)),
+    )
     return {
         "eigenvalues_": fair.values,
         "dual_components_": dual,
@@ -93,7 +99,7 @@ def _learned(
         "constraint_rank_": fair.constraint_rank,
         "n_samples_seen_": scatter.n_rows,
         "groups_": groups_of(attributes),
-        "mean_gap_": _gap(scatter, attributes, fair, dual),
+        "mean_gap_": gap,
     }
 
 
@@ -126,13 +132,6 @@ def _kernel_of(estimator: Any, rows: Rows) -> tuple[KernelColumns | None, Any, f
     return KernelColumns(kernel, X), kernel_matrix(kernel, X), precision
 
 
-def _asymmetry(K: Any) -> float:
-    """Return the largest difference of an entry from its mirror image, over the largest entry."""
-    blocks = list(row_blocks(K.shape[0], block_rows(K.shape[0])))
-    largest = max(float(np.abs(K[b]).max()) for b in blocks)
-    return max(float(np.abs(K[b] - K[:, b].T).max()) for b in blocks) / (largest or 1.0)
-
-
 def _checked_asymmetry(K: Any) -> float:
     """Return the asymmetry of a square matrix; raise if it is more than rounding."""
     n, columns = K.shape
@@ -146,29 +145,15 @@ def _checked_asymmetry(K: Any) -> float:
             f"kernel='precomputed' needs the kernel of the rows with each other, a square matrix, "
             f"but X has shape {K.shape}. Pass X with another kernel, or the square matrix."
         )
-    gap = _asymmetry(K)
+    blocks = list(row_blocks(n, block_rows(n)))
+    largest = max(float(np.abs(K[b]).max()) for b in blocks)
+    gap = max(float(np.abs(K[b] - K[:, b].T).max()) for b in blocks) / (largest or 1.0)
     if gap > ASYMMETRIC:
         raise UsageError(
             f"kernel='precomputed' needs a symmetric matrix, but entries differ from their mirror "
             f"images by up to {gap:.1e} of the largest. Pass (K + K.T) / 2 if that is meant."
         )
     return gap
-
-
-def _gap(
-    scatter: KernelScatter,
-    attributes: Sequence[AttributeMoments],
-    fair: DualSubspace,
-    dual: np.ndarray,
-) -> float:
-    """Return the largest group difference, of these kernel values and of any others as exact."""
-    weight = scatter.total_weight
-    size = scatter.norm / weight
-    return max(
-        largest_gap(attributes, weight, fair.representation, fair.values),
-        gap_from_rounding(size, dual, fair.values, weight, scatter.precision),
-        scatter.precision * scatter.norm / float(fair.values[-1]) / float(np.sqrt(scatter.n_rows)),
-    )
 
 
 def _dual(scatter: KernelScatter, subspace: DualSubspace) -> np.ndarray:
