@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-PARTS = ("moments", "_numerics/linalg", "solvers", "_attributes")
+PARTS = ("_moments", "_numerics/linalg", "solvers", "_attributes")
 
 TESTS = (
     "tests/moments",
@@ -19,7 +19,7 @@ TESTS = (
     "tests/attributes",
     "tests/devices",
     "tests/estimators",
-    "src/fairpca/moments",
+    "src/fairpca/_moments",
     "src/fairpca/_numerics/linalg.py",
     "src/fairpca/solvers",
     "src/fairpca/_attributes",
@@ -36,7 +36,7 @@ def say(text: str) -> None:
 
 
 def files_of(part: str) -> list[Path]:
-    """Return the files of a part such as "moments" or "moments/_scatter.py"."""
+    """Return the files of a part such as "_moments" or "_moments/scatter.py"."""
     place = Path("src/fairpca", part)
     if place.is_dir():
         return sorted(place.glob("*.py"))

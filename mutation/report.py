@@ -28,7 +28,7 @@ no proofs. `mutation/README.md` says which changes are made and which are not.
 
 
 def of_part(outcomes: Iterable[Outcome], part: str) -> list[Outcome]:
-    """Return the outcomes of a part such as "moments" or "moments/_scatter.py"."""
+    """Return the outcomes of a part such as "_moments" or "_moments/scatter.py"."""
     name = "fairpca." + part.removesuffix(".py").replace("/", ".")
     return [o for o in outcomes if o.module == name or o.module.startswith(name + ".")]
 

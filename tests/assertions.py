@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fairpca.moments import NumericMoments
+from fairpca._moments import NumericMoments
 
 
 def assert_same_subspace(U, V, atol=1e-8):

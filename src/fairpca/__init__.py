@@ -22,6 +22,7 @@ from .errors import (
 )
 
 if TYPE_CHECKING:
+    from ._moments import GroupMoments
     from ._rows import CSVRows, ParquetRows
     from .auditing import Audit, audit
     from .estimators import (
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
         moments_from_parquet,
     )
     from .models import FairModel, fit_table, load, save
-    from .moments import GroupMoments
     from .tradeoff import tradeoff_curve
 
 __version__ = "0.1.0.dev0"
@@ -43,7 +43,7 @@ _LATER = {
     "FairKernelPCA": "estimators",
     "FairModel": "models",
     "FairPCA": "estimators",
-    "GroupMoments": "moments",
+    "GroupMoments": "_moments",
     "ParquetRows": "_rows",
     "audit": "auditing",
     "collect_moments": "estimators",
@@ -90,9 +90,7 @@ __all__ = [
 _PACKAGES = (
     "datasets",
     "estimators",
-    "kernels",
     "metrics",
-    "moments",
     "peers",
     "solvers",
     "tables",

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from devices.people import fitted, people, projector
+from fairpca._moments import products
+from fairpca._moments.products import CrossProduct
 from fairpca._numerics.arrays import to_numpy
 from fairpca._rows import rows_per_block
-from fairpca.moments import _products as products
-from fairpca.moments._products import CrossProduct
 
 
 @pytest.mark.parametrize("d", [8, 9, 11, 12, 15])

@@ -11,7 +11,7 @@ from fairpca import (
     IndefiniteKernelWarning,
     InfeasibleError,
 )
-from fairpca.kernels import KernelColumns
+from fairpca._kernels import KernelColumns
 
 MODES = ["nystroem", "random_features"]
 

@@ -5,8 +5,7 @@ import pytest
 import scipy.sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from fairpca._rows import Rows
-from fairpca.kernels import (
+from fairpca._kernels import (
     KERNELS,
     Kernel,
     KernelColumns,
@@ -16,6 +15,7 @@ from fairpca.kernels import (
     scale_gamma,
     whitening,
 )
+from fairpca._rows import Rows
 
 PARAMETERS = {
     "rbf": {"gamma": 0.7},

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from assertions import assert_close, assert_same_moments
 from fairpca import collect_moments
 from fairpca._attributes import Levels
-from fairpca._rows import Rows
-from fairpca.moments import (
+from fairpca._moments import (
     DenseScatter,
     LevelMoments,
     NumericMoments,
@@ -24,6 +23,7 @@ from fairpca.moments import (
     accumulate,
     standard_deviations,
 )
+from fairpca._rows import Rows
 from optional_libraries import array_api_strict as strict
 from strategies import grouped_rows
 
@@ -162,7 +162,7 @@ def test_a_spread_that_rounding_of_the_mean_explains_counts_as_constant():
 def passes(monkeypatch):
     """The shift of each pass over the rows."""
     shifts = []
-    module = import_module("fairpca.moments._accumulate")
+    module = import_module("fairpca._moments.accumulate")
     original = module._pass
 
     def spy(rows, design, shift, kind):
@@ -228,7 +228,7 @@ def test_shares_of_the_blocks_add_up(monkeypatch, with_scatters, complete):
         "missing_sensitive": "ignore",
     }
     whole = collect_moments(X, {"sex": sex, "age": age}, **options)
-    module = import_module("fairpca.moments._accumulate")
+    module = import_module("fairpca._moments.accumulate")
     shares = []
 
     def in_three(work, blocks, *, d):

@@ -7,9 +7,9 @@ import pytest
 
 from assertions import assert_same_moments
 from fairpca import collect_moments
+from fairpca._moments import LevelMoments
+from fairpca._moments.group_moments import common_unit
 from fairpca._rows import BLOCK_ROWS
-from fairpca.moments import LevelMoments
-from fairpca.moments._group_moments import common_unit
 
 RNG = np.random.default_rng(5)
 AGE = np.array([31.5, 44.0, 27.25, 60.0, 38.0, 51.0, 19.5])

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from fairpca._attributes import Levels, Numeric
+from fairpca._moments import products
+from fairpca._moments.design import Design, design_of
+from fairpca._moments.design import _DesignOnDevice as DesignOnDevice
+from fairpca._moments.products import CrossProduct
 from fairpca._rows import Rows
-from fairpca.moments import _products as products
-from fairpca.moments._design import Design, design_of
-from fairpca.moments._design import _DesignOnDevice as DesignOnDevice
-from fairpca.moments._products import CrossProduct
 from optional_libraries import array_api_strict as strict
 
 N = 300

@@ -5,9 +5,8 @@ import pytest
 import scipy.sparse
 
 from fairpca import collect_moments
+from fairpca._moments import RowScatter, moments_at, scatter
 from fairpca._rows import Rows
-from fairpca.moments import RowScatter, moments_at
-from fairpca.moments import _scatter as scatter
 from optional_libraries import array_api_strict as strict
 
 D = 5

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from fairpca import FairPCA
-from fairpca.moments import LevelMoments
+from fairpca._moments import LevelMoments
 from robustness.nasty_data import dense
 
 EPS, EPS_SINGLE = float(np.finfo(float).eps), float(np.finfo(np.float32).eps)

@@ -9,8 +9,8 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from assertions import assert_orthonormal
 from fairpca import InfeasibleError
 from fairpca._attributes import read_attributes
+from fairpca._moments import attributes_over_rows
 from fairpca._rows import Rows
-from fairpca.moments import attributes_over_rows
 from fairpca.solvers import KernelScatter, _kernel_scatter, equalize_kernel_means
 from fairpca.solvers import _equalize_kernel_means as module
 from oracles import centred, fair_kernel_pca_by_the_book

@@ -12,8 +12,8 @@ from assertions import (
     assert_same_subspace,
 )
 from fairpca import FairPCA, InfeasibleError, SingleGroupError, collect_moments
+from fairpca._moments import LevelMoments, NumericMoments
 from fairpca.errors import MissingTargetError
-from fairpca.moments import LevelMoments, NumericMoments
 from fairpca.solvers import (
     equalize_means,
     largest_gap,

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._moments import GroupMoments
 from ..errors import InfeasibleError, ResidualWarning, warn_user
 from ..estimators import (
     COVARIANCE_TOLERANCE,
@@ -20,7 +21,6 @@ from ..estimators import (
     fewer_and_fewer,
 )
 from ..metrics import percent
-from ..moments import GroupMoments
 from ..peers import LEACE, PCA
 
 LANDMARKS = 300

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .._kernels import Kernel, KernelColumns, RandomFeatures, pilot_centre, whitening
+from .._moments import GroupMoments
 from .._numerics import deterministic_signs, fingerprint_of
 from .._rows import (
     Batch,
@@ -20,8 +22,6 @@ from .._rows import (
     side_by_side,
 )
 from ..errors import FewLandmarksWarning, InfeasibleError, UsageError, warn_user
-from ..kernels import Kernel, KernelColumns, RandomFeatures, pilot_centre, whitening
-from ..moments import GroupMoments
 from ..solvers import equalize_means, largest_gap, maximize_variance, mean_constraint
 from ._checks import NYSTROEM, SHIFT_INVARIANT
 from ._exact_kernel import TOO_ALIKE, check_function, gap_from_rounding

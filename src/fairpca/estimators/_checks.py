@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from .._attributes import Attribute, drop_unused_labels, tie_to_strata
+from .._kernels import KERNELS, PRECOMPUTED
 from .._numerics import check_n_jobs, is_sparse, on_the_host
 from ..errors import MissingGroupError, MissingTargetError, UsageError
-from ..kernels import KERNELS, PRECOMPUTED
 from ..solvers import SOLVERS
 
 CRITERIA = ("demographic_parity", "equal_opportunity", "equalized_odds")

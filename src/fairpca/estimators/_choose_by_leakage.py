@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from .._attributes import Levels
+from .._moments import GroupMoments
 from .._numerics import is_number, is_numpy, record
 from .._rows import LinearMap, Rows
 from ..errors import InfeasibleError, UsageError
 from ..metrics import leakage, reading_model
-from ..moments import GroupMoments
 from ._reader import finite_moments
 
 DIRECTIONS = (1.0, 0.97, 0.93, 0.85, 0.7, 0.5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..moments import GroupMoments
+from .._moments import GroupMoments
 from ._checks import CRITERIA, MISSING, check_choice
 from ._reader import Reader
 

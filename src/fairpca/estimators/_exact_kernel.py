@@ -7,10 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics import is_sparse, machine_epsilon
-from .._rows import FeatureMap, LinearMap, Rows, block_rows, in_double_precision, row_blocks
-from ..errors import ResidualWarning, UsageError, warn_user
-from ..kernels import (
+from .._kernels import (
     PRECOMPUTED,
     Kernel,
     KernelColumns,
@@ -19,7 +16,10 @@ from ..kernels import (
     scale_gamma,
     warn_of_negative_directions,
 )
-from ..moments import AttributeMoments, attributes_over_rows
+from .._moments import AttributeMoments, attributes_over_rows
+from .._numerics import is_sparse, machine_epsilon
+from .._rows import FeatureMap, LinearMap, Rows, block_rows, in_double_precision, row_blocks
+from ..errors import ResidualWarning, UsageError, warn_user
 from ..solvers import DualSubspace, KernelScatter, equalize_kernel_means, largest_gap
 from ._transformer import groups_of, warn_of_a_residual
 

@@ -9,11 +9,11 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
+from .._kernels import PRECOMPUTED, KernelColumns
+from .._moments import GroupMoments
 from .._numerics import quiet_overflow
 from .._rows import FeatureMap, LinearMap, Rows, RowsElsewhere
 from ..errors import UsageError
-from ..kernels import PRECOMPUTED, KernelColumns
-from ..moments import GroupMoments
 from ._approximate_kernel import (
     Features,
     KernelReader,

@@ -10,6 +10,7 @@ from typing import Any, Self
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from .._moments import GroupMoments, common_unit, moments_at, standard_deviations
 from .._numerics import Array, array_namespace, full_precision, is_foreign, is_numpy, placed
 from .._rows import (
     LinearMap,
@@ -21,7 +22,6 @@ from .._rows import (
     streamed,
 )
 from ..errors import ResidualWarning, UsageError, warn_user
-from ..moments import GroupMoments, common_unit, moments_at, standard_deviations
 from ..solvers import (
     Subspace,
     covariance_gap,

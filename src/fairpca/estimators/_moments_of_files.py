@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from .._moments import GroupMoments
 from .._rows import CSVRows, FileRows, ParquetRows
 from ..errors import MissingTargetError, UsageError
-from ..moments import GroupMoments
 from ..tables import Paths
 from ._collect import collect_moments
 

@@ -20,6 +20,7 @@ from .._attributes import (
     read_attributes,
     split_columns,
 )
+from .._moments import GroupMoments, LevelMoments, accumulate, moments_at
 from .._numerics import (
     array_namespace,
     fingerprint_of,
@@ -44,7 +45,6 @@ from .._rows import (
     streamed,
 )
 from ..errors import MissingGroupError, MissingTargetError, UsageError
-from ..moments import GroupMoments, LevelMoments, accumulate, moments_at
 from ._checks import (
     FLOATS,
     apply_criterion,

@@ -21,6 +21,7 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .._attributes import as_columns
+from .._moments import AttributeMoments, DenseScatter, GroupMoments, LevelMoments, moments_at
 from .._numerics import Array, check_n_jobs, is_foreign, is_single, limited_threads
 from .._rows import (
     FeatureMap,
@@ -32,7 +33,6 @@ from .._rows import (
     rows_elsewhere,
 )
 from ..errors import ResidualWarning, UsageError, warn_user
-from ..moments import AttributeMoments, DenseScatter, GroupMoments, LevelMoments, moments_at
 from ._checks import FLOATS
 from ._reader import HOST, Reader
 

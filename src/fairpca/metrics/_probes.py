@@ -14,9 +14,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._kernels import Kernel, KernelColumns, whitening
 from .._numerics import one_thread
 from ..errors import UsageError
-from ..kernels import Kernel, KernelColumns, whitening
 
 Probe = Literal["linear", "boosting", "kernel"] | Any
 

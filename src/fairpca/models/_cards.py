@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from .._kernels import KernelColumns
 from .._numerics import is_number, library_versions, to_numpy
 from .._rows import FeatureMap
-from ..kernels import KernelColumns
 from ..metrics import MOST_LISTED, markdown, markdown_list, markdown_number, percent
 from ._estimator_state import group_counts
 from ._fair_model import FairModel

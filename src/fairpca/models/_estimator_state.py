@@ -11,12 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import estimators, peers
 from .._attributes import as_columns
+from .._kernels import KernelColumns, RandomFeatures
+from .._moments import DenseScatter, GroupMoments, LevelMoments
 from .._numerics import Packer, RationedArrays, is_array, is_count, is_label, unplain
 from .._rows import FeatureMap, LinearMap
 from ..errors import ModelFileError, UnsavableModelError
 from ..estimators import Choice
-from ..kernels import KernelColumns, RandomFeatures
-from ..moments import DenseScatter, GroupMoments, LevelMoments
 
 MAX_MOMENTS = 2**26
 """Moments that take more bytes than this are left out: a model file serves `transform`."""

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from .._kernels import Kernel, KernelColumns, RandomFeatures
 from .._numerics import is_sparse
 from .._rows import FeatureMap, LinearMap
 from ..errors import ExportError
-from ..kernels import Kernel, KernelColumns, RandomFeatures
 
 MAX_DENSE = 2**28
 """Sparse training rows that would take more bytes than this as a matrix are not exported."""

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 
+from .._moments import GroupMoments
 from .._numerics import complete_basis, orthonormalize
 from .._rows import LinearMap
 from ..errors import InfeasibleError
 from ..estimators import FairTransformer, Reader, learned_from
-from ..moments import GroupMoments
 from ._shared import ExcessLosses, along_principal_axes, excess_losses, number_of_components
 
 FINEST, TINY = 4.0 * float(np.finfo(float).eps), 1e-300

@@ -6,9 +6,9 @@ from abc import abstractmethod
 from dataclasses import replace
 from typing import Any, Self
 
+from .._moments import GroupMoments
 from .._rows import LinearMap, Rows
 from ..estimators import Reader, Representation, check_sizes, finite_moments, learned_from
-from ..moments import GroupMoments
 
 
 class FitsRows(Representation):

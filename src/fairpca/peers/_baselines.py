@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .._kernels import PRECOMPUTED, KernelColumns, warn_of_negative_directions
+from .._moments import GroupMoments
 from .._rows import FeatureMap, LinearMap, Rows
 from ..errors import UsageError
 from ..estimators import (
@@ -20,8 +22,6 @@ from ..estimators import (
     kernel_scatter,
     learned_from,
 )
-from ..kernels import PRECOMPUTED, KernelColumns, warn_of_negative_directions
-from ..moments import GroupMoments
 from ..solvers import DualSubspace, KernelScatter, equalize_kernel_means, maximize_variance
 from ._base import FitsRows
 from ._shared import check_at_most

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._moments import GroupMoments, LevelMoments, standard_deviations
 from .._numerics import deterministic_signs, limited_threads, to_numpy
 from .._rows import LinearMap
 from ..errors import InfeasibleError, ResidualWarning, SingleGroupError, UsageError, warn_user
@@ -17,7 +18,6 @@ from ..estimators import (
     check_number,
     learned_from,
 )
-from ..moments import GroupMoments, LevelMoments, standard_deviations
 from ._fpca_program import NO_DIFFERENCE, FairSDP, Relaxation, solve_by_cvxpy, solve_by_splitting
 from ._shared import two_groups
 

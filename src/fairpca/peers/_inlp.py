@@ -8,11 +8,11 @@ import numpy as np
 import scipy.linalg
 
 from .._attributes import Levels
+from .._moments import GroupMoments, standard_deviations
 from .._numerics import complete_basis
 from .._rows import LinearMap, Rows
 from ..errors import InfeasibleError, NothingLeftToRemoveWarning, warn_user
 from ..estimators import check_choice, check_number
-from ..moments import GroupMoments, standard_deviations
 from ..solvers import mean_constraint, names_of
 from ._base import RowPeer
 from ._shared import (

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin
 
+from .._moments import GroupMoments, RowScatter
 from .._numerics import Array, array_namespace, like
 from ..estimators import FairTransformer
-from ..moments import GroupMoments, RowScatter
 from ..solvers import check_dimension, mean_constraint
 from ._mean_projection import (
     ERASED,

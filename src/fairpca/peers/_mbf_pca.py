@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._attributes import Levels
+from .._moments import GroupMoments
 from .._numerics import (
     complete_basis,
     deflate,
@@ -21,7 +22,6 @@ from .._rows import LinearMap, Rows
 from ..errors import ResidualWarning, warn_user
 from ..estimators import check_bool, check_count, check_number
 from ..metrics import median_bandwidth
-from ..moments import GroupMoments
 from ._base import RowPeer
 from ._mbf_problem import UNFINISHED, Found, GroupDiscrepancy, VarianceAtDiscrepancy
 from ._shared import check_at_most, two_groups, weight_of_each

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin
 
+from .._moments import GroupMoments
 from .._numerics import Array, array_namespace, device, project_out
 from .._rows import LinearMap
 from ..errors import InfeasibleError
 from ..estimators import FairTransformer, learned_from
-from ..moments import GroupMoments
 from ..solvers import check_dimension, mean_constraint
 
 

@@ -10,10 +10,10 @@ from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._attributes import Attribute, Levels, Numeric, read_attributes
+from .._moments import AttributeMoments, GroupMoments, NumericMoments
 from .._rows import Rows
 from ..errors import MissingGroupError, UsageError
 from ..estimators import check_lengths, check_same_order, check_sizes, finite_moments, groups_of
-from ..moments import AttributeMoments, GroupMoments, NumericMoments
 from ..solvers import check_attributes
 from ._base import FitsRows
 

@@ -13,10 +13,10 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.metrics import accuracy_score, log_loss
 
 from .._attributes import Levels
+from .._moments import GroupMoments
 from .._rows import LinearMap, Rows
 from ..errors import warn_user
 from ..estimators import check_count, check_number
-from ..moments import GroupMoments
 from ._base import RowPeer
 from ._shared import (
     along_principal_axes,

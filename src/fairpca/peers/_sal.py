@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin
 
-from .._numerics import Array, array_namespace, like
-from .._rows import Rows
-from ..errors import InfeasibleError
-from ..estimators import FairTransformer, check_count, check_n_components, groups_of
-from ..kernels import KernelColumns
-from ..moments import (
+from .._kernels import KernelColumns
+from .._moments import (
     AttributeMoments,
     DenseScatter,
     GroupMoments,
     NumericMoments,
     attributes_over_rows,
 )
+from .._numerics import Array, array_namespace, like
+from .._rows import Rows
+from ..errors import InfeasibleError
+from ..estimators import FairTransformer, check_count, check_n_components, groups_of
 from ..solvers import (
     DualSubspace,
     KernelScatter,

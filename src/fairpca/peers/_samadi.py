@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
+from .._moments import GroupMoments
 from .._numerics import deterministic_signs
 from .._rows import LinearMap
 from ..estimators import FairTransformer, Reader, check_count, check_number, learned_from
-from ..moments import GroupMoments
 from ..solvers import maximize_variance
 from ._shared import ExcessLosses, excess_losses, number_of_components
 

@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .._attributes import Levels
+from .._moments import GroupMoments, LevelMoments, RowScatter
 from .._numerics import Array, deterministic_signs, orthonormalize, to_numpy, top_eigenpairs
 from .._rows import Rows
 from ..errors import InfeasibleError, UsageError
 from ..estimators import check_count
-from ..moments import GroupMoments, LevelMoments, RowScatter
 from ..solvers import check_attributes, maximize_variance, names_of
 
 OneOf = TypeVar("OneOf", Levels, LevelMoments)

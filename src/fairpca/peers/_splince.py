@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.base import OneToOneFeatureMixin
 
 from .._attributes import KINDS, Attribute, drop_unused_labels, read_attributes
+from .._moments import GroupMoments, NumericMoments
 from .._numerics import Array, array_namespace, to_numpy
 from .._rows import LinearMap, Rows
 from ..errors import InfeasibleError, MissingTargetError, UsageError
 from ..estimators import FairTransformer, Reader, check_choice
-from ..moments import GroupMoments, NumericMoments
 from ..solvers import check_dimension, mean_constraint, names_of
 from ._leace import scatter_inverse_times
 from ._mean_projection import (

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .._moments import GroupMoments, LevelMoments, RowScatter
 from .._numerics import (
     Array,
     array_namespace,
@@ -16,7 +17,6 @@ from .._numerics import (
     top_eigenpairs,
 )
 from ..errors import InfeasibleError, SingleGroupError, UsageError
-from ..moments import GroupMoments, LevelMoments, RowScatter
 from ._equalize_means import MeanConstraint, check_dimension, mean_constraint
 from ._maximize_variance import maximize_variance
 from ._subspace import Subspace

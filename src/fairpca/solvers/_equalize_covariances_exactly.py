@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
+from .._moments import GroupMoments
 from .._numerics import like, minimize_on_stiefel, to_numpy
 from ..errors import InfeasibleError
-from ..moments import GroupMoments
 from ._equalize_covariances import (
     absolute_difference,
     covariance_differences,

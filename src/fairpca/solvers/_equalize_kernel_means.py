@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .._kernels import NEGATIVE
+from .._moments import AttributeMoments
 from .._numerics import (
     deterministic_signs,
     leading_eigenpairs,
@@ -17,8 +19,6 @@ from .._numerics import (
 )
 from .._rows import block_rows, row_blocks
 from ..errors import InfeasibleError
-from ..kernels import NEGATIVE
-from ..moments import AttributeMoments
 from ._equalize_means import check_attributes, names_of
 from ._kernel_scatter import KernelScatter
 from ._subspace import DualSubspace, components_to_reach
@@ -56,7 +56,7 @@ def equalize_kernel_means(
     scatter : KernelScatter
         Products of n rows in feature space.
     attributes : sequence of AttributeMoments
-        From `fairpca.moments.attributes_over_rows`; none for plain kernel PCA.
+        From `fairpca._moments.attributes_over_rows`; none for plain kernel PCA.
     k : int, float or None
         Dimension; or the share of the total variance to reach; or all directions there are.
     definite : bool
@@ -101,8 +101,8 @@ def equalize_kernel_means(
     >>> import numpy as np
     >>> from fairpca._rows import Rows
     >>> from fairpca._attributes import Levels
-    >>> from fairpca.kernels import Kernel, kernel_matrix
-    >>> from fairpca.moments import attributes_over_rows
+    >>> from fairpca._kernels import Kernel, kernel_matrix
+    >>> from fairpca._moments import attributes_over_rows
     >>> from fairpca.solvers import KernelScatter, equalize_kernel_means
     >>> X = np.random.default_rng(0).normal(size=(60, 3))
     >>> sex = Levels("sex", labels=("f", "m"), codes=np.arange(60) % 2)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .._moments import AttributeMoments, GroupMoments, LevelMoments, NumericMoments
 from .._numerics import Array, array_namespace, like, orthonormalize, row_space
 from ..errors import InfeasibleError, MissingTargetError, SingleGroupError, UsageError
-from ..moments import AttributeMoments, GroupMoments, LevelMoments, NumericMoments
 from ._maximize_variance import maximize_variance
 from ._subspace import Subspace
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
+from .._moments import DenseScatter, GroupMoments, RowScatter, Scatter
 from .._numerics import (
     Array,
     array_namespace,
@@ -18,7 +19,6 @@ from .._numerics import (
     to_numpy,
     top_eigenpairs,
 )
-from ..moments import DenseScatter, GroupMoments, RowScatter, Scatter
 from ._subspace import Subspace, components_to_reach
 
 SMALL_SIDE = 6000

@@ -24,7 +24,7 @@ from .._numerics import (
     record,
     take_rows,
 )
-from ._scatter import Scatter, merge_scatters, scatter_fits
+from .scatter import Scatter, merge_scatters, scatter_fits
 
 OfRows = Callable[[Array], Array]
 OfScatter = Callable[[Scatter], Scatter]

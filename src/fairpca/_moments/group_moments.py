@@ -22,7 +22,7 @@ from .._numerics import (
 )
 from .._rows import BLOCK_ROWS, Rows
 from ..errors import UsageError
-from ._attribute_moments import (
+from .attribute_moments import (
     AttributeMoments,
     LevelMoments,
     LinearInRows,
@@ -30,7 +30,7 @@ from ._attribute_moments import (
     OfRows,
     OfScatter,
 )
-from ._scatter import DenseScatter, RowScatter, Scatter, merge_scatters, scatter_fits
+from .scatter import DenseScatter, RowScatter, Scatter, merge_scatters, scatter_fits
 
 
 @record()
@@ -325,7 +325,7 @@ def standard_deviations(moments: GroupMoments) -> Array:
     --------
     >>> import numpy as np
     >>> from fairpca import collect_moments
-    >>> from fairpca.moments import standard_deviations
+    >>> from fairpca._moments import standard_deviations
     >>> standard_deviations(collect_moments(np.array([[0.0, 5.0], [4.0, 5.0]]), ["a", "b"]))
     array([2., 1.])
     """
@@ -355,7 +355,7 @@ def moments_at(moments: GroupMoments, example: Array) -> GroupMoments:
     --------
     >>> import numpy as np
     >>> from fairpca import collect_moments
-    >>> from fairpca.moments import moments_at
+    >>> from fairpca._moments import moments_at
     >>> moments = collect_moments(np.array([[0.0, 1.0], [2.0, 3.0]]), ["a", "b"])
     >>> moments_at(moments, np.empty(0)) is moments
     True

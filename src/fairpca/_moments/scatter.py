@@ -15,7 +15,7 @@ import numpy as np
 
 from .._numerics import Array, array_namespace, float64, is_array, is_sparse, like, record
 from .._rows import Rows, row_blocks, rows_per_block
-from ._products import (
+from .products import (
     CrossProduct,
     sparse_gram,
     sparse_scatter,
@@ -40,7 +40,7 @@ class DenseScatter:
     Examples
     --------
     >>> import numpy as np
-    >>> from fairpca.moments import DenseScatter
+    >>> from fairpca._moments import DenseScatter
     >>> scatter = DenseScatter(np.array([[4.0, 2.0], [2.0, 4.0]]))
     >>> scatter.rescaled(np.array([2.0, 1.0])).matrix
     array([[1., 1.],

@@ -24,10 +24,10 @@ from .._numerics import (
     take_rows,
 )
 from .._rows import BLOCK_ROWS, Rows, StreamedRows, row_blocks, rows_per_block
-from ._design import Design, design_of
-from ._group_moments import GroupMoments
-from ._products import CrossProduct, sparse_mean_and_sums
-from ._scatter import DenseScatter, RowScatter, Scatter
+from .design import Design, design_of
+from .group_moments import GroupMoments
+from .products import CrossProduct, sparse_mean_and_sums
+from .scatter import DenseScatter, RowScatter, Scatter
 
 PILOT_ROWS = 256
 
@@ -67,7 +67,7 @@ def accumulate(rows: Rows, *, with_scatters: bool = False) -> GroupMoments:
     >>> import numpy as np
     >>> from fairpca._rows import Rows
     >>> from fairpca._attributes import Levels
-    >>> from fairpca.moments import accumulate
+    >>> from fairpca._moments import accumulate
     >>> sex = Levels("sex", labels=("f", "m"), codes=np.array([0, 1, 1]))
     >>> rows = Rows(np.array([[0.0, 1.0], [2.0, 1.0], [4.0, 4.0]]), attributes=(sex,))
     >>> accumulate(rows).mean

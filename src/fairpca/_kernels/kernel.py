@@ -53,7 +53,7 @@ class Kernel:
     Examples
     --------
     >>> import numpy as np
-    >>> from fairpca.kernels import Kernel
+    >>> from fairpca._kernels import Kernel
     >>> Kernel("poly", gamma=1.0, degree=2)(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]))
     array([[144.]])
     """
@@ -255,7 +255,7 @@ def kernel_matrix(kernel: Kernel, X: Any) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from fairpca.kernels import Kernel, kernel_matrix
+    >>> from fairpca._kernels import Kernel, kernel_matrix
     >>> kernel_matrix(Kernel("linear"), np.array([[1.0], [2.0]]))
     array([[1., 2.],
            [2., 4.]])
@@ -296,7 +296,7 @@ def warn_of_negative_directions(smallest: float, largest: float) -> None:
     Examples
     --------
     >>> import warnings
-    >>> from fairpca.kernels import warn_of_negative_directions
+    >>> from fairpca._kernels import warn_of_negative_directions
     >>> with warnings.catch_warnings(record=True) as told:
     ...     warnings.simplefilter("always")
     ...     warn_of_negative_directions(-0.5, 2.0)

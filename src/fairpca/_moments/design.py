@@ -10,8 +10,8 @@ import numpy as np
 from .._attributes import Levels, Numeric
 from .._numerics import Array, array_namespace, device, is_numpy, is_sparse, like
 from .._rows import Rows
-from ._attribute_moments import AttributeMoments, LevelMoments, NumericMoments
-from ._scatter import Scatter
+from .attribute_moments import AttributeMoments, LevelMoments, NumericMoments
+from .scatter import Scatter
 
 
 class Design:
@@ -241,7 +241,7 @@ def attributes_over_rows(rows: Rows) -> tuple[AttributeMoments, ...]:
     >>> import numpy as np
     >>> from fairpca._rows import Rows
     >>> from fairpca._attributes import Levels
-    >>> from fairpca.moments import attributes_over_rows
+    >>> from fairpca._moments import attributes_over_rows
     >>> sex = Levels("sex", labels=("f", "m"), codes=np.array([0, 1, 1, 1]))
     >>> (over_rows,) = attributes_over_rows(Rows(np.zeros((4, 2)), attributes=(sex,)))
     >>> over_rows.contrasts()[0]

@@ -14,7 +14,7 @@ import numpy as np
 from .._numerics import is_array, is_sparse, quiet_overflow, record
 from .._rows import Rows, block_rows, row_blocks
 from ..errors import UsageError
-from ._kernel import NEGATIVE, Kernel, warn_of_negative_directions
+from .kernel import NEGATIVE, Kernel, warn_of_negative_directions
 
 PILOT_ROWS = 256
 
@@ -34,7 +34,7 @@ class KernelColumns:
     Examples
     --------
     >>> import numpy as np
-    >>> from fairpca.kernels import Kernel, KernelColumns
+    >>> from fairpca._kernels import Kernel, KernelColumns
     >>> landmarks = np.array([[0.0, 0.0], [1.0, 1.0]])
     >>> features = KernelColumns(Kernel("linear"), landmarks)
     >>> features(np.array([[2.0, 3.0]]))
@@ -80,7 +80,7 @@ class RandomFeatures:
     Examples
     --------
     >>> import numpy as np
-    >>> from fairpca.kernels import Kernel, RandomFeatures
+    >>> from fairpca._kernels import Kernel, RandomFeatures
     >>> features = RandomFeatures.draw(Kernel("rbf", gamma=0.5), 1000, np.zeros(1), seed=0)
     >>> a, b = features(np.array([[0.0], [1.0]]))
     >>> bool(abs(a @ b - np.exp(-0.5)) < 0.05)
@@ -164,7 +164,7 @@ def whitening(columns: KernelColumns, precision: float) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from fairpca.kernels import Kernel, KernelColumns, whitening
+    >>> from fairpca._kernels import Kernel, KernelColumns, whitening
     >>> landmarks = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 0.0]])
     >>> columns = KernelColumns(Kernel("rbf", gamma=0.5), landmarks)
     >>> F = columns(landmarks) @ whitening(columns, precision=1e-16)
@@ -199,7 +199,7 @@ def scale_gamma(rows: Rows) -> float:
     --------
     >>> import numpy as np
     >>> from fairpca._rows import Rows
-    >>> from fairpca.kernels import scale_gamma
+    >>> from fairpca._kernels import scale_gamma
     >>> scale_gamma(Rows(np.array([[0.0, 4.0], [0.0, 4.0]])))
     0.125
     """
@@ -245,7 +245,7 @@ def pilot_centre(rows: Rows) -> np.ndarray:
     --------
     >>> import numpy as np
     >>> from fairpca._rows import Rows
-    >>> from fairpca.kernels import pilot_centre
+    >>> from fairpca._kernels import pilot_centre
     >>> pilot_centre(Rows(np.array([[1e6, 0.0], [1e6 + 2, 1.0]])))
     array([1.000001e+06, 5.000000e-01])
     """

@@ -1,0 +1,11 @@
+"""Kernels, evaluated in blocks, and the feature maps that stand for them."""
+
+from .feature_maps import KernelColumns, RandomFeatures, pilot_centre, scale_gamma, whitening
+from .kernel import (
+    KERNELS,
+    NEGATIVE,
+    PRECOMPUTED,
+    Kernel,
+    kernel_matrix,
+    warn_of_negative_directions,
+)

@@ -1,0 +1,7 @@
+"""The waist: weights, means and scatters of groups, which add up over disjoint rows."""
+
+from .accumulate import accumulate
+from .attribute_moments import AttributeMoments, LevelMoments, NumericMoments
+from .design import attributes_over_rows
+from .group_moments import GroupMoments, common_unit, moments_at, standard_deviations
+from .scatter import DenseScatter, RowScatter, Scatter
