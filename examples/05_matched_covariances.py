@@ -29,7 +29,7 @@ from sklearn.preprocessing import StandardScaler
 from fairpca import FairPCA, InfeasibleError
 from fairpca.datasets import load_loanapp, make_circle
 from fairpca.metrics import covariance_gap, explained_variance_ratio, leakage
-from fairpca.paper import group_legend, headed, scatter_groups
+from fairpca.paper._panels import group_legend, headed, scatter_groups
 from fairpca.paper._style import FAINT, INK, RC
 from fairpca.peers import PCA
 

@@ -29,7 +29,7 @@ from sklearn.preprocessing import StandardScaler
 from fairpca import FairKernelPCA, FairPCA
 from fairpca.datasets import load_loanapp
 from fairpca.metrics import leakage
-from fairpca.paper import headed, scatter_groups
+from fairpca.paper._panels import headed, scatter_groups
 from fairpca.paper._style import GROUPS, RC
 from fairpca.peers import PCA, KernelPCA
 

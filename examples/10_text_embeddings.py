@@ -30,7 +30,7 @@ from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_score
 from sklearn.svm import SVC
 
 from fairpca import FairPCA
-from fairpca.paper import group_legend, scatter_groups
+from fairpca.paper._panels import group_legend, scatter_groups
 from fairpca.paper._style import BLACK, GROUPS, HAIR, PURPLE, RC
 from fairpca.peers import INLP, LEACE, PCA, MeanProjection
 

@@ -107,7 +107,7 @@ def reads_files(folder: Path) -> None:
 
 
 def plots(folder: Path) -> None:
-    from fairpca.paper import paper_figure
+    from fairpca.paper._style import paper_figure
 
     with paper_figure(2, 2) as figure:
         figure.subplots().plot([1, 2], [3, 4])

@@ -4,14 +4,13 @@ from time import perf_counter
 
 import pytest
 
-from fairpca.paper import _timing
+from fairpca.paper import _figure_runtime
 from fairpca.paper._experiment import Result, Settings
-from fairpca.paper._figure_runtime import EXPERIMENTS, LARGE_D, SMALL_D
+from fairpca.paper._figure_runtime import EXPERIMENTS, LARGE_D, SMALL_D, time_at_d, time_at_k
+from fairpca.paper._figure_runtime import _Race as Race
+from fairpca.paper._figure_runtime import _time_fits as time_fits
+from fairpca.paper._figure_runtime import _Times as Times
 from fairpca.paper._protocol import METHODS
-from fairpca.paper._timing import _Race as Race
-from fairpca.paper._timing import _time_fits as time_fits
-from fairpca.paper._timing import _Times as Times
-from fairpca.paper._timing import time_at_d, time_at_k
 
 OVER_D, OVER_K = EXPERIMENTS
 
@@ -58,8 +57,8 @@ def stopwatch(monkeypatch):
         seconds = race.d / 100
         return Times((), stopped=True) if seconds > limit else Times((seconds,) * race.repeats)
 
-    monkeypatch.setattr(_timing, "_time_fits", fake)
-    monkeypatch.setattr(_timing, "_stopped_at", {})
+    monkeypatch.setattr(_figure_runtime, "_time_fits", fake)
+    monkeypatch.setattr(_figure_runtime, "_stopped_at", {})
     return timed
 
 

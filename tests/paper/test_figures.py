@@ -7,20 +7,17 @@ import numpy as np
 import pytest
 
 from fairpca import MissingExtraError
-from fairpca.paper import (
-    PictureRow,
-    TimedFits,
+from fairpca.paper._figure_faces import PictureRow, picture_page
+from fairpca.paper._figure_faces import _side_by_side as side_by_side
+from fairpca.paper._figure_runtime import TimedFits, timing_curves
+from fairpca.paper._panels import (
+    _ellipse,
     grouped_boxes,
     method_legend,
     numbers_below,
-    paper_figure,
-    picture_page,
     scatter_groups,
-    style_of,
-    timing_curves,
 )
-from fairpca.paper._figure_faces import _side_by_side as side_by_side
-from fairpca.paper._panels import _ellipse
+from fairpca.paper._style import paper_figure, style_of
 
 
 @pytest.fixture

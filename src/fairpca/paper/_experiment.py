@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -174,6 +175,11 @@ class Experiment:
     timed: bool = False
 
 
+def combinations(**choices: Iterable[Any]) -> list[dict[str, Any]]:
+    """Return every combination of the choices by their names; the last choice changes fastest."""
+    return [dict(zip(choices, values, strict=True)) for values in product(*choices.values())]
+
+
 def by_protocol(results: Iterable[Result]) -> list[Result]:
     """Give each protocol of values called ``protocol/metric`` a key of its own."""
     return [
@@ -190,25 +196,15 @@ def summarize_draws(
     """Average over the key ``draw``; all other keys tell rows apart."""
     values: dict[tuple[Any, str], list[float]] = {}
     for result in results:
-        told_apart = tuple((name, v) for name, v in result.key.items() if name != "draw")
+        told_apart = tuple(sorted(item for item in result.key.items() if item[0] != "draw"))
         for metric, value in result.values.items():
             values.setdefault((told_apart, metric), []).append(value)
     rows = []
     for (items, metric), numbers in values.items():
         key: dict[str, Any] = dict(items)
         mean, std = published(key, metric) or (None, None)
-        rows.append(
-            Summary(
-                dataset=str(key.get("dataset", "")),
-                k=key.get("k"),
-                method=str(key.get("method", "")),
-                metric=metric,
-                mean=float(np.mean(numbers)),
-                std=float(np.std(numbers)),
-                paper_mean=mean,
-                paper_std=std,
-                protocol=str(key.get("protocol", "")),
-                parameter=key.get("parameter"),
-            )
-        )
+        row: dict[str, Any] = {name: key.get(name) for name in ("k", "parameter")}
+        row |= {name: str(key.get(name, "")) for name in ("dataset", "method", "protocol")}
+        row |= {"metric": metric, "mean": float(np.mean(numbers)), "std": float(np.std(numbers))}
+        rows.append(Summary(**row, paper_mean=mean, paper_std=std))
     return rows

@@ -10,7 +10,7 @@ import numpy as np
 from ..datasets import make_covariance_mixture
 from ..estimators import FairPCA
 from ..metrics import covariance_gap, explained_variance_ratio, leakage
-from ._experiment import Experiment, Result, Settings, Summary, Task, summarize_draws
+from ._experiment import Experiment, Result, Settings, Summary, Task, combinations, summarize_draws
 from ._panels import group_legend, headed, note, numbers_below, scatter_groups
 from ._style import paper_figure
 
@@ -57,11 +57,7 @@ def measure(method: str, draw: int) -> dict[str, float]:
 
 
 def _tasks(settings: Settings) -> list[Task]:
-    chosen: list[dict[str, str | int]] = [
-        {"method": method, "draw": draw}
-        for draw in range(2 if settings.quick else 10)
-        for method in METHODS
-    ]
+    chosen = combinations(draw=range(2 if settings.quick else 10), method=METHODS)
     return [Task({"dataset": DATASET, "k": K, **one}, measure, one) for one in chosen]
 
 
@@ -103,10 +99,8 @@ def _written(row: Summary | None, form: str, *, spread: bool = False) -> str:
 
 EXPERIMENTS = (
     Experiment(
-        name="figure-covariance",
-        title="Figure 1: what equal covariances hide that equal means do not",
-        tasks=_tasks,
-        summarize=summarize_draws,
-        draw=_draw,
+        "figure-covariance",
+        "Figure 1: what equal covariances hide that equal means do not",
+        *(_tasks, summarize_draws, _draw),
     ),
 )

@@ -1,7 +1,4 @@
-"""The paper's Figure 5: faces from which an attribute has been taken, and what is left of it.
-
-And rows of small grey pictures with words beside them, to show them.
-"""
+"""The paper's Figure 5: faces from which an attribute has been taken, and what is left of it."""
 
 from __future__ import annotations
 
@@ -19,7 +16,15 @@ from ..errors import MissingDataError
 from ..estimators import FairPCA, collect_moments
 from ..metrics import explained_variance_ratio, leakage, reading_model
 from ..solvers import mean_constraint
-from ._experiment import Experiment, Result, Settings, Summary, Task, summarize_draws
+from ._experiment import (
+    Experiment,
+    Result,
+    Settings,
+    Summary,
+    Task,
+    combinations,
+    summarize_draws,
+)
 from ._panels import write
 from ._protocol import HELD_OUT, make_method
 from ._style import FAINT, paper_figure
@@ -49,10 +54,7 @@ WIDTH, LEFT, RIGHT, ABOVE, BELOW_PER_LINE = 9.0, 1.5, 1.4, 0.42, 0.17
 
 @dataclass(frozen=True, eq=False)
 class _Faces:
-    """Pictures as rows of grey values, the attributes to erase, and a few words about each.
-
-    The rows `fitted` are learned from, others are `held_out`.
-    """
+    """Pictures as rows of grey values, the attributes to erase, and a few words about each."""
 
     name: str
     X: np.ndarray
@@ -61,14 +63,10 @@ class _Faces:
     fitted: np.ndarray
     held_out: np.ndarray
 
-    @property
-    def size(self) -> int:
-        """Height and width of a picture in pixels."""
-        return int(np.sqrt(self.X.shape[1]))
-
     def pictures(self, rows: np.ndarray) -> np.ndarray:
         """Return rows as pictures, an array of shape (m, size, size)."""
-        return rows.reshape(-1, self.size, self.size)
+        size = math.isqrt(self.X.shape[1])
+        return rows.reshape(-1, size, size)
 
 
 @lru_cache(maxsize=1)
@@ -78,9 +76,9 @@ def _load_faces(data: Path | None, size: int, most: int = MOST_FACES) -> _Faces:
         dataset = load_celeba(data=data, size=size, rows=most)
     except MissingDataError:
         dataset = load_fairface(data=data, size=size, rows=most)
-    known = {name: dataset.sensitive[name].astype(str).to_numpy() for name in dataset.sensitive}
-    levels = zip(*known.values(), strict=True)
-    words = np.array([_words(dict(zip(known, row, strict=True))) for row in levels])
+    people = dataset.sensitive.astype(str)
+    known = {name: people[name].to_numpy() for name in people}
+    words = np.array([_words(person) for person in people.to_dict("records")])
     if dataset.name == "fairface":
         known["age 50+"] = np.where(np.isin(known.pop("age"), OLD), "yes", "no")
     order = np.random.default_rng(0).permutation(len(words))
@@ -98,8 +96,7 @@ def _load_faces(data: Path | None, size: int, most: int = MOST_FACES) -> _Faces:
 def _chosen_faces(faces: _Faces, n: int = SHOWN) -> np.ndarray:
     """Return held-out faces to show: each time the first new one of the group that lacks most.
 
-    The groups of an attribute are to have equal shares, so all groups of all attributes are
-    there; and nobody has looked at the pictures to choose.
+    All groups have equal shares, and nobody has looked at the pictures to choose.
     """
     groups = [
         (faces.held_out[z[faces.held_out] == level], len(np.unique(z)))
@@ -118,12 +115,8 @@ def _chosen_faces(faces: _Faces, n: int = SHOWN) -> np.ndarray:
 
 def _words(known: Mapping[str, str]) -> str:
     """Say what is known of a face: yes is the attribute's name, no is nothing."""
-    said = [
-        name if level == "yes" else SHORT.get(level, level)
-        for name, level in known.items()
-        if level != "no"
-    ]
-    return "\n".join(said)
+    said = {name: name if level == "yes" else level for name, level in known.items()}
+    return "\n".join(SHORT.get(word, word) for word in said.values() if word != "no")
 
 
 def _faces(settings: Settings) -> tuple[_Faces, int]:
@@ -139,10 +132,8 @@ def measure(attribute: str, method: str, data: Path | None, quick: bool) -> dict
     estimator = make_method(method, X.shape[1], k)
     estimator.fit(X[faces.fitted], sensitive_features=z[faces.fitted])
     T = estimator.transform(X[faces.held_out])
-    values = {
-        "explained_variance_pct": 100
-        * explained_variance_ratio(X[faces.held_out], estimator.components_)
-    }
+    variance = explained_variance_ratio(X[faces.held_out], estimator.components_)
+    values = {"explained_variance_pct": 100 * variance}
     z_held_out = z[faces.held_out]
     rarest = np.unique(z_held_out, return_counts=True)[1].min()
     for probe in PROBES:
@@ -156,16 +147,11 @@ def measure(attribute: str, method: str, data: Path | None, quick: bool) -> dict
 
 def _tasks(settings: Settings) -> list[Task]:
     faces, k = _faces(settings)
-    fixed = {"data": settings.data, "quick": settings.quick}
-    return [
-        Task(
-            {"dataset": f"{faces.name}: {attribute}", "k": k, "method": method},
-            measure,
-            {"attribute": attribute, "method": method, **fixed},
-        )
-        for attribute in faces.attributes
-        for method in (PLAIN, FAIR)
-    ]
+    tasks = []
+    for one in combinations(attribute=faces.attributes, method=(PLAIN, FAIR)):
+        key = {"dataset": f"{faces.name}: {one['attribute']}", "k": k, "method": one["method"]}
+        tasks.append(Task(key, measure, {**one, "data": settings.data, "quick": settings.quick}))
+    return tasks
 
 
 def _summarize(results: Sequence[Result]) -> list[Summary]:
@@ -177,14 +163,9 @@ def _draw(results: Sequence[Result], settings: Settings) -> Any:
     faces, k = _faces(settings)
     shown = _chosen_faces(faces)
     aucs = {(row.dataset, row.method, row.metric): row.mean for row in _summarize(results)}
-    rows = [
-        PictureRow(
-            faces.pictures(faces.X[shown]),
-            "original",
-            f"{faces.X.shape[1]} pixels",
-            "AUC on held-out faces\nPCA → Fair PCA",
-        )
-    ]
+    remark = "AUC on held-out faces\nPCA → Fair PCA"
+    originals = faces.pictures(faces.X[shown])
+    rows = [PictureRow(originals, "original", f"{faces.X.shape[1]} pixels", remark)]
     for attribute in faces.attributes:
         rows += _without(attribute, faces, shown, k, _remark(f"{faces.name}: {attribute}", aucs))
     return picture_page(
@@ -229,25 +210,7 @@ def _remark(dataset: str, aucs: Mapping[tuple[str, str, str], float]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class PictureRow:
-    """One row of a figure of pictures.
-
-    Parameters
-    ----------
-    pictures : array of shape (m, size, size)
-        Grey values; 0 is black, 1 is white, and what is beyond is cut off.
-    label, detail : str
-        What the row is, to its left.
-    remark : str
-        To its right.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fairpca.paper import PictureRow
-    >>> row = PictureRow(np.zeros((3, 20, 20)), "plain PCA", detail="k = 10", remark="AUC 0.9")
-    >>> row.pictures.shape, row.label
-    ((3, 20, 20), 'plain PCA')
-    """
+    """A row of grey pictures (m, size, size) from 0 to 1, with words to its left and right."""
 
     pictures: np.ndarray
     label: str
@@ -256,32 +219,7 @@ class PictureRow:
 
 
 def picture_page(rows: Sequence[PictureRow], names: Sequence[str], text: str) -> Any:
-    """Draw rows of pictures below one another.
-
-    Parameters
-    ----------
-    rows : sequence of PictureRow
-        All with the same number of pictures.
-    names : sequence of str
-        A few words above each column.
-    text : str
-        What the reader must know, below.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        To be saved with its `savefig`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fairpca.paper import PictureRow, picture_page
-    >>> faces = np.random.default_rng(0).random((3, 20, 20))
-    >>> rows = [PictureRow(faces, "original"), PictureRow(1 - faces, "inverted")]
-    >>> figure = picture_page(rows, names=["A", "B", "C"], text="Made up.")
-    >>> len(figure.axes)
-    2
-    """
+    """Draw rows of pictures below one another, names above and a text below."""
     columns = len(names)
     picture = (WIDTH - LEFT - RIGHT) / (columns + GAP * (columns - 1))
     step = (1 + GAP) * picture
@@ -294,7 +232,10 @@ def picture_page(rows: Sequence[PictureRow], names: Sequence[str], text: str) ->
             box = (LEFT, bottom, WIDTH - LEFT - RIGHT, picture)
             panel = figure.add_axes(tuple(np.divide(box, (WIDTH, height, WIDTH, height))))
             _fill(panel, row)
-        _names_above(figure.axes[0], names)
+        look = {"ha": "center", "va": "bottom", "size": 6.5, "color": FAINT, "linespacing": 1.15}
+        for column, name in enumerate(names):
+            middle = (column * step + 0.5 * picture) / (WIDTH - LEFT - RIGHT)
+            write(figure.axes[0], name, (middle, 1), (0, 3), **look)
         figure.text(0.1 / WIDTH, 0.06 / height, text, size=8, color=FAINT, linespacing=1.35)
     return figure
 
@@ -316,19 +257,10 @@ def _fill(panel: Any, row: PictureRow) -> None:
     write(panel, row.remark, (1, 0.5), (6, 0), ha="left", va="center", linespacing=1.4, size=8)
 
 
-def _names_above(panel: Any, names: Sequence[str]) -> None:
-    look = {"ha": "center", "va": "bottom", "size": 6.5, "color": FAINT, "linespacing": 1.15}
-    for column, name in enumerate(names):
-        middle = (column * (1 + GAP) + 0.5) / (len(names) + GAP * (len(names) - 1))
-        write(panel, name, (middle, 1), (0, 3), **look)
-
-
 EXPERIMENTS = (
     Experiment(
-        name="figure-faces",
-        title="Figure 5: faces without gender, race or age (CelebA: without glasses, hats, ...)",
-        tasks=_tasks,
-        summarize=_summarize,
-        draw=_draw,
+        "figure-faces",
+        "Figure 5: faces without gender, race or age (CelebA: without glasses, hats, ...)",
+        *(_tasks, _summarize, _draw),
     ),
 )

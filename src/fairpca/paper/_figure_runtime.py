@@ -5,64 +5,208 @@ And curves of running times, with methods that were stopped before they were don
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+import multiprocessing
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing.connection import Connection
+from time import perf_counter
 from typing import Any
 
-from ._experiment import Experiment, Result, Settings, Summary, Task
-from ._panels import horizontal_grid, line_options, method_legend, note, write
-from ._protocol import SHOWN, published
+import numpy as np
+
+from ..datasets import make_two_gaussians
+from ..errors import InfeasibleError
+from ._experiment import Experiment, Result, Settings, Summary, Task, combinations
+from ._panels import error_curve, horizontal_grid, line_options, method_legend, note, write
+from ._protocol import SHOWN, make_method, published
 from ._style import FAINT, in_order, paper_figure, style_of
-from ._timing import D_OF_APPENDIX, K_OF_FIGURE_3, N_PER_GROUP, time_at_d, time_at_k
 
 DATASET = "two gaussians"
-SMALL_D, LARGE_D = range(20, 101, 10), range(100, 801, 100)
-EVERY_K = (2, 5, 10, 15, 20, 30, 40, 50)
-QUICK_D, QUICK_K = (20, 60, 100, 300), (5, 50)
+SMALL_D, LARGE_D = tuple(range(20, 101, 10)), tuple(range(100, 801, 100))
 PATIENCE = {"limit": 30.0, "budget": 5.0, "repeats": 10}
 QUICK_PATIENCE = {"limit": 1.0, "budget": 0.5, "repeats": 2}
 
+READY, STARTED, DONE, CANNOT, FAILED = "ready", "started", "done", "cannot", "failed"
+PREPARATION = 300.0
+"""Seconds for the imports of a method and a first small fit, which do not count."""
+
+K_OF_FIGURE_3, D_OF_APPENDIX, N_PER_GROUP = 5, 100, 168
+
+_stopped_at: dict[tuple[str, float], int] = {}
+"""Smallest d at which a method was stopped, by limit: larger ones are not tried in this run.
+
+A resumed run does not know of earlier ones; it wastes one limit to find out again.
+"""
+
 
 @dataclass(frozen=True)
-class Timing:
-    """The running time of a method at one position.
+class _Times:
+    """Seconds of the fits that ended, and whether one was stopped at the limit."""
 
-    Parameters
-    ----------
-    mean, std : float
-        Seconds, over the fits.
+    seconds: tuple[float, ...]
+    stopped: bool = False
 
-    Examples
-    --------
-    >>> from fairpca.paper import Timing
-    >>> Timing(mean=1.5).std
-    0.0
+
+@dataclass(frozen=True)
+class _Race:
+    """What is to be timed: a method of the figures, fitted to new data at most `repeats` times."""
+
+    method: str
+    d: int
+    k: int
+    repeats: int = 10
+
+
+def time_at_d(method: str, d: int, limit: float, budget: float, repeats: int) -> dict[str, float]:
+    """Time a method at a dimension, unless it was too slow at a smaller one already."""
+    if _stopped_at.get((method, limit), d) < d:
+        return {"tried": 0.0}
+    race = _Race(method, d, K_OF_FIGURE_3, repeats=repeats)
+    times = _time_fits(race, limit=limit, budget=budget)
+    if times.stopped:
+        _stopped_at[method, limit] = min(d, _stopped_at.get((method, limit), d))
+    return _values(times, limit)
+
+
+def time_at_k(method: str, k: int, limit: float, budget: float, repeats: int) -> dict[str, float]:
+    """Time a method for a number of components; some are slower for fewer, so all are tried."""
+    race = _Race(method, D_OF_APPENDIX, k, repeats=repeats)
+    return _values(_time_fits(race, limit=limit, budget=budget), limit)
+
+
+def _values(times: _Times, limit: float) -> dict[str, float]:
+    known = times.seconds if times.seconds and not times.stopped else [math.nan]
+    low, median, high = np.quantile(known, [0.25, 0.5, 0.75])
+    return {
+        "tried": 1.0,
+        "seconds": float(np.mean(known)),
+        "seconds_std": float(np.std(known)),
+        "seconds_low": float(low),
+        "seconds_median": float(median),
+        "seconds_high": float(high),
+        "fits": float(len(times.seconds)),
+        "stopped": float(times.stopped),
+        "limit": limit,
+    }
+
+
+def _time_fits(race: _Race, *, limit: float, budget: float) -> _Times:
+    """Fit until there are enough times or the budget (seconds) is spent; stop one at the limit.
+
+    There are no times where the method has no answer; RuntimeError says that it raised or died.
     """
+    context = _fresh_processes()
+    receive, send = context.Pipe(duplex=False)
+    process = context.Process(target=_fits, args=(race, send), daemon=True)
+    process.start()
+    send.close()  # ours; when the other end closes, too, waiting ends
+    try:
+        return _collected(receive, limit, budget)
+    except EOFError as error:
+        raise RuntimeError(f"The process that fitted {race} died without an answer.") from error
+    finally:
+        process.kill()
+        process.join()
+        receive.close()
 
-    mean: float
-    std: float = 0.0
+
+def _collected(receive: Connection, limit: float, budget: float) -> _Times:
+    seconds: list[float] = []
+    patience = PREPARATION
+    while receive.poll(patience):
+        what, value = receive.recv()
+        if what == FAILED:
+            raise RuntimeError(value)
+        if what == CANNOT:
+            return _Times(())
+        if what == DONE:
+            seconds.append(value)
+            if sum(seconds) >= budget:
+                return _Times(tuple(seconds))
+        if what == READY and seconds:
+            return _Times(tuple(seconds))
+        patience = limit if what == STARTED else PREPARATION
+    return _Times(tuple(seconds), stopped=True)
+
+
+def _fits(race: _Race, send: Connection) -> None:
+    """Fit once to a little data, then time fits; tell the parent about every step."""
+    warnings.simplefilter("ignore")  # about representations, which nobody looks at here
+    try:
+        X, z = make_two_gaussians(8, n_per_group=30, random_state=0)
+        make_method(race.method, 8, 2).fit(X, sensitive_features=z)
+        for draw in range(race.repeats):
+            X, z = make_two_gaussians(race.d, n_per_group=N_PER_GROUP, random_state=draw)
+            method = make_method(race.method, race.d, race.k)
+            send.send((STARTED, draw))
+            start = perf_counter()
+            method.fit(X, sensitive_features=z)
+            send.send((DONE, perf_counter() - start))
+        send.send((READY, race.repeats))
+    except BrokenPipeError:
+        return  # the parent has gone
+    except InfeasibleError as error:
+        send.send((CANNOT, str(error)))
+    except Exception as error:
+        send.send((FAILED, f"{type(error).__name__}: {error}"))
+
+
+def _fresh_processes() -> Any:
+    """Return the kind of process that has no threads of the parent, and starts fast if it can."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__])
+    return context
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What changes along the axis of a figure, its panels, and what its words are."""
+
+    axis: str
+    title: str
+    run: Callable[..., dict[str, float]]
+    panels: tuple[tuple[int, ...], ...]
+    quick: tuple[int, ...]
+    size: tuple[float, float]
+    label: str
+    fixed: str
+    ends: str
+
+
+PLANS = (
+    _Plan(
+        axis="d",
+        title="Figure 3: running time against the dimension of the data",
+        run=time_at_d,
+        panels=(SMALL_D, LARGE_D),
+        quick=(20, 60, 100, 300),
+        size=(7.6, 4.3),
+        label="dimension d",
+        fixed=f"k = {K_OF_FIGURE_3} components",
+        ends="larger d are not tried then.",
+    ),
+    _Plan(
+        axis="k",
+        title="Appendix C.3: running time against the number of components",
+        run=time_at_k,
+        panels=((2, 5, 10, 15, 20, 30, 40, 50),),
+        quick=(5, 50),
+        size=(6.2, 4.4),
+        label="number of components k",
+        fixed=f"d = {D_OF_APPENDIX} features",
+        ends="no marker: no solution with so many components.",
+    ),
+)
 
 
 @dataclass(frozen=True)
 class TimedFits:
-    """The running time of a method that may have been stopped, at one position.
-
-    Parameters
-    ----------
-    seconds : float
-        Median over the fits; where the method was stopped, the limit.
-    low, high : float, optional
-        Quartiles.
-    stopped : bool
-        Whether the method was stopped.
-
-    Examples
-    --------
-    >>> from fairpca.paper import TimedFits
-    >>> TimedFits(seconds=60.0, stopped=True)
-    TimedFits(seconds=60.0, low=None, high=None, stopped=True)
-    """
+    """Median and quartiles of running times; the limit where the method was stopped."""
 
     seconds: float
     low: float | None = None
@@ -70,59 +214,40 @@ class TimedFits:
     stopped: bool = False
 
 
-def _tasks_over_d(settings: Settings) -> list[Task]:
-    dimensions = QUICK_D if settings.quick else sorted({*SMALL_D, *LARGE_D})
-    return [
-        Task(
-            {"dataset": DATASET, "k": K_OF_FIGURE_3, "method": method, "parameter": d},
-            time_at_d,
-            {"method": method, "d": d, **(QUICK_PATIENCE if settings.quick else PATIENCE)},
-        )
-        for method in SHOWN
-        for d in dimensions  # ascending, so that a method that is too slow ends early
-    ]
+def _tasks(settings: Settings, *, plan: _Plan) -> list[Task]:
+    patience = QUICK_PATIENCE if settings.quick else PATIENCE
+    # Ascending, so that a method that is too slow ends early.
+    positions = plan.quick if settings.quick else sorted({at for row in plan.panels for at in row})
+    tasks = []
+    for one in combinations(method=SHOWN, parameter=positions):
+        at = one["parameter"]
+        key = {"dataset": DATASET, "k": at if plan.axis == "k" else K_OF_FIGURE_3, **one}
+        tasks.append(Task(key, plan.run, {"method": one["method"], plan.axis: at, **patience}))
+    return tasks
 
 
-def _tasks_over_k(settings: Settings) -> list[Task]:
-    return [
-        Task(
-            {"dataset": DATASET, "k": k, "method": method, "parameter": k},
-            time_at_k,
-            {"method": method, "k": k, **(QUICK_PATIENCE if settings.quick else PATIENCE)},
-        )
-        for method in SHOWN
-        for k in (QUICK_K if settings.quick else EVERY_K)
-    ]
-
-
-def _summarize(results: Sequence[Result], *, axis: str) -> list[Summary]:
+def _summarize(results: Sequence[Result], *, plan: _Plan) -> list[Summary]:
     """Return seconds where fits ended, and the limit where one was stopped."""
-    said = _said_in_the_text(f"figure-runtime-{axis}")
+    said = {  # seconds of another machine, where the paper names a number
+        (method, int(row["parameters"])): float(row["number"])
+        for row in published("text")
+        if row["experiment"] == f"figure-runtime-{plan.axis}" and row["relation"] != "below"
+        for method in row["methods"].split(";")
+    }
     rows = []
     for result in results:
         key, values = result.key, result.values
         timing = _timing(values)
         if timing is None:
             continue
-        dataset, k, method = str(key["dataset"]), int(key["k"]), str(key["method"])
-        at = int(key["parameter"])
-        row = partial(Summary, dataset, k, method, parameter=float(at))
+        method, at = str(key["method"]), int(key["parameter"])
+        row = partial(Summary, str(key["dataset"]), int(key["k"]), method, parameter=float(at))
         if timing.stopped:
             rows.append(row("seconds_stopped_after", timing.seconds, 0.0))
         else:
             mean, std = values["seconds"], values["seconds_std"]
             rows.append(row("seconds", mean, std, said.get((method, at))))
     return rows
-
-
-def _said_in_the_text(experiment: str) -> dict[tuple[str, int], float]:
-    """Return seconds of another machine by method and position, where the paper names a number."""
-    return {
-        (method, int(row["parameters"])): float(row["number"])
-        for row in published("text")
-        if row["experiment"] == experiment and row["relation"] != "below"
-        for method in row["methods"].split(";")
-    }
 
 
 def _timing(values: Mapping[str, float]) -> TimedFits | None:
@@ -134,11 +259,8 @@ def _timing(values: Mapping[str, float]) -> TimedFits | None:
     return TimedFits(values["seconds_median"], values["seconds_low"], values["seconds_high"])
 
 
-def _timings(
-    results: Iterable[Result], positions: Iterable[int]
-) -> dict[str, dict[float, TimedFits]]:
-    """Arrange the times of these positions by method and position."""
-    wanted = set(positions)
+def _timings(results: Iterable[Result], wanted: set[int]) -> dict[str, dict[float, TimedFits]]:
+    """Arrange the times of the wanted positions by method and position."""
     timings: dict[str, dict[float, TimedFits]] = {}
     for result in results:
         timing, position = _timing(result.values), int(result.key["parameter"])
@@ -147,54 +269,34 @@ def _timings(
     return timings
 
 
-def _limit(results: Sequence[Result]) -> float:
-    return max(
-        (r.values["limit"] for r in results if r.values["tried"] > 0), default=PATIENCE["limit"]
-    )
-
-
-def _draw_over_d(results: Sequence[Result], settings: Settings) -> Any:
-    """Draw running times for small dimensions, and for large ones."""
+def _draw(results: Sequence[Result], settings: Settings, *, plan: _Plan) -> Any:
+    """Draw running times along the axis, in one panel or in those for small and large values."""
     methods = in_order({str(result.key["method"]) for result in results})
-    tried = {int(result.key["parameter"]) for result in results}
-    with paper_figure(7.6, 4.3) as figure:
-        panels = figure.subplots(1, 2, sharey=True)
-        for axes, positions in zip(panels, (SMALL_D, LARGE_D), strict=True):
-            within = {d for d in tried if positions[0] <= d <= positions[-1]}
+    at = {int(result.key["parameter"]) for result in results}
+    tried = [result.values for result in results if result.values["tried"] > 0]
+    limit = max((values["limit"] for values in tried), default=PATIENCE["limit"])
+    fits = max((int(values["fits"]) for values in tried), default=0)
+    with paper_figure(*plan.size) as figure:
+        panels = figure.subplots(1, len(plan.panels), sharey=True, squeeze=False)[0]
+        for axes, positions in zip(panels, plan.panels, strict=True):
+            within = {x for x in at if positions[0] <= x <= positions[-1]}
             shown = _timings(results, within)
-            if positions is LARGE_D:  # methods that end in the panel before are not drawn twice
-                shown = {name: at for name, at in shown.items() if not at[min(at)].stopped}
-            timing_curves(axes, shown, methods, _limit(results))
-            first, last = min(within, default=positions[0]), max(within, default=positions[-1])
-            axes.set_title(f"d from {first} to {last}", loc="left", weight="bold")
-            axes.set_xlabel("dimension d")
+            if axes is not panels[0]:  # methods that end in the panel before are not drawn twice
+                shown = {name: fits for name, fits in shown.items() if not fits[min(fits)].stopped}
+            timing_curves(axes, shown, methods, limit)
+            if len(panels) > 1:
+                first, last = min(within, default=positions[0]), max(within, default=positions[-1])
+                axes.set_title(f"{plan.axis} from {first} to {last}", loc="left", weight="bold")
+            axes.set_xlabel(plan.label)
         panels[0].set_ylabel("running time of a fit (seconds)")
         method_legend(figure, methods, columns=4)
-        ends = "larger d are not tried then."
-        note(figure, _caption(results, f"k = {K_OF_FIGURE_3} components", ends))
+        note(
+            figure,
+            f"Two Gaussians of {N_PER_GROUP} rows each, {plan.fixed}: medians and quartiles of up "
+            f"to {fits} fits,\neach to new data. All methods as implemented in this package; "
+            f"solid: its own.\nArrows: a fit was stopped after {limit:g} s; {plan.ends}",
+        )
     return figure
-
-
-def _draw_over_k(results: Sequence[Result], settings: Settings) -> Any:
-    """Draw running times against the number of components."""
-    methods = in_order({str(result.key["method"]) for result in results})
-    with paper_figure(6.2, 4.4) as figure:
-        axes = figure.subplots()
-        timing_curves(axes, _timings(results, EVERY_K), methods, _limit(results))
-        axes.set(xlabel="number of components k", ylabel="running time of a fit (seconds)")
-        method_legend(figure, methods, columns=4)
-        ends = "no marker: no solution with so many components."
-        note(figure, _caption(results, f"d = {D_OF_APPENDIX} features", ends))
-    return figure
-
-
-def _caption(results: Sequence[Result], fixed: str, ends: str) -> str:
-    fits = max((int(r.values["fits"]) for r in results if r.values["tried"] > 0), default=0)
-    return (
-        f"Two Gaussians of {N_PER_GROUP} rows each, {fixed}: medians and quartiles of up to "
-        f"{fits} fits,\neach to new data. All methods as implemented in this package; solid: its "
-        f"own.\nArrows: a fit was stopped after {_limit(results):g} s; {ends}"
-    )
 
 
 def timing_curves(
@@ -203,51 +305,21 @@ def timing_curves(
     methods: Sequence[str],
     limit: float,
 ) -> None:
-    """Draw running times on a logarithmic axis, and where a method reached the time limit.
-
-    Parameters
-    ----------
-    axes : matplotlib axes
-        Panel to draw into.
-    timings : mapping of str to mapping of float to TimedFits
-        By method and position.
-    methods : sequence of str
-        Methods in drawing order.
-    limit : float
-        Seconds after which a method is stopped. A hollow marker with an arrow on this line says
-        that it would have taken longer.
-
-    Examples
-    --------
-    >>> from fairpca.paper import TimedFits, paper_figure, timing_curves
-    >>> with paper_figure(4, 3) as figure:
-    ...     axes = figure.subplots()
-    ...     fits = {"Fair PCA": {1.0: TimedFits(0.1), 2.0: TimedFits(0.2, low=0.1, high=0.4)}}
-    ...     fits["FPCA (0, 0.01)"] = {1.0: TimedFits(20.0), 2.0: TimedFits(60.0, stopped=True)}
-    ...     timing_curves(axes, fits, ["Fair PCA", "FPCA (0, 0.01)"], limit=60.0)
-    >>> axes.get_yscale()
-    'log'
-    """
+    """Draw running times on a logarithmic axis; hollow markers with arrows reached the limit."""
     axes.set_yscale("log")
     horizontal_grid(axes)
     ends: list[tuple[str, float]] = []
     for method in methods:
         points = sorted(timings.get(method, {}).items())
-        done = [(x, timing) for x, timing in points if not timing.stopped]
+        done = {x: timing for x, timing in points if not timing.stopped}
         if done:
-            _curve(axes, method, done)
+            middle = [t.seconds for t in done.values()]
+            below = [t.seconds - (t.seconds if t.low is None else t.low) for t in done.values()]
+            above = [(t.seconds if t.high is None else t.high) - t.seconds for t in done.values()]
+            error_curve(axes, style_of(method), list(done), middle, [below, above])
         ends += [(method, x) for x, timing in points if timing.stopped]
     if ends:
         _stops(axes, ends, timings, limit)
-
-
-def _curve(axes: Any, method: str, points: Sequence[tuple[float, TimedFits]]) -> None:
-    style = style_of(method)
-    x, y = [x for x, _ in points], [timing.seconds for _, timing in points]
-    below = [t.seconds - (t.seconds if t.low is None else t.low) for _, t in points]
-    above = [(t.seconds if t.high is None else t.high) - t.seconds for _, t in points]
-    look = line_options(style) | {"linestyle": style.line, "elinewidth": 0.9, "capsize": 1.5}
-    axes.errorbar(x, y, yerr=[below, above], **look)
 
 
 def _stops(
@@ -267,57 +339,42 @@ def _stops(
         _stop(axes, method, leads, (shown, limit))
     axes.axhline(limit, color=FAINT, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
     axes.set_ylim(top=3 * limit)  # room for the arrows
-    _name_limit(axes, limit, [x for _, x in ends])
-
-
-def _name_limit(axes: Any, limit: float, taken: Sequence[float]) -> None:
-    """Write what the line is where no arrow is near."""
-    first, last = axes.get_xlim()
-    places = {"left": 0.01, "center": 0.5, "right": 0.99}
-
-    def room(side: str) -> float:
-        middle = {"left": 0.15, "center": 0.5, "right": 0.85}[side]
-        return min(abs(float((x - first) / (last - first)) - middle) for x in taken)
-
-    side = max(places, key=room)
-    place = {"xycoords": ("axes fraction", "data"), "ha": side}
-    text = f"stopped after {limit:g} s"
-    write(axes, text, (places[side], limit), (0, 3), size=8, color=FAINT, **place)
+    _name_limit(axes, limit, list(taken))
 
 
 def _stop(
     axes: Any, method: str, before: list[tuple[float, float]], end: tuple[float, float]
 ) -> None:
     style = style_of(method)
-    x, y = zip(*before, end, strict=True)
-    axes.plot(
-        x, y, color=style.colour, linewidth=style.width, linestyle=style.line, zorder=style.order
-    )
-    hollow = {
-        "markerfacecolor": "white",
-        "markeredgecolor": style.colour,
-        "markeredgewidth": 1.3,
-        "linestyle": "none",
-    }
-    axes.plot(end[0], end[1], **line_options(style) | hollow, clip_on=False)
+    look = {"color": style.colour, "linewidth": style.width, "zorder": style.order}
+    axes.plot(*zip(*before, end, strict=True), linestyle=style.line, **look)
+    hollow = {"markerfacecolor": "white", "markeredgecolor": style.colour, "markeredgewidth": 1.3}
+    axes.plot(*end, **line_options(style) | hollow | {"linestyle": "none"}, clip_on=False)
     write(axes, "↑", end, (0, 3), xycoords="data", ha="center", color=style.colour, size=11)
 
 
-EXPERIMENTS = (
+def _name_limit(axes: Any, limit: float, taken: Sequence[float]) -> None:
+    """Write what the line is where no arrow is near."""
+    first, last = axes.get_xlim()
+    places = {"left": (0.01, 0.15), "center": (0.5, 0.5), "right": (0.99, 0.85)}
+
+    def room(side: str) -> float:
+        middle = places[side][1]
+        return min(abs(float((x - first) / (last - first)) - middle) for x in taken)
+
+    side = max(places, key=room)
+    look = {"xycoords": ("axes fraction", "data"), "ha": side, "size": 8, "color": FAINT}
+    write(axes, f"stopped after {limit:g} s", (places[side][0], limit), (0, 3), **look)
+
+
+EXPERIMENTS = tuple(
     Experiment(
-        name="figure-runtime-d",
-        title="Figure 3: running time against the dimension of the data",
-        tasks=_tasks_over_d,
-        summarize=partial(_summarize, axis="d"),
-        draw=_draw_over_d,
+        f"figure-runtime-{plan.axis}",
+        plan.title,
+        partial(_tasks, plan=plan),
+        partial(_summarize, plan=plan),
+        partial(_draw, plan=plan),
         timed=True,
-    ),
-    Experiment(
-        name="figure-runtime-k",
-        title="Appendix C.3: running time against the number of components",
-        tasks=_tasks_over_k,
-        summarize=partial(_summarize, axis="k"),
-        draw=_draw_over_k,
-        timed=True,
-    ),
+    )
+    for plan in PLANS
 )

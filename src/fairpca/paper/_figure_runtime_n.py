@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from ..peers import Reductions
 from ..tradeoff import TradeoffParts, logistic_path
-from ._experiment import Experiment, Result, Settings, Summary, Task
-from ._figure_runtime import Timing
-from ._panels import horizontal_grid, line_options, note
+from ._experiment import Experiment, Result, Settings, Summary, Task, combinations
+from ._panels import error_curve, horizontal_grid, note
 from ._style import in_order, label_of, paper_figure, style_of
 from ._tradeoff import (
     LOGISTIC_REGRESSION,
     REDUCTIONS,
+    count,
     draw_rows,
     our_estimator,
     parameters_of,
@@ -32,9 +32,16 @@ TOGETHER = "Fair PCA, all λ at once"
 
 METHODS = ("Fair PCA", TOGETHER, "Fair PCA-S (0.5)", "Fair PCA-S (0.85)", REDUCTIONS)
 ROWS, DRAWS, DRAWS_OF_REDUCTIONS = (1000, 2000, 5000, 10_000, 20_000, 40_000), 10, 3
-QUICK_ROWS, QUICK_PARAMETERS = (1000, 3000), slice(None, None, 5)
+QUICK_ROWS = (1000, 3000)
 PAPER_SECONDS = {(REDUCTIONS, "DP", 40_000): 32.0}
 """What the text of the paper says, "more than", of another machine."""
+
+
+class _Timing(NamedTuple):
+    """Mean and standard deviation of running times, in seconds."""
+
+    mean: float
+    std: float
 
 
 def seconds(
@@ -85,22 +92,17 @@ def _warm_up(classifier: LogisticRegression, X: np.ndarray, y: np.ndarray, z: np
 
 
 def _tasks(settings: Settings) -> list[Task]:
-    chosen = QUICK_PARAMETERS if settings.quick else slice(None)
     data = None if settings.data is None else str(settings.data)
+    sizes, draws = (QUICK_ROWS, 1) if settings.quick else (ROWS, DRAWS)
     tasks = []
-    for n in QUICK_ROWS if settings.quick else ROWS:
-        for criterion in CRITERIA:
-            for method in METHODS:
-                draws = DRAWS_OF_REDUCTIONS if method == REDUCTIONS else DRAWS
-                fixed = {"parameters": parameters_of(method)[chosen], "data": data}
-                for draw in range(1 if settings.quick else draws):
-                    key: dict[str, Any] = {"criterion": criterion, "method": method, "n": n}
-                    key["draw"] = draw
-                    tasks.append(Task({"dataset": DATASET, **key}, seconds, {**key, **fixed}))
+    for key in combinations(n=sizes, criterion=CRITERIA, method=METHODS, draw=range(draws)):
+        if key["method"] != REDUCTIONS or key["draw"] < DRAWS_OF_REDUCTIONS:
+            fixed = {"parameters": parameters_of(key["method"], settings.quick), "data": data}
+            tasks.append(Task({"dataset": DATASET, **key}, seconds, {**key, **fixed}))
     return tasks
 
 
-def timings(results: Sequence[Result]) -> dict[tuple[str, str, int], Timing]:
+def timings(results: Sequence[Result]) -> dict[tuple[str, str, int], _Timing]:
     """Return mean and standard deviation over parameters and draws, by criterion, method and n."""
     times: dict[tuple[str, str, int], list[float]] = {}
     for result in results:
@@ -108,7 +110,7 @@ def timings(results: Sequence[Result]) -> dict[tuple[str, str, int], Timing]:
         place = (CRITERIA[str(key["criterion"])], str(key["method"]), int(key["n"]))
         times.setdefault(place, []).extend(result.values.values())
     return {
-        place: Timing(float(np.mean(numbers)), float(np.std(numbers)))
+        place: _Timing(float(np.mean(numbers)), float(np.std(numbers)))
         for place, numbers in times.items()
     }
 
@@ -121,22 +123,20 @@ def _draws_of(results: Sequence[Result], *, reductions: bool) -> int:
 def _summarize(results: Sequence[Result]) -> list[Summary]:
     rows = []
     for (criterion, method, n), timing in timings(results).items():
-        n_draws = _draws_of(results, reductions=method == REDUCTIONS)
-        several = "s" if n_draws > 1 else ""
-        protocol = f"{criterion}, {LOGISTIC_REGRESSION}, {n_draws} draw{several}"
-        numbers = timing.mean, timing.std, PAPER_SECONDS.get((method, criterion, n))
-        told = Summary(DATASET, None, method, "seconds", *numbers, protocol=protocol)
-        rows.append(replace(told, parameter=float(n)))
+        draws = count(_draws_of(results, reductions=method == REDUCTIONS))
+        place = f"{criterion}, {LOGISTIC_REGRESSION}, {draws}", float(n)
+        printed = PAPER_SECONDS.get((method, criterion, n)), None
+        rows.append(Summary(DATASET, None, method, "seconds", *timing, *printed, *place))
     return rows
 
 
 def _draw(results: Sequence[Result], settings: Settings) -> Any:
     """Draw a panel per criterion, on logarithmic axes."""
-    panels: dict[str, dict[str, dict[int, Timing]]] = {short: {} for short in CRITERIA.values()}
+    panels: dict[str, dict[str, dict[int, _Timing]]] = {short: {} for short in CRITERIA.values()}
     for (criterion, method, n), timing in timings(results).items():
         panels[criterion].setdefault(method, {})[n] = timing
     ours, theirs = (_draws_of(results, reductions=which) for which in (False, True))
-    counted = f"{ours} draw{'s' if ours > 1 else ''} ({theirs} of reductions)"
+    counted = f"{count(ours)} ({theirs} of reductions)"
     with paper_figure(7.4, 4.0) as figure:
         row = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
         for axes, (criterion, by_method) in zip(row, panels.items(), strict=True):
@@ -168,32 +168,22 @@ def _draw(results: Sequence[Result], settings: Settings) -> Any:
     return figure
 
 
-def _timed(axes: Any, method: str, timings: Mapping[int, Timing]) -> None:
+def _timed(axes: Any, method: str, timings: Mapping[int, _Timing]) -> None:
     style = style_of(method)
     if method == TOGETHER:
         style = replace(style_of("Fair PCA"), line=":", filled=False)
-    points = sorted(timings.items())
+    n = sorted(timings)
+    mean, std = np.array([timings[at] for at in n]).T
     # An error bar that reaches down to zero has no place on a logarithmic axis.
-    below = [min(timing.std, 0.9 * timing.mean) for _, timing in points]
-    axes.errorbar(
-        [n for n, _ in points],
-        [timing.mean for _, timing in points],
-        yerr=[below, [timing.std for _, timing in points]],
-        label=label_of(method),
-        linestyle=style.line,
-        elinewidth=0.9,
-        capsize=1.5,
-        **line_options(style),
-    )
+    below = np.minimum(std, 0.9 * mean)
+    error_curve(axes, style, n, mean, [below, std], label=label_of(method))
 
 
 EXPERIMENTS = (
     Experiment(
-        name="figure-runtime-n",
-        title="Appendix C.7: running time against the number of rows, and reductions",
-        tasks=_tasks,
-        summarize=_summarize,
-        draw=_draw,
+        "figure-runtime-n",
+        "Appendix C.7: running time against the number of rows, and reductions",
+        *(_tasks, _summarize, _draw),
         timed=True,
     ),
 )

@@ -19,7 +19,6 @@ from ._experiment import (
     Experiment,
     Result,
     Settings,
-    Summary,
     Task,
     by_protocol,
     summarize_draws,
@@ -109,10 +108,6 @@ def _tasks(settings: Settings) -> list[Task]:
     ]
 
 
-def _summarize(results: Sequence[Result]) -> list[Summary]:
-    return summarize_draws(by_protocol(results))
-
-
 PANELS = {
     (PAPER, VARIANCE): ("Variance explained", "of the test rows, in %; higher is better"),
     (PAPER, MMD2): ("MMD²", "between the groups' test rows; lower is better"),
@@ -153,10 +148,9 @@ def _draw(results: Sequence[Result], settings: Settings) -> Any:
 def _by_panel(results: Iterable[Result]) -> Boxes:
     boxes: Boxes = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     for result in by_protocol(results):
+        method, dimension = str(result.key["method"]), float(result.key["parameter"])
         for metric, value in result.values.items():
-            panel = result.key["protocol"], metric
-            method, dimension = str(result.key["method"]), float(result.key["parameter"])
-            boxes[panel][method][dimension].append(value)
+            boxes[result.key["protocol"], metric][method][dimension].append(value)
     return boxes
 
 
@@ -180,10 +174,8 @@ def _caption(results: Sequence[Result], boxes: Boxes) -> str:
 
 EXPERIMENTS = (
     Experiment(
-        name="figure-synthetic",
-        title="Figure 2: variance, MMD² and linear inseparability as the dimension grows",
-        tasks=_tasks,
-        summarize=_summarize,
-        draw=_draw,
+        "figure-synthetic",
+        "Figure 2: variance, MMD² and linear inseparability as the dimension grows",
+        *(_tasks, lambda results: summarize_draws(by_protocol(results)), _draw),
     ),
 )

@@ -11,7 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from ._experiment import Experiment, Result, Settings, Summary, Task, summarize_draws
+from ._experiment import (
+    Experiment,
+    Result,
+    Settings,
+    Summary,
+    Task,
+    combinations,
+    summarize_draws,
+)
 from ._panels import line_options, method_legend, note, write
 from ._style import FAINT, in_order, paper_figure, style_of
 from ._tradeoff import (
@@ -20,6 +28,7 @@ from ._tradeoff import (
     LOGISTIC_REGRESSION,
     METRICS,
     REDUCTIONS,
+    count,
     measure,
     parameters_of,
 )
@@ -31,10 +40,11 @@ CRITERIA = {
 }
 """By criterion: its short name, the metric that measures its violation, and how it is written."""
 
-PANELS = [(c, criterion) for c in (LOGISTIC_REGRESSION, KERNEL_SVM) for criterion in CRITERIA]
+CLASSIFIERS = (LOGISTIC_REGRESSION, KERNEL_SVM)
+PANELS = [(classifier, criterion) for classifier in CLASSIFIERS for criterion in CRITERIA]
 METHODS = (*COMPONENTS, REDUCTIONS)
 DRAWS, ROWS = 10, 5000
-QUICK_DRAWS, QUICK_ROWS, QUICK_PARAMETERS = 1, 1000, slice(None, None, 5)
+QUICK_DRAWS, QUICK_ROWS = 1, 1000
 
 Curve = dict[str, list[float]]
 """Means x (gap) and y (accuracy) with standard errors xerr and yerr, as `errorbar` takes them."""
@@ -42,26 +52,18 @@ Curve = dict[str, list[float]]
 
 def _tasks(settings: Settings) -> list[Task]:
     rows = QUICK_ROWS if settings.quick else ROWS
-    chosen = QUICK_PARAMETERS if settings.quick else slice(None)
     data = None if settings.data is None else str(settings.data)
-    keys: list[dict[str, str | int | float]] = [
-        {
-            "dataset": dataset,
-            "criterion": criterion,
-            "classifier": classifier,
-            "method": method,
-            "draw": draw,
-        }
-        for draw in range(QUICK_DRAWS if settings.quick else DRAWS)
-        for dataset in DATASETS
-        for classifier, criterion in PANELS
-        for method in METHODS
-    ]
     fixed = {"n_train": rows, "n_test": rows, "data": data}
-    lambdas = {method: parameters_of(method)[chosen] for method in METHODS}
+    lambdas = {method: parameters_of(method, settings.quick) for method in METHODS}
+    keys = combinations(
+        draw=range(QUICK_DRAWS if settings.quick else DRAWS),
+        dataset=DATASETS,
+        classifier=CLASSIFIERS,
+        criterion=CRITERIA,
+        method=METHODS,
+    )
     return [
-        Task(key, measure, {**key, **fixed, "parameters": lambdas[str(key["method"])]})
-        for key in keys
+        Task(key, measure, {**key, **fixed, "parameters": lambdas[key["method"]]}) for key in keys
     ]
 
 
@@ -85,7 +87,7 @@ def _summarize(results: Sequence[Result]) -> list[Summary]:
     for result in _one_by_one(results):
         n = len(draws[_panel_of(result)])
         short = CRITERIA[str(result.key["criterion"])][0]
-        protocol = f"{short}, {result.key['classifier']}, {n} draw{'s' if n > 1 else ''}"
+        protocol = f"{short}, {result.key['classifier']}, {count(n)}"
         told.append(Result({**result.key, "protocol": protocol}, result.values))
     return summarize_draws(told)
 
@@ -121,8 +123,7 @@ def _how_many_draws(results: Sequence[Result]) -> str:
     }
     most = max(counts.values(), default=0)
     fewer = [f"{classifier}: {n}" for classifier, n in counts.items() if n < most]
-    several = f" ({', '.join(fewer)})" if fewer else ""
-    return f"{most} draw{'s' if most > 1 else ''}{several}"
+    return count(most) + (f" ({', '.join(fewer)})" if fewer else "")
 
 
 def _draw(results: Sequence[Result], settings: Settings) -> Any:
@@ -165,27 +166,18 @@ def _curves(axes: Any, curves: Mapping[str, Curve]) -> None:
     axes.locator_params(axis="x", nbins=4, steps=[1, 2, 5, 10])
     for method in in_order(set(curves)):
         curve, style = curves[method], style_of(method)
-        axes.errorbar(
-            **curve,
-            linestyle="none",
-            ecolor=style.colour,
-            elinewidth=0.8,
-            alpha=0.35,
-            zorder=style.order - 1,
-        )
+        bars = {"ecolor": style.colour, "elinewidth": 0.8, "alpha": 0.35, "zorder": style.order - 1}
+        axes.errorbar(**curve, linestyle="none", **bars)
         thinner = {"markersize": 4.2, "linewidth": 1.4 if style.ours else 1.1}
-        look = line_options(style) | thinner
-        axes.plot(curve["x"], curve["y"], linestyle=style.line, **look)
+        axes.plot(curve["x"], curve["y"], linestyle=style.line, **line_options(style) | thinner)
     axes.set_xlim(left=min(0.0, axes.get_xlim()[0]))
     write(axes, "fairer ←", (0, 1), (3, -3), va="top", size=7.5, color=FAINT)
 
 
 EXPERIMENTS = (
     Experiment(
-        name="figure-tradeoff",
-        title="Section 5.2: accuracy against unfairness, and the reductions approach",
-        tasks=_tasks,
-        summarize=_summarize,
-        draw=_draw,
+        "figure-tradeoff",
+        "Section 5.2: accuracy against unfairness, and the reductions approach",
+        *(_tasks, _summarize, _draw),
     ),
 )

@@ -12,6 +12,9 @@ from ._style import FAINT, GROUPS, HAIR, MethodStyle, label_of, style_of
 SHARE = 0.86
 """Part of the distance between two positions that the boxes fill."""
 
+MOST_DOTS = 1200
+"""Rows to draw; of more, a fixed sample is taken."""
+
 
 def write(axes: Any, text: str, at: tuple[float, float], offset: Any, **look: Any) -> None:
     """Write at a place of a panel, in parts of its sides, moved by an offset in points."""
@@ -20,81 +23,27 @@ def write(axes: Any, text: str, at: tuple[float, float], offset: Any, **look: An
 
 
 def headed(axes: Any, name: str, finding: str) -> None:
-    """Write what a panel is in bold, and below it what it shows.
-
-    Parameters
-    ----------
-    axes : matplotlib axes
-        Panel to write above.
-    name, finding : str
-        What it is; what it shows.
-
-    Examples
-    --------
-    >>> from fairpca.paper import headed, paper_figure
-    >>> with paper_figure(4, 3) as figure:
-    ...     axes = figure.subplots()
-    ...     headed(axes, "Adult", "Sex can be told from plain PCA.")
-    >>> [text.get_text() for text in axes.texts]
-    ['Adult', 'Sex can be told from plain PCA.']
-    """
+    """Write what a panel is in bold, and below it what it shows."""
     write(axes, name, (0, 1), (0, 16), weight="bold", size=10)
     write(axes, finding, (0, 1), (0, 4), color=FAINT)
 
 
 def note(figure: Any, text: str) -> None:
-    """Write what the reader must know below all panels, in small faint letters.
-
-    Parameters
-    ----------
-    figure : matplotlib figure
-        Figure with the panels.
-    text : str
-        One line or more.
-
-    Examples
-    --------
-    >>> from fairpca.paper import note, paper_figure
-    >>> with paper_figure(4, 3) as figure:
-    ...     note(figure, "Means over ten splits.")
-    >>> figure.get_supxlabel()
-    'Means over ten splits.'
-    """
+    """Write what the reader must know below all panels, in small faint letters."""
     figure.supxlabel(text, x=0.01, ha="left", size=8, color=FAINT, linespacing=1.35)
 
 
 def method_legend(
     figure: Any, methods: Sequence[str], *, columns: int | None = None, boxes: bool = False
 ) -> None:
-    """Name the methods once, above all panels.
-
-    Parameters
-    ----------
-    figure : matplotlib figure
-        Figure with the panels.
-    methods : sequence of str
-        Names in the order of the legend.
-    columns : int, optional
-        Number of columns; by default as many as leave rows of equal length.
-    boxes : bool
-        Whether methods are drawn as boxes, not as lines.
-
-    Examples
-    --------
-    >>> from fairpca.paper import method_legend, paper_figure
-    >>> with paper_figure(4, 3) as figure:
-    ...     axes = figure.subplots()
-    ...     method_legend(figure, ["PCA", "Fair PCA"])
-    >>> [text.get_text() for text in figure.legends[0].get_texts()]
-    ['PCA', 'Fair PCA']
-    """
-    axes = figure.axes[0]
-    handles = [_sample(axes, style_of(name), boxes=boxes) for name in methods]
+    """Name the methods once, above all panels; by default in rows of equal length."""
     rows = -(-len(methods) // 6)
     columns = columns or -(-len(methods) // rows)
+    # A legend is filled column by column; this order makes it read row by row.
+    names = [name for column in range(columns) for name in methods[column::columns]]
     figure.legend(
-        _down_columns(handles, columns),
-        _down_columns([label_of(name) for name in methods], columns),
+        [_sample(figure.axes[0], style_of(name), boxes=boxes) for name in names],
+        [label_of(name) for name in names],
         loc="outside upper center",
         ncols=columns,
         handlelength=1.2 if boxes else 2.6,
@@ -109,28 +58,8 @@ def _sample(axes: Any, style: MethodStyle, *, boxes: bool) -> Any:
     return axes.plot([], [], **line_options(style), linestyle=style.line)[0]
 
 
-def _down_columns(items: Sequence[Any], columns: int) -> list[Any]:
-    """Reorder so that a legend, which is filled column by column, reads row by row."""
-    return [item for column in range(columns) for item in items[column::columns]]
-
-
 def horizontal_grid(axes: Any) -> None:
-    """Draw faint lines to read values from.
-
-    Parameters
-    ----------
-    axes : matplotlib axes
-        Panel to draw into.
-
-    Examples
-    --------
-    >>> from fairpca.paper import horizontal_grid, paper_figure
-    >>> with paper_figure(4, 3) as figure:
-    ...     axes = figure.subplots()
-    ...     horizontal_grid(axes)
-    >>> axes.yaxis.get_gridlines()[0].get_visible()
-    True
-    """
+    """Draw faint lines to read values from."""
     axes.grid(axis="y", which="major")
     axes.tick_params(axis="y", length=0)
 
@@ -149,37 +78,17 @@ def line_options(style: MethodStyle) -> dict[str, Any]:
     }
 
 
-def scatter_groups(
-    axes: Any, T: np.ndarray, group: np.ndarray, *, ellipses: bool = True, most: int = 1200
+def error_curve(
+    axes: Any, style: MethodStyle, x: Sequence[float], y: Sequence[float], yerr: Any, **look: Any
 ) -> None:
-    """Draw rows as dots, neither group on top, with an ellipse of two standard deviations each.
+    """Draw a method's line through points with error bars below and above."""
+    bars = {"yerr": yerr, "elinewidth": 0.9, "capsize": 1.5, "linestyle": style.line}
+    axes.errorbar(x, y, **line_options(style), **bars, **look)
 
-    Parameters
-    ----------
-    axes : matplotlib axes
-        Panel to draw into.
-    T : array of shape (n, 2)
-        Two columns of a representation.
-    group : array of shape (n,)
-        Groups, 0 or 1.
-    ellipses : bool
-        Whether to draw the groups' means and covariances as ellipses.
-    most : int
-        Number of rows to draw at most; of more, a fixed sample is taken.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fairpca.paper import paper_figure, scatter_groups
-    >>> rng = np.random.default_rng(0)
-    >>> group = np.arange(200) % 2
-    >>> with paper_figure(3, 3) as figure:
-    ...     axes = figure.subplots()
-    ...     scatter_groups(axes, rng.normal(size=(200, 2)) + group[:, None], group)
-    >>> len(axes.lines)  # an ellipse each
-    2
-    """
-    order = np.random.default_rng(0).permutation(len(T))[:most]
+def scatter_groups(axes: Any, T: np.ndarray, group: np.ndarray, *, ellipses: bool = True) -> None:
+    """Draw rows as dots, neither group on top, with an ellipse of two standard deviations each."""
+    order = np.random.default_rng(0).permutation(len(T))[:MOST_DOTS]
     colours = np.array(GROUPS)[group[order]]
     axes.scatter(*T[order].T, s=5, c=colours, alpha=0.55, linewidth=0, rasterized=True)
     if ellipses:
@@ -201,50 +110,14 @@ def _ellipse(T: np.ndarray) -> np.ndarray:
 
 
 def group_legend(axes: Any, names: Mapping[int, str]) -> None:
-    """Name the groups in their colours inside a panel.
-
-    Parameters
-    ----------
-    axes : matplotlib axes
-        Panel to write into.
-    names : mapping of int to str
-        What to call each group.
-
-    Examples
-    --------
-    >>> from fairpca.paper import group_legend, paper_figure
-    >>> with paper_figure(3, 3) as figure:
-    ...     axes = figure.subplots()
-    ...     group_legend(axes, {0: "women", 1: "men"})
-    >>> [text.get_text() for text in axes.texts]
-    ['women', 'men']
-    """
+    """Name the groups in their colours inside a panel."""
     for place, (g, name) in enumerate(names.items()):
         look = {"va": "top", "color": GROUPS[g], "weight": "bold", "size": 8.5}
         write(axes, name, (0, 1), (5, -5 - 12 * place), **look)
 
 
 def numbers_below(axes: Any, numbers: Mapping[str, str], *, label: bool) -> None:
-    """Write numbers under a panel, one per line.
-
-    Parameters
-    ----------
-    axes : matplotlib axes
-        Panel to write below.
-    numbers : mapping of str to str
-        What they are, and the numbers as they are to be shown.
-    label : bool
-        Whether to write what they are, to the left.
-
-    Examples
-    --------
-    >>> from fairpca.paper import numbers_below, paper_figure
-    >>> with paper_figure(3, 3) as figure:
-    ...     axes = figure.subplots()
-    ...     numbers_below(axes, {"AUC": "0.52"}, label=True)
-    >>> [text.get_text() for text in axes.texts]
-    ['0.52', 'AUC']
-    """
+    """Write numbers under a panel, one per line; with `label` what they are, to the left."""
     for line, (name, text) in enumerate(numbers.items()):
         write(axes, text, (0.5, 0), (0, -34 - 13 * line), ha="center", va="top")
         if label:
@@ -257,34 +130,7 @@ def grouped_boxes(
     methods: Sequence[str],
     positions: Sequence[float],
 ) -> None:
-    """Draw a box per method and position, in slots that are the same in every panel.
-
-    Parameters
-    ----------
-    axes : matplotlib axes
-        Panel to draw into.
-    values : mapping of str to mapping of float to sequence of float
-        Numbers by method and position; what is missing leaves its slot empty.
-    methods : sequence of str
-        Methods of the figure, from left to right; each has a slot, used or not.
-    positions : sequence of float
-        Positions on the axis, spaced evenly whatever their values.
-
-    Notes
-    -----
-    A box spans the middle half of the numbers and has a line at the median; whiskers reach to
-    the farthest number within one and a half box lengths, and circles are beyond.
-
-    Examples
-    --------
-    >>> from fairpca.paper import grouped_boxes, paper_figure
-    >>> values = {"PCA": {2: [0.8, 0.9, 0.7]}, "Fair PCA": {2: [0.5, 0.52, 0.51], 10: [0.55, 0.6]}}
-    >>> with paper_figure(4, 3) as figure:
-    ...     axes = figure.subplots()
-    ...     grouped_boxes(axes, values, methods=["PCA", "Fair PCA"], positions=[2, 10])
-    >>> len(axes.patches)  # one place has no numbers
-    3
-    """
+    """Draw a box per method and position, in slots that are the same in every panel."""
     slot = SHARE / max(1, len(methods))
     for place in range(len(positions) - 1):
         axes.axvline(place + 0.5, color=HAIR, linewidth=0.6, zorder=0)
@@ -296,28 +142,23 @@ def grouped_boxes(
             if (finite := [v for v in values.get(method, {}).get(position, ()) if np.isfinite(v)])
         ]
         if drawn:
-            _boxes(axes, style_of(method), drawn, 0.82 * slot)
+            style = style_of(method)
+            line = {"color": style.colour, "linewidth": 0.9}
+            box = {"facecolor": style.face, "edgecolor": style.colour, "linewidth": 0.9}
+            axes.boxplot(
+                [numbers for _, numbers in drawn],
+                positions=[x for x, _ in drawn],
+                widths=0.82 * slot,
+                manage_ticks=False,
+                patch_artist=True,
+                zorder=style.order,
+                boxprops=box,
+                medianprops={"color": style.colour, "linewidth": 1.8},
+                whiskerprops=line,
+                capprops=line,
+                flierprops={"marker": "o", "markersize": 2, "markeredgecolor": style.colour},
+            )
     axes.set(xlim=(-0.5, max(1, len(positions)) - 0.5))
     axes.set_xticks(range(len(positions)), [f"{position:g}" for position in positions])
     axes.tick_params(axis="x", length=0)
     horizontal_grid(axes)
-
-
-def _boxes(
-    axes: Any, style: MethodStyle, drawn: list[tuple[float, list[float]]], width: float
-) -> None:
-    """Draw boxes at the given places, each of the given numbers."""
-    line = {"color": style.colour, "linewidth": 0.9}
-    axes.boxplot(
-        [numbers for _, numbers in drawn],
-        positions=[x for x, _ in drawn],
-        widths=width,
-        manage_ticks=False,
-        patch_artist=True,
-        zorder=style.order,
-        boxprops={"facecolor": style.face, "edgecolor": style.colour, "linewidth": 0.9},
-        medianprops={"color": style.colour, "linewidth": 1.8},
-        whiskerprops=line,
-        capprops=line,
-        flierprops={"marker": "o", "markersize": 2, "markeredgecolor": style.colour},
-    )

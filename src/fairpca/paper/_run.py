@@ -182,10 +182,9 @@ def _fingerprint(tasks: Iterable[Task]) -> str:
 
 
 class _ResultsFile:
-    """The results of one experiment on disk, so that an interrupted run goes on where it was.
+    """The results of an experiment on disk, to go on where an interrupted run was: JSON lines.
 
-    A file of JSON lines, of which the first holds the fingerprint `mark`; a file with another one
-    is set aside.
+    The first holds the fingerprint `mark`; a file with another one is set aside.
     """
 
     def __init__(self, path: Path, mark: str) -> None:
@@ -213,18 +212,16 @@ class _ResultsFile:
         if not self.path.exists():
             return {}
         lines = self.path.read_text(encoding="utf-8").splitlines(keepends=True)
-        whole = [_parsed(line) for line in lines]
-        head = whole[0] if whole else None
-        if head is None or head.get("fingerprint") != self.mark:
+        whole = {line: entry for line in lines if (entry := _parsed(line))}
+        head, *entries = whole.values() or [{}]
+        if head.get("fingerprint") != self.mark:
             self.path.replace(self.path.with_suffix(".old"))
             return {}
-        good = [entry for entry in whole[1:] if entry is not None]
-        if len(good) < len(lines) - 1:  # a run was killed while it wrote: keep whole lines only
-            kept = [line for line, entry in zip(lines, whole, strict=True) if entry is not None]
+        if len(whole) < len(lines):  # a run was killed while it wrote: keep whole lines only
             with whole_file(self.path) as draft:
-                draft.write_text("".join(kept), encoding="utf-8")
+                draft.write_text("".join(whole), encoding="utf-8")
         found = {}
-        for entry in good:
+        for entry in entries:
             values = {m: math.nan if v is None else v for m, v in entry["values"].items()}
             found[_line(entry["key"])] = Result(entry["key"], values)
         return found
@@ -235,10 +232,8 @@ def _line(key: Key) -> str:
 
 
 def _parsed(line: str) -> dict[str, Any] | None:
-    if not line.endswith("\n"):
-        return None
     try:
-        entry = json.loads(line)
+        entry = json.loads(line) if line.endswith("\n") else None
     except ValueError:
         return None
     return entry if isinstance(entry, dict) else None
@@ -259,12 +254,11 @@ def _write_table(rows: Sequence[Summary], path: Path) -> Path:
 
 def _write_figure(figure: Any, stem: Path) -> list[Path]:
     """Write a matplotlib figure as PNG and PDF."""
-    files = [stem.with_name(stem.name + ending) for ending in (".png", ".pdf")]
-    for path in files:
-        kind = path.suffix[1:]
-        # no date in the file: the same numbers give the same bytes
-        metadata = {"CreationDate": None} if kind == "pdf" else None
-        with whole_file(path) as draft:
+    files = []
+    # no date in the file: the same numbers give the same bytes
+    for kind, metadata in (("png", None), ("pdf", {"CreationDate": None})):
+        files.append(stem.with_name(f"{stem.name}.{kind}"))
+        with whole_file(files[-1]) as draft:
             figure.savefig(draft, format=kind, metadata=metadata)
     return files
 

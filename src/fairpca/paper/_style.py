@@ -56,28 +56,7 @@ RC: dict[Any, Any] = {
 
 @dataclass(frozen=True)
 class MethodStyle:
-    """How a method is drawn.
-
-    Parameters
-    ----------
-    colour : str
-        One per family; settings of the same method differ in marker and line.
-    marker : str
-        Marker in matplotlib's spelling.
-    line : str
-        Solid for the methods of this package, broken for others.
-    filled : bool
-        Whether the marker, or the box, is filled.
-    ours : bool
-        Whether to draw it in front and heavier.
-
-    Examples
-    --------
-    >>> from fairpca.paper import MethodStyle
-    >>> mine = MethodStyle("#0072B2", "o", line="-", ours=True)
-    >>> mine.width, mine.order, mine.face
-    (2.0, 3, '#73b1d5')
-    """
+    """How a method is drawn: a colour per family, solid lines and in front where it is ours."""
 
     colour: str
     marker: str
@@ -107,10 +86,6 @@ def _tint(colour: str, share: float) -> str:
     return "#" + "".join(f"{round(share * part + (1 - share) * 255):02x}" for part in parts)
 
 
-def _ours(colour: str, marker: str, *, filled: bool = True) -> MethodStyle:
-    return MethodStyle(colour, marker, line="-", filled=filled, ours=True)
-
-
 STYLES = {
     "PCA": MethodStyle(BLACK, "o", line=":"),
     "FPCA (0.1, 0.01)": MethodStyle(ORANGE, "s", filled=False, line="-."),
@@ -119,11 +94,11 @@ STYLES = {
     "MbF-PCA (10^-6)": MethodStyle(SKY, "^", filled=False, line="-."),
     "INLP": MethodStyle(GREY, "v"),
     "RLACE": MethodStyle(PURPLE, "D"),
-    "Fair PCA": _ours(BLUE, "o"),
-    "Fair Kernel PCA": _ours(GREEN, "P"),
-    "Fair PCA-S (0.5)": _ours(VERMILLION, "X", filled=False),
-    "Fair PCA-S (0.85)": _ours(VERMILLION, "X"),
-    "Fair PCA (exact)": _ours(INDIGO, "*"),
+    "Fair PCA": MethodStyle(BLUE, "o", "-", ours=True),
+    "Fair Kernel PCA": MethodStyle(GREEN, "P", "-", ours=True),
+    "Fair PCA-S (0.5)": MethodStyle(VERMILLION, "X", "-", ours=True, filled=False),
+    "Fair PCA-S (0.85)": MethodStyle(VERMILLION, "X", "-", ours=True),
+    "Fair PCA (exact)": MethodStyle(INDIGO, "*", "-", ours=True),
     "Reductions": MethodStyle(ORANGE, "h"),
 }
 """The order is that of legends and of boxes side by side."""
@@ -133,24 +108,7 @@ OTHER = MethodStyle(GREY, "d", line=":")
 
 
 def style_of(method: str) -> MethodStyle:
-    """Return the style of a method, or of its family where only that is known.
-
-    Parameters
-    ----------
-    method : str
-        Name, perhaps with its setting in parentheses.
-
-    Returns
-    -------
-    MethodStyle
-        Grey, for a method that nobody has given a colour.
-
-    Examples
-    --------
-    >>> from fairpca.paper import style_of
-    >>> style_of("Fair PCA").colour, style_of("Fair PCA-S (0.7)").colour
-    ('#0072B2', '#D55E00')
-    """
+    """Return the style of a method, or of its family where only that is known."""
     if method in STYLES:
         return STYLES[method]
     family = {name.split(" (")[0]: style for name, style in STYLES.items()}
@@ -158,46 +116,12 @@ def style_of(method: str) -> MethodStyle:
 
 
 def label_of(method: str) -> str:
-    """Return the name with powers set as powers.
-
-    Parameters
-    ----------
-    method : str
-        Name of a method.
-
-    Returns
-    -------
-    str
-        The same in matplotlib's mathematics.
-
-    Examples
-    --------
-    >>> from fairpca.paper import label_of
-    >>> label_of("MbF-PCA (10^-3)")
-    'MbF-PCA ($10^{-3}$)'
-    """
+    """Return the name with powers set as powers."""
     return re.sub(r"10\^(-?\d+)", r"$10^{\1}$", method)
 
 
 def in_order(methods: set[str]) -> list[str]:
-    """Sort methods as in every figure: those with a style in its order, then by name.
-
-    Parameters
-    ----------
-    methods : set of str
-        Names of methods.
-
-    Returns
-    -------
-    list of str
-        From left to right, or from top to bottom.
-
-    Examples
-    --------
-    >>> from fairpca.paper import in_order
-    >>> in_order({"Fair PCA", "RLACE", "PCA"})
-    ['PCA', 'RLACE', 'Fair PCA']
-    """
+    """Sort methods as in every figure: those with a style in its order, then by name."""
     places = {name: place for place, name in enumerate(STYLES)}
     return sorted(methods, key=lambda name: (places.get(name, len(places)), name))
 
@@ -207,30 +131,6 @@ def paper_figure(width: float, height: float) -> Iterator[Any]:
     """Open an empty figure in the package's style; fill it inside the ``with`` block.
 
     No window is opened and no global setting of matplotlib stays changed.
-
-    Parameters
-    ----------
-    width, height : float
-        Size in inches. A page of the paper is 6.75 inches wide.
-
-    Yields
-    ------
-    matplotlib.figure.Figure
-        Lays itself out; remembers the style when it is saved.
-
-    Raises
-    ------
-    MissingExtraError
-        If matplotlib is not installed.
-
-    Examples
-    --------
-    >>> from fairpca.paper import paper_figure
-    >>> with paper_figure(3, 2) as figure:
-    ...     axes = figure.subplots()
-    ...     _ = axes.plot([1, 2], [3, 4])
-    >>> figure.get_size_inches().tolist()
-    [3.0, 2.0]
     """
     try:
         import matplotlib as mpl

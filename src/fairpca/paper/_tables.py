@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from ._experiment import (
     Summary,
     Task,
     by_protocol,
+    combinations,
     summarize_draws,
 )
 from ._protocol import (
@@ -43,7 +44,8 @@ NEARLY_CONSTANT = 1e-4
 """Features with a smaller standard deviation are left as they are."""
 
 SLOW = ("FPCA (0.1, 0.01)", "FPCA (0, 0.01)", "MbF-PCA (10^-3)", "MbF-PCA (10^-6)", "RLACE", "INLP")
-"""Methods left out of quick runs where the data are wide."""
+WIDE = ("adult", 10)
+"""Methods left out of quick runs where data and k are wide."""
 
 
 @cache
@@ -55,8 +57,10 @@ def evaluate_split(dataset: str, k: int, method: str, draw: int, data: Any) -> d
     """Fit one method on one training split and return all numbers, under both protocols."""
     split = _splits(dataset, data).splits[draw]
     X, X_test = split.X_train, split.X_test
-    if method == SAMADI:
-        X, X_test = _in_standard_deviations(X, X_test)
+    if method == SAMADI:  # whose code divides by standard deviations
+        spread = X.std(axis=0, ddof=1)
+        spread = np.where(spread > NEARLY_CONSTANT, spread, 1.0)
+        X, X_test = X / spread, X_test / spread
         estimator: Any = SamadiPCA(k, original_features=True)
     else:
         estimator = make_method(method, X.shape[1], k)
@@ -71,7 +75,8 @@ def evaluate_split(dataset: str, k: int, method: str, draw: int, data: Any) -> d
         for protocol in (PAPER, HELD_OUT):
             values[protocol + BETWEEN + "explained_variance_pct"] = variance
             values[protocol + BETWEEN + "mmd2"] = mmd2
-    seen = _in_the_papers_order(test, method)
+    # What an MLP learns depends on the order of its inputs; nothing else in the tables does.
+    seen = test._replace(T=test.T[:, ::-1]) if method in ASCENDING else test
     for protocol, rows, scored in ((PAPER, seen, seen), (HELD_OUT, train, test)):
         for metric, value in downstream(rows, scored).items():
             values[protocol + BETWEEN + metric] = value
@@ -80,31 +85,13 @@ def evaluate_split(dataset: str, k: int, method: str, draw: int, data: Any) -> d
     return values
 
 
-def _in_standard_deviations(X: np.ndarray, X_test: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Divide by the training rows' standard deviations, as the code of Samadi et al. does."""
-    spread = X.std(axis=0, ddof=1)
-    spread = np.where(spread > NEARLY_CONSTANT, spread, 1.0)
-    return X / spread, X_test / spread
-
-
-def _in_the_papers_order(rows: Projected, method: str) -> Projected:
-    """Return the columns as the authors' code has them, least variance first.
-
-    What an MLP learns depends on the order of its inputs; nothing else in the tables does.
-    """
-    return rows._replace(T=rows.T[:, ::-1]) if method in ASCENDING else rows
-
-
-def _tasks(settings: Settings, *datasets: str, methods: Sequence[str]) -> list[Task]:
-    keys = [
-        {"dataset": dataset, "k": k, "method": method, "draw": draw}
-        for dataset in datasets
-        for k in (2, 10)
-        for method in methods
-        for draw in range(1 if settings.quick else 10)
-        if not (settings.quick and k == 10 and method in SLOW and dataset == "adult")
+def _tasks(settings: Settings, *, datasets: list[str], methods: list[str]) -> list[Task]:
+    draws = range(1 if settings.quick else 10)
+    return [
+        Task(key, evaluate_split, {**key, "data": settings.data})
+        for key in combinations(dataset=datasets, k=(2, 10), method=methods, draw=draws)
+        if not (settings.quick and key["method"] in SLOW and (key["dataset"], key["k"]) == WIDE)
     ]
-    return [Task(key, evaluate_split, {**key, "data": settings.data}) for key in keys]
 
 
 def _summarize(results: Sequence[Result]) -> list[Summary]:
@@ -120,32 +107,30 @@ def _printed(key: dict[str, Any], metric: str) -> tuple[float, float] | None:
 
 @cache
 def published_tables() -> dict[tuple[str, int, str, str], tuple[float, float]]:
-    """Return mean and standard deviation of every cell of the paper's four tables.
-
-    By data set, k, method and metric.
-    """
-    cells = {}
-    for row in published("tables"):
-        place = row["dataset"], int(row["k"]), row["method"], row["metric"]
-        cells[place] = float(row["mean"]), float(row["std"])
-    return cells
-
-
-def _table(dataset: str) -> Experiment:
-    return Experiment(
-        name=f"table-{dataset}",
-        title=f"{TITLES[dataset]}: eleven methods, three downstream models, two protocols",
-        tasks=lambda settings: _tasks(settings, dataset, methods=list(METHODS)),
-        summarize=_summarize,
-    )
+    """Return mean and standard deviation of the paper's cells by data set, k, method and metric."""
+    return {
+        (row["dataset"], int(row["k"]), row["method"], row["metric"]): (
+            float(row["mean"]),
+            float(row["std"]),
+        )
+        for row in published("tables")
+    }
 
 
 EXPERIMENTS = (
-    *(_table(dataset) for dataset in TITLES),
+    *(
+        Experiment(
+            f"table-{dataset}",
+            f"{title}: eleven methods, three downstream models, two protocols",
+            partial(_tasks, datasets=[dataset], methods=list(METHODS)),
+            _summarize,
+        )
+        for dataset, title in TITLES.items()
+    ),
     Experiment(
-        name="table-samadi",
-        title="Balanced PCA (Samadi et al. 2018) on the three data sets",
-        tasks=lambda settings: _tasks(settings, *TITLES, methods=[SAMADI]),
-        summarize=_summarize,
+        "table-samadi",
+        "Balanced PCA (Samadi et al. 2018) on the three data sets",
+        partial(_tasks, datasets=list(TITLES), methods=[SAMADI]),
+        _summarize,
     ),
 )

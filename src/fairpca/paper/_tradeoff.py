@@ -45,11 +45,7 @@ METRICS = ("accuracy", "dp_gap", "eo_gap")
 
 
 def draw_rows(dataset: str, draw: int, n_train: int, n_test: int, data: str | None = None) -> Split:
-    """Return one draw: the first of the permuted rows train and standardise, the next ones test.
-
-    Adult Income with the attribute sex, or Bank Marketing with the attribute older than 40, whose
-    features have no age.
-    """
+    """Return one draw: the first of the permuted rows train and standardise, the next ones test."""
     X, y, z = _table(dataset, data)
     order = np.random.default_rng(SEED * draw).permutation(len(X))
     train, test = order[:n_train], order[n_train : n_train + n_test]
@@ -61,6 +57,7 @@ def draw_rows(dataset: str, draw: int, n_train: int, n_test: int, data: str | No
 
 @lru_cache(maxsize=2)
 def _table(dataset: str, data: str | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return Adult Income with the attribute sex, or Bank Marketing with older than 40."""
     group = {"adult": "Male", "bank": "older than 40"}[dataset]
     if dataset == "adult":
         table = load_adult(data=data, sensitive=["sex"])
@@ -71,9 +68,14 @@ def _table(dataset: str, data: str | None) -> tuple[np.ndarray, np.ndarray, np.n
     return table.numeric_features().to_numpy(dtype=float), table.target.to_numpy(), z
 
 
-def parameters_of(method: str) -> tuple[float, ...]:
-    """Return lambdas, or for reductions bounds."""
-    return BOUNDS if method == REDUCTIONS else PAPERS_TRADEOFFS
+def parameters_of(method: str, quick: bool = False) -> tuple[float, ...]:
+    """Return lambdas, or for reductions bounds; for quick runs every fifth."""
+    return (BOUNDS if method == REDUCTIONS else PAPERS_TRADEOFFS)[:: 5 if quick else 1]
+
+
+def count(n: int) -> str:
+    """Return "1 draw", "2 draws", ..."""
+    return f"{n} draw{'s' if n > 1 else ''}"
 
 
 def price(classifier: str, n: int) -> float:
@@ -95,11 +97,11 @@ def measure(
     """Return every metric at every parameter, as ``"metric at parameter"``."""
     rows = draw_rows(dataset, draw, n_train, n_test, data)
     points = _curve(rows, criterion, classifier, method, parameters)
-    values = {}
-    for parameter, numbers in zip(parameters, points, strict=True):
-        for metric, number in zip(METRICS, numbers, strict=True):
-            values[f"{metric} at {parameter:.6g}"] = number
-    return values
+    return {
+        f"{metric} at {parameter:.6g}": number
+        for parameter, numbers in zip(parameters, points, strict=True)
+        for metric, number in zip(METRICS, numbers, strict=True)
+    }
 
 
 def _curve(
@@ -169,37 +171,25 @@ def _default_gamma(T: np.ndarray) -> float:
 def _svm_decisions(
     train: np.ndarray, y: np.ndarray, test: np.ndarray, *, C: float, gamma: float
 ) -> np.ndarray:
-    """Return the decisions, 0 or 1, of ``SVC(C=C, gamma=gamma)`` on test rows.
-
-    One matrix product with the support vectors takes a tenth of the time of `SVC.predict`.
-    """
+    """Return decisions, 0 or 1, as `SVC.predict`: a matrix product takes a tenth of its time."""
     model = SVC(C=C, gamma=gamma).fit(train, y)
-    K = rbf_kernel(test, train[model.support_], gamma=gamma)
-    return _decisions(K @ model.dual_coef_[0] + model.intercept_[0])
+    scores = rbf_kernel(test, train[model.support_], gamma=gamma) @ model.dual_coef_[0]
+    return np.asarray(scores + model.intercept_[0] > 0, dtype=int)
 
 
 class _KernelRows:
-    """Training and test rows known by their numbers, and the fits already made to them.
+    """Training rows and then test rows, known by their numbers, and the fits already made to them.
 
-    Reductions fit the same classifier to the same rows again and again, with new labels and
-    weights, and often with those of an earlier round. Here the kernel is computed once, nothing
-    is copied, and no fit is made twice. Training rows are 0, ..., n - 1, test rows follow.
+    Reductions fit the same rows again and again, often with the labels and weights of an earlier
+    round. Here the kernel is computed once, nothing is copied, and no fit is made twice.
     """
 
     def __init__(self, train: np.ndarray, test: np.ndarray, C: float) -> None:
         self.C, self.n = C, len(train)
         self.K = rbf_kernel(np.vstack([train, test]), train, gamma=_default_gamma(train))
+        numbers = np.arange(len(self.K), dtype=float)[:, None]
+        self.training_numbers, self.test_numbers = numbers[: self.n], numbers[self.n :]
         self._made: dict[tuple[bytes, bytes], np.ndarray] = {}
-
-    @property
-    def training_numbers(self) -> np.ndarray:
-        """The numbers of the training rows, as a table of one column."""
-        return np.arange(self.n, dtype=float)[:, None]
-
-    @property
-    def test_numbers(self) -> np.ndarray:
-        """The numbers of the test rows, as a table of one column."""
-        return np.arange(self.n, len(self.K), dtype=float)[:, None]
 
     def decisions(self, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Return the decisions on all rows of an SVM fitted to these labels and weights."""
@@ -209,7 +199,7 @@ class _KernelRows:
             model.fit(self.K[: self.n], y, sample_weight=weight)
             dual = np.zeros(self.n)
             dual[model.support_] = model.dual_coef_[0]
-            self._made[key] = _decisions(self.K @ dual + model.intercept_[0])
+            self._made[key] = (self.K @ dual + model.intercept_[0] > 0).astype(int)
         return self._made[key]
 
 
@@ -234,7 +224,3 @@ class _SVCOfNumberedRows(ClassifierMixin, BaseEstimator):
         """Return the decisions on rows with these numbers."""
         decisions: np.ndarray = self.decisions_[np.asarray(X)[:, 0].astype(int)]
         return decisions
-
-
-def _decisions(scores: np.ndarray) -> np.ndarray:
-    return (scores > 0).astype(int)
