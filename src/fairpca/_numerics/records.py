@@ -69,15 +69,6 @@ class Packer:
 
     Layouts are kept: products with an array in another order of memory round differently, and a
     loaded model gives the same bits as the one that was saved.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> packer = Packer()
-    >>> packer.plain({"a": (1, 2.5)}, "value")
-    {'$dict': [['a', {'$tuple': [1, 2.5]}]]}
-    >>> packer.plain(np.arange(3), "value")
-    {'$array': {'tensor': 't0', 'order': 'C', 'flipped': []}}
     """
 
     def __init__(self) -> None:

@@ -267,11 +267,6 @@ def means_and_deviations(
     """Return means and standard deviations of columns (u, w); 0 where only rounding varies.
 
     `counts` tells how many rows have each of the values; by default one each.
-
-    Examples
-    --------
-    >>> means_and_deviations(np.array([[1.0, 5.0], [3.0, 5.0]]), np.array([1, 1]))
-    (array([2., 5.]), array([1., 0.]))
     """
     # About the first row, halved and in units of the spread: digits of values far from zero are
     # kept, and huge ones do not overflow.

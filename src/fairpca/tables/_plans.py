@@ -102,12 +102,6 @@ def _plan_levels(name: str, counts: Mapping[str, int], n_missing: int) -> LevelP
 
     Levels of fewer than 20 rows, and those beyond the eleven largest, are merged; where even
     together they have fewer than 20 rows, they count as unknown.
-
-    Examples
-    --------
-    >>> plan = _plan_levels("race", {"a": 50, "b": 70, "c": 15, "d": 10, "e": 2}, n_missing=3)
-    >>> plan.labels, plan.n_rows
-    (('b', 'a', 'other (c, d, e)'), (70, 50, 27))
     """
     # Levels of as many rows are in the order of their names, whichever was read first.
     counts = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
