@@ -1,6 +1,7 @@
 """How large the house is: ``python tests/house.py`` prints the numbers that a test keeps small."""
 
 import ast
+import inspect
 import subprocess
 import sys
 import tempfile
@@ -83,10 +84,12 @@ class FilesTouched:
     def __exit__(self, *_):
         sys.setprofile(None)
         inside = f"{SOURCE}/"
-        self.files = {name.removeprefix(inside) for name in self.files if name.startswith(inside)}
+        ours = (name for name in self.files if name.startswith(inside) and name.endswith(".py"))
+        self.files = {name.removeprefix(inside) for name in ours}
 
     def _note(self, frame, event, _):
-        if event == "call" and frame.f_code.co_name != "<module>":
+        # Bodies of modules and classes are no functions: they run when something is imported.
+        if event == "call" and frame.f_code.co_flags & inspect.CO_OPTIMIZED:
             self.files.add(frame.f_code.co_filename)
 
 
