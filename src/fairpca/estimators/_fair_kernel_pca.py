@@ -276,16 +276,7 @@ class FairKernelPCA(Representation):
         -------
         self
         """
-        self._check_parameters()
-        with self._changing():
-            self._forget(all_of_it=True)
-            if not _approximates(self):
-                self._fit_exactly(X, y, sensitive_features, sample_weight)
-                return self
-            reader = replace(self._reader(), complete=True)
-            moments = self._moments(reader, X, y, sensitive_features, sample_weight)
-            self._fit_to(moments)
-            self._keep(moments)
+        self._fit(X, y, sensitive_features, sample_weight)
         return self
 
     def fit_transform(
@@ -308,13 +299,7 @@ class FairKernelPCA(Representation):
         T : array of shape (n, k), or (n, 2k) with ``tradeoff > 0``
             The same as `fit` and then `transform`, without computing the kernel twice.
         """
-        if _approximates(self):
-            options = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
-            return self.fit(X, y, **options).transform(X)
-        self._check_parameters()
-        with self._changing():
-            self._forget(all_of_it=True)
-            T = self._fit_exactly(X, y, sensitive_features, sample_weight)
+        T = self._fit(X, y, sensitive_features, sample_weight)
         return self.transform(X) if T is None else T
 
     @_with_an_approximation
@@ -365,25 +350,31 @@ class FairKernelPCA(Representation):
         rows: np.ndarray = self._inverse.inverse(T)
         return rows
 
-    def _fit_exactly(
+    def _fit(
         self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any
     ) -> np.ndarray | None:
-        """Fit; return the representation of X where all its rows count."""
-        reader = replace(self._reader(), complete=True)
-        rows = reader.rows(X, y, sensitive_features, sample_weight, self)
-        if isinstance(rows, RowsElsewhere):
-            raise UsageError(
-                f"Exact kernel PCA compares every row with every other, so it needs them in one "
-                f"place, but X is a {type(X).__name__}. Set approximation='nystroem' or "
-                f"'random_features'."
-            )
-        check_finite(rows)
-        k, tradeoff = check_n_components(self.n_components), check_tradeoff(self.tradeoff)
-        learned, T = fit_exactly(self, rows, k, tradeoff, self._start())
-        self.__dict__.update(learned)
-        if rows.chosen is not None:
-            return None
-        return T.astype(rows.X.dtype, copy=False)
+        """Fit; return the representation of X where it is known already."""
+        self._check_parameters()
+        with self._changing():
+            self._forget(all_of_it=True)
+            reader = replace(self._reader(), complete=True)
+            if _approximates(self):
+                moments = self._moments(reader, X, y, sensitive_features, sample_weight)
+                self._fit_to(moments)
+                self._keep(moments)
+                return None
+            rows = reader.rows(X, y, sensitive_features, sample_weight, self)
+            if isinstance(rows, RowsElsewhere):
+                raise UsageError(
+                    f"Exact kernel PCA compares every row with every other, so it needs them in "
+                    f"one place, but X is a {type(X).__name__}. Set approximation='nystroem' or "
+                    f"'random_features'."
+                )
+            check_finite(rows)
+            k, tradeoff = check_n_components(self.n_components), check_tradeoff(self.tradeoff)
+            learned, T = fit_exactly(self, rows, k, tradeoff, self._start())
+            self.__dict__.update(learned)
+        return None if rows.chosen is not None else T.astype(rows.X.dtype, copy=False)
 
     def _represent(self, features: Any) -> np.ndarray:
         with self._threads(), quiet_overflow():
