@@ -6,7 +6,6 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from fairpca._cli import reproduce as command
 from fairpca._cli.app import app
 from fairpca.errors import InfeasibleError
 from fairpca.paper import Experiment, Task
@@ -35,7 +34,7 @@ def experiment(name, run):
 def fairpca(monkeypatch, tmp_path):
     """Run the command line on two made-up experiments, in an empty folder."""
     experiments = [experiment("table-halves", half), experiment("table-refused", refuse)]
-    monkeypatch.setattr(command, "EXPERIMENTS", {e.name: e for e in experiments})
+    monkeypatch.setattr("fairpca.paper.EXPERIMENTS", {e.name: e for e in experiments})
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("FAIRPCA_DATA", raising=False)
     return lambda *arguments: CliRunner().invoke(app, list(arguments))

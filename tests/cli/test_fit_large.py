@@ -15,8 +15,7 @@ import pytest
 
 from auditing.people import made_up_people
 from cli import refusals
-from fairpca._cli.progress import Pace
-from fairpca._cli.progress import lines as progress_lines
+from fairpca._cli import terminal
 from fairpca.models import FairModel
 from fairpca.models import _large_tables as large_tables
 
@@ -283,7 +282,9 @@ def test_lines_tell_tenths_pace_and_time_left():
         def print(self, line, **_):
             lines.append(line)
 
-    report = progress_lines(Listening(), None, Pace(clock=lambda: next(times)))
+    report = terminal._in_words(
+        terminal._lines(Listening()), None, terminal._Pace(clock=lambda: next(times))
+    )
     for done in range(10, 201, 10):
         report(done, 200, "Looking")
     report(2_500_000, None, "Fitting")

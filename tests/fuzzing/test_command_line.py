@@ -6,7 +6,7 @@ import pytest
 from fuzz.commands import run_command
 from fuzz.seed_models import people
 
-from fairpca._cli.failures import one_clear_line
+from fairpca._cli.terminal import one_clear_line
 
 
 @pytest.fixture

@@ -127,7 +127,7 @@ def test_the_json_of_an_audit_on_a_terminal_is_ascii(fairpca, monkeypatch):
 
     monkeypatch.setattr("fairpca.auditing.audit", lambda *_, **__: Found())
     monkeypatch.setattr("fairpca.tables.read_table", lambda *_, **__: None)
-    monkeypatch.setattr(command, "print_audit", lambda *_: None)
+    monkeypatch.setattr(command, "_print_audit", lambda *_: None)
     result = fairpca("audit", "x.csv", "--json", "-", "-q")
     assert result.exit_code == 0, result.output
     assert result.stdout.isascii()

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import audit, fit, reproduce, saved_models
+from . import audit, models, reproduce
 
 app = typer.Typer(
     name="fairpca",
@@ -36,10 +36,10 @@ def _epilog(examples: Sequence[str]) -> str | None:
 
 COMMANDS: dict[Callable[..., None], list[str]] = {
     audit.audit: audit.EXAMPLES,
-    fit.fit: fit.EXAMPLES,
-    saved_models.transform: saved_models.TRANSFORM_EXAMPLES,
-    saved_models.inspect: [],
-    saved_models.export: [],
+    models.fit: models.FIT_EXAMPLES,
+    models.transform: models.TRANSFORM_EXAMPLES,
+    models.inspect: [],
+    models.export: [],
     reproduce.reproduce: reproduce.EXAMPLES,
 }
 """Every command, and how people call it."""
@@ -55,7 +55,7 @@ def _print_version(wanted: bool) -> None:
 
 
 @app.callback()
-def options(
+def _options(
     version: Annotated[
         bool,
         typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),

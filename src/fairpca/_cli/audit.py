@@ -11,10 +11,15 @@ from rich.table import Table
 from rich.text import Text
 from typer import Argument, Option, echo
 
-from .._numerics import whole_file
 from . import options
-from .failures import check_outputs, one_clear_line, print_line, printable
-from .progress import shown_progress
+from .terminal import (
+    check_outputs,
+    one_clear_line,
+    print_line,
+    printable,
+    shown_progress,
+    write_whole,
+)
 
 if TYPE_CHECKING:
     from ..auditing import Audit, Leak
@@ -25,7 +30,6 @@ EXAMPLES = [
     "fairpca audit people.parquet -s gender --quick --out quick.html --json quick.json",
 ]
 
-STANDARD_OUTPUT = Path("-")
 PROBES = {"linear": "linear", "boosting": "trees", "kernel": "kernel"}
 
 
@@ -84,7 +88,7 @@ def audit(
     page that you can hand to anybody. Sensitive columns never become features.
     """
     with one_clear_line():
-        printed = json_file == STANDARD_OUTPUT
+        printed = json_file == Path("-")
         json_file = None if printed else json_file
         check_outputs(out, json_file, force=force, inputs=[table])
         from ..auditing import audit as measure
@@ -94,11 +98,7 @@ def audit(
             if report is not None:
                 report(0, None, "reading")
             read = read_table(
-                table or "loanapp",
-                data=data,
-                columns=options.names_in(columns),
-                header=header,
-                skip_lines=skip_lines,
+                table or "loanapp", data=data, **options.reading(columns, header, skip_lines)
             )
             found = measure(
                 read,
@@ -115,23 +115,20 @@ def audit(
                 n_jobs=jobs,
                 progress=report,
             )
-        page = found.to_html()
-        with whole_file(out) as draft:
-            draft.write_text(page, encoding="utf-8")
+        write_whole(out, found.to_html())
         if json_file is not None:
-            with whole_file(json_file) as draft:
-                draft.write_text(found.to_json(), encoding="utf-8")
+            write_whole(json_file, found.to_json())
     if printed:
         echo(json.dumps(found.to_dict(), indent=1, allow_nan=False))  # ASCII on a terminal
     console = Console(quiet=quiet, stderr=printed)
-    print_audit(console, found)
+    _print_audit(console, found)
     for path in filter(None, (json_file, out)):
         console.print()
         what = "report" if path == out else "JSON"
         print_line(f"The {what} is in {path}", quiet=quiet, stderr=printed)
 
 
-def print_audit(console: Console, audit: Audit) -> None:
+def _print_audit(console: Console, audit: Audit) -> None:
     """Print the summary, the leakage of each attribute, what to look at and the advice."""
     console.print()
     console.print(Text(printable(audit.summary.headline), style="bold"))

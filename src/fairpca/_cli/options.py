@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from typer import Argument, Option
 
@@ -60,10 +60,11 @@ Force = Annotated[bool, Option("--force", help="Replace existing files.")]
 Quiet = Annotated[bool, Option("--quiet", "-q", help="Print errors only.")]
 
 
-def names_in(columns: str | None) -> list[str] | None:
-    """Return the names that were given for the columns.
+def reading(columns: str | None, header: bool | None, skip_lines: int) -> dict[str, Any]:
+    """Return how a text file is read, as it is passed on.
 
-    >>> names_in("age,sex"), names_in(None)
-    (['age', 'sex'], None)
+    >>> reading("age,sex", None, 0)
+    {'columns': ['age', 'sex'], 'header': None, 'skip_lines': 0}
     """
-    return columns.split(",") if columns else None
+    names = columns.split(",") if columns else None
+    return {"columns": names, "header": header, "skip_lines": skip_lines}

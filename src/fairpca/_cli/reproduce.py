@@ -5,18 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 from typer import Argument, BadParameter, Exit, Option
 
-from .._attributes import did_you_mean
 from ..errors import FairPCAError
-from ..paper import EXPERIMENTS, Experiment, Key, Reproduction, Settings, Summary, run_experiment
-from .failures import INTERRUPTED, complain
-from .progress import Report, shown_progress
+from .terminal import INTERRUPTED, Report, complain, shown_progress
+
+if TYPE_CHECKING:
+    from ..paper import Experiment, Key, Reproduction, Summary
 
 ALL = "all"
 EXAMPLES = [
@@ -78,16 +78,23 @@ def reproduce(
     Each writes a tidy CSV, figures also PNG and PDF. A run that was interrupted goes on where
     it was when it is started again with the same folder.
     """
+    from ..paper import EXPERIMENTS, Settings, run_experiment
+
     console = Console(quiet=quiet)
     if show:
-        _print_list(console)
+        table = Table("name", "what", box=None, header_style="bold")
+        for experiment in EXPERIMENTS.values():
+            table.add_row(experiment.name, experiment.title)
+        table.add_row(ALL, "all of them")
+        console.print(table)
         return
-    chosen = _chosen(names or [])
+    chosen = _chosen(names or [], EXPERIMENTS)
     settings = Settings(data=_data_folder(data), quick=quick)
     failed = False
     for experiment in chosen:
         if fresh:
-            _forget(experiment, out, quick)
+            name = f"{experiment.name}-quick" if quick else experiment.name
+            (out / "results" / f"{name}.jsonl").unlink(missing_ok=True)
         try:
             with shown_progress(experiment.name, quiet=quiet) as report:
                 made = run_experiment(
@@ -130,30 +137,19 @@ def _data_folder(given: Path | None) -> Path | None:
     return None if folder is None else folder.resolve()
 
 
-def _chosen(names: list[str]) -> list[Experiment]:
+def _chosen(names: list[str], known: dict[str, Experiment]) -> list[Experiment]:
+    from .._attributes import did_you_mean
+
     if not names:
         raise BadParameter("Name a table or figure, or 'all'; --list shows the names.")
     if ALL in names:
-        return list(EXPERIMENTS.values())
+        return list(known.values())
     for name in names:
-        if name not in EXPERIMENTS:
+        if name not in known:
             raise BadParameter(
-                f"There is no '{name}'.{did_you_mean(name, EXPERIMENTS)} --list shows the names."
+                f"There is no '{name}'.{did_you_mean(name, known)} --list shows the names."
             )
-    return [EXPERIMENTS[name] for name in dict.fromkeys(names)]
-
-
-def _forget(experiment: Experiment, out: Path, quick: bool) -> None:
-    name = f"{experiment.name}-quick" if quick else experiment.name
-    (out / "results" / f"{name}.jsonl").unlink(missing_ok=True)
-
-
-def _print_list(console: Console) -> None:
-    table = Table("name", "what", box=None, header_style="bold")
-    for experiment in EXPERIMENTS.values():
-        table.add_row(experiment.name, experiment.title)
-    table.add_row(ALL, "all of them")
-    console.print(table)
+    return [known[name] for name in dict.fromkeys(names)]
 
 
 def _report(console: Console, experiment: Experiment, made: Reproduction) -> None:
@@ -215,16 +211,13 @@ def _cell(row: Summary | None, *, spread: bool = True) -> Text:
     if row.paper_mean is not None and row.metric == SECONDS:
         text.append(f" ({row.paper_mean:g})", style="dim")  # of another machine
     elif row.paper_mean is not None:
-        mark, style = _agreement(row, digits)
+        if round(row.mean, digits) == round(row.paper_mean, digits):
+            mark, style = "=", "green"
+        elif abs(row.mean - row.paper_mean) <= (row.paper_std or 0.0):
+            mark, style = "~", "yellow"
+        else:
+            mark, style = "!", "red"
         text.append(f" {mark}", style=style)
         if mark == "!":
             text.append(f" ({row.paper_mean:g})", style="dim")
     return text
-
-
-def _agreement(row: Summary, digits: int) -> tuple[str, str]:
-    assert row.paper_mean is not None
-    if round(row.mean, digits) == round(row.paper_mean, digits):
-        return "=", "green"
-    near = abs(row.mean - row.paper_mean) <= (row.paper_std or 0.0)
-    return ("~", "yellow") if near else ("!", "red")

@@ -1,22 +1,23 @@
-"""``fairpca fit``: a table becomes a model on disk, with a card that says what it is."""
+"""``fairpca fit``, ``transform``, ``inspect`` and ``export``: models on disk, and their use."""
 
 from __future__ import annotations
 
+import json
+import math
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
-from typer import Argument, Exit, Option
+from typer import Argument, Exit, Option, echo
 
-from .._numerics import whole_file
-from ..metrics import percent
 from . import options
-from .failures import (
+from .terminal import (
     INTERRUPTED,
     Refusal,
     beside,
@@ -25,8 +26,9 @@ from .failures import (
     one_clear_line,
     print_line,
     printable,
+    shown_progress,
+    write_whole,
 )
-from .progress import shown_progress
 
 if TYPE_CHECKING:
     from ..models import FairModel
@@ -46,12 +48,20 @@ class _Criterion(StrEnum):
 
 
 _Match = StrEnum("_Match", ["means", "covariances"])
+_Form = StrEnum("_Form", ["onnx", "torch"])
 
-EXAMPLES = [
+FIT_EXAMPLES = [
     "fairpca fit loans.csv --sensitive race --sensitive sex --target approved --out model.fairpca",
     "fairpca fit loans.csv -s race --match covariances --n-components 10 --out model.fairpca",
     "fairpca fit 'loans/*.parquet' -s race --checkpoint loans.checkpoint --out model.fairpca",
 ]
+TRANSFORM_EXAMPLES = [
+    "fairpca transform model.fairpca new.parquet --out fair.parquet",
+    "fairpca transform model.fairpca new.csv --out fair.csv --keep id",
+]
+
+LONGEST = 200
+"""Longer texts are cut where people read them; --json has all of them."""
 
 
 def fit(
@@ -129,7 +139,9 @@ def fit(
         _check_checkpoint(checkpoint, [out, card, *inputs])
         if checkpoint is not None and checkpoint.exists() and not quiet:
             print_line(f"Continuing from {checkpoint}", stderr=True)
-        of_covariances = {"covariance_tol": covariance_tol} if match is _Match.covariances else {}
+        more = options.reading(columns, header, skip_lines)
+        if match is _Match.covariances:
+            more["covariance_tol"] = covariance_tol
         with shown_progress(quiet=quiet) as report:
             model = fit_table(
                 given,
@@ -145,17 +157,13 @@ def fit(
                 intersectional=intersectional,
                 seed=seed,
                 data=data,
-                columns=options.names_in(columns),
-                header=header,
-                skip_lines=skip_lines,
                 checkpoint=checkpoint,
                 n_jobs=n_jobs,
                 progress=report,
-                **of_covariances,
+                **more,
             )
         model.save(out)
-        with whole_file(card) as draft:
-            draft.write_text(model_card(model), encoding="utf-8")
+        write_whole(card, model_card(model))
     for line in _facts(model):
         Console(quiet=quiet).print(Text(line))
     print_line(f"The model is in {out}, its card in {card}", quiet=quiet)
@@ -163,10 +171,7 @@ def fit(
 
 @contextmanager
 def _can_be_continued(checkpoint: Path | None) -> Iterator[None]:
-    """Say that nothing is lost where an interrupted command left a checkpoint.
-
-    A polite kill (SIGTERM, as schedulers send it) is an interruption then, too.
-    """
+    """Say that nothing is lost where Ctrl-C or SIGTERM left a checkpoint."""
     if checkpoint is None:
         yield
         return
@@ -195,6 +200,8 @@ def _check_checkpoint(checkpoint: Path | None, others: list[Path]) -> None:
 
 def _facts(model: FairModel) -> list[str]:
     """Return what was fitted to what, and what is left to see, a line each."""
+    from ..metrics import percent
+
     estimator = model.estimator
     n_columns = len(model.output_names)
     files = f" of {model.info['n_files']:,} files" if model.info.get("n_files", 1) > 1 else ""
@@ -221,3 +228,123 @@ def _facts(model: FairModel) -> list[str]:
         "Equal means do not hide what a non-linear model can see: run fairpca audit on the table."
     )
     return lines
+
+
+def transform(
+    model: options.Model,
+    table: Annotated[str, Argument(metavar="DATA", help="CSV, Parquet or Feather file.")],
+    out: Annotated[Path, Option("--out", "-o", help="Parquet, Feather or CSV, by its ending.")],
+    keep: Annotated[
+        list[str] | None,
+        Option(
+            metavar="COLUMN", help="Column to copy to the output, such as an id; may be repeated."
+        ),
+    ] = None,
+    columns: options.Columns = None,
+    header: options.Header = None,
+    skip_lines: options.SkipLines = 0,
+    double: Annotated[bool, Option("--double", help="Write float64 instead of float32.")] = False,
+    force: options.Force = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Write the fair representation of the rows of a file.
+
+    Sensitive columns are not needed. Rows are read, mapped and written in batches, so that files
+    may be larger than memory; levels that the model has not seen are treated as unknown.
+    """
+    with one_clear_line():
+        check_outputs(out, force=force, inputs=[model, table])
+        from ..models import FairModel, stream_transform
+
+        fitted = FairModel.load(model)
+        with shown_progress(quiet=quiet) as report:
+            n = stream_transform(
+                fitted,
+                table,
+                out,
+                keep=keep or [],
+                dtype="float64" if double else "float32",
+                progress=report and (lambda done, total: report(done, total, "Rows")),
+                **options.reading(columns, header, skip_lines),
+            )
+    print_line(f"{n:,} rows are in {out}", quiet=quiet)
+
+
+def inspect(
+    model: options.Model,
+    as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show what a model file says about itself, after checking that it is whole.
+
+    Nothing in the file is executed.
+    """
+    with one_clear_line():
+        from ..models import read_header
+
+        header = read_header(model)
+    if as_json:
+        echo(json.dumps(_plain(header), indent=1, default=str))
+        return
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in header.items():
+        if value not in (None, {}, []):
+            table.add_row(name, Text(printable(_short(value))))
+    Console().print(table)
+
+
+def export(
+    model: options.Model,
+    to: Annotated[_Form, Option("--to", help="The form.")],
+    out: Annotated[
+        Path | None,
+        Option("--out", "-o", help="Where to.", show_default="beside the model"),
+    ] = None,
+    preprocessing: Annotated[
+        bool,
+        Option(
+            "--preprocessing/--map-only",
+            help="ONNX: take the columns of the table, or numbers that are encoded already.",
+        ),
+    ] = True,
+    force: options.Force = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Write a model for another runtime.
+
+    ONNX takes the columns of the table as they are (numbers and categories), or with --map-only
+    encoded rows. PyTorch gets a module in a readable file and its numbers in another; it takes
+    encoded rows.
+    """
+    with one_clear_line():
+        from ..models import FairModel, export_onnx, export_torch, torch_files
+
+        path = out if out is not None else beside(model, ".onnx" if to is _Form.onnx else ".py")
+        files = [path] if to is _Form.onnx else [Path(name) for name in torch_files(path)]
+        check_outputs(*files, force=force, inputs=[model])
+        fitted = FairModel.load(model)
+        if to is _Form.onnx:
+            export_onnx(fitted, path, preprocessing=preprocessing)
+        else:
+            export_torch(fitted, path)
+    print_line(f"The model is in {' and '.join(map(str, files))}", quiet=quiet)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value whose keys are texts and whose numbers are JSON's."""
+    if isinstance(value, dict):
+        return {str(name): _plain(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {_short(entry)}" for name, entry in value.items())
+    if isinstance(value, list | tuple):
+        shown = ", ".join(_short(entry) for entry in value[:12])
+        return shown if len(value) <= 12 else f"{shown}, ... ({len(value)} in all)"
+    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."

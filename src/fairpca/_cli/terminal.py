@@ -1,0 +1,219 @@
+"""What people see of a command: how far it is, what went wrong, and which files it may write."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+from unicodedata import bidirectional, category
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from ..errors import FairPCAError
+
+INTERRUPTED = 130
+BREAKS = "\n\t\r\x85\u2028\u2029"
+TURNS = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
+"""Classes of characters that change the direction of writing of others."""
+
+MANY = 1_000_000
+"""How many are done between two lines where nobody knows how many there are."""
+
+Report = Callable[[int, int | None, str], None]
+"""Takes how many are done of how many, and what is done now."""
+
+
+def printable(text: str) -> str:
+    r"""Return a text without the characters that command terminals: names of columns are data.
+
+    Nor is there anything that changes the direction of writing, or that has no bytes.
+
+    >>> printable("red \x1b[31m\n")
+    'red �[31m '
+    """
+
+    def shown(c: str) -> str:
+        obeyed = category(c) in ("Cc", "Cs") or bidirectional(c) in TURNS
+        return " " if c in BREAKS else "�" if obeyed else c
+
+    return "".join(map(shown, text))
+
+
+def print_line(text: str, *, quiet: bool = False, stderr: bool = False, style: str = "") -> None:
+    """Print a line of text, however long; nothing in it is markup."""
+    console = Console(quiet=quiet, stderr=stderr, soft_wrap=True)
+    console.print(printable(text), style=style, markup=False, highlight=False)
+
+
+def complain(text: str) -> None:
+    """Print a line on standard error, in red."""
+    print_line(" ".join(text.split()), stderr=True, style="red")
+
+
+@contextmanager
+def one_clear_line() -> Iterator[None]:
+    """Turn what users can mend into one line and exit code 2, without a traceback."""
+    try:
+        yield
+        return
+    except (FairPCAError, OSError) as error:
+        reason = str(error)
+        if isinstance(error, OSError) and error.strerror and error.filename:
+            reason = f"{error.filename}: {error.strerror}."
+    except UnicodeEncodeError as error:  # names of files that are no text in any encoding
+        reason = f"{error.object[:200]!r} cannot be written as text. Use another name."
+    except KeyboardInterrupt:
+        complain("Interrupted; nothing was written.")
+        raise typer.Exit(INTERRUPTED) from None
+    complain(f"Error: {reason}")
+    raise typer.Exit(2)
+
+
+class Refusal(FairPCAError):
+    """A file cannot be written, or may not be."""
+
+
+def beside(path: Path, ending: str) -> Path:
+    """Return the name of a file beside another one."""
+    if not path.name:
+        raise Refusal(f"'{path}' is no name of a file. Add one.")
+    return path.with_suffix(ending)
+
+
+def check_outputs(
+    *paths: Path | None, force: bool, inputs: Sequence[str | Path | None] = ()
+) -> None:
+    """Refuse before the work what could not be written after it, or would replace an input."""
+    from .._numerics import is_no_plain_file
+
+    read = [Path(name) for name in inputs if name is not None and Path(name).is_file()]
+    given = [path for path in paths if path is not None]
+    for path in given:
+        if path.is_dir():
+            raise Refusal(f"{path} is a folder, but a file is to be written. Add a file name.")
+        if is_no_plain_file(path):
+            raise Refusal(
+                f"{path} is no plain file, and would be replaced by one. Use another name."
+            )
+        if path.exists() and not force:
+            raise Refusal(f"{path} exists and is kept. Use --force to replace it, or another name.")
+        if path.exists() and any(path.samefile(name) for name in read):
+            raise Refusal(f"{path} is what is read, so it is kept. Give the output another name.")
+        folder = path.absolute().parent
+        while not folder.exists():
+            folder = folder.parent
+        if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+            raise Refusal(f"{path} cannot be written: {folder} is not a folder you may write to.")
+    if len({path.absolute() for path in given}) < len(given):
+        raise Refusal("Two outputs have the same name. Give each its own.")
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file, or nothing of it; folders on the way are made."""
+    from .._numerics import whole_file
+
+    with whole_file(path) as draft:
+        draft.write_text(text, encoding="utf-8")
+
+
+class _Pace:
+    """How fast rows go by, one piece of work after the other.
+
+    >>> times = iter([0.0, 2.0])
+    >>> pace = _Pace(clock=lambda: next(times))
+    >>> pace("Rows", 100_000, 1_000_000), pace("Rows", 300_000, 1_000_000)
+    ('', '100,000 rows per second, 7 s left')
+    """
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
+        self._what, self._from, self._since = "", 0, 0.0
+
+    def __call__(self, what: str, done: int, total: int | None) -> str:
+        """Return the pace in words; nothing at the first call, which may continue older work."""
+        now = self._clock()
+        if what != self._what:
+            self._what, self._from, self._since = what, done, now
+            return ""
+        per_second = (done - self._from) / max(now - self._since, 1e-9)
+        words = f"{per_second:,.0f} rows per second"
+        if total and done < total and per_second > 0:
+            words += f", {_duration((total - done) / per_second)} left"
+        return words
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+@contextmanager
+def shown_progress(title: str | None = None, *, quiet: bool) -> Iterator[Report | None]:
+    """Give a function that shows how much is done: a bar on a terminal, lines elsewhere.
+
+    Without a `title`, what is done is work with rows: it has a bar of its own, and how fast it
+    goes is shown. Nothing is shown if `quiet`.
+    """
+    console = Console(stderr=True)
+    if quiet:
+        yield None
+    elif console.is_terminal:
+        with Progress(
+            TextColumn("[bold]{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[count]}"),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[more]}", style="dim", markup=False),
+            console=console,
+            transient=True,
+        ) as bar:
+            yield _in_words(_on(bar), title, _Pace())
+    else:
+        yield _in_words(_lines(console), title, _Pace())
+
+
+_Show = Callable[[str, int, int | None, str, str], None]
+
+
+def _in_words(show: _Show, title: str | None, pace: _Pace) -> Report:
+    def report(done: int, total: int | None, now: str) -> None:
+        what = title or now
+        count = f"{done:,}" if total is None else f"{done:,} of {total:,}"
+        if title:
+            show(what, done, total, count, now)
+        else:
+            show(what, done, total, f"{count} rows", pace(what, done, total))
+
+    return report
+
+
+def _on(bar: Progress) -> _Show:
+    tasks = dict[str, TaskID]()
+
+    def show(what: str, done: int, total: int | None, count: str, more: str) -> None:
+        if what not in tasks:
+            tasks[what] = bar.add_task(what, total=total, count="", more="")
+        bar.update(tasks[what], completed=done, total=total, count=count, more=more)
+
+    return show
+
+
+def _lines(console: Console) -> _Show:
+    """Print a line for every tenth of the work, or every million if nobody knows of how many."""
+    printed = dict[str, int]()
+
+    def show(what: str, done: int, total: int | None, count: str, more: str) -> None:
+        part = 10 * done // total if total else done // MANY
+        if part > printed.get(what, 0):
+            printed[what] = part
+            words = ", ".join(filter(None, [count, more]))
+            console.print(f"{what}: {words}", markup=False, highlight=False, soft_wrap=True)
+
+    return show
