@@ -11,7 +11,7 @@ from fairpca.auditing import AuditError, TargetError, UnknownColumnError
 from fairpca.errors import SingleGroupError
 from fairpca.models import _large_tables as large_tables
 from fairpca.tables import TableError
-from fairpca.tables import _paths as table_paths
+from fairpca.tables import _open as table_files
 
 ADULT = [
     *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation"),
@@ -237,10 +237,10 @@ def test_numbers_with_decimal_commas_in_some_files_are_numbers(tmp_path):
 def test_large_files_are_read_in_batches_by_themselves(tmp_path, monkeypatch):
     one, _ = write(messy_people(), tmp_path, "parquet")
     assert "n_files" not in fit_table(one, "sex").info
-    monkeypatch.setattr(table_paths, "LARGE_ROWS", 1000)
+    monkeypatch.setattr(table_files, "LARGE_ROWS", 1000)
     assert fit_table(one, "sex").info["n_files"] == 1
     text, _ = write(messy_people(), tmp_path / "text", "csv")
-    monkeypatch.setattr(table_paths, "LARGE_BYTES", 1000)
+    monkeypatch.setattr(table_files, "LARGE_BYTES", 1000)
     assert fit_table(text, "sex").info["n_files"] == 1
 
 

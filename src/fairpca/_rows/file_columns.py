@@ -283,10 +283,7 @@ def check_same_types(files: Sequence[TableFile], needed: Sequence[str]) -> None:
     first = files[0]
     for file in files:
         for name in needed:
-            if name in file.twice:
-                raise TableError(
-                    f"'{file.path}' has two columns called '{name}'. Rename one of them."
-                )
+            file.check_once([name])
             mine, theirs = file.types[name], first.types[name]
             if mine != theirs and not _kind_of_type(mine) == _kind_of_type(theirs) == TEXT:
                 raise TableError(

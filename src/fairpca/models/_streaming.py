@@ -14,7 +14,7 @@ from .._attributes import as_columns, did_you_mean
 from .._numerics import ahead, whole_file
 from ..errors import TableError
 from ..tables import (
-    BUILT_IN,
+    BUILT_IN_NAMES,
     FrameTable,
     TableFile,
     floats,
@@ -121,7 +121,7 @@ def stream_transform(
     if np.dtype(dtype) not in (np.dtype("float32"), np.dtype("float64")):
         raise TableError(f"dtype='{dtype}' is neither float32 nor float64.")
     how = {"columns": columns, "header": header, "skip_lines": skip_lines}
-    if str(source) in BUILT_IN:
+    if str(source) in BUILT_IN_NAMES:
         table: TableFile = FrameTable.of(read_table(source, data=data).frame)
     else:
         table = open_table(source, **how)  # type: ignore[arg-type]

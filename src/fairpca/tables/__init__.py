@@ -3,18 +3,29 @@
 from ..errors import TableError
 from ._adapters import import_arrow, import_pandas
 from ._encoder import LARGEST, TableEncoder, require_columns
-from ._files import FileState, TableFile, existing_file, kind_of_file
+from ._files import (
+    BUILT_IN_NAMES,
+    FileState,
+    Paths,
+    TableFile,
+    are_many,
+    find_files,
+    fingerprint_of_files,
+    input_files,
+    is_on_disk,
+    kind_of_file,
+)
 from ._frozen_columns import Column, LevelColumn, NumberColumn, floats
 from ._notices import Notice, find_notices
 from ._open import (
     FrameTable,
     check_same_columns,
-    fingerprint_of_files,
     in_equal_batches,
+    is_large,
     open_table,
     open_tables,
+    read_table,
 )
-from ._paths import Paths, are_many, find_files, input_files, is_large, is_on_disk
 from ._plans import (
     FEWEST_ROWS,
     MOST_GROUPS,
@@ -32,10 +43,8 @@ from ._plans import (
     what_was_merged,
 )
 from ._raw_columns import RawColumn, raw_columns
-from ._reading import BUILT_IN, read_table
 from ._table import Table, arrow_to_pandas, distinct, family, simple
 from ._text_values import (
-    MISSING,
     NULL_STRINGS,
     NUMBER,
     TEXT,
@@ -48,8 +57,6 @@ from ._text_values import (
 )
 
 __all__ = [
-    "BUILT_IN",
-    "Column",
     "Notice",
     "Table",
     "TableEncoder",

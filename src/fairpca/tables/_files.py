@@ -1,14 +1,14 @@
-"""What is in this file? Its first bytes tell, not its name; what is wrong with it is one line."""
+"""Which files are meant, and what is in them: their first bytes tell, not their names."""
 
 from __future__ import annotations
 
+import glob
 import gzip
 import hashlib
 import os
-import re
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +18,19 @@ from .._attributes import close_names
 from ..errors import TableError
 from ._adapters import import_arrow
 
-READABLE = "CSV (any delimiter, also gzipped), Parquet and Feather files"
-OTHERS = {
+Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+
+BUILT_IN_NAMES = ("loanapp", "adult", "bank", "german", "compas")
+"""Data sets by name; they win over files of exactly that name."""
+
+_SPECIAL = frozenset("*?[")
+"""Characters that make a path a pattern, unless a file has that very name."""
+
+ENDINGS = (".parquet", ".pq", ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".feather", ".arrow")
+"""Of the files of a folder that are tables; a file that is named may be called as it likes."""
+
+_READABLE = "CSV (any delimiter, also gzipped), Parquet and Feather files"
+_OTHERS = {
     b"PK\x03\x04": "is a zip archive or an Excel workbook; unpack it, or save the sheet as CSV",
     b"\xd0\xcf\x11\xe0": "is an Excel workbook; save the sheet as CSV",
     b"FEA1": "is a Feather file of version 1; write it again with a current library",
@@ -33,18 +44,16 @@ OTHERS = {
     b"\x89HDF": "is an HDF5 file; save the table as Parquet or CSV",
 }
 
-_ROW_INDEX = re.compile(r"__index_level_\d+__|__null_dask_index__")
-
-HASHED = 2**20
+_HASHED = 2**20
 """Bytes of the beginning, and of the end, that a digest is of."""
+
+_WHOLE_HASH_BYTES = 500_000_000
+"""Of more bytes, the fingerprint covers the beginning and the end of each file."""
 
 
 @dataclass(frozen=True)
 class FileState:
-    """What tells whether a file is still the one that was read.
-
-    The digest is of what the file says about itself, or of its beginning and end.
-    """
+    """What tells whether a file is still the one that was read: its digest is of ends or footer."""
 
     path: str
     size: int
@@ -62,12 +71,33 @@ class FileState:
 
 def _digest_of_ends(path: Path) -> str:
     digest = hashlib.sha256()
-    with path.open("rb") as stream:
-        digest.update(stream.read(HASHED))
-        size = stream.seek(0, os.SEEK_END)
-        stream.seek(max(0, size - HASHED))
-        digest.update(stream.read(HASHED))
+    _hash_ends(path, digest)
     return digest.hexdigest()
+
+
+def _hash_ends(path: Path, digest: Any) -> None:
+    with path.open("rb") as stream:
+        digest.update(stream.read(_HASHED))
+        size = stream.seek(0, os.SEEK_END)
+        stream.seek(max(0, size - _HASHED))
+        digest.update(stream.read(_HASHED))
+
+
+def fingerprint_of_files(paths: Sequence[Path], *, whole: bool = False) -> str:
+    """Return the sha256 of the files' bytes; of many bytes, of their beginnings and ends."""
+    sizes = [path.stat().st_size for path in paths]
+    whole = whole or sum(sizes) <= _WHOLE_HASH_BYTES
+    digest = hashlib.sha256()
+    for path, size in zip(paths, sizes, strict=True):
+        if len(paths) > 1:
+            digest.update(f"{path.name} {size}\n".encode())
+        if not whole:
+            _hash_ends(path, digest)
+            continue
+        with path.open("rb") as stream:
+            while piece := stream.read(_HASHED):
+                digest.update(piece)
+    return f"sha256{'' if whole else ' of beginnings and ends'}:{digest.hexdigest()}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,10 +119,13 @@ class TableFile(ABC):
     written: tuple[str, ...]
     places: Mapping[str, int]
 
-    @property
-    def twice(self) -> list[str]:
-        """Names that several columns have."""
-        return sorted(name for name in self.places if self.written.count(name) > 1)
+    def check_once(self, names: Iterable[str]) -> None:
+        """Raise if one of the names is that of several columns."""
+        for name in names:
+            if self.written.count(name) > 1:
+                raise TableError(
+                    f"'{self.path}' has two columns called '{name}'. Rename one of them."
+                )
 
     @abstractmethod
     def read(self) -> Any:
@@ -122,35 +155,8 @@ class TableFile(ABC):
         return f"'{self.path}'"
 
 
-def places_of_columns(
-    written: Sequence[str], *, as_written: bool = False
-) -> tuple[dict[str, int], tuple[tuple[str, str], ...]]:
-    """Return where the columns of a file are, by different names, and which names were changed.
-
-    The unnamed index that pandas or Dask put into a file is no column: it numbers the rows, says
-    nothing about people, and is none when these libraries read it.
-
-    Examples
-    --------
-    >>> places_of_columns(["__index_level_0__", "age", "age"])
-    ({'age': 1, 'age (2)': 2}, (('age', 'age (2)'),))
-    """
-    places = [i for i, name in enumerate(written) if not _ROW_INDEX.fullmatch(name)]
-    names = [written[i] for i in places]
-    if as_written:
-        return dict(zip(names, places, strict=True)), ()
-    names, renamed = different_names(names)
-    return dict(zip(names, places, strict=True)), renamed
-
-
 def different_names(names: Sequence[str]) -> tuple[list[str], tuple[tuple[str, str], ...]]:
-    """Return names of which no two are the same, and which were changed.
-
-    Examples
-    --------
-    >>> different_names(["id", "age", "age", ""])
-    (['id', 'age', 'age (2)', 'column_4'], (('age', 'age (2)'), ('', 'column_4')))
-    """
+    """Return names of which no two are the same, and which were changed."""
     taken = set(names)
     found: list[str] = []
     for i, name in enumerate(names):
@@ -182,16 +188,7 @@ def existing_file(path: Path, also: tuple[str, ...] = ()) -> Path:
 
 
 def kind_of_file(path: Path) -> str:
-    r"""Return "parquet", "arrow", "gzip" or "text", or say why a file is no table.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> file = Path(tempfile.mkdtemp()) / "people.csv"
-    >>> _ = file.write_text("age,sex\n30,f\n")
-    >>> kind_of_file(file)
-    'text'
-    """
+    """Return "parquet", "arrow", "gzip" or "text", or say why a file is no table."""
     with reading(path), path.open("rb") as stream:
         start = stream.read(4096)
     if not start:
@@ -199,9 +196,9 @@ def kind_of_file(path: Path) -> str:
     for magic, kind in ((b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"\x1f\x8b", "gzip")):
         if start.startswith(magic):
             return kind
-    for magic, what in OTHERS.items():
+    for magic, what in _OTHERS.items():
         if start.startswith(magic):
-            raise TableError(f"'{path}' {what}. These can be read: {READABLE}.")
+            raise TableError(f"'{path}' {what}. These can be read: {_READABLE}.")
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "text"  # UTF-16, which is full of zero bytes
     check_text(path, start)
@@ -211,7 +208,7 @@ def kind_of_file(path: Path) -> str:
 def check_text(path: Path, start: bytes) -> None:
     """Refuse what is no text, and texts that are no tables."""
     if b"\0" in start or sum(byte < 32 and byte not in b"\t\n\r\f\x1b" for byte in start):
-        raise TableError(f"'{path}' is not a table: it is binary. These can be read: {READABLE}.")
+        raise TableError(f"'{path}' is not a table: it is binary. These can be read: {_READABLE}.")
     head = start.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     if head.startswith((b"<!doctype", b"<html", b"<?xml", b"<")):
         raise TableError(
@@ -232,10 +229,7 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def reading(path: Path, kind: str = "text", where: str | None = None) -> Iterator[None]:
-    """Turn whatever goes wrong while a file is read into one clear line.
-
-    Of a binary file, `where` is the place that cannot be read, if it is not all of it.
-    """
+    """Turn whatever goes wrong while a file, or a place in a binary one, is read into one line."""
     try:
         yield
     except TableError:
@@ -270,10 +264,99 @@ def _damaged(path: Path, kind: str, where: str | None, error: Exception) -> Tabl
     return TableError(f"{where} cannot be read: {why}. The file is damaged; get it again.")
 
 
-def checked(rows: Any) -> Any:
-    """Return an Arrow table or batch of a file whose texts, lengths and codes were checked.
+def are_many(table: Any) -> bool:
+    """Whether a table is given as several files: a list of paths, a folder or a pattern."""
+    if isinstance(table, str | os.PathLike):
+        text = os.fspath(table)
+        if text in BUILT_IN_NAMES:
+            return False
+        path = Path(text).expanduser()
+        return path.is_dir() or (not path.exists() and bool(_SPECIAL & set(text)))
+    return isinstance(table, Sequence) and all(isinstance(p, str | os.PathLike) for p in table)
 
-    What comes after trusts them: lengths beyond the end would be read, and crash.
+
+def is_on_disk(table: Any) -> bool:
+    """Whether a table is given by the names of files."""
+    one = isinstance(table, str | os.PathLike) and os.fspath(table) not in BUILT_IN_NAMES
+    return one or are_many(table)
+
+
+def input_files(table: Any) -> list[Path]:
+    """Return the files that a table is read from; none if there is no such file."""
+    if are_many(table):
+        return find_files(table)
+    return [Path(table)] if is_on_disk(table) and Path(table).is_file() else []
+
+
+def find_files(paths: Paths, endings: Sequence[str] = ENDINGS) -> list[Path]:
+    """Return the files that are meant, those of a pattern or a folder in the order of their names.
+
+    Of a folder all files below with one of the endings are taken, also through links to other
+    folders, but for names that start with a dot or an underscore. Files that are named twice are
+    refused, as are folders named ``key=value``: such a column is in no file.
     """
-    rows.validate(full=True)
-    return rows
+    listed = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    if not listed:
+        raise TableError("The list of files is empty. Name at least one.")
+    found: dict[tuple[int, int], Path] = {}
+    for given in listed:
+        for path in _meant(Path(given).expanduser(), endings):
+            state = path.stat()
+            first = found.setdefault((state.st_dev, state.st_ino), path)
+            if first is not path:
+                again = "twice" if first == path else f"also as '{first}'"
+                raise TableError(
+                    f"'{path}' is named {again}, so its rows would count twice. Name it once."
+                )
+    return list(found.values())
+
+
+def _meant(path: Path, endings: Sequence[str]) -> list[Path]:
+    if path.is_dir():
+        return _below(path, endings)
+    if _SPECIAL & set(str(path)) and not path.exists():
+        matches = sorted(Path(name) for name in glob.glob(str(path), recursive=True))
+        files = [match for match in matches if match.is_file()]
+        if not files:
+            only = " but folders" if matches else ""
+            raise TableError(f"No file{only} matches '{path}'. Check the pattern and the folder.")
+        return files
+    return [existing_file(path)]
+
+
+def _below(folder: Path, endings: Sequence[str]) -> list[Path]:
+    files = []
+    for path in sorted(_entries(folder, ())):
+        parts = path.relative_to(folder).parts
+        if path.name.lower().endswith(tuple(endings)):
+            keyed = next((part for part in parts[:-1] if "=" in part), None)
+            if keyed is not None:
+                key = keyed.partition("=")[0]
+                raise TableError(
+                    f"'{folder}' is divided into folders such as '{keyed}': the column '{key}' is "
+                    f"in their names and in no file, so it would be lost. Write it into the files; "
+                    f"or, if it is not needed, name them by a pattern such as "
+                    f"'{folder / '*' / ('*' + endings[0])}'."
+                )
+            files.append(existing_file(path))  # a link may lead nowhere
+    if not files:
+        raise TableError(
+            f"The folder '{folder}' holds no file that ends in {' or '.join(endings)}. Name "
+            f"another folder, or the files."
+        )
+    return files
+
+
+def _entries(folder: Path, above: tuple[Path, ...]) -> Iterator[Path]:
+    """Yield files below a folder, and links that lead nowhere; links to folders are followed."""
+    real = folder.resolve()
+    if real in above:  # linked from below itself; other links name files twice, which users settle
+        return
+    with reading(folder):
+        for path in list(folder.iterdir()):
+            if path.name.startswith((".", "_")):
+                continue
+            if path.is_dir():
+                yield from _entries(path, (*above, real))
+            elif path.is_file() or path.is_symlink():
+                yield path

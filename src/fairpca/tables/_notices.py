@@ -21,16 +21,16 @@ from ._frozen_columns import MOST_LEVELS, floats, is_text
 from ._table import arrow_columns
 from ._text_values import are_numbers, distinct_texts, look_like_dates, nearly_numbers
 
-ID_NAME = re.compile(r"(^|[_\W])(id|ids|uuid|guid|key|number|nr|no|index|rownum)($|[_\W])", re.I)
+_ID_NAME = re.compile(r"(^|[_\W])(id|ids|uuid|guid|key|number|nr|no|index|rownum)($|[_\W])", re.I)
 
-SURE, LIKELY = 0.95, 0.8
+_SURE, _LIKELY = 0.95, 0.8
 """From these areas under the ROC curve on, a column is a warning, or pointed out."""
 
 ROWS = 20_000
-BINS, MOST_BINS = 32, 1000
+BINS, _MOST_BINS = 32, 1000
 """Ranges of numbers, and levels, that a column is looked at in."""
 
-FEW_LEVELS = 10
+_FEW_LEVELS = 10
 """A numeric attribute with more values than this is cut at its median."""
 
 FEWEST_ROWS = 20
@@ -132,7 +132,8 @@ def find_notices(
     info 'age' has the same value in all rows.
     """
     arrays = arrow_columns(frame)
-    for name in [*sensitive, *([target] if target is not None else [])]:
+    named = list(dict.fromkeys([*sensitive, *([target] if target is not None else [])]))
+    for name in named:
         if name not in arrays:
             raise TableError(f"The table has no column '{name}'.{did_you_mean(name, list(arrays))}")
     n = len(next(iter(arrays.values()))) if arrays else 0
@@ -144,29 +145,30 @@ def find_notices(
     columns = {name: _binned(array, name) for name, array in drawn.items()}
     special = {*sensitive, target}
     features = [name for name in arrays if name not in special]
-    found = [Notice("renamed", "info", new, old, None, _renamed(old, new)) for old, new in renamed]
+    found = []
+    for old, new in renamed:
+        twice = f"Two columns were called '{old}': this one"
+        was = twice if old.strip() else "A column without a name"
+        found.append(Notice("renamed", "info", new, old, None, f"{was} is called '{new}'."))
     for name in features:
         found.extend(_about(name, arrays[name]))
     dull = {notice.column for notice in found if notice.kind in ("empty", "constant")}
     found.extend(_copies(arrays, columns, [f for f in arrays if f not in dull], special))
     same = {(notice.column, notice.other) for notice in found if notice.kind == "copy"}
     halves = rng.permutation(len(rows)) % 2
-    for other in dict.fromkeys([*sensitive, *([target] if target is not None else [])]):
+    for other in named:
         classes = _classes(drawn[other], other)
         for name in features:
             if name in dull or (name, other) in same:
                 continue
             auc, best = _held_out_auc(columns[name], classes, halves)
-            if auc >= LIKELY:
-                found.append(_tells(name, other, auc, _class_name(classes, best), other == target))
+            if auc >= _LIKELY:
+                # With two classes, the name of the attribute says as much as that of the class.
+                labels = classes.labels if classes.n_bins > 3 else None
+                of = f"'{other}' = '{labels[best]}'" if labels is not None else f"'{other}'"
+                found.append(_tells(name, other, auc, of, other == target))
     order = {name: i for i, name in enumerate(arrays)}
     return sorted(found, key=lambda x: (x.severity != "warning", order.get(x.column, -1)))
-
-
-def _renamed(old: str, new: str) -> str:
-    if not old.strip():
-        return f"A column without a name is called '{new}'."
-    return f"Two columns were called '{old}': this one is called '{new}'."
 
 
 def _about(name: str, array: Any) -> Iterator[Notice]:
@@ -189,8 +191,9 @@ def _about(name: str, array: Any) -> Iterator[Notice]:
     if n < 20 or share < 0.95:
         return
     counted = types.is_integer(kind) and share == 1.0 and _runs_on(array)
-    named = (textual or types.is_integer(kind)) and ID_NAME.search(name)
-    is_date = textual and _are_dates(array)
+    named = (textual or types.is_integer(kind)) and _ID_NAME.search(name)
+    some = array.drop_null().slice(0, 100).to_pylist() if textual else []
+    is_date = textual and date_format([str(value) for value in some]) is not None
     if (textual and share == 1.0 and not is_date) or counted or (named and share >= 0.99):
         part = "its values are all" if share == 1.0 else f"{share:.1%} of its values are"
         text = (
@@ -219,14 +222,6 @@ def _badly_written(name: str, array: Any) -> Notice | None:
         )
         return Notice("format", "warning", name, None, None, text)
     return None
-
-
-def _are_dates(array: Any) -> bool:
-    """Whether the first texts are dates, which differ without being ids."""
-    return (
-        date_format([str(value) for value in array.drop_null().slice(0, 100).to_pylist()])
-        is not None
-    )
 
 
 def _runs_on(array: Any) -> bool:
@@ -269,10 +264,7 @@ def _copies(
 
 @dataclass(frozen=True, eq=False)
 class _Binned:
-    """A column of n rows as a small number of bins, the last for the missing values.
-
-    `labels` is what the other bins are called; None: they are ranges of numbers.
-    """
+    """A column in a few bins, the last for missing values; without labels, ranges of numbers."""
 
     codes: np.ndarray
     n_bins: int
@@ -301,14 +293,14 @@ def _levels(codes: np.ndarray, labels: list[str]) -> _Binned:
     """Return levels as bins; beyond the most frequent ones, all others are one."""
     counts = np.bincount(codes, minlength=len(labels) + 1)
     n_distinct = int(np.count_nonzero(counts[:-1]))
-    if len(labels) <= MOST_BINS:
+    if len(labels) <= _MOST_BINS:
         return _Binned(codes, len(labels) + 1, labels, n_distinct)
-    common = np.argsort(-counts[:-1], kind="stable")[:MOST_BINS]
-    place = np.full(len(labels) + 1, MOST_BINS)
-    place[common] = np.arange(MOST_BINS)
-    place[-1] = MOST_BINS + 1
+    common = np.argsort(-counts[:-1], kind="stable")[:_MOST_BINS]
+    place = np.full(len(labels) + 1, _MOST_BINS)
+    place[common] = np.arange(_MOST_BINS)
+    place[-1] = _MOST_BINS + 1
     names = [*(labels[i] for i in common), "(others)"]
-    return _Binned(place[codes], MOST_BINS + 2, names, n_distinct)
+    return _Binned(place[codes], _MOST_BINS + 2, names, n_distinct)
 
 
 def _ranges(values: np.ndarray, n_bins: int) -> _Binned:
@@ -327,24 +319,15 @@ def _ranges(values: np.ndarray, n_bins: int) -> _Binned:
 
 def _classes(array: Any, name: str) -> _Binned:
     """Return an attribute as classes: its levels, or below and above its median."""
-    as_levels = _binned(array, name, FEW_LEVELS)
+    as_levels = _binned(array, name, _FEW_LEVELS)
     return as_levels if as_levels.labels is not None else _binned(array, name, 2)
-
-
-def _class_name(classes: _Binned, best: int) -> str | None:
-    """Return what to call a class, where that says more than the name of the attribute."""
-    if classes.labels is None or classes.n_bins <= 3:
-        return None
-    return classes.labels[best]
 
 
 def _held_out_auc(column: _Binned, classes: _Binned, halves: np.ndarray) -> tuple[float, int]:
     """Return how well bins tell a class of an attribute from the others, and which class best.
 
-    Each half (0 or 1) is judged by the shares of the classes in the bins of the other. NaN where no
-    class has enough rows; rows that miss the attribute are left out.
+    Each half (0 or 1) is judged by the shares in the other; NaN where no class has enough rows.
     """
-    n_classes = classes.n_bins - 1
     shape = 2, column.n_bins, classes.n_bins
     where = np.ravel_multi_index((halves, column.codes, classes.codes), shape)
     counts = np.bincount(where, minlength=int(np.prod(shape))).reshape(shape)[:, :, :-1]
@@ -352,13 +335,11 @@ def _held_out_auc(column: _Binned, classes: _Binned, halves: np.ndarray) -> tupl
     rest = totals.sum() - totals
     enough = (totals >= FEWEST_ROWS) & (rest >= FEWEST_ROWS)
     best, best_auc = -1, np.nan
-    for c in range(n_classes):
-        if not enough[c]:
-            continue
+    for c in np.flatnonzero(enough):
         yes, no = counts[:, :, c], counts.sum(axis=2) - counts[:, :, c]
         auc = 0.5 * sum(_auc(yes[h], no[h], _shares(yes[1 - h], no[1 - h])) for h in (0, 1))
         if not auc <= best_auc:
-            best, best_auc = c, auc
+            best, best_auc = int(c), auc
     return float(best_auc), best
 
 
@@ -380,13 +361,12 @@ def _auc(yes: np.ndarray, no: np.ndarray, scores: np.ndarray) -> float:
     return float(np.sum(yes * (below + 0.5 * no)) / (yes.sum() * no.sum()))
 
 
-def _tells(name: str, other: str, auc: float, level: str | None, is_target: bool) -> Notice:
-    of = f"'{other}'" if level is None else f"'{other}' = '{level}'"
+def _tells(name: str, other: str, auc: float, of: str, is_target: bool) -> Notice:
     if is_target:
         kind, meaning = "leak", "is it known before the decision?"
     else:
         kind, meaning = "proxy", "a model can use it instead."
-    severity = "warning" if auc >= SURE else "info"
-    how = "nearly perfectly" if auc >= SURE else "well"
+    severity = "warning" if auc >= _SURE else "info"
+    how = "nearly perfectly" if auc >= _SURE else "well"
     text = f"'{name}' alone tells {of} {how} (AUC {auc:.2f}): {meaning}"
     return Notice(kind, severity, name, other, round(auc, 4), text)

@@ -2,25 +2,141 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 from .._attributes import did_you_mean
+from ..datasets import Dataset, load_adult, load_bank, load_compas, load_german, load_loanapp
 from ..errors import TableError
-from ._adapters import import_arrow
-from ._feather import FeatherTable
-from ._files import HASHED, FileState, TableFile, different_names, existing_file, kind_of_file
-from ._parquet import ParquetTable
-from ._paths import BUILT_IN_NAMES, ENDINGS, Paths, find_files
-from ._table import arrow_columns, family
+from ._adapters import import_arrow, import_pandas
+from ._binary import FeatherTable, ParquetTable
+from ._files import (
+    BUILT_IN_NAMES,
+    FileState,
+    Paths,
+    TableFile,
+    different_names,
+    existing_file,
+    find_files,
+    fingerprint_of_files,
+    kind_of_file,
+)
+from ._table import (
+    Table,
+    arrow_columns,
+    arrow_to_pandas,
+    check_size,
+    family,
+    fingerprint_of_values,
+)
 from ._text import TextTable
 
-WHOLE_HASH_BYTES = 500_000_000
-"""Of more bytes, the fingerprint covers the beginning and the end of each file."""
+_LOADERS: dict[str, Callable[..., Dataset]] = {
+    "loanapp": load_loanapp,
+    "adult": load_adult,
+    "bank": load_bank,
+    "german": load_german,
+    "compas": load_compas,
+}
+"""Data sets by name; all but `loanapp` come from a folder or are downloaded."""
+
+LARGE_ROWS = 1_000_000
+"""A Parquet file of more rows is read in batches."""
+
+LARGE_BYTES = 500_000_000
+"""As is any other file of more bytes: as a frame it takes several times its size."""
+
+
+def read_table(
+    source: str | os.PathLike[str],
+    *,
+    data: str | os.PathLike[str] | None = None,
+    columns: Sequence[str] | None = None,
+    header: bool | None = None,
+    skip_lines: int = 0,
+) -> Table:
+    r"""Read a table from a CSV, Parquet or Feather file, or a built-in data set by its name.
+
+    Parameters
+    ----------
+    source : str or path
+        A file; what is in it decides how it is read, not its name. Or one of "loanapp", "adult",
+        "bank", "german", "compas", which win over a file of exactly that name.
+    data : path, optional
+        Folder of the built-in data sets; see `fairpca.datasets`.
+    columns : sequence of str, optional
+        For text files without names: what the columns are called.
+    header : bool, optional
+        For text files: whether the first line has the names. By default it must look so, and a
+        first line that may be data is refused.
+    skip_lines : int, default=0
+        For text files: lines to leave out at the beginning.
+
+    Returns
+    -------
+    Table
+        With the columns of the file as they are: numbers where all values are, else texts.
+
+    Raises
+    ------
+    TableError
+        If this is no table, or not all of it can be read. The message is one line.
+
+    See Also
+    --------
+    Table : What it returns.
+
+    Notes
+    -----
+    Text files may use any of comma, semicolon, tab, bar and blanks; be gzipped; be in UTF-8,
+    UTF-16 or Latin-1; have decimal commas where commas do not divide. Blanks around
+    values are removed. Empty fields, "NA", "NaN", "null", "None" and the like are missing, as in
+    pandas. "?" is missing in a column of numbers and a value of its own in one of texts.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from fairpca.tables import read_table
+    >>> from pathlib import Path
+    >>> file = Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = file.write_text("age;sex\n30;f\n40;m\n")
+    >>> table = read_table(file)
+    >>> table
+    <Table people: 2 rows, 2 columns>
+    >>> table.frame["age"].tolist()
+    [30, 40]
+    """
+    if str(source) in _LOADERS:
+        return _built_in(str(source), data)
+    file = open_table(source, columns=columns, header=header, skip_lines=skip_lines)
+    frame = arrow_to_pandas(file.read())
+    check_size(frame, f"'{file.path}'")
+    options = {"columns": columns, "header": header, "skip_lines": skip_lines or None}
+    return Table(
+        frame=frame,
+        name=Path(file.path.name.removesuffix(".gz")).stem,
+        source=str(source),
+        fingerprint=fingerprint_of_files([file.path], whole=True),
+        renamed=file.renamed,
+        reading={option: value for option, value in options.items() if value is not None},
+    )
+
+
+def _built_in(name: str, data: str | os.PathLike[str] | None) -> Table:
+    loaded = _LOADERS[name]() if name == "loanapp" else _LOADERS[name](data=data)
+    target = [] if loaded.target is None else [loaded.target]
+    frame = import_pandas().concat([loaded.features, loaded.sensitive, *target], axis=1)
+    return Table(
+        frame=frame.reset_index(drop=True),
+        name=name,
+        source=name,
+        fingerprint=fingerprint_of_values(frame),
+        sensitive=tuple(map(str, loaded.sensitive.columns)),
+        target=None if loaded.target is None else str(loaded.target.name),
+    )
 
 
 def open_table(
@@ -31,11 +147,7 @@ def open_table(
     skip_lines: int = 0,
     as_written: bool = False,
 ) -> TableFile:
-    """Open a file, to be read whole or in batches.
-
-    Columns have different names, unless they are taken `as_written`; the other options are those
-    of `read_table`, and are for text files.
-    """
+    """Open a file, to be read whole or in batches; names are made different, or `as_written`."""
     path = existing_file(Path(source).expanduser(), also=BUILT_IN_NAMES)
     kind = kind_of_file(path)
     if kind not in ("parquet", "arrow"):
@@ -50,13 +162,9 @@ def open_table(
 
 
 def open_tables(paths: Paths, **how: Any) -> list[TableFile]:
-    """Find the files that are one table, and look into each; they must be alike.
-
-    They are of one kind and have the same columns, of types that go together, by names that are
-    the same where a file is read as a whole.
-    """
+    """Find the files that are one table, and look into each: they must be alike."""
     files: list[TableFile] = []
-    for path in find_files(paths, ENDINGS):
+    for path in find_files(paths):
         file = open_table(path, as_written=True, **how)
         if files and file.kind != files[0].kind:
             raise TableError(
@@ -97,11 +205,20 @@ class FrameTable(TableFile):
             yield import_arrow().RecordBatch.from_arrays(found, names=list(columns))
 
 
-def in_equal_batches(batches: Iterator[Any], rows: int, skip: int = 0) -> Iterator[Any]:
-    """Yield Arrow tables of exactly so many rows, but for the last, however the rows come.
+def is_large(table: Any) -> bool:
+    """Whether one file is so large that it should be read in batches."""
+    if not isinstance(table, str | os.PathLike) or str(table) in BUILT_IN_NAMES:
+        return False
+    path = Path(table).expanduser()
+    if not path.is_file() or not path.stat().st_size:
+        return False
+    if kind_of_file(path) == "parquet":
+        return (ParquetTable.open(path).n_rows or 0) > LARGE_ROWS
+    return path.stat().st_size > LARGE_BYTES
 
-    The first few are left out.
-    """
+
+def in_equal_batches(batches: Iterator[Any], rows: int, skip: int = 0) -> Iterator[Any]:
+    """Yield Arrow tables of so many rows, but for the last, however rows come; skip the first."""
     table_of = import_arrow().Table.from_batches
     source, rest = iter(batches), None
     held: list[Any] = []
@@ -126,10 +243,7 @@ def in_equal_batches(batches: Iterator[Any], rows: int, skip: int = 0) -> Iterat
 def check_same_columns(
     files: Sequence[TableFile], needed: Sequence[str] | None = None, *, every: bool = True
 ) -> None:
-    """Raise unless all files have the columns of the first, or the `needed` ones of them.
-
-    Where `every` column of the first is used, other files must not have more.
-    """
+    """Raise unless all files have the needed columns of the first; if it needs `every`, no more."""
     first, whole = files[0], "All files of a table must have the same columns."
     for file in files:
         lacking = [name for name in needed or first.names if name not in file.names]
@@ -164,10 +278,7 @@ def _check_plain_names(file: TableFile) -> None:
     """Refuse names that are changed where a table is read as a whole."""
     if file.kind == "text":
         return
-    if file.twice:
-        raise TableError(
-            f"'{file.path}' has two columns called '{file.twice[0]}'. Rename one of them."
-        )
+    file.check_once(sorted(file.places))
     better = zip(file.names, different_names(file.names)[0], strict=True)
     odd = [name for name, changed in better if name != changed]
     if odd:
@@ -175,22 +286,3 @@ def _check_plain_names(file: TableFile) -> None:
             f"'{file.path}' has a column called '{odd[0]}': nothing, or a name with blanks around "
             f"it. Rename it."
         )
-
-
-def fingerprint_of_files(paths: Sequence[Path], *, whole: bool = False) -> str:
-    """Return the sha256 of the files' bytes; of many bytes, of their beginnings and ends."""
-    sizes = [path.stat().st_size for path in paths]
-    whole = whole or sum(sizes) <= WHOLE_HASH_BYTES
-    digest = hashlib.sha256()
-    for path, size in zip(paths, sizes, strict=True):
-        if len(paths) > 1:
-            digest.update(f"{path.name} {size}\n".encode())
-        with path.open("rb") as stream:
-            if whole:
-                while piece := stream.read(HASHED):
-                    digest.update(piece)
-                continue
-            digest.update(stream.read(HASHED))
-            stream.seek(max(0, size - HASHED))
-            digest.update(stream.read())
-    return f"sha256{'' if whole else ' of beginnings and ends'}:{digest.hexdigest()}"

@@ -10,14 +10,14 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from .._attributes import Roles, assign_roles, listed
 from ..errors import AuditError, SingleGroupError, TargetError
 from ._adapters import import_pandas
-from ._reading import read_table
+from ._open import read_table
 from ._table import Table
 
 if TYPE_CHECKING:
@@ -29,30 +29,24 @@ FEWEST_ROWS = 20
 MOST_GROUPS = 12
 """Of more groups, the smaller ones are measured together."""
 
-NUMERIC_FROM = 11
+_NUMERIC_FROM = 11
 """Numbers with at least this many distinct values are a quantity, not groups."""
 
 
 @dataclass(frozen=True)
 class LevelPlan:
-    """Which levels of a column are groups.
+    """Which levels of a column are groups: by most rows, what was merged last.
 
-    `labels` names the groups, most rows first, what was merged last, with their `n_rows`;
-    `position` has the group of each level, but for those that are too rare; `n_unknown` rows have
-    no group; `note` tells what was merged or left out.
+    `position` has the group of each level that is not too rare; `n_unknown` rows have no group.
     """
 
+    kind: ClassVar[str] = "categorical"
     name: str
     labels: tuple[str, ...]
     n_rows: tuple[int, ...]
     position: Mapping[str, int]
     n_unknown: int
     note: str
-
-    @property
-    def kind(self) -> str:
-        """What estimators are told about the column."""
-        return "categorical"
 
     def fitted(self, codes: np.ndarray) -> np.ndarray:
         """Return what estimators get for rows of these groups; None where the code is -1."""
@@ -64,13 +58,9 @@ class LevelPlan:
 class QuantityPlan:
     """A column of numbers, which estimators take as they are, and where it is cut in two."""
 
+    kind: ClassVar[str] = "numeric"
     name: str
     cut: float = np.nan
-
-    @property
-    def kind(self) -> str:
-        """What estimators are told about the column."""
-        return "numeric"
 
 
 AttributePlan = LevelPlan | QuantityPlan
@@ -98,11 +88,7 @@ def what_was_merged(name: str, note: str, n_unknown: int) -> str:
 
 
 def _plan_levels(name: str, counts: Mapping[str, int], n_missing: int) -> LevelPlan:
-    """Decide which levels are groups, by the rows of each level.
-
-    Levels of fewer than 20 rows, and those beyond the eleven largest, are merged; where even
-    together they have fewer than 20 rows, they count as unknown.
-    """
+    """Merge levels of few rows, and those beyond the eleven largest; too few count as unknown."""
     # Levels of as many rows are in the order of their names, whichever was read first.
     counts = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
     largest = list(counts)
@@ -124,14 +110,24 @@ def _plan_levels(name: str, counts: Mapping[str, int], n_missing: int) -> LevelP
             f"{n_rare} row(s) of {_some(rare)} are too few to be measured (at least {FEWEST_ROWS} "
             f"are needed) and count as unknown."
         )
-    _check_two_groups(name, labels, counts, n_missing)
+    if len(labels) < 2:
+        found = ", ".join(f"'{label}' ({count})" for label, count in list(counts.items())[:4])
+        missing = f", {n_missing} missing" if n_missing else ""
+        raise SingleGroupError(
+            f"The sensitive column '{name}' has fewer than two groups of at least {FEWEST_ROWS} "
+            f"rows ({found or 'no value at all'}{missing}), so there is nothing to compare. Name "
+            f"another column, or give more rows."
+        )
     n_unknown = n_missing + sum(counts.values()) - sum(n_rows)
     return LevelPlan(name, tuple(labels), tuple(n_rows), position, n_unknown, note)
 
 
 def _cut_in_two(name: str, distinct: np.ndarray, counts: np.ndarray) -> float:
     """Return where a quantity is cut into two bands, its median; `distinct` values are sorted."""
-    cut = float(min(_median(distinct, counts), distinct[-2]))
+    ends = np.cumsum(counts)
+    middle = [(ends[-1] - 1) // 2, ends[-1] // 2]
+    median = np.mean(distinct[np.searchsorted(ends, middle, side="right")])
+    cut = float(min(float(median), distinct[-2]))
     above = int(counts[distinct > cut].sum())
     fewer = min(above, int(counts.sum()) - above)
     if fewer < FEWEST_ROWS:
@@ -140,24 +136,6 @@ def _cut_in_two(name: str, distinct: np.ndarray, counts: np.ndarray) -> float:
             f"at least {FEWEST_ROWS} are needed to measure anything. Give more rows."
         )
     return cut
-
-
-def _median(distinct: np.ndarray, counts: np.ndarray) -> float:
-    ends = np.cumsum(counts)
-    middle = [(ends[-1] - 1) // 2, ends[-1] // 2]
-    return float(np.mean(distinct[np.searchsorted(ends, middle, side="right")]))
-
-
-def _check_two_groups(name: str, labels: Sequence[str], counts: Any, n_missing: int) -> None:
-    if len(labels) >= 2:
-        return
-    found = ", ".join(f"'{label}' ({count})" for label, count in list(counts.items())[:4])
-    missing = f", {n_missing} missing" if n_missing else ""
-    raise SingleGroupError(
-        f"The sensitive column '{name}' has fewer than two groups of at least {FEWEST_ROWS} rows "
-        f"({found or 'no value at all'}{missing}), so there is nothing to compare. Name another "
-        f"column, or give more rows."
-    )
 
 
 def _some(labels: Sequence[str]) -> str:
@@ -169,9 +147,8 @@ def _some(labels: Sequence[str]) -> str:
 class Measured:
     """An attribute of n rows, of the kind "levels", "numeric" or "intersection".
 
-    `codes` has the position of each row's group among the m `labels`, most rows first, and -1 where
-    it is unknown or too rare; `fitted` is what estimators get: labels, None where unknown; or
-    numbers, NaN where unknown; `note` tells what was merged, cut or left out.
+    `codes` has the place of each row's group among the `labels`, -1 where it is unknown; `fitted`
+    is what estimators get: labels, None where unknown, or numbers, NaN where unknown.
     """
 
     name: str
@@ -191,16 +168,13 @@ class Measured:
 def plan_column(
     column: Series, n_rows: np.ndarray | None = None
 ) -> tuple[AttributePlan, np.ndarray]:
-    """Return the plan of a sensitive column, and the group of each value; -1 where it has none.
-
-    `n_rows` tells how many rows have each of the values, by default one. Numbers with many distinct
-    values are a quantity, and no groups.
-    """
+    """Return the plan of a column, `n_rows` of each value, and the group of each; -1 for none."""
     name = str(column.name)
     n_rows = np.ones(len(column), dtype=int) if n_rows is None else n_rows
     if getattr(column.dtype, "kind", "") == "M":
         refuse_dates(name)
-    if _is_quantity(column):
+    is_number = getattr(column.dtype, "kind", "") in tuple("iuf")
+    if is_number and column.nunique() >= _NUMERIC_FROM:
         values = column.to_numpy(dtype=float, na_value=np.nan)
         finite = np.isfinite(values)
         distinct, place = np.unique(values[finite], return_inverse=True)
@@ -214,11 +188,7 @@ def plan_column(
 
 
 def measure_attribute(column: Series) -> Measured:
-    """Return the groups of a sensitive column.
-
-    Numbers with many distinct values are cut at their median for the measurements, and given to
-    estimators as numbers.
-    """
+    """Return the groups of a sensitive column; a quantity is cut at its median to be measured."""
     plan, codes = plan_column(column)
     name = plan.name
     if isinstance(plan, LevelPlan):
@@ -244,20 +214,13 @@ def estimator_columns(
     return {a.name: a.fitted[rows] for a in single}, kinds
 
 
-def _is_quantity(column: Series) -> bool:
-    """Whether a column is a quantity: numbers with many distinct values."""
-    numeric = column.dtype.kind in "iuf" if hasattr(column.dtype, "kind") else False
-    return bool(numeric) and column.nunique() >= NUMERIC_FROM
-
-
-POSITIVE_WORDS = ("1", "true", "yes", "y", "t", "positive", "approved", "good", "accepted")
+_POSITIVE_WORDS = ("1", "true", "yes", "y", "t", "positive", "approved", "good", "accepted")
 
 
 def binary_target(column: Series, positive: Any = None) -> tuple[np.ndarray, np.ndarray, str]:
     """Return which rows are positive, which are known, and the value that counts as positive.
 
-    `positive` is compared as it is or as text. By default it is the larger of two numbers, or a
-    word such as "yes"; else the second in alphabetical order.
+    By default that is a word such as "yes", else the larger number or the last in the alphabet.
     """
     known = _is_known(column)
     values = column[known]
@@ -316,7 +279,7 @@ def _same_number(value: Any, text: str) -> bool:
 
 
 def _likely_positive(distinct: Sequence[Any]) -> Any:
-    words = [v for v in distinct if str(v).strip().casefold() in POSITIVE_WORDS]
+    words = [v for v in distinct if str(v).strip().casefold() in _POSITIVE_WORDS]
     if len(words) == 1 and isinstance(words[0], str):
         return words[0]
     return _sorted(distinct)[-1]

@@ -13,21 +13,15 @@ from ._files import TableFile
 from ._frozen_columns import floats
 from ._table import arrow_to_pandas, distinct, simple
 from ._text import TextTable
-from ._text_values import MISSING, typed, with_points
+from ._text_values import MISSING, cleaned, typed, with_points
 
 if TYPE_CHECKING:
     from pandas import Series
 
-NULLS = frozenset(MISSING)
-
 
 @dataclass(frozen=True)
 class RawColumn:
-    """How the values of a column come from the files.
-
-    The type is that of Arrow in a binary file; None for texts, with their decimal sign, whose type
-    is found out when all are known.
-    """
+    """How the values of a column come from the files: of an Arrow type, or texts (None)."""
 
     name: str
     type: Any = None
@@ -37,7 +31,7 @@ class RawColumn:
         """Return which values a part has, and which of them each row has; None is missing."""
         codes, values = distinct(array)
         if self.type is None:
-            values = [_text(value) for value in values]
+            values = [cleaned(value, MISSING) for value in values]
         return codes, [None if value != value else value for value in values]
 
     def are_numbers(self, values: list[Any]) -> bool:
@@ -62,11 +56,6 @@ class RawColumn:
             if category:  # never a quantity
                 return arrow_to_pandas(arrow.table({self.name: array}))[self.name].astype(object)
         return arrow_to_pandas(arrow.table({self.name: array}))[self.name]
-
-
-def _text(value: str | None) -> str | None:
-    text = None if value is None else value.strip()
-    return None if text in NULLS else text
 
 
 def raw_columns(files: Sequence[TableFile]) -> tuple[RawColumn, ...]:

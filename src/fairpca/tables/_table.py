@@ -14,7 +14,7 @@ from ..errors import TableError
 from ._adapters import import_arrow, import_pandas
 from ._files import different_names
 
-CANNOT_BE_ARROW = (ValueError, TypeError, OverflowError, NotImplementedError)
+_CANNOT_BE_ARROW = (ValueError, TypeError, OverflowError, NotImplementedError)
 """What Arrow raises on a column of several types, on huge integers, on unknown objects."""
 
 
@@ -93,7 +93,7 @@ class Table:
             If it is no table.
         """
         made, renamed = _as_pandas(frame)
-        checked(made, f"The table '{name}'", at_least=1)
+        check_size(made, f"The table '{name}'", at_least=1)
         fingerprint = fingerprint_of_values(made)
         return cls(made, name, name, fingerprint, renamed, tuple(sensitive), target)
 
@@ -104,19 +104,17 @@ class Table:
 
 def _as_pandas(frame: Any) -> tuple[Any, tuple[tuple[str, str], ...]]:
     """Return a table as a DataFrame whose columns have different names, and which changed."""
-    pandas, arrow = import_pandas(), import_arrow()
-    if isinstance(frame, pandas.DataFrame):
-        made = frame.reset_index(drop=True)
-    elif isinstance(frame, (arrow.Table, arrow.RecordBatch)):
-        made = arrow_to_pandas(frame)
-    else:
-        made = arrow_to_pandas(_arrow_table(frame))
+    is_pandas = isinstance(frame, import_pandas().DataFrame)
+    made = frame.reset_index(drop=True) if is_pandas else arrow_to_pandas(_arrow_table(frame))
     names, renamed = different_names([str(name) for name in made.columns])
     made.columns = names
     return made, renamed
 
 
 def _arrow_table(frame: Any) -> Any:
+    arrow = import_arrow()
+    if isinstance(frame, (arrow.Table, arrow.RecordBatch)):
+        return frame
     try:
         return nw.from_native(frame, eager_only=True).to_arrow()
     except TypeError as error:
@@ -133,7 +131,7 @@ def arrow_to_pandas(table: Any) -> Any:
     table = table.replace_schema_metadata(None)  # pandas would read what is in it
     try:
         made = table.to_pandas(ignore_metadata=True, date_as_object=False)
-    except (ValueError, TypeError, OverflowError, NotImplementedError) as error:
+    except _CANNOT_BE_ARROW as error:
         why = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
         raise TableError(
             f"The table has a column of a type that cannot be used ({why}). Leave it out, or save "
@@ -143,14 +141,13 @@ def arrow_to_pandas(table: Any) -> Any:
     return made
 
 
-def checked(frame: Any, what: str, *, at_least: int = 2) -> Any:
-    """Return a DataFrame that has rows and columns."""
+def check_size(frame: Any, what: str, *, at_least: int = 2) -> None:
+    """Refuse a DataFrame without rows or columns."""
     n, d = frame.shape
     if n == 0:
         raise TableError(f"{what} has names of columns but no rows.")
     if d < at_least:
         raise TableError(f"{what} has {d} columns; at least {at_least} are needed.")
-    return frame
 
 
 def fingerprint_of_values(frame: Any) -> str:
@@ -171,14 +168,7 @@ def fingerprint_of_values(frame: Any) -> str:
 def arrow_columns(frame: Any, names: Iterable[str] | None = None) -> dict[str, Any]:
     """Return columns of a table of any library as Arrow arrays, by name; by default all.
 
-    Columns of several types are texts. Names that are not there are left out, and two columns of
-    the same name are refused.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> arrow_columns(pd.DataFrame({"a": [1, "two"]}))["a"].to_pylist()
-    ['1', 'two']
+    Columns of several types are texts, names that are not there are left out.
     """
     wanted = None if names is None else set(names)
     found: dict[str, Any] = {}
@@ -195,11 +185,6 @@ def arrow_columns(frame: Any, names: Iterable[str] | None = None) -> dict[str, A
 
 def _columns(frame: Any) -> Iterable[tuple[str, Callable[[], Any]]]:
     """Yield the names of the columns, and how to get their values."""
-    arrow = import_arrow()
-    if isinstance(frame, (arrow.Table, arrow.RecordBatch)):
-        for i, name in enumerate(frame.schema.names):
-            yield name, lambda i=i: simple(frame.column(i))  # type: ignore[misc]
-        return
     if isinstance(frame, import_pandas().DataFrame):
         for i, name in enumerate(frame.columns):
             yield str(name), lambda i=i: simple(_from_pandas(frame.iloc[:, i]))  # type: ignore[misc]
@@ -215,7 +200,7 @@ def _from_pandas(series: Any) -> Any:
         series = series.sparse.to_dense()
     try:
         array = arrow.array(series, from_pandas=True)
-    except CANNOT_BE_ARROW:
+    except _CANNOT_BE_ARROW:
         return _as_texts(series.tolist())
     written = isinstance(array.type, arrow.BaseExtensionType)  # periods, intervals
     return _as_texts(series.tolist()) if written else array
@@ -230,22 +215,17 @@ def simple(array: Any) -> Any:
         if isinstance(array, arrow.ChunkedArray):  # of no pieces, or too long for 32-bit offsets
             empty = arrow.array([], type=array.type)
             array = arrow.concat_arrays(array.chunks) if array.num_chunks else empty
-    types = arrow.types
-    kind = array.type
+    types, kind = arrow.types, array.type
     if types.is_dictionary(kind):
         known = types.is_string(kind.value_type) or types.is_large_string(kind.value_type)
         is_view = str(kind.value_type) == "string_view"
         plain = arrow.large_string() if is_view else kind.value_type
         return array if known else array.cast(arrow.dictionary(kind.index_type, plain))
-    if types.is_decimal(kind) or types.is_floating(kind) or types.is_integer(kind):
-        return array
-    known = (types.is_string, types.is_large_string, types.is_boolean, types.is_null)
-    timed = (types.is_timestamp, types.is_date, types.is_duration)
-    if any(is_kind(kind) for is_kind in known + timed):
-        return array
     if str(kind) == "string_view":
         return array.cast(arrow.large_string())
-    return _as_texts(array.to_pylist())
+    usual = family(kind) in ("number", "text", "time", "time in a zone", "nothing", "bool")
+    known = usual or types.is_date(kind) or types.is_duration(kind)
+    return array if known else _as_texts(array.to_pylist())
 
 
 def _as_texts(values: list[Any]) -> Any:
@@ -256,13 +236,7 @@ def _as_texts(values: list[Any]) -> Any:
 
 
 def text_of(value: Any) -> str:
-    """Return how a value is written; numbers without a fraction like integers.
-
-    Examples
-    --------
-    >>> text_of(2.0), text_of("2.0"), text_of(True)
-    ('2', '2.0', 'True')
-    """
+    """Return how a value is written; numbers without a fraction like integers."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value).encode("utf-8", "replace").decode("utf-8")
@@ -285,10 +259,7 @@ def family(kind: Any) -> str:
 
 
 def distinct(array: Any) -> tuple[np.ndarray, list[Any]]:
-    """Return the code of each row of an Arrow array, and the values that codes stand for.
-
-    The last value is None, which is what missing rows have; some may occur in no row.
-    """
+    """Return the code of each row of an Arrow array, and what codes stand for; the last is None."""
     arrow = import_arrow()
     if not arrow.types.is_dictionary(array.type):
         array = array.dictionary_encode()

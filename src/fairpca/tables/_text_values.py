@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ NULL_STRINGS = frozenset(
 )
 """Texts that mean "missing": those of pandas and of skrub, which add each other's."""
 
-MISSING = sorted(NULL_STRINGS - {"?", "...", "none"})
+MISSING = NULL_STRINGS - {"?", "...", "none"}
 """What pandas takes for missing. The others are missing in columns of numbers only."""
 
 TRUTHS = {"true": 1.0, "false": 0.0}
@@ -30,46 +30,31 @@ TRUTHS = {"true": 1.0, "false": 0.0}
 WHOLE, NUMBER, TRUTH, TEXT = "whole number", "number", "truth value", "text"
 """What a column of texts can be, the narrowest first."""
 
-GROUPED = re.compile(r"[-+]?[$€£]? ?(\d{1,3}([.,' \u00a0\u202f]\d{3})*|\d+)([.,]\d+)? ?[%$€£]?")
+_GROUPED = re.compile(r"[-+]?[$€£]? ?(\d{1,3}([.,' \u00a0\u202f]\d{3})*|\d+)([.,]\d+)? ?[%$€£]?")
 """Numbers as people write them: digits in groups, either decimal sign, a currency, per cent."""
 
-DATED = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}([ T].*)?")
-NEARLY_ALL = 0.9
+_DATED = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}([ T].*)?")
+_NEARLY_ALL = 0.9
 
 
 def number(text: str) -> float | None:
-    """Return the number a text means, or None.
-
-    Examples
-    --------
-    >>> number("-1.5e3"), number("1_000"), number("twelve")
-    (-1500.0, None, None)
-    """
+    """Return the number a text means, or None."""
     try:
         return None if "_" in text else float(text)
     except ValueError:
         return None
 
 
-def cleaned(value: Any) -> str | None:
-    """Return a value as a text without surrounding blanks, or None where it means "missing".
-
-    Examples
-    --------
-    >>> cleaned(" Private "), cleaned("?"), cleaned(3)
-    ('Private', None, '3')
-    """
+def cleaned(value: Any, nulls: Set[str] = NULL_STRINGS) -> str | None:
+    """Return a value as a text without surrounding blanks, or None where it means "missing"."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     text = value.strip() if isinstance(value, str) else text_of(value)
-    return None if text in NULL_STRINGS else text
+    return None if text in nulls else text
 
 
 def distinct_texts(array: Any) -> tuple[np.ndarray, list[str | None]]:
-    """Return which cleaned texts occur in a column, and which of them each row has.
-
-    The last text is None, for the missing ones; some may occur in no row.
-    """
+    """Return which of the cleaned texts each row has, and these: the last is None, for missing."""
     codes, values = distinct(array)
     place: dict[str, int] = {}
     spots = []
@@ -93,10 +78,7 @@ def are_numbers(texts: list[str]) -> bool:
 
 
 def numbers_of_texts(array: Any, *, truths: bool) -> tuple[np.ndarray, str | None]:
-    """Return the numbers that texts mean, NaN where missing, and a text that means none, if any.
-
-    With `truths`, true is 1 and false is 0.
-    """
+    """Return the numbers that texts (or `truths`) mean, NaN where missing, and a text without."""
     types = import_arrow().types
     if types.is_string(array.type) or types.is_large_string(array.type):
         parsed = _as_kind(_without_nulls(_trimmed(array)), NUMBER)
@@ -112,28 +94,16 @@ def numbers_of_texts(array: Any, *, truths: bool) -> tuple[np.ndarray, str | Non
 
 
 def nearly_numbers(texts: list[str]) -> list[str]:
-    """Return the texts that keep a column from being numbers; none where it is not near that.
-
-    Examples
-    --------
-    >>> nearly_numbers(["1.234", "12.345.678", "9"]), nearly_numbers(["1", "two"])
-    (['12.345.678'], [])
-    """
+    """Return the texts that keep a column from being numbers; none where it is not near that."""
     others = [text for text in texts if number(text) is None]
-    alike = len(texts) - len(others) + sum(GROUPED.fullmatch(text) is not None for text in others)
-    return others if texts and alike >= NEARLY_ALL * len(texts) else []
+    alike = len(texts) - len(others) + sum(_GROUPED.fullmatch(text) is not None for text in others)
+    return others if texts and alike >= _NEARLY_ALL * len(texts) else []
 
 
 def look_like_dates(texts: list[str]) -> bool:
-    """Whether nearly all texts look like dates, in whatever formats.
-
-    Examples
-    --------
-    >>> look_like_dates(["2024-12-31", "31/12/2024"])
-    True
-    """
-    alike = sum(DATED.fullmatch(text) is not None for text in texts)
-    return bool(texts) and alike >= NEARLY_ALL * len(texts)
+    """Whether nearly all texts look like dates, in whatever formats."""
+    alike = sum(_DATED.fullmatch(text) is not None for text in texts)
+    return bool(texts) and alike >= _NEARLY_ALL * len(texts)
 
 
 def with_points(texts: Any, decimal: str) -> Any:
@@ -169,16 +139,7 @@ def _as_kind(known: Any, kind: str) -> Any:
 
 
 def typed(column: Any, decimal: str) -> Any:
-    """Return a column of texts as integers, floats or truth values, where all of it is.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> typed(pa.chunked_array([["1", " 2", "?"]]), ".").to_pylist()
-    [1, 2, None]
-    >>> typed(pa.chunked_array([["1", "b ", "?"]]), ".").to_pylist()
-    ['1', 'b', '?']
-    """
+    """Return a column of texts as integers, floats or truth values, where all of it is."""
     texts = _without_nulls(_trimmed(column), MISSING)
     known = _without_nulls(texts)
     if known.null_count == len(known):
@@ -191,48 +152,19 @@ def typed(column: Any, decimal: str) -> Any:
     return texts
 
 
-class _Guess:
-    """What a column of texts may still be, after some of its values.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> guess = _Guess()
-    >>> guess.see(pa.array(["1", " 2"]))
-    >>> guess.kind
-    'whole number'
-    >>> guess.see(pa.array(["0.5", "?"]))
-    >>> guess.kind
-    'number'
-    """
-
-    def __init__(self) -> None:
-        self.possible = [WHOLE, NUMBER, TRUTH]
-        self.seen = False
-
-    def see(self, texts: Any) -> None:
-        """Look at more values."""
-        known = _without_nulls(_trimmed(texts)).drop_null()
-        if len(known):
-            self.seen = True
-            self.possible = [k for k in self.possible if _as_kind(known, k) is not None]
-
-    @property
-    def kind(self) -> str:
-        """The narrowest kind that all values are of."""
-        return self.possible[0] if self.possible and self.seen else TEXT
-
-
 def kinds_of_columns(batches: Iterable[Mapping[str, Any]], names: Iterable[str]) -> dict[str, str]:
     """Return the kinds of columns over all their values; stop where all are known to be texts."""
-    guesses = {name: _Guess() for name in names}
+    possible = {name: [WHOLE, NUMBER, TRUTH] for name in names}
+    seen = set()
     for batch in batches:
-        for name, guess in guesses.items():
-            if guess.possible:
-                guess.see(batch[name])
-        if not any(guess.possible for guess in guesses.values()):
+        for name in [name for name, kinds in possible.items() if kinds]:
+            known = _without_nulls(_trimmed(batch[name])).drop_null()
+            if len(known):
+                seen.add(name)
+                possible[name] = [k for k in possible[name] if _as_kind(known, k) is not None]
+        if not any(possible.values()):
             break
-    return {name: guess.kind for name, guess in guesses.items()}
+    return {n: kinds[0] if kinds and n in seen else TEXT for n, kinds in possible.items()}
 
 
 def converted(texts: Any, kind: str, name: str, where: str) -> Any:
@@ -245,10 +177,8 @@ def converted(texts: Any, kind: str, name: str, where: str) -> Any:
     if values is not None:
         return values
     texts = known.drop_null().to_pylist()
-    if kind == TRUTH:
-        odd = next((text for text in texts if text.lower() not in TRUTHS), "")
-    else:
-        odd = next((text for text in texts if number(text) is None), "")
+    meaning = TRUTHS.get if kind == TRUTH else number
+    odd = next((text for text in texts if meaning(text.lower()) is None), "")
     raise TableError(
         f"The column '{name}' has '{odd[:40]}' in {where}, which is no {kind}. Correct it, or "
         f"leave the column out; the command `fairpca fit` encodes columns of any kind."

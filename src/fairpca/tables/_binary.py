@@ -1,19 +1,82 @@
-"""Parquet files, in bounded memory."""
+"""Parquet and Feather files, in bounded memory."""
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 from ._adapters import import_arrow
-from ._files import FileState, TableFile, checked, places_of_columns, reading
+from ._files import FileState, TableFile, different_names, reading
 from ._table import family
 
-BUFFER_BYTES = 2**14
+_BUFFER_BYTES = 2**14
 """A column is read through a buffer: without one, all of its row group is read at once."""
+
+_ROW_INDEX = re.compile(r"__index_level_\d+__|__null_dask_index__")
+"""The unnamed index that pandas or Dask put into a file: none when these libraries read it."""
+
+
+def _columns_of(schema: Any, *, as_written: bool) -> dict[str, Any]:
+    """Return what a `TableFile` knows of its columns, by different names unless `as_written`."""
+    written = tuple(schema.names)
+    found = [i for i, name in enumerate(written) if not _ROW_INDEX.fullmatch(name)]
+    plain = [written[i] for i in found]
+    names, renamed = (plain, ()) if as_written else different_names(plain)
+    places = dict(zip(names, found, strict=True))
+    types = {name: schema.field(i).type for name, i in places.items()}
+    return {
+        "names": tuple(places),
+        "renamed": renamed,
+        "types": types,
+        "written": written,
+        "places": places,
+    }
+
+
+def _checked(rows: Any) -> Any:
+    """Return rows whose texts, lengths and codes were checked: wrong ones crash what comes next."""
+    rows.validate(full=True)
+    return rows
+
+
+@dataclass(frozen=True, eq=False)
+class FeatherTable(TableFile):
+    """A Feather file, Arrow's own format, whose schema was read."""
+
+    kind: ClassVar[str] = "arrow"
+
+    @classmethod
+    def open(cls, path: Path, *, as_written: bool = False) -> FeatherTable:
+        """Read the schema; refuse a file that is cut off."""
+        arrow, state = import_arrow(), FileState.of(path)
+        with reading(path, cls.kind), arrow.OSFile(str(path)) as source:
+            columns = _columns_of(arrow.ipc.open_file(source).schema, as_written=as_written)
+        return cls(path=path, state=state, n_rows=None, **columns)
+
+    def read(self) -> Any:
+        """Return all of it as an Arrow table."""
+        arrow = import_arrow()
+        with reading(self.path, self.kind), arrow.memory_map(str(self.path)) as source:
+            table = arrow.ipc.open_file(source).read_all().select(list(self.places.values()))
+            return _checked(table).rename_columns(list(self.places))
+
+    def batches(self, columns: Sequence[str], rows: int, **how: Any) -> Iterator[Any]:
+        """Yield record batches of some columns."""
+        arrow = import_arrow()
+        indices = sorted(self.places[name] for name in columns)
+        place = [indices.index(self.places[name]) for name in columns]
+        only = arrow.ipc.IpcReadOptions(included_fields=indices)
+        with reading(self.path, self.kind), arrow.OSFile(str(self.path)) as source:
+            file = arrow.ipc.open_file(source, options=only)
+            for i in range(file.num_record_batches):
+                batch = _checked(file.get_batch(i))
+                for start in range(0, batch.num_rows, rows):
+                    found = [batch.column(j).slice(start, rows) for j in place]
+                    yield arrow.RecordBatch.from_arrays(found, names=list(columns))
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,24 +89,19 @@ class ParquetTable(TableFile):
     @classmethod
     def open(cls, path: Path, *, as_written: bool = False) -> ParquetTable:
         """Read what a file says about itself; refuse one that is cut off."""
-        arrow = import_arrow()
-        with reading(path, "parquet"):
+        with reading(path, cls.kind):
             state = FileState.of(path, _digest_of_footer(path))
-            with arrow.parquet.ParquetFile(path, memory_map=False) as file:
-                schema, metadata = file.schema_arrow, file.metadata
-                groups = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
-            written = tuple(schema.names)
-        places, renamed = places_of_columns(written, as_written=as_written)
-        types = {name: schema.field(i).type for name, i in places.items()}
-        n_rows, names = sum(groups), tuple(places)
-        return cls(path, state, names, renamed, types, n_rows, written, places, tuple(groups))
+            with import_arrow().parquet.ParquetFile(path, memory_map=False) as file:
+                columns = _columns_of(file.schema_arrow, as_written=as_written)
+                about = file.metadata
+                groups = tuple(about.row_group(i).num_rows for i in range(about.num_row_groups))
+        return cls(path=path, state=state, n_rows=sum(groups), groups=groups, **columns)
 
     def read(self) -> Any:
         """Return all of it as an Arrow table."""
         with reading(self.path, self.kind), self._opened() as file:
-            return checked(file.read().select(list(self.places.values()))).rename_columns(
-                list(self.places)
-            )
+            table = file.read().select(list(self.places.values()))
+            return _checked(table).rename_columns(list(self.places))
 
     def batches(
         self,
@@ -51,8 +109,8 @@ class ParquetTable(TableFile):
         rows: int,
         *,
         span: range | None = None,
-        numbers: Sequence[str] = (),
         use_threads: bool = True,
+        **how: Any,
     ) -> Iterator[Any]:
         """Yield record batches of some columns; texts as codes of their levels, as in the file."""
         arrow = import_arrow()
@@ -62,12 +120,12 @@ class ParquetTable(TableFile):
 
         def chosen(batch: Any) -> Any:
             found = [batch.column(self.written[i] if by_name else i) for i in wanted]
-            return checked(arrow.RecordBatch.from_arrays(found, names=list(columns)))
+            return _checked(arrow.RecordBatch.from_arrays(found, names=list(columns)))
 
         where = None if span is None else self.where(span)
         with (
             reading(self.path, self.kind, where),
-            self._opened(read_dictionary=texts, buffer_size=BUFFER_BYTES) as file,
+            self._opened(read_dictionary=texts, buffer_size=_BUFFER_BYTES) as file,
         ):
             # No name is given to a batch: it would stay in memory while the next one is made.
             yield from map(
