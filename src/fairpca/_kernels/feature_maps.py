@@ -22,24 +22,7 @@ PILOT_ROWS = 256
 @record()
 @dataclass(frozen=True)
 class KernelColumns:
-    """Kernel values of a row with given rows: all training rows, or a few landmarks.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        The similarity.
-    rows : array or sparse matrix of shape (p, d)
-        What each row is compared with, in double precision.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fairpca._kernels import Kernel, KernelColumns
-    >>> landmarks = np.array([[0.0, 0.0], [1.0, 1.0]])
-    >>> features = KernelColumns(Kernel("linear"), landmarks)
-    >>> features(np.array([[2.0, 3.0]]))
-    array([[0., 5.]])
-    """
+    """Kernel values of a row with given rows: all training rows, or a few landmarks."""
 
     kernel: Kernel
     rows: Any
@@ -65,26 +48,11 @@ class KernelColumns:
 @record()
 @dataclass(frozen=True)
 class RandomFeatures:
-    r"""Random Fourier features (Rahimi & Recht 2007): pairs of a cosine and a sine.
+    """Random Fourier features (Rahimi & Recht 2007): pairs of a cosine and a sine.
 
-    The kernel is the expectation of :math:`\cos(\omega^\top (x - y))`, so the product of two
-    feature vectors is its average over the drawn frequencies.
-
-    Parameters
-    ----------
-    frequencies : array of shape (d, p / 2)
-        Drawn frequencies.
-    centre : array of shape (d,)
-        Subtracted first: rows far from the origin would lose digits in the angles.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fairpca._kernels import Kernel, RandomFeatures
-    >>> features = RandomFeatures.draw(Kernel("rbf", gamma=0.5), 1000, np.zeros(1), seed=0)
-    >>> a, b = features(np.array([[0.0], [1.0]]))
-    >>> bool(abs(a @ b - np.exp(-0.5)) < 0.05)
-    True
+    The kernel is the expectation of cos(w^T (x - y)), so the product of two feature vectors is its
+    average over the drawn `frequencies`, of shape (d, p / 2). Rows are measured from `centre`: far
+    from the origin they would lose digits in the angles.
     """
 
     frequencies: np.ndarray
@@ -96,24 +64,7 @@ class RandomFeatures:
 
     @classmethod
     def draw(cls, kernel: Kernel, p: int, centre: np.ndarray, seed: int) -> RandomFeatures:
-        """Draw the frequencies of a shift-invariant kernel.
-
-        Parameters
-        ----------
-        kernel : Kernel
-            "rbf" or "laplacian".
-        p : int
-            Number of features; an odd one is rounded up.
-        centre : array of shape (d,)
-            What is subtracted from rows first.
-        seed : int
-            Of the draw.
-
-        Returns
-        -------
-        RandomFeatures
-            From d columns to p features.
-        """
+        """Draw the frequencies of a shift-invariant kernel; an odd `p` is rounded up."""
         rng, shape = np.random.default_rng(seed), (len(centre), (p + 1) // 2)
         if kernel.name == "rbf":
             frequencies = np.sqrt(2.0 * kernel.gamma) * rng.standard_normal(shape)
@@ -143,33 +94,11 @@ class RandomFeatures:
 
 
 def whitening(columns: KernelColumns, precision: float) -> np.ndarray:
-    r"""Return N such that ``columns(X) @ N`` are Nystroem's features.
+    """Return N such that ``columns(X) @ N`` are Nystroem's features.
 
-    With :math:`K_L = E \,\mathrm{diag}(s)\, E^\top` the kernel of the landmarks among themselves,
-    :math:`N = E\, \mathrm{diag}(s)^{-1/2}`.
-
-    Parameters
-    ----------
-    columns : KernelColumns
-        The kernel and the landmarks.
-    precision : float
-        Rounding unit of the rows.
-
-    Returns
-    -------
-    N : array of shape (p, r)
-        Directions with s below the root of `precision` times the largest are left out: scatters
-        of kernel values know nothing of them but rounding.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fairpca._kernels import Kernel, KernelColumns, whitening
-    >>> landmarks = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 0.0]])
-    >>> columns = KernelColumns(Kernel("rbf", gamma=0.5), landmarks)
-    >>> F = columns(landmarks) @ whitening(columns, precision=1e-16)
-    >>> bool(np.allclose(F @ F.T, columns(landmarks)))  # exact among the landmarks
-    True
+    With K = E diag(s) E^T the kernel of the landmarks among themselves, N = E diag(s)^(-1/2).
+    Directions with s below the root of `precision` times the largest are left out: scatters of
+    kernel values know nothing of them but rounding.
     """
     K = columns(columns.rows)
     s, E = np.linalg.eigh(0.5 * (K + K.T))
@@ -184,24 +113,6 @@ def scale_gamma(rows: Rows) -> float:
     """Return ``1 / (d Var)`` with the variance over all entries of the rows, 1 if they are equal.
 
     The paper's choice, and scikit-learn's default for kernel SVMs. Weights count as repetitions.
-
-    Parameters
-    ----------
-    rows : Rows
-        Features, and perhaps weights.
-
-    Returns
-    -------
-    float
-        The kernel's gamma.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fairpca._rows import Rows
-    >>> from fairpca._kernels import scale_gamma
-    >>> scale_gamma(Rows(np.array([[0.0, 4.0], [0.0, 4.0]])))
-    0.125
     """
     entries = rows.total_weight * rows.X.shape[1]
     mean = _weighted_sum(rows, 0.0, power=1) / entries
@@ -229,26 +140,7 @@ def _weighted_sum(rows: Rows, shift: float, *, power: int) -> float:
 
 
 def pilot_centre(rows: Rows) -> np.ndarray:
-    """Return the mean of a few rows spread over the data, zero for sparse rows.
-
-    Parameters
-    ----------
-    rows : Rows
-        n rows in d dimensions.
-
-    Returns
-    -------
-    array of shape (d,)
-        Near enough to the rows to measure them from.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fairpca._rows import Rows
-    >>> from fairpca._kernels import pilot_centre
-    >>> pilot_centre(Rows(np.array([[1e6, 0.0], [1e6 + 2, 1.0]])))
-    array([1.000001e+06, 5.000000e-01])
-    """
+    """Return the mean of a few rows spread over the data, zero for sparse rows."""
     if is_sparse(rows.X) or rows.n_rows == 0:
         return np.zeros(rows.X.shape[1])
     few = np.unique(np.linspace(0, rows.n_rows - 1, PILOT_ROWS).astype(int))

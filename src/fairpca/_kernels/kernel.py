@@ -32,30 +32,11 @@ TILE = 512
 @record()
 @dataclass(frozen=True)
 class Kernel:
-    r"""A similarity of rows.
+    """A similarity of rows: one of `KERNELS`, as in scikit-learn, or a function of two rows.
 
-    Parameters
-    ----------
-    name : str or callable
-        One of `KERNELS`, or a function of two rows.
-    gamma, degree, coef0 : float
-        As in scikit-learn: :math:`\exp(-\gamma |x-y|^2)` (rbf), :math:`\exp(-\gamma |x-y|_1)`
-        (laplacian), :math:`(\gamma x^\top y + c_0)^{degree}` (poly),
-        :math:`\tanh(\gamma x^\top y + c_0)` (sigmoid).
-    centre : array of shape (d,), optional
-        Where the rbf kernel measures rows from. Its values do not depend on it, but digits do:
-        with rows near 1e6, squared distances from products about zero are noise.
-    parameters : mapping
-        Keyword arguments of a function.
-    n_jobs : int, optional
-        Processes or threads that evaluate a function, as in scikit-learn.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fairpca._kernels import Kernel
-    >>> Kernel("poly", gamma=1.0, degree=2)(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]))
-    array([[144.]])
+    The rbf kernel measures rows from its `centre`. Values do not depend on it, but digits do: with
+    rows near 1e6, squared distances from products about zero are noise. `parameters` are keyword
+    arguments of a function, `n_jobs` the processes or threads that evaluate it.
     """
 
     name: str | Callable[..., float]
@@ -77,33 +58,11 @@ class Kernel:
         return self.combine(self.left(X), self.right(Y))
 
     def left(self, X: Any) -> Any:
-        """Prepare rows for the first place.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d)
-            Rows.
-
-        Returns
-        -------
-        array or sparse matrix with n rows
-            To be used with `combine`.
-        """
+        """Prepare rows for the first place of `combine`."""
         return self._prepared(X, first=True)
 
     def right(self, Y: Any) -> Any:
-        """Prepare rows for the second place.
-
-        Parameters
-        ----------
-        Y : array or sparse matrix of shape (n', d)
-            Rows.
-
-        Returns
-        -------
-        array or sparse matrix with n' rows
-            To be used with `combine`.
-        """
+        """Prepare rows for the second place of `combine`."""
         return self._prepared(Y, first=False)
 
     def _prepared(self, X: Any, *, first: bool) -> Any:
@@ -137,18 +96,7 @@ class Kernel:
         return (X.toarray() if is_sparse(X) else X) - self.centre.astype(X.dtype)
 
     def combine(self, left: Any, right: Any) -> np.ndarray:
-        """Return the kernel of prepared rows.
-
-        Parameters
-        ----------
-        left, right : array or sparse matrix
-            What `left` and `right` returned.
-
-        Returns
-        -------
-        array of shape (n, n')
-            Kernel values.
-        """
+        """Return the kernel of rows that `left` and `right` have prepared."""
         if callable(self.name):
             given: np.ndarray = pairwise_kernels(
                 left, right, metric=self.name, n_jobs=self.n_jobs, **self.parameters
@@ -173,18 +121,7 @@ class Kernel:
         return G
 
     def digits_lost(self, X: Any) -> float:
-        """Return by how much rounding of squared distances is larger than that of the values.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d)
-            Rows.
-
-        Returns
-        -------
-        float
-            1 where nothing is lost.
-        """
+        """Return by how much rounding of squared distances is larger than that of the values."""
         if self.name != "rbf" or X.shape[0] == 0:
             return 1.0
         return 1.0 + self.gamma * float(_squared_lengths(self._measured(X)).max())
@@ -239,27 +176,7 @@ def _with_columns(X: Any, *columns: np.ndarray) -> Any:
 
 
 def kernel_matrix(kernel: Kernel, X: Any) -> np.ndarray:
-    """Return the symmetric matrix of kernel values between the rows of X.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        The similarity.
-    X : array or sparse matrix of shape (n, d)
-        Rows.
-
-    Returns
-    -------
-    K : array of shape (n, n)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fairpca._kernels import Kernel, kernel_matrix
-    >>> kernel_matrix(Kernel("linear"), np.array([[1.0], [2.0]]))
-    array([[1., 2.],
-           [2., 4.]])
-    """
+    """Return the symmetric matrix of kernel values between the rows of X."""
     if callable(kernel.name):
         K = pairwise_kernels(X, metric=kernel.name, n_jobs=kernel.n_jobs, **kernel.parameters)
         return np.asarray(K, dtype=float)
@@ -286,23 +203,7 @@ def kernel_matrix(kernel: Kernel, X: Any) -> np.ndarray:
 
 
 def warn_of_negative_directions(smallest: float, largest: float) -> None:
-    """Warn with the size of a kernel's negative part.
-
-    Parameters
-    ----------
-    smallest, largest : float
-        The smallest eigenvalue, below zero, and the largest.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> from fairpca._kernels import warn_of_negative_directions
-    >>> with warnings.catch_warnings(record=True) as told:
-    ...     warnings.simplefilter("always")
-    ...     warn_of_negative_directions(-0.5, 2.0)
-    >>> str(told[0].message).split(",")[0]
-    'The kernel is not positive semi-definite: it has an eigenvalue of -0.5'
-    """
+    """Warn with the size of a kernel's negative part: an eigenvalue below zero, and the largest."""
     warn_user(
         f"The kernel is not positive semi-definite: it has an eigenvalue of {smallest:.3g}, "
         f"{-smallest / largest:.2g} times the largest in size. Such directions have no variance "

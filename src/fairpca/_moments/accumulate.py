@@ -35,25 +35,8 @@ CENTRE_ROWS = 32
 
 
 def accumulate(rows: Rows, *, with_scatters: bool = False) -> GroupMoments:
-    """Return the moments of rows held in memory.
+    """Return the moments of rows held in memory, with a scatter per level if asked for.
 
-    Parameters
-    ----------
-    rows : Rows
-        Features, weights and attributes.
-    with_scatters : bool
-        Whether each level gets its own scatter, as matching covariances needs.
-
-    Returns
-    -------
-    GroupMoments
-
-    See Also
-    --------
-    fairpca.collect_moments : The same from arrays and frames as users hold them.
-
-    Notes
-    -----
     X^T X - n mu mu^T loses all digits when rows lie far from the origin. A pilot sample tells
     whether they do; if so, every block is shifted by the pilot mean before its products are
     taken, else the shift (a copy of the block) is saved and the small correction is made at the
@@ -61,17 +44,6 @@ def accumulate(rows: Rows, *, with_scatters: bool = False) -> GroupMoments:
     GPU a copy of a block costs next to nothing, so blocks are always shifted there.
 
     Wide rows, and sparse ones that take less memory than a d x d matrix, are kept as they are.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fairpca._rows import Rows
-    >>> from fairpca._attributes import Levels
-    >>> from fairpca._moments import accumulate
-    >>> sex = Levels("sex", labels=("f", "m"), codes=np.array([0, 1, 1]))
-    >>> rows = Rows(np.array([[0.0, 1.0], [2.0, 1.0], [4.0, 4.0]]), attributes=(sex,))
-    >>> accumulate(rows).mean
-    array([2., 2.])
     """
     d = rows.empty.shape[1]
     with quiet_overflow(), full_precision(rows.empty):

@@ -71,48 +71,18 @@ class LinearInRows:
 @record()
 @dataclass(frozen=True)
 class LevelMoments(LinearInRows):
-    """Moments of the levels of a categorical attribute.
-
-    Parameters
-    ----------
-    name, stratum
-        Which attribute, and the value of y it is tied to (None: all rows).
-    labels : tuple of length m
-        The levels.
-    count, weight : array of shape (m,)
-        Number of rows, and their total weight, in each level.
-    total : array of shape (m, d)
-        Sum of ``w (x - mean of all rows)`` over the rows of each level.
-    scatters : tuple of m scatters, or None
-        Scatter of each level about its own mean (None for an empty level); only when covariances
-        are to be matched, since it takes m d^2 numbers.
-    integral_floats, optional : bool
-        Whether the labels are few whole numbers, given as floats, which may turn out to be numeric;
-        and whether the attribute may have one level only.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fairpca import collect_moments
-    >>> X = np.array([[0.0, 1.0], [2.0, 1.0], [4.0, 4.0]])
-    >>> (sex,) = collect_moments(X, {"sex": ["f", "m", "m"]}).attributes
-    >>> sex.labels, sex.count
-    (('f', 'm'), array([1, 2]))
-    >>> rows, sizes = sex.contrasts()  # the weight of a level times its distance from the mean
-    >>> rows
-    array([[-2., -1.],
-           [ 2.,  1.]])
-    """
+    """Moments of the levels of a categorical attribute: m of them, in d dimensions."""
 
     name: str
     stratum: Any
     labels: tuple[Any, ...]
     count: np.ndarray
     weight: np.ndarray
-    total: Array
+    total: Array  # (m, d): sum of w (x - mean of all rows) over the rows of each level
+    # About each level's own mean, None where it is empty; only to match covariances.
     scatters: tuple[Scatter | None, ...] | None = None
-    integral_floats: bool = False
-    optional: bool = False
+    integral_floats: bool = False  # few whole numbers, which may turn out to be numeric
+    optional: bool = False  # may have one level only
 
     def _fits_together(self) -> bool:
         if not isinstance(self.labels, tuple) or not is_array(self.total, None, None):
@@ -129,33 +99,11 @@ class LevelMoments(LinearInRows):
         return counted and known and all(s is None or scatter_fits(s, d) for s in scatters)
 
     def moved(self, shift: Array) -> LevelMoments:
-        """Return the same moments about another mean of all rows.
-
-        Parameters
-        ----------
-        shift : array of shape (d,)
-            How far the old mean lies beyond the new one.
-
-        Returns
-        -------
-        LevelMoments
-            With sums about the new mean.
-        """
+        """Return the same moments about another mean: the old one lies `shift` beyond it."""
         return replace(self, total=self.total + like(self.weight, shift)[:, None] * shift)
 
     def with_labels(self, labels: tuple[Any, ...]) -> LevelMoments:
-        """Return the moments for a longer list of labels; new ones are empty.
-
-        Parameters
-        ----------
-        labels : tuple
-            All labels of these moments, and others.
-
-        Returns
-        -------
-        LevelMoments
-            In the order of `labels`.
-        """
+        """Return the moments for a longer list of labels, in its order; new ones are empty."""
         if labels == self.labels:
             return self
         xp, d = array_namespace(self.total), self.total.shape[1]
@@ -175,20 +123,7 @@ class LevelMoments(LinearInRows):
         )
 
     def merged(self, other: LevelMoments, mean: Array) -> LevelMoments:
-        """Return the moments of the union of the rows; both are about its mean already.
-
-        Parameters
-        ----------
-        other : LevelMoments
-            Of other rows; labels are matched by value.
-        mean : array of shape (d,)
-            Mean of the union.
-
-        Returns
-        -------
-        LevelMoments
-            Labels of both, those of this one first.
-        """
+        """Return the moments of the union of the rows; both are about its mean already."""
         labels = self.labels + tuple(v for v in other.labels if v not in set(self.labels))
         a, b = self.with_labels(labels), other.with_labels(labels)
         scatters = None
@@ -271,30 +206,7 @@ def _merge_level(a: LevelMoments, b: LevelMoments, g: int, mean: Array) -> Scatt
 @record()
 @dataclass(frozen=True)
 class NumericMoments(LinearInRows):
-    """Moments of a numeric attribute over the rows where it is known.
-
-    Parameters
-    ----------
-    name, stratum
-        Which attribute, and the value of y it is tied to (None: all rows).
-    count, weight, value_mean, value_scatter
-        Number of rows, their weight, and the mean and sum of squares of the attribute's values.
-    total : array of shape (d,)
-        Sum of ``w (x - mean of all rows)``.
-    cross : array of shape (d,)
-        Sum of ``w (value - value_mean) x``; does not depend on where x is measured from.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fairpca import collect_moments
-    >>> X = np.array([[0.0, 1.0], [2.0, 1.0], [4.0, 4.0]])
-    >>> (age,) = collect_moments(X, {"age": [20.5, 30.5, 45.0]}).attributes
-    >>> age.value_mean, age.is_constant
-    (32.0, False)
-    >>> age.cross
-    array([49., 39.])
-    """
+    """Moments of a numeric attribute, and its products with the rows."""
 
     name: str
     stratum: Any
@@ -302,8 +214,8 @@ class NumericMoments(LinearInRows):
     weight: float
     value_mean: float
     value_scatter: float
-    total: Array
-    cross: Array
+    total: Array  # (d,): sum of w (x - mean of all rows)
+    cross: Array  # (d,): sum of w (value - value_mean) x, wherever x is measured from
 
     def _fits_together(self) -> bool:
         numbers = all(map(is_number, (self.weight, self.value_mean, self.value_scatter)))
@@ -314,35 +226,11 @@ class NumericMoments(LinearInRows):
         return named and self.total.shape == self.cross.shape
 
     def moved(self, shift: Array) -> NumericMoments:
-        """Return the same moments about another mean of all rows.
-
-        Parameters
-        ----------
-        shift : array of shape (d,)
-            How far the old mean lies beyond the new one.
-
-        Returns
-        -------
-        NumericMoments
-            With sums about the new mean.
-        """
+        """Return the same moments about another mean: the old one lies `shift` beyond it."""
         return replace(self, total=self.total + self.weight * shift)
 
     def merged(self, other: NumericMoments, mean: Array) -> NumericMoments:
-        """Return the moments of the union of the rows; both are about its mean already.
-
-        Parameters
-        ----------
-        other : NumericMoments
-            Of other rows.
-        mean : array of shape (d,)
-            Mean of the union; not needed, but levels need it.
-
-        Returns
-        -------
-        NumericMoments
-            Of all these rows.
-        """
+        """Return the moments of the union of the rows; both are about its mean already."""
         weight = self.weight + other.weight
         if self.weight == 0 or other.weight == 0:
             return other if self.weight == 0 else self

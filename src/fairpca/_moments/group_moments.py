@@ -309,26 +309,7 @@ def common_unit(moments: GroupMoments) -> float:
 
 
 def standard_deviations(moments: GroupMoments) -> Array:
-    """Return the standard deviation (divisor n) of each feature, 1 where it is constant.
-
-    Parameters
-    ----------
-    moments : GroupMoments
-        Moments of rows in d dimensions.
-
-    Returns
-    -------
-    array of shape (d,)
-        What ``FairPCA(scale=True)`` divides the features by.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fairpca import collect_moments
-    >>> from fairpca._moments import standard_deviations
-    >>> standard_deviations(collect_moments(np.array([[0.0, 5.0], [4.0, 5.0]]), ["a", "b"]))
-    array([2., 1.])
-    """
+    """Return the standard deviation (divisor n) of each feature, 1 where it is constant."""
     xp = array_namespace(moments.mean)
     variance = moments.scatter.diagonal / moments.weight
     return xp.sqrt(xp.where(moments.varies, variance, xp.ones_like(variance)))
@@ -338,27 +319,6 @@ def moments_at(moments: GroupMoments, example: Array) -> GroupMoments:
     """Return the moments as arrays of the library and on the device of `example`.
 
     Moments of sparse rows hold the rows themselves, and these stay on the host: nothing is moved.
-
-    Parameters
-    ----------
-    moments : GroupMoments
-        Moments, wherever they are.
-    example : array
-        Where they should be, such as an empty tensor on a GPU.
-
-    Returns
-    -------
-    GroupMoments
-        The very same object where it is there already.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fairpca import collect_moments
-    >>> from fairpca._moments import moments_at
-    >>> moments = collect_moments(np.array([[0.0, 1.0], [2.0, 3.0]]), ["a", "b"])
-    >>> moments_at(moments, np.empty(0)) is moments
-    True
     """
     held = moments.scatter
     if same_place(moments.mean, example) or (isinstance(held, RowScatter) and held.is_sparse):

@@ -30,24 +30,7 @@ BLOCK_COLUMNS = 4096
 @record()
 @dataclass(frozen=True)
 class DenseScatter:
-    """A scatter as a symmetric matrix.
-
-    Parameters
-    ----------
-    matrix : array of shape (d, d)
-        Sum of ``w (x - mean)(x - mean)^T`` over the rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fairpca._moments import DenseScatter
-    >>> scatter = DenseScatter(np.array([[4.0, 2.0], [2.0, 4.0]]))
-    >>> scatter.rescaled(np.array([2.0, 1.0])).matrix
-    array([[1., 1.],
-           [1., 4.]])
-    >>> scatter.compressed(np.array([[1.0], [1.0]])).matrix
-    array([[12.]])
-    """
+    """A scatter as a symmetric matrix: the sum of ``w (x - mean)(x - mean)^T`` over the rows."""
 
     matrix: Array
 
@@ -60,33 +43,11 @@ class DenseScatter:
         return array_namespace(self.matrix).linalg.diagonal(self.matrix)
 
     def compressed(self, B: Array) -> DenseScatter:
-        """Return the scatter of the rows times a matrix.
-
-        Parameters
-        ----------
-        B : array of shape (d, s)
-            What the rows are multiplied with.
-
-        Returns
-        -------
-        DenseScatter
-            Of shape (s, s).
-        """
+        """Return the scatter of the rows times `B`, of shape (d, s)."""
         return DenseScatter(B.T @ (self.matrix @ B))
 
     def rescaled(self, scale: Array) -> DenseScatter:
-        """Return the scatter of the rows in other units.
-
-        Parameters
-        ----------
-        scale : array of shape (d,)
-            What each column is divided by.
-
-        Returns
-        -------
-        DenseScatter
-            Of the same shape.
-        """
+        """Return the scatter of the rows divided by `scale`, of shape (d,)."""
         return DenseScatter(self.matrix / scale / scale[:, None])
 
     def dense(self) -> DenseScatter:
@@ -97,26 +58,7 @@ class DenseScatter:
 @record("pieces", "mean")
 @dataclass(frozen=True)
 class RowScatter:
-    """A scatter as the rows it comes from: ``sum w (x - mean)(x - mean)^T / (scale scale^T)``.
-
-    Parameters
-    ----------
-    pieces : tuple of Rows
-        Weighted rows; only read.
-    mean : array of shape (d,)
-        What to subtract from each row.
-    scale : array of shape (d,) or None
-        What to divide each column by.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fairpca import collect_moments
-    >>> wide = np.random.default_rng(0).normal(size=(4, 10))  # fewer numbers than 10 x 10
-    >>> scatter = collect_moments(wide, ["a", "b", "a", "b"]).scatter
-    >>> type(scatter).__name__, scatter.n_rows, scatter.gram().shape, scatter.dense().matrix.shape
-    ('RowScatter', 4, (4, 4), (10, 10))
-    """
+    """A scatter as the rows it comes from: ``sum w (x - mean)(x - mean)^T / (scale scale^T)``."""
 
     pieces: tuple[Rows, ...]
     mean: Array
@@ -156,18 +98,7 @@ class RowScatter:
         return total if self.scale is None else total / self.scale**2
 
     def apply(self, V: Array) -> Array:
-        """Return the scatter times `V` of shape (d, k).
-
-        Parameters
-        ----------
-        V : array of shape (d, k)
-            Columns to multiply.
-
-        Returns
-        -------
-        array of shape (d, k)
-            The products; no d x d matrix is formed.
-        """
+        """Return the scatter times `V` of shape (d, k); no d x d matrix is formed."""
         scaled = V if self.scale is None else V / self.scale[:, None]
         total = array_namespace(V).zeros_like(V)
         for rows in self.pieces:
@@ -175,36 +106,14 @@ class RowScatter:
         return total if self.scale is None else total / self.scale[:, None]
 
     def times_rows(self, V: Array) -> Array:
-        """Return the centred, weighted rows times `V`, of shape (n, k).
-
-        Parameters
-        ----------
-        V : array of shape (d, k)
-            Columns to multiply.
-
-        Returns
-        -------
-        array of shape (n, k)
-            A row for each of the rows, times the root of its weight.
-        """
+        """Return the centred, weighted rows times `V` of shape (d, k)."""
         scaled = V if self.scale is None else V / self.scale[:, None]
         return array_namespace(V).concat(
             [self._times(rows, scaled) for rows in self.pieces], axis=0
         )
 
     def rows_transposed(self, V: Array) -> Array:
-        """Return the transpose of the centred, weighted rows times `V` of shape (n, k).
-
-        Parameters
-        ----------
-        V : array of shape (n, k)
-            A row for each of the rows.
-
-        Returns
-        -------
-        array of shape (d, k)
-            Combinations of the rows.
-        """
+        """Return the transpose of the centred, weighted rows times `V` of shape (n, k)."""
         total, start = None, 0
         for rows in self.pieces:
             stop = start + rows.X.shape[0]
@@ -222,11 +131,7 @@ class RowScatter:
 
     @property
     def cancelled(self) -> float:
-        """Size of what inner products of rows lose when the mean is taken out of them.
-
-        Sparse rows are never centred themselves: their products are, afterwards, and keep the
-        rounding of what they were.
-        """
+        """What inner products of sparse rows lose when the mean is taken out of them."""
         mean = self.mean if self.scale is None else self.mean / self.scale
         weight = sum(rows.total_weight for rows in self.pieces if is_sparse(rows.X))
         return float(weight * (mean @ mean))
@@ -245,34 +150,12 @@ class RowScatter:
         return product.total
 
     def compressed(self, B: Array) -> DenseScatter:
-        """Return the scatter of the rows times a matrix.
-
-        Parameters
-        ----------
-        B : array of shape (d, s)
-            What the rows are multiplied with.
-
-        Returns
-        -------
-        DenseScatter
-            Of shape (s, s).
-        """
+        """Return the scatter of the rows times `B`, of shape (d, s)."""
         Y = self.times_rows(B)
         return DenseScatter(Y.T @ Y)
 
     def rescaled(self, scale: Array) -> RowScatter:
-        """Return the scatter of the rows in other units.
-
-        Parameters
-        ----------
-        scale : array of shape (d,)
-            What each column is divided by.
-
-        Returns
-        -------
-        RowScatter
-            The same rows; the division is done when they are used.
-        """
+        """Return the scatter of the rows divided by `scale`, which is done when they are used."""
         return replace(self, scale=scale if self.scale is None else scale * self.scale)
 
     def dense(self) -> DenseScatter:
