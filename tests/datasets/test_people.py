@@ -10,8 +10,8 @@ from sklearn.preprocessing import StandardScaler
 
 from fairpca import FairPCA
 from fairpca.datasets import load_adult, load_bank, load_compas, load_german, load_lee2022
-from fairpca.datasets._compas import DROPPED_COLUMNS
-from fairpca.datasets._uci import ADULT_COLUMNS
+from fairpca.datasets._people import ADULT_COLUMNS
+from fairpca.datasets._source import source
 
 
 @pytest.fixture(scope="module")
@@ -156,9 +156,10 @@ def test_every_column_of_compas_is_a_feature_an_attribute_or_dropped_for_a_reaso
     counts = {"juv_fel_count", "juv_misd_count", "juv_other_count", "priors_count"}
     kept = {"age", "c_charge_degree", "race", "sex"} | counts
     assert {*compas.features, *compas.sensitive} == kept
-    assert kept | set(DROPPED_COLUMNS) == set(compas_table)
-    assert not kept & set(DROPPED_COLUMNS)
-    assert all(DROPPED_COLUMNS.values())
+    dropped = source("compas").dropped
+    assert kept | set(dropped) == set(compas_table)
+    assert not kept & set(dropped)
+    assert all(dropped.values())
 
 
 def test_columns_of_compas_dropped_as_copies_or_constant_are_that(compas_table):
@@ -169,7 +170,7 @@ def test_columns_of_compas_dropped_as_copies_or_constant_are_that(compas_table):
     assert table["v_screening_date"].equals(table["compas_screening_date"])
     bands = table.groupby("age_cat")["age"].agg(["min", "max"]).sort_values("min")
     assert bands["max"].tolist()[:2] < bands["min"].tolist()[1:]
-    for name, reason in DROPPED_COLUMNS.items():
+    for name, reason in source("compas").dropped.items():
         if reason == "constant":
             assert table[name].nunique() == 1, name
 

@@ -38,7 +38,7 @@ EXPLAINED = {
     "SA04": "something under See Also without a word why",
 }
 
-NEEDS_DATA = ["_compas", "_faces", "_lee2022", "_uci"]
+NEEDS_DATA = ["_faces", "_lee2022", "_people"]
 """Modules of `fairpca.datasets` whose examples need files that are not in the package."""
 
 CAUGHT_BY_THEIR_BASE = {

