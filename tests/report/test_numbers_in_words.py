@@ -2,8 +2,6 @@
 
 import shlex
 
-from fairpca.auditing._page.findings import leakage_finding
-from fairpca.auditing._page.sections import summary_tiles
 from fairpca.auditing._page.tables import (
     certificate_tables,
     curve_tables,
@@ -12,6 +10,7 @@ from fairpca.auditing._page.tables import (
     leakage_tables,
     parity_tables,
 )
+from fairpca.auditing._page.words import leakage_finding, summary_tiles
 from fairpca.auditing._recipes import audit_again
 from report.made_up_audit import (
     bare_audit,

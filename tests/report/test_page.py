@@ -185,7 +185,7 @@ def test_no_table_is_left_out_of_a_page_that_is_not_too_large(monkeypatch):
     whole = render_page(made_up_audit())
     assert "would make the page too large" not in whole
     for limit in (len(whole.encode()), len(whole.encode()) - 1):
-        monkeypatch.setattr("fairpca.auditing._page.page.LARGEST", limit)
+        monkeypatch.setattr("fairpca.auditing._page.LARGEST", limit)
         page = render_page(made_up_audit())
         assert len(page.encode()) <= limit
         assert ("would make the page too large" in page) == (limit < len(whole.encode()))

@@ -1,5 +1,242 @@
-"""One self-contained page from the plain dictionary of an audit."""
+"""The page: text, tables and plots of an audit in one HTML file, and its summary for notebooks.
 
-from .page import render_page, render_summary
+Data and scripts inside the file are never read as markup, and nothing else may run. This is the
+only place that imports jinja2 and plotly, and only when a page is asked for.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from dataclasses import asdict
+from importlib.resources import files
+from typing import Any
+
+from ...errors import MissingExtraError, UsageError
+from ...metrics import decimal, significant, whole
+from .._audit_result import audit_from_plain
+from .._evidence import Evidence, in_order
+from .._recipes import audit_again
+from . import tables as made
+from .figures import component_figures, leakage_figures, variance_figures
+from .tradeoff_figures import rate_figures, tradeoff_figures
+from .words import level, model_name, percent, points, summary_tiles
 
 __all__ = ["render_page", "render_summary"]
+
+SCRIPTS = ("choices.js", "plots.js", "tradeoff.js", "page.js")
+"""Parts of the page's own script, in the order in which they are joined."""
+
+LARGEST = 6_000_000
+"""Bytes of a page that can still be sent by mail."""
+
+LEFT_OUT = ("groups", "curves", "parity")
+"""Tables that are left out, one after the other while a page is too large; the JSON has all."""
+
+DIGITS = 6
+"""Significant digits of embedded numbers: far more than any interval here deserves."""
+
+POLICY = (
+    "default-src 'none'; script-src 'sha256-{}' 'sha256-{}'; style-src 'unsafe-inline'; "
+    "img-src data: blob:; base-uri 'none'; form-action 'none'"
+)
+"""Two inline scripts run, and no other; nothing is fetched; plotly writes styles as it draws."""
+
+ESCAPED = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
+
+WRITERS = {
+    "decimal": decimal,
+    "level": level,
+    "model": model_name,
+    "percent": percent,
+    "points": points,
+    "significant": significant,
+    "table": made.plain_table,
+    "whole": whole,
+}
+"""How templates write numbers and names."""
+
+
+def render_page(audit: dict[str, Any]) -> str:
+    """Return an audit as one self-contained HTML file.
+
+    It needs no network, and its policy forbids it to use one. Names and values of the data are
+    shown as text, whatever they look like.
+
+    Parameters
+    ----------
+    audit : dict
+        An audit as plain dictionaries, lists, strings and numbers, of version 1 of its structure.
+
+    Returns
+    -------
+    page : str
+        HTML, to be written in UTF-8; about 5 MB, nearly all of it plotly.js.
+
+    Raises
+    ------
+    UnreadableAuditError
+        If it is not an audit, or one of an unknown version.
+    MissingExtraError
+        If jinja2 or plotly is not installed.
+
+    See Also
+    --------
+    fairpca.Audit.to_html : The same of an audit in memory.
+
+    Examples
+    --------
+    >>> from fairpca.auditing import render_page
+    >>> render_page({"schema_version": "9.0"})  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    fairpca.errors.UnreadableAuditError: schema_version='9.0' cannot be shown: ...
+    """
+    evidence = Evidence(audit_from_plain(audit))
+    figures = {
+        "leakage": leakage_figures(evidence),
+        "tradeoff": tradeoff_figures(evidence),
+        "rates": rate_figures(evidence),
+        "components": component_figures(evidence),
+        "variance": variance_figures(evidence),
+    }
+    tables: dict[str, Any] = {
+        "leakage": made.leakage_tables(evidence),
+        "curves": made.curve_tables(evidence),
+        "variance": made.variance_table(evidence),
+        "parity": made.parity_tables(evidence),
+        "groups": made.group_tables(evidence),
+        "certificates": made.certificate_tables(evidence),
+        "gaps": made.gap_tables(evidence),
+        "compared": made.representation_table(evidence),
+    }
+    plotly = _inline_script(_plotly_script())
+    script = _inline_script("\n".join(_source(name) for name in SCRIPTS))
+    shown = {
+        "audit": evidence.audit,
+        "evidence": evidence,
+        "tiles": summary_tiles(evidence),
+        "command": audit_again(evidence.audit),
+        "write": WRITERS,
+        "policy": POLICY.format(_digest(plotly), _digest(script)),
+        "plotly": plotly,
+        "script": script,
+        "audit_json": _embedded_json(audit),
+        "figures_json": _embedded_json(
+            {name: [asdict(one) for one in several] for name, several in figures.items()}
+        ),
+    }
+    template = _template("page.html")
+    page = _encodable(template.render(**shown, tables=tables))
+    for name in LEFT_OUT:
+        if len(page.encode("utf-8")) <= LARGEST:
+            break
+        tables[name] = None
+        page = _encodable(template.render(**shown, tables=tables))
+    return page
+
+
+def render_summary(audit: dict[str, Any]) -> str:
+    """Return the findings of an audit as a small piece of HTML without scripts.
+
+    Parameters
+    ----------
+    audit : dict
+        An audit as plain dictionaries, lists, strings and numbers, of version 1 of its structure.
+
+    Returns
+    -------
+    fragment : str
+        The headline, the findings, and how well probes guess each attribute before and after.
+
+    Raises
+    ------
+    UnreadableAuditError
+        If it is not an audit, or one of an unknown version.
+    MissingExtraError
+        If jinja2 is not installed.
+
+    Examples
+    --------
+    >>> from fairpca.auditing import render_summary
+    >>> render_summary({"schema_version": "9.0"})  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    fairpca.errors.UnreadableAuditError: schema_version='9.0' cannot be shown: ...
+    """
+    evidence = Evidence(audit_from_plain(audit))
+    compared = in_order(key for key in (evidence.before(), evidence.after()) if key)
+    names = {evidence.name(key) for key in compared}
+    tables = [
+        (table, [row for row in table.rows if row[0].text in names])
+        for table in made.leakage_tables(evidence)
+    ]
+    template = _template("summary.html")
+    return _encodable(template.render(audit=evidence.audit, tables=tables))
+
+
+def _source(name: str) -> str:
+    return files(__package__).joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def _encodable(text: str) -> str:
+    """Replace halves of characters, left behind by broken encodings, which UTF-8 does not have."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _embedded_json(value: Any) -> str:
+    r"""Return JSON that may stand inside a script element, whatever text it holds, in ASCII.
+
+    >>> _embedded_json({"</script>": "R&D"})
+    '{"\\u003c/script\\u003e":"R\\u0026D"}'
+    """
+    text = json.dumps(_rounded(value), allow_nan=False, separators=(",", ":"))
+    return text.translate(ESCAPED)
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _rounded(entry) for name, entry in value.items()}
+    if isinstance(value, list):
+        return [_rounded(entry) for entry in value]
+    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
+
+
+def _inline_script(source: str) -> str:
+    """Return a script as the browser will read it, so that its digest is the browser's."""
+    source = source.replace("\r\n", "\n").replace("\r", "\n")
+    for mark in ("</script", "<script", "<!--"):
+        if mark in source.lower():
+            raise UsageError(f"a script with {mark!r} in it cannot stand inside an HTML file")
+    return source
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def _template(name: str) -> Any:
+    """Return a template: all it prints is escaped, and a name that does not exist is an error."""
+    try:
+        import jinja2
+    except ImportError as error:
+        raise MissingExtraError("jinja2", "report", "The report page") from error
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("fairpca.auditing._page"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(name)
+
+
+def _plotly_script() -> str:
+    """Return the source of plotly.js, which the page carries so that it needs no network."""
+    try:
+        from plotly.offline import get_plotlyjs
+    except ImportError as error:
+        raise MissingExtraError("plotly", "report", "The report page") from error
+    script: str = get_plotlyjs()
+    return script

@@ -18,8 +18,15 @@ import numpy as np
 from ...metrics import decimal, p_value, shortened
 from .._evidence import Evidence
 from .._results import Estimate, Leak, Panel, PanelGroups
-from .findings import components_finding, group_means, leakage_finding, variance_finding
-from .writing import interval, model_name, percent
+from .words import (
+    components_finding,
+    group_means,
+    interval,
+    leakage_finding,
+    model_name,
+    percent,
+    variance_finding,
+)
 
 N_COLOURS = 8
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "triangle-down", "star")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate, zip_longest
 
@@ -19,7 +19,7 @@ from .._results import (
     Parity,
     Representation,
 )
-from .writing import interval, model_name, percent, points
+from .words import interval, model_name, percent
 
 GAPS = ["Gap of selection rates", "Gap of true positive rates"]
 
@@ -55,8 +55,9 @@ class Table:
     wide: bool = False
 
 
-def _words(*texts: str) -> list[Cell]:
-    return [Cell(text) for text in texts]
+def plain_table(caption: str, heads: list[str], rows: Iterable[Iterable[str]]) -> Table:
+    """Return a table of texts."""
+    return Table(caption, heads, [[Cell(text) for text in row] for row in rows])
 
 
 def _number(estimate: Estimate | None, digits: int = 2) -> Cell:
@@ -280,35 +281,11 @@ def variance_table(evidence: Evidence) -> Table:
     """Return the cumulative shares of variance, one row per number of components."""
     spectra = [one for one in evidence.audit.spectra if one.ratios]
     shares = zip_longest(*(accumulate(ratio or 0.0 for ratio in one.ratios) for one in spectra))
-    return Table(
+    return plain_table(
         "Share of the variance of the features that the first components keep",
         ["Components", *(evidence.name(one.representation) for one in spectra)],
-        [_words(str(count), *map(percent, row)) for count, row in enumerate(shares, 1)],
+        ([str(count), *map(percent, row)] for count, row in enumerate(shares, 1)),
     )
-
-
-def column_table(evidence: Evidence) -> Table:
-    """Return every column of the data: what it is for, and what was made of it."""
-    return Table(
-        "Every column of the table",
-        ["Column", "Role", "Kind", "Missing", "Distinct", "Became", "Note"],
-        [
-            _words(
-                one.name,
-                one.role,
-                one.kind,
-                whole(one.n_missing),
-                whole(one.n_distinct),
-                _became(one.n_outputs),
-                one.note,
-            )
-            for one in evidence.audit.data.columns
-        ],
-    )
-
-
-def _became(count: int) -> str:
-    return "nothing" if count == 0 else "1 number" if count == 1 else f"{whole(count)} numbers"
 
 
 def representation_table(evidence: Evidence) -> Table:
@@ -323,7 +300,7 @@ def representation_table(evidence: Evidence) -> Table:
 def _compared(one: Representation) -> list[Cell]:
     if one.failure:
         why = Cell(f"Could not be fitted: {one.failure}", tone="prose")
-        return [Cell(one.name), why, *_words("", "", "")]
+        return [Cell(one.name), why, *[Cell("")] * 3]
     return [
         Cell(one.name),
         Cell(one.promise, tone="prose"),
@@ -331,40 +308,3 @@ def _compared(one: Representation) -> list[Cell]:
         _share(one.variance_kept),
         Cell(significant(one.fit_seconds)),
     ]
-
-
-def setting_table(evidence: Evidence) -> Table:
-    """Return the settings in words."""
-    settings = evidence.audit.settings
-    named = {
-        "Sensitive columns": ", ".join(settings.sensitive),
-        "Target": settings.target or "none",
-        "Aim": settings.aim,
-        "Largest gap accepted": points(settings.max_gap),
-        "Components": whole(settings.n_components),
-        "Splits": whole(settings.n_splits),
-        "Rows a probe sees at most": whole(settings.n_probe_rows),
-        "Confidence": percent(settings.confidence),
-        "Seed": str(settings.seed),
-        "Quick": "yes: fewer splits and rows" if settings.quick else "no",
-    }
-    return Table("Settings", ["Setting", "Value"], [_words(*pair) for pair in named.items()])
-
-
-def fact_table(evidence: Evidence) -> Table:
-    """Return the data, the time and the versions."""
-    audit, data = evidence.audit, evidence.audit.data
-    named = {
-        "Table": data.name,
-        "Fingerprint": data.fingerprint,
-        "Rows": whole(data.n_rows),
-        "Rows left out, without target": whole(data.n_rows_dropped),
-        "Feature columns": whole(data.n_features),
-        "Numbers per row after encoding": whole(data.n_encoded),
-        "Made": audit.created,
-        "Seconds": decimal(audit.seconds, 1),
-        "fairpca": audit.fairpca_version,
-        **audit.versions,
-        "Structure of the numbers": audit.schema_version,
-    }
-    return Table("Data and versions", ["Item", "Value"], [_words(*pair) for pair in named.items()])

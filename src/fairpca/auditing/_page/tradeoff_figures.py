@@ -18,8 +18,7 @@ from .figures import (
     scatter,
     series_colour,
 )
-from .findings import drawable, tradeoff_finding
-from .writing import interval, percent, points
+from .words import drawable, interval, percent, points, tradeoff_finding
 
 CURVE = "var(--series-1)"
 MARK = "var(--accent-strong)"

@@ -1,0 +1,235 @@
+"""How the page writes numbers and models, the sentence that says what a plot shows, and the tiles.
+
+A number and its unit stay on one line.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import partial
+from statistics import fmean
+
+from ... import metrics
+from ...metrics import decimal, joined, significant
+from .._evidence import Evidence, parity_of, value_of
+from .._results import (
+    Curve,
+    CurvePoint,
+    Downstream,
+    Estimate,
+    Leak,
+    Panel,
+    PanelGroups,
+    Parity,
+)
+
+UNBROKEN = "\u00a0"
+
+MODELS = {"linear": "Linear model", "boosting": "Boosted trees", "kernel": "Kernel model"}
+"""The same three models guess attributes (as probes) and predict the target."""
+
+percent = partial(metrics.percent, space=UNBROKEN)
+points = partial(metrics.points, space=UNBROKEN)
+
+
+def level(value: float) -> str:
+    """Write a level of confidence."""
+    return f"{100 * value:g}{UNBROKEN}%"
+
+
+def model_name(model: str) -> str:
+    """Return what people call a probe or a downstream model."""
+    return MODELS.get(model, model)
+
+
+def interval(estimate: Estimate | None, scale: float = 1, digits: int = 2) -> str:
+    r"""Write the confidence interval of an estimate; empty if there is none.
+
+    >>> interval(Estimate(0.77, 0.741, 0.80), scale=100, digits=1)
+    '74.1\xa0to\xa080.0'
+    """
+    if estimate is None or estimate.low is None or estimate.high is None:
+        return ""
+    ends = (decimal(scale * end, digits) for end in (estimate.low, estimate.high))
+    return f"{UNBROKEN}to{UNBROKEN}".join(ends)
+
+
+def leakage_finding(evidence: Evidence, attribute: str) -> str:
+    """Say how well the best probe guesses an attribute, before and after."""
+    before, after = evidence.before(), evidence.after()
+    found = []
+    if before and (best := _best(evidence, before, attribute)):
+        found.append(
+            f"From {evidence.spoken(before)}, {attribute} is guessed with AUC "
+            f"{decimal(best.auc.value)} (by {_probe(best)})"
+        )
+    if after and (best := _best(evidence, after, attribute)):
+        seen = any(leak.above_chance for leak in evidence.leaks(after, attribute))
+        found.append(
+            f"after {evidence.spoken(after)} the best probe reaches {decimal(best.auc.value)} "
+            f"({_probe(best)}), "
+            + ("still above chance" if seen else "which cannot be told from chance")
+        )
+    text = "; ".join(found)
+    return f"{text[0].upper()}{text[1:]}." if text else ""
+
+
+def _best(evidence: Evidence, key: str, attribute: str) -> Leak | None:
+    return max(evidence.leaks(key, attribute), key=lambda leak: leak.auc.value, default=None)
+
+
+def _probe(leak: Leak) -> str:
+    name = model_name(leak.probe).lower()
+    return name if leak.probe == "boosting" else f"a {name}"
+
+
+def drawable(found: Downstream | CurvePoint | None, attribute: str) -> Parity | None:
+    """Return the parity of a model that can be drawn: with a gap and an accuracy."""
+    parity = parity_of(found, attribute)
+    if found is None or parity is None:
+        return None
+    return None if None in (value_of(parity.dp_gap), value_of(found.accuracy)) else parity
+
+
+def tradeoff_finding(curve: Curve, attribute: str) -> str:
+    """Say what the ends of a curve are."""
+    drawn = [(one, parity) for one in curve.points if (parity := drawable(one, attribute))]
+    if len(drawn) < 2:
+        return ""
+    (fair, fair_gap), (plain, plain_gap) = drawn[0], drawn[-1]
+    return (
+        f"From lambda {significant(fair.tradeoff)} to {significant(plain.tradeoff)}, the gap "
+        f"between the groups of {attribute} goes from {points(fair_gap.dp_gap.value)} to "
+        f"{points(plain_gap.dp_gap.value)}, and accuracy from {percent(fair.accuracy.value)} to "
+        f"{percent(plain.accuracy.value)}."
+    )
+
+
+def components_finding(evidence: Evidence, panel: Panel, groups: PanelGroups) -> str:
+    """Say how far apart the means of the groups are in a panel."""
+    means = list(group_means(panel, groups.codes).values())
+    spread = math.hypot(_deviation(panel.x), _deviation(panel.y)) / math.sqrt(2)
+    if len(means) < 2 or spread == 0:
+        return ""
+    apart = max(math.dist(one, other) for one in means for other in means) / spread
+    return (
+        f"{evidence.name(panel.representation)}: the means of the groups of "
+        f"{groups.attribute} are at most {decimal(apart)} standard deviations apart."
+    )
+
+
+def variance_finding(evidence: Evidence) -> str:
+    """Say how much variance all components together keep."""
+    kept = [
+        f"{len(one.ratios)} components keep {percent(sum(ratio or 0.0 for ratio in one.ratios))} "
+        f"with {evidence.spoken(one.representation)}"
+        for one in evidence.audit.spectra
+        if one.ratios
+    ]
+    return f"Of the variance of the features, {joined(kept)}."
+
+
+def group_means(panel: Panel, codes: list[int]) -> dict[int, tuple[float, ...]]:
+    """Return the mean of each group's points in a panel, without rows of unknown groups."""
+    members: dict[int, list[tuple[float, float]]] = defaultdict(list)
+    for x, y, code in zip(panel.x, panel.y, codes, strict=True):
+        if code >= 0 and x is not None and y is not None:
+            members[code].append((x, y))
+    return {code: tuple(map(fmean, zip(*rows, strict=True))) for code, rows in members.items()}
+
+
+def _deviation(values: list[float]) -> float:
+    known = [value for value in values if value is not None]
+    mean = fmean(known) if known else 0.0
+    return math.sqrt(fmean((value - mean) ** 2 for value in known)) if known else 0.0
+
+
+@dataclass(frozen=True)
+class _Tile:
+    """One number before and after, and where they lie on a scale from 0 to 1."""
+
+    label: str
+    before: str
+    after: str
+    note: str
+    before_at: float
+    after_at: float
+
+
+def summary_tiles(evidence: Evidence) -> list[_Tile]:
+    """Return leakage, gap and accuracy, as far as they were measured.
+
+    Leakage and gap are those of the attribute, intersections aside, that is worst off before.
+    """
+    before, after = evidence.before(), evidence.after()
+    if before is None or after is None:
+        return []
+    leaks = [_leakage(evidence, before, after, name) for name in evidence.singles]
+    gaps = [_gap(evidence, before, after, name) for name in evidence.singles]
+    worst = [
+        max(measured, key=lambda one: one[0])[1]
+        for several in (leaks, gaps)
+        if (measured := [one for one in several if one])
+    ]
+    accuracy = _accuracy(evidence, before, after)
+    return [*worst, accuracy] if accuracy else worst
+
+
+def _leakage(
+    evidence: Evidence, before: str, after: str, attribute: str
+) -> tuple[float, _Tile] | None:
+    """Return the best probe before and after, which need not be the same."""
+    read = evidence.readable_from(after)
+    leaks = [evidence.leaks(key, attribute) for key in (before, read)]
+    if not all(leaks):
+        return None
+    first, last = (max(one.auc.value for one in several) for several in leaks)
+    reached = [f"{model_name(one.probe).lower()} {decimal(one.auc.value)}" for one in leaks[1]]
+    return first, _Tile(
+        f"AUC of guessing {attribute}, best of {len(leaks[1])} models",
+        decimal(first),
+        decimal(last),
+        f"0.50 is guessing; after: {', '.join(reached)}"
+        + ("" if read == after else ". Above lambda 0, a model that rescales its inputs reads PCA"),
+        _within(2 * first - 1),
+        _within(2 * last - 1),
+    )
+
+
+def _gap(evidence: Evidence, before: str, after: str, attribute: str) -> tuple[float, _Tile] | None:
+    parities = [parity_of(evidence.decisions(key, "linear"), attribute) for key in (before, after)]
+    first, last = (value_of(one.dp_gap) if one else None for one in parities)
+    if first is None or last is None:
+        return None
+    top = max(first, last, 0.01)
+    return first, _Tile(
+        f"Gap of selection rates between the groups of {attribute}, linear model",
+        decimal(100 * first, 1),
+        points(last),
+        "0 is selecting all groups at the same rate",
+        _within(first / top),
+        _within(last / top),
+    )
+
+
+def _accuracy(evidence: Evidence, before: str, after: str) -> _Tile | None:
+    models = [evidence.decisions(key, "linear") for key in (before, after)]
+    first, last = (value_of(one.accuracy) if one else None for one in models)
+    target = evidence.audit.data.target
+    if first is None or last is None or target is None:
+        return None
+    return _Tile(
+        f"Accuracy of predicting {target.name}, linear model",
+        decimal(100 * first, 1),
+        percent(last),
+        f"{percent(max(target.rate, 1 - target.rate))} is always saying the same; this model "
+        "selects as many as are positive",
+        _within(first),
+        _within(last),
+    )
+
+
+def _within(value: float) -> float:
+    return min(1.0, max(0.0, value))
