@@ -7,7 +7,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from fairpca import FairPCA, collect_moments
-from fairpca._numerics.threads import blas_threads, limited_threads, one_blas_thread, share_blocks
+from fairpca._numerics.threads import blas_threads, limited_threads, share_blocks
 
 
 def blocks(count):
@@ -62,12 +62,12 @@ def test_whoever_leaves_last_restores_the_threads_of_blas():
     entered, first_left = threading.Event(), threading.Event()
 
     def second():
-        with one_blas_thread():
+        with limited_threads(1):
             entered.set()
             first_left.wait(10)
 
     with threadpool_limits(2, user_api="blas"):
-        with one_blas_thread():
+        with limited_threads(1):
             thread = threading.Thread(target=second)
             thread.start()
             assert entered.wait(10)

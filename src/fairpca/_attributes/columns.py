@@ -38,13 +38,8 @@ class Roles:
 
     def of(self, column: str) -> str:
         """Return 'feature', 'sensitive', 'target', 'weight' or 'ignored'."""
-        for role in ("target", "weight"):
-            if column == getattr(self, role):
-                return role
-        for role in ("sensitive", "ignored"):
-            if column in getattr(self, role):
-                return role
-        return "feature"
+        roles = ("target", "weight", "sensitive", "ignored")
+        return next((r for r in roles if column in as_columns(getattr(self, r))), "feature")
 
 
 def assign_roles(
@@ -60,33 +55,26 @@ def assign_roles(
     """Check names against the columns of a table; what has no other role is a feature.
 
     Where the table is a `file`, messages name it, and a column that is named twice is refused.
-
-    Examples
-    --------
-    >>> assign_roles(["age", "sex", "income", "id"], sensitive="sex", target="income", ignore="id")
-    Roles(features=('age',), sensitive=('sex',), target='income', weight=None, ignored=('id',))
-    >>> assign_roles(["age", "sex"], sensitive=["sxe"])
-    Traceback (most recent call last):
-    fairpca.errors.UnknownColumnError: There is no column 'sxe'. Did you mean 'sex'?
     """
-    attributes, ignored = _as_names(sensitive), _as_names(ignore)
-    given = None if features is None else _as_names(features)
+    attributes, ignored, given = as_columns(sensitive), as_columns(ignore), as_columns(features)
     if file is None:
         attributes, ignored = list(dict.fromkeys(attributes)), list(dict.fromkeys(ignored))
         _check_table(names, attributes, target, ignored)
     else:
         claims = [("sensitive", name) for name in attributes]
-        claims += [("target", target), ("weight", weight)]  # type: ignore[list-item]
+        claims += [("target", target), ("weight", weight)]
         claims += [("ignore", name) for name in ignored]
-        claims += [("features", name) for name in given or ()]
+        claims += [("features", name) for name in given]
         _check_file(file, names, [claim for claim in claims if claim[1] is not None])
     taken = {*attributes, *ignored, target, weight}
-    chosen = tuple(name for name in names if name not in taken) if given is None else tuple(given)
-    if not chosen and file is None:
-        raise AuditError(
-            f"All {len(names)} columns are sensitive, target or ignored, so no feature is left."
-        )
+    chosen = tuple(given)
+    if features is None:
+        chosen = tuple(name for name in names if name not in taken)
     if not chosen:
+        if file is None:
+            raise AuditError(
+                f"All {len(names)} columns are sensitive, target or ignored, so no feature is left."
+            )
         raise TableError(f"No column of {file} is left to be a feature. Name at least one.")
     return Roles(chosen, tuple(attributes), target, weight, tuple(ignored))
 
@@ -99,7 +87,7 @@ def _check_table(
             "No sensitive column was named, so there is nothing to audit. Name at least one "
             f"of the columns: {listed(names)}."
         )
-    for name in [*sensitive, *([target] if target is not None else []), *ignored]:
+    for name in [*sensitive, *as_columns(target), *ignored]:
         if name not in names:
             hint = did_you_mean(name, names) or f" There are: {listed(names)}."
             raise UnknownColumnError(f"There is no column '{name}'.{hint}")
@@ -133,19 +121,8 @@ def _check_file(file: str, names: Sequence[str], claims: list[tuple[str, str]]) 
         taken[name] = role
 
 
-def _as_names(names: str | Iterable[str]) -> list[str]:
-    """Return names as a list; a single one may stand alone."""
-    return [names] if isinstance(names, str) else list(names)
-
-
 def close_names(name: Any, names: Iterable[Any], n: int = 3, cutoff: float = 0.6) -> list[str]:
-    """Return the names that may have been meant, in whatever case, the closest first.
-
-    Examples
-    --------
-    >>> close_names("sxe", ["age", "Sex"])
-    ['Sex']
-    """
+    """Return the names that may have been meant, in whatever case, the closest first."""
     by_folded = {str(other).casefold(): str(other) for other in reversed(list(names))}
     close = get_close_matches(str(name).casefold(), by_folded, n=n, cutoff=cutoff)
     return [by_folded[match] for match in close]
@@ -168,11 +145,11 @@ def listed(names: Sequence[Any], most: int = SHOWN) -> str:
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
-def as_columns(sensitive_columns: Any) -> list[Any]:
-    """Return the columns as a list; a single name or position may stand alone."""
-    if isinstance(sensitive_columns, str | int | np.integer):
-        return [sensitive_columns]
-    return list(sensitive_columns)
+def as_columns(columns: Any) -> list[Any]:
+    """Return columns as a list; a single name or position may stand alone, None is none."""
+    if isinstance(columns, str | int | np.integer):
+        return [columns]
+    return [] if columns is None else list(columns)
 
 
 def indexable(X: Any) -> Any:
@@ -196,13 +173,10 @@ def split_columns(X: Any, columns: Sequence[Any]) -> tuple[Any, Columns]:
     d = X.shape[1]
     _check_known(columns, range(-d, d), shown=range(d))
     positions = [int(j) % d for j in columns]
-    rest = [j for j in range(d) if j not in set(positions)]
-    return X[:, rest], {j: _column(X, j) for j in positions}
-
-
-def _column(X: Any, j: int) -> np.ndarray:
-    column = X[:, [j]]
-    return np.ravel(column.toarray() if is_sparse(column) else column)
+    rest = [j for j in range(d) if j not in positions]
+    chosen = X[:, positions]
+    chosen = np.asarray(chosen.toarray() if is_sparse(chosen) else chosen)
+    return X[:, rest], {j: chosen[:, i] for i, j in enumerate(positions)}
 
 
 def _check_known(

@@ -93,26 +93,20 @@ def intersect(attributes: Sequence[Attribute]) -> tuple[Attribute, ...]:
     if len(parts) < 2:
         return tuple(attributes)
     sizes = tuple(len(a.labels) for a in parts)
+    name = " x ".join(a.name for a in parts)
+    numeric = [a for a in attributes if isinstance(a, Numeric)]
     known = ~np.any([a.missing for a in parts], axis=0)
+    joint_codes = np.full(known.shape, -1)
     if not known.any():  # nothing is known of some attribute: it may have no levels at all
-        return (_joined(parts, (), np.full(known.shape, -1)), *_numeric(attributes))
+        return (Levels(name, (), joint_codes), *numeric)
     flat = np.ravel_multi_index(tuple(np.where(known, a.codes, 0) for a in parts), sizes)
     cells, codes = np.unique(flat[known], return_inverse=True)
-    joint_codes = np.full(known.shape, -1)
     joint_codes[known] = codes
     positions = zip(*np.unravel_index(cells, sizes), strict=True)
     labels = tuple(
         tuple(a.labels[i] for a, i in zip(parts, position, strict=True)) for position in positions
     )
-    return (_joined(parts, labels, joint_codes), *_numeric(attributes))
-
-
-def _joined(parts: Sequence[Levels], labels: tuple[Hashable, ...], codes: np.ndarray) -> Levels:
-    return Levels(" x ".join(a.name for a in parts), labels, codes)
-
-
-def _numeric(attributes: Sequence[Attribute]) -> list[Numeric]:
-    return [a for a in attributes if isinstance(a, Numeric)]
+    return (Levels(name, labels, joint_codes), *numeric)
 
 
 def tie_to_strata(

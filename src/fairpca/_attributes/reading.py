@@ -46,13 +46,31 @@ def read_attributes(
     ones into joint groups, `missing` is "error", "ignore" or "group". Who reads batches of a table
     does not `advise` on integers that look like a quantity.
     """
-    columns = _named(_columns(sensitive))
+    found = _columns(sensitive)
+    if not found:
+        raise MissingGroupError(
+            "sensitive_features has no columns, and without attributes this would be plain PCA. "
+            "Pass at least one column."
+        )
+    columns = {str(name): column for name, column in found.items()}
+    if len(columns) < len(found):
+        raise UsageError(
+            f"The sensitive columns {list(found)} have names that read the same. Rename them."
+        )
     kinds = _check_kinds(kinds, columns)
     attributes: list[Attribute] = []
     for name, column in columns.items():
-        attribute = _refuse_identifiers(_by_type(name, column, kinds.get(name)))
-        if advise and name not in kinds and isinstance(attribute, Levels):
-            ask_about_integers(name, attribute.labels)
+        attribute = _by_type(name, column, kinds.get(name))
+        if isinstance(attribute, Levels):
+            if len(attribute.labels) > MOST_LEVELS:
+                raise UsageError(
+                    f"The sensitive attribute {name!r} has {len(attribute.labels)} levels, more "
+                    f"than the {MOST_LEVELS} that make sense as groups: it looks like an "
+                    f"identifier. Leave it out, merge levels, or declare it 'numeric' in "
+                    f"sensitive_kinds."
+                )
+            if advise and name not in kinds:
+                ask_about_integers(name, attribute.labels)
         attributes.extend(_treat_missing(attribute, missing, streams=not intersectional))
     return intersect(attributes) if intersectional else tuple(attributes)
 
@@ -75,21 +93,6 @@ def _columns(sensitive: Any) -> dict[Any, Any]:
             f"entries, per row of X. Pass an array of shape (n,) or (n, number of attributes)."
         )
     return {j: array[:, j] for j in range(array.shape[1])}
-
-
-def _named(columns: dict[Any, Any]) -> dict[str, Any]:
-    """Return columns by their names as strings, refusing none at all and names that collide."""
-    if not columns:
-        raise MissingGroupError(
-            "sensitive_features has no columns, and without attributes this would be plain PCA. "
-            "Pass at least one column."
-        )
-    named = {str(name): column for name, column in columns.items()}
-    if len(named) < len(columns):
-        raise UsageError(
-            f"The sensitive columns {list(columns)} have names that read the same. Rename them."
-        )
-    return named
 
 
 def _one_column(column: Any) -> Any:
@@ -170,8 +173,9 @@ def name_of_missing(name: str) -> str:
 
 def _by_type(name: str, column: Any, kind: str | None) -> Attribute:
     if isinstance(column, nw.Series):
-        if kind is None and not _may_be_floats(column.dtype):
-            kind = "categorical"  # even where all entries are missing
+        # Floats are levels or numbers, by their values; all else are levels, even if missing.
+        if kind is None and not column.dtype.is_float():
+            kind = None if column.dtype in (nw.Object, nw.Unknown) else "categorical"
         coded = None if kind == "numeric" else _coded_by_arrow(name, column)
         if coded is not None:
             return coded
@@ -183,16 +187,6 @@ def _by_type(name: str, column: Any, kind: str | None) -> Attribute:
     if column.dtype.kind in "biu":
         return _read_integers(name, column)
     return _read_objects(name, column, kind)
-
-
-def _refuse_identifiers(attribute: Attribute) -> Attribute:
-    if isinstance(attribute, Levels) and len(attribute.labels) > MOST_LEVELS:
-        raise UsageError(
-            f"The sensitive attribute {attribute.name!r} has {len(attribute.labels)} levels, more "
-            f"than the {MOST_LEVELS} that make sense as groups: it looks like an identifier. Leave "
-            f"it out, merge levels, or declare it 'numeric' in sensitive_kinds."
-        )
-    return attribute
 
 
 def ask_about_integers(name: str, labels: Sequence[Any]) -> None:
@@ -207,11 +201,6 @@ def ask_about_integers(name: str, labels: Sequence[Any]) -> None:
             f"a code, declare it 'categorical' to silence this.",
             ManyLevelsWarning,
         )
-
-
-def _may_be_floats(dtype: Any) -> bool:
-    """Tell whether a column of this type can hold floats: levels or numbers, by their values."""
-    return dtype.is_float() or dtype in (nw.Object, nw.Unknown)
 
 
 def _plain_values(series: nw.Series[Any]) -> np.ndarray:
@@ -282,9 +271,8 @@ def _read_objects(name: str, values: np.ndarray, kind: str | None) -> Attribute:
         return _read_floats(name, np.array(entries, dtype=float), kind)
     if not known:
         return Levels(name, (), np.full(len(entries), -1), integral_floats=kind is None)
-    labels = tuple(_sorted_if_possible(known))
-    position: dict[Any, int] = {label: i for i, label in enumerate(labels)}
-    position[None] = -1
+    labels = _sorted_if_possible(known)
+    position = {None: -1, **{label: i for i, label in enumerate(labels)}}
     return Levels(name, labels, np.array([position[v] for v in entries], dtype=np.intp))
 
 
@@ -329,15 +317,15 @@ def _coded_by_arrow(name: str, series: nw.Series[Any]) -> Attribute | None:
     if len(set(values)) < len(values):
         return None
     codes = column.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
-    labels = tuple(_sorted_if_possible(values))
+    labels = _sorted_if_possible(values)
     place = {label: i for i, label in enumerate(labels)}
     order = np.array([*(place[value] for value in values), -1], dtype=np.intp)
     return drop_unused_labels(Levels(name, labels, order[codes]))
 
 
-def _sorted_if_possible(labels: Iterable[Any]) -> list[Any]:
+def _sorted_if_possible(labels: Iterable[Any]) -> tuple[Any, ...]:
     """Return labels in their own order; those of several types by type and text."""
     try:
-        return sorted(labels)
+        return tuple(sorted(labels))
     except TypeError:  # mixed types have no order of their own
-        return sorted(labels, key=lambda v: (type(v).__name__, str(v)))
+        return tuple(sorted(labels, key=lambda v: (type(v).__name__, str(v))))

@@ -62,7 +62,6 @@ from .threads import (
     check_n_jobs,
     each_item,
     limited_threads,
-    one_blas_thread,
     one_thread,
     share_blocks,
 )

@@ -9,7 +9,7 @@ import scipy.linalg
 from scipy.sparse.linalg import ArpackError, eigsh
 
 from .arrays import Array, array_namespace, device, is_numpy, like
-from .threads import one_scipy_blas_thread
+from .threads import limited_threads
 
 SUBSET_FROM = 800
 """From this order on, SciPy's subset eigensolver beats NumPy's full one for few eigenvectors.
@@ -36,7 +36,7 @@ def top_eigenpairs(A: Array, k: int) -> tuple[Array, Array]:
 
 def lanczos(A: Any, k: int, start: np.ndarray, **limits: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the `k` leading eigenpairs of a symmetric matrix or operator, the largest last."""
-    with one_scipy_blas_thread():
+    with limited_threads(1, of_scipy=True):
         values, V = eigsh(A, k, which="LA", v0=start, **limits)
     return values, V
 

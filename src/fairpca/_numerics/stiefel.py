@@ -32,10 +32,10 @@ Metric = Callable[[np.ndarray], Inverse]
 
 @dataclass(frozen=True)
 class Minimum:
-    """Where a minimisation ended, after how many evaluations of the objective.
+    """Where a minimisation ended; the columns of `L` are orthonormal.
 
-    The columns of `L` are orthonormal. `gradient_norm` is along the manifold, and `decrement` the
-    decrease of the objective that the local model still promised at the last step.
+    `gradient_norm` is along the manifold, and `decrement` the decrease of the objective that the
+    local model still promised at the last step.
     """
 
     L: np.ndarray
@@ -74,22 +74,9 @@ def minimize_on_stiefel(
 
     It stops where the norm of the gradient along the manifold is `tol`. With a `metric`, for
     objectives so badly scaled that a dozen past steps do not tell enough, it stops where the
-    promised decrease is `tol`; such an objective may be infinite where it is undefined. `manifold`
-    is a part of the manifold to stay on.
-
-    Notes
-    -----
-    Steps are taken in the tangent space and pulled back by a QR decomposition; past steps are
+    promised decrease is `tol`; such an objective may be infinite where it is undefined. Steps are
+    taken in the tangent space of `manifold` and pulled back by a QR decomposition; past steps are
     carried along by projection (Absil, Mahony & Sepulchre 2008, Chapter 8).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> A = np.diag([3.0, 2.0, 1.0])
-    >>> start = np.full((3, 1), 1 / np.sqrt(3))
-    >>> found = minimize_on_stiefel(lambda L: (np.vdot(L, A @ L), 2 * A @ L), start, tol=1e-9)
-    >>> round(float(found.value), 9)
-    1.0
     """
     manifold = Stiefel() if manifold is None else manifold
     value, G = objective(L)

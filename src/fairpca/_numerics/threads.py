@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from itertools import pairwise
 from numbers import Integral
@@ -122,37 +122,21 @@ def _knows_threads(library: Any) -> bool:
     return library.internal_api == "mkl" or getattr(library, "threading_layer", "") == "openmp"
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """For those who run threads of their own, each of which multiplies matrices."""
-    with _limited(_blas(), 1):
-        yield
+def limited_threads(threads: int | None, *, of_scipy: bool = False) -> AbstractContextManager[None]:
+    """Let BLAS, and so everything here, use so many threads inside; None changes nothing.
 
-
-@contextmanager
-def one_scipy_blas_thread() -> Iterator[None]:
-    """For SciPy routines that call back into NumPy: two pools of threads would fight for cores."""
-    with _limited(_blas_of_scipy(), 1):
-        yield
+    SciPy routines that call back into NumPy limit the BLAS `of_scipy`: two pools of threads would
+    fight for cores.
+    """
+    if threads is None:
+        return nullcontext()
+    return _limited(_blas_of_scipy() if of_scipy else _blas(), threads)
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
     """For many small problems, where threads of BLAS and OpenMP would only wait for each other."""
-    with one_blas_thread(), threadpool_limits(1, user_api="openmp"):
-        yield
-
-
-@contextmanager
-def limited_threads(threads: int | None) -> Iterator[None]:
-    """Let BLAS, and so everything here, use so many threads inside; None changes nothing.
-
-    Threads of the caller that are inside at the same time share the smallest of their limits.
-    """
-    if threads is None:
-        yield
-        return
-    with _limited(_blas(), threads):
+    with limited_threads(1), threadpool_limits(1, user_api="openmp"):
         yield
 
 
@@ -174,7 +158,7 @@ def each_item(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Res
     threads = blas_threads()
     if threads < 2:
         return [work(item) for item in items]
-    with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
+    with limited_threads(1), ThreadPoolExecutor(threads) as pool:
         return list(pool.map(work, items))
 
 
@@ -182,11 +166,6 @@ def ahead(items: Iterable[Item], depth: int = 2) -> Iterator[Item]:
     """Yield items that a thread of its own makes, a few of them before they are asked for.
 
     What making them raises is raised here. The thread ends when this iterator is closed.
-
-    Examples
-    --------
-    >>> list(ahead(range(3)))
-    [0, 1, 2]
     """
     iterator, end = iter(items), object()
     pool = ThreadPoolExecutor(1, "fairpca-ahead")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
-from .._numerics import ahead, one_blas_thread
+from .._numerics import ahead, limited_threads
 from .elsewhere import plus
 
 RESULTS_PER_THREAD = 2
@@ -84,7 +84,7 @@ def ordered_fold(
     added = 0
     # Threads that enter and leave `catch_warnings`, as scikit-learn's checks do, may restore the
     # filters of one another; what was set before is set again at the end.
-    with warnings.catch_warnings(), one_blas_thread():
+    with warnings.catch_warnings(), limited_threads(1):
         pool = ThreadPoolExecutor(n_jobs, "fairpca-batches")
         try:
             tasks = deque(pool.submit(one_more) for _ in range(RESULTS_PER_THREAD * n_jobs))

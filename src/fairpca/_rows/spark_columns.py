@@ -209,7 +209,7 @@ def representation_columns(estimator: Any, columns: Sequence[str] | None = None)
     d = int(fair.matrix.shape[0])
     if columns is None:
         named = estimator.sensitive_columns
-        sensitive = [] if named is None else as_columns(named)
+        sensitive = as_columns(named)
         columns = [c for c in getattr(estimator, "feature_names_in_", ()) if c not in sensitive]
     if len(columns) != d:
         raise SparkColumnsError(

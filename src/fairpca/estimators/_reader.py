@@ -244,7 +244,7 @@ class Reader:
 
     @property
     def _sensitive(self) -> list[Any]:
-        return [] if self.sensitive_columns is None else as_columns(self.sensitive_columns)
+        return as_columns(self.sensitive_columns)
 
     def _seen(self, rows: Rows) -> Rows:
         """Return the rows as what their moments are taken of."""

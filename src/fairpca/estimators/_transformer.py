@@ -423,7 +423,7 @@ def _transformed_elsewhere(estimator: Any, source: RowsElsewhere) -> Any:
         )
     names = [str(name) for name in getattr(estimator, "feature_names_in_", ())]
     sensitive = estimator.sensitive_columns
-    source = source.for_estimator([] if sensitive is None else as_columns(sensitive), names)
+    source = source.for_estimator(as_columns(sensitive), names)
     shell = copy(estimator)
     shell.__dict__.pop("moments_", None)  # large, and of no use there
     shell.__dict__.pop("_sklearn_output_config", None)

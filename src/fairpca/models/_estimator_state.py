@@ -197,7 +197,7 @@ def _check_sizes(estimator: Any) -> None:
     """Raise unless what was learned fits together: columns in, components out, names."""
     learned, linear = vars(estimator), estimator._map
     sensitive = estimator.sensitive_columns
-    d = learned["n_features_in_"] - (0 if sensitive is None else len(as_columns(sensitive)))
+    d = learned["n_features_in_"] - len(as_columns(sensitive))
     k = linear.matrix.shape[1]
     names = learned.get("feature_names_in_")
     moments, features = learned.get("moments_"), learned.get("_feature_map")

@@ -176,7 +176,7 @@ def _encoder_of(model: Any) -> Any:
             "This model was fitted to numbers without names, so it is not known which column of "
             "the table is which. Fit it to a frame or to files, or transform arrays in Python."
         )
-    left_out = set(as_columns(getattr(estimator, "sensitive_columns", None) or ()))
+    left_out = set(as_columns(getattr(estimator, "sensitive_columns", None)))
     return _PlainColumns([str(name) for name in names if name not in left_out])
 
 
