@@ -11,7 +11,7 @@ import pytest
 
 from fairpca import FairPCAError, MissingExtraError
 from fairpca.datasets import DownloadError, _people, load_bank, load_german
-from fairpca.datasets._files import download
+from fairpca.datasets._files import _download as download
 from fairpca.datasets._source import source
 
 from .scripted_server import BODY, cut_off, stalled, status, web_page, whole, zipped

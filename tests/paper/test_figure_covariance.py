@@ -1,7 +1,8 @@
 import pytest
 
 from fairpca.paper._experiment import Result, Settings
-from fairpca.paper._figure_covariance import EXPERIMENTS, METHODS, measure
+from fairpca.paper._figure_covariance import EXPERIMENTS, METHODS
+from fairpca.paper._figure_covariance import _measure as measure
 
 PLAIN, SPECTRAL, EXACT = METHODS
 (FIGURE,) = EXPERIMENTS

@@ -154,7 +154,7 @@ def test_an_attribute_too_rare_to_be_probed_has_no_auc(celeba_folder, small, mon
     faces = load_faces(celeba_folder, 6, figure_faces.QUICK_FACES)
     few = replace(faces, fitted=np.r_[0, 2:30], held_out=np.r_[1, 30:40])
     monkeypatch.setattr(figure_faces, "_load_faces", lambda *_: few)
-    values = figure_faces.measure("hat", "Fair PCA", celeba_folder, quick=True)
+    values = figure_faces._measure("hat", "Fair PCA", celeba_folder, quick=True)
     assert np.isnan(values["linear_probe_auc"])
     assert 0 <= values["explained_variance_pct"] <= 100
 

@@ -6,8 +6,10 @@ import pytest
 
 from fairpca.paper import _figure_runtime
 from fairpca.paper._experiment import Result, Settings
-from fairpca.paper._figure_runtime import EXPERIMENTS, LARGE_D, SMALL_D, time_at_d, time_at_k
+from fairpca.paper._figure_runtime import EXPERIMENTS, LARGE_D, SMALL_D
 from fairpca.paper._figure_runtime import _Race as Race
+from fairpca.paper._figure_runtime import _time_at_d as time_at_d
+from fairpca.paper._figure_runtime import _time_at_k as time_at_k
 from fairpca.paper._figure_runtime import _time_fits as time_fits
 from fairpca.paper._figure_runtime import _Times as Times
 from fairpca.paper._protocol import METHODS

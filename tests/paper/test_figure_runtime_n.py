@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from fairpca.paper import Result, Settings
-from fairpca.paper._figure_runtime_n import EXPERIMENTS, METHODS, ROWS, TOGETHER, seconds, timings
+from fairpca.paper._figure_runtime_n import EXPERIMENTS, METHODS, ROWS, TOGETHER
+from fairpca.paper._figure_runtime_n import _seconds as seconds
+from fairpca.paper._figure_runtime_n import _timings as timings
 from fairpca.paper._tradeoff import BOUNDS, REDUCTIONS
 
 (FIGURE,) = EXPERIMENTS

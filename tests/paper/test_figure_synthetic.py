@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from fairpca.paper._experiment import Result, Settings
-from fairpca.paper._figure_synthetic import EXPERIMENTS, MADE, PUBLISHED, evaluate
+from fairpca.paper._figure_synthetic import EXPERIMENTS, MADE, PUBLISHED
+from fairpca.paper._figure_synthetic import _evaluate as evaluate
 from fairpca.paper._figure_synthetic import _made_split as made_split
 
 (FIGURE,) = EXPERIMENTS

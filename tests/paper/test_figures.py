@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 from fairpca import MissingExtraError
-from fairpca.paper._figure_faces import PictureRow, picture_page
+from fairpca.paper._figure_faces import _picture_page as picture_page
+from fairpca.paper._figure_faces import _PictureRow as PictureRow
 from fairpca.paper._figure_faces import _side_by_side as side_by_side
-from fairpca.paper._figure_runtime import TimedFits, timing_curves
+from fairpca.paper._figure_runtime import _TimedFits as TimedFits
+from fairpca.paper._figure_runtime import _timing_curves as timing_curves
 from fairpca.paper._panels import (
     _ellipse,
     grouped_boxes,

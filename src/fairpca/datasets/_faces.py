@@ -273,10 +273,7 @@ def _chosen_rows(rows: int | Sequence[int] | None, n_rows: int) -> np.ndarray:
 def _pixels(
     paths: Sequence[Path], size: int, *, crop: bool, sha256: Mapping[Path, str] | None = None
 ) -> DataFrame:
-    """Return a row of grey values per picture, float32 from 0 (black) to 1 (white).
-
-    Pictures are made square, with `crop` from the largest centred square.
-    """
+    """Return a row of grey values per picture, made square, float32 from 0 (black) to 1 (white)."""
     if size < 1:
         raise UsageError(f"size={size}, but a picture has at least one pixel.")
     try:

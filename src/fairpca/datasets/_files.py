@@ -60,7 +60,7 @@ def obtain(file: DataFile, data: DataFolder = None) -> Path:
             f"Put the file there (it is published at {file.url}), or leave out data= to have it "
             f"downloaded."
         )
-    return download(file)
+    return _download(file)
 
 
 def candidate_paths(data: DataFolder, folder: str, name: str = "") -> tuple[Path, ...]:
@@ -108,7 +108,7 @@ def _check_sha256(path: Path, sha256: str) -> None:
         )
 
 
-def download(
+def _download(
     file: DataFile, *, timeout: float = 30.0, attempts: int = 3, wait: float = 1.0
 ) -> Path:
     """Return the path of a checked copy in the cache, fetched where it is missing or damaged.

@@ -27,7 +27,7 @@ class Derived:
 
 
 @dataclass(frozen=True)
-class Source:
+class _Source:
     """A published data set: its attributes, files, provenance, and why columns are `dropped`."""
 
     name: str
@@ -66,13 +66,13 @@ class Source:
 
 
 @cache
-def source(name: str) -> Source:
+def source(name: str) -> _Source:
     """Return what ``sources.toml`` says of a data set."""
     text = files(__package__).joinpath("sources.toml").read_text(encoding="utf-8")
     told = tomllib.loads(text)[name]
     told["sensitive"] = tuple(told["sensitive"])
     told["files"] = tuple(DataFile(folder=name, **file) for file in told.get("files", ()))
-    return Source(name=name, **told)
+    return _Source(name=name, **told)
 
 
 def read_csv(path: Path, **options: Any) -> DataFrame:

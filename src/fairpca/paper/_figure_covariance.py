@@ -41,7 +41,7 @@ def _fitted(method: str, draw: int) -> tuple[FairPCA, np.ndarray, np.ndarray]:
     return FairPCA(K, **METHODS[method]).fit(X, sensitive_features=z), X_new, z_new
 
 
-def measure(method: str, draw: int) -> dict[str, float]:
+def _measure(method: str, draw: int) -> dict[str, float]:
     """Return what a representation of new rows keeps, and what it gives away."""
     fair, X_new, z_new = _fitted(method, draw)
     T = fair.transform(X_new)
@@ -58,7 +58,7 @@ def measure(method: str, draw: int) -> dict[str, float]:
 
 def _tasks(settings: Settings) -> list[Task]:
     chosen = combinations(draw=range(2 if settings.quick else 10), method=METHODS)
-    return [Task({"dataset": DATASET, "k": K, **one}, measure, one) for one in chosen]
+    return [Task({"dataset": DATASET, "k": K, **one}, _measure, one) for one in chosen]
 
 
 def _draw(results: Sequence[Result], settings: Settings) -> Any:

@@ -125,7 +125,7 @@ def _faces(settings: Settings) -> tuple[_Faces, int]:
     return _load_faces(settings.data, SIZE), K
 
 
-def measure(attribute: str, method: str, data: Path | None, quick: bool) -> dict[str, float]:
+def _measure(attribute: str, method: str, data: Path | None, quick: bool) -> dict[str, float]:
     """Return what probes read of an attribute from a representation of held-out faces."""
     faces, k = _faces(Settings(data, quick))
     X, z = faces.X, faces.attributes[attribute]
@@ -150,7 +150,7 @@ def _tasks(settings: Settings) -> list[Task]:
     tasks = []
     for one in combinations(attribute=faces.attributes, method=(PLAIN, FAIR)):
         key = {"dataset": f"{faces.name}: {one['attribute']}", "k": k, "method": one["method"]}
-        tasks.append(Task(key, measure, {**one, "data": settings.data, "quick": settings.quick}))
+        tasks.append(Task(key, _measure, {**one, "data": settings.data, "quick": settings.quick}))
     return tasks
 
 
@@ -165,10 +165,10 @@ def _draw(results: Sequence[Result], settings: Settings) -> Any:
     aucs = {(row.dataset, row.method, row.metric): row.mean for row in _summarize(results)}
     remark = "AUC on held-out faces\nPCA → Fair PCA"
     originals = faces.pictures(faces.X[shown])
-    rows = [PictureRow(originals, "original", f"{faces.X.shape[1]} pixels", remark)]
+    rows = [_PictureRow(originals, "original", f"{faces.X.shape[1]} pixels", remark)]
     for attribute in faces.attributes:
         rows += _without(attribute, faces, shown, k, _remark(f"{faces.name}: {attribute}", aucs))
-    return picture_page(
+    return _picture_page(
         rows,
         list(faces.words[shown]),
         f"Fair PCA fitted to {len(faces.fitted):,} faces ({faces.name}); shown are others, chosen "
@@ -181,7 +181,7 @@ def _draw(results: Sequence[Result], settings: Settings) -> Any:
 
 def _without(
     attribute: str, faces: _Faces, shown: np.ndarray, k: int, remark: str
-) -> list[PictureRow]:
+) -> list[_PictureRow]:
     """Return faces without an attribute: all other directions kept, and the best k of them."""
     fitted, z = faces.X[faces.fitted], faces.attributes[attribute][faces.fitted]
     moments = collect_moments(fitted, z)
@@ -194,8 +194,8 @@ def _without(
     best = fair.inverse_transform(fair.transform(X))
     n_every = faces.X.shape[1] - Q.shape[1]
     return [
-        PictureRow(faces.pictures(every), f"without {attribute}", f"k = {n_every}"),
-        PictureRow(faces.pictures(best), "", f"k = {k}", remark),
+        _PictureRow(faces.pictures(every), f"without {attribute}", f"k = {n_every}"),
+        _PictureRow(faces.pictures(best), "", f"k = {k}", remark),
     ]
 
 
@@ -209,7 +209,7 @@ def _remark(dataset: str, aucs: Mapping[tuple[str, str, str], float]) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class PictureRow:
+class _PictureRow:
     """A row of grey pictures (m, size, size) from 0 to 1, with words to its left and right."""
 
     pictures: np.ndarray
@@ -218,7 +218,7 @@ class PictureRow:
     remark: str = ""
 
 
-def picture_page(rows: Sequence[PictureRow], names: Sequence[str], text: str) -> Any:
+def _picture_page(rows: Sequence[_PictureRow], names: Sequence[str], text: str) -> Any:
     """Draw rows of pictures below one another, names above and a text below."""
     columns = len(names)
     picture = (WIDTH - LEFT - RIGHT) / (columns + GAP * (columns - 1))
@@ -248,7 +248,7 @@ def _side_by_side(pictures: np.ndarray) -> np.ndarray:
     return np.concatenate(parts[1:], axis=1)
 
 
-def _fill(panel: Any, row: PictureRow) -> None:
+def _fill(panel: Any, row: _PictureRow) -> None:
     wide = _side_by_side(row.pictures)
     panel.imshow(wide, cmap="gray", vmin=0, vmax=1, interpolation="nearest", aspect="auto")
     panel.axis("off")

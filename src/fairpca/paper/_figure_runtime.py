@@ -36,10 +36,7 @@ PREPARATION = 300.0
 K_OF_FIGURE_3, D_OF_APPENDIX, N_PER_GROUP = 5, 100, 168
 
 _stopped_at: dict[tuple[str, float], int] = {}
-"""Smallest d at which a method was stopped, by limit: larger ones are not tried in this run.
-
-A resumed run does not know of earlier ones; it wastes one limit to find out again.
-"""
+"""Smallest d at which a method was stopped, by limit: larger ones are not tried in this run."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +57,7 @@ class _Race:
     repeats: int = 10
 
 
-def time_at_d(method: str, d: int, limit: float, budget: float, repeats: int) -> dict[str, float]:
+def _time_at_d(method: str, d: int, limit: float, budget: float, repeats: int) -> dict[str, float]:
     """Time a method at a dimension, unless it was too slow at a smaller one already."""
     if _stopped_at.get((method, limit), d) < d:
         return {"tried": 0.0}
@@ -71,7 +68,7 @@ def time_at_d(method: str, d: int, limit: float, budget: float, repeats: int) ->
     return _values(times, limit)
 
 
-def time_at_k(method: str, k: int, limit: float, budget: float, repeats: int) -> dict[str, float]:
+def _time_at_k(method: str, k: int, limit: float, budget: float, repeats: int) -> dict[str, float]:
     """Time a method for a number of components; some are slower for fewer, so all are tried."""
     race = _Race(method, D_OF_APPENDIX, k, repeats=repeats)
     return _values(_time_fits(race, limit=limit, budget=budget), limit)
@@ -80,24 +77,14 @@ def time_at_k(method: str, k: int, limit: float, budget: float, repeats: int) ->
 def _values(times: _Times, limit: float) -> dict[str, float]:
     known = times.seconds if times.seconds and not times.stopped else [math.nan]
     low, median, high = np.quantile(known, [0.25, 0.5, 0.75])
-    return {
-        "tried": 1.0,
-        "seconds": float(np.mean(known)),
-        "seconds_std": float(np.std(known)),
-        "seconds_low": float(low),
-        "seconds_median": float(median),
-        "seconds_high": float(high),
-        "fits": float(len(times.seconds)),
-        "stopped": float(times.stopped),
-        "limit": limit,
-    }
+    quartiles = {"seconds_low": low, "seconds_median": median, "seconds_high": high}
+    numbers = {"seconds": np.mean(known), "seconds_std": np.std(known), **quartiles}
+    counts = {"fits": len(times.seconds), "stopped": times.stopped, "limit": limit}
+    return {"tried": 1.0} | {name: float(number) for name, number in (numbers | counts).items()}
 
 
 def _time_fits(race: _Race, *, limit: float, budget: float) -> _Times:
-    """Fit until there are enough times or the budget (seconds) is spent; stop one at the limit.
-
-    There are no times where the method has no answer; RuntimeError says that it raised or died.
-    """
+    """Fit until there are enough times or the budget (seconds) is spent; stop one at the limit."""
     context = _fresh_processes()
     receive, send = context.Pipe(duplex=False)
     process = context.Process(target=_fits, args=(race, send), daemon=True)
@@ -182,7 +169,7 @@ PLANS = (
     _Plan(
         axis="d",
         title="Figure 3: running time against the dimension of the data",
-        run=time_at_d,
+        run=_time_at_d,
         panels=(SMALL_D, LARGE_D),
         quick=(20, 60, 100, 300),
         size=(7.6, 4.3),
@@ -193,7 +180,7 @@ PLANS = (
     _Plan(
         axis="k",
         title="Appendix C.3: running time against the number of components",
-        run=time_at_k,
+        run=_time_at_k,
         panels=((2, 5, 10, 15, 20, 30, 40, 50),),
         quick=(5, 50),
         size=(6.2, 4.4),
@@ -205,7 +192,7 @@ PLANS = (
 
 
 @dataclass(frozen=True)
-class TimedFits:
+class _TimedFits:
     """Median and quartiles of running times; the limit where the method was stopped."""
 
     seconds: float
@@ -250,18 +237,18 @@ def _summarize(results: Sequence[Result], *, plan: _Plan) -> list[Summary]:
     return rows
 
 
-def _timing(values: Mapping[str, float]) -> TimedFits | None:
+def _timing(values: Mapping[str, float]) -> _TimedFits | None:
     """Return None where nothing was tried, or the method has no answer."""
     if values["tried"] == 0 or (values["fits"] == 0 and values["stopped"] == 0):
         return None
     if values["stopped"] > 0:
-        return TimedFits(values["limit"], stopped=True)
-    return TimedFits(values["seconds_median"], values["seconds_low"], values["seconds_high"])
+        return _TimedFits(values["limit"], stopped=True)
+    return _TimedFits(values["seconds_median"], values["seconds_low"], values["seconds_high"])
 
 
-def _timings(results: Iterable[Result], wanted: set[int]) -> dict[str, dict[float, TimedFits]]:
+def _timings(results: Iterable[Result], wanted: set[int]) -> dict[str, dict[float, _TimedFits]]:
     """Arrange the times of the wanted positions by method and position."""
-    timings: dict[str, dict[float, TimedFits]] = {}
+    timings: dict[str, dict[float, _TimedFits]] = {}
     for result in results:
         timing, position = _timing(result.values), int(result.key["parameter"])
         if timing is not None and position in wanted:
@@ -283,7 +270,7 @@ def _draw(results: Sequence[Result], settings: Settings, *, plan: _Plan) -> Any:
             shown = _timings(results, within)
             if axes is not panels[0]:  # methods that end in the panel before are not drawn twice
                 shown = {name: fits for name, fits in shown.items() if not fits[min(fits)].stopped}
-            timing_curves(axes, shown, methods, limit)
+            _timing_curves(axes, shown, methods, limit)
             if len(panels) > 1:
                 first, last = min(within, default=positions[0]), max(within, default=positions[-1])
                 axes.set_title(f"{plan.axis} from {first} to {last}", loc="left", weight="bold")
@@ -299,9 +286,9 @@ def _draw(results: Sequence[Result], settings: Settings, *, plan: _Plan) -> Any:
     return figure
 
 
-def timing_curves(
+def _timing_curves(
     axes: Any,
-    timings: Mapping[str, Mapping[float, TimedFits]],
+    timings: Mapping[str, Mapping[float, _TimedFits]],
     methods: Sequence[str],
     limit: float,
 ) -> None:
@@ -325,7 +312,7 @@ def timing_curves(
 def _stops(
     axes: Any,
     ends: Sequence[tuple[str, float]],
-    timings: Mapping[str, Mapping[float, TimedFits]],
+    timings: Mapping[str, Mapping[float, _TimedFits]],
     limit: float,
 ) -> None:
     every_x = [x for at in timings.values() for x in at]

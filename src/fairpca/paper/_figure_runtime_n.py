@@ -44,7 +44,7 @@ class _Timing(NamedTuple):
     std: float
 
 
-def seconds(
+def _seconds(
     criterion: str,
     method: str,
     n: int,
@@ -98,11 +98,11 @@ def _tasks(settings: Settings) -> list[Task]:
     for key in combinations(n=sizes, criterion=CRITERIA, method=METHODS, draw=range(draws)):
         if key["method"] != REDUCTIONS or key["draw"] < DRAWS_OF_REDUCTIONS:
             fixed = {"parameters": parameters_of(key["method"], settings.quick), "data": data}
-            tasks.append(Task({"dataset": DATASET, **key}, seconds, {**key, **fixed}))
+            tasks.append(Task({"dataset": DATASET, **key}, _seconds, {**key, **fixed}))
     return tasks
 
 
-def timings(results: Sequence[Result]) -> dict[tuple[str, str, int], _Timing]:
+def _timings(results: Sequence[Result]) -> dict[tuple[str, str, int], _Timing]:
     """Return mean and standard deviation over parameters and draws, by criterion, method and n."""
     times: dict[tuple[str, str, int], list[float]] = {}
     for result in results:
@@ -122,7 +122,7 @@ def _draws_of(results: Sequence[Result], *, reductions: bool) -> int:
 
 def _summarize(results: Sequence[Result]) -> list[Summary]:
     rows = []
-    for (criterion, method, n), timing in timings(results).items():
+    for (criterion, method, n), timing in _timings(results).items():
         draws = count(_draws_of(results, reductions=method == REDUCTIONS))
         place = f"{criterion}, {LOGISTIC_REGRESSION}, {draws}", float(n)
         printed = PAPER_SECONDS.get((method, criterion, n)), None
@@ -133,7 +133,7 @@ def _summarize(results: Sequence[Result]) -> list[Summary]:
 def _draw(results: Sequence[Result], settings: Settings) -> Any:
     """Draw a panel per criterion, on logarithmic axes."""
     panels: dict[str, dict[str, dict[int, _Timing]]] = {short: {} for short in CRITERIA.values()}
-    for (criterion, method, n), timing in timings(results).items():
+    for (criterion, method, n), timing in _timings(results).items():
         panels[criterion].setdefault(method, {})[n] = timing
     ours, theirs = (_draws_of(results, reductions=which) for which in (False, True))
     counted = f"{count(ours)} ({theirs} of reductions)"

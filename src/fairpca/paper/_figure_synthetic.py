@@ -67,7 +67,7 @@ def _made_split(d: int, draw: int) -> Split:
     return Split(X[~test], z[~test], z[~test], X[test], z[test], z[test])
 
 
-def evaluate(d: int, method: str, draw: int, data: Path | None) -> dict[str, float]:
+def _evaluate(d: int, method: str, draw: int, data: Path | None) -> dict[str, float]:
     """Fit one method to one training split and measure its representation of the test rows."""
     published = _published_splits(d, data)
     split = _made_split(d, draw) if published is None else published[draw]
@@ -98,7 +98,7 @@ def _tasks(settings: Settings) -> list[Task]:
     return [
         Task(
             {"dataset": dataset, "k": K, "method": method, "parameter": d, "draw": i},
-            evaluate,
+            _evaluate,
             {"d": d, "method": method, "draw": i, "data": settings.data},
         )
         for d in (DIMENSIONS[::2] if settings.quick else DIMENSIONS)

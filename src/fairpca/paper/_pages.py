@@ -39,10 +39,9 @@ TITLES = {
 
 
 def page(tables: Iterable[Path]) -> str:
-    """Return a Markdown page with one table for each file, k and protocol.
+    """Return a Markdown page with one table of "paper / ours" for each file, k and protocol.
 
-    A cell reads "paper / ours" where the paper prints the number, else ours alone; bold where
-    the two differ by more than one of the paper's standard deviations.
+    Bold is what differs by more than one of the paper's standard deviations.
     """
     parts = []
     for path in tables:
@@ -85,8 +84,7 @@ def _cell(row: Row | None, digits: int) -> str:
 def text_page(folder: Path) -> str:
     """Return a Markdown table with one row for each number of the paper's text.
 
-    Ours is a range where the paper speaks of several methods or dimensions; bold where it leaves
-    the paper's bound. Times are never bold: they are of another machine.
+    Bold is what leaves the paper's bound; never times, which are of another machine.
     """
     lines = ["| where | what | paper | ours |", "|---|---|--:|--:|"]
     for said in published("text"):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import warnings
 from collections.abc import Callable
+from functools import partial
 from importlib.resources import files
 from typing import Any, NamedTuple
 
@@ -26,12 +27,8 @@ from ..peers import FPCA, INLP, PCA, RLACE, MbFPCA
 
 
 def _fair_pca_s(fraction: float) -> Callable[[int, int], FairPCA]:
-    return lambda d, k: FairPCA(
-        k,
-        match="covariances",
-        covariance_method="spectral",
-        covariance_directions=max(k, int(fraction * d)),
-    )
+    spectral = partial(FairPCA, match="covariances", covariance_method="spectral")
+    return lambda d, k: spectral(k, covariance_directions=max(k, int(fraction * d)))
 
 
 METHODS: dict[str, Callable[[int, int], Any]] = {
@@ -81,10 +78,7 @@ class Projected(NamedTuple):
 
 
 def make_method(name: str, d: int, k: int) -> Any:
-    """Return an unfitted estimator for d features and k components.
-
-    It has `fit(X, sensitive_features=z)` and `transform(X)`.
-    """
+    """Return an unfitted estimator for d features and k components."""
     return FairPCA(k, match="covariances") if name == EXACT else METHODS[name](d, k)
 
 

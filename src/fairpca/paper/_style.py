@@ -128,10 +128,7 @@ def in_order(methods: set[str]) -> list[str]:
 
 @contextmanager
 def paper_figure(width: float, height: float) -> Iterator[Any]:
-    """Open an empty figure in the package's style; fill it inside the ``with`` block.
-
-    No window is opened and no global setting of matplotlib stays changed.
-    """
+    """Open an empty figure in the package's style for a ``with`` block; settings are restored."""
     try:
         import matplotlib as mpl
         from matplotlib.figure import Figure

@@ -53,7 +53,7 @@ def _splits(name: str, data: Any) -> Lee2022:
     return load_lee2022(name, data=data)
 
 
-def evaluate_split(dataset: str, k: int, method: str, draw: int, data: Any) -> dict[str, float]:
+def _evaluate_split(dataset: str, k: int, method: str, draw: int, data: Any) -> dict[str, float]:
     """Fit one method on one training split and return all numbers, under both protocols."""
     split = _splits(dataset, data).splits[draw]
     X, X_test = split.X_train, split.X_test
@@ -88,7 +88,7 @@ def evaluate_split(dataset: str, k: int, method: str, draw: int, data: Any) -> d
 def _tasks(settings: Settings, *, datasets: list[str], methods: list[str]) -> list[Task]:
     draws = range(1 if settings.quick else 10)
     return [
-        Task(key, evaluate_split, {**key, "data": settings.data})
+        Task(key, _evaluate_split, {**key, "data": settings.data})
         for key in combinations(dataset=datasets, k=(2, 10), method=methods, draw=draws)
         if not (settings.quick and key["method"] in SLOW and (key["dataset"], key["k"]) == WIDE)
     ]
