@@ -15,7 +15,7 @@ from fairpca import FairKernelPCA, FairPCA, collect_moments
 from fairpca._numerics.fingerprints import fingerprint_of
 from fairpca._rows import Batch, RowsElsewhere
 from fairpca.errors import MissingGroupError, MissingTargetError, UnknownQuestionError
-from fairpca.estimators._reader import CollectMoments
+from fairpca.estimators._reader import _CollectMoments
 from fairpca.peers import PCA, BalancedPCA
 from optional_libraries import array_api_strict
 from optional_libraries import pandas as pd
@@ -125,7 +125,7 @@ def test_kernel_features_drawn_from_parts_are_those_of_all_rows(approximation):
 
 
 def test_a_sample_of_many_rows_does_not_depend_on_which_part_comes_first(monkeypatch):
-    monkeypatch.setattr("fairpca.estimators._approximate_kernel.SAMPLE_ROWS", 50)
+    monkeypatch.setattr("fairpca.estimators._kernel_solutions.SAMPLE_ROWS", 50)
     X, s, y, w = people()
     parts = parts_of(X, s[["race"]], y, w, EDGES)
     drawn = [
@@ -196,7 +196,7 @@ def test_batches_can_be_added_to_parts():
 
 def test_the_fingerprint_of_a_question_tells_questions_apart():
     def question(estimator):
-        return CollectMoments(estimator._reader()).fingerprint
+        return _CollectMoments(estimator._reader()).fingerprint
 
     assert question(FairPCA(2)) == question(FairPCA(3, scale=True))
     assert question(FairPCA(2, criterion="equalized_odds")) != question(FairPCA(2))
@@ -255,7 +255,7 @@ def test_what_only_an_address_tells_has_no_fingerprint():
         with pytest.raises(UnknownQuestionError, match="attribute `fingerprint`"):
             fingerprint_of(odd)
     with pytest.raises(UnknownQuestionError, match=r"^kernel is the function"):
-        CollectMoments(FairKernelPCA(2, kernel=lambda x, y: 0.0)._reader()).fingerprint  # noqa: B018
+        _CollectMoments(FairKernelPCA(2, kernel=lambda x, y: 0.0)._reader()).fingerprint  # noqa: B018
     rng = np.random.default_rng(0)
     assert fingerprint_of(rng) == fingerprint_of(np.random.default_rng(0))
     rng.random()

@@ -7,8 +7,7 @@ from sklearn.decomposition import PCA
 from assertions import assert_orthonormal
 from fairpca import InfeasibleError, SingleGroupError
 from fairpca.peers import BalancedPCA, SamadiPCA
-from fairpca.peers._balanced_pca import balance, geodesic
-from fairpca.peers._shared import ExcessLosses
+from fairpca.peers._reconstruction import _balance, _ExcessLosses, _geodesic
 from published_tables import splits
 
 
@@ -91,7 +90,7 @@ def test_crossing_eigenvalues_are_balanced_by_a_mixture():
     # Each group lives on an axis of its own. At equal weights any direction is as good as any
     # other, and only the diagonal treats both groups alike; the neighbours are the axes.
     covariances = np.array([np.diag([1.0, 0.0]), np.diag([0.0, 1.0])])
-    found = balance(ExcessLosses(("a", "b"), covariances, None, k=1))
+    found = _balance(_ExcessLosses(("a", "b"), covariances, None, k=1))
     np.testing.assert_allclose(np.abs(found.U[:, 0]), np.sqrt([0.5, 0.5]), atol=1e-12)
     np.testing.assert_allclose(found.losses, [0.5, 0.5], atol=1e-12)
     assert found.losses.max() - found.bound < 1e-12
@@ -103,7 +102,7 @@ def test_integer_covariances_with_many_crossings_are_solved_too(seed, k, blocks)
     covariances = np.array(
         [np.diag(rng.integers(0, 3, 5).astype(float)) * blocks for _ in range(2)]
     )
-    found = balance(ExcessLosses(("a", "b"), covariances, None, k))
+    found = _balance(_ExcessLosses(("a", "b"), covariances, None, k))
     assert_orthonormal(found.U)
     assert abs(found.difference) < 1e-12
     assert found.losses.max() - found.bound < 1e-12
@@ -125,7 +124,7 @@ def test_groups_with_the_same_covariance_get_plain_pca():
 def test_the_geodesic_joins_both_subspaces(seed, k):
     rng = np.random.default_rng(seed)
     A, B = (np.linalg.qr(rng.normal(size=(5, k)))[0] for _ in range(2))
-    path = geodesic(A, B)
+    path = _geodesic(A, B)
     np.testing.assert_allclose(path(0.0) @ path(0.0).T, A @ A.T, atol=1e-12)
     np.testing.assert_allclose(path(1.0) @ path(1.0).T, B @ B.T, atol=1e-12)
     half = path(0.5)

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairpca.peers._fpca_program import project_below_a_cap, project_onto_fantope
+from fairpca.peers._fpca_program import _project_below_a_cap, _project_onto_fantope
 from fairpca.peers._shared import nearest_with_sum
 
 
@@ -40,7 +40,7 @@ def by_bisection(values, total):
 @given(symmetric_matrices())
 def test_the_result_is_in_the_fantope(problem):
     A, rank = problem
-    P = project_onto_fantope(A, rank)
+    P = _project_onto_fantope(A, rank)
     values = np.linalg.eigvalsh(P)
     rounding = 1e-13 * max(1.0, np.abs(A).max()) * len(A)
     assert values[0] >= -rounding
@@ -53,7 +53,7 @@ def test_no_matrix_of_the_fantope_lies_further_along_the_residual(problem):
     # <A - P, Q - P> <= 0 for all Q in the set is what makes P the nearest. The largest <A - P, Q>
     # is the sum of the leading eigenvalues, the last one in part if the rank is not whole.
     A, rank = problem
-    P = project_onto_fantope(A, rank)
+    P = _project_onto_fantope(A, rank)
     values = np.linalg.eigvalsh(A - P)[::-1]
     share = np.clip(rank - np.arange(len(A)), 0.0, 1.0)
     slack = 1e-11 * max(1.0, np.abs(A).max()) ** 2 * len(A)
@@ -74,14 +74,14 @@ def test_eigenvalues_agree_with_a_bisection(problem):
 @given(symmetric_matrices())
 def test_projecting_twice_is_projecting_once(problem):
     A, rank = problem
-    P = project_onto_fantope(A, rank)
-    np.testing.assert_allclose(project_onto_fantope(P, rank), P, atol=1e-12 * len(A) * 10)
+    P = _project_onto_fantope(A, rank)
+    np.testing.assert_allclose(_project_onto_fantope(P, rank), P, atol=1e-12 * len(A) * 10)
 
 
 def test_a_matrix_with_a_gap_goes_to_the_projection_onto_its_leading_eigenvectors():
     Q = np.linalg.qr(np.random.default_rng(0).normal(size=(6, 6)))[0]
     A = (Q * [5.0, 4.0, 3.0, 0.0, -1.0, -2.0]) @ Q.T
-    np.testing.assert_allclose(project_onto_fantope(A, 3), Q[:, :3] @ Q[:, :3].T, atol=1e-14)
+    np.testing.assert_allclose(_project_onto_fantope(A, 3), Q[:, :3] @ Q[:, :3].T, atol=1e-14)
 
 
 def test_an_impossible_sum_is_refused():
@@ -96,8 +96,9 @@ def test_the_cap_holds_and_its_price_makes_the_result_optimal(problem, cap, star
     rank = (d - 1) / 2
     e = np.random.default_rng(d).normal(size=d)
     e /= np.linalg.norm(e)
-    P, price = project_below_a_cap(A, rank, e, cap, start=start)
+    P, price = _project_below_a_cap(A, rank, e, cap, start=start)
     assert e @ P @ e <= cap * (1 + 1e-9) + 1e-13
     assert price >= 0
     assert price == 0 or e @ P @ e == pytest.approx(cap, rel=1e-6, abs=1e-12)
-    np.testing.assert_allclose(P, project_onto_fantope(A - price * np.outer(e, e), rank), atol=1e-9)
+    nearest = _project_onto_fantope(A - price * np.outer(e, e), rank)
+    np.testing.assert_allclose(P, nearest, atol=1e-9)

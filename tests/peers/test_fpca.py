@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from assertions import assert_equal_group_means, assert_orthonormal, assert_same_subspace
 from fairpca import FairPCA, InfeasibleError, MissingExtraError, ResidualWarning, collect_moments
 from fairpca.metrics import explained_variance_ratio
-from fairpca.peers._fpca import FPCA, fpca_problem, leading_subspace
-from fairpca.peers._fpca_program import excess_of_spectral_norm, solve_by_splitting
+from fairpca.peers._fpca import FPCA, _fpca_problem, _leading_subspace
+from fairpca.peers._fpca_program import _excess_of_spectral_norm, solve_by_splitting
 
 slow = pytest.mark.skipif(os.environ.get("FAIRPCA_SLOW") != "1", reason="set FAIRPCA_SLOW=1")
 
@@ -36,7 +36,7 @@ def two_groups_of_rows(seed=0, n=120, d=6):
 def problem_of(X, z, k, delta=0.0, mu=0.01):
     standardised = (X - X.mean(axis=0)) / X.std(axis=0)
     moments = collect_moments(standardised, z, with_scatters=True)
-    return fpca_problem(moments, k, delta=delta, mu=mu)
+    return _fpca_problem(moments, k, delta=delta, mu=mu)
 
 
 def symmetric(rng, d):
@@ -60,7 +60,7 @@ def assert_in_the_fantope(P, k):
 @given(seed=seeds, weight=st.sampled_from([0.0, 1e-2, 1.0, 1e2]))
 def test_what_is_cut_off_a_spectral_norm_is_a_subgradient_of_its_square(seed, weight):
     M = np.random.default_rng(seed).normal(size=(4, 5))
-    W = excess_of_spectral_norm(M, weight)
+    W = _excess_of_spectral_norm(M, weight)
     norm, nuclear = np.linalg.norm(M - W, 2), np.linalg.norm(W, "nuc")
     assert nuclear == pytest.approx(2 * weight * norm, abs=1e-9)
     assert np.vdot(W, M - W) == pytest.approx(nuclear * norm, abs=1e-9)
@@ -142,10 +142,10 @@ def test_among_tied_directions_those_of_most_variance_are_taken():
     X, z = two_groups_of_rows(12)
     problem = replace(problem_of(X, z, 2), C=np.diag([1.0, 6.0, 2.0, 5.0, 4.0, 3.0]))
     P = np.diag([0.9, 0.2, 0.2, 0.2, 0.2, 0.3])  # the second place: 5; 1, 2, 3 and 4 tie for none
-    _, V = leading_subspace(P, problem)
+    _, V = _leading_subspace(P, problem)
     assert_same_subspace(V, np.eye(6)[:, [5, 0]])
     P = np.diag([0.9, 0.2, 0.2, 0.2, 0.2, 0.3])
-    _, V = leading_subspace(P, replace(problem, k=4))
+    _, V = _leading_subspace(P, replace(problem, k=4))
     assert_same_subspace(V, np.eye(6)[:, [1, 3, 5, 0]])
 
 
@@ -262,7 +262,7 @@ def compared_with_published(folder, data, k, delta, splits=10):
         fair = FPCA(k, delta=delta).fit(X, sensitive_features=z)
         assert fair.duality_gap_ <= 1e-7
         assert fair.relaxed_mean_gap_**2 <= delta**2 + 1e-12
-        problem = fpca_problem(collect_moments(X, z, with_scatters=True), k, delta=delta, mu=0.01)
+        problem = _fpca_problem(collect_moments(X, z, with_scatters=True), k, delta=delta, mu=0.01)
         assert_at_least_as_good(fair.objective_, problem, stored @ stored.T)
         kept.append(
             [explained_variance_ratio(test[:, :-2], U) for U in (fair.components_, stored.T)]

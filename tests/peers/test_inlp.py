@@ -11,7 +11,7 @@ from sklearn.svm import LinearSVC
 from assertions import assert_orthonormal
 from fairpca import InfeasibleError, SingleGroupError
 from fairpca.peers import INLP
-from fairpca.peers._inlp import NothingLeftToRemoveWarning, svm_coefficients
+from fairpca.peers._inlp import NothingLeftToRemoveWarning, _svm_coefficients
 from published_tables import assert_near, published_cell, splits, variance_and_mmd
 
 EARLY_END = "ignore::fairpca.peers._inlp.NothingLeftToRemoveWarning"
@@ -84,7 +84,7 @@ def test_the_svm_satisfies_its_optimality_condition(seed, scale, weighted):
     y = np.where(rng.random(40) < 0.3, 1.0, -1.0)
     Z[:, 0] += y * scale
     cost = rng.uniform(0.1, 3.0, 40) if weighted else np.ones(40)
-    w = svm_coefficients(Z, y, cost, (Z * cost[:, None]).T @ Z)
+    w = _svm_coefficients(Z, y, cost, (Z * cost[:, None]).T @ Z)
     loss = np.maximum(0.0, 1.0 - y * (Z @ w))
     pull = 2.0 * ((cost * y * loss)[:, None] * Z)
     assert np.abs(w - pull.sum(axis=0)).max() <= 1e-10 * np.abs(pull).sum()
@@ -95,7 +95,7 @@ def test_the_svm_agrees_with_liblinear(people):
     X = X - X.mean(axis=0)
     y = np.where(z == "m", 1.0, -1.0)
     reference = LinearSVC(fit_intercept=False, dual=False, tol=1e-10, max_iter=10_000).fit(X, y)
-    w = svm_coefficients(X, y, np.ones(len(X)), X.T @ X)
+    w = _svm_coefficients(X, y, np.ones(len(X)), X.T @ X)
     np.testing.assert_allclose(w, reference.coef_[0], rtol=1e-6)
 
 

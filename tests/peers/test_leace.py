@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from assertions import assert_equal_group_means, assert_uncorrelated
 from fairpca import collect_moments
-from fairpca.peers._leace import LEACE
-from fairpca.peers._mean_projection import MeanProjection
+from fairpca.peers._erasers import LEACE, MeanProjection
 from fairpca.peers._sal import SAL
 from oracles import indicator_matrix
 from strategies import grouped_rows

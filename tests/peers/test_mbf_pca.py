@@ -16,7 +16,7 @@ from assertions import assert_orthonormal, assert_same_subspace
 from fairpca import InfeasibleError, ResidualWarning
 from fairpca._numerics import minimize_on_stiefel
 from fairpca.metrics import explained_variance_ratio, median_bandwidth, squared_mmd
-from fairpca.peers._mbf_pca import MbFPCA, live_and_quiet_directions
+from fairpca.peers._mbf_pca import MbFPCA, _live_and_quiet_directions
 from fairpca.peers._mbf_problem import GroupDiscrepancy
 
 slow = pytest.mark.skipif(os.environ.get("FAIRPCA_SLOW") != "1", reason="set FAIRPCA_SLOW=1")
@@ -203,11 +203,11 @@ def test_weights_count_as_repetitions_at_a_given_bandwidth():
 
 def test_directions_without_variance_come_last_and_are_as_few_as_needed():
     X = np.random.default_rng(0).normal(size=(50, 3)) @ np.random.default_rng(1).normal(size=(3, 9))
-    B, live = live_and_quiet_directions(X - X.mean(axis=0), k=2)
+    B, live = _live_and_quiet_directions(X - X.mean(axis=0), k=2)
     assert (live, B.shape) == (3, (9, 5))
     assert_orthonormal(B)
     assert np.abs((X - X.mean(axis=0)) @ B[:, 3:]).max() < 1e-10
-    B, live = live_and_quiet_directions(X[:2] - X[:2].mean(axis=0), k=4)  # more features than rows
+    B, live = _live_and_quiet_directions(X[:2] - X[:2].mean(axis=0), k=4)  # more features than rows
     assert (live, B.shape) == (1, (9, 5))
 
 

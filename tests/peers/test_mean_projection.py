@@ -9,8 +9,7 @@ from sklearn.linear_model import LinearRegression
 
 from assertions import assert_equal_group_means
 from fairpca import FairPCA, InfeasibleError, SingleGroupError
-from fairpca.peers._leace import LEACE
-from fairpca.peers._mean_projection import MeanProjection
+from fairpca.peers._erasers import LEACE, MeanProjection
 from fairpca.peers._oracle_leace import OracleLEACE
 from fairpca.peers._sal import SAL
 from fairpca.peers._splince import SPLINCE

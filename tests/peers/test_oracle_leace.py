@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 
 from assertions import assert_equal_group_means, assert_uncorrelated
 from fairpca import MissingGroupError
-from fairpca.peers._leace import LEACE
+from fairpca.peers._erasers import LEACE
 from fairpca.peers._oracle_leace import OracleLEACE
 from optional_libraries import pandas as pd
 from oracles import indicator_matrix

@@ -10,7 +10,7 @@ from sklearn.metrics import log_loss
 from assertions import assert_orthonormal
 from fairpca import FairPCA, InfeasibleError
 from fairpca.peers import RLACE
-from fairpca.peers._rlace import Game
+from fairpca.peers._rlace import _Game
 from published_tables import assert_near, published_cell, variance_and_mmd
 
 FAR_FROM_BLIND = "ignore::sklearn.exceptions.ConvergenceWarning"
@@ -32,7 +32,7 @@ def some_game(n, d, m, kept, seed=0):
     rng = np.random.default_rng(seed)
     codes = rng.permutation(np.arange(n) % m)
     X = rng.normal(size=(n, d)) + rng.normal(size=(m, d))[codes]
-    return Game.start(X - X.mean(axis=0), codes, np.full(n, 1 / n), kept=kept, rng=rng)
+    return _Game.start(X - X.mean(axis=0), codes, np.full(n, 1 / n), kept=kept, rng=rng)
 
 
 def mean_log_loss(game, X, codes, P, W, b):
@@ -88,8 +88,8 @@ def test_fewer_coordinates_are_the_same_game(monkeypatch):
     settings_ = {"max_iter": 40, "evaluate_every": 10, "tol": 0.0, "learning_rate": 0.05}
     with pytest.warns(ConvergenceWarning):
         short = RLACE(3, **settings_).fit(X, sensitive_features=z)
-    leave_out = Game.leave_out_the_rest
-    monkeypatch.setattr(Game, "leave_out_the_rest", lambda game: None)
+    leave_out = _Game.leave_out_the_rest
+    monkeypatch.setattr(_Game, "leave_out_the_rest", lambda game: None)
     with pytest.warns(ConvergenceWarning):
         long = RLACE(3, **settings_).fit(X, sensitive_features=z)
     np.testing.assert_allclose(short.components_, long.components_, atol=1e-10)

@@ -9,14 +9,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fairpca.peers
 from fairpca import FairKernelPCA, FairPCA, MissingGroupError
-from fairpca.peers._baselines import IgnoresSensitiveFeatures
+from fairpca.peers._baselines import _IgnoresSensitiveFeatures
 from made_up_groups import with_made_up_groups
 from optional_libraries import pandas as pd
 from registry import ESTIMATORS, asks_for_groups, transformed
 
 PEERS = [getattr(fairpca.peers, name) for name in fairpca.peers.__all__]
 PEERS = [peer for peer in PEERS if isinstance(peer, type) and hasattr(peer, "transform")]
-FAIR = [peer for peer in PEERS if not issubclass(peer, IgnoresSensitiveFeatures)]
+FAIR = [peer for peer in PEERS if not issubclass(peer, _IgnoresSensitiveFeatures)]
 SETTINGS = {
     "FPCA": {"n_components": 1},
     "MbFPCA": {"n_components": 1, "tol": 1.5},
@@ -158,4 +158,4 @@ def test_refitting_equals_a_fresh_fit(Peer, people):
 @pytest.mark.parametrize("Peer", PEERS)
 def test_every_peer_says_who_published_it_and_shows_how_it_is_used(Peer):
     assert ">>>" in Peer.__doc__
-    assert issubclass(Peer, IgnoresSensitiveFeatures) or "References" in Peer.__doc__
+    assert issubclass(Peer, _IgnoresSensitiveFeatures) or "References" in Peer.__doc__

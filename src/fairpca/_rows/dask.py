@@ -1,7 +1,4 @@
-"""Rows of Dask arrays and DataFrames, on the current client or scheduler.
-
-Only this module knows Dask.
-"""
+"""Rows of Dask arrays and DataFrames, on the current client or scheduler."""
 
 from __future__ import annotations
 
@@ -286,10 +283,7 @@ class _CollectPartition:
 
 
 def _aligned(X: Any) -> Any:
-    """Return an array at an address that BLAS likes; those that came by network often are not.
-
-    Products of others take several times as long.
-    """
+    """Return an array at an address that BLAS likes: others, as often by network, are slow."""
     return X.copy() if isinstance(X, np.ndarray) and not X.flags.aligned else X
 
 

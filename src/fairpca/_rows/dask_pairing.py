@@ -113,10 +113,7 @@ class Constant:
 
 @dataclass
 class Partitions:
-    """The partitions of a collection in a graph: keys, and what is known of their rows.
-
-    Lengths are None where they are unknown; divisions are the first index labels.
-    """
+    """The keys of a collection's partitions, lengths (None: unknown), and first index labels."""
 
     keys: list[Hashable]
     lengths: list[Any]
@@ -137,7 +134,7 @@ class Partitions:
         if self.lie_beside(X):
             return self.keys
         name = f"fairpca-cut-{uuid4().hex}"
-        for i, found in enumerate(cuts(X.lengths, self.lengths)):
+        for i, found in enumerate(_cuts(X.lengths, self.lengths)):
             recut = _Recut([(a, b) for _, a, b in found], self.concatenate)
             tasks[name, i] = (recut, [self.keys[j] for j, _, _ in found])
         return [(name, i) for i in range(len(X.keys))]
@@ -164,7 +161,7 @@ class InMemory:
         if self.lie_beside(X):
             tasks[name] = (Constant(self.value),)
             return [name] * len(X.keys)
-        for i, [(_, a, b)] in enumerate(cuts(X.lengths, self.lengths)):
+        for i, [(_, a, b)] in enumerate(_cuts(X.lengths, self.lengths)):
             tasks[name, i] = (Constant(_rows_between(self.value, a, b)),)
         return [(name, i) for i in range(len(X.keys))]
 
@@ -175,10 +172,8 @@ def paired(
     others: Mapping[str, Partitions | InMemory],
     count: Callable[[Sequence[Hashable]], list[int]],
 ) -> list[list[Hashable]]:
-    """Return, for each partition of X, its key and the keys of what belongs to its rows.
-
-    New tasks are added; lengths of partitions are counted only where they are needed.
-    """
+    """Return, for each partition of X, its key and the keys of what belongs to its rows."""
+    # New tasks are added; lengths of partitions are counted only where they are needed.
     apart = {name: other for name, other in others.items() if not other.lie_beside(X)}
     if apart:
         _learn_lengths([X, *(b for b in apart.values() if isinstance(b, Partitions))], count)
@@ -214,11 +209,9 @@ def count_rows(value: Any) -> int:
 
 
 def check_paired(X: Any, name: str, value: Any) -> None:
-    """Raise unless the rows of a partition of X are those of a partition of something else.
-
-    Pandas indexes must be the same. In memory, other labels are no worry as long as they are not
-    the labels of X in another order; but a partition does not know the labels of the others.
-    """
+    """Raise unless the rows of a partition of X are those of a partition of something else."""
+    # In memory, other labels are no worry as long as they are not those of X in another order; but
+    # a partition does not know the labels of the others.
     n, m = count_rows(X), count_rows(value)
     if n != m:
         raise UnpairedRowsError(
@@ -241,17 +234,17 @@ def _shown(index: Any) -> str:
     return ", ".join(map(repr, index[:3].tolist())) + (", ..." if len(index) > 3 else "")
 
 
-def cuts(wanted: Sequence[int], there: Sequence[int]) -> Iterator[list[tuple[int, int, int]]]:
+def _cuts(wanted: Sequence[int], there: Sequence[int]) -> Iterator[list[tuple[int, int, int]]]:
     """Yield, for every partition that is wanted, where its rows are: partition, first row, end.
 
     Examples
     --------
-    >>> list(cuts([2, 3], there=[4, 1]))
+    >>> list(_cuts([2, 3], there=[4, 1]))
     [[(0, 0, 2)], [(0, 2, 4), (1, 0, 1)]]
 
     One without rows takes none of some other, so that the types of the columns are known.
 
-    >>> list(cuts([0, 5], there=[4, 0, 1]))
+    >>> list(_cuts([0, 5], there=[4, 0, 1]))
     [[(0, 0, 0)], [(0, 0, 4), (2, 0, 1)]]
     """
     starts = list(accumulate(there, initial=0))

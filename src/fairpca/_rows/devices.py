@@ -36,10 +36,7 @@ COPYING_THREADS = 8
 
 
 class DeviceRows(Rows):
-    """Rows of an array that another library holds, on whatever device.
-
-    Which rows count crosses to the device once, not with every block.
-    """
+    """Rows of an array of another library; which of them count crosses to its device once."""
 
     @cached_property
     def _positions(self) -> Array:
@@ -50,14 +47,6 @@ class DeviceRows(Rows):
         if self.chosen is None:
             return self.X[rows, :]
         return array_namespace(self.X).take(self.X, self._positions[rows], axis=0)
-
-    def safe_to_keep(self) -> Rows:
-        """Return rows that later changes of the caller's arrays do not reach."""
-        if self.n_rows >= self.X.shape[1]:
-            return self
-        X = array_namespace(self.X).asarray(self.X, copy=True)
-        weight = None if self.weight is None else self.weight.copy()
-        return DeviceRows(X, weight, self.attributes, self.chosen)
 
 
 def example_on(where: Any, dtype: str = "float64") -> Array:
@@ -83,10 +72,8 @@ def _torch(purpose: str) -> Any:
 
 
 def streamed(rows: Rows, where: Any) -> Rows:
-    """Return rows in host memory so that their blocks arrive on a device; others as they are.
-
-    Sparse rows, wide ones (which moments keep as rows) and features of kernels stay.
-    """
+    """Return rows in host memory so that their blocks arrive on a device; others as they are."""
+    # Sparse rows, wide ones (which moments keep as rows) and features of kernels stay.
     if where is None or not is_numpy(rows.X) or isinstance(rows, MappedRows):
         return rows
     if rows.n_rows < rows.X.shape[1]:

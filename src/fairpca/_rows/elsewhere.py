@@ -52,10 +52,7 @@ class RowsElsewhere(ABC):
 
     @abstractmethod
     def fold(self, collect: Collect) -> Any:
-        """Return the sum of what `collect` returns for the batches; None if all are empty.
-
-        A batch may be collected twice (after a failure), but is added once.
-        """
+        """Return the sum of what `collect` returns for each batch, once; None if all are empty."""
 
     def for_estimator(
         self, sensitive: Sequence[Any], fitted_to: Sequence[str] | None = None
@@ -93,10 +90,7 @@ def plus(a: Any, b: Any) -> Any:
 def rows_elsewhere(
     X: Any, y: Any = None, sensitive_features: Any = None, sample_weight: Any = None
 ) -> RowsElsewhere | None:
-    """Return the arguments of `fit` as rows of an engine; None if they are in memory.
-
-    Refuses where some arguments are in memory and others are not. No engine is imported for it.
-    """
+    """Return the arguments of `fit` as rows of an engine; None if they are in memory."""
     others = {"y": y, "sensitive_features": sensitive_features, "sample_weight": sample_weight}
     if isinstance(X, RowsElsewhere):
         given = [name for name, value in others.items() if value is not None]

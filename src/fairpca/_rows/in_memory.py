@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from .._attributes import Attribute
-from .._numerics import Array, in_host_memory, is_array, is_sparse, record, take_rows
+from .._numerics import (
+    Array,
+    array_namespace,
+    in_host_memory,
+    is_array,
+    is_foreign,
+    is_sparse,
+    record,
+    take_rows,
+)
 
 BLOCK_ROWS = 8192
 """Most rows per block: long enough for BLAS, short enough for float32 sums."""
@@ -22,20 +31,14 @@ NUMBERS_PER_BLOCK = 2**26
 
 
 def block_rows(d: int) -> int:
-    """Return how many rows of `d` features make a block.
-
-    Few features: blocks that stay in the cache. Many: at most 4 million numbers, so that a shifted
-    or weighted copy of a block stays small next to a d x d matrix or a gigabyte of rows.
-    """
+    """Return how many rows of `d` features make a block."""
+    # Few features: blocks that stay in the cache. Many: at most 4 million numbers, so that a
+    # shifted or weighted copy of a block stays small next to a d x d matrix or a gigabyte of rows.
     return BLOCK_ROWS // 2 if d <= 128 else max(64, min(BLOCK_ROWS, 2**22 // d))
 
 
 def rows_per_block(X: Array) -> int:
-    """Return how many rows of an array make a block, where it is.
-
-    In host memory: blocks that stay in the cache. A GPU has no use for these; it wants so much
-    work at once that the time it takes to ask for it does not matter.
-    """
+    """Return how many rows of an array make a block: for the cache, or for a busy GPU."""
     d = int(X.shape[1])
     if in_host_memory(X):
         return block_rows(d)
@@ -100,14 +103,13 @@ class Rows:
         return take_rows(self.X, positions if self.chosen is None else self.chosen[positions])
 
     def safe_to_keep(self) -> Rows:
-        """Return rows that later changes of the caller's arrays do not reach.
-
-        Only rows that moments hold on to are copied: sparse ones, and fewer than features.
-        """
+        """Return rows that later changes of the caller's arrays do not reach."""
+        # Only rows that moments hold on to are copied: sparse ones, and fewer than features.
         if not is_sparse(self.X) and self.n_rows >= self.X.shape[1]:
             return self
-        weight = None if self.weight is None else self.weight.copy()
-        return Rows(self.X.copy(), weight, self.attributes, self.chosen)
+        X = self.X
+        X = array_namespace(X).asarray(X, copy=True) if is_foreign(X) else X.copy()
+        return replace(self, X=X, weight=None if self.weight is None else self.weight.copy())
 
     def materialized(self) -> Rows:
         """Return the same rows with the chosen features in an array of their own."""

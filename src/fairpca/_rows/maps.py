@@ -35,10 +35,7 @@ ROUNDING = 1e-12
 @record()
 @dataclass(frozen=True)
 class LinearMap:
-    """Rows to ``((x - mean) / scale) @ matrix + offset``, with a matrix of shape (d, k).
-
-    With the offset, erasers put their rows back where they were.
-    """
+    """Rows to ``((x - mean) / scale) @ matrix + offset``, with a matrix of shape (d, k)."""
 
     matrix: Array
     mean: Array
@@ -111,10 +108,7 @@ def _orthonormal(matrix: Array) -> bool:
 
 
 def side_by_side(maps: Sequence[LinearMap], factors: Sequence[float]) -> LinearMap:
-    """Return the map to the outputs of maps of one mean and scale, each times its factor.
-
-    This is the trade-off of Section 3.1 of the paper: ``(U_fair^T x ; lambda U_st^T x)``.
-    """
+    """Return the paper's trade-off, Section 3.1: outputs of maps of one mean, times factors."""
     xp = array_namespace(maps[0].matrix)
     matrices = [f * m.matrix for m, f in zip(maps, factors, strict=True)]
     return LinearMap(xp.concat(matrices, axis=1), maps[0].mean, maps[0].scale)
@@ -129,10 +123,7 @@ def in_double_precision(X: np.ndarray) -> np.ndarray:
 @record()
 @dataclass(frozen=True)
 class FeatureMap:
-    """Rows to features, such as kernel values with the training rows, then to a linear map of them.
-
-    In blocks, by all threads.
-    """
+    """Rows to features, such as kernel values, then to a linear map of them; all threads work."""
 
     features: Callable[[Any], np.ndarray]
     linear: LinearMap

@@ -135,10 +135,8 @@ class SparkRows(RowsElsewhere):
     def mapped(
         self, transform: Callable[[Any], np.ndarray], names: Sequence[str], dtype: np.dtype
     ) -> DataFrame:
-        """Return a lazy DataFrame with the representation in the place of the features.
-
-        All other columns stay: rows have no order, so an identifier must remain with its row.
-        """
+        """Return a lazy DataFrame with the representation in the place of the features."""
+        # All other columns stay: rows have no order, so an identifier must remain with its row.
         kept = [c for c in self.frame.columns if c not in self.features]
         made = {name.casefold() for name in names}  # case means nothing to Spark
         taken = [c for c in kept if c.casefold() in made]
@@ -205,10 +203,7 @@ class SparkRows(RowsElsewhere):
 
 @dataclass(frozen=True)
 class _Layout:
-    """What the columns of a record batch are: features, attributes, labels, weights.
-
-    `width` is the number of features where the first column holds all of them, as arrays.
-    """
+    """What columns of a record batch are; `width` is that of arrays which hold all features."""
 
     features: tuple[str, ...]
     sensitive: tuple[str, ...] = ()

@@ -1,7 +1,5 @@
 """The scikit-learn face of the package."""
 
-from typing import TYPE_CHECKING, Any
-
 from ._checks import (
     CRITERIA,
     FLOATS,
@@ -18,10 +16,10 @@ from ._checks import (
     check_weights,
 )
 from ._choose_by_leakage import Choice
-from ._collect import collect_moments
-from ._exact_kernel import kernel_scatter
+from ._collect import collect_moments, moments_from_csv, moments_from_parquet
 from ._fair_kernel_pca import FairKernelPCA
 from ._fair_pca import FairPCA
+from ._kernel_solutions import kernel_scatter
 from ._reader import Reader, check_finite, check_sizes, finite_moments
 from ._transformer import (
     FairTransformer,
@@ -37,9 +35,6 @@ from ._usual_choices import (
     usual_components,
 )
 
-if TYPE_CHECKING:
-    from ._moments_of_files import moments_from_csv, moments_from_parquet
-
 __all__ = [
     "FairKernelPCA",
     "FairPCA",
@@ -47,11 +42,3 @@ __all__ = [
     "moments_from_csv",
     "moments_from_parquet",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in ("moments_from_csv", "moments_from_parquet"):  # they need the readers of files
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from . import _moments_of_files
-
-    return getattr(_moments_of_files, name)

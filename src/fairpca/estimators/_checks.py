@@ -323,12 +323,7 @@ def apply_criterion(
     pos_label: Any,
     kept: np.ndarray,
 ) -> tuple[tuple[Attribute, ...], np.ndarray]:
-    """Return the attributes to equalise, and the mask of the rows that count.
-
-    Demographic parity uses all rows. Equal opportunity uses the rows with the positive label, as
-    in the paper. Equalised odds keeps all rows for the variance and ties every attribute to
-    every class of y.
-    """
+    """Return the attributes to equalise, and the mask of the rows that count for the criterion."""
     if not kept.all():
         attributes = tuple(a.take(np.flatnonzero(kept)) for a in attributes)
     attributes = tuple(drop_unused_labels(a) for a in attributes)
@@ -365,11 +360,9 @@ def check_some_positive(y: np.ndarray, pos_label: Any, n_rows: int) -> None:
 
 
 def canonical(X: Any) -> Any:
-    """Return sparse rows with sorted indices and no entry twice; others as they are.
-
-    Squares of duplicate entries are not the square of their sum, and libraries that sort indices
-    in place would do so in the caller's arrays.
-    """
+    """Return sparse rows with sorted indices and no entry twice; others as they are."""
+    # Squares of duplicate entries are not the square of their sum; indices sorted in place would be
+    # the caller's.
     if not is_sparse(X) or X.has_canonical_format:
         return X
     X = X.copy()

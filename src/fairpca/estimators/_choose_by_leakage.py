@@ -39,12 +39,10 @@ class Choice:
 
 
 def choose_by_leakage(rows: Rows, settings: Sequence[float], solve: Solve, seed: int) -> Choice:
-    """Return the setting that keeps the most variance among those that hide nearly best.
-
-    Each setting is fitted to two thirds of the rows; boosted trees then try to read each
-    categorical attribute from the third that was held out. Of the settings whose AUC is within
-    one standard error of the smallest, the first in the list is taken.
-    """
+    """Return the setting that keeps the most variance among those that hide nearly best."""
+    # Each is fitted to two thirds of the rows; boosted trees try to read the attributes of the
+    # rest. Of those whose AUC is within one standard error of the smallest, the first in the list
+    # is taken.
     rows = rows.materialized()
     if not is_numpy(rows.X):
         raise UsageError("'auto' works with dense arrays and frames only. Pass a number instead.")

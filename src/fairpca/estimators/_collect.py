@@ -1,13 +1,18 @@
-"""From arrays and frames as users hold them to moments, in one call."""
+"""From arrays, frames and files as users hold them to moments, in one call."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from .._moments import GroupMoments
+from ..errors import MissingTargetError, UsageError
 from ._checks import CRITERIA, MISSING, check_choice
 from ._reader import Reader
+
+if TYPE_CHECKING:
+    from .._rows import FileRows
+    from ..tables import Paths
 
 
 def collect_moments(
@@ -79,3 +84,180 @@ def collect_moments(
         takes_device_arrays=True,
     )
     return reader.moments(reader.rows(X, y, sensitive_features, sample_weight))
+
+
+def moments_from_parquet(
+    paths: Paths,
+    sensitive: str | Iterable[str],
+    *,
+    features: Iterable[str] | None = None,
+    target: str | None = None,
+    weight: str | None = None,
+    criterion: str = "demographic_parity",
+    pos_label: Any = 1,
+    with_scatters: bool = False,
+    sensitive_kinds: Mapping[Any, str] | None = None,
+    intersectional: bool = False,
+    missing_sensitive: str = "error",
+    device: Any = None,
+    **reading: Any,
+) -> GroupMoments:
+    """Return the moments of Parquet files of any size, in bounded memory.
+
+    Parameters
+    ----------
+    paths, sensitive, features, target, weight
+        Which files, and which columns: see `fairpca.ParquetRows`.
+    criterion, pos_label, with_scatters, sensitive_kinds, intersectional, missing_sensitive, device
+        As in `fairpca.collect_moments`.
+    **reading
+        ``ignore, n_jobs, checkpoint, checkpoint_seconds, progress, batch_rows, dtype`` as in
+        `fairpca.ParquetRows`.
+
+    Returns
+    -------
+    GroupMoments
+        Fit from it with ``FairPCA(...).fit_moments(moments)``; add it to the moments of others.
+
+    Raises
+    ------
+    MissingTargetError
+        If the criterion needs labels, and there are none, or no positive one in all files.
+    ValueError
+        If no row of all files counts. Where some files may be without, use
+        `fairpca.collect_moments`.
+
+    See Also
+    --------
+    ParquetRows : The same files, for `fit`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> from fairpca import moments_from_parquet
+    >>> file = f"{tempfile.mkdtemp()}/people.parquet"
+    >>> people = pd.DataFrame({"age": [30, 40, 50], "size": [1.7, 1.8, 1.6], "sex": list("fmf")})
+    >>> people.to_parquet(file)
+    >>> moments_from_parquet(file, "sex").attributes[0].weight
+    array([2., 1.])
+    """
+    from .._rows import ParquetRows  # it needs the readers of files
+
+    return _moments_of(
+        ParquetRows,
+        paths,
+        sensitive,
+        {"features": features, "target": target, "weight": weight, **reading},
+        criterion=criterion,
+        pos_label=pos_label,
+        with_scatters=with_scatters,
+        sensitive_kinds=sensitive_kinds,
+        intersectional=intersectional,
+        missing_sensitive=missing_sensitive,
+        device=device,
+    )
+
+
+def moments_from_csv(
+    paths: Paths,
+    sensitive: str | Iterable[str],
+    *,
+    features: Iterable[str] | None = None,
+    target: str | None = None,
+    weight: str | None = None,
+    criterion: str = "demographic_parity",
+    pos_label: Any = 1,
+    with_scatters: bool = False,
+    sensitive_kinds: Mapping[Any, str] | None = None,
+    intersectional: bool = False,
+    missing_sensitive: str = "error",
+    device: Any = None,
+    **reading: Any,
+) -> GroupMoments:
+    r"""Return the moments of text files of any size, in bounded memory.
+
+    Parameters
+    ----------
+    paths, sensitive, features, target, weight
+        Which files, and which columns: see `fairpca.CSVRows`.
+    criterion, pos_label, with_scatters, sensitive_kinds, intersectional, missing_sensitive, device
+        As in `fairpca.collect_moments`.
+    **reading
+        ``ignore, n_jobs, checkpoint, checkpoint_seconds, progress, batch_rows, dtype, columns,
+        header, skip_lines`` as in `fairpca.CSVRows`.
+
+    Returns
+    -------
+    GroupMoments
+        Fit from it with ``FairPCA(...).fit_moments(moments)``; add it to the moments of others.
+
+    Raises
+    ------
+    MissingTargetError
+        If the criterion needs labels, and there are none, or no positive one in all files.
+    ValueError
+        If no row of all files counts. Where some files may be without, use
+        `fairpca.collect_moments`.
+
+    See Also
+    --------
+    CSVRows : The same files, for `fit`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from fairpca import moments_from_csv
+    >>> file = Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = file.write_text("age,size,sex\n30,1.7,f\n40,1.8,m\n50,1.6,f\n")
+    >>> moments_from_csv(file, "sex").attributes[0].weight
+    array([2., 1.])
+    """
+    from .._rows import CSVRows  # it needs the readers of files
+
+    return _moments_of(
+        CSVRows,
+        paths,
+        sensitive,
+        {"features": features, "target": target, "weight": weight, **reading},
+        criterion=criterion,
+        pos_label=pos_label,
+        with_scatters=with_scatters,
+        sensitive_kinds=sensitive_kinds,
+        intersectional=intersectional,
+        missing_sensitive=missing_sensitive,
+        device=device,
+    )
+
+
+def _moments_of(
+    kind: type[FileRows],
+    paths: Paths,
+    sensitive: str | Iterable[str],
+    reading: dict[str, Any],
+    **question: Any,
+) -> GroupMoments:
+    criterion, target, weight = question["criterion"], reading["target"], reading["weight"]
+    if criterion != "demographic_parity" and target is None:
+        raise MissingTargetError(
+            f"criterion={criterion!r} compares rows with the same label, but target names no "
+            f"column. Name it, or use criterion='demographic_parity'."
+        )
+    rows = kind(paths, sensitive=sensitive, **reading)  # type: ignore[call-arg, arg-type]
+    moments = collect_moments(rows, None, **question)
+    if moments.n_rows:
+        return moments
+    weighted = "" if weight is None else f" and a positive weight '{weight}'"
+    if criterion == "equal_opportunity":
+        raise MissingTargetError(
+            f"criterion='equal_opportunity' uses the rows with y == pos_label, but no row has "
+            f"{target} == {question['pos_label']!r}{weighted}. Set pos_label to a label that "
+            f"occurs."
+        )
+    if weight is not None:
+        raise UsageError(
+            f"All entries of '{weight}' are zero, so no row counts. Give some rows a positive "
+            f"weight."
+        )
+    raise UsageError("No row of the files counts. Pass rows whose sensitive attributes are known.")

@@ -14,15 +14,16 @@ from .._moments import GroupMoments
 from .._numerics import quiet_overflow
 from .._rows import FeatureMap, LinearMap, Rows, RowsElsewhere
 from ..errors import UsageError
-from ._approximate_kernel import (
+from ._checks import check_kernel_parameters, check_n_components, check_tradeoff
+from ._kernel_solutions import (
     Features,
     KernelReader,
     draw_features,
+    fit_exactly,
+    kernel_for,
     sampled_rows,
     solve_features,
 )
-from ._checks import check_kernel_parameters, check_n_components, check_tradeoff
-from ._exact_kernel import fit_exactly, kernel_for
 from ._reader import Reader, check_finite
 from ._transformer import Representation
 

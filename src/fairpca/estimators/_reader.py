@@ -119,10 +119,8 @@ class Reader:
         sample_weight: Any = None,
         estimator: Any = None,
     ) -> Rows | RowsElsewhere:
-        """Check the arguments of `fit`; return the rows that count, or where they are.
-
-        An estimator that has seen no columns yet learns their number and names.
-        """
+        """Check the arguments of `fit`; return the rows that count, or where they are."""
+        # An estimator that has seen no columns yet learns their number and names.
         source = rows_elsewhere(X, y, sensitive_features, sample_weight)
         if source is None:
             return self.rows_in_memory(X, y, sensitive_features, sample_weight, estimator)
@@ -266,7 +264,7 @@ class Reader:
         self.features(head.X, estimator, ensure_all_finite=False, ensure_min_samples=0)
 
     def _moments_elsewhere(self, source: RowsElsewhere, estimator: Any) -> GroupMoments:
-        moments: GroupMoments | None = source.fold(CollectMoments(self.for_batches(estimator)))
+        moments: GroupMoments | None = source.fold(_CollectMoments(self.for_batches(estimator)))
         if moments is None:
             raise UsageError(NO_ROWS.format(type(source).__name__))
         if moments.n_rows == 0 and self.complete and self.criterion == "equal_opportunity":
@@ -292,7 +290,7 @@ class Reader:
 
 
 @dataclass(frozen=True)
-class CollectMoments:
+class _CollectMoments:
     """From some of the rows, where they are, to their moments; None if there are none."""
 
     reader: Reader
@@ -305,10 +303,7 @@ class CollectMoments:
 
     @property
     def fingerprint(self) -> str:
-        """Tells whether moments collected by another process belong to the same question.
-
-        It is only asked for where there is a checkpoint: functions have none.
-        """
+        """Tells, for checkpoints, whether moments of others belong to the same question."""
         return fingerprint_of(self.reader, self.reader.name)
 
 
@@ -346,10 +341,8 @@ def finite_moments(rows: Rows, *, with_scatters: bool) -> GroupMoments:
 
 
 def check_sizes(moments: GroupMoments) -> None:
-    """Raise if features, or weights, are so small that their products have lost digits.
-
-    Batches are not asked one by one: a row may hold any small number.
-    """
+    """Raise if features, or weights, are so small that their products have lost digits."""
+    # Batches are not asked one by one: a row may hold any small number.
     if 0 < moments.weight < SMALLEST_WEIGHT:
         raise UsageError(_of_weights(moments.weight, "underflow"))
     size = _sizes(moments)

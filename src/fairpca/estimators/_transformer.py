@@ -74,6 +74,9 @@ class Representation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     _learned: ClassVar[frozenset[str]] = frozenset()
     """What `_solve` returns; after `partial_fit` it is computed when it is first asked for."""
 
+    _with_scatters: ClassVar[bool] = False
+    """Whether moments have a scatter per group."""
+
     _decided_at_first: ClassVar[tuple[str, ...]] = ()
     """What later batches build on, beside the moments; only `fit` drops it."""
 
@@ -86,7 +89,7 @@ class Representation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _reader(self) -> Reader:
         """Return how rows are read."""
-        return Reader.of(self)
+        return Reader.of(self, with_scatters=self._with_scatters)
 
     def _prepared(self, reader: Reader, rows: Rows | RowsElsewhere) -> Reader:
         """Decide what the rows must tell before moments are taken; return who takes them."""
@@ -248,10 +251,8 @@ class Representation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _start(self) -> int:
-        """Return a seed for start vectors, which change digits only.
-
-        A draw from NumPy's own state, which None stands for, would change what others draw.
-        """
+        """Return a seed for start vectors, which change digits only."""
+        # A draw from NumPy's own state, which None stands for, would change what others draw.
         return 0 if self.random_state is None else self._seed()
 
 

@@ -4,18 +4,16 @@ Written from their papers. What each guarantees, and when to prefer it, is in ``
 """
 
 from ..errors import NothingLeftToRemoveWarning
-from ._balanced_pca import BalancedPCA
 from ._baselines import PCA, KernelPCA
+from ._erasers import LEACE, MeanProjection
 from ._fpca import FPCA
 from ._inlp import INLP
-from ._leace import LEACE
 from ._mbf_pca import MbFPCA
-from ._mean_projection import MeanProjection
 from ._oracle_leace import OracleLEACE
+from ._reconstruction import BalancedPCA, SamadiPCA
 from ._reductions import Reductions
 from ._rlace import RLACE
 from ._sal import SAL, KernelSAL
-from ._samadi import SamadiPCA
 from ._splince import SPLINCE
 
 __all__ = [

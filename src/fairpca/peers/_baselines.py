@@ -23,8 +23,7 @@ from ..estimators import (
     learned_from,
 )
 from ..solvers import DualSubspace, KernelScatter, equalize_kernel_means, maximize_variance
-from ._base import FitsRows
-from ._shared import check_at_most
+from ._shared import FitsRows, check_at_most
 
 
 def kernel_components(
@@ -40,11 +39,7 @@ def kernel_components(
 def learned_by_a_kernel_peer(
     columns: KernelColumns, scatter: KernelScatter, values: np.ndarray, coefficients: np.ndarray
 ) -> dict[str, Any]:
-    """Return what was learned in scikit-learn's words.
-
-    `coefficients` of shape (n, k) make the components from the weighted, centred rows, and
-    `values` are the sums of squares along them.
-    """
+    """Return what was learned, from coefficients (n, k) of the weighted, centred rows."""
     # Weights and centring move from the rows to their coefficients.
     dual = (scatter.centre(coefficients.T) * scatter.root_weight).T
     return {
@@ -75,14 +70,14 @@ class _ReaderWithoutAttributes(Reader):
         return Rows(features, weight[chosen], (), chosen)
 
 
-class IgnoresSensitiveFeatures:
+class _IgnoresSensitiveFeatures:
     """Mixin: sensitive features are accepted, so that methods can be swapped, and ignored."""
 
     def _reader(self) -> Reader:
         return _ReaderWithoutAttributes.of(self)
 
 
-class PCA(IgnoresSensitiveFeatures, FairTransformer):
+class PCA(_IgnoresSensitiveFeatures, FairTransformer):
     """Project rows onto the directions of most variance: the yardstick for all other methods.
 
     `sensitive_features` are accepted and **ignored**: nothing here is fair. What a fair method
@@ -204,7 +199,7 @@ class KernelPeer(FitsRows):
             )
 
 
-class KernelPCA(IgnoresSensitiveFeatures, KernelPeer):
+class KernelPCA(_IgnoresSensitiveFeatures, KernelPeer):
     """Represent rows by the directions of most variance in a kernel's feature space.
 
     The yardstick for the kernel methods: `sensitive_features` are accepted and **ignored**. The

@@ -12,7 +12,6 @@ from .._rows import LinearMap
 from ..errors import InfeasibleError, ResidualWarning, SingleGroupError, UsageError, warn_user
 from ..estimators import (
     FairTransformer,
-    Reader,
     check_choice,
     check_count,
     check_number,
@@ -32,12 +31,10 @@ TIED = 1e-4
 """Eigenvalues of the relaxation that differ by less, relatively, differ by the solver's error."""
 
 
-def fpca_problem(moments: GroupMoments, k: int, *, delta: float, mu: float) -> FairSDP:
-    """Set up the program from the moments of two groups of standardised rows, as published.
-
-    Divisors are n, `mu` is relative to the objective over the Frobenius norm of the centred rows,
-    and shifts are the smallest that make both matrices semidefinite.
-    """
+def _fpca_problem(moments: GroupMoments, k: int, *, delta: float, mu: float) -> FairSDP:
+    """Set up the program from the moments of two groups of standardised rows, as published."""
+    # Divisors are n, `mu` is relative to the objective over the Frobenius norm of the centred rows,
+    # and shifts are the smallest that make both matrices semidefinite.
     attribute = two_groups(moments, "FPCA")
     scatter = to_numpy(moments.scatter.dense().matrix)
     first, second = to_numpy(attribute.total) / attribute.weight[:, None]
@@ -79,11 +76,9 @@ def _difference_of_covariances(attribute: LevelMoments) -> np.ndarray:
     return difference
 
 
-def leading_subspace(P: np.ndarray, problem: FairSDP) -> tuple[np.ndarray, np.ndarray]:
-    """Return all eigenvalues of P, and uncorrelated directions of its leading k eigenvectors.
-
-    Of eigenvectors whose eigenvalues tie with the kth, those of most variance are taken.
-    """
+def _leading_subspace(P: np.ndarray, problem: FairSDP) -> tuple[np.ndarray, np.ndarray]:
+    """Return all eigenvalues of P, and uncorrelated directions of its leading k eigenvectors."""
+    # Of eigenvectors whose eigenvalues tie with the kth, those of most variance are taken.
     values, V = np.linalg.eigh(P)
     values, V = values[::-1], V[:, ::-1]
     k, C = problem.k, problem.C
@@ -181,6 +176,7 @@ class FPCA(FairTransformer):
     (True, True)
     """
 
+    _with_scatters = True
     _learned = FairTransformer._learned.union(
         ["scale_", "relaxation_", "eigenvalues_", "objective_", "duality_gap_"],
         ["mean_gap_", "relaxed_mean_gap_", "covariance_gap_", "n_iter_"],
@@ -210,17 +206,14 @@ class FPCA(FairTransformer):
             check_number(name, getattr(self, name), zero=True)
         check_choice("solver", self.solver, SOLVERS)
 
-    def _reader(self) -> Reader:
-        return Reader.of(self, with_scatters=True)
-
     def _solve(self, moments: GroupMoments) -> dict[str, Any]:
         scale = standard_deviations(moments)
         work = moments.rescaled(scale)
-        problem = fpca_problem(
+        problem = _fpca_problem(
             work, int(self.n_components), delta=float(self.delta), mu=float(self.mu)
         )
         found = self._relaxation(problem)
-        eigenvalues, V = leading_subspace(found.P, problem)
+        eigenvalues, V = _leading_subspace(found.P, problem)
         unequal = _difference_of_covariances(two_groups(work, "FPCA"))
         return learned_from(LinearMap(V, moments.mean, scale), moments) | {
             "scale_": to_numpy(scale),

@@ -91,10 +91,8 @@ class FairSDP:
         return share * P + (1.0 - share) * even
 
     def without_mean_direction(self) -> tuple[np.ndarray, FairSDP]:
-        """Return a basis R of the directions without difference, and the problem for ``R^T P R``.
-
-        For ``delta = 0``, where P f = 0, it is the same problem with one dimension less.
-        """
+        """Return a basis R of directions without difference, and the problem for ``R^T P R``."""
+        # For ``delta = 0``, where P f = 0, it is the same problem with one dimension less.
         R = np.linalg.svd(self.f[None, :])[2][1:].T
         first, second = (np.linalg.qr(S @ R)[1] for S in self.roots)
         smaller = replace(self, C=R.T @ self.C @ R, roots=(first, second), f=NO_DIFFERENCE)
@@ -117,18 +115,15 @@ class Relaxation:
         return max(0.0, self.bound - self.value) / size if size > 0 else 0.0
 
 
-def project_onto_fantope(A: np.ndarray, rank: float) -> np.ndarray:
-    r"""Return the nearest matrix P to `A` with :math:`0 \preceq P \preceq I`, trace `rank`.
-
-    It has the eigenvectors of A, and the eigenvalues that `nearest_with_sum` makes of its own (Vu,
-    Cho, Lei, Rohe. "Fantope projection and selection". NeurIPS 2013).
-    """
+def _project_onto_fantope(A: np.ndarray, rank: float) -> np.ndarray:
+    r"""Return the nearest matrix P to `A` with :math:`0 \preceq P \preceq I`, trace `rank`."""
+    # Vu, Cho, Lei, Rohe. "Fantope projection and selection". NeurIPS 2013.
     values, V = np.linalg.eigh(A)
     projected: np.ndarray = (V * nearest_with_sum(values, rank)) @ V.T
     return projected
 
 
-def project_below_a_cap(
+def _project_below_a_cap(
     A: np.ndarray,
     rank: float,
     direction: np.ndarray,
@@ -146,7 +141,7 @@ def project_below_a_cap(
     ee = np.outer(direction, direction)
 
     def at(multiplier: float) -> tuple[np.ndarray, float]:
-        P = project_onto_fantope(A - multiplier * ee, rank)
+        P = _project_onto_fantope(A - multiplier * ee, rank)
         return P, float(direction @ P @ direction) - cap
 
     P, excess = at(start)
@@ -235,7 +230,7 @@ class _Splitting:
         for i, S in enumerate(roots):
             product = S @ self.P
             ahead = RELAXATION * product + (1.0 - RELAXATION) * self.Y[i] + self.w[i]
-            self.w[i] = excess_of_spectral_norm(ahead, self.problem.price / step_y)
+            self.w[i] = _excess_of_spectral_norm(ahead, self.problem.price / step_y)
             before, self.Y[i] = self.Y[i], ahead - self.w[i]
             apart += step_y * _square(product - self.Y[i])
             moved += step_y * _square(self.Y[i] - before)
@@ -244,9 +239,9 @@ class _Splitting:
     def _project(self, M: np.ndarray, careful: bool) -> np.ndarray:
         f, k = self.problem.f, self.problem.k
         if not len(f):
-            return project_onto_fantope(M, k)
+            return _project_onto_fantope(M, k)
         length = float(np.linalg.norm(f))
-        P, self.mean_multiplier = project_below_a_cap(
+        P, self.mean_multiplier = _project_below_a_cap(
             M,
             k,
             f / length,
@@ -273,11 +268,9 @@ class _Splitting:
         self.mean_multiplier /= factor
 
 
-def excess_of_spectral_norm(M: np.ndarray, weight: float) -> np.ndarray:
-    r"""Return ``M - Y`` where Y minimises :math:`w |Y|_2^2 + \frac12 |Y - M|_F^2`.
-
-    Y has the singular vectors of M, and its singular values cut off at one level.
-    """
+def _excess_of_spectral_norm(M: np.ndarray, weight: float) -> np.ndarray:
+    r"""Return ``M - Y`` where Y minimises :math:`w |Y|_2^2 + \frac12 |Y - M|_F^2`."""
+    # Y has the singular vectors of M, and its singular values cut off at one level.
     squares, V = np.linalg.eigh(M.T @ M)
     values, V = np.sqrt(np.clip(squares[::-1], 0.0, None)), V[:, ::-1]
     # Cutting the r largest values off at a level is best if 2 w level = sum of what is cut off.
@@ -324,7 +317,7 @@ def solve_by_cvxpy(problem: FairSDP) -> Relaxation:
     multiplier = max(0.0, float(means[0].dual_value)) if means else 0.0
     # Both signs: libraries differ in the convention, and any matrix gives a valid bound.
     bounds = [problem.bound((sign * first, sign * second), multiplier) for sign in (1.0, -1.0)]
-    solution = problem.feasible(project_onto_fantope(np.asarray(P.value, dtype=float), k))
+    solution = problem.feasible(_project_onto_fantope(np.asarray(P.value, dtype=float), k))
     steps = int(program.solver_stats.num_iters or 0)
     return Relaxation(R @ solution @ R.T, problem.value(solution), min(bounds), steps)
 

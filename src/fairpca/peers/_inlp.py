@@ -14,8 +14,8 @@ from .._rows import LinearMap, Rows
 from ..errors import InfeasibleError, NothingLeftToRemoveWarning, warn_user
 from ..estimators import check_choice, check_number
 from ..solvers import mean_constraint, names_of
-from ._base import RowPeer
 from ._shared import (
+    RowPeer,
     along_principal_axes,
     directions_to_keep,
     number_of_components,
@@ -38,7 +38,7 @@ CANCELLED = 1e-8
 """Largest rounding error of the curvature, whose smallest eigenvalue is 1, that is left alone."""
 
 
-def svm_coefficients(
+def _svm_coefficients(
     Z: np.ndarray, y: np.ndarray, cost: np.ndarray, scatter: np.ndarray
 ) -> np.ndarray:
     r"""Return the w of least :math:`|w|^2/2 + \sum_i c_i \max(0, 1 - y_i z_i^\top w)^2`.
@@ -67,24 +67,17 @@ def svm_coefficients(
         if not len(changed) and length in (0.0, 1.0):
             break
         if exact:
-            H = _curvature(Z[active], cost[active])
+            H = (Z[active] * (2.0 * cost[active])[:, None]).T @ Z[active]
+            H[np.diag_indices_from(H)] += 1.0
         else:
             entering = np.where(active[changed], 2.0, -2.0) * cost[changed]
             H += (Z[changed] * entering[:, None]).T @ Z[changed]
     return w
 
 
-def _curvature(A: np.ndarray, cost: np.ndarray) -> np.ndarray:
-    H: np.ndarray = (A * (2.0 * cost)[:, None]).T @ A
-    H[np.diag_indices_from(H)] += 1.0
-    return H
-
-
 def _solved_by_rows(Z: np.ndarray, cost: np.ndarray, g: np.ndarray) -> np.ndarray:
-    """Return the solution of ``(I + 2 Z^T C Z) s = g`` for few priced rows.
-
-    Where hardly a row reaches, s = g nearly; in the sum the identity would drown in rounding.
-    """
+    """Return the solution of ``(I + 2 Z^T C Z) s = g`` for few priced rows."""
+    # Where hardly a row reaches, s = g nearly; in the sum the identity would drown in rounding.
     rows = cost > 0
     A = Z[rows] * np.sqrt(2.0 * cost[rows])[:, None]
     values, V = np.linalg.svd(A, full_matrices=False)[1:]
@@ -132,20 +125,20 @@ def _length(
 def _directions_that_classify(
     X: np.ndarray, codes: np.ndarray, moments: GroupMoments, cost: np.ndarray, *, count: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return up to `count` orthonormal directions that linear classifiers look at, and a basis.
-
-    Fewer if they stop seeing a difference. The basis is of what is left of the rows' span.
-    """
+    """Return up to `count` directions that linear classifiers look at, and a basis of the rest."""
     V, Z = _coordinates(X, moments)
     scatter = (Z * cost[:, None]).T @ Z
     spread = standard_deviations(moments)
-    one_against_the_rest = _signs(codes)
+    m = int(codes.max()) + 1  # groups: one classifier for two, else one per group
+    one_against_the_rest = [
+        np.where(codes == g, 1.0, -1.0) for g in (range(1, 2) if m == 2 else range(m))
+    ]
     found: list[np.ndarray] = []
     if mean_constraint(moments).rank == 0:
         count = 0  # group means agree but for rounding: there is nothing to see
     largest = 0.0
     while len(found) < count and Z.shape[1]:
-        W = np.array([svm_coefficients(Z, y, cost, scatter) for y in one_against_the_rest])
+        W = np.array([_svm_coefficients(Z, y, cost, scatter) for y in one_against_the_rest])
         # The score of a standard deviation: in units of the features nothing would be small.
         size = np.abs(spread[:, None] * (V @ W.T)).max(axis=0)
         largest = max(largest, size.max())
@@ -173,18 +166,10 @@ def _mean_difference(
     return float(np.abs(contrast / spread).max())
 
 
-def _signs(codes: np.ndarray) -> list[np.ndarray]:
-    """Return classes -1 and 1 for each classifier: one for two groups, else one per group."""
-    m = int(codes.max()) + 1
-    return [np.where(codes == g, 1.0, -1.0) for g in (range(1, 2) if m == 2 else range(m))]
-
-
 def _coordinates(X: np.ndarray, moments: GroupMoments) -> tuple[np.ndarray, np.ndarray]:
-    """Return an orthonormal basis of what the centred rows span, and their coordinates in it.
-
-    Outside an SVM takes rounding for signal. With features that depend on each other, such as
-    dummies, errors grow a thousandfold each time, until a direction goes in which no row varies.
-    """
+    """Return an orthonormal basis of what the centred rows span, and their coordinates in it."""
+    # Outside an SVM takes rounding for signal. With features that depend on each other, such as
+    # dummies, errors grow a thousandfold each time, until a direction goes in which no row varies.
     # Rounding of a constant feature far from zero is not a difference between groups.
     X = (X - moments.mean) * moments.varies
     values, right = np.linalg.svd(np.linalg.qr(X, mode="r"), full_matrices=False)[1:]

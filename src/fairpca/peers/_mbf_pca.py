@@ -22,9 +22,8 @@ from .._rows import LinearMap, Rows
 from ..errors import ResidualWarning, warn_user
 from ..estimators import check_bool, check_count, check_number
 from ..metrics import median_bandwidth
-from ._base import RowPeer
 from ._mbf_problem import UNFINISHED, Found, GroupDiscrepancy, VarianceAtDiscrepancy
-from ._shared import check_at_most, two_groups, weight_of_each
+from ._shared import RowPeer, check_at_most, two_groups, weight_of_each
 
 THREADS_FROM = 2048
 """Rows from which threads share the kernel matrix; with fewer, they would wait for each other."""
@@ -66,10 +65,8 @@ class _Search:
     max_steps: int
 
     def follow_penalties(self, V: np.ndarray) -> Found:
-        """Double the penalty until the discrepancy is within the bound, or hardly falls any more.
-
-        The published method, REPMS; only the descent for one penalty is another one.
-        """
+        """Double the penalty until the discrepancy is within the bound, or hardly falls."""
+        # The published method, REPMS; only the descent for one penalty is another one.
         evaluations, discrepancies, rho = 0, [], self.unit
         while True:
             steps = min(ON_THE_WAY, self.max_steps)
@@ -121,11 +118,9 @@ class _Search:
         return found
 
     def _shrunken(self, F: np.ndarray, quiet: Found) -> Found:
-        """Turn the columns of F towards quiet directions until they are inside the bound.
-
-        All rows then lie so close that the kernel sees all of them. Where the rows are far apart,
-        those that stand alone feel no slope, and the path of penalties stalls.
-        """
+        """Turn the columns of F towards quiet directions until they are inside the bound."""
+        # All rows then lie so close that the kernel sees all of them. Where the rows are far apart,
+        # those that stand alone feel no slope, and the path of penalties stalls.
         best, low, high = quiet, 0.0, 0.5 * np.pi
         for _ in range(20):
             angle = 0.5 * (low + high)
@@ -146,10 +141,7 @@ class _Search:
 def _most_variance(
     search: _Search, start: np.ndarray, others: Callable[[], Iterable[np.ndarray]], *, tighten: bool
 ) -> Found:
-    """Return the best basis found within the bound; where there is none, the nearest to it.
-
-    The path of penalties begins at `start`; `others` are tried if it leads nowhere.
-    """
+    """Return the best basis found within the bound, else the nearest; `others` are more starts."""
     path = search.follow_penalties(start)
     if path.discrepancy <= search.bound and path.in_sight <= UNFINISHED:
         return search.tightened(path) if tighten else path
@@ -165,12 +157,9 @@ def _most_variance(
     return replace(best, evaluations=total)
 
 
-def live_and_quiet_directions(X: np.ndarray, k: int) -> tuple[np.ndarray, int]:
-    """Return an orthonormal basis, most variance first, and in how many columns the rows vary.
-
-    After those it has k directions without variance, or as many as there are. More of them would
-    be of no use, and the search is faster without.
-    """
+def _live_and_quiet_directions(X: np.ndarray, k: int) -> tuple[np.ndarray, int]:
+    """Return a basis, most variance first, and in how many columns the rows vary."""
+    # After those it has k directions without variance, or as many as there are: more are of no use.
     n, d = X.shape
     if d <= n:
         squares, V = np.linalg.eigh(X.T @ X)
@@ -301,7 +290,7 @@ class MbFPCA(RowPeer):
         weight = weight_of_each(rows)
         with limited_threads(1 if rows.n_rows < THREADS_FROM else None):
             centred = rows.X - mean
-            basis, live = live_and_quiet_directions(centred, k)
+            basis, live = _live_and_quiet_directions(centred, k)
             X = centred @ basis
             X[:, live:] = 0.0  # what rounding left of directions without variance
             scatter = (X.T * weight) @ X

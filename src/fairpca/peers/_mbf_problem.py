@@ -101,11 +101,7 @@ class Found:
 
 
 class VarianceAtDiscrepancy:
-    """The share of the variance that a basis keeps, against the squared MMD of the groups.
-
-    C is the covariance divided by its trace. The seed is that of the sketches of the curvature,
-    which shape the steps, not what is minimised.
-    """
+    """The share of the variance that a basis keeps, against the squared MMD of the groups."""
 
     def __init__(self, discrepancy: GroupDiscrepancy, C: np.ndarray, seed: int) -> None:
         self.discrepancy, self.C = discrepancy, C

@@ -10,26 +10,15 @@ from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._attributes import Attribute, Levels, Numeric, read_attributes
-from .._moments import AttributeMoments, GroupMoments, NumericMoments
+from .._moments import AttributeMoments, NumericMoments
 from .._rows import Rows
 from ..errors import MissingGroupError, UsageError
 from ..estimators import check_lengths, check_same_order, check_sizes, finite_moments, groups_of
 from ..solvers import check_attributes
-from ._base import FitsRows
+from ._shared import FitsRows
 
 DEPENDENT = 1e-8
 """Combinations of attribute columns shorter than this, relative to the longest, are nothing."""
-
-
-def _coefficients(moments: GroupMoments, Z: np.ndarray) -> np.ndarray:
-    r"""Return :math:`\Sigma_{zz}^+ \Sigma_{zx}`, of shape (q, d), the regression on the attributes.
-
-    Z (n, q) has their centred columns, times the roots of the weights, of unit length.
-    """
-    rows, sizes = moments.contrasts()
-    inverse = np.linalg.pinv(Z, rcond=DEPENDENT)
-    slopes: np.ndarray = inverse @ (inverse.T @ (rows / sizes[:, None]))
-    return slopes
 
 
 @dataclass(frozen=True)
@@ -146,8 +135,11 @@ class OracleLEACE(OneToOneFeatureMixin, FitsRows):
         self._columns = tuple(_AttributeColumns.seen_in(a) for a in moments.attributes)
         Z = self._columns_of(rows.attributes, rows.n_rows)
         Z = Z if rows.weight is None else Z * np.sqrt(rows.weight)[:, None]
+        contrasts, sizes = moments.contrasts()
+        inverse = np.linalg.pinv(Z, rcond=DEPENDENT)
         return {
-            "coefficients_": _coefficients(moments, Z),
+            # The regression on the attributes' columns, of unit length.
+            "coefficients_": inverse @ (inverse.T @ (contrasts / sizes[:, None])),
             "mean_": moments.mean,
             "n_samples_seen_": moments.n_rows,
             "groups_": groups_of(moments.attributes),

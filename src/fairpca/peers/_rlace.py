@@ -17,8 +17,8 @@ from .._moments import GroupMoments
 from .._rows import LinearMap, Rows
 from ..errors import warn_user
 from ..estimators import check_count, check_number
-from ._base import RowPeer
 from ._shared import (
+    RowPeer,
     along_principal_axes,
     directions_to_keep,
     nearest_with_sum,
@@ -32,7 +32,7 @@ PROBES = 3
 
 
 @dataclass
-class Game:
+class _Game:
     """Both players and the n rows they play on: at first in the d features, later in p coordinates.
 
     P (p, p) is, with the rest, in the fantope of rank d - kept: outside of the `basis` (d, p) it is
@@ -60,7 +60,7 @@ class Game:
         *,
         kept: int,
         rng: np.random.Generator,
-    ) -> Game:
+    ) -> _Game:
         """Return the players as the authors' code starts them."""
         d, m = X.shape[1], int(codes.max()) + 1
         outputs = 1 if m == 2 else m
@@ -110,11 +110,9 @@ class Game:
         return None if self.share.min() == self.share.max() else self.share
 
     def leave_out_the_rest(self) -> None:
-        """Go on in fewer coordinates where rows are few, without a change of the game.
-
-        All gradients lie in the span of the rows, the first classifier and the eigenvectors of P
-        with values below 1 after its first projection. Elsewhere P is a multiple of the identity.
-        """
+        """Go on in fewer coordinates where rows are few, without a change of the game."""
+        # All gradients lie in the span of the rows, the first classifier and the eigenvectors of P
+        # with values below 1 after its first projection. Elsewhere P is a multiple of the identity.
         values, V = np.linalg.eigh(self.P)
         fractional = V[:, values < 1.0 - 1e-12].T
         touched = np.concatenate([self.X, self.W, fractional])
@@ -157,7 +155,7 @@ class _Best:
     n_iter: int = 0
 
 
-def _play(game: Game, rules: RLACE) -> _Best:
+def _play(game: _Game, rules: RLACE) -> _Best:
     """Let both players move by turns until the judges see nothing, or `max_iter` turns are over."""
     best = _Best(game.kept_directions())
     for turn in range(rules.max_iter):
@@ -287,7 +285,7 @@ class RLACE(RowPeer):
         m = len(groups.labels)
         k = directions_to_keep(number_of_components(self), moments, m)
         weight = weight_of_each(rows)
-        game = Game.start(
+        game = _Game.start(
             (rows.X - moments.mean) * moments.varies,
             groups.codes,
             weight / weight.sum(),

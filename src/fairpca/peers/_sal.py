@@ -1,7 +1,4 @@
-"""SAL: remove the directions in which the rows covary most with the attributes.
-
-On the features themselves, and in the feature space of a kernel.
-"""
+"""SAL: remove the directions, linear or of a kernel, that covary most with the attributes."""
 
 from __future__ import annotations
 
@@ -32,7 +29,7 @@ from ..solvers import (
     names_of,
 )
 from ._baselines import KernelPeer, kernel_components, learned_by_a_kernel_peer
-from ._mean_projection import (
+from ._erasers import (
     ERASED,
     around_the_mean,
     identity,
@@ -44,11 +41,8 @@ from ._mean_projection import (
 
 
 def _covarying_directions(moments: GroupMoments) -> tuple[Array, Array]:
-    """Return the left singular vectors (d, r), and the singular values, of the covariance.
-
-    That is the covariance with indicators of all levels, and with numeric attributes in units of
-    their standard deviation (in which they compare with indicators).
-    """
+    """Return singular vectors (d, r) and values of the covariance with the attributes."""
+    # These are indicators of all levels, and numbers in units of their standard deviation.
     Q = mean_directions(moments, mean_constraint(in_units_of_spread(moments)).Q)
     xp = array_namespace(Q)
     cross = xp.concat([_cross_moments(a) for a in moments.attributes], axis=0)

@@ -1,19 +1,27 @@
-"""What several methods share: the groups they compare, and the directions they leave."""
+"""What peers share: bases of those that need rows, the groups compared, the directions left."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
 from .._attributes import Levels
-from .._moments import GroupMoments, LevelMoments, RowScatter
-from .._numerics import Array, deterministic_signs, orthonormalize, to_numpy, top_eigenpairs
-from .._rows import Rows
+from .._moments import GroupMoments, LevelMoments
+from .._numerics import Array, deterministic_signs, orthonormalize
+from .._rows import LinearMap, Rows
 from ..errors import InfeasibleError, UsageError
-from ..estimators import check_count
+from ..estimators import (
+    Reader,
+    Representation,
+    check_count,
+    check_sizes,
+    finite_moments,
+    learned_from,
+)
 from ..solvers import check_attributes, maximize_variance, names_of
 
 OneOf = TypeVar("OneOf", Levels, LevelMoments)
@@ -41,11 +49,9 @@ def weight_of_each(rows: Rows) -> np.ndarray:
 
 
 def the_levels(kind: type[OneOf], attributes: Sequence[Any], method: str) -> OneOf:
-    """Return the one attribute, as levels of the given kind; raise if there are also numbers.
-
-    Estimators set ``intersectional = True``, so that several categorical attributes arrive here
-    as one, whose levels are their joint groups.
-    """
+    """Return the one attribute, as levels of the given kind; raise if there are also numbers."""
+    # Estimators set ``intersectional = True``: several attributes arrive as one of their joint
+    # groups.
     numeric = [a.name for a in attributes if not isinstance(a, kind)]
     if numeric:
         raise InfeasibleError(
@@ -104,63 +110,6 @@ def along_principal_axes(U: Array, moments: GroupMoments, k: int) -> Array:
     return deterministic_signs(orthonormalize(U @ axes))
 
 
-@dataclass(frozen=True)
-class ExcessLosses:
-    r"""How much worse each of m groups is reconstructed than by a PCA of its own.
-
-    The excess loss of a group is its mean squared reconstruction error minus the smallest possible
-    with k directions: :math:`\mathrm{tr}_k(C_g) - \mathrm{tr}(C_g P)`. The covariances (m, p, p),
-    divisor n, about each group's own mean, are in p coordinates with the orthonormal basis `span`
-    of shape (d, p), which is None where they are the features.
-    """
-
-    labels: tuple[Any, ...]
-    covariances: np.ndarray
-    span: np.ndarray | None
-    k: int
-
-    @property
-    def best(self) -> np.ndarray:
-        """Variance of each group along its own k leading directions."""
-        return np.array([top_eigenpairs(C, self.k)[0].sum() for C in self.covariances])
-
-    def kept(self, U: np.ndarray) -> np.ndarray:
-        """Return the variance of each group that the columns of U keep."""
-        variances: np.ndarray = np.einsum("pk,mpq,qk->m", U, self.covariances, U, optimize=True)
-        return variances
-
-    def leading(self, weights: np.ndarray) -> np.ndarray:
-        """Return the k directions that minimise the weighted sum of the losses."""
-        U: np.ndarray = top_eigenpairs(np.tensordot(weights, self.covariances, axes=1), self.k)[1]
-        return U
-
-    def in_features(self, U: np.ndarray) -> np.ndarray:
-        """Return directions in the coordinates of the features."""
-        return U if self.span is None else self.span @ U
-
-
-def excess_losses(moments: GroupMoments, k: int | None, method: str) -> ExcessLosses:
-    """Return the losses of the groups of the one attribute, with k directions or all."""
-    groups = the_levels(LevelMoments, moments.attributes, method)
-    check_attributes(moments.attributes)
-    check_at_most(k, moments.n_features)
-    span = None
-    if isinstance(moments.scatter, RowScatter):  # wide rows span few directions: work in these
-        span = maximize_variance(moments, None).basis
-        groups = groups.compressed(span)
-        span = to_numpy(span)
-    assert groups.scatters is not None, "the estimator collects scatters"
-    covariances = np.array(
-        [
-            to_numpy(scatter.dense().matrix) / weight
-            for scatter, weight in zip(groups.scatters, groups.weight, strict=True)
-            if scatter is not None
-        ]
-    )
-    p = covariances.shape[1]
-    return ExcessLosses(groups.labels, covariances, span, p if k is None else min(k, p))
-
-
 def nearest_with_sum(values: np.ndarray, total: float) -> np.ndarray:
     r"""Return the numbers between 0 and 1 with the sum `total` that are nearest to the given ones.
 
@@ -184,3 +133,56 @@ def nearest_with_sum(values: np.ndarray, total: float) -> np.ndarray:
     theta = breakpoints[piece] + (too_much / falling[piece] if falling[piece] else 0.0)
     nearest: np.ndarray = np.clip(values - theta, 0.0, 1.0)
     return nearest
+
+
+class FitsRows(Representation):
+    """Base of the methods that need the rows themselves, all at once."""
+
+    @abstractmethod
+    def _learned_from(self, rows: Rows) -> dict[str, Any]:
+        """Return what is learned from the rows."""
+
+    def fit(
+        self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Learn the representation of the rows of `X`.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n, d)
+            Features; sparse matrices where the method knows them.
+        y : ignored
+            There for the signature.
+        sensitive_features : array-like, Series, frame or dict of columns with n rows
+            Sensitive attributes, paired with the rows by position.
+        sample_weight : array-like of shape (n,), optional
+            Weights >= 0, where the method knows weights.
+
+        Returns
+        -------
+        self
+        """
+        with self._changing():
+            self._check_parameters()
+            self._forget(all_of_it=True)
+            reader = replace(self._reader(), complete=True)
+            rows = reader.rows_in_memory(X, y, sensitive_features, sample_weight, self)
+            self.__dict__.update(self._learned_from(rows.materialized()))
+        return self
+
+
+class RowPeer(FitsRows):
+    """Base of the methods that learn a linear map from dense rows."""
+
+    @abstractmethod
+    def _linear_map(self, rows: Rows, moments: GroupMoments) -> LinearMap:
+        """Return the map that the method learns; `rows.X` is a dense array of doubles."""
+
+    def _learned_from(self, rows: Rows) -> dict[str, Any]:
+        moments = finite_moments(rows, with_scatters=False)
+        check_sizes(moments)
+        rows = Rows(rows.X.astype(float, copy=False), rows.weight, rows.attributes)
+        return learned_from(self._linear_map(rows, moments), moments)
+
+    def _reader(self) -> Reader:
+        return Reader.of(self, takes_sparse=False)

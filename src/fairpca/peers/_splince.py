@@ -15,13 +15,13 @@ from .._rows import LinearMap, Rows
 from ..errors import InfeasibleError, MissingTargetError, UsageError
 from ..estimators import FairTransformer, Reader, check_choice
 from ..solvers import check_dimension, mean_constraint, names_of
-from ._leace import scatter_inverse_times
-from ._mean_projection import (
+from ._erasers import (
     ERASED,
     in_units_of_spread,
     learned_by_an_eraser,
     nothing_but_rounding,
     removed_along,
+    scatter_inverse_times,
 )
 
 SAME = 1e-10
@@ -48,7 +48,9 @@ def _splince(
     A = mean_constraint(work).Q
     r = A.shape[1]
     check_dimension(moments, r, None)
-    C = A[:, :0] if _is_constant(target) else mean_constraint(in_units_of_spread(target)).Q
+    (a,) = target.attributes
+    constant = a.is_constant if isinstance(a, NumericMoments) else len(a.labels) < 2
+    C = A[:, :0] if constant else mean_constraint(in_units_of_spread(target)).Q
     xp = array_namespace(A)
     inverse = scatter_inverse_times(work, xp.concat([A, C], axis=1))
     inverse_A, inverse_C = inverse[:, :r], inverse[:, r:]
@@ -58,16 +60,16 @@ def _splince(
     cosines = to_numpy(cosines)
     lost = int(np.sum(cosines**2 >= 1.0 - max(SAME, moments.rounding)))
     if lost and not partly:
-        raise _impossible(lost, moments, r, C.shape[1])
+        raise InfeasibleError(
+            f"The covariance with y cannot be kept while that with the attributes "
+            f"({names_of(moments.attributes)}) is removed: {lost} of the {C.shape[1]} direction(s) "
+            f"to keep lie among the {r} to remove (up to {SAME:g}, after whitening), so what the "
+            f"features tell about the one they tell about the other. Use keep='possible' for what "
+            f"can be kept, or LEACE, or leave out the attribute that y is a function of."
+        )
     root_C = root_C @ Y[:, lost:]
     B = inverse_A - inverse_C @ (root_C @ (root_C.T @ (C.T @ inverse_A)))
     return removed_along(A, B, moments), lost, float(np.max(cosines[lost:], initial=0.0))
-
-
-def _is_constant(target: GroupMoments) -> bool:
-    """Tell whether the target covaries with nothing, for want of a second value."""
-    (a,) = target.attributes
-    return a.is_constant if isinstance(a, NumericMoments) else len(a.labels) < 2
 
 
 def _inverse_root(squares: Array) -> Array:
@@ -77,16 +79,6 @@ def _inverse_root(squares: Array) -> Array:
         return xp.linalg.inv(xp.linalg.cholesky(0.5 * (squares + squares.T))).T
     except (np.linalg.LinAlgError, RuntimeError) as reason:  # the second is torch's
         raise nothing_but_rounding() from reason
-
-
-def _impossible(lost: int, moments: GroupMoments, removed: int, kept: int) -> InfeasibleError:
-    return InfeasibleError(
-        f"The covariance with y cannot be kept while that with the attributes "
-        f"({names_of(moments.attributes)}) is removed: {lost} of the {kept} direction(s) to keep "
-        f"lie among the {removed} to remove (up to {SAME:g}, after whitening), so what the "
-        f"features tell about the one they tell about the other. Use keep='possible' for what can "
-        f"be kept, or LEACE, or leave out the attribute that y is a function of."
-    )
 
 
 def _read_target(y: Any, n: int, kind: str | None) -> Attribute:

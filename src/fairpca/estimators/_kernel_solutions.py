@@ -1,0 +1,437 @@
+"""From rows, or the moments of a kernel's features, to what fair kernel PCA learns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._kernels import (
+    PRECOMPUTED,
+    Kernel,
+    KernelColumns,
+    RandomFeatures,
+    kernel_matrix,
+    pilot_centre,
+    scale_gamma,
+    warn_of_negative_directions,
+    whitening,
+)
+from .._moments import AttributeMoments, GroupMoments, attributes_over_rows
+from .._numerics import deterministic_signs, fingerprint_of, is_sparse, machine_epsilon
+from .._rows import (
+    Batch,
+    FeatureMap,
+    LinearMap,
+    MappedRows,
+    Rows,
+    RowsElsewhere,
+    Sample,
+    block_rows,
+    in_double_precision,
+    row_blocks,
+    side_by_side,
+)
+from ..errors import FewLandmarksWarning, InfeasibleError, ResidualWarning, UsageError, warn_user
+from ..solvers import (
+    DualSubspace,
+    KernelScatter,
+    equalize_kernel_means,
+    equalize_means,
+    largest_gap,
+    maximize_variance,
+    mean_constraint,
+)
+from ._checks import NYSTROEM, SHIFT_INVARIANT
+from ._reader import NO_ROWS, Reader, check_finite, check_some_rows
+from ._transformer import groups_of, warn_of_a_residual
+
+Features = KernelColumns | RandomFeatures
+
+SAMPLE_ROWS, SAMPLE_NUMBERS = 20_000, 2**24
+"""A sample that comes to one place has at most so many rows, and numbers."""
+
+FEW = 16
+"""So many rows are compared with each other to check a function."""
+
+ASYMMETRIC = 1e-7
+"""Largest difference between K and its transpose, relative to its entries, that is rounding."""
+
+SMALLEST = 1e-140
+"""Squares of smaller numbers lose digits to underflow."""
+
+TOO_ALIKE = (
+    "the kernel values of different rows agree in too many digits for these components. "
+    "Standardise the features, use a larger gamma, or fewer components"
+)
+
+SYMMETRIC = 1e-14
+"""Asymmetry of a given kernel up to this needs no repair."""
+
+UNCONVERGED = 1e-8
+"""Relative residuals of eigenvectors above this, and above the asked tolerance, are reported."""
+
+
+def fit_exactly(
+    estimator: Any, rows: Rows, k: int | float | None, tradeoff: float, seed: int
+) -> tuple[dict[str, Any], np.ndarray]:
+    """Return what is learned from all rows at once, and their representation."""
+    attributes = attributes_over_rows(rows)
+    features, scatter = kernel_scatter(estimator, rows)
+    kernel = None if features is None else features.kernel
+    definite = kernel is not None and kernel.is_positive
+    options: dict[str, Any] = {"solver": estimator.solver, "tol": float(estimator.tol)}
+    fair = equalize_kernel_means(scatter, attributes, k, definite=definite, seed=seed, **options)
+    if fair.smallest is not None:
+        warn_of_negative_directions(fair.smallest, float(fair.values[0]))
+    if fair.residual > max(options["tol"], UNCONVERGED):
+        warn_user(
+            f"The iterative solver stopped at a relative residual of {fair.residual:.1e} of the "
+            f"eigenvectors: the leading eigenvalues lie close together. The groups have the same "
+            f"mean all the same, but another subspace may keep a little more variance. Use "
+            f"solver='auto' or 'dense'.",
+            ResidualWarning,
+        )
+    dual, weight = _dual(scatter, fair), scatter.total_weight
+    # Of these kernel values, and of any others as exact.
+    gap = max(
+        largest_gap(attributes, weight, fair.representation, fair.values),
+        _gap_from_rounding(scatter.norm / weight, dual, fair.values, weight, scatter.precision),
+        scatter.precision * scatter.norm / float(fair.values[-1]) / float(np.sqrt(scatter.n_rows)),
+    )
+    given = machine_epsilon(scatter.K if features is not None else rows.X)
+    warn_of_a_residual(gap, given, TOO_ALIKE)
+    rank = fair.constraint_rank
+    learned = _learned(fair.values, dual, attributes, scatter, fair.total, rank, gap)
+    learned["gamma_"] = None if kernel is None else kernel.gamma_in_use
+    matrix, T = dual, fair.representation
+    if tradeoff > 0:
+        standard = equalize_kernel_means(
+            scatter, (), len(fair.values), definite=True, seed=seed, **options
+        )
+        learned["standard_dual_components_"] = _dual(scatter, standard)
+        matrix = np.hstack([matrix, tradeoff * learned["standard_dual_components_"]])
+        T = np.hstack([T, tradeoff * standard.representation])
+    linear = LinearMap(matrix, scatter.mean)
+    if features is None:
+        learned["_map"] = FeatureMap(in_double_precision, _over_all_columns(linear, rows))
+    else:
+        learned["X_fit_"] = features.rows
+        learned["_map"] = FeatureMap(features, linear)
+        if features.kernel.name == "linear":
+            learned["_inverse"] = _in_input_space(linear, features.rows, rows, scatter.centred)
+    return learned, T / scatter.root_weight[:, None]
+
+
+def _learned(
+    values: np.ndarray,
+    dual: np.ndarray,
+    attributes: Sequence[AttributeMoments],
+    of: KernelScatter | GroupMoments,
+    total: float,
+    rank: int,
+    gap: float,
+) -> dict[str, Any]:
+    return {
+        "eigenvalues_": values,
+        "dual_components_": dual,
+        "explained_variance_": values / of.degrees_of_freedom,
+        "explained_variance_ratio_": values / total,
+        "n_components_": len(values),
+        "constraint_rank_": rank,
+        "n_samples_seen_": of.n_rows,
+        "groups_": groups_of(attributes),
+        "mean_gap_": gap,
+    }
+
+
+def kernel_scatter(estimator: Any, rows: Rows) -> tuple[KernelColumns | None, KernelScatter]:
+    """Return the kernel's columns (None if precomputed), and the scatter of rows in its space."""
+    features: KernelColumns | None = None
+    if estimator.kernel == PRECOMPUTED:
+        asymmetry = _checked_asymmetry(rows.X)
+        K = rows.X if rows.chosen is None else rows.X[np.ix_(rows.chosen, rows.chosen)]
+        K = K.astype(float, copy=False)
+        K = K if asymmetry <= SYMMETRIC else 0.5 * (K + K.T)
+        precision = max(machine_epsilon(rows.X), asymmetry)
+    else:
+        rows = rows.materialized()
+        kernel, X = kernel_for(estimator, rows), rows.X.astype(float)
+        if callable(kernel.name):
+            _check_function(kernel, X)
+        precision = float(np.finfo(float).eps) * kernel.digits_lost(X)
+        features, K = KernelColumns(kernel, X), kernel_matrix(kernel, X)
+    scatter = KernelScatter(K, rows.weight, bool(estimator.center), precision)
+    if not np.isfinite(scatter.norm):
+        raise UsageError(
+            "Kernel values of the rows, or their squares, overflow or are NaN. Divide X by a "
+            "constant first, use a smaller gamma or degree (a whole one: fractional powers of "
+            "negative numbers are NaN), or check the kernel function."
+        )
+    return features, scatter
+
+
+def _checked_asymmetry(K: Any) -> float:
+    """Return the asymmetry of a square matrix; raise if it is more than rounding."""
+    n, columns = K.shape
+    if is_sparse(K):
+        raise UsageError(
+            "kernel='precomputed' works with all n x n kernel values, but X is sparse. Pass "
+            "X.toarray(), or the rows themselves with another kernel."
+        )
+    if n != columns:
+        raise UsageError(
+            f"kernel='precomputed' needs the kernel of the rows with each other, a square matrix, "
+            f"but X has shape {K.shape}. Pass X with another kernel, or the square matrix."
+        )
+    blocks = list(row_blocks(n, block_rows(n)))
+    largest = max(float(np.abs(K[b]).max()) for b in blocks)
+    gap = max(float(np.abs(K[b] - K[:, b].T).max()) for b in blocks) / (largest or 1.0)
+    if gap > ASYMMETRIC:
+        raise UsageError(
+            f"kernel='precomputed' needs a symmetric matrix, but entries differ from their mirror "
+            f"images by up to {gap:.1e} of the largest. Pass (K + K.T) / 2 if that is meant."
+        )
+    return gap
+
+
+def _dual(scatter: KernelScatter, subspace: DualSubspace) -> np.ndarray:
+    """Return coefficients of kernel values: weights and centring moved from rows to them."""
+    dual: np.ndarray = (scatter.centre(subspace.coefficients.T) * scatter.root_weight).T
+    return dual
+
+
+def _over_all_columns(linear: LinearMap, rows: Rows) -> LinearMap:
+    """Return the map for kernel values with all N rows, counted or not."""
+    if rows.chosen is None:
+        return linear
+    matrix = np.zeros((rows.X.shape[0], linear.matrix.shape[1]))
+    mean = np.zeros(rows.X.shape[0])
+    matrix[rows.chosen], mean[rows.chosen] = linear.matrix, linear.mean
+    return LinearMap(matrix, mean)
+
+
+def _in_input_space(linear: LinearMap, X: Any, rows: Rows, centred: bool) -> LinearMap:
+    """Return the map of the linear kernel on the features themselves, which has an inverse."""
+    weight = np.ones(rows.n_rows) if rows.weight is None else rows.weight
+    mean = np.asarray(X.T @ weight) / weight.sum()
+    if not centred:
+        return LinearMap(np.asarray(X.T @ linear.matrix), np.zeros_like(mean))
+    # Coefficients add up to zero, so the mean may be taken out of dense rows first.
+    directions = X.T @ linear.matrix if is_sparse(X) else (X - mean).T @ linear.matrix
+    return LinearMap(np.asarray(directions), mean)
+
+
+def _check_function(kernel: Kernel, X: Any) -> None:
+    """Raise unless a user's function gives a number, and the same one for (a, b) and (b, a)."""
+    some = X[np.unique(np.linspace(0, X.shape[0] - 1, FEW).astype(int))]
+    try:
+        K = np.asarray(kernel(some, some.copy()), dtype=float)  # a copy: all pairs, not half
+    except (TypeError, ValueError) as reason:
+        raise UsageError(
+            f"The kernel function failed on a pair of rows: {reason}. It takes two rows, and "
+            f"kernel_params as keywords, and returns one number; a function of whole matrices "
+            f"can be used with kernel='precomputed'."
+        ) from reason
+    gap, largest = float(np.abs(K - K.T).max()), float(np.abs(K).max())
+    if gap > ASYMMETRIC * largest:
+        raise UsageError(
+            f"The kernel function is not symmetric: k(a, b) and k(b, a) differ by up to {gap:.1e}, "
+            f"where the largest value is {largest:.1e}, so it is no similarity and has no feature "
+            f"space. Use (k(a, b) + k(b, a)) / 2 if that is meant."
+        )
+
+
+def kernel_for(estimator: Any, rows: Rows) -> Kernel:
+    """Return the kernel with a gamma and a centre that fit the rows."""
+    if rows.n_rows == 0:
+        raise UsageError(
+            "The first batch has no row that counts, so there is nothing to choose the kernel's "
+            "features from. Start with a batch that has some."
+        )
+    largest = float(abs(rows.X).max())
+    if 0 < largest < SMALLEST:
+        raise UsageError(
+            f"Squares of X underflow: its largest entry is {largest:.0e}, so all rows look alike "
+            f"to a kernel. Multiply X by a constant first."
+        )
+    e, gamma = estimator, 1.0
+    if not callable(e.kernel):
+        if e.gamma == "scale":
+            gamma = scale_gamma(rows)
+        else:
+            gamma = 1.0 / rows.X.shape[1] if e.gamma == "auto" else float(e.gamma)
+    if not 0 < gamma < np.inf:
+        raise UsageError(
+            f"gamma='scale' is 1 / (d Var(X)) = {gamma:g}: squares of X overflow, or underflow. "
+            f"Standardise the features first, or pass a number."
+        )
+    return Kernel(
+        e.kernel,
+        gamma=gamma,
+        degree=e.degree,
+        coef0=float(e.coef0),
+        centre=pilot_centre(rows) if e.kernel == "rbf" else None,
+        parameters=dict(e.kernel_params or {}),
+        n_jobs=e.n_jobs,
+    )
+
+
+def _gap_from_rounding(
+    size: float, coefficients: np.ndarray, values: np.ndarray, weight: float, precision: float
+) -> float:
+    """Return the group difference that rounding of kernel values of this size can cause."""
+    # The last digit, times the coefficients of a component, over its standard deviation: what
+    # evaluating the kernel once more, as `transform` does, may change.
+    noise = precision * size * np.linalg.norm(coefficients, axis=0)
+    counts = values > 0
+    return float(np.max(noise[counts] / np.sqrt(values[counts] / weight), initial=0.0))
+
+
+@dataclass(frozen=True)
+class KernelReader(Reader):
+    """Takes the moments of features that stand for a kernel, once these are drawn."""
+
+    kernel: Any = "rbf"
+    gamma: float | str = "scale"
+    degree: float = 3
+    coef0: float = 1.0
+    kernel_params: Mapping[str, Any] | None = None
+    approximation: str | None = None
+    n_landmarks: int = 500
+    seen_through: Features | None = None
+
+    def check(self, moments: GroupMoments) -> None:
+        """Raise unless moments are enough for a solution; features may be as small as they like."""
+        check_some_rows(moments)
+
+    def _seen(self, rows: Rows) -> Rows:
+        assert self.seen_through is not None
+        check_finite(rows)
+        return MappedRows(
+            rows.X, rows.weight, rows.attributes, rows.chosen, features=self.seen_through
+        )
+
+
+def sampled_rows(reader: Reader, source: RowsElsewhere, *, fewest: int, seed: int) -> Rows:
+    """Return rows drawn at random, in their order: at least `fewest`, all where these are few."""
+    assert reader.columns is not None
+    n = max(fewest, min(SAMPLE_ROWS, SAMPLE_NUMBERS // max(1, reader.columns[0])))
+    drawn: Sample | None = source.fold(_DrawRows(reader, n, seed))
+    if drawn is None:
+        raise UsageError(NO_ROWS.format(type(source).__name__))
+    X, weight = drawn.rows
+    return Rows(X, None if (weight == 1).all() else weight)
+
+
+@dataclass(frozen=True)
+class _DrawRows:
+    """Give every row a random key and keep the rows with the smallest: a sample that adds up."""
+
+    reader: Reader
+    n: int
+    seed: int
+
+    def __call__(self, batch: Batch) -> Sample | None:
+        if batch.n_rows == 0:
+            return None
+        rows = self.reader.of_batch(batch)
+        check_finite(rows)  # here it is known where the rows are
+        keys = np.random.default_rng([self.seed, batch.number]).random(rows.n_rows)
+        weight = np.ones(rows.n_rows) if rows.weight is None else rows.weight
+        return Sample.of(self.n, keys, batch.number, lambda i: (rows.take(i), weight[i]))
+
+    @property
+    def asked_later(self) -> str:
+        """Fingerprint of what the sample is for: who cannot have one is told before the draw."""
+        return fingerprint_of(self.reader, self.reader.name)
+
+
+def draw_features(
+    kernel: Kernel, approximation: str, p: int, rows: Rows, seed: int, *, may_be_few: bool
+) -> Features:
+    """Draw landmarks among the rows that count, or random frequencies."""
+    if approximation != NYSTROEM:
+        return RandomFeatures.draw(kernel, p, pilot_centre(rows), seed)
+    if not may_be_few and rows.n_rows < p:
+        warn_user(
+            f"n_landmarks={p}, but the first batch has {rows.n_rows} rows that count, so these "
+            f"are all landmarks there will be. Start with a larger batch.",
+            FewLandmarksWarning,
+        )
+    drawn = np.random.default_rng(seed).permutation(rows.n_rows)[:p]
+    columns = KernelColumns(kernel, rows.take(np.sort(drawn)).astype(float))
+    if callable(kernel.name):
+        _check_function(kernel, columns.rows)
+    return columns
+
+
+def solve_features(
+    features: Features,
+    moments: GroupMoments,
+    k: int | float | None,
+    tradeoff: float,
+    *,
+    centred: bool,
+    **options: Any,
+) -> dict[str, Any]:
+    """Return the learned attributes from the moments of features."""
+    # Landmarks' features are plain kernel values, of which Nystroem's are linear combinations N.
+    # Taking N after the moments saves two thirds of the work per row; ranks are decided before, on
+    # all digits.
+    constraint = mean_constraint(moments)
+    N = whitening(features, moments.precision) if isinstance(features, KernelColumns) else None
+    work = moments if N is None else moments.compressed(N)
+    work = work if centred else work.about_the_origin()
+    if N is not None:
+        constraint = constraint.compressed(N, work, tol=16 * np.sqrt(moments.precision))
+    left = work.n_features - constraint.rank
+    if left <= 0 or (isinstance(k, int) and k > left):
+        raise _infeasible(k, max(0, left))
+    total = _total(features, work, centred)
+    fair = equalize_means(work, k, constraint=constraint, total=total, **options)
+    noise = 100 * moments.precision if N is None else 10 * np.sqrt(moments.precision)
+    found = int((fair.scatter > noise * float(work.scatter.diagonal.sum())).sum())
+    if found == 0 or (isinstance(k, int) and found < k):
+        raise _infeasible(k, found)
+    fair = fair.first(found)
+    matrix = deterministic_signs(fair.basis if N is None else N @ fair.basis)
+    lost, values, weight = 1.0, fair.scatter, moments.weight
+    if isinstance(features, KernelColumns):
+        lost = features.kernel.digits_lost(features.rows)
+    size = float(np.sqrt(np.mean(moments.mean**2 + moments.scatter.diagonal / weight)))
+    gap = max(  # of these features, and of any others as exact
+        largest_gap(moments.attributes, weight, matrix, values),
+        _gap_from_rounding(size, matrix, values, weight, moments.precision * lost),
+    )
+    warn_of_a_residual(gap, moments.precision, TOO_ALIKE)
+    mean = moments.mean if centred else np.zeros_like(moments.mean)
+    linear = LinearMap(matrix, mean)
+    total, rank = total if total > 0 else 1.0, fair.constraint_rank
+    learned = _learned(values, matrix, moments.attributes, moments, total, rank, gap)
+    if tradeoff > 0:
+        standard = maximize_variance(work, fair.basis.shape[1], **options)
+        U_st = deterministic_signs(standard.basis if N is None else N @ standard.basis)
+        learned["standard_dual_components_"] = U_st
+        linear = side_by_side([linear, LinearMap(U_st, mean)], [1.0, tradeoff])
+    return learned | {"_map": FeatureMap(features, linear)}
+
+
+def _infeasible(k: int | float | None, found: int) -> InfeasibleError:
+    asked = "" if k is None else f"n_components={k} is too large: "
+    return InfeasibleError(
+        f"{asked}The rows vary along {found} direction(s) of the "
+        f"approximated feature space in which the groups have the same mean. Use fewer components, "
+        f"fewer groups, more rows, or a larger n_landmarks; if all rows look alike to the kernel, "
+        f"standardise the features or use a larger gamma."
+    )
+
+
+def _total(features: Features, work: GroupMoments, centred: bool) -> float:
+    """Return the sum of squares in feature space; of what the features see, if it is not known."""
+    if not isinstance(features, KernelColumns) or features.kernel.name not in SHIFT_INVARIANT:
+        return float(work.scatter.diagonal.sum())
+    mean = float(work.mean @ work.mean) if centred else 0.0
+    return work.weight * (1.0 - mean)
