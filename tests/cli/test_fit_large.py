@@ -17,6 +17,7 @@ from auditing.people import made_up_people
 from cli import refusals
 from fairpca._cli import terminal
 from fairpca.models import FairModel
+from fairpca.models import _fit_table as fitting
 from fairpca.models import _large_tables as large_tables
 
 FIT = ("--sensitive", "sex", "--target", "paid", "--out", "model.fairpca")
@@ -24,14 +25,15 @@ ARRAYS = ("components_", "mean_", "explained_variance_", "explained_variance_rat
 
 SLOWLY = """
 import sys, time
+from fairpca.models import _fit_table as fitting
 from fairpca.models import _large_tables as large_tables
 from fairpca._cli import main
-large_tables.CHECKPOINT_SECONDS = 0.0
-encode = large_tables._Encoding.encoded
+fitting.CHECKPOINT_SECONDS = 0.0
+encode = large_tables.EncodedRows.encoded
 def slowly(self, part):
     time.sleep(0.3)
     return encode(self, part)
-large_tables._Encoding.encoded = slowly
+large_tables.EncodedRows.encoded = slowly
 sys.argv = ["fairpca", *sys.argv[1:]]
 main()
 """
@@ -113,9 +115,9 @@ def test_a_killed_fit_continues_with_the_same_result(fairpca, monkeypatch, tmp_p
     assert not os.path.exists("model.fairpca")
 
     encoded = []
-    encode = large_tables._Encoding.encoded
+    encode = large_tables.EncodedRows.encoded
     monkeypatch.setattr(
-        large_tables._Encoding,
+        large_tables.EncodedRows,
         "encoded",
         lambda self, part: encoded.append(part.n_rows) or encode(self, part),
     )
@@ -139,7 +141,7 @@ def _rows_kept(path):
 
 def interrupting(monkeypatch, after):
     """Have Ctrl-C arrive in the second pass."""
-    encode, calls = large_tables._Encoding.encoded, []
+    encode, calls = large_tables.EncodedRows.encoded, []
 
     def encoded(self, part):
         calls.append(part)
@@ -147,7 +149,7 @@ def interrupting(monkeypatch, after):
             raise KeyboardInterrupt
         return encode(self, part)
 
-    monkeypatch.setattr(large_tables._Encoding, "encoded", encoded)
+    monkeypatch.setattr(large_tables.EncodedRows, "encoded", encoded)
 
 
 def test_ctrl_c_leaves_a_checkpoint_and_says_so(fairpca, monkeypatch):
@@ -165,7 +167,7 @@ def test_ctrl_c_leaves_a_checkpoint_and_says_so(fairpca, monkeypatch):
 
 def test_a_polite_kill_leaves_a_checkpoint_and_says_so(fairpca, monkeypatch):
     before = signal.getsignal(signal.SIGTERM)
-    encode, kills = large_tables._Encoding.encoded, [signal.SIGTERM]
+    encode, kills = large_tables.EncodedRows.encoded, [signal.SIGTERM]
 
     def encoded(self, part):
         if kills:
@@ -174,7 +176,7 @@ def test_a_polite_kill_leaves_a_checkpoint_and_says_so(fairpca, monkeypatch):
         return encode(self, part)
 
     with monkeypatch.context() as patched:
-        patched.setattr(large_tables._Encoding, "encoded", encoded)
+        patched.setattr(large_tables.EncodedRows, "encoded", encoded)
         result = fairpca("fit", "parts", *FIT, "--checkpoint", "kept", "-q")
     assert result.exit_code == 130
     assert "The same command continues from kept" in result.stderr
@@ -262,7 +264,7 @@ def a_text_among_numbers():
 )
 def test_what_cannot_be_read_ends_with_one_line(fairpca, monkeypatch, damage, arguments, message):
     monkeypatch.setattr(large_tables, "SAMPLE_ROWS", 50)
-    monkeypatch.setattr(large_tables, "BATCH_ROWS", 100)
+    monkeypatch.setattr(fitting, "BATCH_ROWS", 100)
     if damage is not None:
         damage()
     assert_refused(fairpca("fit", *arguments, "-q"), message)

@@ -9,6 +9,7 @@ from auditing.people import made_up_people
 from fairpca import fit_table
 from fairpca.auditing import AuditError, TargetError, UnknownColumnError
 from fairpca.errors import SingleGroupError
+from fairpca.models import _fit_table as fitting
 from fairpca.models import _large_tables as large_tables
 from fairpca.tables import TableError
 from fairpca.tables import _open as table_files
@@ -165,7 +166,7 @@ def test_the_sample_is_uniform_and_the_same_for_the_same_seed(tmp_path, monkeypa
     people = made_up_people(n)[["sex", "town"]].assign(place=np.arange(n, dtype=float))
     _, parts = write(people, tmp_path, "csv", edges=(100, 4000))
     monkeypatch.setattr(large_tables, "SAMPLE_ROWS", 500)
-    monkeypatch.setattr(large_tables, "BATCH_ROWS", 256)
+    monkeypatch.setattr(fitting, "BATCH_ROWS", 256)
     means = []
     for seed in (0, 0, 1):
         model = fit_table(parts, "sex", n_components=1, seed=seed, n_jobs=2)
@@ -214,7 +215,7 @@ def test_exact_kernels_of_more_rows_than_the_sample_are_refused(tmp_path, monkey
 
 
 def test_a_quantity_with_very_many_values_is_not_counted(tmp_path, monkeypatch):
-    monkeypatch.setattr("fairpca.models._first_pass.MOST_VALUES", 200)
+    monkeypatch.setattr("fairpca.models._large_tables.MOST_VALUES", 200)
     people = messy_people()
     for ending in ("parquet", "csv"):
         one, parts = write(people, tmp_path / ending, ending)
@@ -248,8 +249,8 @@ def test_progress_tells_rows_of_both_passes(tmp_path):
     _, parts = write(messy_people(), tmp_path, "parquet")
     said = []
     fit_table(parts, "sex", progress=lambda *words: said.append(words))
-    assert {what for _, _, what in said} == {large_tables.LOOKING, large_tables.FITTING}
-    assert said[-1] == (1500, 1500, large_tables.FITTING)
+    assert {what for _, _, what in said} == {"Looking at the rows", "Fitting to the rows"}
+    assert said[-1] == (1500, 1500, "Fitting to the rows")
     assert all(total == 1500 for _, total, _ in said)
 
 

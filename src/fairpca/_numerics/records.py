@@ -47,10 +47,9 @@ Named = TypeVar("Named", bound=Callable[..., Any])
 
 
 def record(*keep: str) -> Callable[[Named], Named]:
-    """Let files hold objects of a class, field by field, or name a function of ours.
+    """Let files hold objects of a class, the attributes `keep` of them, or name a function of ours.
 
-    The attributes named in `keep` are written, by default all fields of a dataclass. They are set
-    without a call of the class; then ``_fits_together()`` must be true.
+    The attributes are set without a call of the class; then ``_fits_together()`` must be true.
     """
 
     def register(named: Named) -> Named:
@@ -77,9 +76,11 @@ class Packer:
 
     def plain(self, value: Any, where: str) -> Any:
         """Return a value as JSON; `where` it stands is for the message if it cannot be."""
-        if value is None or isinstance(value, bool | str):
-            return _checked_text(value, where) if type(value) is str else _exactly(value, where)
-        if isinstance(value, np.generic) and not isinstance(value, np.str_):
+        if value is None or isinstance(value, bool):
+            return value
+        if type(value) in (str, np.str_):
+            return _checked_text(str(value), where)
+        if isinstance(value, np.generic):
             if value.dtype.name not in SCALARS:
                 raise _unsavable(value, where)
             return {"$scalar": [value.dtype.name, self.plain(value.item(), where)]}
@@ -279,12 +280,6 @@ def _rows_fit(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: 
     inside = bool(((indices >= 0) & (indices < shape[1])).all())
     rising = indptr[0] == 0 and bool((indptr[1:] >= indptr[:-1]).all())
     return inside and rising and int(indptr[-1]) == len(indices) == len(data)
-
-
-def _exactly(value: Any, where: str) -> Any:
-    if type(value) not in (type(None), bool, np.str_):
-        raise _unsavable(value, where)
-    return str(value) if isinstance(value, str) else value
 
 
 def _checked_text(value: str, where: str) -> str:

@@ -14,7 +14,6 @@ __all__ = [
     "FairModel",
     "ModelFileError",
     "UnsavableModelError",
-    "as_torch_module",
     "export_onnx",
     "export_torch",
     "fit_table",
@@ -25,5 +24,4 @@ __all__ = [
     "save",
     "save_pipeline",
     "stream_transform",
-    "torch_files",
 ]

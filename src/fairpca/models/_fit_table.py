@@ -1,31 +1,58 @@
-"""From a table on disk to a fair model on disk."""
+"""From a table, in memory or on disk, to a fair model."""
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
-from ..errors import AuditError
+from .._attributes import Roles, assign_roles
+from .._rows import Batch, RowsElsewhere, TableRows, rows_per_batch
+from ..errors import AuditError, InfeasibleError, TargetError
+from ..estimators import (
+    COVARIANCE_TOLERANCE,
+    FairKernelPCA,
+    FairPCA,
+    approximation_for,
+    collect_moments,
+    fewer_and_fewer,
+    usual_components,
+)
+from ..peers import LEACE, PCA
 from ..tables import (
+    LevelPlan,
     Table,
     TableEncoder,
+    TableFile,
     are_many,
     as_table,
     binary_target,
     estimator_columns,
+    fingerprint_of_files,
     is_large,
     is_on_disk,
     measure_attribute,
+    open_tables,
+    raw_columns,
     read_table,
     roles_in,
     what_was_merged,
 )
 from ._fair_model import FairModel
-from ._fit_options import FitOptions
-from ._large_tables import Progress, check_criterion, fit_large_table, model_info
+from ._large_tables import EncodedRows, PlannedColumn, look_at_rows
+
+BATCH_ROWS = 2**15
+"""Rows at a time: several such batches, as texts and as numbers, are in memory at once."""
+
+CHECKPOINT_SECONDS = 10.0
+MOST_FILES_NAMED = 100
+TABLE_METHODS = ("fair_pca", "fair_kernel_pca", "leace", "pca")
 
 
 def fit_table(
@@ -48,7 +75,7 @@ def fit_table(
     skip_lines: int = 0,
     checkpoint: str | os.PathLike[str] | None = None,
     n_jobs: int | None = None,
-    progress: Progress | None = None,
+    progress: Callable[[int, int | None, str], None] | None = None,
     **options: Any,
 ) -> FairModel:
     """Fit a fair representation to a table with messy columns, ready to be saved.
@@ -125,29 +152,33 @@ def fit_table(
     >>> model.transform(people.drop(columns="sex")).shape
     (200, 2)
     """
-    wanted = FitOptions(
+    wanted = _Options(
         method, n_components, match, tradeoff, criterion, intersectional, seed, options
     )
+    asked = {"sensitive": sensitive, "target": target, "ignore": ignore}
+    reading: dict[str, Any] = {"columns": columns, "header": header, "skip_lines": skip_lines}
     in_batches = checkpoint is not None or n_jobs is not None
     if in_batches and not is_on_disk(table):
         raise AuditError(
             "checkpoint and n_jobs are for tables on disk, which are read in batches, but this "
             "one is in memory. Leave them out, or name the files."
         )
-    reading: dict[str, Any] = {"columns": columns, "header": header, "skip_lines": skip_lines}
     if in_batches or are_many(table) or is_large(table):
-        return fit_large_table(
-            table,
-            sensitive,
-            target,
-            wanted,
-            positive=positive,
-            ignore=ignore,
-            checkpoint=checkpoint,
-            n_jobs=n_jobs,
-            progress=progress,
-            **reading,
-        )
+        files = open_tables(table, **reading)
+
+        def passed(columns: Sequence[str], batch_rows: int, title: str) -> TableRows:
+            say = None if progress is None else lambda done, total: progress(done, total, title)
+            return TableRows(
+                files,
+                columns,
+                batch_rows=batch_rows,
+                n_jobs=n_jobs,
+                checkpoint=checkpoint,
+                checkpoint_seconds=CHECKPOINT_SECONDS,
+                progress=say,
+            )
+
+        return _fit_on_disk(_name(table, files), files, wanted, positive, asked, passed)
     if isinstance(table, str | os.PathLike):
         table = read_table(table, data=data, **reading)
     elif columns is not None or header is not None or skip_lines:
@@ -155,25 +186,17 @@ def fit_table(
             "columns, header and skip_lines tell how to read text files, but this table is in "
             "memory. Leave them out."
         )
-    return _fit_in_memory(as_table(table, data), sensitive, target, wanted, positive, ignore)
+    return _fit_in_memory(as_table(table, data), wanted, positive, asked)
 
 
 def _fit_in_memory(
-    table: Table,
-    sensitive: str | Sequence[str] | None,
-    target: str | None,
-    wanted: FitOptions,
-    positive: Any,
-    ignore: Sequence[str],
+    table: Table, wanted: _Options, positive: Any, asked: Mapping[str, Any]
 ) -> FairModel:
-    roles = roles_in(table, sensitive, target, ignore)
-    frame = table.frame
-    y = None
-    if roles.target is not None and wanted.criterion != "demographic_parity":
+    roles = roles_in(table, **asked)
+    frame, y = table.frame, None
+    if wanted.needs_outcomes(roles):
         is_positive, known, _ = binary_target(frame[roles.target], positive)
         frame, y = frame[known], is_positive[known].astype(int)
-    else:
-        check_criterion(wanted, roles)
     frame = frame.reset_index(drop=True)
     attributes = [measure_attribute(frame[name]) for name in roles.sensitive]
     encoder = TableEncoder().fit(frame[list(roles.features)])
@@ -188,5 +211,180 @@ def _fit_in_memory(
         )
         for a in attributes
     ]
-    info = model_info(table.name, table.fingerprint, len(frame), roles, groups, notes)
+    info = _info(table.name, table.fingerprint, len(frame), roles, groups, notes)
     return FairModel(encoder, estimator, info)
+
+
+def _fit_on_disk(
+    name: str,
+    files: Sequence[TableFile],
+    wanted: _Options,
+    positive: Any,
+    asked: Mapping[str, Any],
+    passed: Callable[[Sequence[str], int, str], TableRows],
+) -> FairModel:
+    """Fit in two passes: one looks at the rows, the other encodes all and adds up their moments."""
+    raw = {column.name: column for column in raw_columns(files)}
+    roles = assign_roles(list(raw), **{**asked, "sensitive": asked["sensitive"] or ()})
+    outcome = raw[roles.target or ""] if wanted.needs_outcomes(roles) else None
+    extra = [] if outcome is None else [outcome.name]
+    read = [n for n in raw if roles.of(n) in ("feature", "sensitive") or n in extra]
+    source = passed(read, BATCH_ROWS, "Looking at the rows")
+    seen = look_at_rows(source, [raw[n] for n in read], roles.sensitive, outcome, wanted.seed)
+    outcome_of = {} if seen.outcomes is None else seen.outcomes.outcomes(positive)
+    encoder = TableEncoder().fit(seen.sample_frame(raw)[list(roles.features)])
+    planned = tuple(PlannedColumn(raw[n], *seen.counts[n].planned()) for n in roles.sensitive)
+    plans = [p.plan for p in planned]
+    kinds, d = {plan.name: plan.kind for plan in plans}, len(encoder.mean_)
+    used = {*encoder.needed_columns, *roles.sensitive, *extra}
+    batch_rows = min(rows_per_batch(d, itemsize=8), max(BATCH_ROWS, d))
+    source = passed([n for n in read if n in used], batch_rows, "Fitting to the rows")
+    commas = frozenset(column.name for column in raw.values() if column.decimal == ",")
+    rows = EncodedRows(source, encoder, planned, outcome, outcome_of, commas)
+    n_drawn = seen.drawn.num_rows
+    if n_drawn == seen.n_rows and wanted.needs_all_rows_at_once(seen.n_rows):
+        batch = rows.encoded(Batch(seen.drawn))
+        estimator = wanted.fitted(batch.X, batch.y, batch.sensitive_features, kinds, d)
+    else:
+        estimator = wanted.fitted(rows, None, None, kinds, d)
+    levels = [plan for plan in plans if isinstance(plan, LevelPlan)]
+    groups = {plan.name: dict(zip(plan.labels, plan.n_rows, strict=True)) for plan in levels}
+    notes = [what_was_merged(plan.name, plan.note, plan.n_unknown) for plan in levels]
+    fingerprint = fingerprint_of_files([file.path for file in files])
+    info = _info(name, fingerprint, seen.n_rows, roles, groups, notes)
+    info["files"] = [file.path.name for file in files[:MOST_FILES_NAMED]]
+    info["n_files"] = len(files)
+    info["sample_rows"] = n_drawn
+    if n_drawn < seen.n_rows:
+        info["unknown_levels"] = seen.unknown_levels(encoder)
+    return FairModel(encoder, estimator, info)
+
+
+def _name(table: Any, files: Sequence[TableFile]) -> str:
+    if len(files) == 1:
+        return Path(files[0].path.name.removesuffix(".gz")).stem
+    if isinstance(table, str | os.PathLike):
+        return Path(table).name
+    return f"{files[0].path.name} and {len(files) - 1} more"
+
+
+def _info(
+    name: str,
+    fingerprint: str,
+    n_rows: int,
+    roles: Roles,
+    groups: Mapping[str, Mapping[str, int]],
+    notes: Iterable[str],
+) -> dict[str, Any]:
+    """Return the facts that a model keeps; `notes` say what a fit does not make equal."""
+    notes = list(filter(None, notes))
+    return {
+        "data": name,
+        "fingerprint": fingerprint,
+        "n_rows": n_rows,
+        "sensitive": list(roles.sensitive),
+        "target": roles.target,
+        "groups": groups,
+        **({"group_notes": notes} if notes else {}),
+    }
+
+
+@dataclass(frozen=True)
+class _Options:
+    """What is fitted to the encoded rows of a table, whether they are in memory or on disk."""
+
+    method: str
+    n_components: int | None
+    match: str
+    tradeoff: float
+    criterion: str
+    intersectional: bool
+    seed: int
+    options: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        if self.method not in TABLE_METHODS:
+            listed = ", ".join(map(repr, TABLE_METHODS))
+            raise AuditError(f"method='{self.method}' is none of {listed}.")
+        if self.match != "means" and self.method != "fair_pca":
+            raise AuditError(
+                f"match='{self.match}' is for fair PCA, and method='{self.method}' would ignore "
+                f"it. Use method='fair_pca', or leave match out."
+            )
+        if self.tradeoff and self.method not in ("fair_pca", "fair_kernel_pca"):
+            raise AuditError(
+                f"tradeoff={self.tradeoff} is for fair PCA and fair kernel PCA, and "
+                f"method='{self.method}' would ignore it. Use one of them, or leave it out."
+            )
+
+    def fitted(
+        self, X: np.ndarray | RowsElsewhere, y: Any, columns: Any, kinds: dict[str, str], d: int
+    ) -> Any:
+        """Fit to encoded rows of d numbers; those elsewhere have `y` and `columns` with them."""
+        if self.method == "fair_kernel_pca":
+            approximation = approximation_for(len(X)) if isinstance(X, np.ndarray) else "nystroem"
+            kernel = FairKernelPCA(
+                self._k(d),
+                tradeoff=self.tradeoff,
+                random_state=self.seed,
+                **self._choices(kinds),
+                **{"approximation": approximation, **self.options},
+            )
+            return kernel.fit(X, y, sensitive_features=columns)
+        if self.method == "fair_pca" and isinstance(X, np.ndarray):
+            return self._fair_pca(d, kinds, lambda f: f.fit(X, y, sensitive_features=columns))
+        scatters = self.method == "fair_pca" and self.match == "covariances"
+        moments = collect_moments(X, columns, y=y, with_scatters=scatters, **self._choices(kinds))
+        if self.method == "fair_pca":
+            return self._fair_pca(d, kinds, lambda f: f.fit_moments(moments))
+        peer = LEACE(**self.options) if self.method == "leace" else PCA(self._k(d), **self.options)
+        return peer.fit_moments(moments)
+
+    def needs_all_rows_at_once(self, n_rows: int) -> bool:
+        """Whether so few rows are better fitted in memory: by their kernel matrix."""
+        exact = self.options.get("approximation", approximation_for(n_rows)) is None
+        return self.method == "fair_kernel_pca" and exact
+
+    def needs_outcomes(self, roles: Roles) -> bool:
+        """Whether rows of the same outcome are compared; refuse where no target was named."""
+        if self.criterion == "demographic_parity":
+            return False
+        if roles.target is None:
+            raise TargetError(
+                f"criterion='{self.criterion}' compares groups among rows with the same outcome, "
+                f"and no target was named. Name one."
+            )
+        return True
+
+    def _choices(self, kinds: dict[str, str]) -> dict[str, Any]:
+        return {
+            "criterion": self.criterion,
+            "intersectional": self.intersectional,
+            "sensitive_kinds": kinds,
+            "missing_sensitive": "ignore",
+        }
+
+    def _k(self, d: int) -> int:
+        return usual_components(d) if self.n_components is None else self.n_components
+
+    def _fair_pca(
+        self, d: int, kinds: dict[str, str], fit: Callable[[FairPCA], FairPCA]
+    ) -> FairPCA:
+        """Fit; equal covariances in fewer components where nobody named a number of them."""
+        options = dict(self.options)
+        if self.match == "covariances":
+            options = {"covariance_tol": COVARIANCE_TOLERANCE, **options}
+        fair = FairPCA(
+            self._k(d),
+            match=self.match,
+            tradeoff=self.tradeoff,
+            random_state=self.seed,
+            **self._choices(kinds),
+            **options,
+        )
+        ours = self.n_components is None and self.match == "covariances"
+        *more, last = fewer_and_fewer(self._k(d)) if ours else (self._k(d),)
+        for k in more:
+            with contextlib.suppress(InfeasibleError):
+                return fit(clone(fair).set_params(n_components=k))
+        return fit(fair.set_params(n_components=last))

@@ -1,141 +1,63 @@
-"""`fit_table` for tables that are spread over files, or too large for memory."""
+"""Tables on disk: looked at in one pass, then encoded whenever they are read again."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .._attributes import Roles, assign_roles
 from .._numerics import fingerprint_of
-from .._rows import Batch, Collect, LargestKey, RowsElsewhere, TableRows, rows_per_batch
-from ..errors import TableError, TargetError
+from .._rows import Batch, Collect, LargestKey, RowsElsewhere, Sample, TableRows, rows_at
+from ..errors import AuditError, TableError, TargetError
 from ..tables import (
     AttributePlan,
+    LevelColumn,
     LevelPlan,
+    QuantityPlan,
     RawColumn,
     TableEncoder,
-    TableFile,
     arrow_to_pandas,
-    fingerprint_of_files,
+    binary_target,
+    distinct,
     import_arrow,
-    open_tables,
-    raw_columns,
+    plan_column,
+    refuse_dates,
     simple,
     typed,
-    what_was_merged,
     with_points,
 )
-from ._fair_model import FairModel
-from ._first_pass import SAMPLE_ROWS, LookAtRows, RowsSeen, unknown_levels
-from ._fit_options import FitOptions
 
-LOOKING, FITTING = "Looking at the rows", "Fitting to the rows"
-BATCH_ROWS = 2**15
-"""Rows at a time: several such batches, as texts and as numbers, are in memory at once."""
+SAMPLE_ROWS = 200_000
+"""What the columns of a table are is learned from this many rows: few enough for any memory, and
+the probability to miss a level of one row in ten thousand is e**-20."""
 
-CHECKPOINT_SECONDS = 10.0
+MOST_LEVELS_COUNTED = 5_000
+"""Texts with more different values are encoded by their letters, so none of them is unknown."""
 
-Progress = Callable[[int, int | None, str], None]
-"""Called with the rows done, the rows there are or None, and what is being done."""
+MOST_VALUES = 100_000
+"""Of more distinct values than this, numbers are no longer counted, and texts are refused."""
 
-MOST_FILES_NAMED = 100
-
-
-def fit_large_table(
-    table: Any,
-    sensitive: str | Sequence[str] | None,
-    target: str | None,
-    wanted: FitOptions,
-    *,
-    positive: Any = None,
-    ignore: Sequence[str] = (),
-    columns: Sequence[str] | None = None,
-    header: bool | None = None,
-    skip_lines: int = 0,
-    checkpoint: str | os.PathLike[str] | None = None,
-    n_jobs: int | None = None,
-    progress: Progress | None = None,
-) -> FairModel:
-    """Fit to a table on disk in two passes and bounded memory; parameters as in `fit_table`.
-
-    The first pass counts the groups over all rows and draws the rows from which it is learned what
-    the columns are. The second encodes all rows and adds up their moments.
-    """
-    files = open_tables(table, columns=columns, header=header, skip_lines=skip_lines)
-    raw = {column.name: column for column in raw_columns(files)}
-    roles = assign_roles(list(raw), sensitive=sensitive or (), target=target, ignore=ignore)
-    check_criterion(wanted, roles)
-    outcome = None
-    if roles.target is not None and wanted.criterion != "demographic_parity":
-        outcome = raw[roles.target]
-    read = tuple(
-        name
-        for name in raw
-        if roles.of(name) in ("feature", "sensitive") or (outcome and name == outcome.name)
-    )
-
-    def pass_over(columns: Sequence[str], batch_rows: int, title: str) -> TableRows:
-        say = None if progress is None else lambda done, total: progress(done, total, title)
-        return TableRows(
-            files,
-            columns,
-            batch_rows=batch_rows,
-            n_jobs=n_jobs,
-            checkpoint=checkpoint,
-            checkpoint_seconds=CHECKPOINT_SECONDS,
-            progress=say,
-        )
-
-    source = pass_over(read, BATCH_ROWS, LOOKING)
-    seen = _look(source, [raw[name] for name in read], roles.sensitive, outcome, wanted.seed)
-    outcome_of = {} if seen.outcomes is None else seen.outcomes.outcomes(positive)
-    encoder = TableEncoder().fit(_sample_frame(seen, raw)[list(roles.features)])
-    attributes = []
-    for name in roles.sensitive:
-        plan, code_of = seen.counts[name].planned()
-        attributes.append(_PlannedColumn(raw[name], plan, code_of))
-    used = {*encoder.needed_columns, *roles.sensitive, *([] if outcome is None else [outcome.name])}
-    commas = frozenset(column.name for column in raw.values() if column.decimal == ",")
-    encoding = _Encoding(encoder, tuple(attributes), outcome, outcome_of, commas)
-    kinds, d = {a.plan.name: a.plan.kind for a in attributes}, len(encoder.mean_)
-    complete = seen.sample.rows[0].num_rows == seen.n_rows
-    if complete and wanted.needs_all_rows_at_once(seen.n_rows):
-        batch = encoding.encoded(Batch(seen.sample.rows[0]))
-        estimator = wanted.fitted(batch.X, batch.y, batch.sensitive_features, kinds, d)
-    else:
-        batch_rows = min(rows_per_batch(d, itemsize=8), max(BATCH_ROWS, d))
-        source = pass_over([name for name in read if name in used], batch_rows, FITTING)
-        estimator = wanted.fitted(_EncodedRows(source, encoding), None, None, kinds, d)
-    return FairModel(encoder, estimator, _info(table, files, roles, seen, attributes, encoder))
+LOOK_AT = 8_192
+"""Rows of a batch that show whether a column has many values."""
 
 
-def check_criterion(wanted: FitOptions, roles: Roles) -> None:
-    """Refuse a criterion that needs outcomes where no target was named."""
-    if wanted.criterion != "demographic_parity" and roles.target is None:
-        raise TargetError(
-            f"criterion='{wanted.criterion}' compares groups among rows with the same outcome, and "
-            f"no target was named. Name one."
-        )
-
-
-def _look(
+def look_at_rows(
     source: TableRows,
     columns: Sequence[RawColumn],
     sensitive: Sequence[str],
     outcome: RawColumn | None,
     seed: int,
 ) -> RowsSeen:
+    """Count the groups over all rows, and draw those from which the columns are learned."""
     n, largest_key = SAMPLE_ROWS, LargestKey()
     if source.n_rows is not None and outcome is None:
         # A few more than needed, so that there are enough: the largest keys are dropped later.
         largest_key.value = min(1.0, (n + 8 * n**0.5) / max(1, source.n_rows))
     target = None if outcome is None else outcome.name
-    look = LookAtRows(tuple(columns), tuple(sensitive), target, n, largest_key, seed)
+    look = _LookAtRows(tuple(columns), tuple(sensitive), target, n, largest_key, seed)
     seen: RowsSeen | None = source.fold(look)
     if seen is None or seen.n_read == 0:
         raise TableError(f"'{source.files[0].path}' has names of columns but no rows.")
@@ -144,73 +66,225 @@ def _look(
     return seen
 
 
-def _sample_frame(seen: RowsSeen, raw: Mapping[str, RawColumn]) -> Any:
-    """Return the sample with the types that the whole table would have in memory."""
-    arrow, table = import_arrow(), seen.sample.rows[0]
-    columns = {}
-    for name in table.schema.names:
-        column = table.column(name)
-        kind = raw[name].type
-        if kind is None:
-            column = typed(column, raw[name].decimal)
-        elif arrow.types.is_dictionary(kind):
-            column = column.dictionary_encode()  # a declared category stays one
-        columns[name] = column
-    return arrow_to_pandas(arrow.table(columns))
+@dataclass(frozen=True)
+class _LookAtRows:
+    """From a batch of a table to what must be known before its rows can be encoded.
 
+    Values of the `sensitive` columns are counted exactly, and those of the `target`, without which
+    a row does not count. Rows with a random key beyond the largest are not among the `n` drawn.
+    """
 
-def model_info(
-    name: str,
-    fingerprint: str,
-    n_rows: int,
-    roles: Roles,
-    groups: Mapping[str, Mapping[str, int]],
-    notes: Sequence[str],
-) -> dict[str, Any]:
-    """Return the facts that a model keeps; `notes` say what a fit does not make equal."""
-    info = {
-        "data": name,
-        "fingerprint": fingerprint,
-        "n_rows": n_rows,
-        "sensitive": list(roles.sensitive),
-        "target": roles.target,
-        "groups": groups,
-    }
-    return info | ({"group_notes": list(filter(None, notes))} if any(notes) else {})
+    columns: tuple[RawColumn, ...]
+    sensitive: tuple[str, ...]
+    target: str | None
+    n: int
+    largest_key: LargestKey
+    seed: int
 
+    def __call__(self, batch: Batch) -> RowsSeen | None:
+        """Look at a batch, whose features are an Arrow table of all columns as they are read."""
+        arrays = {c.name: simple(batch.X.column(c.name)) for c in self.columns}
+        n_read = batch.n_rows
+        outcomes = None
+        keys = np.random.default_rng([self.seed, batch.number]).random(n_read)
+        if self.target is not None:
+            column = next(c for c in self.columns if c.name == self.target)
+            outcomes = _CountedValues.of(column, arrays[self.target])
+            codes, values = column.values(arrays[self.target])
+            known = np.array([_is_value(value) for value in values])[codes]
+            if not known.all():
+                kept = np.flatnonzero(known)
+                arrays = {name: rows_at(array, kept) for name, array in arrays.items()}
+                keys = keys[kept]
+        counts = {
+            c.name: _CountedValues.of(c, arrays[c.name])
+            for c in self.columns
+            if c.name in self.sensitive
+        }
+        levels = {
+            c.name: _levels(arrays[c.name])
+            for c in self.columns
+            if c.name not in counts and c.name != self.target
+        }
 
-def _info(
-    table: Any,
-    files: Sequence[TableFile],
-    roles: Roles,
-    seen: RowsSeen,
-    attributes: Sequence[_PlannedColumn],
-    encoder: TableEncoder,
-) -> dict[str, Any]:
-    sampled = seen.sample.rows[0].num_rows
-    plans = [a.plan for a in attributes if isinstance(a.plan, LevelPlan)]
-    groups = {plan.name: dict(zip(plan.labels, plan.n_rows, strict=True)) for plan in plans}
-    notes = [what_was_merged(plan.name, plan.note, plan.n_unknown) for plan in plans]
-    name, fingerprint = _name(table, files), fingerprint_of_files([f.path for f in files])
-    info = model_info(name, fingerprint, seen.n_rows, roles, groups, notes)
-    info["files"] = [file.path.name for file in files[:MOST_FILES_NAMED]]
-    info["n_files"] = len(files)
-    info["sample_rows"] = sampled
-    if sampled < seen.n_rows:
-        info["unknown_levels"] = unknown_levels(seen, encoder)
-    return info
+        def drawn(chosen: np.ndarray) -> tuple[Any, ...]:
+            taken = {name: _plain(rows_at(array, chosen)) for name, array in arrays.items()}
+            return (import_arrow().table(taken),)
 
-
-def _name(table: Any, files: Sequence[TableFile]) -> str:
-    if len(files) == 1:
-        return Path(files[0].path.name.removesuffix(".gz")).stem
-    if isinstance(table, str | os.PathLike):
-        return Path(table).name
-    return f"{files[0].path.name} and {len(files) - 1} more"
+        sample = Sample.of(self.n, keys, batch.number, drawn, self.largest_key)
+        return RowsSeen(n_read, len(keys), sample, counts, levels, outcomes)
 
 
 @dataclass(frozen=True)
-class _PlannedColumn:
+class RowsSeen:
+    """What is known of the batches seen so far; adds.
+
+    `n_read` rows are in the files; `n_rows` count: those with a known target, where one is needed.
+    `levels` has the rows of each text of other columns; None where they are many, or no texts.
+    """
+
+    n_read: int
+    n_rows: int
+    sample: Sample
+    counts: dict[str, _CountedValues]
+    levels: dict[str, dict[str, int] | None]
+    outcomes: _CountedValues | None
+
+    def __add__(self, other: RowsSeen) -> RowsSeen:
+        outcomes = self.outcomes
+        if outcomes is not None and other.outcomes is not None:
+            outcomes = outcomes + other.outcomes
+        return RowsSeen(
+            self.n_read + other.n_read,
+            self.n_rows + other.n_rows,
+            self.sample + other.sample,
+            {name: counts + other.counts[name] for name, counts in self.counts.items()},
+            {name: _both(counts, other.levels[name]) for name, counts in self.levels.items()},
+            outcomes,
+        )
+
+    @property
+    def drawn(self) -> Any:
+        """The rows of the sample, as an Arrow table."""
+        return self.sample.rows[0]
+
+    def sample_frame(self, raw: Mapping[str, RawColumn]) -> Any:
+        """Return the sample with the types that the whole table would have in memory."""
+        arrow = import_arrow()
+        columns = {}
+        for name in self.drawn.schema.names:
+            column, kind = self.drawn.column(name), raw[name].type
+            if kind is None:
+                column = typed(column, raw[name].decimal)
+            elif arrow.types.is_dictionary(kind):
+                column = column.dictionary_encode()  # a declared category stays one
+            columns[name] = column
+        return arrow_to_pandas(arrow.table(columns))
+
+    def unknown_levels(self, encoder: TableEncoder) -> dict[str, int]:
+        """Return how many rows have a level that was not in the sample, by column."""
+        found = {}
+        for column in encoder.encoders_:
+            levels = self.levels.get(column.name)
+            if levels and isinstance(column, LevelColumn):
+                texts = import_arrow().array(list(levels), import_arrow().string())
+                unseen = column.codes(texts) > len(column.levels)
+                found[column.name] = sum(
+                    n for n, new in zip(levels.values(), unseen, strict=True) if new
+                )
+        for about in encoder.columns_:
+            if about.n_outputs == 0:  # one level in the sample, or none
+                others = sorted((self.levels.get(about.name) or {}).values())[:-1]
+                found[about.name] = sum(others)
+        return {name: rows for name, rows in found.items() if rows}
+
+
+@dataclass(frozen=True)
+class _CountedValues:
+    """How many rows have each value, None standing for the missing; adds.
+
+    `counts` is None if the values are numbers, and too many to be counted.
+    """
+
+    column: RawColumn
+    counts: Mapping[Any, int] | None
+
+    @classmethod
+    def of(cls, column: RawColumn, array: Any) -> _CountedValues:
+        """Count the values of an Arrow array."""
+        codes, values = column.values(array)
+        counts: Counter[Any] = Counter()
+        for value, n in zip(values, np.bincount(codes, minlength=len(values)), strict=True):
+            if n:
+                counts[value] += int(n)
+        return cls(column, counts)._bounded()
+
+    def __add__(self, other: _CountedValues) -> _CountedValues:
+        if self.counts is None or other.counts is None:
+            for counts in (self.counts, other.counts):
+                self._check_numbers(counts)
+            return _CountedValues(self.column, None)
+        return _CountedValues(self.column, Counter(self.counts) + Counter(other.counts))._bounded()
+
+    def _bounded(self) -> _CountedValues:
+        if self.counts is None or len(self.counts) <= MOST_VALUES:
+            return self
+        self._check_numbers(self.counts)
+        return _CountedValues(self.column, None)
+
+    def _check_numbers(self, counts: Mapping[Any, int] | None) -> None:
+        if counts is not None and not self.column.are_numbers(list(counts)):
+            known = [value for value in counts if value is not None]
+            shown = next((v for v in known if not self.column.are_numbers([v])), known[0])
+            raise AuditError(
+                f"The column '{self.column.name}' has more than {MOST_VALUES:,} different values, "
+                f"and not all are numbers (such as '{shown}'), so they cannot be counted in "
+                f"bounded memory. Name another column, or one with fewer values."
+            )
+
+    def planned(self) -> tuple[AttributePlan, dict[Any, int]]:
+        """Return the groups, and the group of each value, -1 where it has none."""
+        name = self.column.name
+        types = import_arrow().types
+        if self.column.type is not None and types.is_temporal(self.column.type):
+            refuse_dates(name)
+        if self.counts is None:
+            return QuantityPlan(name), {}
+        values, n_rows = list(self.counts), np.array(list(self.counts.values()), dtype=int)
+        plan, codes = plan_column(self.column.series(values), n_rows)
+        return plan, dict(zip(values, codes.tolist(), strict=True))
+
+    def outcomes(self, positive: Any) -> dict[Any, int]:
+        """Return 1 for values of a target that count as positive, 0 for others, -1 for unknown."""
+        if self.counts is None:
+            raise TargetError(
+                f"The target '{self.column.name}' has more than {MOST_VALUES:,} different values, "
+                f"but it must be a yes or no. Make a column of two values of it."
+            )
+        values = list(self.counts)
+        is_positive, known, _ = binary_target(self.column.series(values), positive)
+        outcome = np.where(known, is_positive.astype(int), -1)
+        odd = [v for v, there in zip(values, known, strict=True) if not there and _is_value(v)]
+        if odd:  # a word for "missing" among numbers; its rows were counted as if it were none
+            raise TargetError(
+                f"The target '{self.column.name}' has numbers, and '{odd[0]}'. Leave it empty "
+                f"where it is missing."
+            )
+        return dict(zip(values, outcome.tolist(), strict=True))
+
+
+def _levels(array: Any) -> dict[str, int] | None:
+    """Return the texts of a batch and their rows, unless they are many or the column has none."""
+    types, kind = import_arrow().types, array.type
+    coded = types.is_dictionary(kind)
+    if not (coded or types.is_string(kind) or types.is_large_string(kind)):
+        return None
+    start = array.slice(0, LOOK_AT)
+    if len(array.dictionary if coded else start.unique()) > MOST_LEVELS_COUNTED:
+        return None
+    codes, values = distinct(array)
+    rows = np.bincount(codes, minlength=len(values)).tolist()
+    return {str(v): n for v, n in zip(values, rows, strict=True) if n and v is not None}
+
+
+def _both(one: dict[str, int] | None, other: dict[str, int] | None) -> dict[str, int] | None:
+    if one is None or other is None:
+        return None
+    total = {key: one.get(key, 0) + other.get(key, 0) for key in {**one, **other}}
+    return total if len(total) <= MOST_LEVELS_COUNTED else None
+
+
+def _plain(array: Any) -> Any:
+    return array.dictionary_decode() if hasattr(array, "dictionary_decode") else array
+
+
+def _is_value(value: Any) -> bool:
+    """Whether a value is one, before it is known what the others are."""
+    return value is not None and value != "?"
+
+
+@dataclass(frozen=True)
+class PlannedColumn:
     """A sensitive column, its groups, and the group of each value, -1 where it has none."""
 
     column: RawColumn
@@ -238,22 +312,33 @@ def _looked_up(column: RawColumn, code_of: Mapping[Any, int], array: Any) -> np.
     return of_rows
 
 
-@dataclass(frozen=True)
-class _Encoding:
-    """From a batch as it is read to numbers, groups and outcomes.
+@dataclass(frozen=True, eq=False)
+class EncodedRows(RowsElsewhere):
+    """Rows of files, whose batches are Arrow tables, as numbers: read again when asked for.
 
-    Of the target, where one is needed, `outcome_of` has 1 for positive values, 0 for others and -1
+    `outcome_of` has 1 for positive values of the target, where one is needed, 0 for others and -1
     for those that are unknown. In columns of `commas`, numbers have a decimal comma.
     """
 
+    source: RowsElsewhere
     encoder: TableEncoder
-    attributes: tuple[_PlannedColumn, ...]
+    attributes: tuple[PlannedColumn, ...]
     target: RawColumn | None
     outcome_of: Mapping[Any, int]
     commas: frozenset[str]
 
+    @property
+    def head(self) -> Batch:
+        """Numbers without names, as encoded rows are in memory."""
+        nothing = {
+            a.plan.name: np.empty(0, dtype=object if isinstance(a.plan, LevelPlan) else float)
+            for a in self.attributes
+        }
+        y = None if self.target is None else np.empty(0, dtype=int)
+        return Batch(np.empty((0, len(self.encoder.mean_))), y, nothing)
+
     def encoded(self, batch: Batch) -> Batch:
-        """Return the rows that count as numbers."""
+        """Return the rows of a batch that count, as numbers."""
         raw = {name: simple(batch.X.column(name)) for name in batch.X.schema.names}
         y = None
         if self.target is not None:
@@ -266,49 +351,31 @@ class _Encoding:
             raw[name] = with_points(raw[name], ",")
         return Batch(self.encoder.encode(raw), y, columns, None, batch.number)
 
+    def fold(self, collect: Collect) -> Any:
+        """Return the sum over the encoded batches."""
+        return self.source.fold(_EncodeThen(self, collect))
+
 
 @dataclass(frozen=True)
 class _EncodeThen:
     """From a batch as it is read to what `collect` makes of it as numbers."""
 
-    encoding: _Encoding
+    rows: EncodedRows
     collect: Collect
 
     def __call__(self, batch: Batch) -> Any:
         """Return what `collect` returns; None if no row counts."""
-        encoded = self.encoding.encoded(batch)
+        encoded = self.rows.encoded(batch)
         return self.collect(encoded) if encoded.n_rows else None
 
     @property
     def fingerprint(self) -> str | None:
         """Tells whether moments collected by another process belong to the same question."""
-        question, e = getattr(self.collect, "fingerprint", None), self.encoding
+        question, r = getattr(self.collect, "fingerprint", None), self.rows
         if question is None:
             return None
-        columns = [(a.plan, a.column.decimal, a.code_of) for a in e.attributes]
-        target = None if e.target is None else e.target.name
+        columns = [(a.plan, a.column.decimal, a.code_of) for a in r.attributes]
+        target = None if r.target is None else r.target.name
         return fingerprint_of(
-            (e.encoder.to_plain(), columns, target, e.outcome_of, e.commas, question)
+            (r.encoder.to_plain(), columns, target, r.outcome_of, r.commas, question)
         )
-
-
-@dataclass(frozen=True, eq=False)
-class _EncodedRows(RowsElsewhere):
-    """Rows of files, whose batches are Arrow tables, as numbers: read again when asked for."""
-
-    source: RowsElsewhere
-    encoding: _Encoding
-
-    @property
-    def head(self) -> Batch:
-        """Numbers without names, as encoded rows are in memory."""
-        nothing = {
-            a.plan.name: np.empty(0, dtype=object if isinstance(a.plan, LevelPlan) else float)
-            for a in self.encoding.attributes
-        }
-        y = None if self.encoding.target is None else np.empty(0, dtype=int)
-        return Batch(np.empty((0, len(self.encoding.encoder.mean_))), y, nothing)
-
-    def fold(self, collect: Collect) -> Any:
-        """Return the sum over the encoded batches."""
-        return self.source.fold(_EncodeThen(self.encoding, collect))

@@ -47,9 +47,9 @@ def write_model_file(
             f"{MAX_HEADER / 2**20:.0f} MB that a model file has for them. Shorten the column "
             f"names, or merge rare groups."
         )
-    content = _with_digest(content, _digest(content))
+    start, stop = _place(content)
     with whole_file(path) as draft:
-        draft.write_bytes(content)
+        draft.write_bytes(b"".join([content[:start], _digest(content), content[stop:]]))
 
 
 def read_model_file(
@@ -88,18 +88,13 @@ def file_content(path: Path, max_bytes: int) -> bytes:
         raise ModelFileError(f"cannot be read: {reason}") from reason
 
 
-def _digest(content: bytes) -> str:
+def _digest(content: bytes) -> bytes:
     """Return the sha256 of all bytes, those of the digest itself read as zeros."""
     start, stop = _place(content)
     digest = hashlib.sha256(memoryview(content)[:start])
     digest.update(b"0" * DIGITS)
     digest.update(memoryview(content)[stop:])
-    return digest.hexdigest()
-
-
-def _with_digest(content: bytes, digest: str) -> bytes:
-    start, stop = _place(content)
-    return b"".join([content[:start], digest.encode("ascii"), content[stop:]])
+    return digest.hexdigest().encode("ascii")
 
 
 def _place(content: bytes) -> tuple[int, int]:
@@ -114,7 +109,7 @@ def _place(content: bytes) -> tuple[int, int]:
 
 def _check_digest(content: bytes) -> None:
     start, stop = _place(content)
-    if _digest(content) == content[start:stop].decode("ascii"):
+    if _digest(content) == content[start:stop]:
         return
     size = announced_size(content)
     if size is not None and len(content) < size:
@@ -135,7 +130,9 @@ def _checked_header(metadata: Any) -> dict[str, Any]:
         version, written_by = header["format_version"], header["versions"]["fairpca"]
         known = known and type(version) is int and version >= 1
         if known and version <= VERSION:
-            _check_facts(header)
+            texts = [header["created"], *header["versions"], *header["versions"].values()]
+            if not all(isinstance(text, str) for text in (*texts, *header["left_out"])):
+                raise UsageError("facts that are no texts")  # people read them
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as reason:
         raise ModelFileError("is damaged: its header is not that of a model") from reason
     if not known:
@@ -146,13 +143,6 @@ def _checked_header(metadata: Any) -> dict[str, Any]:
             f"reads formats up to {VERSION}. Upgrade with: pip install --upgrade fairpca"
         )
     return header
-
-
-def _check_facts(header: Mapping[str, Any]) -> None:
-    """Refuse facts that are not the short texts they should be: people read them."""
-    texts = [header["created"], *header["versions"], *header["versions"].values()]
-    if not all(isinstance(text, str) for text in (*texts, *header["left_out"])):
-        raise UsageError("facts that are no texts")
 
 
 def _refuse(constant: str) -> None:

@@ -73,7 +73,13 @@ def export_onnx(
     >>> X, sex = rng.normal(size=(60, 4)), rng.choice(["f", "m"], size=60)
     >>> export_onnx(FairPCA(2).fit(X, sensitive_features=sex), f"{tempfile.mkdtemp()}/model.onnx")
     """
-    onnx = _onnx()
+    try:
+        import onnx
+        import onnx.checker
+        import onnx.helper
+        import onnx.numpy_helper
+    except ImportError as reason:
+        raise MissingExtraError("onnx", "onnx", "An ONNX file") from reason
     if dtype not in ("float32", "float64"):
         raise ExportError(f"dtype={dtype!r} is not offered. Use 'float32' or 'float64'.")
     if not isinstance(model, FairModel):
@@ -90,7 +96,13 @@ def export_onnx(
             f"at most 2. Use approximation='nystroem' with fewer landmarks."
         )
     made = graph.model(T, len(model.output_names))
-    _describe(onnx, made, model, graph)
+    facts = {
+        "fairpca": library_versions()["fairpca"],
+        "class": type(model.estimator).__name__,
+        "inputs": json.dumps(graph.described),
+        "output_names": json.dumps(model.output_names),
+    }
+    onnx.helper.set_model_props(made, facts)
     onnx.checker.check_model(made)
     with whole_file(path) as draft:
         draft.write_bytes(made.SerializeToString())
@@ -159,7 +171,11 @@ def _column_values(graph: _Graph, encoder: Any) -> str:
             f"model's encoder, or fit without these columns."
         )
     # All inputs come first: their names are the columns', and nodes take what is left.
-    inputs = [_input(graph, column) for column, _, _ in spans]
+    inputs = []
+    for column, _, _ in spans:
+        text = isinstance(column, LevelColumn)
+        levels = {"levels": list(column.levels)} if isinstance(column, LevelColumn) else {}
+        inputs.append(graph.input(column.name, 1, text=text, column=column.name, **levels))
     encoded = []
     for name, (column, span, kept) in zip(inputs, spans, strict=True):
         if isinstance(column, NumberColumn):
@@ -172,13 +188,6 @@ def _column_values(graph: _Graph, encoder: Any) -> str:
             table = encoder.standardized(column.table[:, kept], span)
             encoded.append(_level(graph, name, column, table))
     return graph.concat(encoded)
-
-
-def _input(graph: _Graph, column: NumberColumn | LevelColumn) -> str:
-    if isinstance(column, NumberColumn):
-        return graph.input(column.name, 1, column=column.name)
-    levels = list(column.levels)
-    return graph.input(column.name, 1, text=True, column=column.name, levels=levels)
 
 
 def _number(graph: _Graph, name: str, column: NumberColumn, kept: np.ndarray) -> str:
@@ -207,10 +216,7 @@ def _level(graph: _Graph, name: str, column: LevelColumn, table: np.ndarray) -> 
 
 
 class _Graph:
-    """Collects nodes, constants and names; every method returns the name of what it made.
-
-    Inputs and outputs are of `dtype`, "float32" or "float64".
-    """
+    """Collects nodes, constants and names; every method returns the name of what it made."""
 
     def __init__(self, onnx: Any, dtype: str) -> None:
         self.onnx, self.dtype = onnx, dtype
@@ -284,26 +290,3 @@ class _Graph:
             candidate, copy = f"{name} ({copy})", copy + 1
         self._taken.add(candidate)
         return candidate
-
-
-def _describe(onnx: Any, made: Any, model: FairModel, graph: _Graph) -> None:
-    onnx.helper.set_model_props(
-        made,
-        {
-            "fairpca": library_versions()["fairpca"],
-            "class": type(model.estimator).__name__,
-            "inputs": json.dumps(graph.described),
-            "output_names": json.dumps(model.output_names),
-        },
-    )
-
-
-def _onnx() -> Any:
-    try:
-        import onnx
-        import onnx.checker
-        import onnx.helper
-        import onnx.numpy_helper
-    except ImportError as reason:
-        raise MissingExtraError("onnx", "onnx", "An ONNX file") from reason
-    return onnx

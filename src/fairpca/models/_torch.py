@@ -43,7 +43,6 @@ def export_torch(model: Any, path: str | os.PathLike[str]) -> tuple[Path, Path]:
 
     See Also
     --------
-    as_torch_module : The same in memory.
     export_onnx : For other runtimes.
 
     Notes
@@ -76,24 +75,7 @@ def export_torch(model: Any, path: str | os.PathLike[str]) -> tuple[Path, Path]:
 
 
 def torch_files(path: str | os.PathLike[str]) -> tuple[Path, Path]:
-    """Return the two files that `export_torch` writes for a path.
-
-    Parameters
-    ----------
-    path : path
-        One of the two, or without an ending.
-
-    Returns
-    -------
-    code, tensors : Path
-        The files, whether they are there or not.
-
-    Examples
-    --------
-    >>> from fairpca.models import torch_files
-    >>> [p.name for p in torch_files("model.pt")]
-    ['model.py', 'model.safetensors']
-    """
+    """Return the two files, code and tensors, that `export_torch` writes for a path."""
     path = Path(path)
     stem = path.with_suffix("") if path.suffix in (".py", ".safetensors", ".pt") else path
     if not stem.name.isidentifier():
@@ -105,38 +87,16 @@ def torch_files(path: str | os.PathLike[str]) -> tuple[Path, Path]:
 
 
 def as_torch_module(model: Any, dtype: str = "float64") -> Any:
-    """Return the map of a fitted model as a torch module.
+    """Return the map of a fitted model as a `torch.nn.Module`, as `export_torch` writes it.
 
-    Parameters
-    ----------
-    model : estimator or FairModel
-        As in `export_torch`.
-    dtype : {"float64", "float32"}
-        Precision of the buffers, and of the work.
-
-    Returns
-    -------
-    module : torch.nn.Module
-        From a tensor of rows of shape (n, d), encoded if the model has an encoder, to the
-        representation of shape (n, k) in the type of the input. It has buffers and no parameters,
-        moves between devices with ``.to``, and gradients flow through it to the rows.
-
-    Examples
-    --------
-    >>> from importlib.util import find_spec
-    >>> import numpy as np
-    >>> from fairpca import FairPCA
-    >>> from fairpca.models import as_torch_module
-    >>> X = np.random.default_rng(0).normal(size=(60, 4))
-    >>> fair = FairPCA(2).fit(X, sensitive_features=np.arange(60) % 2)
-    >>> if find_spec("torch"):  # the extra "torch"
-    ...     import torch
-    ...     module = as_torch_module(fair)
-    ...     assert np.allclose(module(torch.from_numpy(X)).numpy(), fair.transform(X))
+    It has buffers of a `dtype`, no parameters, and gradients flow through it to the rows.
     """
     if dtype not in ("float64", "float32"):
         raise ExportError(f"dtype={dtype!r} is not offered. Use 'float64' or 'float32'.")
-    torch = _torch()
+    try:
+        import torch
+    except ImportError as reason:
+        raise MissingExtraError("torch", "torch", "A torch module") from reason
     tensors, settings = _parts(model)
     buffers = {name: torch.from_numpy(np.array(a)) for name, a in tensors.items()}
     return _code().FairModule(buffers, settings).to(getattr(torch, dtype))
@@ -178,11 +138,3 @@ def _code() -> Any:
     sys.modules[name] = code  # so that torch can find where the class lives
     spec.loader.exec_module(code)
     return code
-
-
-def _torch() -> Any:
-    try:
-        import torch
-    except ImportError as reason:
-        raise MissingExtraError("torch", "torch", "A torch module") from reason
-    return torch

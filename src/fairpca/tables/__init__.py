@@ -15,7 +15,7 @@ from ._files import (
     is_on_disk,
     kind_of_file,
 )
-from ._frozen_columns import Column, LevelColumn, NumberColumn, floats
+from ._frozen_columns import LevelColumn, NumberColumn, floats
 from ._notices import Notice, find_notices
 from ._open import (
     FrameTable,

@@ -167,10 +167,16 @@ class TextColumn:
     def rows(self, array: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the text of each row, and the numbers for each text."""
         codes, texts = distinct_texts(array)
-        values = self._vectorizer.transform([text or "" for text in texts]) @ self.components
+        return codes, self.of_texts(texts)
+
+    def of_texts(self, texts: list[str | None]) -> np.ndarray:
+        """Return the numbers of each text."""
+        values: np.ndarray = (
+            self._vectorizer.transform([text or "" for text in texts]) @ self.components
+        )
         if not self.indicator:
-            return codes, values
-        return codes, np.column_stack([values, [text is None for text in texts]])
+            return values
+        return np.column_stack([values, [text is None for text in texts]])
 
 
 FrozenColumn = NumberColumn | LevelColumn | DateColumn | TextColumn
@@ -194,17 +200,15 @@ def _fit_dates(name: str, array: Any, format: str | None) -> Learned:
     return Learned(column, "date", n_missing, n_distinct, mean, scale, format or "")
 
 
-def _fit_texts(name: str, array: Any, note: str = "") -> Learned:
+def _fit_texts(name: str, codes: np.ndarray, texts: list[str | None], note: str) -> Learned:
     """Learn which groups of letters tell the texts of a column apart."""
-    codes, texts = distinct_texts(array)
     counts = np.bincount(codes, minlength=len(texts))
     n_missing = int(counts[-1])
     step = max(1, -(-len(codes) // ROWS_TO_LEARN_FROM))
     vocabulary, idf, components = _letters([texts[code] or "" for code in codes[::step]])
     indicator = n_missing > MISSING_SHARE * len(codes)
     column = TextColumn(name, vocabulary, idf, components, indicator)
-    _, values = column.rows(array)
-    mean, scale = means_and_deviations(values, counts)
+    mean, scale = means_and_deviations(column.of_texts(texts), counts)
     n_distinct = int(np.count_nonzero(counts[:-1]))
     return Learned(column, "text", n_missing, n_distinct, mean, scale, note)
 
@@ -274,45 +278,35 @@ def _letters(texts: list[str]) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]
 def learn(name: str, array: Any) -> Learned:
     """Tell what a column is, as skrub would, and learn how it is encoded.
 
-    Numbers, truth values and durations are numbers, as are texts that all mean numbers. Dates
-    are dates, as are texts that can all be read in one format. Anything else has levels: up to
-    `MOST_LEVELS` are indicators, more are encoded by their letters. Declared categories are
-    never read as numbers or dates.
+    Texts that all mean numbers or dates are these, unless they were declared categories. Of others,
+    up to `MOST_LEVELS` levels are indicators, more are encoded by their letters.
     """
     types, kind = import_arrow().types, array.type
     if array.null_count == len(array):
-        return Learned(None, "empty", len(array), 0, np.empty(0), np.empty(0), "no value at all")
+        return _empty(array)
     if types.is_timestamp(kind) or types.is_date(kind):
         return _fit_dates(name, array, None)
-    if types.is_dictionary(kind):
-        return _learn_levels(name, array)
-    if is_text(kind):
-        return _learn_texts(name, array)
-    return fit_numbers(name, array)
-
-
-def _learn_texts(name: str, array: Any) -> Learned:
-    texts = [text for text in distinct_texts(array)[1] if text is not None]
-    if not texts:
-        return _learn_levels(name, array)
-    if are_numbers(texts):
+    declared = types.is_dictionary(kind)
+    if not declared and not is_text(kind):
         return fit_numbers(name, array)
-    format = date_format(texts)
-    if format is not None:
-        return _fit_dates(name, array, format)
-    return _learn_levels(name, array)
-
-
-def _learn_levels(name: str, array: Any) -> Learned:
     codes, texts = distinct_texts(array)
-    used = set(np.unique(codes).tolist())
-    levels = [text for i, text in enumerate(texts[:-1]) if i in used and text is not None]
-    if not levels:
-        missing = len(array)
-        return Learned(None, "empty", missing, 0, np.empty(0), np.empty(0), "no value at all")
-    if len(levels) <= MOST_LEVELS:
-        return fit_levels(name, array)
-    return _fit_texts(name, array, _nearly(levels))
+    known = [text for text in texts if text is not None]
+    if known and not declared:
+        if are_numbers(known):
+            return fit_numbers(name, array)
+        if (format := date_format(known)) is not None:
+            return _fit_dates(name, array, format)
+    counts = np.bincount(codes, minlength=len(texts))
+    rows_of = {text: int(n) for text, n in zip(texts, counts, strict=True) if text and n}
+    if not rows_of:
+        return _empty(array)
+    if len(rows_of) <= MOST_LEVELS:
+        return fit_levels(name, rows_of, int(counts[-1]))
+    return _fit_texts(name, codes, texts, _nearly(list(rows_of)))
+
+
+def _empty(array: Any) -> Learned:
+    return Learned(None, "empty", len(array), 0, np.empty(0), np.empty(0), "no value at all")
 
 
 def _nearly(texts: list[str]) -> str:

@@ -7,6 +7,7 @@ codes of shape (n,), or None where row i has the numbers i.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,7 +18,7 @@ from .._numerics import is_count, is_number, record
 from ..errors import TableError
 from ._adapters import import_arrow
 from ._table import distinct
-from ._text_values import are_truths, cleaned, distinct_texts, number, numbers_of_texts
+from ._text_values import are_truths, cleaned, number, numbers_of_texts
 
 MISSING_SHARE = 0.02
 """From this share of missing values on, that a value is missing is an output of its own."""
@@ -29,28 +30,9 @@ MOST_LEVELS = 40
 @record()
 @dataclass(frozen=True)
 class Column:
-    """What became of one column of the table.
+    """What became of a column: numeric, category, text, date; constant and empty ones are left out.
 
-    Parameters
-    ----------
-    name : str
-        Its name.
-    kind : {"numeric", "category", "text", "date", "constant", "empty"}
-        How it is encoded; the last two are not.
-    n_missing : int
-        Rows in which the value is missing, or stands for "unknown".
-    n_distinct : int
-        Different values among the others.
-    n_outputs : int
-        Columns of the encoded table that come from it.
-    note : str
-        What a reader should know, or nothing.
-
-    Examples
-    --------
-    >>> from fairpca.tables import Column
-    >>> Column("age", "numeric", n_missing=0, n_distinct=74, n_outputs=1).kind
-    'numeric'
+    `n_missing` rows have no value, the others `n_distinct` ones, which became `n_outputs` columns.
     """
 
     name: str
@@ -198,15 +180,11 @@ def fit_numbers(name: str, array: Any) -> Learned:
     return Learned(column, "numeric", n_missing, n_distinct, mean, scale, note)
 
 
-def fit_levels(name: str, array: Any) -> Learned:
-    """Learn the levels of a column."""
-    codes, texts = distinct_texts(array)
-    counts = np.bincount(codes, minlength=len(texts))
-    known = {text: int(c) for text, c in zip(texts, counts, strict=True) if text and c}
-    n_missing = int(counts[-1])
-    levels = tuple(sorted(known))
-    by_level = np.array([*(known[level] for level in levels), n_missing, 0])
-    share = float(by_level[1] / max(1, len(codes)))
+def fit_levels(name: str, rows_of: Mapping[str, int], n_missing: int) -> Learned:
+    """Learn the levels of a column, of which `rows_of` has the rows."""
+    levels = tuple(sorted(rows_of))
+    by_level = np.array([*(rows_of[level] for level in levels), n_missing, 0])
+    share = float(by_level[1] / by_level.sum())
     column = LevelColumn(name, levels, missing=n_missing > 0, share=share)
     mean, scale = means_and_deviations(column.table, by_level)
     return Learned(column, "category", n_missing, len(levels), mean, scale)
