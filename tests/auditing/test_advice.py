@@ -5,9 +5,8 @@ import pytest
 
 from fairpca import fit_table
 from fairpca.auditing import audit
-from fairpca.auditing._advice import advise
+from fairpca.auditing._advice import advise, summarise
 from fairpca.auditing._evidence import FAIR, Evidence
-from fairpca.auditing._summary import summarise
 
 
 def evidence(found, **settings):

@@ -1,4 +1,4 @@
-"""Which setting to take for an aim, in words, and what it does not protect."""
+"""The findings in plain words, which setting to take for an aim, and what it does not protect."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..errors import AuditError
 from ..metrics import joined, named, percent, points
 from ._evidence import Evidence, largest
 from ._recipes import python_recipe, shell_recipe
-from ._results import Advice, CurvePoint, Downstream, Leak, Parity
+from ._results import Advice, CurvePoint, Downstream, Leak, Parity, Summary
 
 AIMS = ("hide", "decide", "keep")
 
@@ -68,7 +68,12 @@ def advise(evidence: Evidence) -> Advice:
 def _to_hide(evidence: Evidence) -> tuple[str, None, list[str]]:
     """Of those that hide best, as far as that can be told apart, the most useful one."""
     keys = evidence.fair()
-    best = min(keys, key=lambda key: _hidden(evidence.worst(key)))
+
+    def given_away(key: str) -> tuple[float, float]:  # nothing, where chance explains it
+        leak = evidence.worst(key)
+        return leak.auc.value if leak.above_chance else 0.5, leak.auc.value
+
+    best = min(keys, key=given_away)
     limits = [leak.auc.high for leak in evidence.worst_of_each(best)]
     as_good = [
         key
@@ -93,11 +98,6 @@ def _to_hide(evidence: Evidence) -> tuple[str, None, list[str]]:
             f"{'are' if len(others) > 1 else 'is'} less useful here."
         )
     return key, None, reasons
-
-
-def _hidden(leak: Leak) -> tuple[float, float]:
-    """Return how much is given away: nothing, where chance explains it."""
-    return leak.auc.value if leak.above_chance else 0.5, leak.auc.value
 
 
 def _recognised(leak: Leak, where: str = "") -> str:
@@ -133,13 +133,17 @@ class _Option:
 def _to_decide(evidence: Evidence) -> tuple[str, float | None, list[str]]:
     """Of linear models whose gaps are small enough, the best; of equally good ones, the fairest.
 
-    Of equally good ones, those with a guarantee (no lambda above 0) come first.
-
-    Gaps are compared as they were measured: at the upper ends of their intervals, few tables have
-    enough rows for any setting. The reasons say how far the gap may reach. Groups of fewer than
-    100 rows do not take part: their rates would be noise that chooses.
+    Of equally good ones, those with a guarantee (no lambda above 0) come first. Gaps are compared
+    as measured: at the upper ends of their intervals, few tables have rows enough for any setting.
     """
-    options = _options(evidence)
+    curves = evidence.audit.curves
+    options = [
+        _option(evidence, key, None, evidence.linear(key))
+        for key in evidence.fair()
+        if key != "fair_pca" or not curves
+    ]
+    linear = [point for curve in curves if curve.model == "linear" for point in curve.points]
+    options += [_option(evidence, "fair_pca", point.tradeoff, point) for point in linear]
     allowed = evidence.audit.settings.max_gap
     within = [option for option in options if option.gap <= allowed]
     if within:
@@ -190,24 +194,13 @@ def _to_decide(evidence: Evidence) -> tuple[str, float | None, list[str]]:
     return best.key, best.tradeoff, reasons
 
 
-def _options(evidence: Evidence) -> list[_Option]:
-    curves = evidence.audit.curves
-    options = [
-        _option(evidence, key, None, evidence.linear(key))
-        for key in evidence.fair()
-        if key != "fair_pca" or not curves
-    ]
-    points_of = [p for curve in curves if curve.model == "linear" for p in curve.points]
-    return options + [_option(evidence, "fair_pca", p.tradeoff, p) for p in points_of]
-
-
 def _option(
     evidence: Evidence, key: str, tradeoff: float | None, found: Downstream | CurvePoint
 ) -> _Option:
     return _Option(
         key,
         tradeoff,
-        gap=gap_of_large_groups(evidence, found),
+        gap=_gap_of_large_groups(evidence, found),
         surely=max(parity.dp_gap.high for parity in _of_singles(evidence, found)),
         accuracy=found.accuracy.value,
         auc=found.auc.value,
@@ -218,12 +211,12 @@ def _of_singles(evidence: Evidence, found: Downstream | CurvePoint) -> list[Pari
     return [parity for parity in found.parities if parity.attribute in evidence.singles]
 
 
-def gap_of_large_groups(evidence: Evidence, found: Downstream | CurvePoint) -> float:
+def _gap_of_large_groups(evidence: Evidence, found: Downstream | CurvePoint) -> float:
     """Return the largest gap between groups of enough rows, over the single attributes."""
-    return max(large_gap(parity) for parity in _of_singles(evidence, found))
+    return max(_large_gap(parity) for parity in _of_singles(evidence, found))
 
 
-def large_gap(parity: Parity) -> float:
+def _large_gap(parity: Parity) -> float:
     """Return the gap between groups of enough rows; of all, where fewer than two have them."""
     small = _too_small(parity)
     rates = [g.selection_rate.value for g in parity.groups if g.label not in small]
@@ -285,3 +278,135 @@ def _caveats(evidence: Evidence, key: str, tradeoff: float | None) -> list[str]:
         "All numbers are about people like those in this table. Audit again when the data, or "
         "what is decided with them, change.",
     ]
+
+
+def summarise(evidence: Evidence) -> Summary:
+    """Return the headline and the sentences under it."""
+    advice = evidence.audit.advice
+    key, before = advice.representation, _before(evidence)
+    if key is None:
+        return Summary(headline=before, sentences=[before, advice.reasons[0]])
+    after = _scaled_down(evidence) if advice.tradeoff else _after(evidence, key)
+    headline = (
+        _headline_of_decisions(evidence, key) if advice.tradeoff else _headline(evidence, key)
+    )
+    return Summary(headline=headline, sentences=[before, after, *_decisions(evidence, key)])
+
+
+def _headline_of_decisions(evidence: Evidence, key: str) -> str:
+    """Lambda above 0 hides nothing from a model that rescales its inputs; say what it does."""
+    before, after = (
+        points(_gap_of_large_groups(evidence, evidence.linear(one))) for one in ("raw", key)
+    )
+    lessened = f"a linear model's decisions differ by {after} instead of {before}"
+    what = f"fair PCA at lambda = {evidence.audit.advice.tradeoff:g}"
+    if not evidence.worst("raw").above_chance:
+        return f"{_guessed(evidence)}; with {what}, {lessened}."
+    return f"{_guessed(evidence)}; {what} does not hide it, but {lessened}."
+
+
+def _guessed(evidence: Evidence) -> str:
+    """Return what the raw features give away, as the beginning of a sentence."""
+    worst, n = evidence.worst("raw"), evidence.audit.data.n_features
+    start = "From this one column" if n == 1 else f"From these {n} columns"
+    if worst.above_chance:
+        return f"{start} a model guesses {named(worst.attribute)} with AUC {worst.auc.value:.2f}"
+    names = " or ".join(named(name) for name in evidence.singles)
+    return (
+        f"{start} none of three models guesses {names} better than chance (AUC "
+        f"{worst.auc.value:.2f})"
+    )
+
+
+def _scaled_down(evidence: Evidence) -> str:
+    leaks = [
+        f"{named(leak.attribute)} with AUC {leak.auc.value:.2f}{_or_chance(leak)}"
+        for leak in evidence.worst_of_each("pca")
+    ]
+    return (
+        f"With lambda = {evidence.audit.advice.tradeoff:g} the attributes are scaled down, not "
+        f"hidden: a model that rescales its inputs can guess {joined(leaks)}, as from plain PCA."
+    )
+
+
+def _headline(evidence: Evidence, key: str) -> str:
+    worst = evidence.worst("raw")
+    if not worst.above_chance:
+        return f"{_guessed(evidence)}."
+    strongest = evidence.worst(key, worst.attribute)
+    spoken = evidence.spoken(key)
+    if not strongest.above_chance:
+        end = f"after {spoken} none of three models does better than chance"
+    else:
+        still = "still reaches" if strongest.auc.value > 0.6 else "reaches"
+        end = f"after {spoken} the best of three {still} {strongest.auc.value:.2f}"
+    return f"{_guessed(evidence)}; {end}."
+
+
+def _before(evidence: Evidence) -> str:
+    parts = [
+        f"{named(leak.attribute)} with AUC {leak.auc.value:.2f} ({leak.auc.low:.2f} to "
+        f"{leak.auc.high:.2f}){_or_chance(leak)}"
+        for leak in evidence.worst_of_each("raw")
+    ]
+    n = evidence.audit.data.n_features
+    hidden = " or ".join(named(name) for name in evidence.audit.settings.sensitive)
+    start = (
+        f"From one column, not {hidden},"
+        if n == 1
+        else f"From {n} columns, none of which is {hidden},"
+    )
+    return (
+        f"{start} the best of three models guesses {joined(parts)}. An AUC of 0.50 is guessing, "
+        f"1.00 is certainty."
+    )
+
+
+def _after(evidence: Evidence, key: str) -> str:
+    parts = []
+    for name in evidence.singles:
+        linear, best = evidence.worst(key, name, "linear"), evidence.worst(key, name)
+        part = f"{named(name)} with AUC {linear.auc.value:.2f}{_or_chance(linear)}"
+        if best.probe != "linear":
+            beyond = "" if best.above_chance else ", within chance"
+            part += f" (the best non-linear model: {best.auc.value:.2f}{beyond})"
+        parts.append(part)
+    return f"After {evidence.spoken(key)} a linear model guesses {joined(parts)}."
+
+
+def _or_chance(leak: Leak) -> str:
+    return "" if leak.above_chance else ", indistinguishable from chance"
+
+
+def _decisions(evidence: Evidence, key: str) -> list[str]:
+    target = evidence.audit.data.target
+    if not evidence.audit.downstream or target is None:
+        kept = evidence.representation(key).variance_kept
+        assert kept is not None
+        return [f"It keeps {percent(kept.value, 0)} of the variance of the columns."]
+    raw, after = evidence.linear("raw"), evidence.linear(key)
+    sentences = []
+    decided = f"{named(target.name)} = {named(target.positive)}"
+    for before_parity, parity in zip(raw.parities, after.parities, strict=True):
+        if before_parity.attribute not in evidence.singles:
+            continue
+        gap, large = parity.dp_gap, _large_gap(parity)
+        small_group = gap.value - large >= 0.005  # makes the gap
+        sentences.append(
+            f"A linear model's decisions ({decided}) differ by {points(gap.value)} "
+            f"({100 * gap.low:.0f} to {100 * gap.high:.0f}) between the groups of "
+            f"{named(parity.attribute)}, instead of {points(before_parity.dp_gap.value)}."
+            + f" Between groups of at least {ENOUGH_ROWS} rows it is {points(large)}."
+            * small_group
+        )
+    change = after.accuracy.value - raw.accuracy.value
+    accuracy = (
+        f"stays at {percent(after.accuracy.value)}"
+        if abs(change) < 0.0005
+        else f"{'falls' if change < 0 else 'rises'} by {points(abs(change))}, from "
+        f"{percent(raw.accuracy.value)} to {percent(after.accuracy.value)}"
+    )
+    sentences.append(
+        f"Its accuracy {accuracy}; its AUC goes from {raw.auc.value:.3f} to {after.auc.value:.3f}."
+    )
+    return sentences

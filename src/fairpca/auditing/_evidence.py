@@ -16,10 +16,7 @@ HIDES_NOTHING = ("raw", "pca")
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What advice, summary and page are drawn from.
-
-    In an audit that was read from JSON, a number that could not be computed is None.
-    """
+    """What advice, summary and page are drawn from; in one from JSON, numbers may be None."""
 
     audit: Audit
 
@@ -67,12 +64,9 @@ class Evidence:
         """Return the keys of the fair representations that could be fitted."""
         return [one.key for one in self.fitted if one.key in FAIR]
 
-    def leak(self, key: str, attribute: str, probe: str) -> Leak | None:
-        """Return what a probe recognises, or None if it was not measured."""
-        return self._leaks.get((key, attribute, probe))
-
     @cached_property
-    def _leaks(self) -> dict[tuple[str, str, str], Leak]:
+    def leak(self) -> dict[tuple[str, str, str], Leak]:
+        """What was measured, by representation, attribute and probe."""
         return {(one.representation, one.attribute, one.probe): one for one in self.audit.leakage}
 
     def leaks(self, key: str, attribute: str | None = None, probe: str | None = None) -> list[Leak]:
@@ -95,12 +89,9 @@ class Evidence:
         """Return the largest leak of each single attribute, whatever the probe."""
         return [self.worst(key, name) for name in self.singles]
 
-    def downstream(self, key: str, model: str) -> Downstream | None:
-        """Return the model that predicts the target from a representation, if there is one."""
-        return self._downstream.get((key, model))
-
     @cached_property
-    def _downstream(self) -> dict[tuple[str, str], Downstream]:
+    def downstream(self) -> dict[tuple[str, str], Downstream]:
+        """The models that predict the target, by representation and kind of model."""
         return {(one.representation, one.model): one for one in self.audit.downstream}
 
     def usefulness(self, key: str) -> float:
@@ -121,11 +112,7 @@ class Evidence:
         return advised if advised in fair else next(iter(fair), None)
 
     def readable_from(self, key: str) -> str:
-        """Return the representation whose leakage counts once the advised lambda is above 0.
-
-        Then plain PCA stands beside the fair components, scaled down: a model that rescales its
-        inputs reads it.
-        """
+        """Return what can be read: above lambda 0, plain PCA stands beside the fair components."""
         return "pca" if key == "fair_pca" and self.audit.advice.tradeoff else key
 
     def decisions(self, key: str, model: str) -> Downstream | CurvePoint | None:
@@ -135,7 +122,7 @@ class Evidence:
             for curve in self.audit.curves:
                 if curve.model == model:
                     return next(point for point in curve.points if point.tradeoff == advised)
-        return self.downstream(key, model)
+        return self.downstream.get((key, model))
 
     def linear(self, key: str) -> Downstream | CurvePoint:
         """Return those of the linear model, which is always asked where there is a target."""

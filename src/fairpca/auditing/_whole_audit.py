@@ -15,7 +15,7 @@ from joblib import Parallel, cpu_count, delayed
 
 from .._numerics import library_versions, one_thread
 from ..errors import AuditError
-from ._advice import advise, checked_aim
+from ._advice import advise, checked_aim, summarise
 from ._audit_result import Audit
 from ._decisions import CURVE_MODELS, measure_curve
 from ._evidence import Evidence
@@ -25,7 +25,6 @@ from ._question import Question, ask, prepare
 from ._representations import METHODS
 from ._results import SCHEMA_VERSION, Advice, Settings, Summary
 from ._splits import FULL, QUICK, Effort, HeldOut, Split, halves
-from ._summary import summarise
 
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "fairlearn")
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...metrics import decimal, p_value, shortened
 from .._evidence import Evidence
-from .._results import Estimate, Leak, Panel, PanelGroups
+from .._results import Estimate, Leak, Panel
 from .words import (
     components_finding,
     group_means,
@@ -49,28 +49,18 @@ Placed = list[tuple[float, str, Leak]]
 
 @dataclass(frozen=True)
 class Figure:
-    """One plot for one choice of the reader.
+    """One plot for one choice of the reader."""
 
-    `choice` says for which settings of the page's choosers it is drawn, such as
-    ``{"attribute": "0"}``; `finding` is what it shows in a sentence, also for those who do not see
-    it; `key` are the entries of the legend; `aspect` is height by width, up to the height of the
-    layout, None if the height is fixed.
-    """
-
-    choice: dict[str, str]
+    choice: dict[str, str]  # of the page's choosers, such as {"attribute": "0"}
     data: list[dict[str, Any]]
     layout: dict[str, Any]
-    finding: str
-    key: list[dict[str, str]] = field(default_factory=list)
-    aspect: float | None = None
+    finding: str  # in a sentence, also for those who do not see the plot
+    key: list[dict[str, str]] = field(default_factory=list)  # entries of the legend
+    aspect: float | None = None  # height by width, up to the layout's height; None: that is fixed
 
 
 def marks(position: int, **more: Any) -> dict[str, Any]:
-    """Return a colour that people with any eyes can tell apart, and a symbol.
-
-    Colour is never the only difference. Past the last colour the symbols start elsewhere: twelve
-    groups have twelve different pairs.
-    """
+    """Return a colour and a symbol: twelve groups have twelve pairs, for people with any eyes."""
     symbol = SYMBOLS[(position + position // N_COLOURS) % len(SYMBOLS)]
     return {"color": series_colour(position), "symbol": symbol, **more}
 
@@ -81,11 +71,18 @@ def series_colour(position: int) -> str:
 
 
 def scatter(
-    mode: str, name: str, x: Sequence[Any], y: Sequence[Any], **more: Any
+    mode: str,
+    name: str,
+    x: Sequence[Any],
+    y: Sequence[Any],
+    *,
+    hover: list[str] | None = None,
+    **more: Any,
 ) -> dict[str, Any]:
-    """Return a trace with a name in the legend."""
+    """Return a trace with a name in the legend, and a label for each point that is hovered over."""
     known = {"type": "scatter", "mode": mode, "name": plot_text(name), "legendgroup": name}
-    return {**known, "x": x, "y": y, **more}
+    labels = {} if hover is None else {"hoverinfo": "text", "hovertext": hover}
+    return {**known, "x": x, "y": y, **more, **labels}
 
 
 def entry(trace: dict[str, Any]) -> dict[str, str]:
@@ -148,7 +145,7 @@ def _dots(evidence: Evidence, position: int, attribute: str) -> Figure:
         (row + SPREAD * (lane - (len(probes) - 1) / 2), probe, leak)
         for row, one in enumerate(rows)
         for lane, probe in enumerate(probes)
-        if (leak := evidence.leak(one.key, attribute, probe)) is not None
+        if (leak := evidence.leak.get((one.key, attribute, probe))) is not None
     ]
     dots = [_probe_dots(evidence, lane, probe, placed) for lane, probe in enumerate(probes)]
     dotted = {"color": "var(--muted)", "width": 1, "dash": "dot"}
@@ -190,8 +187,7 @@ def _probe_dots(evidence: Evidence, lane: int, probe: str, placed: Placed) -> di
             [leak.auc for _, leak in leaks], colour=series_colour(lane), thickness=2
         ),
         marker=marks(lane, size=11),
-        hoverinfo="text",
-        hovertext=[
+        hover=[
             hover_lines(
                 f"{evidence.name(leak.representation)}, {name.lower()}",
                 f"AUC {decimal(leak.auc.value, 3)} ({interval(leak.auc, digits=3)})",
@@ -246,8 +242,7 @@ def variance_figures(evidence: Evidence) -> list[Figure]:
                 shares,
                 line={"color": series_colour(place), "width": 2.5, "dash": dash},
                 marker=marks(place, size=7),
-                hoverinfo="text",
-                hovertext=[
+                hover=[
                     hover_lines(name, f"first {count}: {percent(share / 100)} of the variance")
                     for count, share in enumerate(shares, 1)
                 ],
@@ -268,65 +263,50 @@ def component_figures(evidence: Evidence) -> list[Figure]:
     The points are not repeated for each attribute: a trace says which rows it shows, and the page
     takes them from the audit.
     """
-    pictures = evidence.audit.pictures
-    frames = _frames(pictures.panels)
+    pictures, figures = evidence.audit.pictures, []
+    framed = list(zip(pictures.panels, _frames(pictures.panels), strict=True))
     positions = {one.name: place for place, one in enumerate(evidence.attributes)}
-    return [
-        _panel(evidence, number, panel, place, positions[groups.attribute], groups, frame)
-        for place, groups in enumerate(pictures.groups)
-        if groups.attribute in positions
-        for number, (panel, frame) in enumerate(zip(pictures.panels, frames, strict=True))
-    ]
-
-
-def _panel(
-    evidence: Evidence,
-    number: int,
-    panel: Panel,
-    place: int,
-    position: int,
-    groups: PanelGroups,
-    frame: list[list[float]],
-) -> Figure:
-    labels = [one.label for one in evidence.attributes[position].groups]
-    present = sorted({code for code in groups.codes if code >= 0})
-    means = group_means(panel, groups.codes)
-    clouds = [
-        {
-            **_markers(labels[code], labels[code]),
-            "rows": {"panel": number, "groups": place, "code": code},
-            "marker": marks(code, size=5, opacity=0.55),
-        }
-        for code in present
-    ]
-    centres = [
-        {
-            **_markers(labels[code], f"mean of {labels[code]}"),
-            "x": [means[code][0]],
-            "y": [means[code][1]],
-            "marker": marks(code, size=13, line={"color": "var(--surface)", "width": 2}),
-        }
-        for code in present
-        if code in means
-    ]
-    x_axis, y_axis = (
-        {"title": {"text": f"component {axis + 1}"}, "range": frame[axis], "zeroline": False}
-        for axis in (0, 1)
-    )
-    layout = {
-        "height": 380,
-        "xaxis": x_axis,
-        "yaxis": {**y_axis, "scaleanchor": "x"},
-        "dragmode": "zoom",
-    }
-    return Figure(
-        {"attribute": str(position), "panel": str(number)},
-        clouds + centres,
-        layout,
-        components_finding(evidence, panel, groups),
-        [entry({"legendgroup": labels[code], "marker": marks(code)}) for code in present],
-        aspect=1.05,
-    )
+    for place, groups in enumerate(pictures.groups):
+        if groups.attribute not in positions:
+            continue
+        position = positions[groups.attribute]
+        labels = [one.label for one in evidence.attributes[position].groups]
+        present = sorted({code for code in groups.codes if code >= 0})
+        key = [entry({"legendgroup": labels[code], "marker": marks(code)}) for code in present]
+        for number, (panel, frame) in enumerate(framed):
+            clouds = [
+                {
+                    **_markers(labels[code], labels[code]),
+                    "rows": {"panel": number, "groups": place, "code": code},
+                    "marker": marks(code, size=5, opacity=0.55),
+                }
+                for code in present
+            ]
+            means = group_means(panel, groups.codes)
+            centres = [
+                {
+                    **_markers(labels[code], f"mean of {labels[code]}"),
+                    "x": [means[code][0]],
+                    "y": [means[code][1]],
+                    "marker": marks(code, size=13, line={"color": "var(--surface)", "width": 2}),
+                }
+                for code in present
+                if code in means
+            ]
+            x_axis, y_axis = (
+                {"title": {"text": f"component {axis}"}, "range": ends, "zeroline": False}
+                for axis, ends in enumerate(frame, 1)
+            )
+            layout = {
+                "height": 380,
+                "xaxis": x_axis,
+                "yaxis": {**y_axis, "scaleanchor": "x"},
+                "dragmode": "zoom",
+            }
+            choice = {"attribute": str(position), "panel": str(number)}
+            finding = components_finding(evidence, panel, groups)
+            figures.append(Figure(choice, clouds + centres, layout, finding, key, aspect=1.05))
+    return figures
 
 
 def _markers(label: str, hover: str) -> dict[str, Any]:

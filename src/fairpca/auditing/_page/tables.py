@@ -31,7 +31,7 @@ UNINFORMATIVE = 0.9
 
 
 @dataclass(frozen=True)
-class Cell:
+class _Cell:
     """A number or a word, and in smaller type what qualifies it."""
 
     text: str
@@ -40,7 +40,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Table:
+class _Table:
     """A caption, heads, and rows whose first cell names them.
 
     `choice` says for which settings of the page's choosers it is shown, such as
@@ -50,44 +50,43 @@ class Table:
 
     caption: str
     heads: list[str]
-    rows: list[list[Cell]]
+    rows: list[list[_Cell]]
     choice: dict[str, str] = field(default_factory=dict)
     wide: bool = False
 
 
-def plain_table(caption: str, heads: list[str], rows: Iterable[Iterable[str]]) -> Table:
+def plain_table(caption: str, heads: list[str], rows: Iterable[Iterable[str]]) -> _Table:
     """Return a table of texts."""
-    return Table(caption, heads, [[Cell(text) for text in row] for row in rows])
+    return _Table(caption, heads, [[_Cell(text) for text in row] for row in rows])
 
 
-def _number(estimate: Estimate | None, digits: int = 2) -> Cell:
-    return Cell(decimal(value_of(estimate), digits), interval(estimate, digits=digits))
+def _number(estimate: Estimate | None, digits: int = 2) -> _Cell:
+    return _Cell(decimal(value_of(estimate), digits), interval(estimate, digits=digits))
 
 
-def _share(estimate: Estimate | None) -> Cell:
-    return Cell(percent(value_of(estimate)), interval(estimate, 100, 1))
+def _share(estimate: Estimate | None) -> _Cell:
+    return _Cell(percent(value_of(estimate)), interval(estimate, 100, 1))
 
 
-def _points(value: float | None) -> str:
-    """Write a difference of shares without its unit, which is in the caption."""
+def _points(value: float | None) -> str:  # the unit is in the caption
     return NOT_MEASURED if value is None else decimal(100 * value, 1)
 
 
-def _difference(estimate: Estimate | None) -> Cell:
-    return Cell(_points(value_of(estimate)), interval(estimate, 100, 1))
+def _difference(estimate: Estimate | None) -> _Cell:
+    return _Cell(_points(value_of(estimate)), interval(estimate, 100, 1))
 
 
-def leakage_tables(evidence: Evidence) -> list[Table]:
+def leakage_tables(evidence: Evidence) -> list[_Table]:
     """Return a table for each attribute: representations are rows, probes are columns."""
     return [
-        Table(
+        _Table(
             f"AUC of guessing {attribute.name} on held-out rows; 0.50 is guessing",
             ["Representation", *map(model_name, evidence.probes)],
             [
                 [
-                    Cell(one.name),
+                    _Cell(one.name),
                     *(
-                        _leak(evidence.leak(one.key, attribute.name, probe))
+                        _leak(evidence.leak.get((one.key, attribute.name, probe)))
                         for probe in evidence.probes
                     ),
                 ]
@@ -100,28 +99,24 @@ def leakage_tables(evidence: Evidence) -> list[Table]:
     ]
 
 
-def _leak(leak: Leak | None) -> Cell:
+def _leak(leak: Leak | None) -> _Cell:
     """Return an AUC with its interval and what chance gives; marked where it is above chance."""
     if leak is None or leak.auc.value is None:
-        return Cell(NOT_MEASURED)
-    within = interval(leak.auc)
+        return _Cell(NOT_MEASURED)
     chance = f"chance {decimal(leak.chance_low)} to {decimal(leak.chance_high)}"
-    return Cell(
-        decimal(leak.auc.value),
-        f"{within}; {chance}" if within else chance,
-        "seen" if leak.above_chance else "hidden",
-    )
+    detail = "; ".join(filter(None, [interval(leak.auc), chance]))
+    return _Cell(decimal(leak.auc.value), detail, "seen" if leak.above_chance else "hidden")
 
 
-def curve_tables(evidence: Evidence) -> list[Table]:
+def curve_tables(evidence: Evidence) -> list[_Table]:
     """Return a table for each curve and attribute, one row per lambda."""
     return [
-        Table(
+        _Table(
             f"{evidence.name(curve.representation)} with a {_model(curve.model)}: decisions "
             f"compared between the groups of {attribute.name}, gaps in points",
             ["Lambda", *_decided_heads(attribute)],
             [
-                [Cell(significant(point.tradeoff)), *_decided(point, attribute)]
+                [_Cell(significant(point.tradeoff)), *_decided(point, attribute)]
                 for point in curve.points
             ],
             {"curve": str(place), "attribute": str(position)},
@@ -132,17 +127,17 @@ def curve_tables(evidence: Evidence) -> list[Table]:
     ]
 
 
-def parity_tables(evidence: Evidence) -> list[Table]:
+def parity_tables(evidence: Evidence) -> list[_Table]:
     """Return a table for each model and attribute, one row per representation."""
     return [
-        Table(
+        _Table(
             f"A {_model(model)} predicts the target: decisions compared between the groups of "
             f"{attribute.name}, gaps in points",
             ["Representation", *_decided_heads(attribute)],
             [
-                [Cell(one.name), *_decided(found, attribute)]
+                [_Cell(one.name), *_decided(found, attribute)]
                 for one in evidence.fitted
-                if (found := evidence.downstream(one.key, model))
+                if (found := evidence.downstream.get((one.key, model)))
             ],
             choice,
             wide=len(attribute.groups) > FIT_ON_PAPER,
@@ -151,24 +146,24 @@ def parity_tables(evidence: Evidence) -> list[Table]:
     ]
 
 
-def group_tables(evidence: Evidence) -> list[Table]:
+def group_tables(evidence: Evidence) -> list[_Table]:
     """Return a table for each model and attribute, one row per representation and group."""
     return [
-        Table(
+        _Table(
             f"What a {_model(model)} does to each group of {attribute.name}",
             ["Group", "Representation", "Held-out rows", "Selected", "True positives", "Accuracy"],
             [
                 [
-                    Cell(label.label),
-                    Cell(one.name),
-                    Cell(whole(group.n_rows)),
+                    _Cell(label.label),
+                    _Cell(one.name),
+                    _Cell(whole(group.n_rows)),
                     _share(group.selection_rate),
                     _share(group.true_positive_rate),
                     _share(group.accuracy),
                 ]
                 for label in attribute.groups
                 for one in evidence.fitted
-                if (found := evidence.downstream(one.key, model))
+                if (found := evidence.downstream.get((one.key, model)))
                 and (group := _group(parity_of(found, attribute.name), label.label))
             ],
             choice,
@@ -192,11 +187,11 @@ def _decided_heads(attribute: Attribute) -> list[str]:
     return ["Accuracy", "AUC", *GAPS, *(f"Selected: {one.label}" for one in attribute.groups)]
 
 
-def _decided(found: Downstream | CurvePoint, attribute: Attribute) -> list[Cell]:
+def _decided(found: Downstream | CurvePoint, attribute: Attribute) -> list[_Cell]:
     quality = [_share(found.accuracy), _number(found.auc)]
     parity = parity_of(found, attribute.name)
     if parity is None:
-        return quality + [Cell(NOT_MEASURED)] * (len(GAPS) + len(attribute.groups))
+        return quality + [_Cell(NOT_MEASURED)] * (len(GAPS) + len(attribute.groups))
     rates = [_group(parity, one.label) for one in attribute.groups]
     return [
         *quality,
@@ -211,12 +206,12 @@ def _group(parity: Parity | None, label: str) -> GroupRates | None:
     return next((one for one in groups if one.label == label), None)
 
 
-def gap_tables(evidence: Evidence) -> list[Table]:
+def gap_tables(evidence: Evidence) -> list[_Table]:
     """Return a table for each attribute, one row per representation."""
     gaps = evidence.audit.gaps
     positions = {one.name: place for place, one in enumerate(evidence.attributes)}
     return [
-        Table(
+        _Table(
             f"How differently the groups of {attribute} are distributed on held-out rows",
             [
                 "Representation",
@@ -228,12 +223,12 @@ def gap_tables(evidence: Evidence) -> list[Table]:
             ],
             [
                 [
-                    Cell(evidence.name(gap.representation)),
+                    _Cell(evidence.name(gap.representation)),
                     _number(gap.mean_gap),
                     _number(gap.covariance_gap),
                     _number(gap.mmd2, 4),
-                    Cell(decimal(gap.mmd2_chance, 4)),
-                    Cell(p_value(gap.mmd2_p_value)),
+                    _Cell(decimal(gap.mmd2_chance, 4)),
+                    _Cell(p_value(gap.mmd2_p_value)),
                 ]
                 for gap in gaps
                 if gap.attribute == attribute
@@ -245,21 +240,21 @@ def gap_tables(evidence: Evidence) -> list[Table]:
     ]
 
 
-def certificate_tables(evidence: Evidence) -> list[Table]:
+def certificate_tables(evidence: Evidence) -> list[_Table]:
     """Return the bounds for each attribute, with those marked that say next to nothing."""
     return [
-        Table(
+        _Table(
             f"Largest gap of selection rates, between the groups of {attribute.name}, of any "
             "classifier that sees only the cell of a row, in points",
             ["Representation", "Observed", "Bound", "Confidence", "Cells", "Rows", "Accuracy"],
             [
                 [
-                    Cell(evidence.name(one.representation)),
-                    Cell(_points(one.observed)),
-                    Cell(_points(one.bound), _worth(one)),
-                    Cell(percent(one.confidence)),
-                    Cell(whole(one.n_cells)),
-                    Cell(whole(one.n_rows)),
+                    _Cell(evidence.name(one.representation)),
+                    _Cell(_points(one.observed)),
+                    _Cell(_points(one.bound), _worth(one)),
+                    _Cell(percent(one.confidence)),
+                    _Cell(whole(one.n_cells)),
+                    _Cell(whole(one.n_rows)),
                     _share(one.accuracy),
                 ]
                 for one in bounds
@@ -277,7 +272,7 @@ def _worth(one: CertifiedGap) -> str:
     return "says next to nothing" if (one.bound or 0) >= UNINFORMATIVE else ""
 
 
-def variance_table(evidence: Evidence) -> Table:
+def variance_table(evidence: Evidence) -> _Table:
     """Return the cumulative shares of variance, one row per number of components."""
     spectra = [one for one in evidence.audit.spectra if one.ratios]
     shares = zip_longest(*(accumulate(ratio or 0.0 for ratio in one.ratios) for one in spectra))
@@ -288,23 +283,23 @@ def variance_table(evidence: Evidence) -> Table:
     )
 
 
-def representation_table(evidence: Evidence) -> Table:
+def representation_table(evidence: Evidence) -> _Table:
     """Return what was compared: what each representation promises, or why it is missing."""
-    return Table(
+    return _Table(
         "Every representation, what it promises and what it keeps",
         ["Representation", "What it promises", "Columns", "Variance kept", "Seconds to fit"],
         [_compared(one) for one in evidence.audit.representations],
     )
 
 
-def _compared(one: Representation) -> list[Cell]:
+def _compared(one: Representation) -> list[_Cell]:
     if one.failure:
-        why = Cell(f"Could not be fitted: {one.failure}", tone="prose")
-        return [Cell(one.name), why, *[Cell("")] * 3]
+        why = _Cell(f"Could not be fitted: {one.failure}", tone="prose")
+        return [_Cell(one.name), why, *[_Cell("")] * 3]
     return [
-        Cell(one.name),
-        Cell(one.promise, tone="prose"),
-        Cell(whole(one.n_columns)),
+        _Cell(one.name),
+        _Cell(one.promise, tone="prose"),
+        _Cell(whole(one.n_columns)),
         _share(one.variance_kept),
-        Cell(significant(one.fit_seconds)),
+        _Cell(significant(one.fit_seconds)),
     ]

@@ -35,11 +35,6 @@ def tradeoff_figures(evidence: Evidence) -> list[Figure]:
     ]
 
 
-def rate_figures(evidence: Evidence) -> list[Figure]:
-    """Return empty bars for the groups of each attribute, which the slider fills."""
-    return [_rates(position, attribute) for position, attribute in enumerate(evidence.attributes)]
-
-
 def _figure(evidence: Evidence, number: int, curve: Curve, position: int, attribute: str) -> Figure:
     others = [
         trace
@@ -57,10 +52,7 @@ def _figure(evidence: Evidence, number: int, curve: Curve, position: int, attrib
     }
     layout = {
         "height": 400,
-        "xaxis": {
-            "title": {"text": "gap of selection rates (points)"},
-            "rangemode": "tozero",
-        },
+        "xaxis": {"title": {"text": "gap of selection rates (points)"}, "rangemode": "tozero"},
         "yaxis": {"title": {"text": "accuracy (%)"}},
     }
     key = [
@@ -90,8 +82,7 @@ def _line(evidence: Evidence, curve: Curve, attribute: str) -> dict[str, Any]:
         error_y=faint([point.accuracy for point, _ in drawn]),
         line={"color": CURVE, "width": 2},
         marker={"color": CURVE, "size": 6},
-        hoverinfo="text",
-        hovertext=[
+        hover=[
             _hover(f"lambda {significant(point.tradeoff)}", point.accuracy, gap)
             for point, gap in drawn
         ],
@@ -102,7 +93,7 @@ def _other(
     evidence: Evidence, place: int, key: str, model: str, attribute: str
 ) -> dict[str, Any] | None:
     """Return a representation without lambda as a point behind the curve."""
-    downstream = evidence.downstream(key, model)
+    downstream = evidence.downstream.get((key, model))
     parity = drawable(downstream, attribute)
     if downstream is None or parity is None:
         return None
@@ -113,8 +104,7 @@ def _other(
         [100 * gap.value],
         [100 * accuracy.value],
         marker=marks(place + 1, size=11),
-        hoverinfo="text",
-        hovertext=[_hover(name, accuracy, gap)],
+        hover=[_hover(name, accuracy, gap)],
     )
 
 
@@ -124,6 +114,11 @@ def _hover(name: str, accuracy: Estimate, gap: Estimate) -> str:
         f"accuracy {percent(accuracy.value)} ({interval(accuracy, 100, 1)})",
         f"gap {points(gap.value)} ({interval(gap, 100, 1)})",
     )
+
+
+def rate_figures(evidence: Evidence) -> list[Figure]:
+    """Return empty bars for the groups of each attribute, which the slider fills."""
+    return [_rates(position, attribute) for position, attribute in enumerate(evidence.attributes)]
 
 
 def _rates(position: int, attribute: Attribute) -> Figure:
