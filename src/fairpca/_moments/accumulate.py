@@ -26,8 +26,8 @@ from .._numerics import (
 from .._rows import BLOCK_ROWS, Rows, StreamedRows, row_blocks, rows_per_block
 from .design import Design, design_of
 from .group_moments import GroupMoments
-from .products import CrossProduct, sparse_mean_and_sums
-from .scatter import DenseScatter, RowScatter, Scatter
+from .products import CrossProduct
+from .scatter import DenseScatter, RowScatter, Scatter, sparse_mean_and_sums
 
 PILOT_ROWS = 256
 

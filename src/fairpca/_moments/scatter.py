@@ -6,25 +6,26 @@ with the scatter, or the small Gram matrix, are computed block by block when the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 from .._numerics import Array, array_namespace, float64, is_array, is_sparse, like, record
 from .._rows import Rows, row_blocks, rows_per_block
-from .products import (
-    CrossProduct,
-    sparse_gram,
-    sparse_scatter,
-    sparse_sum_of_squares,
-    sparse_times,
-    sparse_transposed_times,
-)
+from .products import CrossProduct
 
 BLOCK_COLUMNS = 4096
+
+NEARLY_DENSE = 0.9
+"""Columns with this share of nonzero entries are shifted inside the sparse structure.
+
+Only such a column can have a mean that is large against its spread, so only such a column could
+lose digits when the mean is subtracted afterwards; and it has hardly a zero to lose.
+"""
 
 
 @record()
@@ -91,7 +92,7 @@ class RowScatter:
         total = xp.zeros_like(self.mean)
         for rows in self.pieces:
             if is_sparse(rows.X):
-                total = total + sparse_sum_of_squares(rows, self.mean)
+                total = total + _sparse_sum_of_squares(rows, self.mean)
             else:
                 for block in _centred_blocks(rows, self.mean):
                     total = total + float64(xp.linalg.vecdot(block, block, axis=-2))
@@ -124,7 +125,7 @@ class RowScatter:
     def _times(self, rows: Rows, V: Array) -> Array:
         xp = array_namespace(V)
         if is_sparse(rows.X):
-            return sparse_times(rows, self.mean, V)
+            return (rows.X @ V - self.mean @ V) * _root_weight(rows)[:, None]
         return xp.concat(
             [float64(B @ like(V, B)) for B in _centred_blocks(rows, self.mean)], axis=0
         )
@@ -139,7 +140,7 @@ class RowScatter:
     def gram(self) -> Array:
         """Return the n x n matrix of inner products of the centred, weighted rows."""
         if self.is_sparse:
-            return sparse_gram(self.pieces, self.mean, self.scale)
+            return _sparse_gram(self.pieces, self.mean, self.scale)
         n, d = self.n_rows, self.mean.shape[0]
         product = CrossProduct((n, n), self.pieces[0].X)
         xp = array_namespace(self.pieces[0].X)
@@ -162,7 +163,7 @@ class RowScatter:
         """Return the scatter as a matrix."""
         d = self.mean.shape[0]
         if self.is_sparse:
-            total = sum(sparse_scatter(rows, self.mean) for rows in self.pieces)
+            total = sum(_sparse_scatter(rows, self.mean) for rows in self.pieces)
         else:
             product = CrossProduct((d, d), self.pieces[0].X)
             for rows in self.pieces:
@@ -226,9 +227,71 @@ def _centred_columns(rows: Rows, mean: Array, scale: Array | None, columns: slic
 
 def _rows_transposed_times(rows: Rows, mean: Array, V: Array) -> Array:
     if is_sparse(rows.X):
-        return sparse_transposed_times(rows, mean, V)
+        weighted = V * _root_weight(rows)[:, None]
+        return rows.X.T @ weighted - np.outer(mean, weighted.sum(axis=0))
     total = array_namespace(V).zeros_like(mean)[:, None]
     blocks = row_blocks(V.shape[0], rows_per_block(rows.X))
     for block, B in zip(blocks, _centred_blocks(rows, mean), strict=True):
         total = total + float64(B.T @ like(V[block, :], B))
     return total
+
+
+def sparse_mean_and_sums(rows: Rows, H: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mean, but for rounding, and ``H.T @ (X - mean)``.
+
+    `H` of shape (n, q) carries the roots of the weights; its first column is 1 times these.
+    """
+    weighted = H * _root_weight(rows)[:, None]
+    totals = weighted.sum(axis=0)
+    about = (rows.X.T @ weighted[:, 0]).astype(float) / (totals[0] or 1.0)
+    X, rest, _ = _shifted(rows, about)
+    return about, (X.T @ weighted).T - np.outer(totals, rest)
+
+
+def _sparse_sum_of_squares(rows: Rows, mean: np.ndarray) -> np.ndarray:
+    """Return the weighted sum of squares of each column about `mean`."""
+    X, rest, weight = _shifted(rows, mean)
+    squares: np.ndarray = (
+        X.multiply(X).T @ weight - 2 * rest * (X.T @ weight) + weight.sum() * rest**2
+    )
+    return squares
+
+
+def _sparse_scatter(rows: Rows, mean: np.ndarray) -> np.ndarray:
+    """Return the d x d weighted scatter of the rows about `mean`."""
+    X, rest, weight = _shifted(rows, mean)
+    weighted = X if rows.weight is None else X.multiply(weight[:, None]).tocsr()
+    product = (weighted.T @ X).toarray()
+    along = np.outer(rest, X.T @ weight)
+    about: np.ndarray = product - along - along.T + weight.sum() * np.outer(rest, rest)
+    return about
+
+
+def _sparse_gram(pieces: Sequence[Rows], mean: np.ndarray, scale: Array | None) -> np.ndarray:
+    """Return the inner products of all centred, scaled, weighted rows."""
+    X = scipy.sparse.vstack([scipy.sparse.csr_array(rows.X) for rows in pieces], format="csr")
+    together = Rows(X, np.concatenate([_root_weight(rows) ** 2 for rows in pieces]))
+    X, rest, weight = _shifted(together, mean)
+    if scale is not None:
+        X, rest = X.multiply(1.0 / scale).tocsr(), rest / scale
+    inner = (X @ X.T).toarray()
+    along = X @ rest
+    inner += rest @ rest - along[:, None] - along
+    weighted: np.ndarray = inner * np.sqrt(weight)[:, None] * np.sqrt(weight)
+    return weighted
+
+
+def _root_weight(rows: Rows) -> np.ndarray:
+    return np.ones(rows.X.shape[0]) if rows.weight is None else np.sqrt(rows.weight)
+
+
+def _shifted(rows: Rows, mean: np.ndarray) -> tuple[scipy.sparse.csr_array, np.ndarray, np.ndarray]:
+    """Shift nearly dense columns by their mean; return the rows and the mean that is left."""
+    X = scipy.sparse.csr_array(rows.X).astype(np.float64, copy=False)
+    filled = np.bincount(X.indices, minlength=X.shape[1]) >= NEARLY_DENSE * max(X.shape[0], 1)
+    shift = np.where(filled, mean, 0.0)
+    if shift.any():
+        ones = scipy.sparse.csr_array(np.ones((X.shape[0], 1)))
+        X = scipy.sparse.csr_array(X - ones @ scipy.sparse.csr_array(shift[None, :]))
+    weight = np.ones(X.shape[0]) if rows.weight is None else rows.weight
+    return X, mean - shift, weight

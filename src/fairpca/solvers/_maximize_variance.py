@@ -92,20 +92,22 @@ def maximize_variance(
     Q = like(np.zeros((d, 0)), moments.mean) if avoid is None else avoid
     available = d - Q.shape[1]
     count = _how_many(k, available, moments)
-    iterative = solver == "iterative" or (solver == "auto" and _too_large(moments.scatter))
-    if iterative and count < available:
-        U, values = _by_lanczos(moments.scatter, count, Q, random_state)
-    elif isinstance(moments.scatter, RowScatter) and moments.scatter.n_rows < d:
+    scatter = moments.scatter
+    kept_rows = scatter.n_rows if isinstance(scatter, RowScatter) else 0
+    large = min(kept_rows, d) > SMALL_SIDE
+    if (solver == "iterative" or (solver == "auto" and large)) and count < available:
+        U, values = _by_lanczos(scatter, count, Q, random_state)
+    elif isinstance(scatter, RowScatter) and kept_rows < d:
         U, values = _by_gram_side(
-            moments.scatter, count, Q, precision=moments.precision, complete=isinstance(k, int)
+            scatter, count, Q, precision=moments.precision, complete=isinstance(k, int)
         )
     else:
-        U, values = _by_dense_eigenvectors(moments.scatter.dense(), count, Q)
+        U, values = _by_dense_eigenvectors(scatter.dense(), count, Q)
     xp = array_namespace(values)
     values = xp.where(values > 0, values, xp.zeros_like(values))
     subspace = Subspace(deterministic_signs(U), values, constraint_rank=Q.shape[1])
     if isinstance(k, float):
-        total = float(xp.sum(moments.scatter.diagonal)) if total is None else total
+        total = float(xp.sum(scatter.diagonal)) if total is None else total
         return subspace.first(components_to_reach(subspace.scatter, k, total))
     return subspace
 
@@ -116,12 +118,6 @@ def _how_many(k: int | float | None, available: int, moments: GroupMoments) -> i
     if isinstance(moments.scatter, RowScatter):  # the rows span no more than n - 1 directions
         return max(1, min(available, moments.n_rows - 1))
     return available
-
-
-def _too_large(scatter: Scatter) -> bool:
-    if isinstance(scatter, DenseScatter):
-        return False
-    return min(scatter.n_rows, int(scatter.mean.shape[0])) > SMALL_SIDE
 
 
 def _by_dense_eigenvectors(scatter: DenseScatter, k: int, Q: Array) -> tuple[Array, Array]:
