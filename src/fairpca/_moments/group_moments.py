@@ -299,10 +299,7 @@ def _agreeing(a: AttributeMoments, labels: tuple[Any, ...] | None) -> AttributeM
 
 
 def common_unit(moments: GroupMoments) -> float:
-    """Return a power of two to divide features by whose powers leave the range of numbers.
-
-    Dividing by a power of two changes no digit. It is 1 for features of an ordinary size.
-    """
+    """Return a power of two, which changes no digit, to divide huge or tiny features by; else 1."""
     largest = float(array_namespace(moments.mean).max(moments.scatter.diagonal))
     size = (largest / moments.weight) ** 0.5 if largest > 0 and moments.weight > 0 else 1.0
     return 1.0 if 1e-20 < size < 1e20 else 2.0 ** round(np.log2(size))

@@ -187,10 +187,9 @@ def scatter_fits(scatter: Any, d: int) -> bool:
 def merge_scatters(
     a: Scatter, b: Scatter, *, mean: Array, gap: Array, weight_a: float, weight_b: float
 ) -> Scatter:
-    """Return the scatter of the union of two disjoint sets of rows.
+    """Return the scatter of the union, whose mean is `mean`, of rows whose means differ by `gap`.
 
-    `gap` is the difference of their means and `mean` the mean of the union. Rows stay rows while
-    that is the smaller form.
+    Rows stay rows while that is the smaller form.
     """
     d = mean.shape[0]
     if isinstance(a, RowScatter) and isinstance(b, RowScatter):

@@ -34,10 +34,7 @@ def is_numpy(X: Any) -> TypeGuard[np.ndarray]:
 
 
 def is_foreign(X: Any) -> bool:
-    """Tell whether `X` is an array of another library: torch, CuPy, array-api-strict, ...
-
-    Dask arrays are not: they are recipes for arrays.
-    """
+    """Tell whether `X` is an array of torch, CuPy, ...; Dask's are recipes for arrays, and not."""
     if is_numpy(X) or is_sparse(X) or isinstance(X, np.generic):
         return False
     lazy = array_api_compat.is_dask_array(X) or array_api_compat.is_pydata_sparse_array(X)
@@ -61,8 +58,7 @@ def same_place(A: Array, B: Array) -> bool:
 def like(values: Any, X: Array, dtype: Any = None) -> Array:
     """Return `values` as an array of the library, device and (by default) dtype of `X`.
 
-    Values may come from anywhere. Between libraries they pass through the host, so this is for
-    small arrays, not for rows.
+    Between libraries they pass through the host, so this is for small arrays, not for rows.
     """
     dtype = X.dtype if dtype is None else dtype
     if is_numpy(X):
@@ -120,10 +116,7 @@ def to_numpy(A: Array) -> np.ndarray:
 
 
 def on_the_host(values: Any) -> Any:
-    """Return arrays of other libraries as NumPy; everything else as it is.
-
-    For labels, weights and attributes: one entry per row, however many features the rows have.
-    """
+    """Return arrays of other libraries as NumPy (labels, weights); everything else as it is."""
     return to_numpy(values) if is_foreign(values) else values
 
 
@@ -134,10 +127,7 @@ def without_history(X: Array) -> Array:
 
 @contextmanager
 def full_precision(X: Any) -> Iterator[None]:
-    """Keep torch from rounding float32 factors to TF32 inside, whatever the caller has set.
-
-    Three digits are enough to train networks. Moments need seven.
-    """
+    """Keep torch from rounding float32 factors to the three digits of TF32: moments need seven."""
     if not array_api_compat.is_torch_array(X) or in_host_memory(X):
         yield
         return

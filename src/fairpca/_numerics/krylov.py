@@ -58,9 +58,8 @@ def leading_eigenpairs(
 ) -> _Eigenpairs:
     """Return the k leading eigenpairs of a symmetric operator of order n, from a random start.
 
-    `apply` returns the operator times each row of an array of shape (b, n). It is called at most
-    `products` times, by default about what a direct solver would cost. A `tol` of 0 asks for
-    residuals at rounding.
+    `apply` takes and returns rows of length n, at most `products` times, by default about what a
+    direct solver would cost. A `tol` of 0 asks for residuals at rounding.
     """
     found = _iterate(apply, n, k, tol=max(tol, PRECISION), products=products, seed=seed)
     if found.converged and _full_of_copies(found.values, WIDTH):

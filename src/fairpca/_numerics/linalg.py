@@ -136,10 +136,7 @@ def deflate(S: Array, Q: Array, *, tau: float) -> Array:
 
 
 def complete_basis(U: Array, Q: Array, k: int) -> Array:
-    """Append orthonormal columns, orthogonal to `U` and `Q`, until there are `k`.
-
-    Deterministic: the columns are pseudo-random directions from a fixed seed.
-    """
+    """Append fixed orthonormal columns, orthogonal to `U` and `Q`, until there are `k`."""
     d, have = U.shape
     if have >= k:
         return U

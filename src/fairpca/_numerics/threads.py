@@ -152,8 +152,7 @@ def check_n_jobs(n_jobs: Any) -> None:
 def each_item(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
     """Return the results of `work` on every item, in order; a free thread takes the next one.
 
-    Each thread has one BLAS thread, so `work` may multiply matrices. It must not touch what the
-    work on other items touches.
+    Each thread has one BLAS thread. `work` must not touch what the work on other items touches.
     """
     threads = blas_threads()
     if threads < 2:
@@ -163,10 +162,7 @@ def each_item(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Res
 
 
 def ahead(items: Iterable[Item], depth: int = 2) -> Iterator[Item]:
-    """Yield items that a thread of its own makes, a few of them before they are asked for.
-
-    What making them raises is raised here. The thread ends when this iterator is closed.
-    """
+    """Yield items that a thread of its own makes, a few of them before they are asked for."""
     iterator, end = iter(items), object()
     pool = ThreadPoolExecutor(1, "fairpca-ahead")
     waiting = deque(pool.submit(next, iterator, end) for _ in range(depth))
