@@ -22,9 +22,7 @@ PLAIN = (bool, int, float, complex, str, bytes, type(None))
 def fingerprint_of(value: Any, name: str = "value") -> str:
     """Return a digest that values share if they are equal, in this process or another.
 
-    It may be made of numbers, texts, arrays, sparse matrices and collections. Functions, and
-    objects that are called, need an attribute ``fingerprint``, a text: nothing but an address tells
-    what else they are. Messages call it by its `name`.
+    Functions need an attribute ``fingerprint``, a text: nothing but an address tells what they are.
     """
     return hashlib.sha256(_described(value, name, ()).encode()).hexdigest()
 
@@ -76,22 +74,19 @@ def _object(value: Any, name: str, above: tuple[int, ...]) -> str:
     if is_foreign(value) or hasattr(value, "__array__"):
         array = to_numpy(value) if is_foreign(value) else np.asarray(value)
         return f"{_kind(value)} {_array(array, name, above)}"
+    held = getattr(value, "__dict__", None)
     if is_dataclass(value):
         held = {field.name: getattr(value, field.name) for field in fields(value)}
-        return f"{_kind(value)} {_parts(held, name, above)}"
-    if hasattr(value, "__dict__"):
-        return f"{_kind(value)} {_parts(vars(value), name, above)}"
+    if held is not None:
+        # What users know by name comes first, so that it is what they are told about.
+        names = sorted(held, key=lambda key: (key.startswith("_"), key))
+        inside = "" if len(above) == 1 else f"{name}."
+        parts = [(key, _described(held[key], f"{inside}{key}", above)) for key in names]
+        return f"{_kind(value)} {parts!r}"
     kind: Any = type(value)
     if kind.__repr__ is object.__repr__ or " at 0x" in repr(value):
         raise _unknown(name, f"is a {kind.__qualname__}")
     return f"{_kind(value)} {value!r}"
-
-
-def _parts(held: Mapping[str, Any], name: str, above: tuple[int, ...]) -> str:
-    # What users know by name comes first, so that it is what they are told about.
-    names = sorted(held, key=lambda key: (key.startswith("_"), key))
-    inside = "" if len(above) == 1 else f"{name}."
-    return repr([(key, _described(held[key], f"{inside}{key}", above)) for key in names])
 
 
 def _each(values: Iterable[Any], name: str, above: tuple[int, ...]) -> str:

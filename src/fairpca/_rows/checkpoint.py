@@ -99,10 +99,7 @@ class Checkpoint:
         packer = Packer()
         state = {
             "question": question.plain(),
-            "finished": so_far.finished,
-            "added": so_far.added,
-            "rows": so_far.rows,
-            "total": so_far.total,
+            **{field: getattr(so_far, field) for field in ("finished", "added", "rows", "total")},
         }
         try:
             text = json.dumps(packer.plain(state, "the checkpoint"), allow_nan=False)
@@ -135,8 +132,7 @@ class Checkpoint:
     def load(self, question: Question, *, files_only: bool = False) -> SumSoFar:
         """Return where the work stood; the beginning if there is no file.
 
-        With `files_only`, the rest of the question is not known yet. What is no checkpoint, or
-        damaged, or of other files or another question, is refused.
+        With `files_only`, the rest of the question is not known yet.
         """
         try:
             if is_no_plain_file(self.path):  # a pipe would be waited for
@@ -145,8 +141,7 @@ class Checkpoint:
                     f"name."
                 )
             with self.path.open("rb") as stream:
-                first_line = stream.readline(len(FIRST_LINE))
-                self._check_first_line(first_line)
+                self._check_first_line(stream.readline(len(FIRST_LINE)))
                 content = stream.read()
         except FileNotFoundError:
             return SumSoFar()
@@ -159,8 +154,10 @@ class Checkpoint:
             difference = question.difference(state["question"], files_only=files_only)
             if difference:
                 raise self._refused(f"belongs to other work: {difference}")
-            counts = (state["finished"], state["added"], state["rows"])
-            found = SumSoFar(_moments(state["total"]), *counts)
+            total = state["total"]
+            if total is not None and not isinstance(total, RECORDS["GroupMoments"]):
+                raise TypeError("sums are moments")
+            found = SumSoFar(total, state["finished"], state["added"], state["rows"])
             if not found.is_possible:
                 raise self._refused("is damaged: it counts what cannot be")
             return found
@@ -198,17 +195,10 @@ class Checkpoint:
         self.path.unlink(missing_ok=True)
 
 
-def _moments(value: Any) -> Any:
-    if value is not None and not isinstance(value, RECORDS["GroupMoments"]):
-        raise TypeError("sums are moments")
-    return value
-
-
 def _write_shared(path: Path, *pieces: bytes) -> None:
     """Write a file in one step, also where others write it, and remove its drafts, meanwhile.
 
-    Who writes a draft holds a lock on it until it is in place, and the system drops the locks of
-    processes that are killed: a draft that can be locked is nobody's.
+    Who writes a draft holds a lock on it until it is in place: one that can be locked is nobody's.
     """
     for attempt in range(ATTEMPTS):
         try:

@@ -26,20 +26,13 @@ from ..tables import (
 )
 from .elsewhere import Batch
 
-PADDING = 1040
+_PADDING = 1040
 """Numbers between the rows of a block, so that they do not start at the same place of the cache."""
-
-LEVELS = "levels"
-FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 @dataclass(frozen=True)
 class FileBatch:
-    """Some consecutive rows of a file, as they are read.
-
-    Who has made something of the columns may clear them, to free the memory. No two batches have
-    the same number, whichever is read first; `where` is for messages.
-    """
+    """Some consecutive rows of a file as they are read, with a number of their own."""
 
     columns: dict[str, Any]
     n_rows: int
@@ -53,15 +46,12 @@ class Encoder(Protocol):
     @property
     def needed_columns(self) -> Sequence[str]:
         """The columns it reads."""
-        ...
 
     def encode(self, arrays: Mapping[str, Any]) -> np.ndarray:
         """Return Arrow arrays of length n as a matrix of shape (n, D)."""
-        ...
 
     def get_feature_names_out(self) -> Sequence[str]:
         """Return the D names."""
-        ...
 
 
 class Tables:
@@ -84,9 +74,7 @@ class Tables:
 
     def placed(self, error: ValueError, part: Batch, where: str) -> ValueError:
         """Return an error about some rows with the place of these rows."""
-        if not isinstance(error, TableError):
-            return error
-        return TableError(f"In {where}: {error}")
+        return TableError(f"In {where}: {error}") if isinstance(error, TableError) else error
 
     def asked(self, fingerprint: str | None, batch_rows: int) -> dict[str, str]:
         """Return what decides the sum, by what it is called in messages."""
@@ -105,8 +93,7 @@ class Tables:
 class Numbers:
     """Makes parts of batches whose features are numbers, in a frame with their names.
 
-    An encoder makes numbers of messy columns, and `attributes` what estimators take of Arrow arrays
-    of sensitive ones. Of text files, `kinds` tells what becomes of the texts of columns.
+    Of text files, `kinds` tells what becomes of the texts of columns.
     """
 
     def __init__(
@@ -211,12 +198,9 @@ class Numbers:
 
 
 def _feature_block(batch: FileBatch, names: Sequence[str], dtype: np.dtype) -> np.ndarray:
-    """Return columns of numbers as the rows of a block, shape (d, n).
-
-    BLAS takes the transpose of such a block as it is, and each column is copied in one go.
-    """
+    """Return columns of numbers as rows of a block (d, n), whose transpose BLAS takes as it is."""
     arrow = import_arrow()
-    block = np.empty((len(names), batch.n_rows + PADDING), dtype)[:, : batch.n_rows]
+    block = np.empty((len(names), batch.n_rows + _PADDING), dtype)[:, : batch.n_rows]
     for row, name in zip(block, names, strict=True):
         column, start = batch.columns[name], 0
         if column.null_count:
@@ -237,8 +221,7 @@ def _feature_block(batch: FileBatch, names: Sequence[str], dtype: np.dtype) -> n
 def _floats(array: Any) -> np.ndarray:
     """Return an Arrow array as float64, NaN where missing."""
     doubles = array.cast(import_arrow().float64(), safe=False)
-    values: np.ndarray = doubles.to_numpy(zero_copy_only=False)
-    return values
+    return np.asarray(doubles.to_numpy(zero_copy_only=False))
 
 
 def _labels(array: Any) -> np.ndarray:
@@ -274,7 +257,7 @@ def _kind_of_type(kind: Any) -> str | None:
     """Return what the values of an Arrow type are to us; None if nothing."""
     found = {"number": NUMBER, "text": TEXT, "bool": TRUTH}.get(family(kind))
     if found != TEXT and import_arrow().types.is_dictionary(kind):
-        return LEVELS if found == NUMBER else None
+        return "levels" if found == NUMBER else None
     return found
 
 
@@ -317,17 +300,15 @@ def check_kinds(types: Mapping[str, Any], roles: Roles, *, encoded: bool) -> Non
 def common_dtype(types: Mapping[str, Any], features: Sequence[str]) -> np.dtype:
     """Return float32 where NumPy would make that of all features together, else float64."""
     is_decimal = import_arrow().types.is_decimal
-    plain = {t for t in (types[name] for name in features) if not is_decimal(t)}
-    dtypes = [np.dtype(t.to_pandas_dtype()) for t in plain]
-    if any(is_decimal(types[name]) for name in features):
-        dtypes.append(np.dtype(np.float64))
-    single = np.dtype(np.float32)
-    return single if np.result_type(*dtypes) == single else np.dtype(np.float64)
+    kinds = {types[name] for name in features}
+    dtypes = {np.dtype(float if is_decimal(t) else t.to_pandas_dtype()) for t in kinds}
+    single = bool(dtypes) and np.result_type(*dtypes) == np.float32
+    return np.dtype(np.float32 if single else np.float64)
 
 
 def checked_dtype(dtype: Any) -> np.dtype | None:
     """Return what was asked to compute in, None if nothing was."""
     chosen = None if dtype is None else np.dtype(dtype)
-    if chosen is not None and chosen not in FLOATS:
+    if chosen is not None and chosen not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise TableError(f"dtype={dtype!r} is neither float32 nor float64.")
     return chosen

@@ -59,15 +59,7 @@ TEXT_BYTES = 24
 
 
 def rows_per_batch(n_features: int, itemsize: int) -> int:
-    """Return how many rows make a batch.
-
-    For very many features a batch has at least as many rows, so that its moments are a matrix.
-
-    Examples
-    --------
-    >>> rows_per_batch(64, itemsize=4), rows_per_batch(1000, itemsize=8)
-    (131072, 4096)
-    """
+    """Return how many rows make a batch: no fewer than features, so that moments are a matrix."""
     fit = BATCH_BYTES // max(1, n_features * itemsize)
     rows = max(fit // FEWEST_BATCH_ROWS, -(-n_features // FEWEST_BATCH_ROWS)) * FEWEST_BATCH_ROWS
     return min(rows, MOST_BATCH_ROWS)
@@ -76,15 +68,14 @@ def rows_per_batch(n_features: int, itemsize: int) -> int:
 class FileRows(RowsElsewhere):
     """Rows of files that may be larger than the memory, whatever is in the files.
 
-    `parts` makes what `collect` takes of the columns of a batch. So many batches are read and
-    collected side by side as there are jobs: by default as many as BLAS may use threads.
+    `parts` makes what `collect` takes of the columns of a batch; `n_jobs` batches are read and
+    collected side by side, by default as many as BLAS may use threads.
     """
 
     def __init__(
         self,
         files: Sequence[TableFile],
         parts: Numbers | Tables,
-        *,
         batch_rows: int,
         n_jobs: int | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -111,9 +102,7 @@ class FileRows(RowsElsewhere):
     def fold(self, collect: Collect) -> Any:
         """Return the sum of what `collect` returns for the parts; None if all parts are empty.
 
-        It is the same to the bit for any number of threads. With a checkpoint, the work continues
-        where it was when it was saved, if `collect` tells its fingerprint; a sample of rows is
-        drawn anew.
+        With a checkpoint, work continues where it was saved if `collect` has a fingerprint.
         """
 
         def work(batch: FileBatch) -> Any:
@@ -184,37 +173,26 @@ class FileRows(RowsElsewhere):
             )
         return found if known else SumSoFar()
 
-    def _batches(
-        self,
-        spans: Sequence[tuple[TableFile, range | None]],
-        so_far: SumSoFar,
-        *,
-        use_threads: bool,
-    ) -> Iterator[FileBatch]:
-        """Yield the batches that are not added yet, in their order."""
+    def _batches(self, spans: Sequence[Any], so_far: SumSoFar, **how: Any) -> Iterator[FileBatch]:
+        """Yield the batches of files and their spans that are not added yet, in their order."""
         for i, (file, span) in enumerate(spans[so_far.finished :], so_far.finished):
             skip = so_far.added if i == so_far.finished else 0
-            yield from self._batches_of(file, span, i, skip, use_threads)
+            yield from self._batches_of(file, span, i, skip, **how)
 
     def _batches_of(
-        self, file: TableFile, span: range | None, i: int, skip: int, use_threads: bool
+        self, file: TableFile, span: range | None, i: int, skip: int, **how: Any
     ) -> Iterator[FileBatch]:
         where, rows, done = file.where(span), self.batch_rows, skip * self.batch_rows
+        columns, numbers = self.parts.columns, self.parts.numbers
 
         def made(index: int, table: Any) -> FileBatch:
             nonlocal done
             done = index * rows + table.num_rows
-            columns = {name: table.column(j) for j, name in enumerate(self.parts.columns)}
+            arrays = {name: table.column(j) for j, name in enumerate(columns)}
             place = f"rows {index * rows:,} to {done - 1:,} of {where}"
-            return FileBatch(columns, table.num_rows, i << 32 | index, place)
+            return FileBatch(arrays, table.num_rows, i << 32 | index, place)
 
-        read = file.batches(
-            self.parts.columns,
-            min(READ_ROWS, rows),
-            span=span,
-            numbers=self.parts.numbers,
-            use_threads=use_threads,
-        )
+        read = file.batches(columns, min(READ_ROWS, rows), span=span, numbers=numbers, **how)
         try:
             # No name is given to a table: it would stay in memory while the next one is read.
             yield from map(made, count(skip), in_equal_batches(read, rows, skip))
@@ -224,11 +202,11 @@ class FileRows(RowsElsewhere):
             raise TableError(f"{error} (This is after row {done:,}.)") from error
 
     def _check_unchanged(self) -> None:
-        for file in self.files:
-            if FileState.of(Path(file.state.path), file.state.digest) != file.state:
+        for state in (file.state for file in self.files):
+            if FileState.of(Path(state.path), state.digest) != state:
                 raise TableError(
-                    f"'{file.state.path}' was changed while it was read, so its rows are some of "
-                    f"the old and some of the new ones. Wait until it is written, and start anew."
+                    f"'{state.path}' was changed while it was read, so its rows are some of the "
+                    f"old and some of the new ones. Wait until it is written, and start anew."
                 )
 
     def __repr__(self) -> str:
@@ -376,23 +354,13 @@ class ParquetRows(FileRows):
         roles = _roles_in(files, encoder, features, **named)
         check_kinds(files[0].types, roles, encoded=encoder is not None)
         check_same_types(files, roles.needed)
-        chosen = checked_dtype(dtype)
-        if chosen is None:
-            double = np.dtype(np.float64)
-            types = files[0].types
-            chosen = double if encoder is not None else common_dtype(types, roles.features)
+        features = roles.features if encoder is None else ()
+        chosen = checked_dtype(dtype) or common_dtype(files[0].types, features)
         parts = Numbers(roles, chosen, encoder, attributes, reading="Parquet")
         if batch_rows is None:
             batch_rows = rows_per_batch(len(parts.names), chosen.itemsize)
-        super().__init__(
-            files,
-            parts,
-            batch_rows=batch_rows,
-            n_jobs=n_jobs,
-            checkpoint=checkpoint,
-            checkpoint_seconds=checkpoint_seconds,
-            progress=progress,
-        )
+        how = (n_jobs, checkpoint, checkpoint_seconds, progress)
+        super().__init__(files, parts, batch_rows, *how)
 
 
 class CSVRows(FileRows):
@@ -464,25 +432,18 @@ class CSVRows(FileRows):
         header: bool | None = None,
         skip_lines: int = 0,
     ) -> None:
-        how = {"columns": columns, "header": header, "skip_lines": skip_lines}
-        files = _opened(paths, [".csv", ".csv.gz", ".tsv", ".tsv.gz"], "text", **how)
+        written = {"columns": columns, "header": header, "skip_lines": skip_lines}
+        files = _opened(paths, [".csv", ".csv.gz", ".tsv", ".tsv.gz"], "text", **written)
         named = {"sensitive": sensitive, "target": target, "weight": weight, "ignore": ignore}
         roles = _roles_in(files, encoder, features, **named)
         kinds = _kinds_of_texts(files, roles, encoded=encoder is not None, plain=attributes is None)
         chosen = checked_dtype(dtype) or np.dtype(np.float64)
-        reading = f"CSV {sorted(how.items())!r}"
+        reading = f"CSV {sorted(written.items())!r}"
         parts = Numbers(roles, chosen, encoder, attributes, kinds, reading)
         if batch_rows is None:
             batch_rows = rows_per_batch(len(parts.names), TEXT_BYTES)
-        super().__init__(
-            files,
-            parts,
-            batch_rows=batch_rows,
-            n_jobs=n_jobs,
-            checkpoint=checkpoint,
-            checkpoint_seconds=checkpoint_seconds,
-            progress=progress,
-        )
+        how = (n_jobs, checkpoint, checkpoint_seconds, progress)
+        super().__init__(files, parts, batch_rows, *how)
 
 
 def _kinds_of_texts(

@@ -22,10 +22,9 @@ RESULTS_PER_THREAD = 2
 
 @dataclass(frozen=True)
 class SumSoFar:
-    """Where a sum stands; it never changes, so that interrupted work leaves one that is true.
+    """Where a sum stands: after so many spans of the files, and batches of the next one.
 
-    It has all of the first `finished` spans of the files, and the first `added` batches of the
-    next one: so many `rows`.
+    It never changes, so that interrupted work leaves one that is true.
     """
 
     total: Any = None
@@ -57,10 +56,8 @@ def ordered_fold(
 ) -> Any:
     """Return the sum of what `collect` makes of the batches; None where it is always None.
 
-    The number of a batch is that of its span of the files, then its own within the span. So many
-    threads take the next batch and collect it, each with one BLAS thread, so that as many batches
-    are in memory. This one adds the results, and tells `after_each` where the sum stands;
-    what that raises ends the work. Of several errors, the one of the first batch is raised.
+    Threads take the next batch and collect it, each with one BLAS thread; this one adds the
+    results. What `after_each` raises ends the work, as does the error of the first batch with one.
     """
     # One thread that reads and one that collects overlap; several overlap by themselves.
     source = ahead(batches) if n_jobs == 1 else batches

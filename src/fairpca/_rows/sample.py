@@ -14,10 +14,9 @@ from .._numerics import is_sparse
 
 @dataclass
 class LargestKey:
-    """The largest random key that a row of the sample can have, as far as is known.
+    """The largest random key that a row of the sample can have; threads share it, and it shrinks.
 
-    Threads share it, and it only gets smaller: what is drawn in the end does not depend on which
-    of them was first, only how much is drawn in vain.
+    Which of them is first does not decide what is drawn, only how much is drawn in vain.
     """
 
     value: float = 1.0
@@ -25,11 +24,9 @@ class LargestKey:
 
 @dataclass(frozen=True)
 class Sample:
-    """The rows with the `n` smallest random keys, and some that may be; adds.
+    """The rows with the `n` smallest random keys, and some that may be; adds, in any order.
 
-    Each piece has keys, places (batch, row), and rows: arrays, sparse matrices or Arrow tables of
-    the same length. The draw depends on the seed and on how rows are divided into batches, not on
-    which batch is read first.
+    Each piece has keys, places (batch, row), and rows: arrays, sparse matrices or Arrow tables.
     """
 
     n: int
@@ -57,7 +54,8 @@ class Sample:
         """Return the sample in one piece, its rows in their order."""
         keys = np.concatenate([keys for keys, _, _ in self.pieces])
         places = np.concatenate([places for _, places, _ in self.pieces], axis=1)
-        kept = _smallest_keys(keys, places, self.n)
+        smallest = np.lexsort((places[1], places[0], keys))[: self.n]
+        kept = smallest[np.lexsort((places[1, smallest], places[0, smallest]))]
         each = zip(*(rows for _, _, rows in self.pieces), strict=True)
         rows = tuple(rows_at(_stacked(column), kept) for column in each)
         if len(kept) == self.n:
@@ -69,18 +67,6 @@ class Sample:
         """The rows of the sample."""
         ((_, _, rows),) = self.merged().pieces
         return rows
-
-
-def _smallest_keys(keys: np.ndarray, places: np.ndarray, n: int) -> np.ndarray:
-    """Return the positions of the n smallest keys, in the order of their places (batch, row).
-
-    Examples
-    --------
-    >>> _smallest_keys(np.array([0.3, 0.9, 0.1]), np.array([[1, 0, 0], [0, 7, 2]]), n=2).tolist()
-    [2, 0]
-    """
-    kept = np.lexsort((places[1], places[0], keys))[:n]
-    return kept[np.lexsort((places[1, kept], places[0, kept]))]
 
 
 def rows_at(rows: Any, positions: np.ndarray) -> Any:

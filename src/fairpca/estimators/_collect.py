@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from .._rows import FileRows
     from ..tables import Paths
 
+_QUESTION = ("with_scatters", "sensitive_kinds", "intersectional", "missing_sensitive", "device")
+"""Options that are handed on to `collect_moments`; the others are for reading files."""
+
 
 def collect_moments(
     X: Any,
@@ -148,7 +151,9 @@ def moments_from_parquet(
         ParquetRows,
         paths,
         sensitive,
-        {"features": features, "target": target, "weight": weight, **reading},
+        features=features,
+        target=target,
+        weight=weight,
         criterion=criterion,
         pos_label=pos_label,
         with_scatters=with_scatters,
@@ -156,36 +161,20 @@ def moments_from_parquet(
         intersectional=intersectional,
         missing_sensitive=missing_sensitive,
         device=device,
+        **reading,
     )
 
 
-def moments_from_csv(
-    paths: Paths,
-    sensitive: str | Iterable[str],
-    *,
-    features: Iterable[str] | None = None,
-    target: str | None = None,
-    weight: str | None = None,
-    criterion: str = "demographic_parity",
-    pos_label: Any = 1,
-    with_scatters: bool = False,
-    sensitive_kinds: Mapping[Any, str] | None = None,
-    intersectional: bool = False,
-    missing_sensitive: str = "error",
-    device: Any = None,
-    **reading: Any,
-) -> GroupMoments:
+def moments_from_csv(paths: Paths, sensitive: str | Iterable[str], **options: Any) -> GroupMoments:
     r"""Return the moments of text files of any size, in bounded memory.
 
     Parameters
     ----------
-    paths, sensitive, features, target, weight
+    paths, sensitive
         Which files, and which columns: see `fairpca.CSVRows`.
-    criterion, pos_label, with_scatters, sensitive_kinds, intersectional, missing_sensitive, device
-        As in `fairpca.collect_moments`.
-    **reading
-        ``ignore, n_jobs, checkpoint, checkpoint_seconds, progress, batch_rows, dtype, columns,
-        header, skip_lines`` as in `fairpca.CSVRows`.
+    **options
+        As in `fairpca.moments_from_parquet`; and ``columns, header, skip_lines`` as in
+        `fairpca.CSVRows`.
 
     Returns
     -------
@@ -216,43 +205,37 @@ def moments_from_csv(
     """
     from .._rows import CSVRows  # it needs the readers of files
 
-    return _moments_of(
-        CSVRows,
-        paths,
-        sensitive,
-        {"features": features, "target": target, "weight": weight, **reading},
-        criterion=criterion,
-        pos_label=pos_label,
-        with_scatters=with_scatters,
-        sensitive_kinds=sensitive_kinds,
-        intersectional=intersectional,
-        missing_sensitive=missing_sensitive,
-        device=device,
-    )
+    return _moments_of(CSVRows, paths, sensitive, **options)
 
 
 def _moments_of(
     kind: type[FileRows],
     paths: Paths,
     sensitive: str | Iterable[str],
-    reading: dict[str, Any],
-    **question: Any,
+    /,
+    *,
+    target: str | None = None,
+    weight: str | None = None,
+    criterion: str = "demographic_parity",
+    pos_label: Any = 1,
+    **options: Any,
 ) -> GroupMoments:
-    criterion, target, weight = question["criterion"], reading["target"], reading["weight"]
     if criterion != "demographic_parity" and target is None:
         raise MissingTargetError(
             f"criterion={criterion!r} compares rows with the same label, but target names no "
             f"column. Name it, or use criterion='demographic_parity'."
         )
-    rows = kind(paths, sensitive=sensitive, **reading)  # type: ignore[call-arg, arg-type]
-    moments = collect_moments(rows, None, **question)
+    question = {name: options.pop(name) for name in _QUESTION if name in options}
+    columns = {"sensitive": sensitive, "target": target, "weight": weight}
+    rows = kind(paths, **columns, **options)  # type: ignore[arg-type]
+    moments = collect_moments(rows, None, criterion=criterion, pos_label=pos_label, **question)
     if moments.n_rows:
         return moments
     weighted = "" if weight is None else f" and a positive weight '{weight}'"
     if criterion == "equal_opportunity":
         raise MissingTargetError(
             f"criterion='equal_opportunity' uses the rows with y == pos_label, but no row has "
-            f"{target} == {question['pos_label']!r}{weighted}. Set pos_label to a label that "
+            f"{target} == {pos_label!r}{weighted}. Set pos_label to a label that "
             f"occurs."
         )
     if weight is not None:

@@ -19,11 +19,13 @@ from ._frozen_columns import LevelColumn, NumberColumn, floats
 from ._notices import Notice, find_notices
 from ._open import (
     FrameTable,
+    RawColumn,
     check_same_columns,
     in_equal_batches,
     is_large,
     open_table,
     open_tables,
+    raw_columns,
     read_table,
 )
 from ._plans import (
@@ -42,7 +44,6 @@ from ._plans import (
     roles_in,
     what_was_merged,
 )
-from ._raw_columns import RawColumn, raw_columns
 from ._table import Table, arrow_to_pandas, distinct, family, simple
 from ._text_values import (
     NULL_STRINGS,

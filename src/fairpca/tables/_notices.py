@@ -337,17 +337,13 @@ def _held_out_auc(column: _Binned, classes: _Binned, halves: np.ndarray) -> tupl
     best, best_auc = -1, np.nan
     for c in np.flatnonzero(enough):
         yes, no = counts[:, :, c], counts.sum(axis=2) - counts[:, :, c]
-        auc = 0.5 * sum(_auc(yes[h], no[h], _shares(yes[1 - h], no[1 - h])) for h in (0, 1))
+        # The share of the class in each bin, drawn to the overall share where few rows are.
+        overall = yes.sum(axis=1) / np.maximum(1, yes.sum(axis=1) + no.sum(axis=1))
+        shares = (yes + overall[:, None]) / (yes + no + 1)
+        auc = 0.5 * sum(_auc(yes[h], no[h], shares[1 - h]) for h in (0, 1))
         if not auc <= best_auc:
             best, best_auc = int(c), auc
     return float(best_auc), best
-
-
-def _shares(yes: np.ndarray, no: np.ndarray) -> np.ndarray:
-    """Return the share of the class in each bin, drawn to the overall share where few rows are."""
-    overall = yes.sum() / max(1, yes.sum() + no.sum())
-    shares: np.ndarray = (yes + overall) / (yes + no + 1)
-    return shares
 
 
 def _auc(yes: np.ndarray, no: np.ndarray, scores: np.ndarray) -> float:

@@ -6,7 +6,9 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
 
 from .._attributes import did_you_mean
 from ..datasets import Dataset, load_adult, load_bank, load_compas, load_german, load_loanapp
@@ -24,15 +26,22 @@ from ._files import (
     fingerprint_of_files,
     kind_of_file,
 )
+from ._frozen_columns import floats
 from ._table import (
     Table,
     arrow_columns,
     arrow_to_pandas,
     check_size,
+    distinct,
     family,
     fingerprint_of_values,
+    simple,
 )
 from ._text import TextTable
+from ._text_values import MISSING, cleaned, typed, with_points
+
+if TYPE_CHECKING:
+    from pandas import Series
 
 _LOADERS: dict[str, Callable[..., Dataset]] = {
     "loanapp": load_loanapp,
@@ -286,3 +295,66 @@ def _check_plain_names(file: TableFile) -> None:
             f"'{file.path}' has a column called '{odd[0]}': nothing, or a name with blanks around "
             f"it. Rename it."
         )
+
+
+@dataclass(frozen=True)
+class RawColumn:
+    """How the values of a column come from the files: of an Arrow type, or texts (None)."""
+
+    name: str
+    type: Any = None
+    decimal: str = "."
+
+    def values(self, array: Any) -> tuple[np.ndarray, list[Any]]:
+        """Return which values a part has, and which of them each row has; None is missing."""
+        codes, values = distinct(array)
+        if self.type is None:
+            values = [cleaned(value, MISSING) for value in values]
+        return codes, [None if value != value else value for value in values]
+
+    def are_numbers(self, values: list[Any]) -> bool:
+        """Whether the values are numbers, as the table in memory would have them."""
+        return bool(self.series(values).dtype.kind in "iuf")
+
+    def numbers(self, array: Any) -> np.ndarray:
+        """Return the rows as floats, NaN where there is no finite number."""
+        if self.type is None and not import_arrow().types.is_dictionary(array.type):
+            array = with_points(array, self.decimal)
+        numbers = floats(array, self.name)
+        return np.where(np.isfinite(numbers), numbers, np.nan)
+
+    def series(self, values: list[Any]) -> Series:
+        """Return distinct values with the type that the column would have in memory."""
+        arrow = import_arrow()
+        if self.type is None:
+            array = typed(arrow.chunked_array([arrow.array(values, arrow.string())]), self.decimal)
+        else:
+            category = arrow.types.is_dictionary(self.type)
+            array = arrow.array(values, self.type.value_type if category else self.type)
+            if category:  # never a quantity
+                return arrow_to_pandas(arrow.table({self.name: array}))[self.name].astype(object)
+        return arrow_to_pandas(arrow.table({self.name: array}))[self.name]
+
+
+def raw_columns(files: Sequence[TableFile]) -> tuple[RawColumn, ...]:
+    """Return how the columns come from the files."""
+    first = files[0]
+    if first.kind != "text":
+        arrow = import_arrow()
+        common = {name: _common([file.types[name] for file in files]) for name in first.names}
+        # What is neither a number nor a date nor a text is read as one.
+        return tuple(
+            RawColumn(name, simple(arrow.array([], kind)).type) for name, kind in common.items()
+        )
+    texts = [file for file in files if isinstance(file, TextTable)]
+    commas = {name for file in texts for name, sign in file.decimals.items() if sign == ","}
+    return tuple(RawColumn(name, None, "," if name in commas else ".") for name in first.names)
+
+
+def _common(kinds: Sequence[Any]) -> Any:
+    arrow = import_arrow()
+    if len(set(kinds)) == 1:
+        return kinds[0]
+    plain = (k.value_type if arrow.types.is_dictionary(k) else k for k in dict.fromkeys(kinds))
+    schemas = [arrow.schema([("a", kind)]) for kind in plain]
+    return arrow.unify_schemas(schemas, promote_options="permissive").field(0).type
