@@ -34,28 +34,26 @@ from .linalg import (
     top_eigenpairs,
 )
 from .records import (
+    DTYPES,
     FUNCTIONS,
+    LENGTH,
+    MAX_HEADER,
+    MAX_TENSORS,
     RECORDS,
     Packer,
+    RationedArrays,
+    announced_size,
+    header_bytes,
     is_array,
     is_count,
     is_label,
     is_number,
+    pack,
     record,
+    unpack,
     unplain,
 )
 from .stiefel import Inverse, Metric, Objective, Stiefel, minimize_on_stiefel
-from .tensors import (
-    DTYPES,
-    LENGTH,
-    MAX_HEADER,
-    MAX_TENSORS,
-    RationedArrays,
-    announced_size,
-    header_bytes,
-    pack,
-    unpack,
-)
 from .threads import (
     ahead,
     blas_threads,

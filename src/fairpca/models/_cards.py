@@ -65,15 +65,12 @@ def model_card(model: Any, *, info: Mapping[str, Any] | None = None) -> str:
         "How to use it": _use(model),
         "Made with": _versions(),
     }
-    parts = [_title(model), _what(model)]
+    d, k = model.estimator.n_features_in_, len(model.output_names)
+    title = f"# Model card: {type(model.estimator).__name__}, {d} features to {k} columns"
+    parts = [title, _what(model)]
     for heading, lines in sections.items():
         parts.append(f"## {heading}\n\n" + "\n".join(lines))
     return "\n\n".join(parts) + "\n"
-
-
-def _title(model: FairModel) -> str:
-    d, k = model.estimator.n_features_in_, len(model.output_names)
-    return f"# Model card: {type(model.estimator).__name__}, {d} features to {k} columns"
 
 
 def _what(model: FairModel) -> str:

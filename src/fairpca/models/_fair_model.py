@@ -193,6 +193,12 @@ def save(
                 "dataclasses.replace(model, info={**model.info, ...})."
             )
         kind, estimator, encoder, info = FAIR_MODEL, model.estimator, model.encoder, model.info
+    if not isinstance(encoder, TableEncoder | None):
+        raise UnsavableModelError(
+            f"The encoder is a {type(encoder).__name__}, and model files hold a "
+            f"fairpca.tables.TableEncoder. For other preprocessing make a scikit-learn pipeline "
+            f"and use fairpca.models.save_pipeline."
+        )
     packer, facts = Packer(), dict(info or {})
     header = {
         "format": FORMAT,
@@ -203,7 +209,7 @@ def save(
         "fingerprint": packer.plain(facts.get("fingerprint"), "info['fingerprint']"),
         **plain_estimator(estimator, packer),
         "info": packer.plain(facts, "info"),
-        "encoder": _plain_encoder(encoder, packer),
+        "encoder": packer.plain(encoder, "encoder"),
     }
     write_model_file(path, header, packer.tensors)
 
@@ -308,16 +314,6 @@ def _model(header: Mapping[str, Any], tensors: Mapping[str, np.ndarray]) -> Any:
     if header["kind"] != FAIR_MODEL:
         raise ModelFileError(f"is of the kind {str(header['kind'])[:40]!r}, which is not known")
     return FairModel(_made_encoder(header["encoder"], tensors), estimator, header["info"])
-
-
-def _plain_encoder(encoder: Any, packer: Packer) -> Any:
-    if not isinstance(encoder, TableEncoder | None):
-        raise UnsavableModelError(
-            f"The encoder is a {type(encoder).__name__}, and model files hold a "
-            f"fairpca.tables.TableEncoder. For other preprocessing make a scikit-learn pipeline "
-            f"and use fairpca.models.save_pipeline."
-        )
-    return packer.plain(encoder, "encoder")
 
 
 def _made_encoder(plain: Any, tensors: Mapping[str, np.ndarray]) -> TableEncoder | None:

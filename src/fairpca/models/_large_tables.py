@@ -50,7 +50,7 @@ def look_at_rows(
     sensitive: Sequence[str],
     outcome: RawColumn | None,
     seed: int,
-) -> RowsSeen:
+) -> _RowsSeen:
     """Count the groups over all rows, and draw those from which the columns are learned."""
     n, largest_key = SAMPLE_ROWS, LargestKey()
     if source.n_rows is not None and outcome is None:
@@ -58,7 +58,7 @@ def look_at_rows(
         largest_key.value = min(1.0, (n + 8 * n**0.5) / max(1, source.n_rows))
     target = None if outcome is None else outcome.name
     look = _LookAtRows(tuple(columns), tuple(sensitive), target, n, largest_key, seed)
-    seen: RowsSeen | None = source.fold(look)
+    seen: _RowsSeen | None = source.fold(look)
     if seen is None or seen.n_read == 0:
         raise TableError(f"'{source.files[0].path}' has names of columns but no rows.")
     if seen.n_rows == 0:
@@ -81,7 +81,7 @@ class _LookAtRows:
     largest_key: LargestKey
     seed: int
 
-    def __call__(self, batch: Batch) -> RowsSeen | None:
+    def __call__(self, batch: Batch) -> _RowsSeen | None:
         """Look at a batch, whose features are an Arrow table of all columns as they are read."""
         arrays = {c.name: simple(batch.X.column(c.name)) for c in self.columns}
         n_read = batch.n_rows
@@ -112,11 +112,11 @@ class _LookAtRows:
             return (import_arrow().table(taken),)
 
         sample = Sample.of(self.n, keys, batch.number, drawn, self.largest_key)
-        return RowsSeen(n_read, len(keys), sample, counts, levels, outcomes)
+        return _RowsSeen(n_read, len(keys), sample, counts, levels, outcomes)
 
 
 @dataclass(frozen=True)
-class RowsSeen:
+class _RowsSeen:
     """What is known of the batches seen so far; adds.
 
     `n_read` rows are in the files; `n_rows` count: those with a known target, where one is needed.
@@ -130,11 +130,11 @@ class RowsSeen:
     levels: dict[str, dict[str, int] | None]
     outcomes: _CountedValues | None
 
-    def __add__(self, other: RowsSeen) -> RowsSeen:
+    def __add__(self, other: _RowsSeen) -> _RowsSeen:
         outcomes = self.outcomes
         if outcomes is not None and other.outcomes is not None:
             outcomes = outcomes + other.outcomes
-        return RowsSeen(
+        return _RowsSeen(
             self.n_read + other.n_read,
             self.n_rows + other.n_rows,
             self.sample + other.sample,

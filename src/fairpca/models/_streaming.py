@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -162,13 +163,11 @@ def stream_transform(
         if first is None:
             raise TableError(f"'{source}' has names of columns but no rows.")
         with _written(target, first.schema, names) as write:
-            batch = first
-            while batch is not None:
+            for batch in chain([first], stream):
                 write(batch)
                 done += batch.num_rows
                 if progress is not None:
                     progress(done, table.n_rows)
-                batch = next(stream, None)
     finally:
         stream.close()  # type: ignore[attr-defined]
     return done
