@@ -16,7 +16,7 @@ from ..errors import FairPCAError
 from .terminal import INTERRUPTED, Report, complain, shown_progress
 
 if TYPE_CHECKING:
-    from ..paper import Experiment, Key, Reproduction, Summary
+    from ..paper import Experiment, Key, Summary
 
 ALL = "all"
 EXAMPLES = [
@@ -110,8 +110,14 @@ def reproduce(
                 f"the same command goes on from there."
             )
             raise Exit(INTERRUPTED) from None
-        _report(console, experiment, made)
-        failed = failed or bool(made.failures)
+        _print_rows(console, experiment, made.rows)
+        for failure in made.failures:
+            which = ", ".join(f"{name} {value}" for name, value in failure.key.items())
+            complain(f"{experiment.name} ({which}) failed: {failure.reason}")
+            failed = True
+        for path in made.files:
+            console.print(f"[dim]wrote[/dim] {path}")
+        console.print()
     if failed:
         raise Exit(1)
 
@@ -150,16 +156,6 @@ def _chosen(names: list[str], known: dict[str, Experiment]) -> list[Experiment]:
                 f"There is no '{name}'.{did_you_mean(name, known)} --list shows the names."
             )
     return [known[name] for name in dict.fromkeys(names)]
-
-
-def _report(console: Console, experiment: Experiment, made: Reproduction) -> None:
-    _print_rows(console, experiment, made.rows)
-    for failure in made.failures:
-        which = ", ".join(f"{name} {value}" for name, value in failure.key.items())
-        complain(f"{experiment.name} ({which}) failed: {failure.reason}")
-    for path in made.files:
-        console.print(f"[dim]wrote[/dim] {path}")
-    console.print()
 
 
 def _print_rows(console: Console, experiment: Experiment, rows: Sequence[Summary]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, zip_longest
 
@@ -111,16 +111,12 @@ def _leak(leak: Leak | None) -> _Cell:
 def curve_tables(evidence: Evidence) -> list[_Table]:
     """Return a table for each curve and attribute, one row per lambda."""
     return [
-        _Table(
-            f"{evidence.name(curve.representation)} with a {_model(curve.model)}: decisions "
-            f"compared between the groups of {attribute.name}, gaps in points",
-            ["Lambda", *_decided_heads(attribute)],
-            [
-                [_Cell(significant(point.tradeoff)), *_decided(point, attribute)]
-                for point in curve.points
-            ],
+        _decided(
+            f"{evidence.name(curve.representation)} with a {_model(curve.model)}",
+            "Lambda",
+            [(significant(point.tradeoff), point) for point in curve.points],
+            attribute,
             {"curve": str(place), "attribute": str(position)},
-            wide=len(attribute.groups) > FIT_ON_PAPER,
         )
         for place, curve in enumerate(evidence.audit.curves)
         for position, attribute in enumerate(evidence.attributes)
@@ -130,17 +126,16 @@ def curve_tables(evidence: Evidence) -> list[_Table]:
 def parity_tables(evidence: Evidence) -> list[_Table]:
     """Return a table for each model and attribute, one row per representation."""
     return [
-        _Table(
-            f"A {_model(model)} predicts the target: decisions compared between the groups of "
-            f"{attribute.name}, gaps in points",
-            ["Representation", *_decided_heads(attribute)],
+        _decided(
+            f"A {_model(model)} predicts the target",
+            "Representation",
             [
-                [_Cell(one.name), *_decided(found, attribute)]
+                (one.name, found)
                 for one in evidence.fitted
                 if (found := evidence.downstream.get((one.key, model)))
             ],
+            attribute,
             choice,
-            wide=len(attribute.groups) > FIT_ON_PAPER,
         )
         for model, attribute, choice in _models_and_attributes(evidence)
     ]
@@ -183,22 +178,35 @@ def _model(model: str) -> str:
     return {"boosting": "model of boosted trees"}.get(model, model_name(model).lower())
 
 
-def _decided_heads(attribute: Attribute) -> list[str]:
-    return ["Accuracy", "AUC", *GAPS, *(f"Selected: {one.label}" for one in attribute.groups)]
-
-
-def _decided(found: Downstream | CurvePoint, attribute: Attribute) -> list[_Cell]:
-    quality = [_share(found.accuracy), _number(found.auc)]
-    parity = parity_of(found, attribute.name)
-    if parity is None:
-        return quality + [_Cell(NOT_MEASURED)] * (len(GAPS) + len(attribute.groups))
-    rates = [_group(parity, one.label) for one in attribute.groups]
-    return [
-        *quality,
-        _difference(parity.dp_gap),
-        _difference(parity.eo_gap),
-        *(_share(group.selection_rate if group else None) for group in rates),
-    ]
+def _decided(
+    what: str,
+    head: str,
+    rows: Sequence[tuple[str, Downstream | CurvePoint]],
+    attribute: Attribute,
+    choice: dict[str, str],
+) -> _Table:
+    labels = [one.label for one in attribute.groups]
+    cells = []
+    for name, found in rows:
+        parity = parity_of(found, attribute.name)
+        rates = [_group(parity, label) for label in labels]
+        cells.append(
+            [
+                _Cell(name),
+                _share(found.accuracy),
+                _number(found.auc),
+                _difference(parity.dp_gap if parity else None),
+                _difference(parity.eo_gap if parity else None),
+                *(_share(group.selection_rate if group else None) for group in rates),
+            ]
+        )
+    return _Table(
+        f"{what}: decisions compared between the groups of {attribute.name}, gaps in points",
+        [head, "Accuracy", "AUC", *GAPS, *(f"Selected: {label}" for label in labels)],
+        cells,
+        choice,
+        wide=len(labels) > FIT_ON_PAPER,
+    )
 
 
 def _group(parity: Parity | None, label: str) -> GroupRates | None:
