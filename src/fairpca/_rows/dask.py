@@ -41,23 +41,11 @@ NONE: frozenset[Hashable] = frozenset()
 
 
 class DaskRows(RowsElsewhere):
-    """Rows of a Dask array or DataFrame, and what belongs to them, in Dask or in memory.
+    """Rows of a Dask array or DataFrame, and what belongs to them, in Dask or in memory."""
 
-    Where others are not divided as X is, and the lengths of partitions are unknown, the rows are
-    read once more, to be counted. Rows that were shuffled, as in a merge, must come from the same
-    shuffle, or have labels that increase.
-
-    Examples
-    --------
-    >>> import dask.array as da
-    >>> import numpy as np
-    >>> from fairpca import FairPCA
-    >>> X = da.random.default_rng(0).normal(size=(1000, 4), chunks=(300, 4))
-    >>> fair = FairPCA(2).fit(X, sensitive_features=np.arange(1000) % 2)
-    >>> fair.transform(X)
-    dask.array<mapped_array, shape=(1000, 2), dtype=float64, chunksize=(300, 2), \
-chunktype=numpy.ndarray>
-    """
+    # Where others are not divided as X is, and the lengths of partitions are unknown, the rows are
+    # read once more, to be counted. Rows that were shuffled, as in a merge, must come from the same
+    # shuffle, or have labels that increase.
 
     def __init__(
         self, X: Any, y: Any = None, sensitive_features: Any = None, sample_weight: Any = None

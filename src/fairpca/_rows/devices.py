@@ -166,10 +166,7 @@ class _Buffer:
 
 
 def checked_rows(X: Array, *, ensure_all_finite: bool = True, ensure_min_samples: int = 1) -> Array:
-    """Return rows of another library as float32 or float64, where they are; as `check_array`.
-
-    Integers become float64, shorter floats float32; float32 and float64 are not copied.
-    """
+    """Return rows of another library as float32 or float64, where they are; as `check_array`."""
     xp = array_namespace(X)
     layout = str(getattr(X, "layout", "torch.strided"))
     if layout != "torch.strided":

@@ -57,23 +57,15 @@ class RowsElsewhere(ABC):
     def for_estimator(
         self, sensitive: Sequence[Any], fitted_to: Sequence[str] | None = None
     ) -> RowsElsewhere:
-        """Return these rows with the columns that an estimator asks for as features.
-
-        Most engines have nothing to do: the estimator checks the features it is given. An engine
-        whose rows have no order must set aside what is no feature, without losing it. `sensitive`
-        are columns of X that the estimator takes as attributes; `fitted_to` are the names that were
-        seen at `fit`, none if there were no names, and None before `fit`.
-        """
+        """Return these rows with the columns that an estimator asks for as features."""
+        # Only an engine whose rows have no order must set aside what is no feature. `sensitive` are
+        # columns of X that are attributes; `fitted_to` the names seen at `fit`, None before.
         return self
 
     def mapped(
         self, transform: Callable[[Any], np.ndarray], names: Sequence[str], dtype: np.dtype
     ) -> Any:
-        """Return a lazy collection of what `transform` makes of the features of each batch.
-
-        It takes the features of n rows, maybe none, to an array of shape (n, k) of this type, whose
-        columns have these names; it can be pickled.
-        """
+        """Return a lazy collection of `transform` of the features of each batch, (n, k) numbers."""
         raise TypeError(
             f"{type(self).__name__} can be fitted to, but not transformed: there is nowhere to put "
             f"the result. Use FairModel and `fairpca transform`, which write files."

@@ -293,11 +293,10 @@ def _tables(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 @dataclass(frozen=True)
 class _Answer:
-    """What partitions have to say; answers add up, and of several failures the first is told.
+    """What partitions have to say; answers add up, and of several failures the first is told."""
 
-    Exceptions are data here: one that Python workers let out would be tried again, and end as a
-    page of the Java virtual machine.
-    """
+    # Exceptions are data here: one that Python workers let out would be tried again, and end as a
+    # page of the Java virtual machine.
 
     total: Any = None
     failure: Exception | None = None

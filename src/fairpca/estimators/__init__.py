@@ -1,8 +1,10 @@
 """The scikit-learn face of the package."""
 
 from ._checks import (
+    COVARIANCE_TOLERANCE,
     CRITERIA,
     FLOATS,
+    approximation_for,
     check_bool,
     check_choice,
     check_count,
@@ -14,6 +16,8 @@ from ._checks import (
     check_target,
     check_tradeoff,
     check_weights,
+    fewer_and_fewer,
+    usual_components,
 )
 from ._choose_by_leakage import Choice
 from ._collect import collect_moments, moments_from_csv, moments_from_parquet
@@ -27,12 +31,6 @@ from ._transformer import (
     groups_of,
     learned_from,
     unchanged_on_error,
-)
-from ._usual_choices import (
-    COVARIANCE_TOLERANCE,
-    approximation_for,
-    fewer_and_fewer,
-    usual_components,
 )
 
 __all__ = [

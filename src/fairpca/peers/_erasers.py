@@ -232,18 +232,12 @@ class LEACE(OneToOneFeatureMixin, FairTransformer):
     _learned = ERASED
 
     def _solve(self, moments: GroupMoments) -> dict[str, Any]:
-        r"""Remove the covariance with the attributes at the least squared change.
-
-        With :math:`W = \Sigma^{-1/2}`, Belrose et al. show that of all :math:`x'` affine in x with
-        :math:`\mathrm{Cov}(x', z) = 0`, the one of least :math:`E\|M(x' - x)\|^2` for every M is
-
-        .. math:: x' = x - W^+ (W\Sigma_{xz})(W\Sigma_{xz})^+ W (x - \mu).
-
-        It does not depend on units, so it is computed in units of each feature's spread, where
-        rounding errors compare. With A a basis of the range of :math:`\Sigma_{xz}` it is
-        :math:`x - A (A^\top \Sigma^+ A)^{-1} A^\top \Sigma^+ (x - \mu)`: no root is taken, and what
-        is removed depends on A alone, however ill-conditioned :math:`\Sigma` may be.
-        """
+        """Remove the covariance with the attributes at the least squared change."""
+        # Belrose et al.: of all x' affine in x without covariance with z, x - W^+ (W S_xz)(W
+        # S_xz)^+ W (x - mu) with W = S^(-1/2) changes least in any norm. With A a basis of the
+        # range of S_xz it is x - A (A^T S^+ A)^(-1) A^T S^+ (x - mu): no root is taken, what is
+        # removed depends on A alone, however ill-conditioned S is, and in units of each feature's
+        # spread rounding errors compare.
         work = in_units_of_spread(moments)
         A = mean_constraint(work).Q
         check_dimension(moments, A.shape[1], None)

@@ -61,13 +61,10 @@ class FairSDP:
         return float(np.sqrt(max(self.f @ P @ self.f, 0.0))) if len(self.f) else 0.0
 
     def bound(self, U: tuple[np.ndarray, np.ndarray], multiplier: float = 0.0) -> float:
-        r"""Return a number that the objective exceeds nowhere on the feasible set.
-
-        Any matrices U of shape (d, d) and any price >= 0 of the difference of means give one; it is
-        tight at the subgradients of the penalties. With price p,
-        :math:`p|Y|_2^2 \ge \langle U, Y\rangle - |U|_*^2 / 4p` turns the objective into a linear
-        one, whose largest value over the fantope is a sum of k eigenvalues.
-        """
+        """Return a number that the objective exceeds nowhere on the feasible set."""
+        # Any U and any price >= 0 of the difference of means give one, tight at the subgradients of
+        # the penalties: price |Y|_2^2 >= <U, Y> - |U|_*^2 / (4 price) makes the objective linear,
+        # and its largest value over the fantope is a sum of k eigenvalues.
         linear, constant = self.C.copy(), 0.0
         if self.price > 0:
             for S, part in zip(self.roots, U, strict=True):
@@ -132,12 +129,9 @@ def _project_below_a_cap(
     start: float = 0.0,
     rtol: float = 1e-10,
 ) -> tuple[np.ndarray, float]:
-    r"""Return the nearest P in the fantope with :math:`e^\top P e \le` cap, and the cap's price.
-
-    P is the projection of :math:`A - \nu ee^\top`, with :math:`\nu \ge 0` the price, 0 where the
-    cap is not attained; `start` is a guess of it, `rtol` the accuracy relative to the cap. The
-    `direction` e is a unit vector, the rank at most d - 1 + cap.
-    """
+    r"""Return the nearest P in the fantope with :math:`e^\top P e \le` cap, and the cap's price."""
+    # It is the projection of A - price e e^T, with price 0 where the cap is not attained; `start`
+    # is a guess of it, e a unit vector, and the rank at most d - 1 + cap.
     ee = np.outer(direction, direction)
 
     def at(multiplier: float) -> tuple[np.ndarray, float]:
@@ -168,13 +162,10 @@ def _project_below_a_cap(
 
 
 def solve_by_splitting(problem: FairSDP, *, tol: float, max_steps: int) -> Relaxation:
-    r"""Return a matrix whose relative duality gap is at most `tol`, if `max_steps` suffice.
-
-    The alternating direction method of multipliers (Boyd et al. 2011) for copies :math:`F = P` in
-    the fantope and :math:`Y_i = S_i P` under the penalty. As :math:`S_1^\top S_1 + S_2^\top S_2`
-    is a multiple of the identity, the step in P is an average; the others are three
-    eigendecompositions of order d, instead of LMIs of order 2d.
-    """
+    """Return a matrix whose relative duality gap is at most `tol`, if `max_steps` suffice."""
+    # The alternating direction method of multipliers (Boyd et al. 2011) for copies F = P in the
+    # fantope and Y_i = S_i P under the penalty. As S_1^T S_1 + S_2^T S_2 is a multiple of the
+    # identity, the step in P is an average; the others are three eigendecompositions of order d.
     if len(problem.f) and problem.delta == 0:
         R, smaller = problem.without_mean_direction()
         found = _Splitting(smaller).run(tol, max_steps)

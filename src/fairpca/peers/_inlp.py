@@ -41,14 +41,11 @@ CANCELLED = 1e-8
 def _svm_coefficients(
     Z: np.ndarray, y: np.ndarray, cost: np.ndarray, scatter: np.ndarray
 ) -> np.ndarray:
-    r"""Return the w of least :math:`|w|^2/2 + \sum_i c_i \max(0, 1 - y_i z_i^\top w)^2`.
-
-    Where a full Newton step leaves the active rows, those with positive loss, as they are, the
-    minimum is reached exactly (Keerthi & DeCoste 2005). At w = 0 all are active and the matrix is
-    known from `scatter`, ``(Z * cost).T @ Z``; from then on only rows that enter or leave change
-    it. For rows so large that the rounding of what was subtracted would be felt beside the
-    identity, it is computed anew.
-    """
+    r"""Return the w of least :math:`|w|^2/2 + \sum_i c_i \max(0, 1 - y_i z_i^\top w)^2`."""
+    # Where a full Newton step leaves the active rows, those with positive loss, as they are, the
+    # minimum is reached exactly (Keerthi & DeCoste 2005). At w = 0 all are active and the matrix is
+    # known from `scatter`, (Z * cost).T @ Z; from then on only rows that enter or leave change it.
+    # For rows so large that rounding would be felt beside the identity, it is computed anew.
     w, scores = np.zeros(Z.shape[1]), np.zeros(len(Z))
     active = np.ones(len(Z), dtype=bool)
     H = 2.0 * scatter
@@ -193,17 +190,6 @@ def _without_first(A: np.ndarray, u: np.ndarray) -> np.ndarray:
     return rest
 
 
-def _all_that_vary(left: np.ndarray, moments: GroupMoments) -> np.ndarray:
-    k = left.shape[1]
-    if k == 0:
-        raise InfeasibleError(
-            f"Nothing is left: the {moments.n_rows} rows vary only along what separates the "
-            f"groups ({names_of(moments.attributes)}). Pass more rows or features, or merge groups."
-        )
-    axes: np.ndarray = along_principal_axes(left, moments, k)
-    return axes
-
-
 def _random_directions(
     k: int, removed: np.ndarray, moments: GroupMoments, rng: np.random.Generator
 ) -> np.ndarray:
@@ -319,7 +305,14 @@ class INLP(RowPeer):
         removed, left = _directions_that_classify(rows.X, groups.codes, moments, cost, count=d - k)
         self.removed_, self.n_removed_ = removed.T, removed.shape[1]
         if self.n_components is None:
-            return LinearMap(_all_that_vary(left, moments), moments.mean)
+            if left.shape[1] == 0:
+                raise InfeasibleError(
+                    f"Nothing is left: the {moments.n_rows} rows vary only along what separates "
+                    f"the groups ({names_of(moments.attributes)}). Pass more rows or features, or "
+                    f"merge groups."
+                )
+            U = along_principal_axes(left, moments, left.shape[1])
+            return LinearMap(U, moments.mean)
         if self.n_removed_ < d - k:
             warn_user(
                 f"After {self.n_removed_} directions a linear SVM finds no difference between the "

@@ -68,12 +68,9 @@ class GroupDiscrepancy:
         return value, (-2.0 / self.sigma) * (self.X.T @ pulls)
 
     def curvature(self, V: np.ndarray, rng: np.random.Generator, features: int) -> np.ndarray:
-        r"""Return J (d k, features) so that :math:`2 J J^\top` estimates the Gauss-Newton Hessian.
-
-        The kernel is an average of products of random Fourier features (Rahimi, Recht 2007), so the
-        discrepancy is one of squares, and J holds their gradients. With somewhat more features than
-        unknowns it is right up to a factor in every direction, flat ones included.
-        """
+        """Return J (d k, features) so that 2 J J^T estimates the Gauss-Newton Hessian."""
+        # The kernel is an average of products of random Fourier features (Rahimi, Recht 2007), so
+        # the discrepancy is one of squares, and J holds their gradients.
         d, k = V.shape
         frequencies = rng.normal(size=(k, features)) / self.sigma
         phases = rng.uniform(0.0, 2.0 * np.pi, features)
@@ -86,11 +83,7 @@ class GroupDiscrepancy:
 
 @dataclass(frozen=True)
 class Found:
-    """An orthonormal basis V (d, k), and what it is worth.
-
-    `share` of the variance that it keeps, squared MMD between the groups, the price of which it is
-    best at, and the gain in sight, relative to `share`, that the last step still promised.
-    """
+    """A basis V (d, k): its share of the variance, squared MMD, price, relative gain in sight."""
 
     V: np.ndarray
     share: float

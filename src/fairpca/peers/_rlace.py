@@ -145,37 +145,6 @@ class _Game:
         return min(judgements)
 
 
-@dataclass
-class _Best:
-    """The projection that blinded the judges most, and the accuracy nearest to the majority's."""
-
-    kept: np.ndarray
-    loss: float = -1.0
-    accuracy: float = 1.0
-    n_iter: int = 0
-
-
-def _play(game: _Game, rules: RLACE) -> _Best:
-    """Let both players move by turns until the judges see nothing, or `max_iter` turns are over."""
-    best = _Best(game.kept_directions())
-    for turn in range(rules.max_iter):
-        best.n_iter = turn + 1
-        game.blind(rules)
-        game.classify(rules)
-        if turn % rules.evaluate_every == 0:
-            kept = game.kept_directions()
-            loss, accuracy = game.judge(kept)
-            if loss > best.loss:
-                best.kept, best.loss = kept, loss
-            if abs(accuracy - game.majority) < abs(best.accuracy - game.majority):
-                best.accuracy = accuracy
-        if turn > 1 and abs(best.accuracy - game.majority) < rules.tol:
-            break
-        if turn == 0:
-            game.leave_out_the_rest()
-    return best
-
-
 class RLACE(RowPeer):
     r"""Remove the subspace that a game against a linear classifier settles on.
 
@@ -292,9 +261,7 @@ class RLACE(RowPeer):
             kept=k,
             rng=np.random.default_rng(self._seed()),
         )
-        best = _play(game, self)
-        self.loss_, self.accuracy_, self.n_iter_ = best.loss, best.accuracy, best.n_iter
-        self.majority_ = game.majority
+        kept = self._play(game)
         if self.accuracy_ - self.majority_ >= self.tol:
             warn_user(
                 f"After {self.n_iter_} turns linear classifiers name the group of "
@@ -303,4 +270,25 @@ class RLACE(RowPeer):
                 f"Raise max_iter, remove more directions, or use FairPCA.",
                 ConvergenceWarning,
             )
-        return LinearMap(along_principal_axes(best.kept, moments, k), moments.mean)
+        return LinearMap(along_principal_axes(kept, moments, k), moments.mean)
+
+    def _play(self, game: _Game) -> np.ndarray:
+        """Let both players move by turns until the judges see nothing, or the turns are over."""
+        best = game.kept_directions()
+        self.loss_, self.accuracy_, self.majority_ = -1.0, 1.0, game.majority
+        for turn in range(self.max_iter):
+            self.n_iter_ = turn + 1
+            game.blind(self)
+            game.classify(self)
+            if turn % self.evaluate_every == 0:
+                kept = game.kept_directions()
+                loss, accuracy = game.judge(kept)
+                if loss > self.loss_:
+                    best, self.loss_ = kept, loss
+                if abs(accuracy - game.majority) < abs(self.accuracy_ - game.majority):
+                    self.accuracy_ = accuracy
+            if turn > 1 and abs(self.accuracy_ - game.majority) < self.tol:
+                break
+            if turn == 0:
+                game.leave_out_the_rest()
+        return best

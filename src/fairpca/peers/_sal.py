@@ -97,12 +97,9 @@ def _moments_of_components(
 def _kernel_sal(
     moments: GroupMoments, n_directions: int | None, k: int | float | None
 ) -> tuple[Subspace, Array]:
-    r"""Return what is left of the rows' coordinates in feature space, and all singular values.
-
-    The singular vectors are :math:`\Phi^\top Z E` with E the eigenvectors of :math:`Z^\top K Z`.
-    Removing all of them leaves the kernel :math:`K - K Z (Z^\top K Z)^+ Z^\top K`, that of
-    `fairpca.FairKernelPCA` with all its components.
-    """
+    """Return what is left of the rows' coordinates in feature space, and all singular values."""
+    # Removing all directions leaves the kernel K - K Z (Z^T K Z)^+ Z^T K, that of `FairKernelPCA`
+    # with all its components.
     U, values = _covarying_directions(moments)
     r = U.shape[1]
     U = _first_directions(U, r if n_directions is None else n_directions, moments)

@@ -111,12 +111,10 @@ def along_principal_axes(U: Array, moments: GroupMoments, k: int) -> Array:
 
 
 def nearest_with_sum(values: np.ndarray, total: float) -> np.ndarray:
-    r"""Return the numbers between 0 and 1 with the sum `total` that are nearest to the given ones.
-
-    They are :math:`\min(1, \max(0, \lambda_i - \theta))`. The sum falls with :math:`\theta` and is
-    linear between the breakpoints :math:`\lambda_i - 1` and :math:`\lambda_i`: one sort finds the
-    piece that holds the answer, and a division the answer itself.
-    """
+    """Return the numbers in [0, 1] with the sum `total` that are nearest to the given ones."""
+    # They are min(1, max(0, v - theta)). The sum falls with theta and is linear between the
+    # breakpoints v - 1 and v: one sort finds the piece that holds the answer, and a division the
+    # answer itself.
     d = len(values)
     if not 0 <= total <= d:
         raise UsageError(
