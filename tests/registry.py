@@ -5,6 +5,7 @@ A new estimator has its entry here and nowhere else in the tests.
 
 from __future__ import annotations
 
+import copy
 import inspect
 import warnings
 from dataclasses import dataclass
@@ -129,8 +130,8 @@ def small_rows(
     return X, sex, rng.integers(0, 2, n)
 
 
-def fitted(name: str) -> Any:
-    """Return the estimator of this name, fitted to the small rows."""
+def fitted_anew(name: str) -> Any:
+    """Fit the estimator of this name to the small rows."""
     X, sex, y = small_rows()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # few steps and few rows: of no matter here
@@ -148,7 +149,12 @@ def need(name: str) -> None:
 @cache
 def fitted_once(name: str) -> Any:
     """Return the same fitted estimator to everybody; nobody may fit it again."""
-    return fitted(name)
+    return fitted_anew(name)
+
+
+def fitted(name: str) -> Any:
+    """Return the fitted estimator for the caller alone, who may do with it what it likes."""
+    return copy.deepcopy(fitted_once(name))
 
 
 def asks_for_groups(estimator: Any) -> bool:

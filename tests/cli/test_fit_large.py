@@ -1,6 +1,7 @@
 """`fairpca fit` on many files, as somebody types it, interrupts it, and starts it again."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -42,18 +43,25 @@ main()
 assert_refused = partial(refusals.assert_refused, absent=("model.fairpca", "model.md"))
 
 
-@pytest.fixture
-def fairpca(command):
-    """Run the command line in a folder with people in four Parquet files, and in two CSV files."""
-    people = made_up_people(n=1200)
-    os.mkdir("parts")
+@pytest.fixture(scope="session")
+def people_in_files(tmp_path_factory):
+    """People in four Parquet files, in two CSV files, and in one."""
+    folder, people = tmp_path_factory.mktemp("people"), made_up_people(n=1200)
+    for name in ("parts", "texts"):
+        (folder / name).mkdir()
     for i in range(4):
         rows = people[i * 300 : (i + 1) * 300]
-        rows.to_parquet(f"parts/{i}.parquet", index=False, row_group_size=100)
-    os.mkdir("texts")
-    people[:500].to_csv("texts/0.csv", index=False)
-    people[500:].to_csv("texts/1.csv", index=False)
-    people.to_csv("people.csv", index=False)
+        rows.to_parquet(folder / f"parts/{i}.parquet", index=False, row_group_size=100)
+    people[:500].to_csv(folder / "texts/0.csv", index=False)
+    people[500:].to_csv(folder / "texts/1.csv", index=False)
+    people.to_csv(folder / "people.csv", index=False)
+    return folder
+
+
+@pytest.fixture
+def fairpca(command, people_in_files):
+    """Run the command line in a folder of one's own with these files."""
+    shutil.copytree(people_in_files, ".", dirs_exist_ok=True)
     return command
 
 

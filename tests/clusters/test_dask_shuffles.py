@@ -9,11 +9,12 @@ from distributed import Client
 
 from fairpca import FairPCA
 from fairpca.errors import UnpairedRowsError
+from slow import first_fast
 
 N, FEATURES, TIMES = 6000, ["x0", "x1", "x2"], 2
 
 
-@pytest.fixture(params=["disk", "tasks"], autouse=True)
+@pytest.fixture(params=first_fast(["disk", "tasks"]), autouse=True)
 def method(request):
     with dask.config.set({"dataframe.shuffle.method": request.param}):
         yield request.param
@@ -88,7 +89,7 @@ def test_rows_that_a_groupby_gave_stay_together():
     assert_right(FairPCA(1).fit(rows[FEATURES], sensitive_features=rows["sex"]))
 
 
-@pytest.mark.parametrize("npartitions", [3, 6, 15])
+@pytest.mark.parametrize("npartitions", first_fast([15, 3, 6]))
 def test_partitions_may_be_made_anew_after_a_shuffle(npartitions):
     for _ in range(TIMES):
         M = merged()
@@ -104,7 +105,7 @@ def test_columns_of_one_array_stay_together_after_a_shuffle():
 
 
 @pytest.mark.filterwarnings("ignore:Dask currently has limited support")  # of strings in arrays
-@pytest.mark.parametrize("origin", ["merge", "shuffle", "shuffle and reset_index"])
+@pytest.mark.parametrize("origin", first_fast(["merge", "shuffle", "shuffle and reset_index"]))
 @pytest.mark.parametrize(
     "apart",
     [

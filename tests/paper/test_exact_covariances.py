@@ -6,6 +6,7 @@ from sklearn.decomposition import PCA
 
 from fairpca import FairPCA, InfeasibleError
 from fairpca.metrics import explained_variance_ratio, median_bandwidth, squared_mmd
+from slow import slow
 
 # What a prototype reached, less a little: variance kept in percent, MMD2 on the test split.
 GOALS = {
@@ -17,7 +18,9 @@ GOALS = {
 }
 
 
-@pytest.mark.parametrize(("dataset", "k"), GOALS)
+@pytest.mark.parametrize(
+    ("dataset", "k"), [("COMPAS", 2), *(slow(*which) for which in GOALS if which != ("COMPAS", 2))]
+)
 def test_the_gap_is_closed_at_little_cost(dataset, k, splits):
     variance, mmd2 = [], []
     for X, _, z, X_test, _, z_test in splits[dataset]:

@@ -1,7 +1,6 @@
 """The trade-off figure: its numbers, its shortcuts, and its panels."""
 
 import json
-import os
 
 import numpy as np
 import pytest
@@ -29,6 +28,7 @@ from fairpca.paper._tradeoff import _KernelRows as KernelRows
 from fairpca.paper._tradeoff import _SVCOfNumberedRows as SVCOfNumberedRows
 from fairpca.paper._tradeoff import _svm_decisions as svm_decisions
 from fairpca.peers._reductions import Reductions
+from slow import first_fast
 
 (FIGURE,) = EXPERIMENTS
 NAMES = {
@@ -37,9 +37,6 @@ NAMES = {
     "Fair PCA-S (0.85)": "FairPCA_S_0.85",
     REDUCTIONS: "reductions",
 }
-IN_PERSON = pytest.mark.skipif(
-    not os.environ.get("FAIRPCA_SLOW"), reason="takes minutes: set FAIRPCA_SLOW=1"
-)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +48,7 @@ def rows():
     return Split(X[:250], y[:250], z[:250], X[250:], y[250:], z[250:])
 
 
-@pytest.mark.parametrize("method", [*list(NAMES)[:3], pytest.param(REDUCTIONS, marks=IN_PERSON)])
+@pytest.mark.parametrize("method", first_fast(NAMES))
 def test_a_panel_has_the_numbers_of_its_protocol(method, data_folder):
     """Adult, demographic parity, logistic regression: 22 means over ten draws per method."""
     target = json.loads((data_folder.parent / "targets" / "tradeoff_adult_dp.json").read_text())
@@ -74,7 +71,7 @@ def test_a_panel_has_the_numbers_of_its_protocol(method, data_folder):
         np.testing.assert_allclose(means, target[NAMES[method]][metric], atol=0.002)
 
 
-@pytest.mark.parametrize("criterion", ["demographic_parity", "equal_opportunity"])
+@pytest.mark.parametrize("criterion", first_fast(["demographic_parity", "equal_opportunity"]))
 @pytest.mark.parametrize("method", ["Fair PCA", "Fair PCA-S (0.85)", "Fair Kernel PCA"])
 def test_svm_curves_are_those_of_one_svc_per_lambda(method, criterion, rows):
     ours = list(curve(rows, criterion, KERNEL_SVM, method, [0.0, 0.2, 1.0]))

@@ -6,9 +6,16 @@ import math
 import pytest
 
 from fairpca.paper import EXPERIMENTS, Settings, run_experiment
+from slow import first_fast
+
+FAST = ("figure-synthetic", "table-samadi")
+"""A figure and a table; the others have more methods."""
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize(
+    "name",
+    first_fast(sorted(EXPERIMENTS, key=lambda name: (name not in FAST, name)), len(FAST)),
+)
 def test_a_quick_run_writes_whole_tables_and_figures(name, data_folder, tmp_path):
     experiment = EXPERIMENTS[name]
     made = run_experiment(experiment, Settings(data_folder, quick=True), tmp_path)

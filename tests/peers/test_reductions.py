@@ -7,11 +7,13 @@ import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
+from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fairpca import MissingExtraError, MissingGroupError, MissingTargetError, SingleGroupError
 from fairpca.metrics import selection_rate_gap
 from fairpca.peers._reductions import Reductions
+from slow import first_fast, slow
 
 
 def unfair_rows(n=400, seed=0):
@@ -27,7 +29,7 @@ def rates(fair, X, chosen, z):
     return np.array([said[chosen & (z == g)].mean() for g in np.unique(z)])
 
 
-@pytest.mark.parametrize("bound", [0.0, 0.02, 0.1])
+@pytest.mark.parametrize("bound", first_fast([0.02, 0.0, 0.1]))
 def test_rates_of_groups_stay_within_the_bound_of_the_overall_rate(bound):
     X, y, z = unfair_rows()
     fair = Reductions(difference_bound=bound).fit(X, y, sensitive_features=z)
@@ -74,8 +76,9 @@ def test_decisions_are_thrown_with_the_given_probabilities():
     np.testing.assert_array_equal(fair.predict(X)[~tossed], chance[~tossed].round())
 
 
-@pytest.mark.parametrize("swap", [False, True])
-@pytest.mark.parametrize("words", [False, True])
+@pytest.mark.parametrize(
+    ("swap", "words"), [(True, True), slow(True, False), slow(False, True), slow(False, False)]
+)
 def test_names_of_groups_and_labels_do_not_matter(swap, words):
     X, y, z = unfair_rows(n=120)
     reference = Reductions(max_iter=6).fit(X, y, sensitive_features=z)
@@ -166,11 +169,18 @@ WHY_NOT = {
 }
 
 
+FEW_STEPS = OfTwoGroups(difference_bound=1.0, max_iter=2)
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks(
-    [OfTwoGroups(difference_bound=1.0, max_iter=2)],
-    expected_failed_checks=lambda estimator: WHY_NOT,
-)
+@pytest.mark.parametrize("name", ["fit_idempotent", "estimators_nan_inf", "estimators_pickle"])
+def test_the_checks_that_say_most(name):
+    getattr(estimator_checks, f"check_{name}")("OfTwoGroups", clone(FEW_STEPS))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks([FEW_STEPS], expected_failed_checks=lambda estimator: WHY_NOT)
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
 

@@ -1,11 +1,13 @@
 """Audits of the right shape with made-up numbers, to show what no real data would have."""
 
 import copy
+from functools import cache
 
 import numpy as np
 
 from fairpca.auditing._audit_result import Audit, audit_from_plain
 from fairpca.auditing._evidence import Evidence
+from fairpca.auditing._page import render_page
 from fairpca.auditing._results import (
     SCHEMA_VERSION,
     Advice,
@@ -186,6 +188,12 @@ def bare_audit():
     audit["notices"], audit["certificates"] = [], []
     audit["advice"].update(representation=None, tradeoff=None, reasons=[], code="", command="")
     return audit
+
+
+@cache
+def page_of(make):
+    """Return the page of one of these audits, which is made once."""
+    return render_page(make())
 
 
 def read(audit):

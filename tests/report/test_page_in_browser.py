@@ -5,7 +5,6 @@ from urllib.parse import unquote
 
 import pytest
 
-from fairpca.auditing._page import render_page
 from report.made_up_audit import (
     ENTITY,
     IMAGE,
@@ -14,6 +13,7 @@ from report.made_up_audit import (
     hostile_audit,
     made_up_audit,
     many_groups_audit,
+    page_of,
     to_six_digits,
 )
 from report.page_checks import (
@@ -30,6 +30,7 @@ from report.page_checks import (
     chromium,
     visited,
 )
+from slow import first_fast, slow
 
 AUDITS = {
     "plain": made_up_audit,
@@ -56,9 +57,8 @@ def files(tmp_path_factory):
 
     def file(name):
         if name not in made:
-            page = render_page(AUDITS[name]())
             made[name] = folder / f"{name.replace(' ', '-')}.html"
-            made[name].write_text(page, encoding="utf-8")
+            made[name].write_text(page_of(AUDITS[name]), encoding="utf-8")
         return made[name]
 
     return file
@@ -72,7 +72,7 @@ def test_a_page_opens_quietly_shows_plots_and_is_small(browser, files, name):
         check_quiet(visit, files(name))
 
 
-@pytest.mark.parametrize("name", [*THOROUGHLY, "many groups"])
+@pytest.mark.parametrize("name", first_fast([*THOROUGHLY, "many groups"]))
 def test_the_slider_moves_the_point_and_the_numbers(browser, files, name):
     with visited(browser, files(name)) as visit:
         check_slider_moves_the_point(visit)
@@ -87,14 +87,16 @@ def test_the_chooser_changes_the_attribute_everywhere(browser, files, name):
 
 
 @pytest.mark.parametrize("name", THOROUGHLY)
-@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize(
+    ("size", "dark"),
+    [(DESKTOP, False), (PHONE, True), slow(DESKTOP, True), slow(PHONE, False)],
+)
 def test_a_page_is_accessible(browser, files, name, size, dark):
     with visited(browser, files(name), size=size, dark=dark) as visit:
         check_accessible(visit)
 
 
-@pytest.mark.parametrize("name", AUDITS)
+@pytest.mark.parametrize("name", first_fast(AUDITS, 2))
 def test_a_phone_does_not_scroll_sideways(browser, files, name):
     with visited(browser, files(name), size=PHONE, dark=True) as visit:
         check_fits_the_width(visit)
@@ -102,7 +104,7 @@ def test_a_phone_does_not_scroll_sideways(browser, files, name):
             check_accessible(visit)
 
 
-@pytest.mark.parametrize("name", [*THOROUGHLY, "many groups"])
+@pytest.mark.parametrize("name", first_fast([*THOROUGHLY, "many groups"]))
 def test_a_page_can_be_printed(browser, files, name):
     with visited(browser, files(name), dark=True) as visit:
         check_prints(visit)

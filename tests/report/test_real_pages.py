@@ -32,7 +32,8 @@ def adult():
     return audit("adult", quick=True, max_rows=1_500, n_jobs=1)
 
 
-@pytest.mark.parametrize("audited", [pytest.param(the_demo, marks=pytest.mark.slow), adult])
+@pytest.mark.slow
+@pytest.mark.parametrize("audited", [the_demo, adult])
 def test_the_page_of_a_real_audit_works_in_a_browser(audited, tmp_path):
     file = tmp_path / "report.html"
     audited().to_html(file)
