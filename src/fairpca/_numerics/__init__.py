@@ -34,7 +34,6 @@ from .linalg import (
     top_eigenpairs,
 )
 from .records import (
-    DTYPES,
     FUNCTIONS,
     LENGTH,
     MAX_HEADER,

@@ -282,8 +282,7 @@ def _fused(encoder: Any, map: Any) -> Callable[[Mapping[str, Any]], np.ndarray]:
 class _FusedMap:
     """The sum of a constant, of numbers times a matrix, and of rows of tables.
 
-    With one-hot columns, encoding and multiplying is looking up: each level has its row of k
-    numbers. They are made once, and those of several small categories for all their combinations.
+    Each level has its row of k numbers, made once; small categories are looked up together.
     """
 
     def __init__(self, encoder: TableEncoder, map: LinearMap) -> None:

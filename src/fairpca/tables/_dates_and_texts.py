@@ -45,11 +45,9 @@ ROWS_TO_LEARN_FROM = 20_000
 @record()
 @dataclass(frozen=True)
 class DateColumn:
-    """The parts of a date in its time zone, and the seconds since 1970.
+    """The parts of a date in its time zone, and the seconds since 1970; means where it is missing.
 
-    Texts are read in a `format` in the letters of `strptime`, or as ISO 8601 writes them; times
-    without a zone are taken as they are; `fill` has the parts of a missing date, their means; with
-    an `indicator`, "missing" is an output.
+    Texts are read in a `format` of `strptime`, or as ISO 8601 writes them.
     """
 
     name: str
@@ -135,9 +133,7 @@ class DateColumn:
 class TextColumn:
     """Combinations of the weights of 3 and 4 letters in a row, as in skrub's StringEncoder.
 
-    `idf`, of shape (V,), has the weights of the n-grams in the `vocabulary`, rare ones weighing
-    more; `components`, of shape (V, c), is what the weighted n-grams of a text are multiplied with.
-    With an `indicator`, "missing" is an output; a missing text has no n-grams.
+    `idf`, of shape (V,), weighs the n-grams of the `vocabulary`; `components` is of shape (V, c).
     """
 
     name: str

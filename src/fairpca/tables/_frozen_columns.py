@@ -63,11 +63,7 @@ class Learned:
 @record()
 @dataclass(frozen=True)
 class NumberColumn:
-    """A number per row, and perhaps whether it was missing.
-
-    A missing or infinite value becomes `fill`, the median; true and false are 1 and 0 where the
-    column is `boolean`; with an `indicator`, "missing" is a second output.
-    """
+    """A number per row, `fill` where it is missing or infinite; that it was may be an output."""
 
     name: str
     fill: float
@@ -99,9 +95,8 @@ class NumberColumn:
 class LevelColumn:
     """One indicator per level, "missing" perhaps being one; of two levels, one indicator.
 
-    A level that was not there when the encoder was fitted has none of the indicators. Where two
-    levels share one indicator, that would be the first of them, so it is put at their average:
-    `share` is that of the rows at the second level.
+    A level that was never seen has none of them. Where two levels share one indicator, that would
+    be the first of them, so it is put at their average: the `share` of rows at the second.
     """
 
     name: str
