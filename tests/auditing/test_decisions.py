@@ -3,8 +3,14 @@ import pytest
 from fairlearn.metrics import MetricFrame, selection_rate, true_positive_rate
 from sklearn.metrics import accuracy_score, roc_auc_score
 
-from fairpca.auditing._decisions import _auc_and_error, fit_and_judge, judge, parity, rates
-from fairpca.auditing._estimates import largest_difference, pooled, share_error
+from fairpca.auditing._findings import largest_difference, parity, pooled
+from fairpca.auditing._measures import (
+    _auc_and_error,
+    fit_and_judge,
+    judge,
+    rates,
+    share_error,
+)
 from fairpca.auditing._splits import halves
 from fairpca.metrics import reading_model
 from slow import slow

@@ -5,7 +5,8 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from fairpca.auditing._decisions import parity, rates
+from fairpca.auditing._findings import parity
+from fairpca.auditing._measures import rates
 from fairpca.auditing._question import ask, prepare
 from fairpca.auditing._representations import METHODS, fit_method
 from fairpca.auditing._splits import QUICK, halves, sampled_with_rare_groups

@@ -8,7 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from fairpca.errors import MissingGroupError, SingleGroupError
 from fairpca.metrics import certified_gap, selection_rate_gap
-from fairpca.metrics._certificate import METHODS, _clopper_pearson
+from fairpca.metrics._certificate import _METHODS, _clopper_pearson
 from slow import first_fast
 
 UNIFORM = np.full(8, 1 / 8)
@@ -41,7 +41,7 @@ def random_groups(distributions, sizes, rng):
     return cells[order], groups[order]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", _METHODS)
 @pytest.mark.parametrize("shape", first_fast(reversed(SHAPES), 2))
 def test_the_bound_holds_at_least_as_often_as_promised(shape, method):
     distributions, sizes = SHAPES[shape]
@@ -72,7 +72,7 @@ def test_it_is_not_so_careful_as_to_be_of_no_use():
     assert bounds.mean() == pytest.approx(0.2 + np.sqrt(0.5 * np.log(5) * 2 / 400), abs=0.01)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", _METHODS)
 def test_more_rows_of_the_same_kind_make_it_smaller(method):
     cells, groups = np.tile([0, 0, 1, 1, 0, 1], 20), np.tile([0, 1, 0, 1, 0, 1], 20)
     bounds = [

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
-from scipy.stats import combine_pvalues
+from scipy.stats import combine_pvalues, norm, studentized_range
 
 from ..metrics import PROBES, AucDraws
 from ..tables import Measured
-from ._decisions import CURVE_MODELS, LAMBDAS, Judged, SplitCurve, parity
-from ._estimates import pooled, share_error
-from ._measures import Measures
+from ._measures import CURVE_MODELS, LAMBDAS, Judged, Measures, SplitCurve, share_error
 from ._representations import METHODS
 from ._results import (
     CertifiedGap,
@@ -20,6 +19,7 @@ from ._results import (
     Downstream,
     Estimate,
     Gap,
+    GroupRates,
     Leak,
     Notice,
     Panel,
@@ -57,23 +57,19 @@ class Findings:
 
     def representations(self) -> list[Representation]:
         """Return what was compared, and what could not be."""
-        return [self._representation(key, found) for key, found in self.all.items() if found]
-
-    def _representation(self, key: str, found: Sequence[Measures]) -> Representation:
-        method = METHODS[key]
-        failure = next((m.failure for m in found if m.failure is not None), None)
-        if failure is not None:
-            return Representation(key, method.name, method.promise, None, None, None, failure)
-        kept, errors = zip(*(m.variance_kept for m in found), strict=True)
-        return Representation(
-            key=key,
-            name=method.name,
-            promise=method.promise,
-            n_columns=round(np.median([m.n_columns for m in found])),
-            variance_kept=pooled(kept, errors, self.confidence, within=(-float("inf"), 1)),
-            fit_seconds=float(np.median([m.seconds for m in found])),
-            failure=None,
-        )
+        every = []
+        for key, found in self.all.items():
+            words = (key, METHODS[key].name, METHODS[key].promise)
+            if key in self.measured:
+                kept, errors = zip(*(m.variance_kept for m in found), strict=True)
+                variance = pooled(kept, errors, self.confidence, within=(-float("inf"), 1))
+                n_columns = round(np.median([m.n_columns for m in found]))
+                seconds = float(np.median([m.seconds for m in found]))
+                every.append(Representation(*words, n_columns, variance, seconds, None))
+            elif found:
+                failure = next(m.failure for m in found if m.failure is not None)
+                every.append(Representation(*words, None, None, None, failure))
+        return every
 
     def leakage(self) -> list[Leak]:
         """Return what probes recognise."""
@@ -220,17 +216,9 @@ class Findings:
 
 
 def _combined_p_value(p_values: Sequence[float]) -> float:
-    """Return one p-value of the tests of all splits.
-
-    The two splits of a round test disjoint rows, so their p-values are combined as independent
-    ones (Fisher). Rounds test the same rows again: twice the mean of their p-values is valid
-    however they depend on each other (Rueschendorf 1982).
-
-    Examples
-    --------
-    >>> round(_combined_p_value([0.05, 0.05]), 4)
-    0.0175
-    """
+    # The two splits of a round test disjoint rows, so their p-values are combined as independent
+    # ones (Fisher). Rounds test the same rows again: twice the mean of their p-values is valid
+    # however they depend on each other (Rueschendorf 1982).
     rounds = [combine_pvalues(p_values[i : i + 2]).pvalue for i in range(0, len(p_values), 2)]
     return float(rounds[0]) if len(rounds) == 1 else min(1.0, 2.0 * float(np.mean(rounds)))
 
@@ -240,3 +228,108 @@ def _auc_error(draws: AucDraws) -> float:
     if draws.auc in (0.0, 1.0):
         return float(share_error(draws.auc, draws.smallest_level))
     return draws.standard_error
+
+
+def parity(
+    attribute: str, labels: Sequence[str], counted: Sequence[np.ndarray], confidence: float
+) -> Parity:
+    """Return the gaps and the groups' rates over all splits, each `counted` by `rates`."""
+    tables = np.stack(counted)  # (splits, m, 7)
+
+    def over_splits(column: int, group: int) -> Estimate:
+        return pooled(tables[:, group, column], tables[:, group, column + 3], confidence)
+
+    def gap(column: int) -> Estimate:
+        # The rates are averaged over the splits first: the mean of each split's own largest
+        # difference would be larger by the noise of small groups.
+        each = [_mean_and_error(t[:, column], t[:, column + 3]) for t in tables.swapaxes(0, 1)]
+        return largest_difference([e[0] for e in each], [e[1] for e in each], confidence)
+
+    selected, found, right = (
+        [over_splits(column, g) for g in range(len(labels))] for column in (1, 2, 3)
+    )
+    groups = [
+        GroupRates(
+            label=label,
+            n_rows=round(tables[:, g, 0].mean() * min(2, len(tables))),
+            selection_rate=selected[g],
+            true_positive_rate=_if_known(found[g]),
+            accuracy=right[g],
+        )
+        for g, label in enumerate(labels)
+    ]
+    return Parity(attribute, gap(1), _if_known(gap(2)), groups)
+
+
+def _if_known(estimate: Estimate) -> Estimate | None:
+    return None if np.isnan(estimate.value) else estimate
+
+
+def pooled(
+    values: Sequence[float] | np.ndarray,
+    errors: Sequence[float] | np.ndarray,
+    confidence: float,
+    *,
+    within: tuple[float, float] = (0.0, 1.0),
+) -> Estimate:
+    """Return the mean over splits with a confidence interval, cut where such a number can be.
+
+    Each split has its standard error; where it is 0, the interval is the spread over splits only.
+    """
+    value, error = _mean_and_error(values, errors)
+    if np.isnan(value):
+        return Estimate(value, value, value)
+    reach = float(norm.ppf(0.5 + confidence / 2)) * error
+    low, high = max(within[0], value - reach), min(within[1], value + reach)
+    return Estimate(value, float(min(low, value)), float(max(high, value)))
+
+
+def _mean_and_error(
+    values: Sequence[float] | np.ndarray, errors: Sequence[float] | np.ndarray
+) -> tuple[float, float]:
+    """Return the mean over splits and its standard error; NaN of nothing.
+
+    The two splits of a round hold out disjoint halves, so a round has half the sampling variance
+    of a split. Another round holds out the same rows again and only averages over how the halves
+    were drawn, of which the spread between splits tells. Adding it counts some of the sampling
+    error twice: in simulations (200 and 600 rows) 95 % intervals covered in 93 to 98 % of cases,
+    and without the second term in 87 to 95 %.
+    """
+    v, e = np.asarray(values, dtype=float), np.asarray(errors, dtype=float)
+    known = np.isfinite(v) & np.isfinite(e)
+    v, e = v[known], e[known]
+    if len(v) == 0:
+        return float("nan"), float("nan")
+    between = float(v.var(ddof=1)) / len(v) if len(v) > 1 else 0.0
+    halves = 2.0 if len(v) > 1 else 1.0
+    return float(v.mean()), float(np.sqrt(np.mean(e**2) / halves + between))
+
+
+def largest_difference(
+    values: Sequence[float] | np.ndarray, errors: Sequence[float] | np.ndarray, confidence: float
+) -> Estimate:
+    """Return the largest difference between groups that have a number, with an interval for it.
+
+    The largest of many noisy differences is too large. The lower end knows that: all differences
+    at once exceed the true ones by at most q sqrt((e_g^2 + e_h^2) / 2), with q the quantile of the
+    studentised range (Tukey, Kramer). The upper end needs no such care, since the two groups that
+    truly differ most do not depend on the rows. For two groups this is the usual interval. In
+    simulations with 2 to 12 groups, 95 % intervals over two splits covered in 95 to 100 % of cases.
+    """
+    v, e = np.asarray(values, dtype=float), np.asarray(errors, dtype=float)
+    known = np.isfinite(v) & np.isfinite(e)
+    v, e = v[known], e[known]
+    if len(v) < 2:
+        return Estimate(float("nan"), float("nan"), float("nan"))
+    first, second = np.triu_indices(len(v), 1)
+    apart = np.abs(v[first] - v[second])
+    error = np.hypot(e[first], e[second])
+    one, any_of_all = norm.ppf(0.5 + confidence / 2), _studentised_range(len(v), confidence)
+    low = max(0.0, float(np.max(apart - any_of_all * error / np.sqrt(2))))
+    high = min(1.0, float(np.max(apart + one * error)))
+    return Estimate(float(apart.max()), low, high)
+
+
+@cache
+def _studentised_range(m: int, confidence: float) -> float:
+    return float(studentized_range.ppf(confidence, m, np.inf))

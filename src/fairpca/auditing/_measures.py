@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 from scipy.spatial.distance import pdist
+from sklearn.exceptions import ConvergenceWarning
 
+from ..estimators import FairPCA
 from ..metrics import (
     PROBES,
     AucDraws,
@@ -17,20 +21,43 @@ from ..metrics import (
     certified_gap,
     covariance_gap,
     cross_fitted_aucs,
+    group_shares,
+    level_scores,
     mean_gap,
+    placements,
+    reading_model,
 )
-from ._decisions import Judged, fit_and_judge
-from ._estimates import share_error
-from ._representations import METHODS, Fitted, fit_method
+from ..tradeoff import PAPERS_TRADEOFFS, TradeoffParts, predictions_along
+from ._representations import METHODS, fit_method
 from ._splits import Effort, HeldOut, evenly_sampled, represents, sampled_with_rare_groups
+
+CURVE_MODELS = ("linear", "kernel")
+"""Trees are left out: they do not notice how a column is scaled, hence not lambda."""
+
+LAMBDAS = PAPERS_TRADEOFFS
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """What decisions come to: accuracy and AUC with their errors, and `rates` per attribute."""
+
+    accuracy: tuple[float, float]
+    auc: tuple[float, float]
+    groups: list[np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class SplitCurve:
+    """The curve of one downstream model on one split; its points are in the order of `LAMBDAS`."""
+
+    model: str
+    index: int
+    points: list[Judged]
 
 
 @dataclass(frozen=True)
 class _CellBound:
-    """The gap of the worst classifier that sees cells instead of rows, and what bounds it.
-
-    `accuracy` is that of the best decision per cell, with its standard error.
-    """
+    """The gap of the worst classifier that sees cells; accuracy of the best one, and its error."""
 
     observed: float
     bound: float
@@ -85,7 +112,7 @@ def measure(held_out: HeldOut, key: str, effort: Effort, confidence: float) -> M
         mmd=_discrepancies(held_out, T, effort, rng),
         decisions=_decisions(held_out, T_train, T, effort),
         certificates=_cell_bounds(held_out, T_train, T, effort, confidence),
-        ratios=_ratios(fitted),
+        ratios=[float(r) for r in getattr(fitted.estimator, "explained_variance_ratio_", [])],
         picture=T[held_out.picture_rows(effort), :2] if held_out.index == 0 else None,
     )
 
@@ -109,8 +136,7 @@ def _discrepancies(
 ) -> list[MMDTest]:
     """Test every attribute; those whose groups a common sample represents share one kernel matrix.
 
-    Where groups are unknown or rare, the attribute gets rows of its own: what the common sample
-    has of them may be next to nothing.
+    Others get rows of their own: the common sample may have next to nothing of a rare group.
     """
     common = evenly_sampled(held_out.codes, effort.mmd_rows, rng)
     shared = MMDKernel(T[common], bandwidth=_bandwidth(T[common]))
@@ -154,13 +180,9 @@ def _decisions(
 def _cell_bounds(
     held_out: HeldOut, T_train: np.ndarray, T: np.ndarray, effort: Effort, confidence: float
 ) -> list[_CellBound]:
-    """Bound the gap of all classifiers on cells that were chosen on the training rows.
-
-    Each attribute gets cells that keep the target and do not tell its groups apart. Only the first
-    split: the bound is about one fitted representation.
-    """
+    """Bound the gap of all classifiers on cells that keep the target and hide the groups."""
     if held_out.index != 0:
-        return []
+        return []  # the bound is about one fitted representation
     bounds = []
     for codes_train, codes in zip(held_out.codes_train, held_out.codes, strict=True):
         seen, known = codes_train >= 0, codes >= 0
@@ -194,11 +216,9 @@ def _cell_accuracy(
 
 
 def _variance_kept(held_out: HeldOut, T_train: np.ndarray, T: np.ndarray) -> tuple[float, float]:
-    """Return the share of the held-out rows' variance that a linear reconstruction recovers.
+    """Return the share of variance that a linear reconstruction recovers, and its error.
 
-    For a projection this is the variance it explains; kernel features and erasers are compared
-    by the same measure. The reconstruction is learned from the training rows. The standard error
-    is that of a ratio of two sums over rows.
+    For a projection this is the variance it explains; the error is that of a ratio of two sums.
     """
     X_train, X = held_out.rows.X, held_out.X
     mean, centre = X_train.mean(axis=0), T_train.mean(axis=0)
@@ -209,5 +229,114 @@ def _variance_kept(held_out: HeldOut, T_train: np.ndarray, T: np.ndarray) -> tup
     return 1.0 - lost, float(np.linalg.norm(left - lost * whole) / whole.sum())
 
 
-def _ratios(fitted: Fitted) -> list[float]:
-    return [float(ratio) for ratio in getattr(fitted.estimator, "explained_variance_ratio_", [])]
+def measure_curve(held_out: HeldOut, model: str, effort: Effort) -> SplitCurve:
+    """Judge a downstream model at every lambda; fair PCA is solved once, from one pass."""
+    assert held_out.y is not None
+    assert held_out.y_train is not None
+    rows, chosen = held_out.rows, np.arange(len(held_out.y_train))
+    if model != "linear":  # which is solved for all lambdas together
+        rng = np.random.default_rng(rows.seed)
+        chosen = evenly_sampled([held_out.y_train], effort.curve_rows, rng)
+    both = FairPCA(rows.k, tradeoff=1.0, random_state=rows.seed).fit_moments(rows.moments())
+    judged, y_train = held_out.judged_rows(effort), held_out.y_train[chosen]
+    y, codes = held_out.y[judged], [c[judged] for c in held_out.codes]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a rough fit is a model, too
+        scores = [
+            predicted.scores_of(True)
+            for predicted in predictions_along(
+                TradeoffParts(both),
+                reading_model(model, as_is=True),
+                rows.X[chosen],
+                y_train,
+                held_out.X[judged],
+                LAMBDAS,
+            )
+        ]
+    points = [judge(np.asarray(s), float(y_train.mean()), y, codes, held_out.sizes) for s in scores]
+    return SplitCurve(model, held_out.index, points)
+
+
+def fit_and_judge(
+    name: str,
+    train: np.ndarray,
+    y_train: np.ndarray,
+    test: np.ndarray,
+    y_test: np.ndarray,
+    codes: Sequence[np.ndarray],
+    sizes: Sequence[int],
+) -> Judged:
+    """Fit a downstream model to the training rows and judge it on the held-out ones."""
+    model = reading_model(name, as_is=True)  # as on the curve, where lambda is the columns' scale
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(train, y_train)
+    return judge(level_scores(model, test)[:, 0], float(y_train.mean()), y_test, codes, sizes)
+
+
+def judge(
+    scores: np.ndarray,
+    rate: float,
+    y: np.ndarray,
+    codes: Sequence[np.ndarray],
+    sizes: Sequence[int],
+) -> Judged:
+    """Select a share `rate` of held-out rows, those with the highest scores, and count.
+
+    The share is that of the positive rows among the training rows: at a threshold of one half, a
+    model of a rare outcome selects nobody, and no gap can be seen. The threshold is a quantile of
+    the held-out scores, without their outcomes. One of the training scores would not do: trees are
+    surer of the rows they have learned than of others, and would select a third of the share, with
+    gaps as small. Rows with equal scores are decided alike, whichever brings the share nearer: a
+    model that says the same of all rows selects nobody if most rows are negative, else all.
+    """
+    threshold = np.quantile(scores, 1.0 - rate, method="higher")
+    with_ties, without = np.mean(scores >= threshold), np.mean(scores > threshold)
+    ties_are_in = abs(with_ties - rate) <= abs(without - rate)
+    decisions = scores >= threshold if ties_are_in else scores > threshold
+    right = decisions == y
+    accuracy = float(right.mean())
+    return Judged(
+        accuracy=(accuracy, float(share_error(accuracy, len(y)))),
+        auc=_auc_and_error(scores, y),
+        groups=[rates(decisions, y, c, m) for c, m in zip(codes, sizes, strict=True)],
+    )
+
+
+def rates(decisions: np.ndarray, y: np.ndarray, codes: np.ndarray, m: int) -> np.ndarray:
+    """Return rows, selection rate, true positive rate, accuracy, and three standard errors.
+
+    Group by group, of the rows whose group is known: their code is not -1.
+    """
+    known = codes >= 0
+    c, chosen, true = codes[known], decisions[known], y[known]
+    n, n_true = np.bincount(c, minlength=m), np.bincount(c, true, minlength=m)
+    selected, right = group_shares(chosen, c, m=m), group_shares(chosen == true, c, m=m)
+    found = group_shares(chosen, c, among=true, m=m)
+    errors = [share_error(selected, n), share_error(found, n_true), share_error(right, n)]
+    return np.stack([n, selected, found, right, *errors], axis=1)
+
+
+def _auc_and_error(scores: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    """Return the area under the ROC curve and its standard error (DeLong)."""
+    n1, n0 = int(y.sum()), int((~y).sum())
+    if not n1 or not n0:
+        return float("nan"), float("nan")
+    placed = placements(scores[:, None], y.astype(int))[:, 0]
+    above, below = placed[y], placed[~y]
+    auc = float(above.mean())
+    if auc in (0.0, 1.0):  # no spread to estimate an error from: a share of the rarer kind
+        return auc, float(share_error(auc, min(n0, n1)))
+    variance = float(above.var()) / max(n1 - 1, 1) + float(below.var()) / max(n0 - 1, 1)
+    return auc, float(np.sqrt(variance))
+
+
+def share_error(share: float | np.ndarray, n: float | np.ndarray) -> np.ndarray:
+    """Return the standard error of a share of n rows.
+
+    One row is added on either side, so that a share of 0 or 1 in a few rows is not called certain.
+    """
+    n = np.asarray(n, dtype=float)
+    softened = (np.asarray(share) * n + 1.0) / (n + 2.0)
+    error: np.ndarray = np.sqrt(softened * (1.0 - softened) / np.maximum(n, 1.0))
+    return error

@@ -33,19 +33,13 @@ from ._splits import HeldOut, Split, evenly_sampled
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-FEWEST_IN_ALL = 100
-"""Halves of fewer rows show nothing but noise."""
-
-FEWEST_OUTCOMES = 20
-"""Fewer rows of either outcome teach a model nothing, and may all be in one half."""
+_FEWEST_IN_ALL = 100  # halves of fewer rows show nothing but noise
+_FEWEST_OUTCOMES = 20  # fewer of either teach a model nothing, and may all be in one half
 
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """What is asked of which rows: those that are used, with their attributes and target.
-
-    `n_dropped` rows have no target; `k` is the number of components.
-    """
+    """What is asked of the rows that are used; `n_dropped` have no target, `k` components."""
 
     table: Table
     features: DataFrame
@@ -79,16 +73,16 @@ class Question:
             columns=self.columns,
             attributes=[_described(a, self.y) for a in self.attributes],
             target=self.target,
-            reading=_reading(self.table),
+            reading=self._reading,
         )
 
-
-def _reading(table: Table) -> Reading | None:
-    if not table.reading:
-        return None
-    columns, header = table.reading.get("columns"), table.reading.get("header")
-    skipped = table.reading.get("skip_lines", 0)
-    return Reading(None if columns is None else list(columns), header, skipped)
+    @property
+    def _reading(self) -> Reading | None:
+        if not self.table.reading:
+            return None
+        columns, header = (self.table.reading.get(name) for name in ("columns", "header"))
+        skipped = self.table.reading.get("skip_lines", 0)
+        return Reading(None if columns is None else list(columns), header, skipped)
 
 
 def ask(
@@ -114,7 +108,14 @@ def ask(
         y, known, name = binary_target(frame[roles.target], positive)
         frame, y = frame[known], y[known]
         _check_rows(len(frame), roles.target)
-        _check_outcomes(y, roles.target, name)
+        fewer = int(min(np.count_nonzero(y), np.count_nonzero(~y)))
+        if fewer < _FEWEST_OUTCOMES:
+            which = f"are '{name}'" if y.mean() < 0.5 else f"are not '{name}'"
+            raise TargetError(
+                f"Only {fewer} rows of the target '{roles.target}' {which}, but at least "
+                f"{_FEWEST_OUTCOMES} are needed to measure decisions. Name another target, or "
+                f"none, or give more rows."
+            )
     rng = np.random.default_rng(seed)
     n_dropped = len(table.frame) - len(frame)
     if len(frame) > max_rows:
@@ -127,9 +128,16 @@ def ask(
         )
         frame, y = frame.iloc[chosen], None if y is None else y[chosen]
     frame = frame.reset_index(drop=True)
-    attributes = _measured_attributes(frame, roles.sensitive, joint=joint)
+    attributes = [measure_attribute(frame[name]) for name in roles.sensitive]
+    attributes += _intersections(attributes) if joint else []
     features = frame[list(roles.features)]
     encoder = TableEncoder().fit(features)
+    d = len(encoder.get_feature_names_out())
+    if n_components is not None and n_components > d:
+        raise AuditError(
+            f"n_components={n_components}, but the columns give {d} numbers per row. Take at most "
+            f"{d}."
+        )
     notices += _noticed(table, frame, roles, attributes)
     return Question(
         table=table,
@@ -141,7 +149,7 @@ def ask(
         n_dropped=n_dropped,
         notices=notices,
         columns=_columns(frame, roles, encoder),
-        k=_components(n_components, encoder),
+        k=usual_components(d) if n_components is None else n_components,
         seed=seed,
     )
 
@@ -168,33 +176,12 @@ def prepare(question: Question, split: Split) -> HeldOut:
     )
 
 
-def _components(wanted: int | None, encoder: TableEncoder) -> int:
-    d = len(encoder.get_feature_names_out())
-    if wanted is None:
-        return usual_components(d)
-    if wanted > d:
-        raise AuditError(
-            f"n_components={wanted}, but the columns give {d} numbers per row. Take at most {d}."
-        )
-    return wanted
-
-
 def _check_rows(n: int, target: str | None) -> None:
-    if n < FEWEST_IN_ALL:
+    if n < _FEWEST_IN_ALL:
         known = f" with a known '{target}'" if target is not None else ""
         raise AuditError(
-            f"The table has {n} rows{known}, but at least {FEWEST_IN_ALL} are needed: they are "
+            f"The table has {n} rows{known}, but at least {_FEWEST_IN_ALL} are needed: they are "
             f"divided into halves, and a half of fewer shows nothing but noise."
-        )
-
-
-def _check_outcomes(y: np.ndarray, target: str, positive: str) -> None:
-    fewer = int(min(np.count_nonzero(y), np.count_nonzero(~y)))
-    if fewer < FEWEST_OUTCOMES:
-        which = f"are '{positive}'" if y.mean() < 0.5 else f"are not '{positive}'"
-        raise TargetError(
-            f"Only {fewer} rows of the target '{target}' {which}, but at least {FEWEST_OUTCOMES} "
-            f"are needed to measure decisions. Name another target, or none, or give more rows."
         )
 
 
@@ -239,14 +226,6 @@ def _columns(frame: DataFrame, roles: Roles, encoder: TableEncoder) -> list[Colu
             missing, distinct = int(column.isna().sum()), int(column.nunique())
             found.append(Column(name, roles.of(name), "", missing, distinct, 0, ""))
     return found
-
-
-def _measured_attributes(
-    frame: DataFrame, sensitive: Sequence[str], *, joint: bool = True
-) -> list[Measured]:
-    """Return the sensitive columns of a table as they are measured, intersections last."""
-    single = [measure_attribute(frame[name]) for name in sensitive]
-    return [*single, *_intersections(single)] if joint else single
 
 
 def _described(attribute: Measured, positive: np.ndarray | None) -> Attribute:

@@ -23,15 +23,10 @@ from ..estimators import (
 from ..metrics import percent
 from ..peers import LEACE, PCA
 
-LANDMARKS = 300
-
 
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
-    """What every representation is fitted to: encoded features, attributes and their kinds.
-
-    Attributes are as estimators take them; `k` is the number of components.
-    """
+    """What every representation is fitted to; attributes are as estimators take them."""
 
     X: np.ndarray
     sensitive: dict[str, np.ndarray]
@@ -94,7 +89,7 @@ def _fair_kernel_pca(rows: TrainingRows) -> FairKernelPCA:
     return FairKernelPCA(
         rows.k,
         approximation=approximation_for(len(rows.X)),
-        n_landmarks=LANDMARKS,
+        n_landmarks=300,
         sensitive_kinds=rows.kinds,
         missing_sensitive="ignore",
         random_state=rows.seed,
@@ -102,18 +97,11 @@ def _fair_kernel_pca(rows: TrainingRows) -> FairKernelPCA:
 
 
 def _covariances(rows: TrainingRows) -> FairPCA:
-    """Fit with as many components as asked for, or a half or a quarter where that is all there is.
-
-    Covariances of several groups are equal in a few dimensions, seldom in many.
-    """
+    """Fit `k` components, or a half or a quarter: covariances are equal in few dimensions."""
     moments = rows.moments(with_scatters=True)
     for k in fewer_and_fewer(rows.k):
-        fair = FairPCA(
-            k,
-            match="covariances",
-            covariance_tol=COVARIANCE_TOLERANCE,
-            random_state=rows.seed,
-        )
+        tol = COVARIANCE_TOLERANCE
+        fair = FairPCA(k, match="covariances", covariance_tol=tol, random_state=rows.seed)
         try:
             fitted = fair.fit_moments(moments)
         except InfeasibleError as error:

@@ -10,29 +10,22 @@ import numpy as np
 from ..metrics import FEWEST, stratified_rows
 from ._representations import TrainingRows
 
-LEAST_SHARE = 0.25
-"""Of a group that each half should have: a fold of fewer rows may miss the group."""
-
-MOST_DRAWS = 50
-"""How often halves are drawn again for that; groups of one row can never be in both."""
+_LEAST_SHARE = 0.25  # of a group in each half: a fold of fewer rows may miss the group
+_MOST_DRAWS = 50  # of halves, for that; groups of one row can never be in both
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How much work goes into a measurement: rows, rounds of halves, folds, permutations, cells.
-
-    Downstream models are fitted to at most `train_rows`, the kernel model of the curve to
-    `curve_rows`, and their decisions are judged on at most `judged_rows` held-out rows.
-    """
+    """How much work goes into a measurement: rows, rounds of halves, folds, permutations, cells."""
 
     max_rows: int = 100_000
     joint: bool = True
     n_rounds: int = 2
     probe_rows: int = 8_000
     mmd_rows: int = 1_500
-    train_rows: int = 20_000
-    curve_rows: int = 10_000
-    judged_rows: int = 25_000
+    train_rows: int = 20_000  # of downstream models
+    curve_rows: int = 10_000  # of the kernel model of the curve
+    judged_rows: int = 25_000  # held-out rows that decisions are made about
     folds: int = 3
     permutations: int = 500
     mmd_permutations: int = 200
@@ -68,8 +61,7 @@ class Split:
 class HeldOut:
     """The two halves of a split as numbers: `rows` to fit, and `X` of shape (n, d) to measure on.
 
-    Codes are one array per attribute, -1 where the group is unknown; `sizes` are the attributes'
-    numbers of groups, and `y` is the target, if there is one.
+    Codes are -1 where the group is unknown; `sizes` are the attributes' numbers of groups.
     """
 
     index: int
@@ -97,17 +89,10 @@ def halves(strata: Sequence[np.ndarray], n_rounds: int, rng: np.random.Generator
     """Divide rows into halves in which every combination of the strata is equally frequent.
 
     Each round gives two splits, so that every row is held out once.
-
-    Examples
-    --------
-    >>> sex = np.array([0, 0, 0, 0, 1, 1])
-    >>> first, second = halves([sex], 1, np.random.default_rng(0))
-    >>> np.bincount(sex[first.test]).tolist(), np.array_equal(first.test, second.train)
-    ([2, 1], True)
     """
     splits = []
     for turn in range(n_rounds):
-        for _ in range(MOST_DRAWS):
+        for _ in range(_MOST_DRAWS):
             order = np.lexsort((rng.random(len(strata[0])), *strata))
             first, second = np.sort(order[0::2]), np.sort(order[1::2])
             if all(_in_both(codes, first, second) for codes in strata):
@@ -117,14 +102,10 @@ def halves(strata: Sequence[np.ndarray], n_rounds: int, rng: np.random.Generator
 
 
 def _in_both(codes: np.ndarray, first: np.ndarray, second: np.ndarray) -> bool:
-    """Whether either half has its share of every group.
-
-    Combinations are halved to within one row; a group that is made up of many combinations of few
-    rows may still be divided badly.
-    """
+    """Whether either half has its share of a group, which may consist of many rare combinations."""
     m = int(codes.max()) + 1
     counts = [np.bincount(codes[half][codes[half] >= 0], minlength=m) for half in (first, second)]
-    return bool(np.all(np.minimum(*counts) >= LEAST_SHARE * np.add(*counts)))
+    return bool(np.all(np.minimum(*counts) >= _LEAST_SHARE * np.add(*counts)))
 
 
 def evenly_sampled(
@@ -142,11 +123,7 @@ def evenly_sampled(
 def sampled_with_rare_groups(
     codes: np.ndarray, n_rows: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return positions of at most `n_rows` rows whose group is known, ascending.
-
-    Groups in proportion, but the rare ones keep up to 50 rows: a sample of a large table would
-    have too few of them to be divided into folds.
-    """
+    """Return positions of at most `n_rows` rows whose group is known; rare ones keep up to 50."""
     known = np.flatnonzero(codes >= 0)
     random = np.random.RandomState(rng.integers(2**31 - 1))
     sampled: np.ndarray = known[stratified_rows(len(known), n_rows, codes[known], random)]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from threading import Thread
 from time import perf_counter, sleep
@@ -17,10 +17,9 @@ from .._numerics import library_versions, one_thread
 from ..errors import AuditError
 from ._advice import advise, checked_aim, summarise
 from ._audit_result import Audit
-from ._decisions import CURVE_MODELS, measure_curve
 from ._evidence import Evidence
 from ._findings import Findings
-from ._measures import measure
+from ._measures import CURVE_MODELS, measure, measure_curve
 from ._question import Question, ask, prepare
 from ._representations import METHODS
 from ._results import SCHEMA_VERSION, Advice, Settings, Summary
@@ -30,6 +29,9 @@ LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "fairlearn")
 
 Progress = Callable[[int, int, str], None]
 """Called with the number of jobs done, the number of all, and what was done last."""
+
+_Job = tuple[str, Callable[..., Any], tuple[Any, ...]]
+"""What is done, in words for people who wait; the function, and what it is given."""
 
 
 def audit(
@@ -187,29 +189,27 @@ def audit(
 
 
 def _measured(
-    question: Question,
-    effort: Effort,
-    confidence: float,
-    workers: _Workers,
+    question: Question, effort: Effort, confidence: float, workers: _Workers
 ) -> tuple[Findings, HeldOut]:
     """Encode each half once, then measure every representation on every split."""
     splits = halves(question.strata, effort.n_rounds, np.random.default_rng(question.seed))
     models = CURVE_MODELS if question.y is not None else ()
-    workers.expect(len(splits) * (1 + len(METHODS) + len(models)))
+    workers.n_expected = len(splits) * (1 + len(METHODS) + len(models))
     encoded = workers.run(
-        [_Job(f"encoding, {_named(split)}", prepare, (question, split)) for split in splits]
+        [(f"encoding, {_named(split)}", prepare, (question, split)) for split in splits]
     )
-    jobs = [
-        _Job(f"{METHODS[key].name}, {_named(e)}", measure, (e, key, effort, confidence))
-        for key in METHODS  # the raw features take longest, so they come first
-        for e in encoded
-    ]
-    found = workers.run(jobs)
+    found = workers.run(
+        [
+            (f"{METHODS[key].name}, {_named(e)}", measure, (e, key, effort, confidence))
+            for key in METHODS  # the raw features take longest, so they come first
+            for e in encoded
+        ]
+    )
     if any(m.failure is not None for m in found if m.key == "fair_pca"):
         models = ()
     curves = workers.run(
         [
-            _Job(f"trade-off, {model}, {_named(e)}", measure_curve, (e, model, effort))
+            (f"trade-off, {model}, {_named(e)}", measure_curve, (e, model, effort))
             for model in models
             for e in encoded
         ]
@@ -234,19 +234,6 @@ def _check_numbers(
         raise AuditError(f"max_rows={max_rows} is too few to measure anything; take 100 or more.")
 
 
-@dataclass(frozen=True, eq=False)
-class _Job:
-    """A call to be made somewhere; in words for people who wait."""
-
-    what: str
-    function: Callable[..., Any]
-    arguments: tuple[Any, ...]
-
-    def run(self) -> Any:
-        with one_thread():  # several small problems at once beat one on all cores
-            return self.function(*self.arguments)
-
-
 class _Workers:
     """Runs jobs in as many processes as are allowed, one per core by default.
 
@@ -256,14 +243,10 @@ class _Workers:
     def __init__(self, n_jobs: int | None, progress: Progress | None = None) -> None:
         self.n_jobs = n_jobs if n_jobs is not None else cpu_count()
         self._progress = progress
-        self._done, self._total = 0, 0
+        self._done, self.n_expected = 0, 0
         self._starting = Thread(target=self._start, daemon=True)
         if self.n_jobs > 1:
             self._starting.start()
-
-    def expect(self, n_jobs: int) -> None:
-        """Say how many jobs there will have been in the end."""
-        self._total = n_jobs
 
     def _start(self) -> None:
         Parallel(n_jobs=self.n_jobs)(delayed(_ready)(i) for i in range(self.n_jobs))
@@ -271,22 +254,19 @@ class _Workers:
     def run(self, jobs: Sequence[_Job]) -> list[Any]:
         """Return the results in the order of the jobs."""
         results: list[Any] = [None] * len(jobs)
+        done: Iterable[tuple[int, Any]]
         if self.n_jobs == 1:
-            for i, job in enumerate(jobs):
-                results[i] = job.run()
-                self._say(job)
-            return results
-        self._starting.join()
-        parallel = Parallel(n_jobs=self.n_jobs, return_as="generator_unordered")
-        for i, result in parallel(delayed(_numbered)(i, job) for i, job in enumerate(jobs)):
+            done = (_numbered(i, job) for i, job in enumerate(jobs))
+        else:
+            self._starting.join()
+            parallel = Parallel(n_jobs=self.n_jobs, return_as="generator_unordered")
+            done = parallel(delayed(_numbered)(i, job) for i, job in enumerate(jobs))
+        for i, result in done:
             results[i] = result
-            self._say(jobs[i])
+            self._done += 1
+            if self._progress is not None:
+                self._progress(self._done, self.n_expected, jobs[i][0])
         return results
-
-    def _say(self, job: _Job) -> None:
-        self._done += 1
-        if self._progress is not None:
-            self._progress(self._done, self._total, job.what)
 
 
 def _ready(i: int) -> int:
@@ -295,4 +275,6 @@ def _ready(i: int) -> int:
 
 
 def _numbered(i: int, job: _Job) -> tuple[int, Any]:
-    return i, job.run()
+    _, function, arguments = job
+    with one_thread():  # several small problems at once beat one on all cores
+        return i, function(*arguments)

@@ -1,9 +1,9 @@
 """Numbers about a representation: what it keeps, and what it still gives away."""
 
-from ._auc import AucDraws, cross_fitted_aucs, macro_auc, placements
+from ._auc import AucDraws, cross_fitted_aucs, placements
 from ._cells import Cells
 from ._certificate import Certificate, PairGap, certified_gap
-from ._inputs import FEWEST, integer_levels, present_values, stratified_rows
+from ._inputs import FEWEST, stratified_rows
 from ._leakage import Leakage, leakage, linear_inseparability
 from ._mmd import MMDKernel, MMDTest, median_bandwidth, mmd_test, squared_mmd
 from ._moments import covariance_gap, explained_variance_ratio, mean_gap

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.stats import norm, rankdata
@@ -14,13 +13,9 @@ from sklearn.utils import check_random_state
 from ._inputs import shuffled
 from ._probes import Probe, as_classifier, few_threads, level_scores
 
-_FOLDS_MEET_TWICE = np.sqrt(2)
-"""Chance AUCs of K folds vary this much more than those of K independent ones; see `leakage`."""
-
 _BLOCK_ENTRIES = 2**22
-
-_CLEARLY_ABOVE_CHANCE = 3.0
-"""From this many standard deviations above 0.5, the probes of the folds agree more and more."""
+_FOLDS_MEET_TWICE = np.sqrt(2)  # so much more than of independent folds AUCs vary; see `leakage`
+_CLEARLY_ABOVE_CHANCE = 3.0  # so many deviations above 0.5 the probes of the folds begin to agree
 
 
 @dataclass(frozen=True)
@@ -174,7 +169,9 @@ def cross_fitted_aucs(
     >>> low < draws.auc < high, draws.p_value < 0.05
     (True, True)
     """
-    random = _random_state(rng)
+    if isinstance(rng, np.random.Generator):
+        rng = np.random.RandomState(rng.integers(2**31 - 1))
+    random = check_random_state(rng)
     classifier = as_classifier(probe, int(codes.max()) + 1)[1]
     folds = list(StratifiedKFold(cv, shuffle=True, random_state=random).split(T, codes))
     permuting = np.random.default_rng(random.randint(2**31 - 1))
@@ -196,13 +193,6 @@ def cross_fitted_aucs(
         n_rows=len(T),
         smallest_level=int(np.bincount(codes).min()),
     )
-
-
-def _random_state(rng: Any) -> np.random.RandomState:
-    if isinstance(rng, np.random.Generator):
-        return np.random.RandomState(rng.integers(2**31 - 1))
-    state: np.random.RandomState = check_random_state(rng)
-    return state
 
 
 def _level_aucs(placed: np.ndarray, labels: np.ndarray) -> np.ndarray:
@@ -250,11 +240,6 @@ def placements(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
     level. These are the placement values of DeLong, DeLong and Clarke-Pearson (1988), whose
     variances on either side make up that of the AUC. The rank among all rows less the rank on
     one's own side counts the other side, so all of them cost one sort.
-
-    Examples
-    --------
-    >>> placements(np.array([[0.1], [0.6], [0.3], [0.9]]), np.array([0, 0, 1, 1])).ravel()
-    array([1. , 0.5, 0.5, 1. ])
     """
     placed = np.empty(scores.shape)
     for column, level in enumerate(_scored_levels(scores)):
@@ -281,5 +266,4 @@ def _scored_levels(scores: np.ndarray) -> np.ndarray:
 
 
 def _sides(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """Whether each row is of the level that a column scores, shape (n, s)."""
     return np.asarray(codes[:, None] == _scored_levels(scores))

@@ -13,17 +13,12 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..errors import MissingTargetError, UsageError
-from ._inputs import integer_levels, present_values
+from ._inputs import coded_levels, present_values
 from ._probes import few_threads
 
-_SMALLEST_SHARE = 0.1
-"""A cell of a tree has at least this part of the rows that cells of equal size would have."""
-
-_PRICE = 0.3
-"""Of telling the groups apart, if nothing else is said; on Adult it costs one point of accuracy."""
-
-_BINS = 32
-"""Splits are tried at this many quantiles of each column."""
+_SMALLEST_SHARE = 0.1  # of the rows that cells of equal size have: fewer are no cell of a tree
+_PRICE = 0.3  # of telling the groups apart; on Adult it costs one point of accuracy
+_BINS = 32  # splits are tried at so many quantiles of each column
 
 
 class Cells(BaseEstimator):
@@ -107,11 +102,10 @@ class Cells(BaseEstimator):
             self._apply = tree.fit(T, y).apply
         else:
             classes = np.unique(present_values(y, len(T), "y"), return_inverse=True)[1]
-            values = present_values(sensitive, len(T), "sensitive")
             self._apply = _fair_tree(
                 T,
                 classes,
-                integer_levels(values, "sensitive")[1],
+                coded_levels(sensitive, len(T), "sensitive")[1],
                 max_leaves=self.n_cells,
                 min_rows=smallest,
                 price=self.price,

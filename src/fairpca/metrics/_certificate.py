@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike
 from scipy.stats import beta
 
 from ..errors import UsageError
-from ._inputs import integer_levels, present_values
+from ._inputs import coded_levels, present_values
 
-METHODS = ("best", "deviation", "cells", "fare")
+_METHODS = ("best", "deviation", "cells", "fare")
 
+# Of the probability of failure, in "best": it is the tighter one nearly always, and loses 2 %.
 _SHARE_OF_DEVIATION = 0.9
-"""Of the probability of failure, in "best": it is the tighter one nearly always, and loses 2 %."""
 
 
 @dataclass(frozen=True)
@@ -187,10 +187,25 @@ def certified_gap(
     >>> certificate.observed < certificate.bound < 0.05
     True
     """
-    _check(confidence, method, n_cells)
+    if not 0.0 < confidence < 1.0:
+        raise UsageError(
+            f"confidence={confidence!r} is not a probability strictly between 0 and 1; certainty "
+            f"needs infinitely many rows. The default is 0.95."
+        )
+    if method not in _METHODS:
+        raise UsageError(
+            f"method={method!r} is not a way to bound the gap. Use one of {', '.join(_METHODS)}."
+        )
+    if method in ("cells", "fare") and n_cells is None:
+        raise UsageError(
+            f"method={method!r} bounds each cell by itself, also those that no row fell into, so "
+            f"it has to know how many there are. Pass n_cells, or use method='deviation'."
+        )
+    if n_cells is not None and n_cells < 1:
+        raise UsageError(f"n_cells={n_cells} is not a number of cells. Use an integer >= 1.")
     n = np.shape(cells)[0]
     cell_values = present_values(cells, n, "cells")
-    levels, codes = integer_levels(present_values(groups, n, "groups"), "groups")
+    levels, codes = coded_levels(groups, n, "groups")
     if n_cells is None:
         numbers = {cell: i for i, cell in enumerate(dict.fromkeys(cell_values.tolist()))}
         positions = np.array([numbers[cell] for cell in cell_values.tolist()])
@@ -224,25 +239,6 @@ def certified_gap(
     )
 
 
-def _check(confidence: float, method: str, n_cells: int | None) -> None:
-    if not 0.0 < confidence < 1.0:
-        raise UsageError(
-            f"confidence={confidence!r} is not a probability strictly between 0 and 1; certainty "
-            f"needs infinitely many rows. The default is 0.95."
-        )
-    if method not in METHODS:
-        raise UsageError(
-            f"method={method!r} is not a way to bound the gap. Use one of {', '.join(METHODS)}."
-        )
-    if method in ("cells", "fare") and n_cells is None:
-        raise UsageError(
-            f"method={method!r} bounds each cell by itself, also those that no row fell into, so "
-            f"it has to know how many there are. Pass n_cells, or use method='deviation'."
-        )
-    if n_cells is not None and n_cells < 1:
-        raise UsageError(f"n_cells={n_cells} is not a number of cells. Use an integer >= 1.")
-
-
 def _numbered(cells: np.ndarray, n_cells: int) -> np.ndarray:
     whole = cells.dtype.kind in "iu" or (cells.dtype.kind == "f" and np.all(cells == cells // 1))
     if not whole or cells.min() < 0 or cells.max() >= n_cells:
@@ -257,11 +253,7 @@ def _numbered(cells: np.ndarray, n_cells: int) -> np.ndarray:
 def _bound_gaps(
     method: str, counts: np.ndarray, codes: np.ndarray, cells: np.ndarray, failure: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return observed distances of all pairs of groups and bounds, both of shape (m, m).
-
-    `counts` are the rows of each group in each cell, of shape (m, c); `codes` and `cells` group
-    and cell of each row. Some bound is wrong with probability `failure` at most.
-    """
+    """Return observed distances of all pairs of groups and bounds, both of shape (m, m)."""
     observed = _observed(counts)
     if method == "deviation":
         bound = observed + _margins(counts, failure)
@@ -293,14 +285,7 @@ def _margins(counts: np.ndarray, failure: float) -> np.ndarray:
 def _clopper_pearson(
     successes: np.ndarray, trials: np.ndarray, failure: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Exact lower and upper bounds on probabilities; either one fails with `failure` at most.
-
-    Examples
-    --------
-    >>> low, high = _clopper_pearson(np.array([0, 5]), np.array([10, 10]), 0.025)
-    >>> np.round(low, 3), np.round(high, 3)
-    (array([0.   , 0.187]), array([0.308, 0.813]))
-    """
+    """Exact lower and upper bounds on probabilities; either one fails with `failure` at most."""
     k, n = np.broadcast_arrays(np.asarray(successes, float), np.asarray(trials, float))
     with np.errstate(invalid="ignore"):  # no trials, or none that failed or succeeded
         low = np.where(k > 0, beta.ppf(failure, k, n - k + 1), 0.0)

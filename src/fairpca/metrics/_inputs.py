@@ -81,25 +81,25 @@ def integer_levels(values: np.ndarray, name: str) -> tuple[list[Any], np.ndarray
     return levels, codes
 
 
+def coded_levels(attribute: ArrayLike, n_rows: int, name: str) -> tuple[list[Any], np.ndarray]:
+    """`integer_levels` of the `present_values`."""
+    return integer_levels(present_values(attribute, n_rows, name), name)
+
+
 def median_threshold(values: np.ndarray) -> float | None:
     """Where to cut a numeric attribute in two, or None if it should not be cut.
 
-    Floats with more than 10 distinct values, or with one that is not a whole number, are cut at
-    their median: a row is high if its value is above it. If no value is above the median, the cut
-    moves just below the largest value, so that both sides have rows.
+    A row is high if its value is above the median. If none is, the cut moves just below the largest
+    value, so that both sides have rows.
     """
-    if values.dtype.kind != "f":
-        return None
-    distinct = np.unique(values)
-    if len(distinct) < 2:
-        return None
-    if len(distinct) <= _MOST_NUMERIC_LEVELS and np.all(distinct == np.floor(distinct)):
+    distinct = np.unique(values) if values.dtype.kind == "f" else np.empty(0)
+    few = len(distinct) <= _MOST_NUMERIC_LEVELS and np.all(distinct == np.floor(distinct))
+    if few or len(distinct) < 2:
         return None
     return float(min(np.median(values), distinct[-2]))
 
 
-FEWEST = 50
-"""Rows that a group keeps, if it has them, however rare it is."""
+FEWEST = 50  # rows that a group keeps, if it has them, however rare it is
 
 
 def stratified_rows(
@@ -109,13 +109,6 @@ def stratified_rows(
 
     Strata are drawn in proportion, but keep up to 50 rows each, fewer where that would take more
     than half of `max_rows`.
-
-    Examples
-    --------
-    >>> group = np.repeat(["often", "rare"], [990, 10])
-    >>> drawn = stratified_rows(1000, 100, group, np.random.RandomState(0))
-    >>> len(drawn), int(np.sum(group[drawn] == "rare"))
-    (100, 10)
     """
     if max_rows < 2:
         raise UsageError(
@@ -126,14 +119,18 @@ def stratified_rows(
         return np.arange(n_rows)
     if strata is None:
         return np.sort(random.choice(n_rows, size=max_rows, replace=False))
-    codes = integer_levels(present_values(strata, n_rows, "groups"), "groups")[1]
+    codes = coded_levels(strata, n_rows, "groups")[1]
     counts = np.bincount(codes)
     if len(counts) > max_rows // 2:
         raise UsageError(
             f"groups has {len(counts)} levels, but at most max_rows={max_rows} rows are drawn, "
             f"which leaves fewer than two of each. Merge levels, or raise max_rows."
         )
-    sizes = _sizes(counts, max_rows)
+    kept = np.minimum(counts, min(FEWEST, max_rows // (2 * len(counts))))
+    # What is left of the sample goes where rows are left, in proportion; no stratum overflows,
+    # since there are more rows than the sample takes.
+    left = counts - kept
+    sizes = kept + (left * ((max_rows - kept.sum()) / left.sum())).astype(int)
     drawn = [
         random.choice(np.flatnonzero(codes == level), size=size, replace=False)
         for level, size in enumerate(sizes)
@@ -149,12 +146,3 @@ def shuffled(
     for start in range(0, n_permutations, size):
         number = min(size, n_permutations - start)
         yield rng.permuted(np.tile(codes, (number, 1)), axis=1)
-
-
-def _sizes(counts: np.ndarray, max_rows: int) -> np.ndarray:
-    kept = np.minimum(counts, min(FEWEST, max_rows // (2 * len(counts))))
-    rest = max_rows - kept.sum()
-    # What is left of the sample goes where rows are left, in proportion; no stratum overflows,
-    # since there are more rows than the sample takes.
-    left = counts - kept
-    return np.asarray(kept + (left * (rest / left.sum())).astype(int))

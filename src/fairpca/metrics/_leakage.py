@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -166,8 +165,20 @@ def leakage(
     """
     T = finite_rows(T)
     _, levels, codes = _coded(attribute, len(T))
-    _check_draws(cv, n_permutations)
-    _check_fold_sizes(levels, np.bincount(codes), cv)
+    if cv < 2 or n_permutations < 1:
+        raise UsageError(
+            f"cv={cv} and n_permutations={n_permutations} were given, but at least 2 folds and 1 "
+            f"permutation are needed to hold rows out and to know chance. The defaults are 5 and "
+            f"1000."
+        )
+    counts = np.bincount(codes)
+    if counts.min() < cv:
+        raise UsageError(
+            f"attribute has level {levels[int(counts.argmin())]!r} in only {counts.min()} of "
+            f"{counts.sum()} rows, but cv={cv} folds need at least {cv} rows of each of the "
+            f"{len(levels)} levels. Merge rare levels, use fewer folds, or pass a numeric "
+            f"attribute as floats to have it split at its median."
+        )
     draws = cross_fitted_aucs(T, codes, probe, cv, n_permutations, random_state)
     return Leakage(
         probe=as_classifier(probe)[0],
@@ -188,25 +199,6 @@ def _coded(attribute: ArrayLike, n: int) -> tuple[float | None, list[Any], np.nd
     return threshold, *integer_levels(
         values if threshold is None else values > threshold, "attribute"
     )
-
-
-def _check_draws(cv: int, n_permutations: int) -> None:
-    if cv < 2 or n_permutations < 1:
-        raise UsageError(
-            f"cv={cv} and n_permutations={n_permutations} were given, but at least 2 folds and 1 "
-            f"permutation are needed to hold rows out and to know chance. The defaults are 5 and "
-            f"1000."
-        )
-
-
-def _check_fold_sizes(levels: Sequence[Any], counts: np.ndarray, cv: int) -> None:
-    if counts.min() < cv:
-        raise UsageError(
-            f"attribute has level {levels[int(counts.argmin())]!r} in only {counts.min()} of "
-            f"{counts.sum()} rows, but cv={cv} folds need at least {cv} rows of each of the "
-            f"{len(levels)} levels. Merge rare levels, use fewer folds, or pass a numeric "
-            f"attribute as floats to have it split at its median."
-        )
 
 
 def linear_inseparability(
@@ -259,17 +251,14 @@ def linear_inseparability(
 
     T_test = finite_rows(T_test)
     held_out = present_values(attribute_test, len(T_test), "attribute_test")
-    codes_test = _known_levels(held_out if threshold is None else held_out > threshold, levels)
-    return float(np.mean(classifier.predict(T_test) != codes_test))
-
-
-def _known_levels(values: np.ndarray, levels: Sequence[Any]) -> np.ndarray:
-    position = {level: code for code, level in enumerate(levels)}
-    unknown = [value for value in dict.fromkeys(values.tolist()) if value not in position]
+    values = (held_out if threshold is None else held_out > threshold).tolist()
+    unknown = [value for value in dict.fromkeys(values) if value not in levels]
     if unknown:
         raise UsageError(
             f"attribute_test has {len(unknown)} level(s) that attribute lacks, such as "
             f"{unknown[0]!r}, and the classifier cannot predict what it never saw. Train on rows "
             f"of all levels, or drop those test rows."
         )
-    return np.array([position[value] for value in values.tolist()])
+    position = {level: code for code, level in enumerate(levels)}
+    codes_test = [position[value] for value in values]
+    return float(np.mean(classifier.predict(T_test) != codes_test))

@@ -12,7 +12,14 @@ from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.utils import check_random_state, gen_batches
 
 from ..errors import UsageError
-from ._inputs import finite_rows, integer_levels, present_values, shuffled, stratified_rows
+from ._inputs import (
+    coded_levels,
+    finite_rows,
+    integer_levels,
+    present_values,
+    shuffled,
+    stratified_rows,
+)
 
 _MOST_ROWS_FOR_MEDIAN = 5000
 _BLOCK_ENTRIES, _SHUFFLED_ENTRIES = 2**21, 2**22
@@ -76,7 +83,7 @@ def squared_mmd(
     0.787
     """
     T = finite_rows(T)
-    levels, codes = integer_levels(present_values(groups, len(T), "groups"), "groups")
+    levels, codes = coded_levels(groups, len(T), "groups")
     sigma = median_bandwidth(T) if bandwidth == "median" else _checked_bandwidth(bandwidth)
 
     parts = [T[codes == level] for level in range(len(levels))]
@@ -134,7 +141,6 @@ def _bandwidth_of(squares: np.ndarray, n_rows: int) -> float:
 
 
 def _checked_bandwidth(bandwidth: float | str) -> float:
-    """Return a width as a plain number; raise if it is none."""
     if isinstance(bandwidth, str) or not 0 < bandwidth < np.inf:
         raise UsageError(
             f"bandwidth={bandwidth!r} is not a width: the kernel divides by its square. Pass a "

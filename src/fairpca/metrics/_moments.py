@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import gen_batches
 
 from ..errors import UsageError
-from ._inputs import finite_rows, integer_levels, present_values
+from ._inputs import coded_levels, finite_rows
 
 _BLOCK_ENTRIES = 2**22
 
@@ -51,7 +51,20 @@ def explained_variance_ratio(X: ArrayLike, components: ArrayLike) -> float:
     """
     X = finite_rows(X)
     U = finite_rows(components).astype(np.float64)
-    _check_orthonormal_rows(U, n_features=X.shape[1])
+    if U.shape[1] != X.shape[1]:
+        raise UsageError(
+            f"components has shape {U.shape}, but X has {X.shape[1]} features, so each row of "
+            f"components needs {X.shape[1]} entries. Pass one component per row, as in "
+            f"scikit-learn's `components_`."
+        )
+    deviation = np.abs(U @ U.T - np.eye(len(U))).max()
+    if deviation > 1e-6:
+        raise UsageError(
+            f"components has rows that are not orthonormal: components @ components.T differs "
+            f"from the identity by {deviation:.2g}, more than 1e-6, and the trace formula holds "
+            f"for orthonormal rows only. Orthonormalise them first, for example with "
+            f"scipy.linalg.orth(components.T).T."
+        )
 
     mean = X.mean(axis=0, dtype=np.float64)
     kept = total = 0.0
@@ -65,23 +78,6 @@ def explained_variance_ratio(X: ArrayLike, components: ArrayLike) -> float:
             f"share of it can be given. Pass at least two different rows."
         )
     return min(1.0, kept / total)
-
-
-def _check_orthonormal_rows(U: np.ndarray, n_features: int) -> None:
-    if U.shape[1] != n_features:
-        raise UsageError(
-            f"components has shape {U.shape}, but X has {n_features} features, so each row of "
-            f"components needs {n_features} entries. Pass one component per row, as in "
-            f"scikit-learn's `components_`."
-        )
-    deviation = np.abs(U @ U.T - np.eye(len(U))).max()
-    if deviation > 1e-6:
-        raise UsageError(
-            f"components has rows that are not orthonormal: components @ components.T differs "
-            f"from the identity by {deviation:.2g}, more than 1e-6, and the trace formula holds "
-            f"for orthonormal rows only. Orthonormalise them first, for example with "
-            f"scipy.linalg.orth(components.T).T."
-        )
 
 
 def mean_gap(T: ArrayLike, groups: ArrayLike) -> float:
@@ -130,7 +126,7 @@ def mean_gap(T: ArrayLike, groups: ArrayLike) -> float:
     0.0
     """
     rows = finite_rows(T, min_rows=2).astype(np.float64)
-    levels, codes = integer_levels(present_values(groups, len(rows), "groups"), "groups")
+    levels, codes = coded_levels(groups, len(rows), "groups")
     centred = rows - rows.mean(axis=0)
     deviation = np.sqrt(np.mean(centred**2, axis=0))
     counts = deviation > 100 * np.finfo(float).eps * np.abs(rows).max(axis=0)
@@ -174,7 +170,7 @@ def covariance_gap(T: ArrayLike, groups: ArrayLike) -> float:
     1.2
     """
     T = finite_rows(T, min_rows=2)
-    levels, codes = integer_levels(present_values(groups, len(T), "groups"), "groups")
+    levels, codes = coded_levels(groups, len(T), "groups")
     counts = np.bincount(codes, minlength=len(levels))
     if counts.min() < 2:
         few = [level for level, count in zip(levels, counts, strict=True) if count < 2]

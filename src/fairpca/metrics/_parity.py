@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import MissingTargetError, UsageError
 from ._auc import macro_auc
-from ._inputs import integer_levels, present_values
+from ._inputs import coded_levels, present_values
 
 
 def selection_rate_gap(
@@ -52,7 +52,7 @@ def selection_rate_gap(
     0.5
     """
     decisions = _is_positive(y_pred, pos_label, "y_pred")
-    groups = _group_codes(sensitive_features, len(decisions))
+    groups = coded_levels(sensitive_features, len(decisions), "sensitive_features")[1]
     return _largest_gap(group_shares(decisions, groups))
 
 
@@ -100,7 +100,7 @@ def true_positive_rate_gap(
     """
     decisions = _is_positive(y_pred, pos_label, "y_pred")
     truth = _is_positive(y_true, pos_label, "y_true", n_rows=len(decisions))
-    groups = _group_codes(sensitive_features, len(decisions))
+    groups = coded_levels(sensitive_features, len(decisions), "sensitive_features")[1]
     positives = np.bincount(groups, weights=truth)
     if positives.min() == 0:
         rows = np.flatnonzero(groups == positives.argmin())
@@ -144,11 +144,6 @@ def _is_positive(y: ArrayLike, pos_label: Any, name: str, n_rows: int | None = N
     return positive
 
 
-def _group_codes(sensitive_features: ArrayLike, n_rows: int) -> np.ndarray:
-    name = "sensitive_features"
-    return integer_levels(present_values(sensitive_features, n_rows, name), name)[1]
-
-
 @dataclass(frozen=True)
 class GroupRates:
     """What one classifier decides about the groups of one attribute.
@@ -190,16 +185,7 @@ class GroupRates:
 class JudgedRows:
     """Labels and groups of the rows that decisions are judged on, coded once.
 
-    `positive` and `groups` are arrays of shape (n,): whether the true label is positive, and codes
-    0, 1, ... of the groups, whose names are `levels`.
-
-    Examples
-    --------
-    >>> rows = JudgedRows.coded([1, 0, 1, 1], ["a", "a", "b", "b"], pos_label=1)
-    >>> rows.judge(np.array([True, True, False, True]))
-    (0.5, 0.5, 0.5)
-    >>> rows.rates(np.array([True, True, False, True])).selection_rates
-    {'a': 1.0, 'b': 0.5}
+    `positive`: whether the true label is; `groups`: codes 0, 1, ... whose names are `levels`.
     """
 
     positive: np.ndarray
@@ -220,7 +206,7 @@ class JudgedRows:
             )
         if getattr(sensitive_features, "ndim", 1) == 2 and sensitive_features.shape[1] == 1:
             sensitive_features = np.asarray(sensitive_features)[:, 0]
-        levels, codes = integer_levels(present_values(sensitive_features, n, name), name)
+        levels, codes = coded_levels(sensitive_features, n, name)
         return cls(positive, codes, tuple(levels))
 
     def judge(self, decisions: np.ndarray) -> tuple[float, float, float]:

@@ -23,26 +23,18 @@ Probe = Literal["linear", "boosting", "kernel"] | Any
 PROBES = ("linear", "boosting", "kernel")
 """The models that have a name: `leakage` and an audit ask the same ones."""
 
-ROUNDS, FEWER_ROUNDS, MANY_LEVELS = 50, 25, 4
-"""Boosting grows a tree per level and round: for more than 4 levels fewer rounds are enough."""
-
-STEPS = 5.0
-"""Learning rate times rounds: fewer rounds take larger steps."""
-
-LANDMARKS = 200
-"""Rows that the kernel model compares others with."""
-
-SMALL = 20_000
-"""Up to this many rows a probe is fitted faster by one thread than by several that wait."""
+_MANY_LEVELS = 4  # boosting grows a tree per level and round: for more, fewer rounds are enough
+_STEPS = 5.0  # learning rate times rounds: fewer rounds take larger steps
+_SMALL = 20_000  # up to so many rows a probe is fitted faster by one thread than by several
 
 
 def reading_model(name: str, n_levels: int = 2, *, as_is: bool = False) -> Any:
     """Return an unfitted model of so many levels; `as_is` keeps the columns' own scale."""
     if name == "boosting":
-        rounds = FEWER_ROUNDS if n_levels > MANY_LEVELS else ROUNDS
+        rounds = 25 if n_levels > _MANY_LEVELS else 50
         return HistGradientBoostingClassifier(
             max_iter=rounds,
-            learning_rate=STEPS / rounds,
+            learning_rate=_STEPS / rounds,
             max_leaf_nodes=8,
             early_stopping=False,
             random_state=0,
@@ -71,7 +63,7 @@ def as_classifier(probe: Probe, n_levels: int = 2) -> tuple[str, Any]:
 
 def few_threads(n: int) -> AbstractContextManager[Any]:
     """Keep small fits to one thread: on busy cores threads wait for each other, up to minutes."""
-    return one_thread() if n < SMALL else nullcontext()
+    return one_thread() if n < _SMALL else nullcontext()
 
 
 def level_scores(classifier: Any, T: np.ndarray) -> np.ndarray:
@@ -89,15 +81,9 @@ class LandmarkFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     The kernel is :math:`\exp(-\gamma |a - b|^2)` with :math:`\gamma` one over the median squared
     distance of two landmarks, so that rows at a typical distance have a kernel value of 1/e. On
     standardised columns that is close to 1 / (2k).
-
-    Examples
-    --------
-    >>> T = np.random.default_rng(0).normal(size=(50, 2))
-    >>> LandmarkFeatures(n_landmarks=5).fit_transform(T).shape
-    (50, 5)
     """
 
-    def __init__(self, n_landmarks: int = LANDMARKS, random_state: int = 0) -> None:
+    def __init__(self, n_landmarks: int = 200, random_state: int = 0) -> None:
         self.n_landmarks = n_landmarks
         self.random_state = random_state
 

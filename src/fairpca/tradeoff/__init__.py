@@ -8,9 +8,6 @@ from ._parts import TradeoffParts
 __all__ = [
     "PAPERS_TRADEOFFS",
     "GroupRates",
-    "LogisticModel",
-    "TradeoffParts",
     "TradeoffPoint",
-    "logistic_path",
     "tradeoff_curve",
 ]

@@ -128,8 +128,7 @@ def tradeoff_curve(
     -----
     With A = (U_fair, lambda U_st), a model with weights u on the 2k columns has weights w = A u on
     the centred features. Newton's method for w needs second derivatives of the loss in one set of
-    coordinates only, and they hardly change from one lambda to the next: see
-    `fairpca.tradeoff.logistic_path`.
+    coordinates only, and they hardly change from one lambda to the next.
 
     Examples
     --------

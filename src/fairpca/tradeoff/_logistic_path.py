@@ -20,55 +20,18 @@ import scipy.linalg
 from .._numerics import limited_threads, share_blocks
 from .._rows import row_blocks
 
-IN_CACHE = 2**17
-"""How many numbers a block of rows holds: 1 MB, read twice or thrice while it is in the cache."""
-
-TOLERANCE = 1e-7
-"""Largest entry of the gradient per row before the last step, which takes most of what is left.
-
-scikit-learn's default is 1e-4.
-"""
-
-REFRESH = 0.1
-"""A step that leaves more than this of the gradient says that the curvature is out of date."""
-
-ENOUGH_DECREASE = 1e-4
-"""Share of the decrease promised by the slope that a step must achieve."""
-
-MOST_STEPS = 200
-MOST_HALVINGS = 30
-ROUNDING = 1e-13
-"""Relative differences of the loss below this mean nothing."""
-
-SHARED_BLOCKS = 4
-"""Fewer blocks of rows than this are not worth several threads."""
+IN_CACHE = 2**17  # numbers in a block of rows: 1 MB, read twice or thrice while it is in the cache
+TOLERANCE = 1e-7  # largest entry of the gradient per row before the last step; scikit-learn: 1e-4
+REFRESH = 0.1  # a step that leaves more than this of the gradient had an outdated curvature
+ENOUGH_DECREASE = 1e-4  # share of the decrease promised by the slope that a step must achieve
+MOST_STEPS, MOST_HALVINGS = 200, 30
+ROUNDING = 1e-13  # relative differences of the loss below this mean nothing
+SHARED_BLOCKS = 4  # fewer blocks of rows than this are not worth several threads
 
 
 @dataclass(frozen=True)
 class LogisticModel:
-    """Weights of a linear model on the common rows.
-
-    Parameters
-    ----------
-    weights : array of shape (p,)
-        In the coordinates of the common rows.
-    intercept : float
-        Added to their products with a row.
-    converged : bool
-        Whether the gradient became small enough.
-
-    See Also
-    --------
-    logistic_path : What makes them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fairpca.tradeoff import LogisticModel
-    >>> model = LogisticModel(np.array([2.0, 0.0]), intercept=-1.0, converged=True)
-    >>> np.array([[1.0, 5.0], [0.0, 5.0]]) @ model.weights + model.intercept > 0  # decisions
-    array([ True, False])
-    """
+    """Weights of a linear model on the common rows, and whether its gradient became small."""
 
     weights: np.ndarray
     intercept: float
@@ -78,45 +41,15 @@ class LogisticModel:
 def logistic_path(
     rows: np.ndarray, y: np.ndarray, factors: Iterable[np.ndarray], C: float
 ) -> list[LogisticModel]:
-    r"""Fit logistic regression to ``rows @ B`` for every `B` in `factors`.
+    """Fit logistic regression to ``rows @ B`` for every `B` of shape (p, q); labels `y` are 0 or 1.
 
-    Parameters
-    ----------
-    rows : array of shape (n, p)
-        Common rows, in double precision.
-    y : array of shape (n,)
-        Labels, 0 or 1, both present.
-    factors : iterable of arrays of shape (p, q)
-        What the common rows are multiplied with; neighbours should be similar.
-    C : float
-        As in ``LogisticRegression(C=C)``: the penalty is ``|u|^2 / (2 C)``, without intercept.
-
-    Returns
-    -------
-    models : list of LogisticModel
-        ``models[i].weights = factors[i] @ u``, with u the weights that
-        ``LogisticRegression(C=C, tol=0)`` finds on ``rows @ factors[i]``.
-
-    Notes
-    -----
-    Newton's method with a curvature that is computed anew only when a step was poor: a slope costs
-    one reading of the rows, a curvature five. The step is the minimiser of the quadratic model of
-    the loss around the current weights, and the model around the last solution gives the first
-    weights of the next member for free.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from fairpca.tradeoff import logistic_path
-    >>> rng = np.random.default_rng(0)
-    >>> rows = rng.normal(size=(200, 3))
-    >>> y = (rows[:, 0] + rng.normal(size=200) > 0).astype(int)
-    >>> model, = logistic_path(rows, y, [np.diag([1.0, 1.0, 0.1])], C=1.0)
-    >>> reference = LogisticRegression(tol=1e-8).fit(rows * [1.0, 1.0, 0.1], y)
-    >>> bool(np.allclose(reference.coef_[0] * [1.0, 1.0, 0.1], model.weights, atol=1e-5))
-    True
+    ``models[i].weights = factors[i] @ u``, with u the weights that a LogisticRegression(C=C, tol=0)
+    finds on ``rows @ factors[i]``. Neighbours among the factors should be similar.
     """
+    # Newton's method with a curvature that is computed anew only when a step was poor: a slope
+    # costs one reading of the rows, a curvature five. The step is the minimiser of the quadratic
+    # model of the loss around the current weights, and the model around the last solution gives
+    # the first weights of the next member for free.
     loss = LogisticLoss(rows, np.asarray(y, dtype=float))
     share = loss.y.mean()
     w = np.zeros(rows.shape[1] + 1)
