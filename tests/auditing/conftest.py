@@ -1,7 +1,7 @@
 import pytest
 
-from auditing.people import made_up_people
 from fairpca.auditing import audit
+from people import made_up_people
 
 
 @pytest.fixture(scope="session")

@@ -5,11 +5,11 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from auditing.people import made_up_people
 from fairpca.auditing import Audit, AuditError, audit
 from fairpca.auditing._representations import METHODS
 from fairpca.errors import SingleGroupError
 from fairpca.metrics import PROBES
+from people import made_up_people
 from slow import first_fast
 
 

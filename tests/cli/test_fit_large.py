@@ -14,12 +14,12 @@ import pandas as pd
 import pyarrow.parquet
 import pytest
 
-from auditing.people import made_up_people
 from cli import refusals
 from fairpca._cli import terminal
 from fairpca.models import FairModel
 from fairpca.models import _fit_table as fitting
 from fairpca.models import _large_tables as large_tables
+from people import made_up_people
 
 FIT = ("--sensitive", "sex", "--target", "paid", "--out", "model.fairpca")
 ARRAYS = ("components_", "mean_", "explained_variance_", "explained_variance_ratio_")

@@ -17,11 +17,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from auditing.people import made_up_people
 from cli import refusals
 from cli.nasty_table import AWKWARD, EMOJI, SCRIPT, TINY_GROUP, TINY_ROWS, nasty_rows, written
 from fairpca.auditing import audit_schema
 from fairpca.models import FairModel
+from people import made_up_people
 from slow import first_fast
 
 ADULT = (

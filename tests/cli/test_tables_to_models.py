@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from auditing.people import made_up_people
 from cli.refusals import assert_refused
 from fairpca.auditing import audit_schema
 from fairpca.models import FairModel
+from people import made_up_people
 
 AUDIT = ("audit", "people.csv", "--quick", "--jobs", "1", "--sensitive", "sex")
 FIT = ("fit", "people.csv", "--sensitive", "sex", "--target", "paid", "--out", "model.fairpca")

@@ -80,7 +80,7 @@ def exports(folder: Path) -> None:
 
 
 def people() -> Any:
-    from auditing.people import made_up_people
+    from people import made_up_people
 
     return made_up_people(150)[["sex", "height", "a0", "town", "paid"]]
 

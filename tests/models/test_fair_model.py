@@ -9,28 +9,8 @@ from fairpca import FairKernelPCA, FairPCA
 from fairpca.models import FairModel, ModelFileError, UnsavableModelError, load, save
 from fairpca.models._model_file import read_model_file, write_model_file
 from fairpca.tables._encoder import TableEncoder
+from people import people
 from registry import fitted, small_rows
-
-
-def people(n=400, seed=0):
-    """Return a table with columns of every kind, and the sex of each row."""
-    rng = np.random.default_rng(seed)
-    sex = rng.choice(["f", "m"], n)
-    age = rng.normal(40, 10, n) + 3 * (sex == "m")
-    age[rng.random(n) < 0.05] = np.nan
-    frame = pd.DataFrame(
-        {
-            "age": age,
-            "owner": rng.random(n) < 0.5,
-            "job": rng.choice(["nurse", "cook", "smith"], n),
-            "town": rng.choice(["a", "b", None], n),
-            "born": pd.Timestamp("1980-01-01")
-            + pd.to_timedelta(rng.integers(0, 9000, n), unit="D"),
-            "note": [f"word{i % 97} and {i % 89}" for i in range(n)],
-            '<script>"\\ü': rng.integers(0, 9, n),
-        }
-    )
-    return frame, sex
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 from assertions import assert_same_subspace
-from auditing.people import made_up_people
 from fairpca import fit_table
 from fairpca.auditing import AuditError, TargetError, UnknownColumnError
 from fairpca.errors import SingleGroupError
@@ -13,6 +12,7 @@ from fairpca.models import _fit_table as fitting
 from fairpca.models import _large_tables as large_tables
 from fairpca.tables import TableError
 from fairpca.tables import _open as table_files
+from people import made_up_people
 
 ADULT = [
     *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation"),

@@ -19,7 +19,7 @@ from fairpca.models import (
     save_pipeline,
 )
 from fairpca.tables._encoder import TableEncoder
-from models.test_fair_model import people
+from people import people
 from registry import SAVED, fitted, small_rows
 
 

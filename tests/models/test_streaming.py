@@ -14,7 +14,7 @@ from fairpca._numerics.threads import ahead
 from fairpca._rows.maps import LinearMap
 from fairpca.models._streaming import stream_transform
 from fairpca.tables import TableEncoder, TableError, find_notices, read_table
-from tables.messy_tables import messy, nasty_csv
+from people import messy, nasty_csv
 
 K = 4
 FRAME = messy(900).assign(mixed=lambda f: f["mixed"].astype(str))

@@ -12,7 +12,7 @@ import scipy.sparse
 from fairpca import FairKernelPCA, FairPCA
 from fairpca.models import ExportError, FairModel, export_onnx
 from fairpca.tables._encoder import TableEncoder
-from models.test_fair_model import people
+from people import people
 from registry import SAVED, fitted, small_rows
 
 CLOSE = 1e-5

@@ -10,7 +10,7 @@ from safetensors import safe_open
 from fairpca import FairKernelPCA, FairPCA, MissingExtraError
 from fairpca.models import ExportError, FairModel, as_torch_module, export_torch
 from fairpca.tables._encoder import TableEncoder
-from models.test_fair_model import people
+from people import people
 from registry import SAVED, fitted, small_rows
 
 NEEDS_TORCH = "torch is an optional library of several hundred MB: pip install 'fairpca[torch]'"

@@ -57,8 +57,9 @@ def files(tmp_path_factory):
 
     def file(name):
         if name not in made:
-            made[name] = folder / f"{name.replace(' ', '-')}.html"
-            made[name].write_text(page_of(AUDITS[name]), encoding="utf-8")
+            path = folder / f"{name.replace(' ', '-')}.html"
+            path.write_text(page_of(AUDITS[name]), encoding="utf-8")
+            made[name] = path
         return made[name]
 
     return file

@@ -14,7 +14,7 @@ from skrub import StringEncoder, TableVectorizer
 
 from fairpca.tables import TableEncoder, TableError
 from fairpca.tables._dates_and_texts import TextColumn
-from tables.messy_tables import EXPECTED_KINDS, messy
+from people import EXPECTED_KINDS, messy
 
 
 @pytest.fixture(scope="module")

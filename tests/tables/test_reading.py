@@ -1,7 +1,6 @@
 """Files as people have them, and files that are no tables."""
 
 import gzip
-import subprocess
 import sys
 
 import numpy as np
@@ -296,12 +295,3 @@ def test_a_first_line_of_empty_fields_shifts_no_row(tmp_path):
     with pytest.raises(TableError, match="no name"):
         read_table(path)
     assert read_table(path, skip_lines=1).frame["a"].tolist() == [1, 3]
-
-
-def test_the_package_can_be_imported_where_none_of_its_libraries_is_installed():
-    program = """
-import sys
-sys.modules.update(dict.fromkeys(["pandas", "pyarrow", "polars"]))
-import fairpca.tables
-"""
-    subprocess.run([sys.executable, "-c", program], check=True)

@@ -1,7 +1,58 @@
-"""Tables with everything that goes wrong in real ones."""
+"""Made-up people in tables: one of which it is known what it gives away, others that are nasty."""
 
 import numpy as np
-import pandas as pd
+
+from optional_libraries import pandas as pd
+
+
+def made_up_people(n=700, seed=0):
+    """Sex shows in means (`height`), race in spreads (`a*`, `b*`), `paid` depends on sex.
+
+    `town` is a noisy category that follows race a little; `luck` and `n0` to `n5` follow nothing.
+    """
+    rng = np.random.default_rng(seed)
+    sex = rng.choice(["f", "m"], size=n)
+    race = rng.choice(["x", "y", "z"], size=n, p=[0.5, 0.3, 0.2])
+    wide = np.select([race == "x", race == "y"], [0.3, 1.0], 3.0)
+    a, b = wide * rng.normal(size=n), wide * rng.normal(size=n)
+    height = rng.normal(size=n) + 1.5 * (sex == "m")
+    town = np.where(rng.random(n) < 0.5, race, rng.choice(["x", "y", "z"], size=n))
+    skill = rng.normal(size=n)
+    return pd.DataFrame(
+        {
+            "sex": sex,
+            "race": race,
+            "height": height,
+            **{f"a{i}": a + 0.3 * rng.normal(size=n) for i in range(3)},
+            **{f"b{i}": b + 0.3 * rng.normal(size=n) for i in range(3)},
+            "town": pd.Series(town).map({"x": "North", "y": "South", "z": "West"}),
+            "luck": rng.normal(size=n),
+            "skill": skill,
+            **{f"n{i}": rng.normal(size=n) for i in range(6)},
+            "paid": np.where(skill + 0.8 * height + rng.normal(size=n) > 0.6, "yes", "no"),
+        }
+    )
+
+
+def people(n=400, seed=0):
+    """Return a table with columns of every kind, and the sex of each row."""
+    rng = np.random.default_rng(seed)
+    sex = rng.choice(["f", "m"], n)
+    age = rng.normal(40, 10, n) + 3 * (sex == "m")
+    age[rng.random(n) < 0.05] = np.nan
+    frame = pd.DataFrame(
+        {
+            "age": age,
+            "owner": rng.random(n) < 0.5,
+            "job": rng.choice(["nurse", "cook", "smith"], n),
+            "town": rng.choice(["a", "b", None], n),
+            "born": pd.Timestamp("1980-01-01")
+            + pd.to_timedelta(rng.integers(0, 9000, n), unit="D"),
+            "note": [f"word{i % 97} and {i % 89}" for i in range(n)],
+            '<script>"\\ü': rng.integers(0, 9, n),
+        }
+    )
+    return frame, sex
 
 
 def messy(n=500, seed=0):
