@@ -104,6 +104,7 @@ def test_german_credit_as_published(fairpca, data_folder):
     assert fairpca(*re.split(r"\s+", command)[1:]).exit_code == 0
 
 
+@pytest.mark.slow
 def test_adult_as_published(fairpca, data_folder):
     file = data_folder / "adult" / "adult.test"
     arguments = ("--sensitive", "sex", "--sensitive", "race", "--target", "income", *QUICK)
@@ -136,6 +137,7 @@ def test_bank_marketing_as_published(fairpca, data_folder):
     assert found["data"]["target"]["rate"] == pytest.approx((table["y"] == "yes").mean(), abs=1e-3)
 
 
+@pytest.mark.slow
 def test_compas_as_published(fairpca, data_folder):
     file = data_folder / "compas" / "compas-scores-two-years.csv"
     arguments = ("--sensitive", "race", "--sensitive", "sex", "--target", "two_year_recid")
