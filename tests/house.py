@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 SOURCE = Path(__file__).parent.parent / "src" / "fairpca"
@@ -25,6 +26,13 @@ def package_of(module):
     return ".".join(module.split(".")[:2])
 
 
+@cache
+def handed_on(package):
+    """Return the names that a package imports in its ``__init__``."""
+    nodes = ast.walk(ast.parse(modules()[package].read_text()))
+    return {a.asname or a.name for n in nodes if isinstance(n, ast.ImportFrom) for a in n.names}
+
+
 def imports():
     """Return pairs of a module and one that it imports from, both of ours."""
     known = modules()
@@ -37,7 +45,8 @@ def imports():
             origin = ".".join([*above, *filter(None, [node.module])])
             for alias in node.names:
                 deeper = f"{origin}.{alias.name}"
-                target = deeper if deeper in known else origin
+                is_module = deeper in known and alias.name not in handed_on(origin)
+                target = deeper if is_module else origin
                 if target in known and target != module:
                     yield module, target
 
