@@ -31,7 +31,7 @@ check: .venv/dev  ## After every edit: style, types, contracts and the core's te
 	@$(MAKE) --no-print-directory -j2 lint core
 
 core: .venv/dev
-	FAIRPCA_EXAMPLES=10 $(BIN)/python -m pytest -q $(CORE:%=tests/%) tests/test_architecture.py
+	FAIRPCA_EXAMPLES=10 $(BIN)/python -m pytest -q --numprocesses=2 --dist worksteal $(CORE:%=tests/%) tests/test_architecture.py
 
 test: .venv/dev lint  ## All checks: style, types, import contracts, tests
 	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses=2 --dist worksteal

@@ -16,6 +16,7 @@ from numbers import Integral
 from threading import Lock
 from typing import Any, TypeVar
 
+import numpy as np
 import threadpoolctl
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
@@ -157,8 +158,14 @@ def each_item(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Res
     threads = blas_threads()
     if threads < 2:
         return [work(item) for item in items]
+    errors = np.geterr()  # belongs to a thread: what is silenced here is silenced there
+
+    def alike(item: Item) -> Result:
+        with np.errstate(**errors):
+            return work(item)
+
     with limited_threads(1), ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(work, items))
+        return list(pool.map(alike, items))
 
 
 def ahead(items: Iterable[Item], depth: int = 2) -> Iterator[Item]:
