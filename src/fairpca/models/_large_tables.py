@@ -21,6 +21,7 @@ from ..tables import (
     TableEncoder,
     arrow_to_pandas,
     binary_target,
+    decoded,
     distinct,
     import_arrow,
     plan_column,
@@ -108,7 +109,7 @@ class _LookAtRows:
         }
 
         def drawn(chosen: np.ndarray) -> tuple[Any, ...]:
-            taken = {name: _plain(rows_at(array, chosen)) for name, array in arrays.items()}
+            taken = {name: decoded(rows_at(array, chosen)) for name, array in arrays.items()}
             return (import_arrow().table(taken),)
 
         sample = Sample.of(self.n, keys, batch.number, drawn, self.largest_key)
@@ -272,10 +273,6 @@ def _both(one: dict[str, int] | None, other: dict[str, int] | None) -> dict[str,
         return None
     total = {key: one.get(key, 0) + other.get(key, 0) for key in {**one, **other}}
     return total if len(total) <= MOST_LEVELS_COUNTED else None
-
-
-def _plain(array: Any) -> Any:
-    return array.dictionary_decode() if hasattr(array, "dictionary_decode") else array
 
 
 def _is_value(value: Any) -> bool:

@@ -22,6 +22,7 @@ from ..tables import (
     NumberColumn,
     TableEncoder,
     TableFile,
+    decoded,
     floats,
     import_arrow,
     open_table,
@@ -150,7 +151,7 @@ def stream_transform(
                 raise TableError(
                     f"The map of the model has {T.shape[1]} outputs, but {len(names)} names."
                 )
-            kept = [_decoded(arrays[name]) for name in keep]
+            kept = [decoded(arrays[name]) for name in keep]
             block = np.ascontiguousarray(T.T, dtype=dtype)
             yield arrow.RecordBatch.from_arrays(
                 [*kept, *(arrow.array(row) for row in block)], names=[*keep, *names]
@@ -186,11 +187,6 @@ def _encoder_of(model: Any) -> Any:
         )
     left_out = set(as_columns(getattr(estimator, "sensitive_columns", None)))
     return _PlainColumns([str(name) for name in names if name not in left_out])
-
-
-def _decoded(array: Any) -> Any:
-    """Return a column to be copied as plain values: the levels may differ between batches."""
-    return array.dictionary_decode() if hasattr(array, "dictionary_decode") else array
 
 
 def _check_kept(keep: Sequence[str], there: list[str], names: list[str]) -> None:

@@ -44,7 +44,7 @@ from ._plans import (
     roles_in,
     what_was_merged,
 )
-from ._table import Table, arrow_to_pandas, distinct, family, simple
+from ._table import Table, arrow_to_pandas, decoded, distinct, family, simple
 from ._text_values import (
     NULL_STRINGS,
     NUMBER,

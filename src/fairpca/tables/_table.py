@@ -272,3 +272,8 @@ def distinct(array: Any) -> tuple[np.ndarray, list[Any]]:
     if codes.null_count:
         codes = codes.cast(arrow.int64(), safe=False).fill_null(len(values))
     return codes.to_numpy(zero_copy_only=False), [*values, None]
+
+
+def decoded(array: Any) -> Any:
+    """Return an Arrow column as plain values: levels may differ between batches."""
+    return array.dictionary_decode() if hasattr(array, "dictionary_decode") else array
