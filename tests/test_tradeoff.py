@@ -26,7 +26,7 @@ from fairpca.tradeoff import (
     logistic_path,
     tradeoff_curve,
 )
-from fairpca.tradeoff._logistic_path import IN_CACHE, LogisticLoss
+from fairpca.tradeoff._logistic_path import IN_CACHE, _LogisticLoss
 from optional_libraries import pandas as pd
 from optional_libraries import polars as pl
 
@@ -160,7 +160,7 @@ def test_many_blocks_of_rows_add_up():
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(IN_CACHE // 2, 3))
     y = (rng.random(len(rows)) < 0.3).astype(float)
-    loss, w = LogisticLoss(rows, y), np.array([0.5, -1.0, 0.2, 0.1])
+    loss, w = _LogisticLoss(rows, y), np.array([0.5, -1.0, 0.2, 0.1])
     assert len(loss.blocks) >= 2
     f = rows @ w[:3] + w[3]
     p = 1 / (1 + np.exp(-f))

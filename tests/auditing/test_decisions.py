@@ -3,12 +3,12 @@ import pytest
 from fairlearn.metrics import MetricFrame, selection_rate, true_positive_rate
 from sklearn.metrics import accuracy_score, roc_auc_score
 
-from fairpca.auditing._findings import largest_difference, parity, pooled
+from fairpca.auditing._findings import _largest_difference, _parity, _pooled
 from fairpca.auditing._measures import (
     _auc_and_error,
-    fit_and_judge,
-    judge,
-    rates,
+    _fit_and_judge,
+    _judge,
+    _rates,
     share_error,
 )
 from fairpca.auditing._splits import halves
@@ -28,7 +28,7 @@ def decided(seed=0, n=500, m=3):
 def test_rates_are_those_of_fairlearns_metric_frame(seed):
     scores, y, codes = decided(seed)
     decisions, known = scores > 0.5, codes >= 0
-    found = rates(decisions, y, codes, 3)
+    found = _rates(decisions, y, codes, 3)
     frame = MetricFrame(
         metrics={
             "selected": selection_rate,
@@ -46,7 +46,7 @@ def test_rates_are_those_of_fairlearns_metric_frame(seed):
 def test_the_gap_is_that_of_fairlearn_on_one_split():
     scores, y, codes = decided()
     decisions, known = scores > 0.5, codes >= 0
-    found = parity("race", list("abc"), [rates(decisions, y, codes, 3)], 0.95)
+    found = _parity("race", list("abc"), [_rates(decisions, y, codes, 3)], 0.95)
     frame = MetricFrame(
         metrics=selection_rate,
         y_true=y[known],
@@ -59,8 +59,8 @@ def test_the_gap_is_that_of_fairlearn_on_one_split():
 
 def test_a_group_without_positive_rows_has_no_true_positive_rate():
     y = np.array([True, False, False, False])
-    table = rates(np.array([True, False, True, False]), y, np.array([0, 0, 1, 1]), 2)
-    found = parity("sex", ["f", "m"], [table], 0.95)
+    table = _rates(np.array([True, False, True, False]), y, np.array([0, 0, 1, 1]), 2)
+    found = _parity("sex", ["f", "m"], [table], 0.95)
     assert found.eo_gap is None
     assert found.groups[0].true_positive_rate.value == 1.0
     assert found.groups[1].true_positive_rate is None
@@ -71,7 +71,7 @@ def test_as_many_are_selected_as_are_positive():
     rng = np.random.default_rng(0)
     y = rng.random(20_000) < 0.1
     scores = rng.normal(size=20_000) + y
-    found = judge(scores, 0.1, y, [y * 1], [2])
+    found = _judge(scores, 0.1, y, [y * 1], [2])
     table = found.groups[0]
     assert table[:, 1] @ table[:, 0] / len(y) == pytest.approx(0.1, abs=1e-4)
 
@@ -99,7 +99,7 @@ def test_an_interval_over_splits_covers_the_truth_as_often_as_it_says():
         for _ in range(2):
             order = rng.permutation(200)
             values += [rows[order[:100]].mean(), rows[order[100:]].mean()]
-        found = pooled(values, [float(share_error(v, 100)) for v in values], 0.95)
+        found = _pooled(values, [float(share_error(v, 100)) for v in values], 0.95)
         hits += found.low <= 0.3 <= found.high
     assert hits / repeats > 0.93
 
@@ -110,9 +110,9 @@ def test_a_share_of_nothing_in_few_rows_is_not_certain():
 
 
 def test_splits_without_a_number_are_left_out():
-    found = pooled([0.5, float("nan")], [0.1, float("nan")], 0.95)
+    found = _pooled([0.5, float("nan")], [0.1, float("nan")], 0.95)
     assert found.value == 0.5
-    assert np.isnan(pooled([float("nan")], [0.1], 0.95).value)
+    assert np.isnan(_pooled([float("nan")], [0.1], 0.95).value)
 
 
 @pytest.mark.parametrize("name", ["linear", "boosting", "kernel"])
@@ -127,7 +127,7 @@ def test_every_downstream_model_learns_a_simple_rule(name):
 @pytest.mark.parametrize("rate", [0.2, 0.9])
 def test_a_model_that_says_the_same_of_all_rows_decides_as_most_of_them(rate):
     y = np.arange(100) < 100 * rate
-    found = judge(np.zeros(100), rate, y, [np.arange(100) % 2], [2])
+    found = _judge(np.zeros(100), rate, y, [np.arange(100) % 2], [2])
     assert found.accuracy[0] == max(rate, 1 - rate)
     assert found.auc[0] == 0.5
     assert set(found.groups[0][:, 1]) == {float(rate > 0.5)}
@@ -138,7 +138,7 @@ def test_trees_that_learned_rows_by_heart_select_no_fewer_of_others():
     T = rng.normal(size=(600, 5))
     y = T[:, 0] + 2 * rng.normal(size=600) > 2.9  # about a tenth
     codes = [np.zeros(300, int)]
-    found = fit_and_judge("boosting", T[:300], y[:300], T[300:], y[300:], codes, [1])
+    found = _fit_and_judge("boosting", T[:300], y[:300], T[300:], y[300:], codes, [1])
     assert found.groups[0][0, 1] == pytest.approx(y[:300].mean(), abs=0.01)
 
 
@@ -151,8 +151,8 @@ def test_a_perfect_order_of_few_rows_is_not_certain():
 def test_groups_with_positive_rows_are_compared_where_another_has_none():
     y = np.array([True, True, True, True, False, False])
     chosen = np.array([True, False, True, True, False, True])
-    table = rates(chosen, y, np.array([0, 0, 1, 1, 2, 2]), 3)
-    found = parity("race", list("abc"), [table], 0.95)
+    table = _rates(chosen, y, np.array([0, 0, 1, 1, 2, 2]), 3)
+    found = _parity("race", list("abc"), [table], 0.95)
     assert found.eo_gap.value == 0.5
     assert found.groups[2].true_positive_rate is None
 
@@ -174,10 +174,10 @@ def test_the_largest_difference_of_many_groups_is_covered_as_often_as_said(share
         rng = np.random.default_rng(seed)
         chosen = rng.random(len(p)) < p
         tables = [
-            rates(chosen[s.test], chosen[s.test], codes[s.test], len(sizes))
+            _rates(chosen[s.test], chosen[s.test], codes[s.test], len(sizes))
             for s in halves([codes], 1, rng)
         ]
-        gap = parity("race", [str(size) for size in sizes], tables, 0.95).dp_gap
+        gap = _parity("race", [str(size) for size in sizes], tables, 0.95).dp_gap
         assert gap.low <= gap.value <= gap.high
         covered += gap.low <= truth <= gap.high
     # 400 repeats know a share of 95 % to about 1 %
@@ -185,5 +185,7 @@ def test_the_largest_difference_of_many_groups_is_covered_as_often_as_said(share
 
 
 def test_a_difference_needs_two_groups_with_a_number():
-    assert np.isnan(largest_difference([0.3, float("nan")], [0.1, float("nan")], 0.95).value)
-    assert largest_difference([0.3, float("nan"), 0.5], [0.1] * 3, 0.95).value == pytest.approx(0.2)
+    assert np.isnan(_largest_difference([0.3, float("nan")], [0.1, float("nan")], 0.95).value)
+    assert _largest_difference([0.3, float("nan"), 0.5], [0.1] * 3, 0.95).value == pytest.approx(
+        0.2
+    )

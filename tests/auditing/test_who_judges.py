@@ -5,8 +5,8 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from fairpca.auditing._findings import parity
-from fairpca.auditing._measures import rates
+from fairpca.auditing._findings import _parity
+from fairpca.auditing._measures import _rates
 from fairpca.auditing._question import ask, prepare
 from fairpca.auditing._representations import METHODS, fit_method
 from fairpca.auditing._splits import QUICK, halves, sampled_with_rare_groups
@@ -62,6 +62,6 @@ def test_gaps_of_one_split_are_those_of_the_public_metrics(held_out):
     split = held_out[0]
     chosen = split.X[:, 0] > 0
     for codes, m in zip(split.codes, split.sizes, strict=True):
-        gaps = parity("any", list("abc"[:m]), [rates(chosen, split.y, codes, m)], 0.95)
+        gaps = _parity("any", list("abc"[:m]), [_rates(chosen, split.y, codes, m)], 0.95)
         assert gaps.dp_gap.value == selection_rate_gap(chosen, codes)
         assert gaps.eo_gap.value == true_positive_rate_gap(chosen, codes, y_true=split.y)

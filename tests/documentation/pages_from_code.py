@@ -12,7 +12,7 @@ from typing import get_args, get_origin, get_type_hints
 
 from typer.models import ArgumentInfo
 
-from fairpca._cli.app import COMMANDS, paragraphs
+from fairpca._cli.app import COMMANDS, _paragraphs
 from fairpca.auditing import audit_schema
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -40,7 +40,7 @@ def command_line_page():
 
 
 def _section(command, examples):
-    lines = [f"## fairpca {command.__name__}", "", paragraphs(command), "", "| | |", "|---|---|"]
+    lines = [f"## fairpca {command.__name__}", "", _paragraphs(command), "", "| | |", "|---|---|"]
     lines += [*_rows(command), ""]
     if examples:
         lines += ["```shell", *examples, "```", ""]

@@ -22,7 +22,7 @@ app = typer.Typer(
 )
 
 
-def paragraphs(command: Callable[..., None]) -> str:
+def _paragraphs(command: Callable[..., None]) -> str:
     """Return what a command says about itself, its lines joined: terminals break them anew."""
     return "\n\n".join(
         " ".join(part.split()) for part in cleandoc(command.__doc__ or "").split("\n\n")
@@ -45,7 +45,7 @@ COMMANDS: dict[Callable[..., None], list[str]] = {
 """Every command, and how people call it."""
 
 for command, examples in COMMANDS.items():
-    app.command(help=paragraphs(command), epilog=_epilog(examples))(command)
+    app.command(help=_paragraphs(command), epilog=_epilog(examples))(command)
 
 
 def _print_version(wanted: bool) -> None:

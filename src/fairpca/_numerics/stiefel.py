@@ -31,7 +31,7 @@ Metric = Callable[[np.ndarray], Inverse]
 
 
 @dataclass(frozen=True)
-class Minimum:
+class _Minimum:
     """Where a minimisation ended; the columns of `L` are orthonormal.
 
     `gradient_norm` is along the manifold, and `decrement` the decrease of the objective that the
@@ -69,7 +69,7 @@ def minimize_on_stiefel(
     max_steps: int = 500,
     manifold: Stiefel | None = None,
     metric: Metric | None = None,
-) -> Minimum:
+) -> _Minimum:
     """Return a local minimum of a function of orthonormal bases, from the start L.
 
     It stops where the norm of the gradient along the manifold is `tol`. With a `metric`, for
@@ -111,13 +111,13 @@ def minimize_on_stiefel(
             step *= 0.5
             if step < SHORTEST:  # rounding: nothing better can be told apart
                 norm = float(np.linalg.norm(gradient))
-                return Minimum(L, value, norm, evaluations, decrement)
+                return _Minimum(L, value, norm, evaluations, decrement)
         new_gradient = manifold.tangent(moved, G)
         history.carry_to(moved)
         flat = Stiefel().tangent
         history.add(flat(moved, step * direction), new_gradient - flat(moved, gradient))
         L, value, gradient = moved, new_value, new_gradient
-    return Minimum(L, value, float(np.linalg.norm(gradient)), evaluations, decrement)
+    return _Minimum(L, value, float(np.linalg.norm(gradient)), evaluations, decrement)
 
 
 class _History:

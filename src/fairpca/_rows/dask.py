@@ -98,9 +98,9 @@ class DaskRows(RowsElsewhere):
         once = delayed(Constant(transform))()  # a key of its own: each worker gets it once
         if _is_frame(X):
             meta = type(X._meta)(np.empty((0, k), dtype), index=X._meta.index, columns=names)
-            return X.map_partitions(mapped_frame, once, dtype, names, meta=meta)
+            return X.map_partitions(_mapped_frame, once, dtype, names, meta=meta)
         kind = {"chunks": (X.chunks[0], (k,)), "meta": np.empty((0, k), dtype)}
-        return X.map_blocks(mapped_array, transform=once, out=dtype, dtype=dtype, **kind)
+        return X.map_blocks(_mapped_array, transform=once, out=dtype, dtype=dtype, **kind)
 
     @cached_property
     def _partitions(self) -> tuple[list[Any], Graph, list[list[Hashable]]]:
@@ -275,16 +275,16 @@ def _aligned(X: Any) -> Any:
     return X.copy() if isinstance(X, np.ndarray) and not X.flags.aligned else X
 
 
-def mapped_array(rows: Any, transform: Callable[[Any], np.ndarray], out: Any) -> np.ndarray:
+def _mapped_array(rows: Any, transform: Callable[[Any], np.ndarray], out: Any) -> np.ndarray:
     """Return the representation of the rows of a partition, of the type `out`."""
     return transform(_aligned(rows)).astype(out, copy=False)
 
 
-def mapped_frame(
+def _mapped_frame(
     frame: Any, transform: Callable[[Any], np.ndarray], out: Any, names: Sequence[str]
 ) -> Any:
     """Return the representation as a frame of the same library, with the same index."""
-    values = mapped_array(frame, transform, out)
+    values = _mapped_array(frame, transform, out)
     return type(frame)(values, index=frame.index, columns=names)
 
 

@@ -62,7 +62,7 @@ class Findings:
             words = (key, METHODS[key].name, METHODS[key].promise)
             if key in self.measured:
                 kept, errors = zip(*(m.variance_kept for m in found), strict=True)
-                variance = pooled(kept, errors, self.confidence, within=(-float("inf"), 1))
+                variance = _pooled(kept, errors, self.confidence, within=(-float("inf"), 1))
                 n_columns = round(np.median([m.n_columns for m in found]))
                 seconds = float(np.median([m.seconds for m in found]))
                 every.append(Representation(*words, n_columns, variance, seconds, None))
@@ -82,7 +82,7 @@ class Findings:
 
     def _leak(self, key: str, position: int, probe: str) -> Leak:
         draws = [m.leakage[position, probe] for m in self.measured[key]]
-        auc = pooled([d.auc for d in draws], [_auc_error(d) for d in draws], self.confidence)
+        auc = _pooled([d.auc for d in draws], [_auc_error(d) for d in draws], self.confidence)
         # A round's two splits score disjoint rows. Rounds score the same rows again: the spread of
         # one round is the widest that their mean can have.
         pairs = [
@@ -117,7 +117,7 @@ class Findings:
         found = self.measured[key]
 
         def over_splits(values: Sequence[float]) -> Estimate:
-            return pooled(values, [0.0] * len(values), self.confidence, within=UNBOUNDED)
+            return _pooled(values, [0.0] * len(values), self.confidence, within=UNBOUNDED)
 
         tests = [m.mmd[position] for m in found]
         return Gap(
@@ -157,13 +157,13 @@ class Findings:
         accuracy = self._pairs([j.accuracy for j in judged])
         auc = self._pairs([j.auc for j in judged])
         parities = [
-            parity(a.name, a.labels, [j.groups[i] for j in judged], self.confidence)
+            _parity(a.name, a.labels, [j.groups[i] for j in judged], self.confidence)
             for i, a in enumerate(self.attributes)
         ]
         return accuracy, auc, parities
 
     def _pairs(self, pairs: Sequence[tuple[float, float]]) -> Estimate:
-        return pooled([p[0] for p in pairs], [p[1] for p in pairs], self.confidence)
+        return _pooled([p[0] for p in pairs], [p[1] for p in pairs], self.confidence)
 
     def certificates(self, n_rows: Sequence[int]) -> list[CertifiedGap]:
         """Return the bounds; `n_rows` are the held-out rows of each attribute."""
@@ -230,20 +230,20 @@ def _auc_error(draws: AucDraws) -> float:
     return draws.standard_error
 
 
-def parity(
+def _parity(
     attribute: str, labels: Sequence[str], counted: Sequence[np.ndarray], confidence: float
 ) -> Parity:
     """Return the gaps and the groups' rates over all splits, each `counted` by `rates`."""
     tables = np.stack(counted)  # (splits, m, 7)
 
     def over_splits(column: int, group: int) -> Estimate:
-        return pooled(tables[:, group, column], tables[:, group, column + 3], confidence)
+        return _pooled(tables[:, group, column], tables[:, group, column + 3], confidence)
 
     def gap(column: int) -> Estimate:
         # The rates are averaged over the splits first: the mean of each split's own largest
         # difference would be larger by the noise of small groups.
         each = [_mean_and_error(t[:, column], t[:, column + 3]) for t in tables.swapaxes(0, 1)]
-        return largest_difference([e[0] for e in each], [e[1] for e in each], confidence)
+        return _largest_difference([e[0] for e in each], [e[1] for e in each], confidence)
 
     selected, found, right = (
         [over_splits(column, g) for g in range(len(labels))] for column in (1, 2, 3)
@@ -265,7 +265,7 @@ def _if_known(estimate: Estimate) -> Estimate | None:
     return None if np.isnan(estimate.value) else estimate
 
 
-def pooled(
+def _pooled(
     values: Sequence[float] | np.ndarray,
     errors: Sequence[float] | np.ndarray,
     confidence: float,
@@ -305,7 +305,7 @@ def _mean_and_error(
     return float(v.mean()), float(np.sqrt(np.mean(e**2) / halves + between))
 
 
-def largest_difference(
+def _largest_difference(
     values: Sequence[float] | np.ndarray, errors: Sequence[float] | np.ndarray, confidence: float
 ) -> Estimate:
     """Return the largest difference between groups that have a number, with an interval for it.

@@ -173,7 +173,8 @@ def _decisions(
     judged = held_out.judged_rows(effort)
     T, y, codes = T[judged], held_out.y[judged], [c[judged] for c in held_out.codes]
     return {
-        model: fit_and_judge(model, train, y_train, T, y, codes, held_out.sizes) for model in PROBES
+        model: _fit_and_judge(model, train, y_train, T, y, codes, held_out.sizes)
+        for model in PROBES
     }
 
 
@@ -253,11 +254,13 @@ def measure_curve(held_out: HeldOut, model: str, effort: Effort) -> SplitCurve:
                 LAMBDAS,
             )
         ]
-    points = [judge(np.asarray(s), float(y_train.mean()), y, codes, held_out.sizes) for s in scores]
+    points = [
+        _judge(np.asarray(s), float(y_train.mean()), y, codes, held_out.sizes) for s in scores
+    ]
     return SplitCurve(model, held_out.index, points)
 
 
-def fit_and_judge(
+def _fit_and_judge(
     name: str,
     train: np.ndarray,
     y_train: np.ndarray,
@@ -271,10 +274,10 @@ def fit_and_judge(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(train, y_train)
-    return judge(level_scores(model, test)[:, 0], float(y_train.mean()), y_test, codes, sizes)
+    return _judge(level_scores(model, test)[:, 0], float(y_train.mean()), y_test, codes, sizes)
 
 
-def judge(
+def _judge(
     scores: np.ndarray,
     rate: float,
     y: np.ndarray,
@@ -299,11 +302,11 @@ def judge(
     return Judged(
         accuracy=(accuracy, float(share_error(accuracy, len(y)))),
         auc=_auc_and_error(scores, y),
-        groups=[rates(decisions, y, c, m) for c, m in zip(codes, sizes, strict=True)],
+        groups=[_rates(decisions, y, c, m) for c, m in zip(codes, sizes, strict=True)],
     )
 
 
-def rates(decisions: np.ndarray, y: np.ndarray, codes: np.ndarray, m: int) -> np.ndarray:
+def _rates(decisions: np.ndarray, y: np.ndarray, codes: np.ndarray, m: int) -> np.ndarray:
     """Return rows, selection rate, true positive rate, accuracy, and three standard errors.
 
     Group by group, of the rows whose group is known: their code is not -1.

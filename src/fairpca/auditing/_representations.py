@@ -46,7 +46,7 @@ class TrainingRows:
 
 
 @dataclass(frozen=True)
-class Method:
+class _Method:
     """A representation that is measured: what it promises, and how it is fitted, if at all."""
 
     key: str
@@ -56,7 +56,7 @@ class Method:
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class _Fitted:
     """A fitted representation (None: the features as they are), or the reason why there is none."""
 
     estimator: Any
@@ -69,10 +69,10 @@ class Fitted:
         return X if self.estimator is None else np.asarray(self.estimator.transform(X))
 
 
-def fit_method(method: Method, rows: TrainingRows) -> Fitted:
+def fit_method(method: _Method, rows: TrainingRows) -> _Fitted:
     """Fit, and keep what went wrong instead of stopping the audit."""
     if method.fit is None:
-        return Fitted(None, 0.0)
+        return _Fitted(None, 0.0)
     start = perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
@@ -80,9 +80,9 @@ def fit_method(method: Method, rows: TrainingRows) -> Fitted:
         try:
             estimator = method.fit(rows)
         except InfeasibleError as error:
-            return Fitted(None, perf_counter() - start, failure=str(error))
+            return _Fitted(None, perf_counter() - start, failure=str(error))
     said = tuple(dict.fromkeys(str(w.message) for w in caught))
-    return Fitted(estimator, perf_counter() - start, warned=said)
+    return _Fitted(estimator, perf_counter() - start, warned=said)
 
 
 def _fair_kernel_pca(rows: TrainingRows) -> FairKernelPCA:
@@ -119,14 +119,14 @@ def _covariances(rows: TrainingRows) -> FairPCA:
 METHODS = {
     method.key: method
     for method in (
-        Method("raw", "Raw features", "The encoded columns as they are: nothing is hidden.", None),
-        Method(
+        _Method("raw", "Raw features", "The encoded columns as they are: nothing is hidden.", None),
+        _Method(
             "pca",
             "PCA",
             "Keeps the most variance and does not look at the attributes: nothing is hidden.",
             lambda rows: PCA(rows.k).fit_moments(rows.moments()),
         ),
-        Method(
+        _Method(
             "fair_pca",
             "Fair PCA",
             "The groups' means are equal on the rows it was fitted to: fitted there, a linear "
@@ -134,7 +134,7 @@ METHODS = {
             "non-linear models may see them, and even a linear score may rank groups by them.",
             lambda rows: FairPCA(rows.k, random_state=rows.seed).fit_moments(rows.moments()),
         ),
-        Method(
+        _Method(
             "fair_pca_covariances",
             "Fair PCA with equal covariances",
             "The groups' means are equal and their covariances differ by at most "
@@ -142,14 +142,14 @@ METHODS = {
             "from non-linear models, not everything.",
             _covariances,
         ),
-        Method(
+        _Method(
             "fair_kernel_pca",
             "Fair kernel PCA",
             "The groups' means of k non-linear features are equal on the rows it was fitted to. "
             "Other non-linear features are not protected.",
             _fair_kernel_pca,
         ),
-        Method(
+        _Method(
             "leace",
             "LEACE",
             "Keeps all columns and changes them least so that none is correlated with an attribute "

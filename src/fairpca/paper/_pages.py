@@ -81,7 +81,7 @@ def _cell(row: Row | None, digits: int) -> str:
     return f"{paper:.{digits}f} / " + (f"**{ours}**" if far else ours)
 
 
-def text_page(folder: Path) -> str:
+def _text_page(folder: Path) -> str:
     """Return a Markdown table with one row for each number of the paper's text.
 
     Bold is what leaves the paper's bound; never times, which are of another machine.
@@ -127,4 +127,4 @@ def _range(values: Sequence[float], unit: str) -> str:
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
     tables = sorted(folder.glob("table-*.csv"))
-    sys.stdout.write(text_page(folder) if "--text" in sys.argv else page(tables))
+    sys.stdout.write(_text_page(folder) if "--text" in sys.argv else page(tables))

@@ -102,11 +102,11 @@ def _summarize(results: Sequence[Result]) -> list[Summary]:
 def _printed(key: dict[str, Any], metric: str) -> tuple[float, float] | None:
     if key["protocol"] != PAPER:
         return None
-    return published_tables().get((key["dataset"], key["k"], key["method"], metric))
+    return _published_tables().get((key["dataset"], key["k"], key["method"], metric))
 
 
 @cache
-def published_tables() -> dict[tuple[str, int, str, str], tuple[float, float]]:
+def _published_tables() -> dict[tuple[str, int, str, str], tuple[float, float]]:
     """Return mean and standard deviation of the paper's cells by data set, k, method and metric."""
     return {
         (row["dataset"], int(row["k"]), row["method"], row["metric"]): (

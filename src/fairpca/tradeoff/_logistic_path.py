@@ -50,7 +50,7 @@ def logistic_path(
     # costs one reading of the rows, a curvature five. The step is the minimiser of the quadratic
     # model of the loss around the current weights, and the model around the last solution gives
     # the first weights of the next member for free.
-    loss = LogisticLoss(rows, np.asarray(y, dtype=float))
+    loss = _LogisticLoss(rows, np.asarray(y, dtype=float))
     share = loss.y.mean()
     w = np.zeros(rows.shape[1] + 1)
     w[-1] = np.log(share / (1.0 - share))
@@ -68,7 +68,7 @@ def logistic_path(
 
 
 @dataclass(frozen=True)
-class LogisticLoss:
+class _LogisticLoss:
     """Sum over rows of ``log(1 + exp(f)) - y f`` with ``f = rows @ w[:-1] + w[-1]``."""
 
     rows: np.ndarray
@@ -140,7 +140,7 @@ class _Point:
 class _Member:
     """The problem of one representation; the last column of `B` belongs to the intercept."""
 
-    loss: LogisticLoss
+    loss: _LogisticLoss
     B: np.ndarray
     C: float
 

@@ -18,8 +18,8 @@ from ...metrics import decimal, significant, whole
 from .._audit_result import audit_from_plain
 from .._evidence import Evidence, in_order
 from .._recipes import audit_again
-from . import tables as made
 from .figures import component_figures, leakage_figures, variance_figures
+from .tables import leakage_tables, page_tables, plain_table
 from .tradeoff_figures import rate_figures, tradeoff_figures
 from .words import level, model_name, percent, points, summary_tiles
 
@@ -52,7 +52,7 @@ WRITERS = {
     "percent": percent,
     "points": points,
     "significant": significant,
-    "table": made.plain_table,
+    "table": plain_table,
     "whole": whole,
 }
 """How templates write numbers and names."""
@@ -101,16 +101,7 @@ def render_page(audit: dict[str, Any]) -> str:
         "components": component_figures(evidence),
         "variance": variance_figures(evidence),
     }
-    tables: dict[str, Any] = {
-        "leakage": made.leakage_tables(evidence),
-        "curves": made.curve_tables(evidence),
-        "variance": made.variance_table(evidence),
-        "parity": made.parity_tables(evidence),
-        "groups": made.group_tables(evidence),
-        "certificates": made.certificate_tables(evidence),
-        "gaps": made.gap_tables(evidence),
-        "compared": made.representation_table(evidence),
-    }
+    tables = page_tables(evidence)
     plotly = _inline_script(_plotly_script())
     script = _inline_script("\n".join(_source(name) for name in SCRIPTS))
     shown = {
@@ -170,7 +161,7 @@ def render_summary(audit: dict[str, Any]) -> str:
     names = {evidence.name(key) for key in compared}
     tables = [
         (table, [row for row in table.rows if row[0].text in names])
-        for table in made.leakage_tables(evidence)
+        for table in leakage_tables(evidence)
     ]
     template = _template("summary.html")
     return _encodable(template.render(audit=evidence.audit, tables=tables))

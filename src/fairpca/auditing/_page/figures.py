@@ -7,26 +7,21 @@ plots share are set there too.
 
 from __future__ import annotations
 
+import math
 import textwrap
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
+from statistics import fmean
 from typing import Any
 
 import numpy as np
 
-from ...metrics import decimal, p_value, shortened
+from ...metrics import decimal, joined, p_value, shortened
 from .._evidence import Evidence
-from .._results import Estimate, Leak, Panel
-from .words import (
-    components_finding,
-    group_means,
-    interval,
-    leakage_finding,
-    model_name,
-    percent,
-    variance_finding,
-)
+from .._results import Estimate, Leak, Panel, PanelGroups
+from .words import interval, leakage_finding, model_name, percent
 
 N_COLOURS = 8
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "triangle-down", "star")
@@ -254,7 +249,18 @@ def variance_figures(evidence: Evidence) -> list[Figure]:
         "yaxis": {"title": {"text": "variance kept (%)"}, "rangemode": "tozero"},
     }
     key = [entry(line) for line in lines]
-    return [Figure({}, lines, layout, variance_finding(evidence), key)] if lines else []
+    return [Figure({}, lines, layout, _variance_finding(evidence), key)] if lines else []
+
+
+def _variance_finding(evidence: Evidence) -> str:
+    """Say how much variance all components together keep."""
+    kept = [
+        f"{len(one.ratios)} components keep {percent(sum(ratio or 0.0 for ratio in one.ratios))} "
+        f"with {evidence.spoken(one.representation)}"
+        for one in evidence.audit.spectra
+        if one.ratios
+    ]
+    return f"Of the variance of the features, {joined(kept)}."
 
 
 def component_figures(evidence: Evidence) -> list[Figure]:
@@ -282,7 +288,7 @@ def component_figures(evidence: Evidence) -> list[Figure]:
                 }
                 for code in present
             ]
-            means = group_means(panel, groups.codes)
+            means = _group_means(panel, groups.codes)
             centres = [
                 {
                     **_markers(labels[code], f"mean of {labels[code]}"),
@@ -304,9 +310,37 @@ def component_figures(evidence: Evidence) -> list[Figure]:
                 "dragmode": "zoom",
             }
             choice = {"attribute": str(position), "panel": str(number)}
-            finding = components_finding(evidence, panel, groups)
+            finding = _components_finding(evidence, panel, groups)
             figures.append(Figure(choice, clouds + centres, layout, finding, key, aspect=1.05))
     return figures
+
+
+def _components_finding(evidence: Evidence, panel: Panel, groups: PanelGroups) -> str:
+    """Say how far apart the means of the groups are in a panel."""
+    means = list(_group_means(panel, groups.codes).values())
+    spread = math.hypot(_deviation(panel.x), _deviation(panel.y)) / math.sqrt(2)
+    if len(means) < 2 or spread == 0:
+        return ""
+    apart = max(math.dist(one, other) for one in means for other in means) / spread
+    return (
+        f"{evidence.name(panel.representation)}: the means of the groups of "
+        f"{groups.attribute} are at most {decimal(apart)} standard deviations apart."
+    )
+
+
+def _group_means(panel: Panel, codes: list[int]) -> dict[int, tuple[float, ...]]:
+    """Return the mean of each group's points in a panel, without rows of unknown groups."""
+    members: dict[int, list[tuple[float, float]]] = defaultdict(list)
+    for x, y, code in zip(panel.x, panel.y, codes, strict=True):
+        if code >= 0 and x is not None and y is not None:
+            members[code].append((x, y))
+    return {code: tuple(map(fmean, zip(*rows, strict=True))) for code, rows in members.items()}
+
+
+def _deviation(values: list[float]) -> float:
+    known = [value for value in values if value is not None]
+    mean = fmean(known) if known else 0.0
+    return math.sqrt(fmean((value - mean) ** 2 for value in known)) if known else 0.0
 
 
 def _markers(label: str, hover: str) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, zip_longest
+from typing import Any
 
 from ...metrics import NOT_MEASURED, decimal, p_value, significant, whole
 from .._evidence import Evidence, in_order, parity_of, value_of
@@ -60,6 +61,20 @@ def plain_table(caption: str, heads: list[str], rows: Iterable[Iterable[str]]) -
     return _Table(caption, heads, [[_Cell(text) for text in row] for row in rows])
 
 
+def page_tables(evidence: Evidence) -> dict[str, Any]:
+    """Return all tables of the page by name: for most, one for each setting of the choosers."""
+    return {
+        "leakage": leakage_tables(evidence),
+        "curves": _curve_tables(evidence),
+        "variance": _variance_table(evidence),
+        "parity": _parity_tables(evidence),
+        "groups": _group_tables(evidence),
+        "certificates": _certificate_tables(evidence),
+        "gaps": _gap_tables(evidence),
+        "compared": _representation_table(evidence),
+    }
+
+
 def _number(estimate: Estimate | None, digits: int = 2) -> _Cell:
     return _Cell(decimal(value_of(estimate), digits), interval(estimate, digits=digits))
 
@@ -108,7 +123,7 @@ def _leak(leak: Leak | None) -> _Cell:
     return _Cell(decimal(leak.auc.value), detail, "seen" if leak.above_chance else "hidden")
 
 
-def curve_tables(evidence: Evidence) -> list[_Table]:
+def _curve_tables(evidence: Evidence) -> list[_Table]:
     """Return a table for each curve and attribute, one row per lambda."""
     return [
         _decided(
@@ -123,7 +138,7 @@ def curve_tables(evidence: Evidence) -> list[_Table]:
     ]
 
 
-def parity_tables(evidence: Evidence) -> list[_Table]:
+def _parity_tables(evidence: Evidence) -> list[_Table]:
     """Return a table for each model and attribute, one row per representation."""
     return [
         _decided(
@@ -141,7 +156,7 @@ def parity_tables(evidence: Evidence) -> list[_Table]:
     ]
 
 
-def group_tables(evidence: Evidence) -> list[_Table]:
+def _group_tables(evidence: Evidence) -> list[_Table]:
     """Return a table for each model and attribute, one row per representation and group."""
     return [
         _Table(
@@ -214,7 +229,7 @@ def _group(parity: Parity | None, label: str) -> GroupRates | None:
     return next((one for one in groups if one.label == label), None)
 
 
-def gap_tables(evidence: Evidence) -> list[_Table]:
+def _gap_tables(evidence: Evidence) -> list[_Table]:
     """Return a table for each attribute, one row per representation."""
     gaps = evidence.audit.gaps
     positions = {one.name: place for place, one in enumerate(evidence.attributes)}
@@ -248,7 +263,7 @@ def gap_tables(evidence: Evidence) -> list[_Table]:
     ]
 
 
-def certificate_tables(evidence: Evidence) -> list[_Table]:
+def _certificate_tables(evidence: Evidence) -> list[_Table]:
     """Return the bounds for each attribute, with those marked that say next to nothing."""
     return [
         _Table(
@@ -280,7 +295,7 @@ def _worth(one: CertifiedGap) -> str:
     return "says next to nothing" if (one.bound or 0) >= UNINFORMATIVE else ""
 
 
-def variance_table(evidence: Evidence) -> _Table:
+def _variance_table(evidence: Evidence) -> _Table:
     """Return the cumulative shares of variance, one row per number of components."""
     spectra = [one for one in evidence.audit.spectra if one.ratios]
     shares = zip_longest(*(accumulate(ratio or 0.0 for ratio in one.ratios) for one in spectra))
@@ -291,7 +306,7 @@ def variance_table(evidence: Evidence) -> _Table:
     )
 
 
-def representation_table(evidence: Evidence) -> _Table:
+def _representation_table(evidence: Evidence) -> _Table:
     """Return what was compared: what each representation promises, or why it is missing."""
     return _Table(
         "Every representation, what it promises and what it keeps",

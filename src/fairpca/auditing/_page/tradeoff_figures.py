@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any
 
 from ...metrics import significant
-from .._evidence import Evidence
-from .._results import Attribute, Curve, Estimate
+from .._evidence import Evidence, parity_of, value_of
+from .._results import Attribute, Curve, CurvePoint, Downstream, Estimate, Parity
 from .figures import (
     Figure,
     entry,
@@ -18,7 +18,7 @@ from .figures import (
     scatter,
     series_colour,
 )
-from .words import drawable, interval, percent, points, tradeoff_finding
+from .words import interval, percent, points
 
 CURVE = "var(--series-1)"
 MARK = "var(--accent-strong)"
@@ -31,8 +31,30 @@ def tradeoff_figures(evidence: Evidence) -> list[Figure]:
         _figure(evidence, number, curve, position, attribute.name)
         for number, curve in enumerate(evidence.audit.curves)
         for position, attribute in enumerate(evidence.attributes)
-        if any(drawable(point, attribute.name) for point in curve.points)
+        if any(_drawable(point, attribute.name) for point in curve.points)
     ]
+
+
+def _drawable(found: Downstream | CurvePoint | None, attribute: str) -> Parity | None:
+    """Return the parity of a model that can be drawn: with a gap and an accuracy."""
+    parity = parity_of(found, attribute)
+    if found is None or parity is None:
+        return None
+    return None if None in (value_of(parity.dp_gap), value_of(found.accuracy)) else parity
+
+
+def _finding(curve: Curve, attribute: str) -> str:
+    """Say what the ends of a curve are."""
+    drawn = [(one, parity) for one in curve.points if (parity := _drawable(one, attribute))]
+    if len(drawn) < 2:
+        return ""
+    (fair, fair_gap), (plain, plain_gap) = drawn[0], drawn[-1]
+    return (
+        f"From lambda {significant(fair.tradeoff)} to {significant(plain.tradeoff)}, the gap "
+        f"between the groups of {attribute} goes from {points(fair_gap.dp_gap.value)} to "
+        f"{points(plain_gap.dp_gap.value)}, and accuracy from {percent(fair.accuracy.value)} to "
+        f"{percent(plain.accuracy.value)}."
+    )
 
 
 def _figure(evidence: Evidence, number: int, curve: Curve, position: int, attribute: str) -> Figure:
@@ -64,14 +86,14 @@ def _figure(evidence: Evidence, number: int, curve: Curve, position: int, attrib
         {"curve": str(number), "attribute": str(position)},
         [*others, line, mark],
         layout,
-        tradeoff_finding(curve, attribute),
+        _finding(curve, attribute),
         key,
         aspect=0.95,
     )
 
 
 def _line(evidence: Evidence, curve: Curve, attribute: str) -> dict[str, Any]:
-    drawn = [(one, parity.dp_gap) for one in curve.points if (parity := drawable(one, attribute))]
+    drawn = [(one, parity.dp_gap) for one in curve.points if (parity := _drawable(one, attribute))]
     faint = partial(error_bars, scale=100, colour="var(--faint)", thickness=1)
     return scatter(
         "lines+markers",
@@ -94,7 +116,7 @@ def _other(
 ) -> dict[str, Any] | None:
     """Return a representation without lambda as a point behind the curve."""
     downstream = evidence.downstream.get((key, model))
-    parity = drawable(downstream, attribute)
+    parity = _drawable(downstream, attribute)
     if downstream is None or parity is None:
         return None
     accuracy, gap, name = downstream.accuracy, parity.dp_gap, evidence.name(key)
