@@ -1,11 +1,13 @@
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
-from fairpca.auditing import Audit, AuditError, audit
+from fairpca._numerics import threads
+from fairpca.auditing import Audit, AuditError, _whole_audit, audit
 from fairpca.auditing._representations import METHODS
 from fairpca.errors import SingleGroupError
 from fairpca.metrics import PROBES
@@ -163,6 +165,19 @@ def test_a_single_column_says_what_it_cannot_do(of_one_column):
     assert failures["raw"] is None
     assert "separate" in failures["fair_pca"] or "n_components" in failures["fair_pca"]
     assert of_one_column.advice.representation in (None, "fair_kernel_pca")
+
+
+@pytest.mark.parametrize(("asked", "started"), [(100_000, 3), (3, 3), (2, 2), (None, 3)])
+def test_more_processes_than_cores_are_not_started_and_it_is_said(monkeypatch, asked, started):
+    monkeypatch.setattr(threads, "cpu_count", lambda: 3)
+    monkeypatch.setattr(_whole_audit, "cpu_count", lambda: 3)
+    monkeypatch.setattr(_whole_audit, "Thread", lambda **_: SimpleNamespace(start=lambda: None))
+    workers = _whole_audit._Workers(asked)
+    assert workers.n_jobs == started
+    told = [notice.text for notice in workers.notices()]
+    assert told == ["100,000 processes were asked for, and 3 started: one per core."] * (
+        asked == 100_000
+    )
 
 
 def test_many_rows_are_sampled_and_it_is_said(people):

@@ -7,7 +7,9 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from fairpca import FairPCA, collect_moments
+from fairpca._numerics import threads
 from fairpca._numerics.threads import blas_threads, limited_threads, share_blocks
+from fairpca.errors import UsageError
 
 
 def blocks(count):
@@ -107,3 +109,22 @@ def test_the_number_of_threads_changes_moments_by_rounding_only(with_scatters):
         one.attributes[0].scatters or (), three.attributes[0].scatters or (), strict=True
     ):
         np.testing.assert_allclose(a.matrix, b.matrix, rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("asked", "started"), [(None, 5), (1, 1), (2, 2), (100_000, 4), (np.int64(9), 4), (-1, 4)]
+)
+def test_no_more_is_started_than_there_are_cores(monkeypatch, asked, started):
+    for name, cores in (
+        ("cpu_count", lambda: 4),
+        ("effective_n_jobs", lambda n: n if n > 0 else 4),
+    ):
+        monkeypatch.setattr(threads, name, cores)
+    assert threads.allowed_jobs(asked, usual=5) == started
+
+
+def test_more_may_be_started_where_they_wait(monkeypatch):
+    monkeypatch.setattr(threads, "cpu_count", lambda: 4)
+    assert threads.allowed_jobs(100_000, usual=1, most=32) == 32
+    with pytest.raises(UsageError, match="n_jobs=0"):
+        threads.allowed_jobs(0, usual=1)

@@ -75,7 +75,7 @@ def audit(
     ] = False,
     seed: options.Seed = 0,
     jobs: Annotated[
-        int | None, Option(min=1, help="Number of processes.", show_default="all cores")
+        int | None, Option(min=1, help="Number of processes.", show_default="and at most all cores")
     ] = None,
     data: options.DataFolder = None,
     force: options.Force = False,

@@ -55,6 +55,7 @@ from .records import (
 from .stiefel import Inverse, Metric, Objective, Stiefel, minimize_on_stiefel
 from .threads import (
     ahead,
+    allowed_jobs,
     blas_threads,
     check_n_jobs,
     each_item,

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import threadpoolctl
+from joblib import cpu_count, effective_n_jobs
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from ..errors import UsageError
@@ -142,12 +143,19 @@ def one_thread() -> Iterator[None]:
 
 
 def check_n_jobs(n_jobs: Any) -> None:
-    """Raise unless this is a number of threads, in joblib's way of counting, or None."""
+    """Raise unless this is a number of threads or processes, as joblib counts them, or None."""
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
         raise UsageError(
             f"n_jobs={n_jobs!r} is not a number of threads. Use an integer >= 1, -1 for all "
             f"cores, or None."
         )
+
+
+def allowed_jobs(n_jobs: int | None, *, usual: int, most: int | None = None) -> int:
+    """Return how many threads or processes to start: no more than cores, or than `most`."""
+    check_n_jobs(n_jobs)
+    most = max(cpu_count(), most or 1)
+    return usual if n_jobs is None else min(effective_n_jobs(n_jobs), most)
 
 
 def each_item(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:

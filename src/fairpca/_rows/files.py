@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from .._attributes import Roles, assign_roles
-from .._numerics import blas_threads, check_n_jobs
+from .._numerics import allowed_jobs, blas_threads, check_n_jobs
 from ..errors import CheckpointError, TableError, UnknownQuestionError, UsageError
 from ..tables import (
     NUMBER,
@@ -50,6 +49,8 @@ BATCH_BYTES = 2**25
 
 FEWEST_BATCH_ROWS, MOST_BATCH_ROWS = 2**12, 2**17
 """A batch has a whole multiple of the first, a block, and no more rows than the second."""
+
+_MOST_THREADS = 32  # or one per core: threads wait for disks, but not a thousand of them
 
 READ_ROWS = 2**16
 """Rows that are read at a time. Readers keep the last ones while they read the next."""
@@ -136,7 +137,7 @@ class FileRows(RowsElsewhere):
                 keeps.save(question, now)
                 saved = time.monotonic()
 
-        n_jobs = blas_threads() if self.n_jobs is None else effective_n_jobs(self.n_jobs)
+        n_jobs = allowed_jobs(self.n_jobs, usual=blas_threads(), most=_MOST_THREADS)
         batches = self._batches(spans, so_far, use_threads=n_jobs > 1)
         try:
             total = ordered_fold(batches, work, n_jobs=n_jobs, so_far=so_far, after_each=after_each)

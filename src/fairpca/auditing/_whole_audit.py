@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, cpu_count, delayed
 
-from .._numerics import library_versions, one_thread
+from .._numerics import allowed_jobs, library_versions, one_thread
 from ..errors import AuditError
 from ._advice import advise, checked_aim, summarise
 from ._audit_result import Audit
@@ -22,7 +22,7 @@ from ._findings import Findings
 from ._measures import CURVE_MODELS, measure, measure_curve
 from ._question import Question, ask, prepare
 from ._representations import METHODS
-from ._results import SCHEMA_VERSION, Advice, Settings, Summary
+from ._results import SCHEMA_VERSION, Advice, Notice, Settings, Summary
 from ._splits import FULL, QUICK, Effort, HeldOut, Split, halves
 
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "fairlearn")
@@ -91,7 +91,7 @@ def audit(
     seed : int
         The same seed gives the same numbers.
     n_jobs : int, optional
-        Number of processes; by default one per core.
+        Number of processes; by default, and at most, one per core.
     data : path, optional
         Folder of the built-in data sets.
     progress : callable, optional
@@ -170,7 +170,7 @@ def audit(
         versions=versions,
         settings=settings,
         data=question.described(first.rows.X.shape[1]),
-        notices=[*question.notices, *findings.notices()],
+        notices=[*question.notices, *findings.notices(), *workers.notices()],
         summary=Summary("", []),
         advice=Advice(settings.aim, None, None, [], "", "", []),
         representations=findings.representations(),
@@ -241,12 +241,19 @@ class _Workers:
     """
 
     def __init__(self, n_jobs: int | None, progress: Progress | None = None) -> None:
-        self.n_jobs = n_jobs if n_jobs is not None else cpu_count()
+        self._asked, self.n_jobs = n_jobs, allowed_jobs(n_jobs, usual=cpu_count())
         self._progress = progress
         self._done, self.n_expected = 0, 0
         self._starting = Thread(target=self._start, daemon=True)
         if self.n_jobs > 1:
             self._starting.start()
+
+    def notices(self) -> list[Notice]:
+        """Return whether more processes were asked for than there are cores."""
+        if self._asked is None or self._asked <= self.n_jobs:
+            return []
+        text = f"{self._asked:,} processes were asked for, and {self.n_jobs} started: one per core."
+        return [Notice("jobs", "info", "", "", float(self.n_jobs), text)]
 
     def _start(self) -> None:
         Parallel(n_jobs=self.n_jobs)(delayed(_ready)(i) for i in range(self.n_jobs))

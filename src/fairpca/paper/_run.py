@@ -17,7 +17,7 @@ from typing import Any
 import joblib
 from sklearn.exceptions import ConvergenceWarning
 
-from .._numerics import whole_file
+from .._numerics import allowed_jobs, whole_file
 from ..errors import FairPCAError, MissingExtraError, NothingLeftToRemoveWarning, ResidualWarning
 from ._experiment import Experiment, Key, Result, Settings, Summary, Task
 
@@ -103,7 +103,8 @@ def run_experiment(
     out : Path
         Folder for the outputs; results so far are kept in ``out/results``.
     jobs : int
-        Number of processes; times are measured by one, whatever this says.
+        Number of processes, at most one per core; times are measured by one, whatever this
+        says.
     progress : callable
         Told of every finished task.
 
@@ -136,7 +137,7 @@ def run_experiment(
     todo = [task for task in tasks if stored.find(task.key) is None]
     n_done, failures = len(tasks) - len(todo), []
     progress(n_done, len(tasks), None)
-    for outcome in _outcomes(todo, 1 if experiment.timed else jobs):
+    for outcome in _outcomes(todo, 1 if experiment.timed else allowed_jobs(jobs, usual=1)):
         if isinstance(outcome, Failure):
             failures.append(outcome)
         else:
