@@ -230,15 +230,6 @@ def test_before_enough_rows_attributes_are_absent_and_the_reason_is_told():
     assert "FairPCA" in fair._repr_html_()
 
 
-def test_attributes_in_another_order_than_the_rows_are_refused():
-    rng = np.random.default_rng(18)
-    X = pd.DataFrame(rng.normal(size=(30, 3)), index=np.arange(30) + 100)
-    sex = pd.Series(["f", "m"] * 15, index=X.index)
-    with pytest.raises(ValueError, match=r"different order.*loc\[X\.index\]"):
-        FairPCA(1).fit(X, sensitive_features=sex.sample(frac=1, random_state=0))
-    FairPCA(1).fit(X, sensitive_features=sex.reset_index(drop=True))  # other labels: by position
-
-
 def test_a_name_in_place_of_a_column_is_refused_with_the_way_to_do_it():
     X = pd.DataFrame({"a": [1.0, 2.0], "sex": [0, 1]})
     with pytest.raises(ValueError, match=r"is a name.*sensitive_columns=\['sex'\]"):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -11,7 +12,14 @@ import narwhals as nw
 import numpy as np
 
 from .._numerics import is_sparse
-from ..errors import AuditError, MissingGroupError, TableError, UnknownColumnError, UsageError
+from ..errors import (
+    AuditError,
+    MissingGroupError,
+    TableError,
+    UnknownColumnError,
+    UnpairedRowsError,
+    UsageError,
+)
 
 Columns = dict[Any, Any]
 """Sensitive columns of X by their name or position."""
@@ -193,3 +201,35 @@ def _check_known(
             f"if X has no names (an earlier pipeline step may have dropped them: put this step "
             f"first, or use set_output(transform='pandas'))."
         )
+
+
+def check_row_labels(**given: Any) -> None:
+    """Raise unless everything that has row labels, as pandas' has, has the same in one order."""
+    # Rows are paired by position. Other lengths are somebody else's complaint.
+    labelled = [found for name, values in given.items() for found in _row_labels(name, values)]
+    for name, labels in labelled[1:]:
+        first, rows = labelled[0]
+        n = len(rows)
+        if labels is rows or len(labels) != n or rows.equals(labels):
+            continue
+        a, b = rows.astype(object), labels.astype(object)  # 1 is 1, of whatever type
+        at = bisect_left(range(n), True, key=lambda i: not a[: i + 1].equals(b[: i + 1]))
+        if at < n:
+            sorted_alike = f"Use one order, as in {name}.loc[{first}.index]"
+            way = sorted_alike if set(a) == set(b) else "Take the same rows of both (reindex one)"
+            raise UnpairedRowsError(
+                f"The row labels of {first} and {name} differ: at position {at} they are {a[at]!r} "
+                f"and {b[at]!r}. Rows are paired by position, so people would get what belongs to "
+                f"others. {way}, or pass .to_numpy() to pair them by position."
+            )
+
+
+def _row_labels(name: str, values: Any) -> Iterator[tuple[str, Any]]:
+    """Yield pandas' index of values, of a dict that of each of its columns; lists have none."""
+    if isinstance(values, Mapping):
+        for column, inner in values.items():
+            yield from _row_labels(f"{name}[{column!r}]", inner)
+        return
+    labels = getattr(nw.to_native(values, pass_through=True), "index", None)
+    if hasattr(labels, "equals"):
+        yield name, labels

@@ -209,9 +209,7 @@ def count_rows(value: Any) -> int:
 
 
 def check_paired(X: Any, name: str, value: Any) -> None:
-    """Raise unless the rows of a partition of X are those of a partition of something else."""
-    # In memory, other labels are no worry as long as they are not those of X in another order; but
-    # a partition does not know the labels of the others.
+    """Raise unless a partition of something has as many rows as that of X; labels come later."""
     n, m = count_rows(X), count_rows(value)
     if n != m:
         raise UnpairedRowsError(
@@ -219,19 +217,6 @@ def check_paired(X: Any, name: str, value: Any) -> None:
             f"be paired. Pass columns of the same collection as X, or divide {name} into "
             f"partitions as long as those of X."
         )
-    rows: Any = getattr(X, "index", None)
-    people: Any = getattr(value, "index", None)
-    if hasattr(rows, "equals") and hasattr(people, "equals") and not rows.equals(people):
-        raise UnpairedRowsError(
-            f"A partition of X has the index labels {_shown(rows)}, but that of {name} has "
-            f"{_shown(people)}, so people might get the groups of others. Pass columns of the same "
-            f"frame as X, in the same order, or keep the attributes as columns of X and name them "
-            f"in sensitive_columns."
-        )
-
-
-def _shown(index: Any) -> str:
-    return ", ".join(map(repr, index[:3].tolist())) + (", ..." if len(index) > 3 else "")
 
 
 def _cuts(wanted: Sequence[int], there: Sequence[int]) -> Iterator[list[tuple[int, int, int]]]:

@@ -12,7 +12,6 @@ from ._checks import (
     check_lengths,
     check_n_components,
     check_number,
-    check_same_order,
     check_target,
     check_tradeoff,
     check_weights,

@@ -247,20 +247,6 @@ def check_sensitive_given(
         )
 
 
-def check_same_order(X: Any, sensitive_features: Any) -> None:
-    """Raise if pandas indexes show that rows and attributes are in different orders."""
-    rows: Any = getattr(X, "index", None)
-    people: Any = getattr(sensitive_features, "index", None)
-    if not (hasattr(rows, "equals") and hasattr(people, "equals")) or rows.equals(people):
-        return
-    if len(rows) == len(people) and rows.sort_values().equals(people.sort_values()):
-        raise UsageError(
-            "X and sensitive_features have the same index labels in a different order, and rows "
-            "are paired by position, so people would get the groups of others. Pass "
-            "sensitive_features.loc[X.index]."
-        )
-
-
 def check_lengths(n: int, attributes: Sequence[Attribute]) -> None:
     """Raise unless every attribute has one entry per row."""
     for a in attributes:

@@ -16,6 +16,7 @@ from .._attributes import (
     Columns,
     as_columns,
     ask_about_integers,
+    check_row_labels,
     indexable,
     read_attributes,
     split_columns,
@@ -50,7 +51,6 @@ from ._checks import (
     apply_criterion,
     canonical,
     check_lengths,
-    check_same_order,
     check_sensitive_given,
     check_some_positive,
     check_target,
@@ -133,7 +133,9 @@ class Reader:
     ) -> Rows:
         """Return the rows that count of what is in memory."""
         check_sensitive_given(sensitive_features, self.sensitive_columns, self.name)
-        check_same_order(X, sensitive_features)
+        check_row_labels(
+            X=X, sensitive_features=sensitive_features, y=y, sample_weight=sample_weight
+        )
         features, columns = self.features(
             X, estimator, ensure_all_finite=False, ensure_min_samples=2 if self.complete else 1
         )

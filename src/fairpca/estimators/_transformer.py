@@ -282,7 +282,8 @@ class FairTransformer(Representation):
         y : array-like of shape (n,), optional
             Labels; only the criteria other than demographic parity look at them.
         sensitive_features : array-like, Series, frame or dict of columns with n rows
-            Sensitive attributes, any number of columns, paired with the rows by position.
+            Sensitive attributes, any number of columns, paired with the rows by position: where
+            both have row labels, as in pandas, these must be the same in the same order.
             Required, unless `sensitive_columns` names columns of X.
         sample_weight : array-like of shape (n,), optional
             Weights >= 0.

@@ -9,13 +9,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
+from .._attributes import check_row_labels
 from ..errors import MissingGroupError, SingleGroupError, UsageError
 
 _MOST_NUMERIC_LEVELS = 10
 
 
-def finite_rows(X: ArrayLike, min_rows: int = 1) -> np.ndarray:
-    """Two-dimensional array of finite floats; float32 and float64 are kept as they are."""
+def finite_rows(X: ArrayLike, min_rows: int = 1, **beside: Any) -> np.ndarray:
+    """Two-dimensional array of finite floats; float32 and float64 are kept as they are.
+
+    What belongs to the rows, by its name, stands `beside` them: its row labels must be theirs.
+    """
+    check_row_labels(T=X, **beside)
     rows: np.ndarray = check_array(X, dtype=[np.float64, np.float32], ensure_min_samples=min_rows)
     return rows
 

@@ -163,7 +163,7 @@ def leakage(
     >>> leakage(noise + z[:, None], z, random_state=0).above_chance
     True
     """
-    T = finite_rows(T)
+    T = finite_rows(T, attribute=attribute)
     _, levels, codes = _coded(attribute, len(T))
     if cv < 2 or n_permutations < 1:
         raise UsageError(
@@ -243,13 +243,13 @@ def linear_inseparability(
             f"{given} was given without {absent}, and errors on held-out rows need both. Pass "
             f"both, or neither to count the errors on the training rows."
         )
-    T = finite_rows(T)
+    T = finite_rows(T, attribute=attribute)
     threshold, levels, codes = _coded(attribute, len(T))
     classifier = as_classifier("linear")[1].fit(T, codes)
     if T_test is None or attribute_test is None:
         return float(np.mean(classifier.predict(T) != codes))
 
-    T_test = finite_rows(T_test)
+    T_test = finite_rows(T_test, attribute_test=attribute_test)
     held_out = present_values(attribute_test, len(T_test), "attribute_test")
     values = (held_out if threshold is None else held_out > threshold).tolist()
     unknown = [value for value in dict.fromkeys(values) if value not in levels]

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.utils import check_random_state, gen_batches
 
+from .._attributes import check_row_labels
 from ..errors import UsageError
 from ._inputs import (
     coded_levels,
@@ -82,7 +83,7 @@ def squared_mmd(
     >>> round(squared_mmd(T, ["a", "b", "a", "b"], bandwidth=1.0), 3)
     0.787
     """
-    T = finite_rows(T)
+    T = finite_rows(T, groups=groups)
     levels, codes = coded_levels(groups, len(T), "groups")
     sigma = median_bandwidth(T) if bandwidth == "median" else _checked_bandwidth(bandwidth)
 
@@ -309,7 +310,8 @@ class MMDKernel:
         strata: ArrayLike | None = None,
         random_state: _RandomState = None,
     ) -> None:
-        T = finite_rows(T, min_rows=2)
+        self._labelled = T.iloc[:, :0] if hasattr(T, "iloc") else None
+        T = finite_rows(T, min_rows=2, strata=strata)
         self.n_given = len(T)
         self.rows = stratified_rows(len(T), max_rows, strata, check_random_state(random_state))
         squares = pdist(T[self.rows], "sqeuclidean")
@@ -343,6 +345,7 @@ class MMDKernel:
                 f"n_permutations={n_permutations} was given, but at least one is needed to know "
                 f"what chance gives. The default is 200."
             )
+        check_row_labels(T=self._labelled, groups=groups)
         values = present_values(groups, self.n_given, "groups")[self.rows]
         codes = integer_levels(values, "groups")[1]
         rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))

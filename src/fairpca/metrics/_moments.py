@@ -125,7 +125,7 @@ def mean_gap(T: ArrayLike, groups: ArrayLike) -> float:
     >>> mean_gap(T, ["a", "b", "b", "a"])
     0.0
     """
-    rows = finite_rows(T, min_rows=2).astype(np.float64)
+    rows = finite_rows(T, min_rows=2, groups=groups).astype(np.float64)
     levels, codes = coded_levels(groups, len(rows), "groups")
     centred = rows - rows.mean(axis=0)
     deviation = np.sqrt(np.mean(centred**2, axis=0))
@@ -169,7 +169,7 @@ def covariance_gap(T: ArrayLike, groups: ArrayLike) -> float:
     >>> covariance_gap(T, ["a", "a", "b", "b"])
     1.2
     """
-    T = finite_rows(T, min_rows=2)
+    T = finite_rows(T, min_rows=2, groups=groups)
     levels, codes = coded_levels(groups, len(T), "groups")
     counts = np.bincount(codes, minlength=len(levels))
     if counts.min() < 2:

@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._attributes import Attribute, Levels, Numeric, read_attributes
+from .._attributes import Attribute, Levels, Numeric, check_row_labels, read_attributes
 from .._moments import AttributeMoments, NumericMoments
 from .._rows import Rows
 from ..errors import MissingGroupError, UsageError
-from ..estimators import check_lengths, check_same_order, check_sizes, finite_moments, groups_of
+from ..estimators import check_lengths, check_sizes, finite_moments, groups_of
 from ..solvers import check_attributes
 from ._shared import FitsRows
 
@@ -183,7 +183,7 @@ class OracleLEACE(OneToOneFeatureMixin, FitsRows):
                 f"pipeline, with metadata routing: set_transform_request(sensitive_features=True)),"
                 f" or use LEACE, which needs them at fit only."
             )
-        check_same_order(X, sensitive_features)
+        check_row_labels(X=X, sensitive_features=sensitive_features)
         Z = self._columns_of(read_attributes(sensitive_features), features.shape[0])
         return np.asarray(features - Z @ self.coefficients_).astype(features.dtype, copy=False)
 

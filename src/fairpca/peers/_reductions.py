@@ -13,7 +13,7 @@ from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._attributes import Levels, read_attributes
+from .._attributes import Levels, check_row_labels, read_attributes
 from ..errors import (
     MissingExtraError,
     MissingGroupError,
@@ -26,7 +26,6 @@ from ..estimators import (
     check_choice,
     check_count,
     check_lengths,
-    check_same_order,
     check_target,
     unchanged_on_error,
 )
@@ -206,7 +205,7 @@ class Reductions(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         with unchanged_on_error(self):
             self._check_parameters()
-            check_same_order(X, sensitive_features)
+            check_row_labels(X=X, sensitive_features=sensitive_features, y=y)
             features = validate_data(self, X, dtype="numeric", ensure_min_samples=2)
             labels = _read_labels(y, len(features), self.criterion)
             self.classes_ = _two_classes(labels, self.pos_label)

@@ -152,7 +152,7 @@ class FitsRows(Representation):
         y : ignored
             There for the signature.
         sensitive_features : array-like, Series, frame or dict of columns with n rows
-            Sensitive attributes, paired with the rows by position.
+            Sensitive attributes, paired with the rows by position; row labels must agree.
         sample_weight : array-like of shape (n,), optional
             Weights >= 0, where the method knows weights.
 

@@ -1,0 +1,208 @@
+"""Which columns are what, and whose rows they are: labels that disagree are refused everywhere."""
+
+import inspect
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn import config_context
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score, train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from fairpca import FairPCA, collect_moments, metrics, tradeoff_curve
+from fairpca._attributes import check_row_labels
+from fairpca.errors import UnpairedRowsError
+from fairpca.peers import OracleLEACE
+from registry import ESTIMATORS, asks_for_groups, need, small_rows
+
+pd = pytest.importorskip("pandas")
+
+REFUSED = pytest.raises(UnpairedRowsError, match=r"row labels of .* differ.*\.to_numpy\(\)")
+
+
+def labelled(n=120):
+    """Return rows, groups, labels and weights of people with names, in frames and Series."""
+    X, sex, y = small_rows(n)
+    people = [f"p{i}" for i in range(n)]
+    weight = np.random.default_rng(1).uniform(1, 2, n)
+    columns = (pd.Series(values, index=people) for values in (sex, y, weight))
+    return pd.DataFrame(X, index=people).add_prefix("x"), *columns
+
+
+def others(values):
+    """Return what has as many rows, but not the same labels in one order: ways to get there."""
+    yield values.iloc[::-1]
+    yield values.sample(frac=1, random_state=0)
+    yield values.reset_index(drop=True)
+    yield values.set_axis([*values.index[:-1], "somebody else"])
+
+
+@given(st.permutations(list(range(6))), st.sampled_from(["list", "Series", "frame", "dict"]))
+def test_labels_agree_or_are_refused_whatever_they_are_on(order, kind):
+    X = pd.DataFrame({"a": np.arange(6.0)}, index=[*"aabcde"])
+    moved = pd.Series([*"ffmmfm"], index=X.index).iloc[order]
+    make = {"list": list, "Series": pd.Series, "frame": pd.DataFrame, "dict": lambda s: {"sex": s}}
+    given = {"X": X, "sensitive_features": make[kind](moved)}
+    apart = [i for i in range(6) if moved.index[i] != X.index[i]]
+    if kind == "list" or not apart:
+        check_row_labels(**given)
+        return
+    labels = f"{X.index[apart[0]]!r} and {moved.index[apart[0]]!r}"
+    with pytest.raises(UnpairedRowsError, match=f"position {apart[0]} they are {labels}"):
+        check_row_labels(**given)
+
+
+def test_labels_of_several_types_that_say_the_same_agree():
+    plain = pd.Series([1, 2, 3], index=[1, 2, 3])
+    for index in (pd.RangeIndex(1, 4), pd.Index([1.0, 2, 3]), pd.Index([1, 2, 3], dtype="Int64")):
+        check_row_labels(X=plain, y=plain.set_axis(index))
+    with REFUSED:
+        check_row_labels(X=plain, y=plain.set_axis(["1", "2", "3"]))
+
+
+def test_columns_of_a_dict_must_agree_among_themselves():
+    sex = pd.Series(["f", "m"], index=["a", "b"])
+    with pytest.raises(UnpairedRowsError, match=r"sensitive_features\['race'\].*'a' and 'b'"):
+        check_row_labels(X=np.eye(2), sensitive_features={"sex": sex, "race": sex.iloc[::-1]})
+
+
+def test_the_message_says_how_to_have_one_order_where_that_is_possible():
+    X, sex, *_ = labelled()
+    with pytest.raises(UnpairedRowsError, match=r"sensitive_features\.loc\[X\.index\]"):
+        FairPCA(1).fit(X, sensitive_features=sex.iloc[::-1])
+    with pytest.raises(UnpairedRowsError, match=r"Take the same rows of both"):
+        FairPCA(1).fit(X.iloc[::2], sensitive_features=sex.iloc[1::2])
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_every_estimator_refuses_labels_that_disagree(name):
+    need(name)
+    X, sex, y, weight = labelled()
+    made = ESTIMATORS[name].made
+    weighted = "sample_weight" in inspect.signature(made().fit).parameters
+    methods = [m for m in ("fit", "partial_fit", "fit_transform") if hasattr(made(), m)]
+    for method in methods:
+        for moved in others(sex):
+            for given_as in (moved, {"sex": moved}, moved.to_frame("sex")):
+                with REFUSED:
+                    getattr(made(), method)(X, y, sensitive_features=given_as)
+        for moved in others(y):
+            with REFUSED:
+                getattr(made(), method)(X, moved, sensitive_features=sex)
+        for moved in others(weight) if weighted else ():
+            with REFUSED:
+                getattr(made(), method)(X, y, sensitive_features=sex, sample_weight=moved)
+
+
+@pytest.mark.parametrize("name", ["fair pca", "rbf kernel", "pca", "inlp", "oracle leace"])
+def test_labels_that_agree_change_nothing(name):
+    X, sex, y, _ = labelled()
+    by_label, by_position = ESTIMATORS[name].made(), ESTIMATORS[name].made()
+    by_label.fit(X, y, sensitive_features={"sex": sex})
+    by_position.fit(X.to_numpy(), y.to_numpy(), sensitive_features={"sex": sex.to_numpy()})
+    if asks_for_groups(by_label):
+        found = by_label.transform(X, sensitive_features={"sex": sex})
+        expected = by_position.transform(X.to_numpy(), sensitive_features={"sex": sex.to_numpy()})
+    else:
+        found, expected = by_label.transform(X), by_position.transform(X.to_numpy())
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_groups_at_transform_must_be_those_of_the_rows():
+    X, sex, *_ = labelled()
+    eraser = OracleLEACE().fit(X, sensitive_features=sex)
+    for moved in others(sex):
+        with REFUSED:
+            eraser.transform(X, sensitive_features=moved)
+
+
+T, GROUPS, LABELS, _ = labelled()
+METRICS = {
+    "Cells": lambda T, g, y: metrics.Cells(3).fit(T, y, sensitive=g),
+    "MMDKernel": lambda T, g, y: metrics.MMDKernel(T).test(g, n_permutations=2),
+    "certified_gap": lambda T, g, y: metrics.certified_gap(T["x0"] > 3, g),
+    "covariance_gap": lambda T, g, y: metrics.covariance_gap(T, g),
+    "leakage": lambda T, g, y: metrics.leakage(T, g, n_permutations=2, random_state=0),
+    "linear_inseparability": lambda T, g, y: metrics.linear_inseparability(T, g),
+    "mean_gap": lambda T, g, y: metrics.mean_gap(T, g),
+    "mmd_test": lambda T, g, y: metrics.mmd_test(T, g, n_permutations=2),
+    "selection_rate_gap": lambda T, g, y: metrics.selection_rate_gap(y, g),
+    "squared_mmd": lambda T, g, y: metrics.squared_mmd(T, g),
+    "true_positive_rate_gap": lambda T, g, y: metrics.true_positive_rate_gap(y, g, y_true=y),
+}
+PAIRS_NOTHING = {
+    "AucDraws",
+    "Certificate",
+    "Leakage",
+    "MMDTest",
+    "PairGap",
+    "cross_fitted_aucs",  # of arrays, without checks
+    "explained_variance_ratio",
+    "median_bandwidth",
+}
+
+
+def test_the_metrics_here_are_all_there_are():
+    assert METRICS.keys() | PAIRS_NOTHING == set(metrics.__all__)
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_every_metric_refuses_groups_of_others(name):
+    METRICS[name](T, GROUPS, LABELS)
+    METRICS[name](T, GROUPS.sample(frac=1, random_state=0).to_numpy(), LABELS)  # by position
+    for moved in others(GROUPS):
+        with REFUSED:
+            METRICS[name](T, moved, LABELS)
+
+
+def test_metrics_refuse_labels_and_held_out_rows_of_others():
+    for moved in others(LABELS):
+        with REFUSED:
+            metrics.true_positive_rate_gap(LABELS, GROUPS, y_true=moved)
+        with REFUSED:
+            metrics.Cells(3).fit(T, moved)
+        with REFUSED:
+            metrics.linear_inseparability(T, GROUPS, T_test=T, attribute_test=moved)
+        with REFUSED:
+            metrics.MMDKernel(T, strata=moved)
+
+
+def test_moments_and_curves_refuse_rows_of_others():
+    X, sex, y, weight = labelled()
+    rows = {"X_train": X, "y_train": y, "X_test": X, "y_test": y}
+    rows |= {"sensitive_train": sex, "sensitive_test": {"sex": sex}}
+
+    def curve(**changed):
+        given = {**rows, **changed}
+        first = [given.pop(name) for name in ("X_train", "y_train", "X_test", "y_test")]
+        return tradeoff_curve(FairPCA(2), LogisticRegression(), *first, **given, tradeoffs=[0.0])
+
+    assert curve()[0].selection_rate_gap >= 0
+    for name, values in rows.items():
+        moved = {"sex": sex.iloc[::-1]} if name == "sensitive_test" else values.iloc[::-1]
+        with REFUSED:
+            curve(**{name: moved})
+    for wrong in ({"y": y.iloc[::-1]}, {"sample_weight": weight.iloc[::-1]}):
+        with REFUSED:
+            collect_moments(X, sex, **wrong)
+
+
+@pytest.mark.parametrize("output", ["default", "pandas", "polars"])
+def test_scikit_learn_pairs_rows_as_before(output):
+    if output == "polars":
+        pytest.importorskip("polars")
+    X, sex, y, _ = labelled()
+    with config_context(enable_metadata_routing=True), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fair = FairPCA(3).set_fit_request(sensitive_features=True)
+        model = make_pipeline(StandardScaler(), fair, LogisticRegression())
+        model.set_output(transform=output)
+        scores = cross_val_score(model, X, y, params={"sensitive_features": sex}, cv=3)
+        assert np.isfinite(scores).all()
+        *parts, sex_train, sex_test = train_test_split(X, y, sex, random_state=0)
+        model.fit(parts[0], parts[2], sensitive_features=sex_train)
+        assert metrics.mean_gap(model[:-1].transform(parts[1]), sex_test) >= 0
