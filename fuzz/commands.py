@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from fairpca._cli.app import app
+from fairpca._cli import app
 
 
 @cache

@@ -140,7 +140,7 @@ def touched_by_an_audit():
     import contextlib
     import threading
 
-    from fairpca._cli import main
+    from fairpca.__main__ import main
 
     with tempfile.TemporaryDirectory() as folder:
         out, json = f"{folder}/report.html", f"{folder}/audit.json"

@@ -1,6 +1,24 @@
 """``python -m fairpca`` is the command ``fairpca``."""
 
-from ._cli import main
+from __future__ import annotations
+
+import sys
+
+from .errors import MissingExtraError
+
+
+def main() -> None:
+    """Run the command line; without its libraries, say how to install them."""
+    try:
+        from ._cli import app
+    except ModuleNotFoundError as error:
+        if error.name not in ("typer", "rich"):
+            raise
+        # The extra of the command brings the rest of what it needs, too.
+        extra = "reproduce" if sys.argv[1:2] == ["reproduce"] else "audit"
+        sys.exit(str(MissingExtraError(error.name, extra, "The command line")))
+    app()
+
 
 if __name__ == "__main__":
     main()

@@ -94,7 +94,7 @@ def test_the_python_of_the_advice_runs(found, people, aim, tmp_path, monkeypatch
 def test_the_command_of_the_advice_runs(people, tmp_path, monkeypatch):
     from typer.testing import CliRunner
 
-    from fairpca._cli.app import app
+    from fairpca._cli import app
 
     monkeypatch.chdir(tmp_path)
     people.to_csv("some people.csv", index=False)

@@ -1,7 +1,7 @@
 import pytest
 from typer.testing import CliRunner
 
-from fairpca._cli.app import app
+from fairpca._cli import app
 
 
 @pytest.fixture

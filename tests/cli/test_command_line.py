@@ -6,7 +6,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from fairpca._cli.app import app
+from fairpca._cli import app
 from fairpca.errors import InfeasibleError
 from fairpca.paper import Experiment, Task
 from fairpca.paper._experiment import summarize_draws
@@ -105,7 +105,7 @@ def test_version_is_that_of_the_package():
 
 @pytest.mark.parametrize(("command", "extra"), [("audit", "audit"), ("reproduce", "reproduce")])
 def test_without_its_libraries_the_command_line_names_the_extra(command, extra):
-    program = "import sys; sys.modules['typer'] = None; import fairpca._cli; fairpca._cli.main()"
+    program = "import sys; sys.modules['typer'] = None; from fairpca.__main__ import main; main()"
     done = subprocess.run([sys.executable, "-c", program, command], capture_output=True, text=True)
     assert done.returncode == 1
     assert f"fairpca[{extra}]" in done.stderr

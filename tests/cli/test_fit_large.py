@@ -28,7 +28,7 @@ SLOWLY = """
 import sys, time
 from fairpca.models import _fit_table as fitting
 from fairpca.models import _large_tables as large_tables
-from fairpca._cli import main
+from fairpca.__main__ import main
 fitting.CHECKPOINT_SECONDS = 0.0
 encode = large_tables.EncodedRows.encoded
 def slowly(self, part):

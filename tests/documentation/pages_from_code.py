@@ -12,7 +12,7 @@ from typing import get_args, get_origin, get_type_hints
 
 from typer.models import ArgumentInfo
 
-from fairpca._cli.app import COMMANDS, _paragraphs
+from fairpca._cli import COMMANDS, _paragraphs
 from fairpca.auditing import audit_schema
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from documentation.pages_from_code import DOCS, PAGES
-from fairpca._cli.app import app
+from fairpca._cli import app
 
 PAGE = (DOCS / "reference/command_line.md").read_text(encoding="utf-8")
 

@@ -124,7 +124,7 @@ def works_on_dask(folder: Path) -> None:
 def runs_commands(folder: Path) -> None:
     from typer.testing import CliRunner
 
-    from fairpca._cli.app import app
+    from fairpca._cli import app
 
     path = folder / "people.csv"
     people().to_csv(path, index=False)
