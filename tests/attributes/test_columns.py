@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from fairpca import FairPCA, collect_moments, metrics, tradeoff_curve
-from fairpca._attributes import check_row_labels
+from fairpca._attributes import check_row_labels, is_named, rows_named
 from fairpca.errors import UnpairedRowsError
 from fairpca.peers import OracleLEACE
 from registry import ESTIMATORS, asks_for_groups, need, small_rows
@@ -206,3 +206,50 @@ def test_scikit_learn_pairs_rows_as_before(output):
         *parts, sex_train, sex_test = train_test_split(X, y, sex, random_state=0)
         model.fit(parts[0], parts[2], sensitive_features=sex_train)
         assert metrics.mean_gap(model[:-1].transform(parts[1]), sex_test) >= 0
+
+
+@given(st.integers(-1000, 1000), st.booleans(), st.text("abz01 ", min_size=1).map(str.strip))
+def test_a_value_is_named_however_it_is_written(number, truth, word):
+    for name in (number, float(number), str(number), f" {number}.0 ", np.int64(number)):
+        assert is_named(number, name)
+        assert is_named(float(number), name)
+        assert not is_named(number + 1, name)
+    for name in (truth, str(truth), f" {str(truth).upper()}", np.bool_(truth)):
+        assert is_named(truth, name)
+        assert not is_named(not truth, name)
+    assert is_named(f"  {word} ", word)
+    assert is_named(word, f"{word} ")
+    assert not is_named(f"{word}x", word)
+    assert not is_named("Yes", "yes")
+
+
+@pytest.mark.parametrize(
+    ("values", "name"),
+    [
+        (np.array([1, 0, 1]), "1"),
+        (np.array([1.0, 0.0, 1.0]), 1),
+        (np.array([True, False, True]), "true"),
+        (np.array([" yes", "no", "yes"]), "yes"),
+        (np.array(["1", 0, 1], dtype=object), 1),
+        (np.array(["True", "False", "true"]), True),
+    ],
+)
+def test_rows_of_every_type_are_found_by_name(values, name):
+    np.testing.assert_array_equal(rows_named(values, name), [True, False, True])
+
+
+def test_every_door_counts_the_same_rows_as_positive():
+    X, sex, y = small_rows()
+    messy = np.where(y == 1, np.where(np.arange(len(y)) % 2, "yes", " yes"), "no")
+    options = {"criterion": "equal_opportunity"}
+    expected = FairPCA(2, **options).fit(X, y, sensitive_features=sex)
+    found = FairPCA(2, pos_label="yes", **options).fit(X, messy, sensitive_features=sex)
+    np.testing.assert_array_equal(found.components_, expected.components_)
+    stream = FairPCA(2, pos_label="yes", **options)
+    for part in (messy == "yes", messy != "yes"):
+        stream.partial_fit(X[part], messy[part], sensitive_features=sex[part])
+    assert stream.n_samples_seen_ == (y == 1).sum()
+    right = metrics.selection_rate_gap(y, sex)
+    assert metrics.selection_rate_gap(messy, sex, pos_label="yes") == right
+    found = metrics.true_positive_rate_gap(np.roll(messy, 1), sex, y_true=messy, pos_label="yes")
+    assert found == metrics.true_positive_rate_gap(np.roll(y, 1), sex, y_true=y)

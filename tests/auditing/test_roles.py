@@ -79,3 +79,36 @@ def test_a_target_that_does_not_vary_is_refused(values):
 def test_a_positive_value_that_does_not_occur_is_refused():
     with pytest.raises(TargetError, match="No row of the target 'y' is 'maybe'"):
         binary_target(pd.Series(["yes", "no"], name="y"), "maybe")
+
+
+@pytest.mark.parametrize(
+    ("values", "names", "called"),
+    [
+        (["yes", " yes", "no", "yes "], ["yes", " yes"], "yes"),
+        ([1, "1", 0, 1.0], [1, "1", "1.0", 1.0, True], "1"),
+        ([True, True, False, True], [True, "True", "true", " TRUE", 1], "True"),
+        (["true", "true", "false", "true"], ["true", True], "true"),
+        ([2.0, 2.0, 7.5, 2.0], [2, "2", "2.0"], "2"),
+    ],
+)
+def test_what_is_written_in_several_ways_is_one_value(values, names, called):
+    column = pd.Series(values, name="y")
+    for name in names:
+        is_positive, known, found = binary_target(column, name)
+        assert is_positive.tolist() == [True, True, False, True]
+        assert known.all()
+        assert found == called
+
+
+def test_without_a_word_blanks_do_not_make_a_third_value():
+    is_positive, known, name = binary_target(pd.Series([" yes", "no", "yes", " ?"], name="y"))
+    assert (is_positive.tolist(), name) == ([True, False, True, False], "yes")
+    assert known.tolist() == [True, True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("values", "name"), [(["yes", "Yes", "no"], "yes"), (["1", "1.0", "0"], 1), ([True, "1", 0], 1)]
+)
+def test_a_name_that_may_mean_two_values_is_refused(values, name):
+    with pytest.raises(TargetError, match=r"The target 'y' has '.*', '.*', and positive="):
+        binary_target(pd.Series(values, name="y", dtype=object), name)

@@ -197,6 +197,17 @@ def test_every_bad_input_of_a_fit_ends_with_one_line(fairpca, arguments, message
     assert sorted(os.listdir()) == before
 
 
+def test_a_truth_value_is_named_as_the_file_writes_it(fairpca):
+    table = pd.read_csv("people.csv")
+    table["paid"] = (table["paid"] == "yes").map({True: "true", False: "false"})
+    table.to_csv("people.csv", index=False)
+    asked = ("--target", "paid", "--criterion", "equal-opportunity", "--positive", "true")
+    assert fairpca(*FIT, *asked).exit_code == 0
+    assert (
+        FairModel.load("model.fairpca").estimator.n_samples_seen_ == (table["paid"] == "true").sum()
+    )
+
+
 def test_a_transform_of_other_columns_names_them(fairpca):
     assert fairpca(*FIT).exit_code == 0
     pd.read_csv("people.csv").rename(columns={"luck": "fortune"}).to_csv("other.csv", index=False)

@@ -285,6 +285,28 @@ def test_a_word_for_missing_among_numbers_of_the_target_is_refused(tmp_path):
         fit_table(parts, "sex", "paid", criterion="equalized_odds")
 
 
+@pytest.mark.parametrize(
+    ("ways", "positive"),
+    [
+        (("yes", " yes"), "yes"),
+        (("true", "TRUE"), "true"),
+        (("1", "1.0"), "1"),
+    ],
+)
+def test_a_positive_value_is_one_value_in_whatever_ways_files_write_it(tmp_path, ways, positive):
+    people = made_up_people(600)
+    paid = (people["paid"] == "yes").to_numpy()
+    other = {"yes": "no", "true": "false", "1": "0"}[positive]
+    people["paid"] = np.where(paid, np.where(np.arange(600) % 3, *ways), other)
+    asked = {"criterion": "equal_opportunity", "n_components": 2, "positive": positive}
+    clean = people.assign(paid=paid.astype(int))
+    expected = fit_table(clean, "sex", "paid", **{**asked, "positive": 1})
+    one, parts = write(people, tmp_path, "csv", edges=(200, 300))
+    for table in (people, one, parts) if positive == "yes" else (one, parts):  # files have types
+        found = fit_table(table, "sex", "paid", **asked).estimator
+        assert_same_subspace(found.components_.T, expected.estimator.components_.T, atol=1e-8)
+
+
 def test_checkpoints_are_for_files():
     with pytest.raises(AuditError, match="in memory"):
         fit_table(made_up_people(200), "sex", checkpoint="kept")

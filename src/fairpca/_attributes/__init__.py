@@ -10,7 +10,9 @@ from .columns import (
     closest,
     did_you_mean,
     indexable,
+    is_named,
     listed,
+    rows_named,
     split_columns,
 )
 from .levels import Attribute, Levels, Numeric, drop_unused_labels, tie_to_strata

@@ -203,6 +203,35 @@ def _check_known(
         )
 
 
+def is_named(value: Any, name: Any) -> bool:
+    """Tell whether a value of a column is the one that somebody named, as a text or as it is.
+
+    Blanks around texts do not count, numbers are compared by value, truth values by their name.
+
+    >>> is_named(" yes", "yes"), is_named(1.0, "1"), is_named(True, "true"), is_named("Yes", "yes")
+    (True, True, True, False)
+    """
+    texts = [v.strip() for v in (value, name) if isinstance(v, str)]
+    if len(texts) != 1:
+        return texts[0] == texts[1] if texts else bool(value == name)
+    (text,), other = texts, name if isinstance(value, str) else value
+    if isinstance(other, bool | np.bool_):
+        return text.casefold() == str(other).casefold()
+    try:
+        return bool(float(text) == other)
+    except ValueError:
+        return text == str(other).strip()
+
+
+def rows_named(values: np.ndarray, name: Any) -> np.ndarray:
+    """Return the mask of the rows whose value was named."""
+    if values.dtype.kind in "biuf" and not isinstance(name, str):
+        return np.asarray(values == name)
+    entries = values.tolist()
+    named = {value: is_named(value, name) for value in dict.fromkeys(entries)}
+    return np.fromiter(map(named.__getitem__, entries), dtype=bool, count=len(entries))
+
+
 def check_row_labels(**given: Any) -> None:
     """Raise unless everything that has row labels, as pandas' has, has the same in one order."""
     # Rows are paired by position. Other lengths are somebody else's complaint.

@@ -72,7 +72,8 @@ def audit(
         Column to be predicted, a yes or no. Without one, decisions are not measured.
     positive : object, optional
         The value of the target that counts as yes; by default a word such as "yes", or the larger
-        value.
+        value. Blanks around it do not count; 1, "1" and 1.0 are one value, and so are True and
+        "true".
     ignore : sequence of str
         Columns to leave out, such as identifiers.
     n_components : int, optional

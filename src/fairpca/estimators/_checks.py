@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._attributes import Attribute, drop_unused_labels, tie_to_strata
+from .._attributes import Attribute, drop_unused_labels, rows_named, tie_to_strata
 from .._kernels import KERNELS, PRECOMPUTED
 from .._numerics import check_n_jobs, is_sparse, on_the_host
 from ..errors import MissingGroupError, MissingTargetError, UsageError
@@ -325,7 +325,7 @@ def apply_criterion(
         return attributes, kept
     labels = y[kept]
     if criterion == "equal_opportunity":
-        positive = labels == pos_label
+        positive = rows_named(labels, pos_label)
         rows = kept.copy()
         rows[kept] = positive
         # Labels are those of all rows: a group without a positive row must be noticed.

@@ -105,7 +105,7 @@ class FairPCA(FairTransformer):
         Which rows are compared: all; those with ``y == pos_label`` (fitted on these rows alone,
         as in the paper); or all rows within each class of y.
     pos_label : label, default=1
-        The positive class of equal opportunity.
+        The positive class of equal opportunity; blanks around texts do not count.
     tradeoff : float in [0, 1], default=0.0
         The paper's lambda. Above 0, `transform` returns 2k columns: the fair representation, and
         lambda times the standard one. A regularised model can hardly use the second part while

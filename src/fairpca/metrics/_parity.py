@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._attributes import check_row_labels
+from .._attributes import check_row_labels, rows_named
 from ..errors import MissingTargetError, UsageError
 from ._auc import macro_auc
 from ._inputs import coded_levels, present_values
@@ -136,15 +136,15 @@ def _largest_gap(shares: np.ndarray) -> float:
 
 def _is_positive(y: ArrayLike, pos_label: Any, name: str, n_rows: int | None = None) -> np.ndarray:
     values = present_values(y, np.shape(y)[0] if n_rows is None else n_rows, name)
-    distinct = list(dict.fromkeys(values.tolist()))
-    if len(distinct) > 2 or (len(distinct) == 2 and pos_label not in distinct):
+    positive = rows_named(values, pos_label)
+    if len(set(values[~positive].tolist())) > 1:
+        distinct = list(dict.fromkeys(values.tolist()))
         raise UsageError(
             f"{name} has {len(distinct)} distinct values (the first are {distinct[:3]}), but two "
             f"are expected, one of them pos_label={pos_label!r}. Threshold scores first, or set "
             f"pos_label."
         )
-    positive: np.ndarray = (values == pos_label).astype(int)
-    return positive
+    return positive.astype(int)
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ class JudgedRows:
     ) -> JudgedRows:
         """Check and code what users pass; `name` is what messages call the attribute."""
         n = len(y)
-        positive = present_values(y, n, "y_test") == pos_label
+        positive = rows_named(present_values(y, n, "y_test"), pos_label)
         if not positive.any():
             raise UsageError(
                 f"No entry of y_test is the positive label {pos_label!r}. Set the estimator's "

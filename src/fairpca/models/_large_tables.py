@@ -277,7 +277,7 @@ def _both(one: dict[str, int] | None, other: dict[str, int] | None) -> dict[str,
 
 def _is_value(value: Any) -> bool:
     """Whether a value is one, before it is known what the others are."""
-    return value is not None and value != "?"
+    return value is not None and not (isinstance(value, str) and value.strip() == "?")
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._attributes import Levels, check_row_labels, read_attributes
+from .._attributes import Levels, check_row_labels, is_named, read_attributes
 from ..errors import (
     MissingExtraError,
     MissingGroupError,
@@ -52,14 +52,15 @@ def _read_labels(y: Any, n: int, criterion: str) -> np.ndarray:
 def _two_classes(labels: np.ndarray, pos_label: Any) -> np.ndarray:
     """Return the two labels, the positive one last."""
     found = list(dict.fromkeys(labels.tolist()))
-    if len(found) != 2 or pos_label not in found:
+    last = [value for value in found if is_named(value, pos_label)]
+    if len(found) != 2 or len(last) != 1:
         raise UsageError(
             f"Only binary classification is supported. The type of the target is "
             f"{type_of_target(labels)}: y has {len(found)} distinct value(s), the first are "
             f"{found[:3]}, and one of two should be pos_label={pos_label!r}. Merge classes, or set "
             f"pos_label."
         )
-    return np.asarray([next(v for v in found if v != pos_label), pos_label], dtype=labels.dtype)
+    return np.asarray([*(v for v in found if v not in last), *last], dtype=labels.dtype)
 
 
 def _joint_groups(sensitive_features: Any, n: int) -> np.ndarray:
@@ -210,7 +211,7 @@ class Reductions(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             labels = _read_labels(y, len(features), self.criterion)
             self.classes_ = _two_classes(labels, self.pos_label)
             groups = _joint_groups(sensitive_features, len(features))
-            self._learn(features, (labels == self.pos_label).astype(int), groups)
+            self._learn(features, (labels == self.classes_[1]).astype(int), groups)
         return self
 
     def _learn(self, X: np.ndarray, y: np.ndarray, groups: np.ndarray) -> None:

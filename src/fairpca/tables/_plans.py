@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from .._attributes import Roles, assign_roles, listed
+from .._attributes import Roles, assign_roles, is_named, listed
 from ..errors import AuditError, SingleGroupError, TargetError
 from ._adapters import import_pandas
 from ._open import read_table
@@ -224,40 +224,55 @@ def binary_target(column: Series, positive: Any = None) -> tuple[np.ndarray, np.
     """
     known = _is_known(column)
     values = column[known]
-    distinct = values.unique().tolist()
-    if len(distinct) < 2:
-        only = f"the value '{_as_text(distinct[0])}' only" if distinct else "no value at all"
+    by_text: dict[str, list[Any]] = {}  # as the levels of attributes: " yes" is "yes"
+    for value in values.unique().tolist():
+        by_text.setdefault(_as_text(value), []).append(value)
+    shown = [_as_text(v) for v in _sorted([several[0] for several in by_text.values()])]
+    if len(by_text) < 2:
+        only = f"the value '{shown[0]}' only" if shown else "no value at all"
         raise TargetError(
             f"The target '{column.name}' has {only}, and nothing can be learned about it. Name "
             f"another target, or none."
         )
     if positive is not None:
-        wanted = _as_text(positive)
-        chosen = [v for v in distinct if _as_text(v) == wanted or _same_number(v, wanted)]
-        if not chosen:
-            raise TargetError(
-                f"No row of the target '{column.name}' is '{positive}'. Its values are "
-                f"{listed(list(map(_as_text, _sorted(distinct))))}."
-            )
-        positive = chosen[0]
-    elif len(distinct) == 2:
-        positive = _likely_positive(distinct)
+        chosen = _named(str(column.name), by_text, positive, shown)
+    elif len(by_text) == 2:
+        chosen = _likely_positive(by_text, shown[-1])
     else:
-        shown = list(map(_as_text, _sorted(distinct)))
         raise TargetError(
-            f"The target '{column.name}' has {len(distinct)} distinct values "
+            f"The target '{column.name}' has {len(by_text)} distinct values "
             f"({listed(shown, 4)}), but it must be a yes or no. Say which value is the "
             f"yes (positive='{shown[-1]}', on the command line --positive), or make a column of "
             f"two values, such as whether it exceeds a limit."
         )
     is_positive = np.zeros(len(column), dtype=bool)
-    is_positive[known] = (values == positive).to_numpy(dtype=bool)
-    return is_positive, known, _as_text(positive)
+    is_positive[known] = values.isin(by_text[chosen]).to_numpy(dtype=bool)
+    return is_positive, known, chosen
+
+
+def _named(
+    target: str, by_text: Mapping[str, list[Any]], positive: Any, shown: Sequence[str]
+) -> str:
+    """Return the one value that was named; refuse none, and two that differ by case alone."""
+    chosen = [text for text, raw in by_text.items() if any(is_named(v, positive) for v in raw)]
+    if not chosen:
+        raise TargetError(
+            f"No row of the target '{target}' is '{positive}'. Its values are {listed(shown)}."
+        )
+    written = str(positive).strip().casefold()
+    alike = dict.fromkeys([*chosen, *(t for t in by_text if t.casefold() == written)])
+    if len(alike) > 1:
+        raise TargetError(
+            f"The target '{target}' has {listed(list(alike))}, and positive='{positive}' may mean "
+            f"any of them. Write what is the same in the same way first."
+        )
+    return chosen[0]
 
 
 def _is_known(column: Series) -> np.ndarray:
     """Return which rows have a value; a question mark is none, as in the features."""
-    known: np.ndarray = (column.notna() & (column.astype(object) != "?")).to_numpy(dtype=bool)
+    marks = [v for v in column.unique().tolist() if isinstance(v, str) and v.strip() == "?"]
+    known: np.ndarray = (column.notna() & ~column.isin(marks)).to_numpy(dtype=bool)
     return known
 
 
@@ -268,21 +283,9 @@ def _as_text(value: Any) -> str:
     return str(value).strip() or "(blank)"
 
 
-def _same_number(value: Any, text: str) -> bool:
-    """Whether a number is what a text means: 2 and "2.0"."""
-    if isinstance(value, str | bool):
-        return False
-    try:
-        return bool(value == float(text))
-    except (TypeError, ValueError):
-        return False
-
-
-def _likely_positive(distinct: Sequence[Any]) -> Any:
-    words = [v for v in distinct if str(v).strip().casefold() in _POSITIVE_WORDS]
-    if len(words) == 1 and isinstance(words[0], str):
-        return words[0]
-    return _sorted(distinct)[-1]
+def _likely_positive(by_text: Mapping[str, list[Any]], last: str) -> str:
+    words = [t for t in by_text if t.casefold() in _POSITIVE_WORDS]
+    return words[0] if len(words) == 1 and isinstance(by_text[words[0]][0], str) else last
 
 
 def _sorted(values: Sequence[Any]) -> list[Any]:

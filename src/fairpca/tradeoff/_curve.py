@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
-from .._attributes import check_row_labels
+from .._attributes import check_row_labels, rows_named
 from ..errors import UsageError, warn_user
 from ..estimators import FairKernelPCA, FairTransformer, check_choice, check_tradeoff
 from ..metrics import GroupRates, JudgedRows
@@ -212,7 +212,7 @@ def _attribute_columns(sensitive: Any) -> dict[str, Any]:
 def _point(
     tradeoff: float, rows: Mapping[str, JudgedRows], predicted: _Predicted, pos_label: Any
 ) -> TradeoffPoint:
-    decisions = predicted.labels == pos_label
+    decisions = rows_named(predicted.labels, pos_label)
     rates = {name: judged.rates(decisions) for name, judged in rows.items()}
     any_rows = next(iter(rows.values()))
     return TradeoffPoint(
@@ -236,7 +236,7 @@ class _Predicted:
 
     def scores_of(self, label: Any) -> np.ndarray | None:
         """Return one score per row, larger for the label; None if there is none."""
-        column = np.flatnonzero(self.classes == label)
+        column = np.flatnonzero(rows_named(self.classes, label))
         if self.scores is None or len(column) != 1:
             return None
         if self.scores.ndim == 1:  # of two classes: the score of the second
