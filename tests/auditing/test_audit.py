@@ -8,9 +8,12 @@ import pytest
 
 from fairpca._numerics import threads
 from fairpca.auditing import Audit, AuditError, _whole_audit, audit
+from fairpca.auditing._question import ask, prepare
 from fairpca.auditing._representations import METHODS
+from fairpca.auditing._splits import halves
 from fairpca.errors import SingleGroupError
 from fairpca.metrics import PROBES
+from fairpca.tables import TableEncoder
 from people import made_up_people
 from slow import first_fast
 
@@ -192,6 +195,40 @@ def test_rows_without_a_target_are_left_out_and_counted(people):
     holes = few.assign(paid=people["paid"].where(np.arange(len(people)) >= 100))
     found = audit(holes, "sex", "paid", quick=True, n_jobs=1)
     assert (found.data.n_rows, found.data.n_rows_dropped) == (600, 100)
+
+
+ODD_AMONG = {
+    "numbers in a file": [str(i * 7919 % 1000) for i in range(200)],
+    "numbers in memory": [i * 7919 % 1000 for i in range(200)],
+    "days": [f"2024-{i % 12 + 1:02}-{i % 28 + 1:02}" for i in range(200)],
+    "truth values": ["true", "false"] * 100,
+    "levels": [f"level {i % 40}" for i in range(200)],
+}
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("rows", [[3], [3, 150]], ids=["once", "twice"])
+@pytest.mark.parametrize("kind", ODD_AMONG)
+def test_what_a_column_is_does_not_depend_on_the_half_it_is_in(kind, rows, seed):
+    frame = pd.DataFrame({"sex": ["f", "m"] * 100, "height": np.arange(200.0), "odd": 0})
+    frame["odd"] = pd.Series(ODD_AMONG[kind], dtype=object)
+    frame.loc[rows, "odd"] = "unknown"
+    asked = {"positive": None, "ignore": (), "n_components": None, "max_rows": 1000}
+    question = ask(frame, "sex", None, **asked, joint=False, seed=seed, data=None)
+    whole = TableEncoder().fit(frame[["odd"]]).columns_[0].kind
+    for split in halves(question.strata, 1, np.random.default_rng(seed)):
+        held_out = prepare(question, split)
+        assert len(held_out.rows.X) + len(held_out.X) == 200
+        half = TableEncoder().fit(frame[["odd"]].iloc[split.train], like=question.encoder)
+        assert half.columns_[0].kind == whole in ("category", "text")
+
+
+def test_one_word_among_numbers_does_not_end_an_audit():
+    frame = made_up_people(200)[["sex", "height"]]
+    frame["income"] = np.where(np.arange(200) == 7, "unknown", np.arange(200).astype(str))
+    found = audit(frame, "sex", quick=True, n_jobs=1)
+    (column,) = [column for column in found.data.columns if column.name == "income"]
+    assert column.note.startswith("numbers but for 'unknown'")
 
 
 @pytest.mark.parametrize(

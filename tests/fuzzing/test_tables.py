@@ -39,7 +39,7 @@ def test_damaged_utf_16_is_refused(tmp_path, read, damage):
     path = tmp_path / "people.csv"
     people()[["age", "sex", "job"]].to_csv(path, index=False, encoding="utf-16")
     path.write_bytes(damage(path.read_bytes()))
-    with pytest.raises(TableError, match="begins as text in UTF-16"):
+    with pytest.raises(TableError, match="not all text in UTF-16: line"):
         read(path)
 
 

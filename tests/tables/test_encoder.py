@@ -271,6 +271,26 @@ def test_a_column_of_anything_is_encoded_or_refused_in_words(values):
     assert again.transform(frame).tobytes() == X.tobytes()
 
 
+def test_rows_of_a_larger_table_have_its_kinds_and_their_own_numbers(fitted):
+    part = messy().iloc[:100]
+    encoder = TableEncoder().fit(part, like=fitted)
+    kinds = {c.name: c.kind for c in encoder.columns_}
+    assert {name: kinds[name] for name in fitted.needed_columns if kinds[name] != "constant"} == {
+        name: EXPECTED_KINDS[name] for name in fitted.needed_columns if kinds[name] != "constant"
+    }
+    np.testing.assert_allclose(encoder.transform(part).mean(axis=0), 0, atol=1e-10)
+    assert np.isfinite(encoder.transform(messy())).all()
+
+
+@pytest.mark.parametrize("empty", ["?", None])
+def test_rows_without_a_value_are_empty_whatever_the_column_is(empty):
+    columns = {"day": ["2024-01-02", "2024-03-04"], "n": ["1", "2"], "job": ["a", "b"]}
+    whole = TableEncoder().fit(pd.DataFrame({**columns, "x": [1, 2]}))
+    rows = pd.DataFrame({"day": [empty] * 2, "n": [empty] * 2, "job": [empty] * 2, "x": [1, 2]})
+    encoder = TableEncoder().fit(rows, like=whole)
+    assert [column.kind for column in encoder.columns_] == ["empty"] * 3 + ["numeric"]
+
+
 def test_adult_becomes_numbers(data_folder):
     from fairpca.datasets import load_adult
 

@@ -9,9 +9,13 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.feather
 import pytest
+from typer.testing import CliRunner
 
+from fairpca import CSVRows, fit_table, moments_from_csv
+from fairpca._cli import app
 from fairpca.errors import MissingExtraError
-from fairpca.tables import Table, TableError, read_table
+from fairpca.models import stream_transform
+from fairpca.tables import Table, TableError, open_table, read_table
 
 PEOPLE = pd.DataFrame(
     {"age": [30, 41, 52], "job": ["nurse, night", "cook", None], "ok": [True, False, True]}
@@ -53,18 +57,117 @@ def test_parquet_and_feather_are_known_by_their_bytes_and_not_by_their_names(tmp
         pd.testing.assert_frame_equal(read_table(tmp_path / name).frame, PEOPLE)
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16"])
-def test_encodings_are_told_apart(tmp_path, encoding):
+DOORS = {
+    "whole": read_table,
+    "opened": open_table,
+    "rows": lambda path, **how: CSVRows(path, sensitive="sex", features=["age"], **how),
+    "moments": lambda path, **how: moments_from_csv(path, "sex", features=["age"], **how),
+    "fit": lambda path, **how: fit_table(path, "sex", n_components=1, **how),
+    "fit in batches": lambda path, **how: fit_table([path], "sex", n_components=1, **how),
+    "transform": lambda path, **how: stream_transform(
+        fit_table(PEOPLE_WITH_SEX, "sex", n_components=1), path, path.with_name("out.csv"), **how
+    ),
+    "audit": lambda path, **how: command("audit", path, **how),
+}
+"""All that read text files."""
+
+PEOPLE_WITH_SEX = pd.DataFrame(
+    {"age": np.arange(400) * 7 % 61, "sex": ["f", "m"] * 200, "ort": ["Köln", "Málaga"] * 200}
+)
+
+
+def command(name, path, **how):
+    options = [word for key, value in how.items() for word in (f"--{key}", str(value))]
+    out = ["--out", str(path.with_name("report.html")), "--quick", "--jobs", "1", "-q"]
+    result = CliRunner().invoke(app, [name, str(path), "-s", "sex", *out, *options])
+    if result.exit_code:
+        raise TableError(" ".join(result.output.split()))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_utf_8_needs_no_word_and_a_mark_says_enough(tmp_path, encoding, packed):
     path = text_file(tmp_path, "größe,ort\n1,Köln\n2,Málaga\n", encoding=encoding)
-    frame = read_table(path).frame
-    assert frame.columns.tolist() == ["größe", "ort"]
-    assert frame["ort"].tolist() == ["Köln", "Málaga"]
+    if packed:
+        path.write_bytes(gzip.compress(path.read_bytes()))
+    for told in ({}, {"encoding": encoding}):
+        frame = read_table(path, **told).frame
+        assert frame.columns.tolist() == ["größe", "ort"]
+        assert frame["ort"].tolist() == ["Köln", "Málaga"]
 
 
-def test_a_byte_far_down_the_file_that_is_not_utf_8_is_found(tmp_path):
+@pytest.mark.parametrize(
+    ("encoding", "told"),
+    [
+        *(("cp1252", "cp1252"), ("latin-1", "ISO-8859-1"), ("utf-16-le", "UTF-16LE")),
+        *(("utf-16-be", "utf-16-be"), ("utf-16", "utf-16-le"), ("mac_roman", "mac-roman")),
+    ],
+)
+def test_other_encodings_are_read_where_they_are_named(tmp_path, encoding, told):
+    path = text_file(tmp_path, "größe,ort\n1,Köln\n2,Málaga\n", encoding=encoding)
+    table = read_table(path, encoding=told)
+    assert table.frame.columns.tolist() == ["größe", "ort"]
+    assert table.frame["ort"].tolist() == ["Köln", "Málaga"]
+    assert table.reading == {"encoding": told}
+
+
+@pytest.mark.parametrize("encoding", ["utf-9", "", "rot13", "zlib", "idna", "a\0b", 5])
+def test_what_is_no_encoding_of_texts_is_refused(tmp_path, encoding):
+    with pytest.raises(TableError, match="is no encoding of texts") as error:
+        read_table(text_file(tmp_path, "a,b\n1,x\n2,y\n"), encoding=encoding)
+    one_line(error)
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_byte_that_is_no_text_is_refused_with_its_line_at_every_door(tmp_path, door):
     path = tmp_path / "people.csv"
-    path.write_bytes(b"a,b\n" + b"1,x\n" * 200_000 + b"2,K\xf6ln\n")
-    assert read_table(path).frame["b"].iloc[-1] == "Köln"
+    PEOPLE_WITH_SEX.to_csv(path, index=False)
+    lines = path.read_bytes().splitlines(keepends=True)
+    lines[300] = b"30,f,K\xf6ln\n"
+    path.write_bytes(b"".join(lines))
+    with pytest.raises(TableError, match=r"line 301 has the byte 0xF6.*--encoding cp1252"):
+        DOORS[door](path)
+    assert [file.name for file in tmp_path.iterdir()] == ["people.csv"]
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_file_of_windows_is_read_at_every_door_where_that_is_said(tmp_path, door):
+    path = tmp_path / "people.csv"
+    PEOPLE_WITH_SEX.to_csv(path, index=False, encoding="cp1252")
+    with pytest.raises(TableError, match=r"line 2 has the byte 0xF6"):
+        DOORS[door](path)
+    DOORS[door](path, encoding="cp1252")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be"])
+def test_a_line_far_down_is_counted(tmp_path, encoding):
+    path = tmp_path / "people.csv"
+    start = ("a,b\n" + "1,xé\n" * 200_000).encode(encoding)
+    end = "2,y\n".encode(encoding)
+    path.write_bytes(start + (b"\xff" if encoding == "utf-8" else b"\xdc\xdc") + end)
+    with pytest.raises(TableError, match=r"line 200,002 has the byte"):
+        read_table(path, encoding=encoding)
+
+
+def test_an_encoding_that_is_not_that_of_the_file_is_refused_too(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_bytes(b"a,b\n1,x\n2,\x81\n")
+    with pytest.raises(TableError, match="not all text in CP1252: line 3 has the byte 0x81"):
+        read_table(path, encoding="cp1252")
+
+
+def test_names_of_columns_may_begin_with_a_bracket(tmp_path):
+    path = text_file(tmp_path, "<30,30-50,>50\n1,2,3\n4,5,6\n")
+    assert read_table(path).frame.columns.tolist() == ["<30", "30-50", ">50"]
+    path = text_file(tmp_path, "<age>;<sex>\n1;f\n2;m\n")
+    assert read_table(path).frame.columns.tolist() == ["<age>", "<sex>"]
+
+
+def test_only_ends_of_lines_end_lines(tmp_path):
+    text = "a\u2028b,c\x85d\n" + "1\x0c,x\u2029y\n2,z\n" * 20
+    frame = read_table(text_file(tmp_path, text)).frame
+    assert frame.columns.tolist() == ["a\u2028b", "c\x85d"]
+    assert frame.shape == (40, 2)
 
 
 def test_quoted_fields_may_hold_delimiters_quotes_and_line_breaks(tmp_path):
@@ -152,6 +255,9 @@ def test_the_wrong_number_of_given_names_is_refused(tmp_path):
         (b"\n \n\n", "is empty"),
         (b"a,b\n", "no rows"),
         (b"<!DOCTYPE html><html><body>404</body></html>", "HTML"),
+        ("<!DOCTYPE html><html></html>".encode("utf-16"), "HTML"),
+        (b'<?xml version="1.0"?><a><b>1, 2</b></a>', "XML"),
+        (b'<people kind="all">\n<person/>\n</people>', "XML"),
         (b'{"a": [1, 2]}', "JSON"),
         (b"PK\x03\x04rest", "Excel"),
         (bytes(range(256)) * 9, "binary"),

@@ -66,6 +66,7 @@ def audit(
     columns: options.Columns = None,
     header: options.Header = None,
     skip_lines: options.SkipLines = 0,
+    encoding: options.Encoding = None,
     max_rows: Annotated[
         int | None,
         Option(min=100, help="Rows to draw of more.", show_default="100,000; quick 20,000"),
@@ -97,9 +98,8 @@ def audit(
         with shown_progress("Auditing", quiet=quiet) as report:
             if report is not None:
                 report(0, None, "reading")
-            read = read_table(
-                table or "loanapp", data=data, **options.reading(columns, header, skip_lines)
-            )
+            how = {"header": header, "skip_lines": skip_lines, "encoding": encoding}
+            read = read_table(table or "loanapp", data=data, **options.reading(columns, **how))
             found = measure(
                 read,
                 sensitive or None,

@@ -96,6 +96,7 @@ def fit(
     columns: options.Columns = None,
     header: options.Header = None,
     skip_lines: options.SkipLines = 0,
+    encoding: options.Encoding = None,
     checkpoint: Annotated[
         Path | None,
         Option(
@@ -139,7 +140,8 @@ def fit(
         _check_checkpoint(checkpoint, [out, card, *inputs])
         if checkpoint is not None and checkpoint.exists() and not quiet:
             print_line(f"Continuing from {checkpoint}", stderr=True)
-        more = options.reading(columns, header, skip_lines)
+        how = {"header": header, "skip_lines": skip_lines, "encoding": encoding}
+        more = options.reading(columns, **how)
         if match is _Match.covariances:
             more["covariance_tol"] = covariance_tol
         with shown_progress(quiet=quiet) as report:
@@ -243,6 +245,7 @@ def transform(
     columns: options.Columns = None,
     header: options.Header = None,
     skip_lines: options.SkipLines = 0,
+    encoding: options.Encoding = None,
     double: Annotated[bool, Option("--double", help="Write float64 instead of float32.")] = False,
     force: options.Force = False,
     quiet: options.Quiet = False,
@@ -257,6 +260,7 @@ def transform(
         from ..models import FairModel, stream_transform
 
         fitted = FairModel.load(model)
+        how = {"header": header, "skip_lines": skip_lines, "encoding": encoding}
         with shown_progress(quiet=quiet) as report:
             n = stream_transform(
                 fitted,
@@ -265,7 +269,7 @@ def transform(
                 keep=keep or [],
                 dtype="float64" if double else "float32",
                 progress=report and (lambda done, total: report(done, total, "Rows")),
-                **options.reading(columns, header, skip_lines),
+                **options.reading(columns, **how),
             )
     print_line(f"{n:,} rows are in {out}", quiet=quiet)
 

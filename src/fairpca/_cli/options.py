@@ -51,6 +51,14 @@ Header = Annotated[
     ),
 ]
 SkipLines = Annotated[int, Option(min=0, help="Lines of the file before the table begins.")]
+Encoding = Annotated[
+    str | None,
+    Option(
+        metavar="NAME",
+        help="Encoding of a text file, such as cp1252 of Windows.",
+        show_default="utf-8",
+    ),
+]
 Seed = Annotated[int, Option(min=0, max=2**32 - 1, help="The same seed gives the same numbers.")]
 DataFolder = Annotated[
     Path | None,
@@ -60,11 +68,10 @@ Force = Annotated[bool, Option("--force", help="Replace existing files.")]
 Quiet = Annotated[bool, Option("--quiet", "-q", help="Print errors only.")]
 
 
-def reading(columns: str | None, header: bool | None, skip_lines: int) -> dict[str, Any]:
+def reading(columns: str | None, **told: Any) -> dict[str, Any]:
     """Return how a text file is read, as it is passed on.
 
-    >>> reading("age,sex", None, 0)
-    {'columns': ['age', 'sex'], 'header': None, 'skip_lines': 0}
+    >>> reading("age,sex", skip_lines=1)
+    {'columns': ['age', 'sex'], 'skip_lines': 1}
     """
-    names = columns.split(",") if columns else None
-    return {"columns": names, "header": header, "skip_lines": skip_lines}
+    return {"columns": columns.split(",") if columns else None, **told}

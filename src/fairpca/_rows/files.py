@@ -380,7 +380,7 @@ class CSVRows(FileRows):
         `progress` is told None.
     batch_rows, dtype, encoder, attributes
         As there. Numbers in texts are read in double precision.
-    columns, header, skip_lines
+    columns, header, skip_lines, encoding
         How the files are written, see `fairpca.tables.read_table`.
 
     Raises
@@ -432,8 +432,10 @@ class CSVRows(FileRows):
         columns: Sequence[str] | None = None,
         header: bool | None = None,
         skip_lines: int = 0,
+        encoding: str | None = None,
     ) -> None:
-        written = {"columns": columns, "header": header, "skip_lines": skip_lines}
+        written: dict[str, Any] = {"columns": columns, "header": header, "skip_lines": skip_lines}
+        written["encoding"] = encoding
         files = _opened(paths, [".csv", ".csv.gz", ".tsv", ".tsv.gz"], "text", **written)
         named = {"sensitive": sensitive, "target": target, "weight": weight, "ignore": ignore}
         roles = _roles_in(files, encoder, features, **named)

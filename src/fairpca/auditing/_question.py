@@ -39,7 +39,10 @@ _FEWEST_OUTCOMES = 20  # fewer of either teach a model nothing, and may all be i
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """What is asked of the rows that are used; `n_dropped` have no target, `k` components."""
+    """What is asked of the rows that are used; `n_dropped` have no target, `k` components.
+
+    `encoder` tells of what kind each column is; what rows are encoded by, their half tells.
+    """
 
     table: Table
     features: DataFrame
@@ -50,6 +53,7 @@ class Question:
     n_dropped: int
     notices: list[Notice]
     columns: list[Column]
+    encoder: TableEncoder
     k: int
     seed: int
 
@@ -80,9 +84,9 @@ class Question:
     def _reading(self) -> Reading | None:
         if not self.table.reading:
             return None
-        columns, header = (self.table.reading.get(name) for name in ("columns", "header"))
-        skipped = self.table.reading.get("skip_lines", 0)
-        return Reading(None if columns is None else list(columns), header, skipped)
+        told = {"columns": None, "header": None, "skip_lines": 0, **self.table.reading}
+        columns = told.pop("columns")
+        return Reading(None if columns is None else list(columns), **told)
 
 
 def ask(
@@ -149,6 +153,7 @@ def ask(
         n_dropped=n_dropped,
         notices=notices,
         columns=_columns(frame, roles, encoder),
+        encoder=encoder,
         k=usual_components(d) if n_components is None else n_components,
         seed=seed,
     )
@@ -156,10 +161,10 @@ def ask(
 
 def prepare(question: Question, split: Split) -> HeldOut:
     """Encode both halves by what the training half shows."""
-    features = question.features
-    encoder = TableEncoder().fit(features.iloc[split.train])
-    X_train = encoder.transform(features.iloc[split.train])
-    X = encoder.transform(features.iloc[split.test])
+    train, test = (question.features.iloc[rows] for rows in (split.train, split.test))
+    encoder = TableEncoder().fit(train, like=question.encoder)
+    X_train = encoder.transform(train)
+    X = encoder.transform(test)
     sensitive, kinds = estimator_columns(question.attributes, split.train)
     y = question.y
     return HeldOut(

@@ -92,7 +92,8 @@ def _table(data: Data) -> str:
     if reading is None:
         return repr(data.source)
     header = {} if reading.header is None else {"header": reading.header}
-    given = {**_given(columns=reading.columns, skip_lines=reading.skip_lines or None), **header}
+    skipped, encoding = reading.skip_lines or None, reading.encoding
+    given = {**_given(columns=reading.columns, skip_lines=skipped, encoding=encoding), **header}
     options = "".join(f", {name}={value!r}" for name, value in given.items())
     return f"fairpca.tables.read_table({data.source!r}{options})"
 
@@ -107,6 +108,7 @@ def _reading(data: Data) -> dict[str, Any]:
         header=reading.header is True,
         no_header=reading.header is False,
         skip_lines=reading.skip_lines or None,
+        encoding=reading.encoding,
     )
 
 

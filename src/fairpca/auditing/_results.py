@@ -86,6 +86,7 @@ class Reading:
     columns: list[str] | None = doc("Names given to the columns.")
     header: bool | None = doc("Whether the first line has the names, if that was said.")
     skip_lines: int = doc("Lines left out at the beginning.")
+    encoding: str | None = doc("The encoding, if one was named.", None)
 
 
 @dataclass(frozen=True)

@@ -173,7 +173,7 @@ def moments_from_csv(paths: Paths, sensitive: str | Iterable[str], **options: An
     paths, sensitive
         Which files, and which columns: see `fairpca.CSVRows`.
     **options
-        As in `fairpca.moments_from_parquet`; and ``columns, header, skip_lines`` as in
+        As in `fairpca.moments_from_parquet`; and ``columns, header, skip_lines, encoding`` as in
         `fairpca.CSVRows`.
 
     Returns

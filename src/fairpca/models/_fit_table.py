@@ -73,6 +73,7 @@ def fit_table(
     columns: Sequence[str] | None = None,
     header: bool | None = None,
     skip_lines: int = 0,
+    encoding: str | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     n_jobs: int | None = None,
     progress: Callable[[int, int | None, str], None] | None = None,
@@ -102,7 +103,7 @@ def fit_table(
     intersectional : bool
         Whether to compare joint groups.
     seed : int
-    columns, header, skip_lines
+    columns, header, skip_lines, encoding
         How to read text files, as in `fairpca.tables.read_table`.
     checkpoint : path, optional
         Where to keep what was summed up of the batches. After an interruption the same call
@@ -157,6 +158,7 @@ def fit_table(
     )
     asked = {"sensitive": sensitive, "target": target, "ignore": ignore}
     reading: dict[str, Any] = {"columns": columns, "header": header, "skip_lines": skip_lines}
+    reading["encoding"] = encoding
     in_batches = checkpoint is not None or n_jobs is not None
     if in_batches and not is_on_disk(table):
         raise AuditError(
@@ -181,10 +183,10 @@ def fit_table(
         return _fit_on_disk(_name(table, files), files, wanted, positive, asked, passed)
     if isinstance(table, str | os.PathLike):
         table = read_table(table, data=data, **reading)
-    elif columns is not None or header is not None or skip_lines:
+    elif reading != dict.fromkeys(reading) | {"skip_lines": 0}:
         raise AuditError(
-            "columns, header and skip_lines tell how to read text files, but this table is in "
-            "memory. Leave them out."
+            "columns, header, skip_lines and encoding tell how to read text files, but this table "
+            "is in memory. Leave them out."
         )
     return _fit_in_memory(as_table(table, data), wanted, positive, asked)
 

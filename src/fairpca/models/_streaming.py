@@ -63,6 +63,7 @@ def stream_transform(
     columns: Sequence[str] | None = None,
     header: bool | None = None,
     skip_lines: int = 0,
+    encoding: str | None = None,
 ) -> int:
     """Transform a table on disk, batch by batch, into another one.
 
@@ -85,7 +86,7 @@ def stream_transform(
         Rows at a time.
     progress : callable, optional
         Called with the number of rows written, and with that of all rows or None.
-    data, columns, header, skip_lines
+    data, columns, header, skip_lines, encoding
         How to read the source, see `read_table`.
 
     Returns
@@ -131,11 +132,11 @@ def stream_transform(
         raise TableError(f"'{out}' is the source itself. Write to another file.")
     if np.dtype(dtype) not in (np.dtype("float32"), np.dtype("float64")):
         raise TableError(f"dtype='{dtype}' is neither float32 nor float64.")
-    how = {"columns": columns, "header": header, "skip_lines": skip_lines}
     if str(source) in BUILT_IN_NAMES:
         table: TableFile = FrameTable.of(read_table(source, data=data).frame)
     else:
-        table = open_table(source, **how)  # type: ignore[arg-type]
+        how = {"columns": columns, "header": header, "skip_lines": skip_lines}
+        table = open_table(source, **how, encoding=encoding)  # type: ignore[arg-type]
     encoder, names = _encoder_of(model), list(model.output_names)
     require_columns(encoder.needed_columns, list(table.names), list(table.names))
     _check_kept(keep, list(table.names), names)

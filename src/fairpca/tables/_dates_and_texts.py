@@ -271,32 +271,33 @@ def _letters(texts: list[str]) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]
     return vocabulary, weigh.idf_.astype(float), components / float(spread)
 
 
-def learn(name: str, array: Any) -> Learned:
+def learn(name: str, array: Any, like: FrozenColumn | None = None) -> Learned:
     """Tell what a column is, as skrub would, and learn how it is encoded.
 
     Texts that all mean numbers or dates are these, unless they were declared categories. Of others,
-    up to `MOST_LEVELS` levels are indicators, more are encoded by their letters.
+    up to `MOST_LEVELS` levels are indicators, more are encoded by their letters. What more rows
+    have told, `like`, stands whatever these show.
     """
     types, kind = import_arrow().types, array.type
     if array.null_count == len(array):
         return _empty(array)
-    if types.is_timestamp(kind) or types.is_date(kind):
+    declared, settled = types.is_dictionary(kind), isinstance(like, LevelColumn | TextColumn)
+    if not settled and (types.is_timestamp(kind) or types.is_date(kind)):
         return _fit_dates(name, array, None)
-    declared = types.is_dictionary(kind)
-    if not declared and not is_text(kind):
+    if not settled and not declared and not is_text(kind):
         return fit_numbers(name, array)
     codes, texts = distinct_texts(array)
-    known = [text for text in texts if text is not None]
-    if known and not declared:
-        if are_numbers(known):
-            return fit_numbers(name, array)
-        if (format := date_format(known)) is not None:
-            return _fit_dates(name, array, format)
     counts = np.bincount(codes, minlength=len(texts))
     rows_of = {text: int(n) for text, n in zip(texts, counts, strict=True) if text and n}
     if not rows_of:
         return _empty(array)
-    if len(rows_of) <= MOST_LEVELS:
+    undecided = like is None and not declared
+    if isinstance(like, NumberColumn) or (undecided and are_numbers(list(rows_of))):
+        return fit_numbers(name, array)
+    format = like.format if isinstance(like, DateColumn) else None
+    if format is not None or (undecided and (format := date_format(list(rows_of))) is not None):
+        return _fit_dates(name, array, format)
+    if isinstance(like, LevelColumn) or (like is None and len(rows_of) <= MOST_LEVELS):
         return fit_levels(name, rows_of, int(counts[-1]))
     return _fit_texts(name, codes, texts, _nearly(list(rows_of)))
 

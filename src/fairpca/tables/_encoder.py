@@ -77,7 +77,7 @@ class TableEncoder:
     encoders_: list[FrozenColumn]
     kept_: list[np.ndarray]
 
-    def fit(self, frame: Any, y: Any = None) -> TableEncoder:
+    def fit(self, frame: Any, y: Any = None, *, like: TableEncoder | None = None) -> TableEncoder:
         """Learn what the columns are and how they are encoded.
 
         Parameters
@@ -86,6 +86,9 @@ class TableEncoder:
             The features.
         y : ignored
             For scikit-learn's pipelines.
+        like : fitted TableEncoder, optional
+            Of the table that these rows are some of: a column is of the kind that it has there,
+            and all else is learned from these rows.
 
         Returns
         -------
@@ -99,7 +102,10 @@ class TableEncoder:
         arrays = arrow_columns(frame)
         if not arrays or not len(next(iter(arrays.values()))):
             raise TableError("The table has no rows or no columns, so there is nothing to encode.")
-        self._assemble({name: learn(name, array) for name, array in arrays.items()})
+        known = {} if like is None else {encoder.name: encoder for encoder in like.encoders_}
+        self._assemble(
+            {name: learn(name, array, known.get(name)) for name, array in arrays.items()}
+        )
         return self
 
     def _assemble(self, learned: Mapping[str, Learned]) -> None:

@@ -6,6 +6,7 @@ import glob
 import gzip
 import hashlib
 import os
+import re
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -43,6 +44,9 @@ _OTHERS = {
     b"\xff\xd8\xff": "is an image",
     b"\x89HDF": "is an HDF5 file; save the table as Parquet or CSV",
 }
+
+_MARKUP = re.compile(r"<(!doctype|html|\?xml|!--|[a-z][^<>,;|\t]*>\s*(<|[\r\n]|$))", re.I)
+"""How pages begin; names of columns may begin with a < as well."""
 
 _HASHED = 2**20
 """Bytes of the beginning, and of the end, that a digest is of."""
@@ -199,23 +203,20 @@ def kind_of_file(path: Path) -> str:
     for magic, what in _OTHERS.items():
         if start.startswith(magic):
             raise TableError(f"'{path}' {what}. These can be read: {_READABLE}.")
-    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "text"  # UTF-16, which is full of zero bytes
-    check_text(path, start)
     return "text"
 
 
-def check_text(path: Path, start: bytes) -> None:
+def check_text(path: Path, start: str) -> None:
     """Refuse what is no text, and texts that are no tables."""
-    if b"\0" in start or sum(byte < 32 and byte not in b"\t\n\r\f\x1b" for byte in start):
+    if any(c < " " and c not in "\t\n\r\f\x1b" for c in start):
         raise TableError(f"'{path}' is not a table: it is binary. These can be read: {_READABLE}.")
-    head = start.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
-    if head.startswith((b"<!doctype", b"<html", b"<?xml", b"<")):
+    head = start.removeprefix("\ufeff").lstrip()
+    if _MARKUP.match(head):
         raise TableError(
             f"'{path}' is not a table: it is HTML or XML, perhaps a page about the data. "
             f"Download the file itself."
         )
-    if head.startswith((b'{"', b"[{", b"{\n", b"{\r")):
+    if head.startswith(('{"', "[{", "{\n", "{\r")):
         raise TableError(f"'{path}' is JSON, which is not read. Save the table as CSV or Parquet.")
 
 
@@ -243,15 +244,9 @@ def reading(path: Path, kind: str = "text", where: str | None = None) -> Iterato
         if kind != "text" and error.errno is None:
             raise _damaged(path, kind, where, error) from error
         raise TableError(f"'{path}' cannot be read: {error.strerror or error}.") from error
-    except UnicodeDecodeError as error:
-        if kind != "text":
-            raise _damaged(path, kind, where, error) from error
-        raise TableError(
-            f"'{path}' is damaged or was cut off: it begins as text in {error.encoding.upper()}, "
-            f"but has bytes that are none ({error.reason}). Get it again, or save it as UTF-8."
-        ) from error
     except Exception as error:
-        if kind == "text" or not isinstance(error, import_arrow().ArrowException):
+        broken = (UnicodeDecodeError, import_arrow().ArrowException)
+        if kind == "text" or not isinstance(error, broken):
             raise
         raise _damaged(path, kind, where, error) from error
 

@@ -66,6 +66,7 @@ def read_table(
     columns: Sequence[str] | None = None,
     header: bool | None = None,
     skip_lines: int = 0,
+    encoding: str | None = None,
 ) -> Table:
     r"""Read a table from a CSV, Parquet or Feather file, or a built-in data set by its name.
 
@@ -83,6 +84,9 @@ def read_table(
         first line that may be data is refused.
     skip_lines : int, default=0
         For text files: lines to leave out at the beginning.
+    encoding : str, optional
+        For text files: how bytes mean letters, such as "cp1252" of Windows or "latin-1". By default
+        UTF-8, or UTF-16 where the file begins with its mark; a line that is no text is refused.
 
     Returns
     -------
@@ -100,10 +104,10 @@ def read_table(
 
     Notes
     -----
-    Text files may use any of comma, semicolon, tab, bar and blanks; be gzipped; be in UTF-8,
-    UTF-16 or Latin-1; have decimal commas where commas do not divide. Blanks around
-    values are removed. Empty fields, "NA", "NaN", "null", "None" and the like are missing, as in
-    pandas. "?" is missing in a column of numbers and a value of its own in one of texts.
+    Text files may use any of comma, semicolon, tab, bar and blanks; be gzipped; have decimal commas
+    where commas do not divide. Blanks around values are removed. Empty fields, "NA", "NaN", "null",
+    "None" and the like are missing, as in pandas. "?" is missing in a column of numbers and a value
+    of its own in one of texts.
 
     Examples
     --------
@@ -120,17 +124,19 @@ def read_table(
     """
     if str(source) in _LOADERS:
         return _built_in(str(source), data)
-    file = open_table(source, columns=columns, header=header, skip_lines=skip_lines)
+    told: dict[str, Any] = {"columns": columns, "header": header, "encoding": encoding}
+    told["skip_lines"] = skip_lines or None
+    told = {name: value for name, value in told.items() if value is not None}
+    file = open_table(source, **told)
     frame = arrow_to_pandas(file.read())
     check_size(frame, f"'{file.path}'")
-    options = {"columns": columns, "header": header, "skip_lines": skip_lines or None}
     return Table(
         frame=frame,
         name=Path(file.path.name.removesuffix(".gz")).stem,
         source=str(source),
         fingerprint=fingerprint_of_files([file.path], whole=True),
         renamed=file.renamed,
-        reading={option: value for option, value in options.items() if value is not None},
+        reading=told,
     )
 
 
@@ -154,17 +160,19 @@ def open_table(
     columns: Sequence[str] | None = None,
     header: bool | None = None,
     skip_lines: int = 0,
+    encoding: str | None = None,
     as_written: bool = False,
 ) -> TableFile:
     """Open a file, to be read whole or in batches; names are made different, or `as_written`."""
     path = existing_file(Path(source).expanduser(), also=BUILT_IN_NAMES)
     kind = kind_of_file(path)
     if kind not in ("parquet", "arrow"):
-        return TextTable.open(path, columns=columns, header=header, skip_lines=skip_lines)
-    if columns is not None or header is not None or skip_lines:
+        how = {"columns": columns, "header": header, "skip_lines": skip_lines}
+        return TextTable.open(path, **how, encoding=encoding)
+    if columns is not None or header is not None or skip_lines or encoding is not None:
         raise TableError(
-            f"'{path}' is a {kind} file, which has its own names: columns, header and skip_lines "
-            f"are for text files. Leave them out."
+            f"'{path}' is a {kind} file, which says all that itself: columns, header, skip_lines "
+            f"and encoding are for text files. Leave them out."
         )
     opened = ParquetTable if kind == "parquet" else FeatherTable
     return opened.open(path, as_written=as_written)

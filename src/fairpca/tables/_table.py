@@ -39,7 +39,7 @@ class Table:
     target : str or None
         The target of a built-in data set.
     reading : dict
-        What `read_table` had to be told to read a text file: columns, header, skip_lines.
+        What `read_table` had to be told to read a text file: columns, header, skip_lines, encoding.
 
     Examples
     --------

@@ -6,13 +6,15 @@ import codecs
 import csv
 import io
 import re
-from collections import Counter
+import threading
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, ClassVar
+from typing import Any, ClassVar
 
 from ..errors import TableError
 from ._adapters import import_arrow
@@ -27,12 +29,22 @@ from ._files import (
 )
 from ._text_values import MISSING, cleaned, number, typed, with_points
 
-_BLOCK_BYTES = 2**22
-_SAMPLE_BYTES = 2**18
+_BLOCK_BYTES, _PIECE_BYTES = 2**22, 2**18
+_LINES = 10
+_LONGEST = 2**26
+"""Characters of a field, and of what is looked at to find so many lines."""
+
+_UTF_8 = "utf-8-sig"
+_MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+_ONE_AT_A_TIME = threading.Lock()
 _WITH_COMMA = re.compile(r"[+-]?\d+,\d+")
 _WITH_POINT = re.compile(r"[+-]?\d+\.\d+")
 _DELIMITERS = (",", ";", "\t", "|", " ")
-_RECORDS = 1000
 _SHARE_OF_ONE_LENGTH = 0.8
 """A delimiter is believed where this share of the sampled lines has as many fields as most."""
 
@@ -47,6 +59,7 @@ class _Dialect:
     names: tuple[str, ...]
     lines_before: int  # before the first row; the line with the names is one
     spaced_quotes: bool  # whether quoted fields may follow a blank
+    block_bytes: int  # that are read at a time
 
 
 def _sniff(
@@ -55,20 +68,16 @@ def _sniff(
     columns: Sequence[str] | None,
     header: bool | None,
     skip_lines: int,
+    encoding: str | None,
 ) -> _Dialect:
     """Find out how a text file is written."""
-    with opened(path) as stream:
-        sample = stream.read(_SAMPLE_BYTES)
-        whole = len(sample) < _SAMPLE_BYTES
-        encoding = _encoding_of(sample, stream)
-        text = codecs.getincrementaldecoder(encoding)().decode(sample, final=False)
-    if not encoding.startswith("utf-16"):
-        check_text(path, sample[:4096])
-    lines = text.splitlines(keepends=True)
-    lines = lines if whole else lines[:-1]  # the last one is cut off
+    encoding = _encoding_of(path, encoding)
+    texts = _texts(path, encoding)
+    lines = _first_lines(path, texts, skip_lines)
+    deque(texts, maxlen=0)  # to the end: what is no text is told now
     filled = (i for i, line in enumerate(lines[skip_lines:], skip_lines) if line.strip())
     start = next(filled, len(lines))
-    if not "".join(lines[start:]).strip():
+    if start == len(lines):
         after = f" after the first {skip_lines} line(s), which are left out" if skip_lines else ""
         raise TableError(f"'{path}' is empty{after}.")
     delimiter, records, spaced = _divided(path, lines[start:])
@@ -101,7 +110,10 @@ def _sniff(
         first_record = csv.reader(lines[start:], delimiter=delimiter, skipinitialspace=True)
         next(first_record)
         start += first_record.line_num
-    return _Dialect(encoding, delimiter, decimals, tuple(names), start, spaced)
+    # Arrow needs a row, and all that comes before the first one, within a block.
+    sizes = [len(line.encode()) for line in lines]
+    block_bytes = max(_BLOCK_BYTES, 2 * sum(sizes[:start]), 8 * max(sizes))
+    return _Dialect(encoding, delimiter, decimals, tuple(names), start, spaced, block_bytes)
 
 
 def _decimal(fields: list[str], delimiter: str) -> str:
@@ -144,35 +156,90 @@ def _shown(names: Sequence[str]) -> str:
     return listed + (", ..." if len(names) > 4 else "")
 
 
-def _encoding_of(sample: bytes, rest: IO[bytes]) -> str:
-    """Return the encoding of a whole file: UTF-8 unless a byte somewhere says otherwise."""
-    if sample.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "utf-16"
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    piece = sample
+def _encoding_of(path: Path, told: str | None) -> str:
+    """Return the encoding that was told, or that of the mark a file begins with: UTF-8 if none."""
+    with opened(path) as stream:
+        start = stream.read(4096)
+    marked = next((name for mark, name in _MARKS.items() if start.startswith(mark)), _UTF_8)
     try:
-        while piece:
-            decoder.decode(piece)
-            piece = rest.read(2**20)
-        decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
-        return "latin-1"
-    return "utf-8-sig"
+        found = marked if told is None else codecs.lookup(told).name
+        text = start.decode(found, "replace")
+    except (LookupError, TypeError, ValueError) as error:
+        raise TableError(
+            f"encoding={told!r} is no encoding of texts. Some are 'utf-8', 'cp1252' (Windows), "
+            f"'latin-1', 'utf-16' and 'shift_jis'."
+        ) from error
+    check_text(path, text)
+    if found == "utf-8":
+        return _UTF_8  # with a mark or without
+    return marked if found.startswith(marked) else found  # as UTF-16LE does
 
 
-def _records(lines: list[str], delimiter: str) -> list[list[str]]:
-    rows = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
-    try:
-        return list(islice(filter(None, rows), _RECORDS))
-    except csv.Error:
-        return []
+def _texts(path: Path, encoding: str) -> Iterator[str]:
+    """Yield the text of a file in pieces; name the line where it is none in its encoding."""
+    decoder, n_lines = codecs.getincrementaldecoder(encoding)(), 1
+    with opened(path) as stream:
+        try:
+            while piece := stream.read(_PIECE_BYTES):
+                text = decoder.decode(piece)
+                n_lines += _breaks(text)
+                yield text
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError as error:
+            before = error.object[len(decoder.getstate()[0]) : error.start]
+            n_lines += _breaks(decoder.decode(before))
+            called = "UTF-8" if encoding == _UTF_8 else encoding.upper()
+            raise TableError(
+                f"'{path}' is not all text in {called}: line {n_lines:,} has the byte "
+                f"0x{error.object[error.start]:02X}, which is none there. Correct that line; or, "
+                f"if all lines are in another encoding, name it: encoding='cp1252', on the command "
+                f"line --encoding cp1252."
+            ) from error
+
+
+def _breaks(text: str) -> int:
+    return max(text.count("\n"), text.count("\r"))
+
+
+def _first_lines(path: Path, texts: Iterator[str], skip_lines: int) -> list[str]:
+    """Return whole lines from the beginning of a file, enough of them to tell how it is written."""
+    pieces, n_lines, size = [""], 0, 0
+    for text in texts:
+        if n_lines > skip_lines + _LINES or size > _LONGEST:
+            break
+        pieces.append(text)
+        n_lines, size = n_lines + _breaks(text), size + len(text)
+    else:
+        return list(io.StringIO("".join(pieces), newline=""))
+    lines = list(io.StringIO("".join(pieces), newline=""))[:-1]  # the last one is cut off
+    if len(lines) <= skip_lines:
+        raise TableError(
+            f"'{path}' is not a table: the first {_LONGEST:,} characters are {len(lines)} line(s)."
+        )
+    return lines
+
+
+def _records(rows: Iterator[list[str]], n: int) -> list[list[str]]:
+    """Return the next records of a file, however long their fields are."""
+    with _ONE_AT_A_TIME:  # csv has one limit for all threads
+        limit = csv.field_size_limit(_LONGEST)
+        try:
+            return list(islice(filter(None, rows), n))
+        finally:
+            csv.field_size_limit(limit)
 
 
 def _divided(path: Path, lines: list[str]) -> tuple[str, list[list[str]], bool]:
     """Return the delimiter that cuts the most lines into equally many fields."""
     best: tuple[float, str, list[list[str]]] | None = None
     for delimiter in _DELIMITERS:
-        records = _records([line.strip(" ") for line in lines], delimiter)
+        stripped = [line.strip(" ") for line in lines]
+        try:
+            records = _records(
+                csv.reader(stripped, delimiter=delimiter, skipinitialspace=True), 1000
+            )
+        except csv.Error:
+            continue
         if not records:
             continue
         width, lines_of_it = Counter(map(len, records)).most_common(1)[0]
@@ -208,7 +275,7 @@ class TextTable(TableFile):
         places = {name: i for i, name in enumerate(names)}
         return cls(path, state, tuple(names), renamed, {}, None, dialect.names, places, dialect)
 
-    @property
+    @cached_property
     def decimals(self) -> dict[str, str]:
         """The decimal sign of each column."""
         return dict(zip(self.names, self.dialect.decimals, strict=True))
@@ -238,7 +305,8 @@ class TextTable(TableFile):
     ) -> Iterator[Any]:
         """Yield record batches of texts; none if there are names of columns only."""
         arrow = import_arrow()
-        signs = [self.decimals[name] if name in set(numbers) else "." for name in columns]
+        decimals = {name: self.decimals[name] for name in numbers}
+        signs = [decimals.get(name, ".") for name in columns]
         read = self._slowly(rows) if self._is_for_python else self._fast(columns, use_threads)
         for batch in read:
             for start in range(0, batch.num_rows, rows):
@@ -248,7 +316,6 @@ class TextTable(TableFile):
 
     def _fast(self, columns: Sequence[str], use_threads: bool) -> Iterator[Any]:
         options = self._options(columns)
-        options["read_options"].block_size = _BLOCK_BYTES
         options["read_options"].use_threads = use_threads
         with _arrow_stream(self.path) as stream, self._explained(rows_needed=False):
             yield from import_arrow().csv.open_csv(stream, **options)
@@ -264,7 +331,8 @@ class TextTable(TableFile):
             "read_options": csv.ReadOptions(
                 column_names=list(self.names),
                 skip_rows=dialect.lines_before,
-                encoding="utf8" if dialect.encoding == "utf-8-sig" else dialect.encoding,
+                block_size=dialect.block_bytes,
+                encoding="utf8" if dialect.encoding == _UTF_8 else dialect.encoding,
             ),
             "parse_options": csv.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=True),
             "convert_options": csv.ConvertOptions(
@@ -289,6 +357,8 @@ class TextTable(TableFile):
                 return  # some engines write such files
             if "Empty CSV" in text:
                 raise TableError(f"'{self.path}' has names of columns but no rows.") from error
+            if "straddling" in text or "out of sync" in text:
+                text = f"a row is longer than {self.dialect.block_bytes:,} bytes. Is a quote open?"
             first = text.splitlines()[0]
             raise TableError(f"'{self.path}' cannot be read as a table: {first}") from error
 
@@ -303,8 +373,14 @@ class TextTable(TableFile):
         """Yield batches of what Arrow cannot read: runs of blanks, and blanks before quotes."""
         arrow, dialect, width = import_arrow(), self.dialect, len(self.names)
 
-        def batch(rows: list[list[str | None]]) -> Any:
-            columns = [arrow.array(values, arrow.string()) for values in zip(*rows, strict=True)]
+        def batch(rows: list[list[str]]) -> Any:
+            for row in rows:
+                if len(row) != width:
+                    raise self._miscounted(len(row), width, dialect.delimiter.join(row))
+            texts = (
+                [None if v in MISSING else v for v in values] for values in zip(*rows, strict=True)
+            )
+            columns = [arrow.array(values, arrow.string()) for values in texts]
             return arrow.RecordBatch.from_arrays(columns, names=list(self.names))
 
         with opened(self.path) as stream:
@@ -312,18 +388,12 @@ class TextTable(TableFile):
             for _ in range(dialect.lines_before):
                 next(lines, None)
             stripped = (line.strip(" \r\n") + "\n" for line in lines)
-            held: list[list[str | None]] = []
-            for row in csv.reader(stripped, delimiter=dialect.delimiter, skipinitialspace=True):
-                if not row:
-                    continue
-                if len(row) != width:
-                    raise self._miscounted(len(row), width, dialect.delimiter.join(row))
-                held.append([None if value in MISSING else value for value in row])
-                if len(held) == batch_rows:
-                    yield batch(held)
-                    held = []
-            if held:
-                yield batch(held)
+            reader = csv.reader(stripped, delimiter=dialect.delimiter, skipinitialspace=True)
+            try:
+                while rows := _records(reader, batch_rows):
+                    yield batch(rows)
+            except csv.Error as error:
+                raise TableError(f"'{self.path}' cannot be read as a table: {error}.") from error
 
 
 @contextmanager
