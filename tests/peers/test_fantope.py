@@ -3,8 +3,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairpca.peers._fpca_program import _project_below_a_cap, _project_onto_fantope
-from fairpca.peers._shared import nearest_with_sum
+from fairpca.peers._fpca_program import (
+    _project_below_a_cap,
+    _project_onto_fantope,
+    nearest_with_sum,
+)
 
 
 @st.composite

@@ -125,7 +125,7 @@ class RowScatter:
     def _times(self, rows: Rows, V: Array) -> Array:
         xp = array_namespace(V)
         if is_sparse(rows.X):
-            return (rows.X @ V - self.mean @ V) * _root_weight(rows)[:, None]
+            return (rows.X @ V - self.mean @ V) * np.sqrt(rows.weights)[:, None]
         return xp.concat(
             [float64(B @ like(V, B)) for B in _centred_blocks(rows, self.mean)], axis=0
         )
@@ -226,7 +226,7 @@ def _centred_columns(rows: Rows, mean: Array, scale: Array | None, columns: slic
 
 def _rows_transposed_times(rows: Rows, mean: Array, V: Array) -> Array:
     if is_sparse(rows.X):
-        weighted = V * _root_weight(rows)[:, None]
+        weighted = V * np.sqrt(rows.weights)[:, None]
         return rows.X.T @ weighted - np.outer(mean, weighted.sum(axis=0))
     total = array_namespace(V).zeros_like(mean)[:, None]
     blocks = row_blocks(V.shape[0], rows_per_block(rows.X))
@@ -240,7 +240,7 @@ def sparse_mean_and_sums(rows: Rows, H: np.ndarray) -> tuple[np.ndarray, np.ndar
 
     `H` of shape (n, q) carries the roots of the weights; its first column is 1 times these.
     """
-    weighted = H * _root_weight(rows)[:, None]
+    weighted = H * np.sqrt(rows.weights)[:, None]
     totals = weighted.sum(axis=0)
     about = (rows.X.T @ weighted[:, 0]).astype(float) / (totals[0] or 1.0)
     X, rest, _ = _shifted(rows, about)
@@ -269,7 +269,7 @@ def _sparse_scatter(rows: Rows, mean: np.ndarray) -> np.ndarray:
 def _sparse_gram(pieces: Sequence[Rows], mean: np.ndarray, scale: Array | None) -> np.ndarray:
     """Return the inner products of all centred, scaled, weighted rows."""
     X = scipy.sparse.vstack([scipy.sparse.csr_array(rows.X) for rows in pieces], format="csr")
-    together = Rows(X, np.concatenate([_root_weight(rows) ** 2 for rows in pieces]))
+    together = Rows(X, np.concatenate([rows.weights for rows in pieces]))
     X, rest, weight = _shifted(together, mean)
     if scale is not None:
         X, rest = X.multiply(1.0 / scale).tocsr(), rest / scale
@@ -280,10 +280,6 @@ def _sparse_gram(pieces: Sequence[Rows], mean: np.ndarray, scale: Array | None) 
     return weighted
 
 
-def _root_weight(rows: Rows) -> np.ndarray:
-    return np.ones(rows.X.shape[0]) if rows.weight is None else np.sqrt(rows.weight)
-
-
 def _shifted(rows: Rows, mean: np.ndarray) -> tuple[scipy.sparse.csr_array, np.ndarray, np.ndarray]:
     """Shift nearly dense columns by their mean; return the rows and the mean that is left."""
     X = scipy.sparse.csr_array(rows.X).astype(np.float64, copy=False)
@@ -292,5 +288,4 @@ def _shifted(rows: Rows, mean: np.ndarray) -> tuple[scipy.sparse.csr_array, np.n
     if shift.any():
         ones = scipy.sparse.csr_array(np.ones((X.shape[0], 1)))
         X = scipy.sparse.csr_array(X - ones @ scipy.sparse.csr_array(shift[None, :]))
-    weight = np.ones(X.shape[0]) if rows.weight is None else rows.weight
-    return X, mean - shift, weight
+    return X, mean - shift, rows.weights

@@ -74,6 +74,11 @@ class Rows:
         return int(self.X.shape[0] if self.chosen is None else len(self.chosen))
 
     @property
+    def weights(self) -> np.ndarray:
+        """The weight of each row that counts: 1 where none were given."""
+        return np.ones(self.n_rows) if self.weight is None else self.weight
+
+    @property
     def total_weight(self) -> float:
         """Sum of the weights."""
         return float(self.n_rows if self.weight is None else self.weight.sum())

@@ -215,7 +215,7 @@ def _over_all_columns(linear: LinearMap, rows: Rows) -> LinearMap:
 
 def _in_input_space(linear: LinearMap, X: Any, rows: Rows, centred: bool) -> LinearMap:
     """Return the map of the linear kernel on the features themselves, which has an inverse."""
-    weight = np.ones(rows.n_rows) if rows.weight is None else rows.weight
+    weight = rows.weights
     mean = np.asarray(X.T @ weight) / weight.sum()
     if not centred:
         return LinearMap(np.asarray(X.T @ linear.matrix), np.zeros_like(mean))
@@ -340,7 +340,7 @@ class _DrawRows:
         rows = self.reader.of_batch(batch)
         check_finite(rows)  # here it is known where the rows are
         keys = np.random.default_rng([self.seed, batch.number]).random(rows.n_rows)
-        weight = np.ones(rows.n_rows) if rows.weight is None else rows.weight
+        weight = rows.weights
         return Sample.of(self.n, keys, batch.number, lambda i: (rows.take(i), weight[i]))
 
     @property

@@ -5,7 +5,7 @@ Written from their papers. What each guarantees, and when to prefer it, is in ``
 
 from ..errors import NothingLeftToRemoveWarning
 from ._baselines import PCA, KernelPCA
-from ._erasers import LEACE, MeanProjection
+from ._erasers import LEACE, SPLINCE, MeanProjection
 from ._fpca import FPCA
 from ._inlp import INLP
 from ._mbf_pca import MbFPCA
@@ -14,7 +14,6 @@ from ._reconstruction import BalancedPCA, SamadiPCA
 from ._reductions import Reductions
 from ._rlace import RLACE
 from ._sal import SAL, KernelSAL
-from ._splince import SPLINCE
 
 __all__ = [
     "FPCA",

@@ -27,32 +27,6 @@ from ..solvers import DualSubspace, KernelScatter, equalize_kernel_means, maximi
 from ._shared import FitsRows, check_at_most
 
 
-def kernel_components(
-    columns: KernelColumns, scatter: KernelScatter, k: int | float | None
-) -> DualSubspace:
-    """Return the k directions of the feature space that keep the most variance of the rows."""
-    subspace = equalize_kernel_means(scatter, (), k, definite=columns.kernel.is_positive)
-    if subspace.smallest is not None:
-        warn_of_negative_directions(subspace.smallest, float(subspace.values[0]))
-    return subspace
-
-
-def learned_by_a_kernel_peer(
-    columns: KernelColumns, scatter: KernelScatter, values: np.ndarray, coefficients: np.ndarray
-) -> dict[str, Any]:
-    """Return what was learned, from coefficients (n, k) of the weighted, centred rows."""
-    # Weights and centring move from the rows to their coefficients.
-    dual = (scatter.centre(coefficients.T) * scatter.root_weight).T
-    return {
-        "_map": FeatureMap(columns, LinearMap(dual, scatter.mean)),
-        "dual_components_": dual,
-        "eigenvalues_": values,
-        "explained_variance_": values / scatter.degrees_of_freedom,
-        "explained_variance_ratio_": values / scatter.trace,
-        "n_components_": len(values),
-    }
-
-
 @dataclass(frozen=True)
 class _ReaderWithoutAttributes(Reader):
     """Reads rows, and leaves their attributes aside."""
@@ -194,6 +168,34 @@ class KernelPeer(FitsRows):
         learned = self._learn(rows, columns, scatter)
         return learned | {"gamma_": gamma, "n_samples_seen_": rows.n_rows}
 
+    def _components(
+        self, columns: KernelColumns, scatter: KernelScatter, k: int | float | None
+    ) -> DualSubspace:
+        """Return the k directions of the feature space that keep the most variance of the rows."""
+        subspace = equalize_kernel_means(scatter, (), k, definite=columns.kernel.is_positive)
+        if subspace.smallest is not None:
+            warn_of_negative_directions(subspace.smallest, float(subspace.values[0]))
+        return subspace
+
+    def _in_words(
+        self,
+        columns: KernelColumns,
+        scatter: KernelScatter,
+        values: np.ndarray,
+        coefficients: np.ndarray,
+    ) -> dict[str, Any]:
+        """Return what was learned, from coefficients (n, k) of the weighted, centred rows."""
+        # Weights and centring move from the rows to their coefficients.
+        dual = (scatter.centre(coefficients.T) * scatter.root_weight).T
+        return {
+            "_map": FeatureMap(columns, LinearMap(dual, scatter.mean)),
+            "dual_components_": dual,
+            "eigenvalues_": values,
+            "explained_variance_": values / scatter.degrees_of_freedom,
+            "explained_variance_ratio_": values / scatter.trace,
+            "n_components_": len(values),
+        }
+
     def _check_parameters(self) -> None:
         check_kernel_parameters(self)
         if self.kernel == PRECOMPUTED:
@@ -243,5 +245,5 @@ class KernelPCA(_IgnoresSensitiveFeatures, KernelPeer):
     """
 
     def _learn(self, rows: Rows, columns: KernelColumns, scatter: KernelScatter) -> dict[str, Any]:
-        subspace = kernel_components(columns, scatter, check_n_components(self.n_components))
-        return learned_by_a_kernel_peer(columns, scatter, subspace.values, subspace.coefficients)
+        subspace = self._components(columns, scatter, check_n_components(self.n_components))
+        return self._in_words(columns, scatter, subspace.values, subspace.coefficients)

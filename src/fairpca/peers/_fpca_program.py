@@ -1,4 +1,4 @@
-"""The semidefinite program of FPCA, certificates for it, and two solvers.
+"""The fantope, the semidefinite program of FPCA over it, its certificates, and two solvers.
 
 Operator splitting takes seconds where interior points take an hour. A general conic solver gets the
 program as published: slow, and independent of ours.
@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import MissingExtraError
-from ._shared import nearest_with_sum
+from ..errors import MissingExtraError, UsageError
 
 NO_DIFFERENCE = np.empty(0)
 
@@ -110,6 +109,29 @@ class Relaxation:
         """Relative duality gap."""
         size = max(abs(self.value), abs(self.bound))
         return max(0.0, self.bound - self.value) / size if size > 0 else 0.0
+
+
+def nearest_with_sum(values: np.ndarray, total: float) -> np.ndarray:
+    """Return the numbers in [0, 1] with the sum `total` that are nearest to the given ones."""
+    # They are min(1, max(0, v - theta)). The sum falls with theta and is linear between the
+    # breakpoints v - 1 and v: one sort finds the piece that holds the answer, and a division the
+    # answer itself.
+    d = len(values)
+    if not 0 <= total <= d:
+        raise UsageError(
+            f"{total} cannot be the sum of {d} numbers between 0 and 1. Use a number from 0 to {d}."
+        )
+    breakpoints = np.concatenate([values - 1.0, values])
+    order = np.argsort(breakpoints, kind="stable")
+    breakpoints = breakpoints[order]
+    falling = np.cumsum(np.where(order < d, 1, -1))  # how many numbers fall after a breakpoint
+    drops = falling[:-1] * np.diff(breakpoints)
+    sums = d - np.concatenate([[0.0], np.cumsum(drops)])  # at the breakpoints, descending
+    piece = min(int(np.searchsorted(-sums, -total, side="right")) - 1, 2 * d - 2)
+    too_much = sums[piece] - total
+    theta = breakpoints[piece] + (too_much / falling[piece] if falling[piece] else 0.0)
+    nearest: np.ndarray = np.clip(values - theta, 0.0, 1.0)
+    return nearest
 
 
 def _project_onto_fantope(A: np.ndarray, rank: float) -> np.ndarray:

@@ -20,7 +20,6 @@ from ._shared import (
     directions_to_keep,
     number_of_components,
     the_levels,
-    weight_of_each,
 )
 
 KEEP = ("random", "variance")
@@ -301,7 +300,7 @@ class INLP(RowPeer):
         groups = the_levels(Levels, rows.attributes, "INLP")
         m, d = len(groups.labels), moments.n_features
         k = directions_to_keep(number_of_components(self), moments, m)
-        cost = self.C * weight_of_each(rows)
+        cost = self.C * rows.weights
         removed, left = _directions_that_classify(rows.X, groups.codes, moments, cost, count=d - k)
         self.removed_, self.n_removed_ = removed.T, removed.shape[1]
         if self.n_components is None:

@@ -23,7 +23,7 @@ from ..errors import ResidualWarning, warn_user
 from ..estimators import check_bool, check_count, check_number
 from ..metrics import median_bandwidth
 from ._mbf_problem import UNFINISHED, Found, GroupDiscrepancy, VarianceAtDiscrepancy
-from ._shared import RowPeer, check_at_most, two_groups, weight_of_each
+from ._shared import RowPeer, check_at_most, two_groups
 
 THREADS_FROM = 2048
 """Rows from which threads share the kernel matrix; with fewer, they would wait for each other."""
@@ -287,7 +287,7 @@ class MbFPCA(RowPeer):
         two_groups(moments, type(self).__name__)
         k, mean = int(self.n_components), to_numpy(moments.mean)
         check_at_most(k, len(mean))
-        weight = weight_of_each(rows)
+        weight = rows.weights
         with limited_threads(1 if rows.n_rows < THREADS_FROM else None):
             centred = rows.X - mean
             basis, live = _live_and_quiet_directions(centred, k)

@@ -17,14 +17,13 @@ from .._moments import GroupMoments
 from .._rows import LinearMap, Rows
 from ..errors import warn_user
 from ..estimators import check_count, check_number
+from ._fpca_program import nearest_with_sum
 from ._shared import (
     RowPeer,
     along_principal_axes,
     directions_to_keep,
-    nearest_with_sum,
     number_of_components,
     the_levels,
-    weight_of_each,
 )
 
 PROBES = 3
@@ -253,7 +252,7 @@ class RLACE(RowPeer):
         groups = the_levels(Levels, rows.attributes, "RLACE")
         m = len(groups.labels)
         k = directions_to_keep(number_of_components(self), moments, m)
-        weight = weight_of_each(rows)
+        weight = rows.weights
         game = _Game.start(
             (rows.X - moments.mean) * moments.varies,
             groups.codes,

@@ -28,10 +28,9 @@ from ..solvers import (
     mean_constraint,
     names_of,
 )
-from ._baselines import KernelPeer, kernel_components, learned_by_a_kernel_peer
+from ._baselines import KernelPeer
 from ._erasers import (
     ERASED,
-    around_the_mean,
     identity,
     in_units_of_spread,
     learned_by_an_eraser,
@@ -172,11 +171,11 @@ class SAL(OneToOneFeatureMixin, FairTransformer):
         n_directions = _checked_directions(self.n_directions)
         U, values = _covarying_directions(moments)
         if n_directions is None or n_directions == U.shape[1]:
-            linear = mean_projection(moments)
+            projection = mean_projection(moments)
         else:
             U = _first_directions(U, n_directions, moments)
-            linear = around_the_mean(identity(U) - U @ U.T, moments)
-        return learned_by_an_eraser(linear, moments) | {"singular_values_": values}
+            projection = identity(U) - U @ U.T
+        return learned_by_an_eraser(projection, moments) | {"singular_values_": values}
 
 
 class KernelSAL(KernelPeer):
@@ -253,13 +252,13 @@ class KernelSAL(KernelPeer):
         _checked_directions(self.n_directions)
 
     def _learn(self, rows: Rows, columns: KernelColumns, scatter: KernelScatter) -> dict[str, Any]:
-        components = kernel_components(columns, scatter, None)
+        components = self._components(columns, scatter, None)
         moments = _moments_of_components(rows, scatter, components)
         k = check_n_components(self.n_components)
         kept, values = _kernel_sal(moments, _checked_directions(self.n_directions), k)
         coefficients = components.coefficients @ kept.basis
         return {
-            **learned_by_a_kernel_peer(columns, scatter, kept.scatter, coefficients),
+            **self._in_words(columns, scatter, kept.scatter, coefficients),
             "n_directions_": kept.constraint_rank,
             "singular_values_": values,
             "groups_": groups_of(moments.attributes),

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self, TypeVar
 
-import numpy as np
-
 from .._attributes import Levels
 from .._moments import GroupMoments, LevelMoments
 from .._numerics import Array, deterministic_signs, orthonormalize
@@ -41,11 +39,6 @@ def check_at_most(k: int | float | None, n_features: int) -> None:
             f"n_components={k} is too large: the rows have {n_features} feature(s). Use "
             f"n_components <= {n_features}."
         )
-
-
-def weight_of_each(rows: Rows) -> np.ndarray:
-    """Return the weights of the rows, ones where none were given."""
-    return np.ones(rows.n_rows) if rows.weight is None else rows.weight
 
 
 def the_levels(kind: type[OneOf], attributes: Sequence[Any], method: str) -> OneOf:
@@ -108,29 +101,6 @@ def along_principal_axes(U: Array, moments: GroupMoments, k: int) -> Array:
     """Return the first k principal axes of the rows within the span of U, most variance first."""
     axes = maximize_variance(moments.compressed(U), k).basis
     return deterministic_signs(orthonormalize(U @ axes))
-
-
-def nearest_with_sum(values: np.ndarray, total: float) -> np.ndarray:
-    """Return the numbers in [0, 1] with the sum `total` that are nearest to the given ones."""
-    # They are min(1, max(0, v - theta)). The sum falls with theta and is linear between the
-    # breakpoints v - 1 and v: one sort finds the piece that holds the answer, and a division the
-    # answer itself.
-    d = len(values)
-    if not 0 <= total <= d:
-        raise UsageError(
-            f"{total} cannot be the sum of {d} numbers between 0 and 1. Use a number from 0 to {d}."
-        )
-    breakpoints = np.concatenate([values - 1.0, values])
-    order = np.argsort(breakpoints, kind="stable")
-    breakpoints = breakpoints[order]
-    falling = np.cumsum(np.where(order < d, 1, -1))  # how many numbers fall after a breakpoint
-    drops = falling[:-1] * np.diff(breakpoints)
-    sums = d - np.concatenate([[0.0], np.cumsum(drops)])  # at the breakpoints, descending
-    piece = min(int(np.searchsorted(-sums, -total, side="right")) - 1, 2 * d - 2)
-    too_much = sums[piece] - total
-    theta = breakpoints[piece] + (too_much / falling[piece] if falling[piece] else 0.0)
-    nearest: np.ndarray = np.clip(values - theta, 0.0, 1.0)
-    return nearest
 
 
 class FitsRows(Representation):
