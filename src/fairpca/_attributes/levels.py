@@ -65,8 +65,7 @@ class Numeric:
     @property
     def missing(self) -> np.ndarray:
         """Mask of the rows that do not count."""
-        missing: np.ndarray = np.isnan(self.values)
-        return missing
+        return np.isnan(self.values)
 
 
 Attribute = Levels | Numeric

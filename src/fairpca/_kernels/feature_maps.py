@@ -105,8 +105,7 @@ def whitening(columns: KernelColumns, precision: float) -> np.ndarray:
     if s[0] < -NEGATIVE * s[-1] and not columns.kernel.is_positive:
         warn_of_negative_directions(float(s[0]), float(s[-1]))
     kept = s > np.sqrt(precision) * s[-1]
-    largest_first: np.ndarray = (E[:, kept] / np.sqrt(s[kept]))[:, ::-1]
-    return largest_first
+    return (E[:, kept] / np.sqrt(s[kept]))[:, ::-1]
 
 
 def scale_gamma(rows: Rows) -> float:
@@ -143,5 +142,4 @@ def pilot_centre(rows: Rows) -> np.ndarray:
     if is_sparse(rows.X) or rows.n_rows == 0:
         return np.zeros(rows.X.shape[1])
     few = np.unique(np.linspace(0, rows.n_rows - 1, PILOT_ROWS).astype(int))
-    centre: np.ndarray = np.mean(rows.take(few), axis=0, dtype=float)
-    return centre
+    return np.mean(rows.take(few), axis=0, dtype=float)

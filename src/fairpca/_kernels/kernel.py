@@ -98,10 +98,9 @@ class Kernel:
     def combine(self, left: Any, right: Any) -> np.ndarray:
         """Return the kernel of rows that `left` and `right` have prepared."""
         if callable(self.name):
-            given: np.ndarray = pairwise_kernels(
+            return pairwise_kernels(
                 left, right, metric=self.name, n_jobs=self.n_jobs, **self.parameters
             )
-            return given
         if self.name == "laplacian":
             distances: np.ndarray = manhattan_distances(left, right)
             distances *= -self.gamma
@@ -164,8 +163,7 @@ def _with_short_indices(X: Any) -> Any:
 def _squared_lengths(X: Any) -> np.ndarray:
     if is_sparse(X):
         return np.asarray(X.multiply(X).sum(axis=1)).ravel()
-    squares: np.ndarray = np.einsum("ij,ij->i", X, X)
-    return squares
+    return np.einsum("ij,ij->i", X, X)
 
 
 def _with_columns(X: Any, *columns: np.ndarray) -> Any:

@@ -94,10 +94,8 @@ class _LevelColumns:
     def block(self, block: slice) -> np.ndarray:
         codes = self.attribute.codes[block]
         if self._eye is not None:
-            indicators: np.ndarray = self._eye[codes]
-            return indicators
-        compared: np.ndarray = (codes[:, None] == np.arange(self.width)).astype(self._dtype)
-        return compared
+            return self._eye[codes]
+        return (codes[:, None] == np.arange(self.width)).astype(self._dtype)
 
     def read(
         self, sums: Array, level_scatter: Callable[[int], Scatter | None] | None

@@ -250,10 +250,7 @@ def sparse_mean_and_sums(rows: Rows, H: np.ndarray) -> tuple[np.ndarray, np.ndar
 def _sparse_sum_of_squares(rows: Rows, mean: np.ndarray) -> np.ndarray:
     """Return the weighted sum of squares of each column about `mean`."""
     X, rest, weight = _shifted(rows, mean)
-    squares: np.ndarray = (
-        X.multiply(X).T @ weight - 2 * rest * (X.T @ weight) + weight.sum() * rest**2
-    )
-    return squares
+    return X.multiply(X).T @ weight - 2 * rest * (X.T @ weight) + weight.sum() * rest**2
 
 
 def _sparse_scatter(rows: Rows, mean: np.ndarray) -> np.ndarray:
@@ -262,8 +259,7 @@ def _sparse_scatter(rows: Rows, mean: np.ndarray) -> np.ndarray:
     weighted = X if rows.weight is None else X.multiply(weight[:, None]).tocsr()
     product = (weighted.T @ X).toarray()
     along = np.outer(rest, X.T @ weight)
-    about: np.ndarray = product - along - along.T + weight.sum() * np.outer(rest, rest)
-    return about
+    return product - along - along.T + weight.sum() * np.outer(rest, rest)
 
 
 def _sparse_gram(pieces: Sequence[Rows], mean: np.ndarray, scale: Array | None) -> np.ndarray:
@@ -276,8 +272,7 @@ def _sparse_gram(pieces: Sequence[Rows], mean: np.ndarray, scale: Array | None) 
     inner = (X @ X.T).toarray()
     along = X @ rest
     inner += rest @ rest - along[:, None] - along
-    weighted: np.ndarray = inner * np.sqrt(weight)[:, None] * np.sqrt(weight)
-    return weighted
+    return inner * np.sqrt(weight)[:, None] * np.sqrt(weight)
 
 
 def _shifted(rows: Rows, mean: np.ndarray) -> tuple[scipy.sparse.csr_array, np.ndarray, np.ndarray]:

@@ -51,8 +51,7 @@ class Stiefel:
     def tangent(self, L: np.ndarray, G: np.ndarray) -> np.ndarray:
         """Project onto the tangent space at L; `G` may be a stack of matrices."""
         inner = L.T @ G
-        along: np.ndarray = G - L @ (0.5 * (inner + np.swapaxes(inner, -1, -2)))
-        return along
+        return G - L @ (0.5 * (inner + np.swapaxes(inner, -1, -2)))
 
     def retract(self, W: np.ndarray) -> np.ndarray | None:
         """Return a point near W, the same one if W is on the manifold; None if W is too far."""

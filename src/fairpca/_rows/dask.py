@@ -216,8 +216,7 @@ def _counted(rows: Sequence[Any], given: Graph, keys: Sequence[Hashable]) -> lis
     """Return how many rows partitions have; their rows are read for it."""
     name = f"fairpca-count-{uuid4().hex}"
     counts: Graph = {(name, i): (count_rows, key) for i, key in enumerate(keys)}
-    lengths: list[int] = _computed(rows, {**given, **counts, name: (list, list(counts))}, name)
-    return lengths
+    return _computed(rows, {**given, **counts, name: (list, list(counts))}, name)
 
 
 @dataclass(frozen=True)

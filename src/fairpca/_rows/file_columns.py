@@ -230,11 +230,9 @@ def _labels(array: Any) -> np.ndarray:
     if arrow.types.is_floating(array.type):
         return _floats(array)
     if not array.null_count and not _has_levels(array.type):
-        plain: np.ndarray = array.to_numpy(zero_copy_only=False)
-        return plain
+        return array.to_numpy(zero_copy_only=False)
     codes, values = distinct(array)
-    labels: np.ndarray = np.array([*values[:-1], None], dtype=object)[codes]
-    return labels
+    return np.array([*values[:-1], None], dtype=object)[codes]
 
 
 def _attribute(array: Any) -> Any:

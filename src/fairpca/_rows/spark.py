@@ -231,8 +231,7 @@ class _Layout:
                 f"{self.width}. Pass arrays of one length."
             )
         values = rows.flatten().to_numpy(zero_copy_only=False)
-        stacked: np.ndarray = values.reshape(len(rows), self.width)
-        return stacked
+        return values.reshape(len(rows), self.width)
 
 
 def _frame(table: pa.Table, start: int, names: tuple[str, ...]) -> Any:
@@ -242,8 +241,7 @@ def _frame(table: pa.Table, start: int, names: tuple[str, ...]) -> Any:
 
 
 def _values(table: pa.Table, position: int) -> np.ndarray:
-    values: np.ndarray = _frame(table, position, ("values",))["values"].to_numpy()
-    return values
+    return _frame(table, position, ("values",))["values"].to_numpy()
 
 
 def _answer_of_partition(
@@ -329,8 +327,7 @@ def _attempted(work: Callable[[], Any], number: int = 0, told: str | None = None
 
 def _that_travels(error: Exception) -> Exception:
     try:
-        remade: Exception = pickle.loads(pickle.dumps(error))
-        return remade
+        return pickle.loads(pickle.dumps(error))
     except Exception:  # its class cannot be made again from its message
         return RuntimeError(f"{type(error).__name__}: {error}")
 
@@ -366,8 +363,7 @@ def _map_in_arrow(frame: DataFrame, function: Any, schema: Any) -> DataFrame:
 
 def _received(value: Any) -> _Answer:
     """Return an answer from its bytes."""
-    answer: _Answer = pickle.loads(value)
-    return answer
+    return pickle.loads(value)
 
 
 def _sent(answer: _Answer) -> pa.RecordBatch:

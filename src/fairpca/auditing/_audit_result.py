@@ -112,8 +112,7 @@ class Audit:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dictionaries, lists, strings and numbers; NaN becomes None."""
-        plain: dict[str, Any] = _plain(asdict(self))
-        return plain
+        return _plain(asdict(self))
 
     def to_json(self, *, indent: int | None = 1) -> str:
         """Return the audit as JSON, of the schema that `fairpca.auditing.audit_schema` returns.
@@ -183,8 +182,7 @@ def audit_from_plain(plain: Any) -> Audit:
             f"version {readable}.x, as plain dictionaries. Make the audit again with the "
             f"installed version of fairpca, or install the version that made it."
         )
-    audit: Audit = _restored(Audit, plain)
-    return audit
+    return _restored(Audit, plain)
 
 
 def _restored(kind: Any, value: Any) -> Any:

@@ -341,5 +341,4 @@ def share_error(share: float | np.ndarray, n: float | np.ndarray) -> np.ndarray:
     """
     n = np.asarray(n, dtype=float)
     softened = (np.asarray(share) * n + 1.0) / (n + 2.0)
-    error: np.ndarray = np.sqrt(softened * (1.0 - softened) / np.maximum(n, 1.0))
-    return error
+    return np.sqrt(softened * (1.0 - softened) / np.maximum(n, 1.0))

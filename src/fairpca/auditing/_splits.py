@@ -126,8 +126,7 @@ def sampled_with_rare_groups(
     """Return positions of at most `n_rows` rows whose group is known; rare ones keep up to 50."""
     known = np.flatnonzero(codes >= 0)
     random = np.random.RandomState(rng.integers(2**31 - 1))
-    sampled: np.ndarray = known[stratified_rows(len(known), n_rows, codes[known], random)]
-    return sampled
+    return known[stratified_rows(len(known), n_rows, codes[known], random)]
 
 
 def represents(rows: np.ndarray, codes: np.ndarray) -> bool:

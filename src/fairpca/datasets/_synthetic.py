@@ -186,8 +186,7 @@ def _largest_difference() -> float:
 
 
 def _covariance(r: float) -> np.ndarray:
-    covariance: np.ndarray = toeplitz(r ** np.arange(BLOCK)) / (1 - r**2)
-    return covariance
+    return toeplitz(r ** np.arange(BLOCK)) / (1 - r**2)
 
 
 def _check_sizes(**sizes: int) -> None:

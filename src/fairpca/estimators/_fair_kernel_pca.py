@@ -351,8 +351,7 @@ class FairKernelPCA(Representation):
                 "This FairKernelPCA was fitted with another kernel, so there is no inverse. Fit it "
                 "again with kernel='linear'."
             )
-        rows: np.ndarray = self._inverse.inverse(T)
-        return rows
+        return self._inverse.inverse(T)
 
     def _fit(
         self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any

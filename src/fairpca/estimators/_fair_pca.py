@@ -425,8 +425,7 @@ class FairPCA(FairTransformer):
 
         def solve(moments: GroupMoments, setting: float) -> LinearMap:
             candidate = clone(self).set_params(**{name: setting, "tradeoff": 0.0, "verbose": False})
-            found: LinearMap = candidate._solve(moments)["_map"]
-            return found
+            return candidate._solve(moments)["_map"]
 
         self._choice = choose_by_leakage(rows, settings, solve, self._seed())
         setattr(self, f"{name}_", self._choice.setting)

@@ -199,8 +199,7 @@ def _checked_asymmetry(K: Any) -> float:
 
 def _dual(scatter: KernelScatter, subspace: DualSubspace) -> np.ndarray:
     """Return coefficients of kernel values: weights and centring moved from rows to them."""
-    dual: np.ndarray = (scatter.centre(subspace.coefficients.T) * scatter.root_weight).T
-    return dual
+    return (scatter.centre(subspace.coefficients.T) * scatter.root_weight).T
 
 
 def _over_all_columns(linear: LinearMap, rows: Rows) -> LinearMap:

@@ -371,8 +371,7 @@ def _sizes(moments: GroupMoments) -> np.ndarray:
     """Return the larger of the mean's magnitude and the standard deviation of each feature."""
     mean, squares = np.abs(to_numpy(moments.mean)), to_numpy(moments.scatter.diagonal)
     weight = moments.weight if moments.weight > 0 else 1.0
-    sizes: np.ndarray = np.maximum(mean, np.sqrt(np.maximum(squares, 0.0)) / np.sqrt(weight))
-    return sizes
+    return np.maximum(mean, np.sqrt(np.maximum(squares, 0.0)) / np.sqrt(weight))
 
 
 def _of_weights(total: float, what: str) -> str:

@@ -229,8 +229,7 @@ def macro_auc(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
         n1 = int(np.count_nonzero(codes[0] == level))
         rank_sums = (codes == level) @ rankdata(column)
         auc += (rank_sums - n1 * (n1 + 1) / 2) / (n1 * (n - n1))
-    mean: np.ndarray = auc / n_scores
-    return mean
+    return auc / n_scores
 
 
 def placements(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:

@@ -21,8 +21,7 @@ def finite_rows(X: ArrayLike, min_rows: int = 1, **beside: Any) -> np.ndarray:
     What belongs to the rows, by its name, stands `beside` them: its row labels must be theirs.
     """
     check_row_labels(T=X, **beside)
-    rows: np.ndarray = check_array(X, dtype=[np.float64, np.float32], ensure_min_samples=min_rows)
-    return rows
+    return check_array(X, dtype=[np.float64, np.float32], ensure_min_samples=min_rows)
 
 
 def present_values(attribute: ArrayLike, n_rows: int, name: str) -> np.ndarray:

@@ -383,5 +383,4 @@ class MMDKernel:
         within = np.diagonal(means, axis1=1, axis2=2)
         squared = within[:, :, None] + within[:, None, :] - 2 * means
         first, second = np.triu_indices(m, 1)
-        discrepancies: np.ndarray = np.maximum(squared[:, first, second], 0.0)
-        return discrepancies
+        return np.maximum(squared[:, first, second], 0.0)

@@ -305,8 +305,7 @@ def _looked_up(column: RawColumn, code_of: Mapping[Any, int], array: Any) -> np.
             f"The column '{column.name}' has '{unseen[0]}' here, which was not there when the "
             f"values were counted. The files were changed meanwhile: start again."
         )
-    of_rows: np.ndarray = np.array([code_of.get(value, -1) for value in values])[codes]
-    return of_rows
+    return np.array([code_of.get(value, -1) for value in values])[codes]
 
 
 @dataclass(frozen=True, eq=False)

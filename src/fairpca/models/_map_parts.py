@@ -109,5 +109,4 @@ def _dense(rows: Any) -> np.ndarray:
             f"which would take {8e-9 * rows.shape[0] * rows.shape[1]:.1f} GB when exported. Use "
             f"approximation='nystroem' with fewer landmarks, or fewer columns."
         )
-    dense: np.ndarray = rows.toarray().astype(float)
-    return dense
+    return rows.toarray().astype(float)

@@ -105,8 +105,7 @@ def _ellipse(T: np.ndarray) -> np.ndarray:
     values, vectors = np.linalg.eigh(np.cov(T.T))
     axes_of_it = vectors * np.sqrt(np.maximum(values, 0))
     circle = np.stack([np.cos(angle), np.sin(angle)])
-    outline: np.ndarray = 2 * axes_of_it @ circle + T.mean(axis=0)[:, None]
-    return outline
+    return 2 * axes_of_it @ circle + T.mean(axis=0)[:, None]
 
 
 def group_legend(axes: Any, names: Mapping[int, str]) -> None:

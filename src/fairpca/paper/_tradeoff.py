@@ -222,5 +222,4 @@ class _SVCOfNumberedRows(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the decisions on rows with these numbers."""
-        decisions: np.ndarray = self.decisions_[np.asarray(X)[:, 0].astype(int)]
-        return decisions
+        return self.decisions_[np.asarray(X)[:, 0].astype(int)]

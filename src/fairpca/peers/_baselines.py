@@ -110,8 +110,7 @@ class PCA(_IgnoresSensitiveFeatures, FairTransformer):
         rows : array of shape (n, d)
         """
         T = self._checked_representation(X)
-        rows: np.ndarray = self._map.inverse(T)
-        return rows
+        return self._map.inverse(T)
 
     def _check_parameters(self) -> None:
         check_n_components(self.n_components)

@@ -72,8 +72,7 @@ def _difference_of_covariances(attribute: LevelMoments) -> np.ndarray:
         if scatter is None:
             raise SingleGroupError(f"The group {label!r} has no row. Pass rows of both groups.")
         covariances.append(to_numpy(scatter.dense().matrix) / weight)
-    difference: np.ndarray = covariances[1] - covariances[0]
-    return difference
+    return covariances[1] - covariances[0]
 
 
 def _leading_subspace(P: np.ndarray, problem: FairSDP) -> tuple[np.ndarray, np.ndarray]:

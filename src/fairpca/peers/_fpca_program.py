@@ -130,16 +130,14 @@ def nearest_with_sum(values: np.ndarray, total: float) -> np.ndarray:
     piece = min(int(np.searchsorted(-sums, -total, side="right")) - 1, 2 * d - 2)
     too_much = sums[piece] - total
     theta = breakpoints[piece] + (too_much / falling[piece] if falling[piece] else 0.0)
-    nearest: np.ndarray = np.clip(values - theta, 0.0, 1.0)
-    return nearest
+    return np.clip(values - theta, 0.0, 1.0)
 
 
 def _project_onto_fantope(A: np.ndarray, rank: float) -> np.ndarray:
     r"""Return the nearest matrix P to `A` with :math:`0 \preceq P \preceq I`, trace `rank`."""
     # Vu, Cho, Lei, Rohe. "Fantope projection and selection". NeurIPS 2013.
     values, V = np.linalg.eigh(A)
-    projected: np.ndarray = (V * nearest_with_sum(values, rank)) @ V.T
-    return projected
+    return (V * nearest_with_sum(values, rank)) @ V.T
 
 
 def _project_below_a_cap(
@@ -292,8 +290,7 @@ def _excess_of_spectral_norm(M: np.ndarray, weight: float) -> np.ndarray:
     if levels[r - 1] >= values[0]:
         return np.zeros_like(M)
     share = 1.0 - levels[r - 1] / values[:r]
-    excess: np.ndarray = (M @ (V[:, :r] * share)) @ V[:, :r].T
-    return excess
+    return (M @ (V[:, :r] * share)) @ V[:, :r].T
 
 
 def _square(A: np.ndarray) -> float:

@@ -77,8 +77,7 @@ def _solved_by_rows(Z: np.ndarray, cost: np.ndarray, g: np.ndarray) -> np.ndarra
     rows = cost > 0
     A = Z[rows] * np.sqrt(2.0 * cost[rows])[:, None]
     values, V = np.linalg.svd(A, full_matrices=False)[1:]
-    step: np.ndarray = g + ((1.0 / (1.0 + values**2) - 1.0) * (V @ g)) @ V
-    return step
+    return g + ((1.0 / (1.0 + values**2) - 1.0) * (V @ g)) @ V
 
 
 def _solved(H: np.ndarray, g: np.ndarray) -> np.ndarray:
@@ -87,10 +86,8 @@ def _solved(H: np.ndarray, g: np.ndarray) -> np.ndarray:
         factor = scipy.linalg.cho_factor(H, check_finite=False)
     except np.linalg.LinAlgError:
         values, V = np.linalg.eigh(H)
-        floored: np.ndarray = V @ ((V.T @ g) / np.maximum(values, 1.0))
-        return floored
-    step: np.ndarray = scipy.linalg.cho_solve(factor, g, check_finite=False)
-    return step
+        return V @ ((V.T @ g) / np.maximum(values, 1.0))
+    return scipy.linalg.cho_solve(factor, g, check_finite=False)
 
 
 def _length(
@@ -179,14 +176,12 @@ def _reflector(q: np.ndarray) -> np.ndarray:
     """Return the unit vector u for which I - 2uu^T takes q to a multiple of the first axis."""
     u = q.copy()
     u[0] += 1.0 if q[0] >= 0 else -1.0
-    unit: np.ndarray = u / np.linalg.norm(u)
-    return unit
+    return u / np.linalg.norm(u)
 
 
 def _without_first(A: np.ndarray, u: np.ndarray) -> np.ndarray:
     """Return the columns of A (I - 2uu^T) but the first."""
-    rest: np.ndarray = (A - (A @ u)[:, None] * (2.0 * u))[:, 1:]
-    return rest
+    return (A - (A @ u)[:, None] * (2.0 * u))[:, 1:]
 
 
 def _random_directions(

@@ -176,8 +176,7 @@ def _signs_of_groups(rows: Rows, weight: np.ndarray) -> np.ndarray:
     (attribute,) = rows.attributes
     assert isinstance(attribute, Levels)
     totals = np.bincount(attribute.codes, weights=weight)
-    signs: np.ndarray = np.where(attribute.codes == 0, 1.0, -1.0) * weight / totals[attribute.codes]
-    return signs
+    return np.where(attribute.codes == 0, 1.0, -1.0) * weight / totals[attribute.codes]
 
 
 class MbFPCA(RowPeer):

@@ -50,8 +50,7 @@ class _AttributeColumns:
             values = self._numbers(attribute)[:, None]
         else:
             values = (self._positions(attribute)[:, None] == self.shown).astype(float)
-        columns: np.ndarray = (values - self.centre) / self.size
-        return columns
+        return (values - self.centre) / self.size
 
     def _numbers(self, attribute: Attribute) -> np.ndarray:
         if isinstance(attribute, Numeric):
@@ -61,8 +60,7 @@ class _AttributeColumns:
                 f"The sensitive attribute {self.name!r} was numeric at fit, but now has the levels "
                 f"{list(attribute.labels)[:5]}. Pass floats, as at fit."
             )
-        numbers: np.ndarray = np.array(attribute.labels, dtype=float)[attribute.codes]
-        return numbers
+        return np.array(attribute.labels, dtype=float)[attribute.codes]
 
     def _positions(self, attribute: Attribute) -> np.ndarray:
         known: dict[Any, int] = {label: i for i, label in enumerate(self.labels or ())}
@@ -75,8 +73,7 @@ class _AttributeColumns:
                 f"with rows of these groups, or leave the rows out."
             )
         codes = np.array([known[label] for label in attribute.labels])
-        positions: np.ndarray = codes[attribute.codes]
-        return positions
+        return codes[attribute.codes]
 
 
 class OracleLEACE(OneToOneFeatureMixin, FitsRows):

@@ -56,13 +56,11 @@ class _ExcessLosses:
 
     def kept(self, U: np.ndarray) -> np.ndarray:
         """Return the variance of each group that the columns of U keep."""
-        variances: np.ndarray = np.einsum("pk,mpq,qk->m", U, self.covariances, U, optimize=True)
-        return variances
+        return np.einsum("pk,mpq,qk->m", U, self.covariances, U, optimize=True)
 
     def leading(self, weights: np.ndarray) -> np.ndarray:
         """Return the k directions that minimise the weighted sum of the losses."""
-        U: np.ndarray = top_eigenpairs(np.tensordot(weights, self.covariances, axes=1), self.k)[1]
-        return U
+        return top_eigenpairs(np.tensordot(weights, self.covariances, axes=1), self.k)[1]
 
     def in_features(self, U: np.ndarray) -> np.ndarray:
         """Return directions in the coordinates of the features."""
@@ -159,8 +157,7 @@ def _geodesic(A: np.ndarray, B: np.ndarray) -> Callable[[float], np.ndarray]:
     across = across / np.where(lengths > 0, lengths, 1.0)
 
     def at(s: float) -> np.ndarray:
-        basis: np.ndarray = orthonormalize(start * np.cos(s * angles) + across * np.sin(s * angles))
-        return basis
+        return orthonormalize(start * np.cos(s * angles) + across * np.sin(s * angles))
 
     return at
 

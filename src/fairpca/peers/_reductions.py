@@ -256,8 +256,7 @@ class Reductions(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         features = validate_data(self, X, dtype="numeric", reset=False)
         said = [np.asarray(predictor.predict(features)) for predictor in self.predictors_]
-        chance: np.ndarray = np.clip(self.weights_ @ np.asarray(said, dtype=float), 0.0, 1.0)
-        return chance
+        return np.clip(self.weights_ @ np.asarray(said, dtype=float), 0.0, 1.0)
 
     def predict(self, X: Any) -> np.ndarray:
         """Return decisions, each by a classifier drawn for that row.
@@ -274,8 +273,7 @@ class Reductions(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         chance = self.decision_probability(X)
         coins = check_random_state(self.random_state).random_sample(len(chance))
-        decisions: np.ndarray = self.classes_[(coins < chance).astype(int)]
-        return decisions
+        return self.classes_[(coins < chance).astype(int)]
 
     def _check_parameters(self) -> None:
         check_choice("criterion", self.criterion, CRITERIA)

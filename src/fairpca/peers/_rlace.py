@@ -123,8 +123,7 @@ class _Game:
 
     def kept_directions(self) -> np.ndarray:
         """Return an orthonormal basis of what is left by the projection nearest to P."""
-        basis: np.ndarray = self.basis @ np.linalg.eigh(self.P)[1][:, : self.kept]
-        return basis
+        return self.basis @ np.linalg.eigh(self.P)[1][:, : self.kept]
 
     def judge(self, kept: np.ndarray) -> tuple[float, float]:
         """Return the log-loss and accuracy of the best of a few fresh classifiers."""

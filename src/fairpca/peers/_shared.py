@@ -51,8 +51,7 @@ def the_levels(kind: type[OneOf], attributes: Sequence[Any], method: str) -> One
             f"{method} compares groups, but the sensitive attribute(s) {numeric} are numeric and "
             f"have none. Cut them into bands, or use fairpca.FairPCA, which knows numbers."
         )
-    levels: OneOf = attributes[0]
-    return levels
+    return attributes[0]
 
 
 def two_groups(moments: GroupMoments, method: str) -> LevelMoments:

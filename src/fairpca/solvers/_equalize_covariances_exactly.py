@@ -235,8 +235,7 @@ class _Problem:
         """Return the leading eigenvectors of the objective within the flattest directions."""
         flattest = self.flattest_first[:, : max(k, directions)]
         V = np.linalg.eigh(flattest.T @ self.objective @ flattest)[1]
-        L: np.ndarray = flattest @ V[:, ::-1][:, :k]
-        return L
+        return flattest @ V[:, ::-1][:, :k]
 
     def reach(self, share: float, total: float) -> CovarianceMatch:
         """Return the fewest components that keep a share of the variance, by bisection."""

@@ -272,8 +272,7 @@ class _Deflation:
 
     def apply(self, rows: np.ndarray) -> np.ndarray:
         """Return the correction times each row of `rows`."""
-        corrected: np.ndarray = ((rows @ self.A) / self.m) @ self.A.T
-        return corrected
+        return ((rows @ self.A) / self.m) @ self.A.T
 
 
 def _deflation_of(scatter: KernelScatter, attributes: Sequence[AttributeMoments]) -> _Deflation:

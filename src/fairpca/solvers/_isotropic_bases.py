@@ -217,8 +217,7 @@ class IsotropicBases(Stiefel):
         V = super().tangent(L, G)
         W = self.matrices @ L
         N = _Normal(W).solve(_sym(np.swapaxes(W, 1, 2) @ V))
-        along: np.ndarray = V - (W @ N).sum(axis=0)
-        return along
+        return V - (W @ N).sum(axis=0)
 
     def retract(self, W: np.ndarray) -> np.ndarray | None:
         """Return a point near W, or None if the corrections do not converge."""
@@ -258,8 +257,7 @@ class _Normal:
         floor = 1e-14 * max(float(v.max()), 1e-300)
         inner = np.swapaxes(V, 1, 2) @ R @ V
         inner = np.where(sums > floor, inner / np.where(sums > floor, sums, 1.0), 0.0)
-        N: np.ndarray = V @ inner @ np.swapaxes(V, 1, 2)
-        return N
+        return V @ inner @ np.swapaxes(V, 1, 2)
 
     def solve(self, R: np.ndarray) -> np.ndarray:
         N = self._each(R)
@@ -285,5 +283,4 @@ class _Normal:
 
 
 def _sym(A: np.ndarray) -> np.ndarray:
-    symmetric: np.ndarray = 0.5 * (A + np.swapaxes(A, -1, -2))
-    return symmetric
+    return 0.5 * (A + np.swapaxes(A, -1, -2))

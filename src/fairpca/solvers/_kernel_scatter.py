@@ -102,8 +102,7 @@ class KernelScatter:
         if not self.centred:
             return vectors
         q = self.root_weight / np.sqrt(self.total_weight)
-        centred: np.ndarray = vectors - (vectors @ q)[:, None] * q
-        return centred
+        return vectors - (vectors @ q)[:, None] * q
 
     @cached_property
     def mean(self) -> np.ndarray:
@@ -111,8 +110,7 @@ class KernelScatter:
         if not self.centred:
             return np.zeros(self.n_rows)
         weight = np.ones(self.n_rows) if self.weight is None else self.weight
-        mean: np.ndarray = (weight / self.total_weight) @ self.K
-        return mean
+        return (weight / self.total_weight) @ self.K
 
     @cached_property
     def trace(self) -> float:

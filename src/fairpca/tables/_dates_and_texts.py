@@ -240,8 +240,7 @@ def date_format(texts: list[str]) -> str | None:
 def _local(microseconds: np.ndarray, zone: str) -> np.ndarray:
     """Return what the clocks of a time zone show."""
     times = import_pandas().DatetimeIndex(microseconds.astype("datetime64[us]"), tz="UTC")
-    local: np.ndarray = times.tz_convert(zone).tz_localize(None).as_unit("us").asi8
-    return local
+    return times.tz_convert(zone).tz_localize(None).as_unit("us").asi8
 
 
 def _tfidf(vocabulary: list[str] | None = None) -> TfidfVectorizer:

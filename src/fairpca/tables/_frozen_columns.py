@@ -140,8 +140,7 @@ class LevelColumn:
     def codes(self, array: Any) -> np.ndarray:
         """Return the row of `table` that each row of an Arrow array has."""
         codes, values = distinct(array)
-        rows: np.ndarray = np.array([self._code(value) for value in values], dtype=np.intp)[codes]
-        return rows
+        return np.array([self._code(value) for value in values], dtype=np.intp)[codes]
 
     def _code(self, value: Any) -> int:
         text, n = cleaned(value), len(self.levels)
@@ -211,8 +210,7 @@ def floats(array: Any, name: str, *, boolean: bool = False) -> np.ndarray:
                 f"here. Correct the value, or leave it empty."
             )
         return numbers
-    values: np.ndarray = array.cast(arrow.float64(), safe=False).to_numpy(zero_copy_only=False)
-    return values
+    return array.cast(arrow.float64(), safe=False).to_numpy(zero_copy_only=False)
 
 
 def is_text(kind: Any) -> bool:

@@ -50,8 +50,7 @@ class LevelPlan:
 
     def fitted(self, codes: np.ndarray) -> np.ndarray:
         """Return what estimators get for rows of these groups; None where the code is -1."""
-        labels: np.ndarray = np.array([*self.labels, None], dtype=object)[codes]
-        return labels
+        return np.array([*self.labels, None], dtype=object)[codes]
 
 
 @dataclass(frozen=True)
@@ -272,8 +271,7 @@ def _named(
 def _is_known(column: Series) -> np.ndarray:
     """Return which rows have a value; a question mark is none, as in the features."""
     marks = [v for v in column.unique().tolist() if isinstance(v, str) and v.strip() == "?"]
-    known: np.ndarray = (column.notna() & ~column.isin(marks)).to_numpy(dtype=bool)
-    return known
+    return (column.notna() & ~column.isin(marks)).to_numpy(dtype=bool)
 
 
 def _as_text(value: Any) -> str:

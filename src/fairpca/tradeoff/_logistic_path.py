@@ -114,8 +114,7 @@ class _LogisticLoss:
             H[-1, :-1] = H[:-1, -1]
             return H
 
-        hessian: np.ndarray = np.sum(self._over_shares(over), axis=0)
-        return hessian
+        return np.sum(self._over_shares(over), axis=0)
 
     def _over_shares(self, over: Callable[[Sequence[slice]], Any]) -> list[Any]:
         return share_blocks(over, self.blocks, d=self.rows.shape[1])
@@ -166,8 +165,7 @@ class _Member:
             # Almost no penalty and dependent columns. Any metric leads to the same solution.
             H[np.diag_indices_from(H)] += 1e-10 * np.trace(H)
             factor = scipy.linalg.cho_factor(H, check_finite=False)
-        step: np.ndarray = scipy.linalg.cho_solve(factor, right, check_finite=False)
-        return step
+        return scipy.linalg.cho_solve(factor, right, check_finite=False)
 
     def minimize(self, u: np.ndarray, G: np.ndarray) -> tuple[_Point, np.ndarray, bool]:
         """Return the solution from the start `u`, the last curvature, and whether it converged."""

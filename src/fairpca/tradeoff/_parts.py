@@ -59,8 +59,7 @@ class TradeoffParts:
         """Return the columns for a lambda, given those for lambda = 1."""
         if tradeoff == 0.0:
             return both[:, : self.k]
-        weighted: np.ndarray = both * self._weights(both.shape[1], tradeoff)
-        return weighted
+        return both * self._weights(both.shape[1], tradeoff)
 
     def common_rows(self, X: Any) -> np.ndarray:
         """Return rows of which the representation of every lambda is a multiple, as doubles.

@@ -229,5 +229,4 @@ def _plotly_script() -> str:
         from plotly.offline import get_plotlyjs
     except ImportError as error:
         raise MissingExtraError("plotly", "report", "The report page") from error
-    script: str = get_plotlyjs()
-    return script
+    return get_plotlyjs()
