@@ -1,7 +1,10 @@
 """The command line itself: help, suggestions, exit codes; what it runs is tested elsewhere."""
 
+import os
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 from typer.testing import CliRunner
@@ -110,3 +113,39 @@ def test_without_its_libraries_the_command_line_names_the_extra(command, extra):
     assert done.returncode == 1
     assert f"fairpca[{extra}]" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent differently there")
+@pytest.mark.parametrize("made_of_it", [KeyboardInterrupt, ImportError])
+def test_a_signal_ends_a_command_with_its_code_whatever_libraries_make_of_it(
+    fairpca, monkeypatch, made_of_it
+):
+    def interrupted(value):
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(10)
+        except KeyboardInterrupt:
+            raise made_of_it from None
+
+    stopped = experiment("table-stopped", interrupted)
+    monkeypatch.setattr("fairpca.paper.EXPERIMENTS", {stopped.name: stopped})
+    before = signal.getsignal(signal.SIGTERM)
+    shown = fairpca("reproduce", "table-stopped", "--jobs", "1")
+    assert shown.exit_code == 143
+    assert "nterrupted" in shown.output
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_an_ignored_signal_stays_ignored(fairpca, monkeypatch):
+    def hung_up(value):
+        os.kill(os.getpid(), signal.SIGTERM)
+        return half(value)
+
+    unmoved = experiment("table-unmoved", hung_up)
+    monkeypatch.setattr("fairpca.paper.EXPERIMENTS", {unmoved.name: unmoved})
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)  # as nohup has it
+    try:
+        shown = fairpca("reproduce", "table-unmoved", "--jobs", "1")
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert shown.exit_code == 0, shown.output

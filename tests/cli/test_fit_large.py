@@ -186,7 +186,7 @@ def test_a_polite_kill_leaves_a_checkpoint_and_says_so(fairpca, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(large_tables.EncodedRows, "encoded", encoded)
         result = fairpca("fit", "parts", *FIT, "--checkpoint", "kept", "-q")
-    assert result.exit_code == 130
+    assert result.exit_code == 143
     assert "The same command continues from kept" in result.stderr
     assert signal.getsignal(signal.SIGTERM) is before
     assert fairpca("fit", "parts", *FIT, "--checkpoint", "kept").exit_code == 0

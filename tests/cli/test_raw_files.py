@@ -377,22 +377,27 @@ def test_help_fits_a_narrow_terminal(fairpca, monkeypatch):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="interrupts are sent differently there")
-def test_an_interrupted_audit_leaves_nothing(tmp_path):
+@pytest.mark.parametrize(("ending", "jobs"), [(signal.SIGINT, "1"), (signal.SIGTERM, "2")])
+def test_an_interrupted_audit_leaves_nothing(tmp_path, ending, jobs):
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
     made_up_people(n=2000).to_csv(tmp_path / "people.csv", index=False)
     command = [sys.executable, "-m", "fairpca", "audit", "people.csv", "-s", "sex", "-t", "paid"]
     running = subprocess.Popen(
-        [*command, "--json", "found.json", "--jobs", "1"],
+        [*command, "--json", "found.json", "--jobs", jobs],
         cwd=tmp_path,
+        env={**os.environ, "JOBLIB_TEMP_FOLDER": str(temporary), "TMPDIR": str(temporary)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
     first = running.stderr.readline()  # it has begun
-    running.send_signal(signal.SIGINT)
+    running.send_signal(ending)
     output, errors = running.communicate(timeout=60)
     assert first.startswith("Auditing: ")
-    assert running.returncode == 130
+    assert running.returncode == 128 + ending
     assert output == ""
     assert errors.splitlines()[-1] == "Interrupted; nothing was written."
     assert "Traceback" not in errors
-    assert os.listdir(tmp_path) == ["people.csv"]
+    assert sorted(os.listdir(tmp_path)) == ["people.csv", "temporary"]
+    assert os.listdir(temporary) == []

@@ -23,9 +23,10 @@ The extra `audit` brings what these commands need: `pip install '.[audit]'`; `re
 the extra of its name. `fairpca COMMAND --help` says the same in a terminal.
 
 The exit status is 0 when all went well, 2 when arguments, data or files were refused (one line
-says why, and what to do), 1 when a part of `reproduce` failed, 130 after an interruption. `audit`,
-`fit`, `transform` and `export` replace no file unless `--force` is given. `fairpca --version` says
-which version this is.
+says why, and what to do), 1 when a part of `reproduce` failed, 130 after Ctrl-C, 143 after SIGTERM,
+which leave no draft of a file, no process and no row of people behind. `audit`, `fit`, `transform`
+and `export` replace no file unless `--force` is given. `fairpca --version` says which version this
+is.
 
 This page is made from the code: `python tests/documentation/pages_from_code.py`.
 """

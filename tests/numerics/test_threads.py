@@ -1,5 +1,9 @@
 """Blocks shared by threads, and BLAS as it was found."""
 
+import os
+import signal
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -92,6 +96,37 @@ def test_any_thread_can_limit_blas_once_others_are_done():
         thread.join()
         assert seen == [1, 1]
         assert blas_threads() == 2
+
+
+PARENT = """
+import os, time
+import numpy as np
+from fairpca._numerics import each_in_processes
+
+def work(rows):
+    os.write(1, f"{os.getpid()}\\n".encode())
+    time.sleep(300)
+
+list(each_in_processes(work, [np.zeros(2**18)] * 2, 2))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent differently there")
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGKILL])
+def test_processes_end_with_their_parent_and_rows_are_in_no_file(tmp_path, ending):
+    running = subprocess.Popen(
+        [sys.executable, "-c", PARENT],
+        env={**os.environ, "JOBLIB_TEMP_FOLDER": str(tmp_path), "TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    workers = {int(running.stdout.readline()) for _ in range(2)}
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    running.send_signal(ending)
+    rest, _ = running.communicate(timeout=60)  # until nobody can write any more
+    assert (len(workers), rest, running.returncode) == (2, "", -ending)
+    assert files == []
 
 
 @pytest.mark.parametrize("with_scatters", [False, True])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -14,19 +13,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
-from typer import Argument, Exit, Option, echo
+from typer import Argument, Option, echo
 
 from . import options
 from .terminal import (
-    INTERRUPTED,
     Refusal,
     beside,
     check_outputs,
-    complain,
     one_clear_line,
     print_line,
     printable,
     shown_progress,
+    stopped,
     write_whole,
 )
 
@@ -173,22 +171,13 @@ def fit(
 
 @contextmanager
 def _can_be_continued(checkpoint: Path | None) -> Iterator[None]:
-    """Say that nothing is lost where Ctrl-C or SIGTERM left a checkpoint."""
-    if checkpoint is None:
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    """Say that nothing is lost where an interruption left a checkpoint."""
     try:
         yield
     except KeyboardInterrupt:
-        if not checkpoint.exists():
+        if checkpoint is None or not checkpoint.exists():
             raise
-        complain(
-            f"Interrupted; no model was written. The same command continues from {checkpoint}."
-        )
-        raise Exit(INTERRUPTED) from None
-    finally:
-        signal.signal(signal.SIGTERM, before)
+        stopped(f"Interrupted; no model was written. The same command continues from {checkpoint}.")
 
 
 def _check_checkpoint(checkpoint: Path | None, others: list[Path]) -> None:

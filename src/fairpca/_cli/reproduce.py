@@ -13,7 +13,7 @@ from rich.text import Text
 from typer import Argument, BadParameter, Exit, Option
 
 from ..errors import FairPCAError
-from .terminal import INTERRUPTED, Report, complain, shown_progress
+from .terminal import Report, complain, one_clear_line, shown_progress, stopped
 
 if TYPE_CHECKING:
     from ..paper import Experiment, Key, Summary
@@ -45,6 +45,7 @@ MANY = 60
 """Tables of more rows than this are for the CSV, not for the terminal."""
 
 
+@one_clear_line()
 def reproduce(
     names: Annotated[
         list[str] | None, Argument(help="What to reproduce; see --list. 'all' is everything.")
@@ -105,11 +106,10 @@ def reproduce(
             failed = True
             continue
         except KeyboardInterrupt:
-            complain(
+            stopped(
                 f"{experiment.name} was interrupted. What is done is kept in {out / 'results'}; "
                 f"the same command goes on from there."
             )
-            raise Exit(INTERRUPTED) from None
         _print_rows(console, experiment, made.rows)
         for failure in made.failures:
             which = ", ".join(f"{name} {value}" for name, value in failure.key.items())

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
+from typing import Any, NoReturn
 from unicodedata import bidirectional, category
 
 import typer
@@ -15,7 +18,11 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 
 from ..errors import FairPCAError
 
-INTERRUPTED = 130
+ENDINGS = [s for s in signal.Signals if s.name in ("SIGINT", "SIGTERM", "SIGHUP")]
+"""Signals that end a command, and with it drafts of files and other processes."""
+
+_arrived: list[int] = []
+
 BREAKS = "\n\t\r\x85\u2028\u2029"
 TURNS = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
 """Classes of characters that change the direction of writing of others."""
@@ -58,7 +65,8 @@ def complain(text: str) -> None:
 def one_clear_line() -> Iterator[None]:
     """Turn what users can mend into one line and exit code 2, without a traceback."""
     try:
-        yield
+        with _ended_by_signals():
+            yield
         return
     except (FairPCAError, OSError) as error:
         reason = str(error)
@@ -67,10 +75,39 @@ def one_clear_line() -> Iterator[None]:
     except UnicodeEncodeError as error:  # names of files that are no text in any encoding
         reason = f"{error.object[:200]!r} cannot be written as text. Use another name."
     except KeyboardInterrupt:
-        complain("Interrupted; nothing was written.")
-        raise typer.Exit(INTERRUPTED) from None
+        stopped("Interrupted; nothing was written.")
     complain(f"Error: {reason}")
     raise typer.Exit(2)
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    def end(number: int, _: Any) -> NoReturn:
+        _arrived.append(number)
+        raise KeyboardInterrupt
+
+    before = {}
+    _arrived.clear()
+    if threading.current_thread() is threading.main_thread():  # others cannot
+        before = {ending: signal.getsignal(ending) for ending in ENDINGS}
+    try:
+        for ending in before:
+            if before[ending] != signal.SIG_IGN:  # as nohup has it
+                signal.signal(ending, end)
+        yield
+    except Exception as error:
+        if _arrived and not isinstance(error, typer.Exit):  # a library made it of ours
+            raise KeyboardInterrupt from None
+        raise
+    finally:
+        for ending, handler in before.items():
+            signal.signal(ending, handler)
+
+
+def stopped(text: str) -> NoReturn:
+    """Print a line, and exit with the code of the signal that ended the command."""
+    complain(text)
+    raise typer.Exit(128 + next(iter(_arrived), signal.SIGINT)) from None
 
 
 class Refusal(FairPCAError):

@@ -58,6 +58,7 @@ from .threads import (
     allowed_jobs,
     blas_threads,
     check_n_jobs,
+    each_in_processes,
     each_item,
     limited_threads,
     one_thread,

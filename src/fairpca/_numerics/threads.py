@@ -6,6 +6,8 @@ BLAS splits one product over threads. For tall and thin data that is a poor barg
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,12 +15,13 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from itertools import pairwise
 from numbers import Integral
-from threading import Lock
+from threading import Lock, Thread
+from time import sleep
 from typing import Any, TypeVar
 
 import numpy as np
 import threadpoolctl
-from joblib import cpu_count, effective_n_jobs
+from joblib import Parallel, cpu_count, delayed, effective_n_jobs
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from ..errors import UsageError
@@ -174,6 +177,43 @@ def each_item(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Res
 
     with limited_threads(1), ThreadPoolExecutor(threads) as pool:
         return list(pool.map(alike, items))
+
+
+def each_in_processes(
+    work: Callable[[Item], Result], items: Iterable[Item], n_jobs: int
+) -> Iterator[tuple[int, Result]]:
+    """Yield the place of an item and the result of `work` on it, whichever is ready first.
+
+    Each process has one BLAS thread, and ends when its parent has, however that was. Items go
+    through pipes: in files of shared memory, rows of people would outlive who is killed.
+    """
+    parallel = Parallel(n_jobs, return_as="generator_unordered", batch_size=1, max_nbytes=None)
+    jobs = (delayed(_in_process)(os.getpid(), i, work, item) for i, item in enumerate(items))
+    done: Iterator[tuple[int, Result]] = parallel(jobs)
+    return done
+
+
+def _in_process(
+    parent: int, i: int, work: Callable[[Item], Result], item: Item
+) -> tuple[int, Result]:
+    _end_with(parent)
+    with one_thread():
+        return i, work(item)
+
+
+@cache
+def _end_with(pid: int) -> None:
+    """End this process soon after its parent, if that is its parent."""
+    parent = multiprocessing.parent_process()
+    if parent is None or parent.pid != pid:
+        return
+
+    def wait() -> None:
+        while os.getppid() == pid if parent.sentinel is None else parent.is_alive():
+            sleep(0.5)
+        os._exit(1)
+
+    Thread(target=wait, name="fairpca-parent", daemon=True).start()
 
 
 def ahead(items: Iterable[Item], depth: int = 2) -> Iterator[Item]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from threading import Thread
@@ -11,9 +11,9 @@ from time import perf_counter, sleep
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, cpu_count, delayed
+from joblib import cpu_count
 
-from .._numerics import allowed_jobs, library_versions, one_thread
+from .._numerics import allowed_jobs, each_in_processes, library_versions
 from ..errors import AuditError
 from ._advice import advise, checked_aim, summarise
 from ._audit_result import Audit
@@ -257,19 +257,14 @@ class _Workers:
         return [Notice("jobs", "info", "", "", float(self.n_jobs), text)]
 
     def _start(self) -> None:
-        Parallel(n_jobs=self.n_jobs)(delayed(_ready)(i) for i in range(self.n_jobs))
+        list(each_in_processes(_ready, range(self.n_jobs), self.n_jobs))
 
     def run(self, jobs: Sequence[_Job]) -> list[Any]:
         """Return the results in the order of the jobs."""
         results: list[Any] = [None] * len(jobs)
-        done: Iterable[tuple[int, Any]]
-        if self.n_jobs == 1:
-            done = (_numbered(i, job) for i, job in enumerate(jobs))
-        else:
+        if self.n_jobs > 1:
             self._starting.join()
-            parallel = Parallel(n_jobs=self.n_jobs, return_as="generator_unordered")
-            done = parallel(delayed(_numbered)(i, job) for i, job in enumerate(jobs))
-        for i, result in done:
+        for i, result in each_in_processes(_run, jobs, self.n_jobs):
             results[i] = result
             self._done += 1
             if self._progress is not None:
@@ -282,7 +277,6 @@ def _ready(i: int) -> int:
     return i
 
 
-def _numbered(i: int, job: _Job) -> tuple[int, Any]:
+def _run(job: _Job) -> Any:
     _, function, arguments = job
-    with one_thread():  # several small problems at once beat one on all cores
-        return i, function(*arguments)
+    return function(*arguments)

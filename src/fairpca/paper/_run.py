@@ -14,10 +14,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import joblib
 from sklearn.exceptions import ConvergenceWarning
 
-from .._numerics import allowed_jobs, whole_file
+from .._numerics import allowed_jobs, each_in_processes, whole_file
 from ..errors import FairPCAError, MissingExtraError, NothingLeftToRemoveWarning, ResidualWarning
 from ._experiment import Experiment, Key, Result, Settings, Summary, Task
 
@@ -154,12 +153,8 @@ def run_experiment(
 
 def _outcomes(tasks: Sequence[Task], jobs: int) -> Iterator[Result | Failure]:
     if jobs == 1:
-        yield from map(_run_task, tasks)
-        return
-    # One BLAS thread each: the processes would otherwise wait for one another's threads.
-    with joblib.parallel_config("loky", inner_max_num_threads=1):
-        parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-        yield from parallel(joblib.delayed(_run_task)(task) for task in tasks)
+        return map(_run_task, tasks)
+    return (outcome for _, outcome in each_in_processes(_run_task, tasks, jobs))
 
 
 def _run_task(task: Task) -> Result | Failure:
