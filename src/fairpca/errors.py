@@ -2,6 +2,8 @@
 
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 OURS = ("fairpca", "sklearn")
 """Packages between a warning and the line of the user that it is about."""
@@ -121,6 +123,15 @@ class MissingExtraError(FairPCAError, ImportError):
             f"Install it with: pip install 'fairpca[{extra}]'",
             name=library,
         )
+
+
+@contextmanager
+def needing(library: str, extra: str, purpose: str) -> Iterator[None]:
+    """Import an optional library inside, or say which extra installs it."""
+    try:
+        yield
+    except ImportError as error:
+        raise MissingExtraError(library, extra, purpose) from error
 
 
 class TableError(FairPCAError, ValueError):

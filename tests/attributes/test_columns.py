@@ -1,10 +1,12 @@
 """Which columns are what, and whose rows they are: labels that disagree are refused everywhere."""
 
+import importlib.util
 import inspect
 import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import config_context
@@ -14,12 +16,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from fairpca import FairPCA, collect_moments, metrics, tradeoff_curve
-from fairpca._attributes import check_row_labels, is_named, rows_named
-from fairpca.errors import UnpairedRowsError
+from fairpca._attributes import assign_roles, check_frames, is_named, rows_named
+from fairpca.errors import TableError, UnpairedRowsError, UsageError
 from fairpca.peers import OracleLEACE
 from registry import ESTIMATORS, asks_for_groups, need, small_rows
 
 pd = pytest.importorskip("pandas")
+xps = pytest.importorskip("array_api_strict")
 
 REFUSED = pytest.raises(UnpairedRowsError, match=r"row labels of .* differ.*\.to_numpy\(\)")
 
@@ -49,25 +52,25 @@ def test_labels_agree_or_are_refused_whatever_they_are_on(order, kind):
     given = {"X": X, "sensitive_features": make[kind](moved)}
     apart = [i for i in range(6) if moved.index[i] != X.index[i]]
     if kind == "list" or not apart:
-        check_row_labels(**given)
+        check_frames(**given)
         return
     labels = f"{X.index[apart[0]]!r} and {moved.index[apart[0]]!r}"
     with pytest.raises(UnpairedRowsError, match=f"position {apart[0]} they are {labels}"):
-        check_row_labels(**given)
+        check_frames(**given)
 
 
 def test_labels_of_several_types_that_say_the_same_agree():
     plain = pd.Series([1, 2, 3], index=[1, 2, 3])
     for index in (pd.RangeIndex(1, 4), pd.Index([1.0, 2, 3]), pd.Index([1, 2, 3], dtype="Int64")):
-        check_row_labels(X=plain, y=plain.set_axis(index))
+        check_frames(X=plain, y=plain.set_axis(index))
     with REFUSED:
-        check_row_labels(X=plain, y=plain.set_axis(["1", "2", "3"]))
+        check_frames(X=plain, y=plain.set_axis(["1", "2", "3"]))
 
 
 def test_columns_of_a_dict_must_agree_among_themselves():
     sex = pd.Series(["f", "m"], index=["a", "b"])
     with pytest.raises(UnpairedRowsError, match=r"sensitive_features\['race'\].*'a' and 'b'"):
-        check_row_labels(X=np.eye(2), sensitive_features={"sex": sex, "race": sex.iloc[::-1]})
+        check_frames(X=np.eye(2), sensitive_features={"sex": sex, "race": sex.iloc[::-1]})
 
 
 def test_the_message_says_how_to_have_one_order_where_that_is_possible():
@@ -253,3 +256,47 @@ def test_every_door_counts_the_same_rows_as_positive():
     assert metrics.selection_rate_gap(messy, sex, pos_label="yes") == right
     found = metrics.true_positive_rate_gap(np.roll(messy, 1), sex, y_true=messy, pos_label="yes")
     assert found == metrics.true_positive_rate_gap(np.roll(y, 1), sex, y_true=y)
+
+
+@pytest.mark.parametrize("columns", [[0, -6], [0, 0], [-1, 2, 5], [np.int64(0), 0]])
+@pytest.mark.parametrize("make", [np.asarray, scipy.sparse.csr_array, xps.asarray], ids=str)
+def test_a_sensitive_column_that_is_named_twice_is_refused(columns, make):
+    X = np.round(small_rows()[0])
+    with pytest.raises(UsageError, match=r"names a column twice: .* are \["):
+        FairPCA(1, sensitive_columns=columns).fit(make(X))
+
+
+@pytest.mark.parametrize("wrong", [True, 0.0, "a", None, 6, -7])
+def test_what_is_no_position_names_no_column_of_an_array(wrong):
+    with pytest.raises(UsageError, match="sensitive_columns names"):
+        FairPCA(1, sensitive_columns=[wrong]).fit(small_rows()[0])
+
+
+def test_two_columns_of_one_name_are_refused_by_name_everywhere():
+    X, sex, y, _ = labelled()
+    twins = X.set_axis([*"abccef"], axis=1)
+    refused = pytest.raises(UsageError, match=r"Two columns of \w+ are called 'c'")
+    for name in ("fair pca", "pca", "rbf kernel", "inlp", "reductions"):
+        if not ESTIMATORS[name].needs or importlib.util.find_spec(ESTIMATORS[name].needs):
+            with refused:
+                ESTIMATORS[name].made().fit(twins, y, sensitive_features=sex)
+    with refused:
+        FairPCA(1).fit(X, sensitive_features=twins)
+    with refused:
+        FairPCA(1, sensitive_columns=["a"]).fit(twins)
+    with refused:
+        FairPCA(1).fit(X, sensitive_features=sex).transform(twins)
+    with refused:
+        metrics.mean_gap(twins, sex)
+    with pytest.raises(UsageError, match="names a column twice"):
+        FairPCA(1, sensitive_columns=["x0", "x0"]).fit(X)
+
+
+@pytest.mark.parametrize("role", ["sensitive", "target", "ignore", "weight"])
+def test_a_copy_of_a_named_column_is_no_feature_unasked(role):
+    names, renamed = ["sex", "a", "b", "b (2)"], [(" b", "b (2)")]
+    asked = {"sensitive": ["sex"], "renamed": renamed}
+    assert assign_roles(names, **asked).features == ("a", "b", "b (2)")
+    with pytest.raises(TableError, match=r"Two columns are called 'b'.*'b \(2\)', would be a fea"):
+        assign_roles(names, **{**asked, role: {"sensitive": ["sex", "b"]}.get(role, "b")})
+    assert assign_roles(names, **asked, target="b", ignore=["b (2)"]).features == ("a",)

@@ -85,7 +85,7 @@ def test_the_fused_result_is_that_of_encoder_and_map(tmp_path, model, source, dt
 @pytest.mark.parametrize("out", ["b.parquet", "b.feather", "b.csv", "b.csv.gz"])
 def test_every_format_can_be_written_and_columns_kept(tmp_path, model, out):
     path = write(FRAME, tmp_path / "a.parquet")
-    stream_transform(model, path, tmp_path / out, keep=["name", "age"], batch_rows=256)
+    stream_transform(model, path, tmp_path / out, keep=["name", "age", "name"], batch_rows=256)
     found = read(tmp_path / out)
     assert found.columns.tolist() == ["name", "age", *model.output_names]
     assert found["age"].tolist() == FRAME["age"].tolist()

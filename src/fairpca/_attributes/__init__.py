@@ -5,7 +5,7 @@ from .columns import (
     Roles,
     as_columns,
     assign_roles,
-    check_row_labels,
+    check_frames,
     close_names,
     closest,
     did_you_mean,

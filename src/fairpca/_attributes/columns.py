@@ -11,7 +11,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from .._numerics import is_sparse
+from .._numerics import array_namespace, device, is_foreign, is_sparse, to_numpy
 from ..errors import (
     AuditError,
     MissingGroupError,
@@ -59,10 +59,12 @@ def assign_roles(
     features: Iterable[str] | None = None,
     ignore: str | Iterable[str] = (),
     file: str | None = None,
+    renamed: Iterable[tuple[str, str]] = (),
 ) -> Roles:
     """Check names against the columns of a table; what has no other role is a feature.
 
-    Where the table is a `file`, messages name it, and a column that is named twice is refused.
+    Where the table is a `file`, messages name it, and a column that is named twice is refused. A
+    column that was `renamed`, from and to, because of another of its name is no feature unasked.
     """
     attributes, ignored, given = as_columns(sensitive), as_columns(ignore), as_columns(features)
     if file is None:
@@ -84,6 +86,13 @@ def assign_roles(
                 f"All {len(names)} columns are sensitive, target or ignored, so no feature is left."
             )
         raise TableError(f"No column of {file} is left to be a feature. Name at least one.")
+    for name, copy in renamed if features is None else ():
+        if name.strip() in taken and copy in chosen:
+            raise TableError(
+                f"Two columns are called '{name.strip()}'. One of them was named; the other, now "
+                f"called '{copy}', would be a feature. Rename it, or name it too: as sensitive, or "
+                f"to be ignored."
+            )
     return Roles(chosen, tuple(attributes), target, weight, tuple(ignored))
 
 
@@ -168,10 +177,10 @@ def indexable(X: Any) -> Any:
 
 
 def split_columns(X: Any, columns: Sequence[Any]) -> tuple[Any, Columns]:
-    """Split a frame or an array into the features and the named sensitive columns."""
+    """Split a frame or an array into the features and the named sensitive columns, on the host."""
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
-        _check_known(columns, frame.columns)
+        _check_known(columns, columns, frame.columns)
         return frame.drop(*columns).to_native(), {c: frame.get_column(c) for c in columns}
     if X.ndim != 2:
         raise UsageError(
@@ -179,27 +188,44 @@ def split_columns(X: Any, columns: Sequence[Any]) -> tuple[Any, Columns]:
             f"row per person and one column per feature. Reshape your data."
         )
     d = X.shape[1]
-    _check_known(columns, range(-d, d), shown=range(d))
-    positions = [int(j) % d for j in columns]
-    rest = [j for j in range(d) if j not in positions]
-    chosen = X[:, positions]
-    chosen = np.asarray(chosen.toarray() if is_sparse(chosen) else chosen)
-    return X[:, rest], {j: chosen[:, i] for i, j in enumerate(positions)}
+    places = [int(j) % d if _is_position(j) and -d <= j < d else j for j in columns]
+    _check_known(columns, places, range(d))
+    rest = [j for j in range(d) if j not in places]
+    if is_foreign(X):
+        xp = array_namespace(X)
+        features, chosen = (
+            xp.take(X, xp.asarray(of, device=device(X)), axis=1) for of in (rest, places)
+        )
+    else:
+        features, chosen = X[:, rest], X[:, places]
+    chosen = chosen.toarray() if is_sparse(chosen) else to_numpy(chosen)
+    return features, {j: chosen[:, i] for i, j in enumerate(places)}
 
 
-def _check_known(
-    columns: Sequence[Any], available: Sequence[Any], shown: Sequence[Any] | None = None
-) -> None:
-    unknown = [c for c in columns if c not in available]
+def _is_position(column: Any) -> bool:
+    return isinstance(column, int | np.integer) and not isinstance(column, bool)
+
+
+def _check_known(columns: Sequence[Any], places: Sequence[Any], there: Sequence[Any]) -> None:
+    """Refuse columns that are nowhere, or at the same place as another."""
+    unknown = [
+        c
+        for c, place in zip(columns, places, strict=True)
+        if place not in there or (isinstance(there, range) and not _is_position(place))
+    ]
     if unknown:
-        there = list(available if shown is None else shown)
         near = [close for c in unknown for close in close_names(c, there)]
         hint = f" Did you mean {near}?" if near else ""
         raise UsageError(
-            f"sensitive_columns names {unknown}, but X has the columns {there[:20]}"
+            f"sensitive_columns names {unknown}, but X has the columns {list(there[:20])}"
             f"{' ...' if len(there) > 20 else ''}.{hint} Use names of columns of X, or positions "
             f"if X has no names (an earlier pipeline step may have dropped them: put this step "
             f"first, or use set_output(transform='pandas'))."
+        )
+    if len(set(places)) < len(places):
+        raise UsageError(
+            f"sensitive_columns={list(columns)} names a column twice: of the columns of X they "
+            f"are {list(places)}. Name each once."
         )
 
 
@@ -232,9 +258,18 @@ def rows_named(values: np.ndarray, name: Any) -> np.ndarray:
     return np.fromiter(map(named.__getitem__, entries), dtype=bool, count=len(entries))
 
 
-def check_row_labels(**given: Any) -> None:
-    """Raise unless everything that has row labels, as pandas' has, has the same in one order."""
-    # Rows are paired by position. Other lengths are somebody else's complaint.
+def check_frames(**given: Any) -> None:
+    """Raise unless columns have different names, and rows the same labels in one order.
+
+    Rows are paired by position. Only things as of pandas have labels; lists and arrays agree.
+    """
+    for name, values in given.items():
+        columns: Any = getattr(values, "columns", None)
+        if not getattr(columns, "is_unique", True):
+            raise UsageError(
+                f"Two columns of {name} are called {columns[columns.duplicated()][0]!r}, so their "
+                f"name does not tell which is meant. Rename one of them, or leave it out."
+            )
     labelled = [found for name, values in given.items() for found in _row_labels(name, values)]
     for name, labels in labelled[1:]:
         first, rows = labelled[0]

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 import scipy.sparse
 
-from ..errors import MissingExtraError, ModelFileError, UnsavableModelError, UsageError
+from ..errors import ModelFileError, UnsavableModelError, UsageError, needing
 from .arrays import is_sparse, to_numpy
 
 MANY_TEXTS = 100
@@ -407,8 +407,6 @@ def _parsed(header: bytes) -> dict[str, Any]:
 
 
 def _safetensors() -> Any:
-    try:
+    with needing("safetensors", "models", "A model file"):
         import safetensors.numpy
-    except ImportError as reason:
-        raise MissingExtraError("safetensors", "models", "A model file") from reason
     return safetensors.numpy

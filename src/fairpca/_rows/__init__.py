@@ -9,7 +9,6 @@ from .devices import (
     checked_rows,
     example_on,
     in_numpy,
-    split_positions,
     streamed,
 )
 from .elsewhere import Batch, Collect, RowsElsewhere, plus, rows_elsewhere

@@ -5,7 +5,7 @@ The only place in the package that asks torch for a device.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -25,7 +25,7 @@ from .._numerics import (
     to_numpy,
     without_history,
 )
-from ..errors import DeviceError, MissingExtraError, UsageError
+from ..errors import DeviceError, UsageError, needing
 from .in_memory import MappedRows, Rows, row_blocks, rows_per_block
 
 NUMBERS_PER_COPY = 2**24
@@ -64,10 +64,8 @@ def example_on(where: Any, dtype: str = "float64") -> Array:
 
 
 def _torch(purpose: str) -> Any:
-    try:
+    with needing("torch", "torch", purpose):
         import torch
-    except ImportError as reason:
-        raise MissingExtraError("torch", "torch", purpose) from reason
     return torch
 
 
@@ -228,18 +226,3 @@ def in_numpy(X: Any, name: str) -> Any:
         f"are not copied unasked. Pass a NumPy array, such as X.cpu().numpy(); FairPCA takes "
         f"arrays on devices as they are."
     )
-
-
-def split_positions(X: Array, columns: Sequence[Any]) -> tuple[Array, dict[int, Any]]:
-    """Split an array into the features, and the sensitive columns on the host."""
-    xp, d = array_namespace(X), X.shape[1]
-    unknown = [c for c in columns if not isinstance(c, int) or not -d <= c < d]
-    if unknown:
-        raise UsageError(
-            f"sensitive_columns names {unknown}, but X is an array without names of {d} columns. "
-            f"Use positions."
-        )
-    positions = [int(c) % d for c in columns]
-    rest = [j for j in range(d) if j not in set(positions)]
-    features = xp.take(X, xp.asarray(rest, device=device(X)), axis=1)
-    return features, {j: to_numpy(X[:, j]) for j in positions}

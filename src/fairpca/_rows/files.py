@@ -251,7 +251,8 @@ def _roles_in(
     if features is None and encoder is not None:
         features = encoder.needed_columns
     first = files[0]
-    roles = assign_roles(first.names, features=features, file=f"'{first.path}'", **named)
+    asked = {"features": features, "renamed": first.renamed, **named}
+    roles = assign_roles(first.names, file=f"'{first.path}'", **asked)
     check_same_columns(files, roles.needed, every=features is None)
     return roles
 

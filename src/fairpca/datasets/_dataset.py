@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import MissingExtraError, UsageError
+from ..errors import UsageError, needing
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -128,10 +128,8 @@ class Dataset:
 
 def import_pandas() -> Any:
     """Return the module, or say which extra installs it. Nothing else here imports pandas."""
-    try:
+    with needing("pandas", "data", "A data set"):
         import pandas
-    except ImportError as error:
-        raise MissingExtraError("pandas", "data", "A data set") from error
     return pandas
 
 

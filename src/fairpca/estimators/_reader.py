@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self
 
 import narwhals as nw
@@ -16,7 +17,7 @@ from .._attributes import (
     Columns,
     as_columns,
     ask_about_integers,
-    check_row_labels,
+    check_frames,
     indexable,
     read_attributes,
     split_columns,
@@ -42,7 +43,6 @@ from .._rows import (
     checked_rows,
     in_numpy,
     rows_elsewhere,
-    split_positions,
     streamed,
 )
 from ..errors import MissingGroupError, MissingTargetError, UsageError
@@ -133,9 +133,7 @@ class Reader:
     ) -> Rows:
         """Return the rows that count of what is in memory."""
         check_sensitive_given(sensitive_features, self.sensitive_columns, self.name)
-        check_row_labels(
-            X=X, sensitive_features=sensitive_features, y=y, sample_weight=sample_weight
-        )
+        check_frames(X=X, sensitive_features=sensitive_features, y=y, sample_weight=sample_weight)
         features, columns = self.features(
             X, estimator, ensure_all_finite=False, ensure_min_samples=2 if self.complete else 1
         )
@@ -194,38 +192,24 @@ class Reader:
         """Return the features as an array, and the sensitive columns of X if it holds them."""
         if is_foreign(X) and not self.takes_device_arrays:
             X = in_numpy(X, self.name)
-        if is_foreign(X):
-            return self._features_there(X, estimator, **checks)
+        check_frames(X=X)
+        there = is_foreign(X)  # and stays there
         sparse = "csr" if self.takes_sparse else False
-        checks = {"accept_sparse": sparse, "dtype": FLOATS, **checks}
+        checks = checks if there else {"accept_sparse": sparse, "dtype": FLOATS, **checks}
+        words = {} if there else {"estimator": estimator, "input_name": "X"}
+        check = partial(checked_rows if there else check_array, **checks, **words)
         if estimator is None:
-            return canonical(check_array(X, input_name="X", **checks)), None
+            return canonical(check(X)), None
         first = "n_features_in_" not in vars(estimator)
         if self.sensitive_columns is None:
-            return canonical(validate_data(estimator, X, reset=first, **checks)), None
-        X = indexable(X)
+            X, left = (check(X), {"skip_check_array": True}) if there else (X, checks)
+            return canonical(validate_data(estimator, X, reset=first, **left)), None
+        X = check(X, ensure_all_finite=False) if there else indexable(X)
         if not first and self._lacks_sensitive_columns(X, estimator):
-            return canonical(check_array(X, **checks)), None
+            return canonical(check(X)), None
         validate_data(estimator, X, reset=first, skip_check_array=True)
         features, columns = split_columns(X, self._sensitive)
-        features = check_array(features, estimator=estimator, input_name="X", **checks)
-        return canonical(features), columns
-
-    def _features_there(self, X: Any, estimator: Any, **checks: Any) -> tuple[Any, Columns | None]:
-        """Return the features of an array of another library, without moving them."""
-        if self.sensitive_columns is None:
-            X = checked_rows(X, **checks)
-            if estimator is not None:
-                first = "n_features_in_" not in vars(estimator)
-                validate_data(estimator, X, reset=first, skip_check_array=True)
-            return X, None
-        first = "n_features_in_" not in vars(estimator)
-        X = checked_rows(X, **{**checks, "ensure_all_finite": False})
-        if not first and self._lacks_sensitive_columns(X, estimator):
-            return checked_rows(X, **checks), None
-        validate_data(estimator, X, reset=first, skip_check_array=True)
-        features, columns = split_positions(X, self._sensitive)
-        return checked_rows(features, **checks), columns
+        return canonical(check(features)), columns
 
     def _lacks_sensitive_columns(self, X: Any, estimator: Any) -> bool:
         """Tell whether X has just the features; complain if it has neither form."""

@@ -12,7 +12,7 @@ from sklearn.cluster import KMeans
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._attributes import check_row_labels
+from .._attributes import check_frames
 from ..errors import MissingTargetError, UsageError
 from ._inputs import coded_levels, present_values
 from ._probes import few_threads
@@ -84,7 +84,7 @@ class Cells(BaseEstimator):
         self
         """
         self._check(y, sensitive)
-        check_row_labels(T=T, y=y, sensitive=sensitive)
+        check_frames(T=T, y=y, sensitive=sensitive)
         T = validate_data(self, T, dtype=np.float64)
         if y is None or self.n_cells == 1:
             distinct = len(np.unique(T, axis=0)) if self.n_cells > 1 else 1

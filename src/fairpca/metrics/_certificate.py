@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import beta
 
-from .._attributes import check_row_labels
+from .._attributes import check_frames
 from ..errors import UsageError
 from ._inputs import coded_levels, present_values
 
@@ -204,7 +204,7 @@ def certified_gap(
         )
     if n_cells is not None and n_cells < 1:
         raise UsageError(f"n_cells={n_cells} is not a number of cells. Use an integer >= 1.")
-    check_row_labels(cells=cells, groups=groups)
+    check_frames(cells=cells, groups=groups)
     n = np.shape(cells)[0]
     cell_values = present_values(cells, n, "cells")
     levels, codes = coded_levels(groups, n, "groups")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
-from .._attributes import check_row_labels
+from .._attributes import check_frames
 from ..errors import MissingGroupError, SingleGroupError, UsageError
 
 _MOST_NUMERIC_LEVELS = 10
@@ -20,7 +20,7 @@ def finite_rows(X: ArrayLike, min_rows: int = 1, **beside: Any) -> np.ndarray:
 
     What belongs to the rows, by its name, stands `beside` them: its row labels must be theirs.
     """
-    check_row_labels(T=X, **beside)
+    check_frames(T=X, **beside)
     return check_array(X, dtype=[np.float64, np.float32], ensure_min_samples=min_rows)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.utils import check_random_state, gen_batches
 
-from .._attributes import check_row_labels
+from .._attributes import check_frames
 from ..errors import UsageError
 from ._inputs import (
     coded_levels,
@@ -345,7 +345,7 @@ class MMDKernel:
                 f"n_permutations={n_permutations} was given, but at least one is needed to know "
                 f"what chance gives. The default is 200."
             )
-        check_row_labels(T=self._labelled, groups=groups)
+        check_frames(T=self._labelled, groups=groups)
         values = present_values(groups, self.n_given, "groups")[self.rows]
         codes = integer_levels(values, "groups")[1]
         rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))

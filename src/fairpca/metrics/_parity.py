@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._attributes import check_row_labels, rows_named
+from .._attributes import check_frames, rows_named
 from ..errors import MissingTargetError, UsageError
 from ._auc import macro_auc
 from ._inputs import coded_levels, present_values
@@ -52,7 +52,7 @@ def selection_rate_gap(
     >>> selection_rate_gap([1, 1, 0, 1], ["a", "a", "b", "b"])
     0.5
     """
-    check_row_labels(y_pred=y_pred, sensitive_features=sensitive_features, y_true=y_true)
+    check_frames(y_pred=y_pred, sensitive_features=sensitive_features, y_true=y_true)
     decisions = _is_positive(y_pred, pos_label, "y_pred")
     groups = coded_levels(sensitive_features, len(decisions), "sensitive_features")[1]
     return _largest_gap(group_shares(decisions, groups))
@@ -100,7 +100,7 @@ def true_positive_rate_gap(
     >>> true_positive_rate_gap([1, 1, 0, 1], ["a", "a", "b", "b"], y_true=[1, 0, 1, 1])
     0.5
     """
-    check_row_labels(y_pred=y_pred, sensitive_features=sensitive_features, y_true=y_true)
+    check_frames(y_pred=y_pred, sensitive_features=sensitive_features, y_true=y_true)
     decisions = _is_positive(y_pred, pos_label, "y_pred")
     truth = _is_positive(y_true, pos_label, "y_true", n_rows=len(decisions))
     groups = coded_levels(sensitive_features, len(decisions), "sensitive_features")[1]

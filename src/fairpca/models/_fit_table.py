@@ -227,7 +227,8 @@ def _fit_on_disk(
 ) -> FairModel:
     """Fit in two passes: one looks at the rows, the other encodes all and adds up their moments."""
     raw = {column.name: column for column in raw_columns(files)}
-    roles = assign_roles(list(raw), **{**asked, "sensitive": asked["sensitive"] or ()})
+    asked = {**asked, "sensitive": asked["sensitive"] or (), "renamed": files[0].renamed}
+    roles = assign_roles(list(raw), **asked)
     outcome = raw[roles.target or ""] if wanted.needs_outcomes(roles) else None
     extra = [] if outcome is None else [outcome.name]
     read = [n for n in raw if roles.of(n) in ("feature", "sensitive") or n in extra]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._numerics import library_versions, whole_file
-from ..errors import ExportError, MissingExtraError
+from ..errors import ExportError, needing
 from ..tables import LARGEST, NULL_STRINGS, LevelColumn, NumberColumn
 from ._estimator_state import n_columns
 from ._fair_model import FairModel
@@ -73,13 +73,11 @@ def export_onnx(
     >>> X, sex = rng.normal(size=(60, 4)), rng.choice(["f", "m"], size=60)
     >>> export_onnx(FairPCA(2).fit(X, sensitive_features=sex), f"{tempfile.mkdtemp()}/model.onnx")
     """
-    try:
+    with needing("onnx", "onnx", "An ONNX file"):
         import onnx
         import onnx.checker
         import onnx.helper
         import onnx.numpy_helper
-    except ImportError as reason:
-        raise MissingExtraError("onnx", "onnx", "An ONNX file") from reason
     if dtype not in ("float32", "float64"):
         raise ExportError(f"dtype={dtype!r} is not offered. Use 'float32' or 'float64'.")
     if not isinstance(model, FairModel):

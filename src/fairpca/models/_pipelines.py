@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .._numerics import FUNCTIONS, RECORDS, whole_file
-from ..errors import MissingExtraError, ModelFileError, UnsavableModelError
+from ..errors import ModelFileError, UnsavableModelError, needing
 from ._estimator_state import CLASSES
 from ._model_file import MAX_BYTES, file_content
 
@@ -164,8 +164,6 @@ def _check_unpacked_size(content: bytes, max_bytes: int) -> None:
 
 
 def _skops() -> Any:
-    try:
+    with needing("skops", "models", "A pipeline file"):
         import skops.io
-    except ImportError as reason:
-        raise MissingExtraError("skops", "models", "A pipeline file") from reason
     return skops.io

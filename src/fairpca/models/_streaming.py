@@ -139,6 +139,7 @@ def stream_transform(
         table = open_table(source, **how, encoding=encoding)  # type: ignore[arg-type]
     encoder, names = _encoder_of(model), list(model.output_names)
     require_columns(encoder.needed_columns, list(table.names), list(table.names))
+    keep = list(dict.fromkeys(keep))
     _check_kept(keep, list(table.names), names)
     wanted = list(dict.fromkeys([*encoder.needed_columns, *keep]))
     numbers = [name for name in encoder.number_columns if name not in keep]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._numerics import library_versions, pack, whole_file
-from ..errors import ExportError, MissingExtraError
+from ..errors import ExportError, needing
 from ._estimator_state import n_columns
 from ._fair_model import FairModel
 from ._map_parts import map_parts
@@ -93,10 +93,8 @@ def as_torch_module(model: Any, dtype: str = "float64") -> Any:
     """
     if dtype not in ("float64", "float32"):
         raise ExportError(f"dtype={dtype!r} is not offered. Use 'float64' or 'float32'.")
-    try:
+    with needing("torch", "torch", "A torch module"):
         import torch
-    except ImportError as reason:
-        raise MissingExtraError("torch", "torch", "A torch module") from reason
     tensors, settings = _parts(model)
     buffers = {name: torch.from_numpy(np.array(a)) for name, a in tensors.items()}
     return _code().FairModule(buffers, settings).to(getattr(torch, dtype))

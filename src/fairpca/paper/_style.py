@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import MissingExtraError
+from ..errors import needing
 
 # Colours of Okabe and Ito (2008), told apart by colour-blind readers.
 BLACK, GREY = "#222222", "#8C8C8C"
@@ -129,11 +129,9 @@ def in_order(methods: set[str]) -> list[str]:
 @contextmanager
 def paper_figure(width: float, height: float) -> Iterator[Any]:
     """Open an empty figure in the package's style for a ``with`` block; settings are restored."""
-    try:
+    with needing("matplotlib", "plots", "Drawing a figure"):
         import matplotlib as mpl
         from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingExtraError("matplotlib", "plots", "Drawing a figure") from error
 
     class StyledFigure(Figure):
         """A figure that is saved in the style it was drawn in, as some settings act then."""

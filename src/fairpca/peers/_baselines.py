@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._attributes import check_row_labels
+from .._attributes import check_frames
 from .._kernels import PRECOMPUTED, KernelColumns, warn_of_negative_directions
 from .._moments import GroupMoments
 from .._rows import FeatureMap, LinearMap, Rows
@@ -35,9 +35,7 @@ class _ReaderWithoutAttributes(Reader):
         self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any, estimator: Any
     ) -> Rows:
         """Return the rows of positive weight."""
-        check_row_labels(
-            X=X, sensitive_features=sensitive_features, y=y, sample_weight=sample_weight
-        )
+        check_frames(X=X, sensitive_features=sensitive_features, y=y, sample_weight=sample_weight)
         features, _ = self.features(
             X, estimator, ensure_all_finite=False, ensure_min_samples=2 if self.complete else 1
         )

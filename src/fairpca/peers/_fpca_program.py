@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import MissingExtraError, UsageError
+from ..errors import UsageError, needing
 
 NO_DIFFERENCE = np.empty(0)
 
@@ -333,8 +333,6 @@ def solve_by_cvxpy(problem: FairSDP) -> Relaxation:
 
 
 def _import_cvxpy() -> Any:
-    try:
+    with needing("cvxpy", "sdp", "FPCA with solver='cvxpy'"):
         import cvxpy
-    except ImportError as missing:
-        raise MissingExtraError("cvxpy", "sdp", "FPCA with solver='cvxpy'") from missing
     return cvxpy

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._attributes import Attribute, Levels, Numeric, check_row_labels, read_attributes
+from .._attributes import Attribute, Levels, Numeric, check_frames, read_attributes
 from .._moments import AttributeMoments, NumericMoments
 from .._rows import Rows
 from ..errors import MissingGroupError, UsageError
@@ -180,7 +180,7 @@ class OracleLEACE(OneToOneFeatureMixin, FitsRows):
                 f"pipeline, with metadata routing: set_transform_request(sensitive_features=True)),"
                 f" or use LEACE, which needs them at fit only."
             )
-        check_row_labels(X=X, sensitive_features=sensitive_features)
+        check_frames(X=X, sensitive_features=sensitive_features)
         Z = self._columns_of(read_attributes(sensitive_features), features.shape[0])
         return np.asarray(features - Z @ self.coefficients_).astype(features.dtype, copy=False)
 

@@ -13,13 +13,13 @@ from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._attributes import Levels, check_row_labels, is_named, read_attributes
+from .._attributes import Levels, check_frames, is_named, read_attributes
 from ..errors import (
-    MissingExtraError,
     MissingGroupError,
     MissingTargetError,
     SingleGroupError,
     UsageError,
+    needing,
 )
 from ..estimators import (
     CRITERIA,
@@ -206,7 +206,7 @@ class Reductions(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         with unchanged_on_error(self):
             self._check_parameters()
-            check_row_labels(X=X, sensitive_features=sensitive_features, y=y)
+            check_frames(X=X, sensitive_features=sensitive_features, y=y)
             features = validate_data(self, X, dtype="numeric", ensure_min_samples=2)
             labels = _read_labels(y, len(features), self.criterion)
             self.classes_ = _two_classes(labels, self.pos_label)
@@ -215,10 +215,8 @@ class Reductions(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self
 
     def _learn(self, X: np.ndarray, y: np.ndarray, groups: np.ndarray) -> None:
-        try:
+        with needing("fairlearn", "parity", "The reductions approach"):
             from fairlearn import reductions
-        except ImportError as error:
-            raise MissingExtraError("fairlearn", "parity", "The reductions approach") from error
         constraint = getattr(reductions, CONSTRAINTS[self.criterion])
         base = LogisticRegression() if self.estimator is None else self.estimator
         game = reductions.ExponentiatedGradient(
@@ -254,6 +252,7 @@ class Reductions(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         probability : array of shape (n,)
         """
         check_is_fitted(self)
+        check_frames(X=X)
         features = validate_data(self, X, dtype="numeric", reset=False)
         said = [np.asarray(predictor.predict(features)) for predictor in self.predictors_]
         return np.clip(self.weights_ @ np.asarray(said, dtype=float), 0.0, 1.0)

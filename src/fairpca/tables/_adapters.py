@@ -4,28 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import MissingExtraError
+from ..errors import needing
 
 EXTRA = "tables"
 
 
 def import_pandas(purpose: str = "A table") -> Any:
     """Return the module, or say which extra installs it."""
-    try:
+    with needing("pandas", EXTRA, purpose):
         import pandas
-    except ImportError as error:
-        raise MissingExtraError("pandas", EXTRA, purpose) from error
     return pandas
 
 
 def import_arrow(purpose: str = "A table") -> Any:
     """Return pyarrow, its modules for computing and for files loaded, or name the extra."""
-    try:
+    with needing("pyarrow", EXTRA, purpose):
         import pyarrow
         import pyarrow.compute
         import pyarrow.csv
         import pyarrow.ipc
         import pyarrow.parquet
-    except ImportError as error:
-        raise MissingExtraError("pyarrow", EXTRA, purpose) from error
     return pyarrow

@@ -310,4 +310,6 @@ def roles_in(
         sensitive = table.sensitive or ()
         target = target if target is not None else table.target
     columns = list(table.frame.columns)
-    return assign_roles(columns, sensitive=sensitive, target=target, ignore=ignore)
+    return assign_roles(
+        columns, sensitive=sensitive, target=target, ignore=ignore, renamed=table.renamed
+    )

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
-from .._attributes import check_row_labels, rows_named
+from .._attributes import check_frames, rows_named
 from ..errors import UsageError, warn_user
 from ..estimators import FairKernelPCA, FairTransformer, check_choice, check_tradeoff
 from ..metrics import GroupRates, JudgedRows
@@ -154,8 +154,8 @@ def tradeoff_curve(
     lambdas = [check_tradeoff(value) for value in tradeoffs]
     last = _fair_step(estimator)
     positive = last.pos_label if pos_label is None else pos_label
-    check_row_labels(X_train=X_train, y_train=y_train, sensitive_train=sensitive_train)
-    check_row_labels(X_test=X_test, y_test=y_test, sensitive_test=sensitive_test)
+    check_frames(X_train=X_train, y_train=y_train, sensitive_train=sensitive_train)
+    check_frames(X_test=X_test, y_test=y_test, sensitive_test=sensitive_test)
     rows = _judged_rows(y_test, sensitive_test, positive)
     if isinstance(estimator, Pipeline) and len(estimator) > 1:
         first = clone(estimator[:-1])

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from importlib.resources import files
 from typing import Any
 
-from ...errors import MissingExtraError, UsageError
+from ...errors import UsageError, needing
 from ...metrics import decimal, significant, whole
 from .._audit_result import audit_from_plain
 from .._evidence import Evidence, in_order
@@ -209,10 +209,8 @@ def _digest(script: str) -> str:
 
 def _template(name: str) -> Any:
     """Return a template: all it prints is escaped, and a name that does not exist is an error."""
-    try:
+    with needing("jinja2", "report", "The report page"):
         import jinja2
-    except ImportError as error:
-        raise MissingExtraError("jinja2", "report", "The report page") from error
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("fairpca.auditing._page"),
         autoescape=True,
@@ -225,8 +223,6 @@ def _template(name: str) -> Any:
 
 def _plotly_script() -> str:
     """Return the source of plotly.js, which the page carries so that it needs no network."""
-    try:
+    with needing("plotly", "report", "The report page"):
         from plotly.offline import get_plotlyjs
-    except ImportError as error:
-        raise MissingExtraError("plotly", "report", "The report page") from error
     return get_plotlyjs()
