@@ -32,23 +32,35 @@ def fair_null_space(X, *columns, weight=None, rcond=1e-9):
     return scipy.linalg.null_space(left.T @ constraint) if r else np.eye(X.shape[0])
 
 
-def fair_pca_by_the_book(X, *columns, k, weight=None):
-    """Algorithm 2 line by line."""
+def fair_pca_by_the_book(X, *columns, k, weight=None, centre=None):
+    """Algorithm 2 line by line; X is measured from its mean, or from another centre."""
     w = np.ones(len(X)) if weight is None else weight
     R = fair_null_space(X, *columns, weight=weight)
-    X = (X - (w @ X) / w.sum()).T
+    X = (X - ((w @ X) / w.sum() if centre is None else centre)).T
     _, V = np.linalg.eigh(R.T @ (X * w) @ X.T @ R)
     return R @ V[:, ::-1][:, :k]
 
 
-def fair_pca_s_by_the_book(X, z, *, k, l):  # noqa: E741
-    """Section 3.6 for two groups, as printed."""
+def equal_opportunity_by_the_book(X, y, z, *, k, weight=None):
+    """Section 3.2: all data are centred, and then the procedure sees those with y = 1 only.
+
+    Returns the fair subspace, and the standard one of the trade-off.
+    """
+    w = np.ones(len(X)) if weight is None else weight
+    X = (X - (w @ X) / w.sum()).T[:, y == 1]
+    fair = fair_pca_by_the_book(X.T, z[y == 1], k=k, weight=w[y == 1], centre=0)
+    _, V = np.linalg.eigh((X * w[y == 1]) @ X.T)
+    return fair, V[:, ::-1][:, :k]
+
+
+def fair_pca_s_by_the_book(X, z, *, k, l, centre=None):  # noqa: E741
+    """Section 3.6 for two groups, as printed; X is measured as in Algorithm 2."""
     R = fair_null_space(X, z)
     first, second = np.unique(z)
     difference = np.cov(X[z == first].T) - np.cov(X[z == second].T)
     values, vectors = np.linalg.eigh(R.T @ difference @ R)
     Q = vectors[:, np.argsort(np.abs(values))[:l]]
-    X = (X - X.mean(axis=0)).T
+    X = (X - (X.mean(axis=0) if centre is None else centre)).T
     _, V = np.linalg.eigh(Q.T @ R.T @ X @ X.T @ R @ Q)
     return R @ Q @ V[:, ::-1][:, :k]
 

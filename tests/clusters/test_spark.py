@@ -21,6 +21,7 @@ from fairpca._rows.spark import SparkRows
 CASES = {
     "means": {"scale": True},
     "odds": {"criterion": "equalized_odds"},
+    "opportunity": {"criterion": "equal_opportunity", "scale": True},
     "covariances": {"match": "covariances", "covariance_method": "spectral"},
 }
 
@@ -42,6 +43,7 @@ def test_partitions_give_the_subspace_of_all_rows(frame, table, case):
     )
     assert_same_subspace(fair.components_.T, whole.components_.T)
     np.testing.assert_allclose(fair.explained_variance_, whole.explained_variance_)
+    np.testing.assert_allclose(fair.mean_, whole.mean_)
     assert fair.feature_names_in_.tolist() == FEATURES
     assert fair.groups_ == whole.groups_
     assert fair.n_samples_seen_ == whole.n_samples_seen_

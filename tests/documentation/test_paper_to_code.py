@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from documentation.reproduced_pages import page, text_page
 from fairpca.paper import EXPERIMENTS
-from fairpca.paper._pages import _text_page, page
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "paper_to_code.md").read_text(encoding="utf-8")
@@ -113,4 +113,4 @@ def test_the_tables_are_what_their_command_prints():
 
 
 def test_the_numbers_of_the_text_are_what_their_command_prints():
-    assert (REPRODUCED / "text.md").read_text(encoding="utf-8") == _text_page(REPRODUCED)
+    assert (REPRODUCED / "text.md").read_text(encoding="utf-8") == text_page(REPRODUCED)

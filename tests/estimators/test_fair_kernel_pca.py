@@ -17,6 +17,7 @@ from fairpca import (
     ResidualWarning,
 )
 from optional_libraries import pandas as pd
+from oracles import centred, fair_kernel_pca_by_the_book
 from strategies import grouped_rows
 
 NAMED = ["rbf", "laplacian", "poly", "cosine", "linear"]
@@ -120,15 +121,48 @@ def test_sparse_rows_equal_dense_ones(people):
     )
 
 
-def test_equal_opportunity_is_fitted_to_the_positive_rows(people):
+@pytest.mark.parametrize("center", [True, False])
+def test_equal_opportunity_measures_the_positive_rows_from_the_mean_of_all(people, center):
     X, A, _ = people
-    y = np.arange(len(X)) % 2
-    for kernel, rows in (("rbf", X), ("precomputed", rbf_kernel(X, gamma=0.1))):
-        eo = FairKernelPCA(2, kernel=kernel, gamma=0.1, criterion="equal_opportunity")
-        T = eo.fit_transform(rows, y, sensitive_features=A["race"])
-        only = FairKernelPCA(2, gamma=0.1).fit(X[y == 1], sensitive_features=A["race"][y == 1])
-        np.testing.assert_allclose(np.abs(T), np.abs(only.transform(X)), atol=1e-10)
-        assert_equal_group_means(T[y == 1], A["race"].to_numpy()[y == 1])
+    X, race, y = X[:300].copy(), A["race"].to_numpy()[:300], np.arange(300) % 3 // 2
+    X[:, 3] += y
+    K, positive = rbf_kernel(X, gamma=0.1), y == 1
+    inner = (centred(K) if center else K)[np.ix_(positive, positive)]
+    values, book = fair_kernel_pca_by_the_book(inner, race[positive], k=2)
+    for kernel, rows in (("rbf", X), ("precomputed", K)):
+        eo = FairKernelPCA(2, kernel=kernel, gamma=0.1, center=center, tradeoff=0.5)
+        eo.set_params(criterion="equal_opportunity")
+        T = eo.fit_transform(rows, y, sensitive_features=race)
+        np.testing.assert_allclose(eo.eigenvalues_, values)
+        np.testing.assert_allclose(np.abs(T[positive, :2]), np.abs(book.T), atol=1e-9)
+        assert_equal_group_means(T[positive, :2], race[positive])
+        squares = np.linalg.eigvalsh(inner)[::-1][:2]
+        np.testing.assert_allclose((T[positive, 2:] ** 2).sum(axis=0), 0.25 * squares)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_equal_opportunity_with_the_linear_kernel_is_fair_pca(people, weighted):
+    X, A, w = people
+    w, y = np.floor(w) if weighted else None, np.arange(len(X)) % 3 // 2
+    X = X + 5.0 * y[:, None]
+    options = {"sensitive_features": A["sex"], "sample_weight": w}
+    linear = FairPCA(3, criterion="equal_opportunity", tradeoff=0.5).fit(X, y, **options)
+    for kernel, rows in (("linear", X), ("precomputed", X @ X.T)):
+        fair = FairKernelPCA(3, kernel=kernel, criterion="equal_opportunity", tradeoff=0.5)
+        T = fair.fit(rows, y, **options).transform(rows)
+        np.testing.assert_allclose(np.abs(T), np.abs(linear.transform(X)), atol=1e-8)
+        if kernel == "linear":
+            rows = linear.inverse_transform(linear.transform(X))
+            np.testing.assert_allclose(fair.inverse_transform(T), rows, atol=1e-6)
+
+
+def test_gamma_is_that_of_all_rows_whatever_the_criterion(people):
+    X, A, _ = people
+    y = (X[:, 0] > 3).astype(int)
+    for options in ({}, {"approximation": "random_features"}):
+        eo = FairKernelPCA(2, criterion="equal_opportunity", **options)
+        eo.fit(X, y, sensitive_features=A["sex"])
+        assert eo.gamma_ == pytest.approx(1 / (X.shape[1] * X.var()))
 
 
 def test_equalized_odds_equalises_within_every_class(people):

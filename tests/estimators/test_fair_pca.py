@@ -16,9 +16,13 @@ from assertions import (
     assert_same_subspace,
     assert_uncorrelated,
 )
-from fairpca import FairPCA, collect_moments
+from fairpca import FairPCA, UsageError, collect_moments
 from optional_libraries import pandas as pd
-from oracles import fair_pca_by_the_book
+from oracles import (
+    equal_opportunity_by_the_book,
+    fair_pca_by_the_book,
+    fair_pca_s_by_the_book,
+)
 from strategies import grouped_rows
 
 
@@ -83,14 +87,86 @@ def test_batches_equal_one_fit_for_every_criterion(match, criterion, shape):
     np.testing.assert_allclose(batched.explained_variance_, fit.explained_variance_)
 
 
-def test_equal_opportunity_equals_fair_pca_of_the_positive_rows():
-    rng = np.random.default_rng(1)
-    X, y, z = rng.normal(size=(200, 5)), rng.integers(0, 2, 200), rng.integers(0, 3, 200)
-    X[:, 0] += z * y
-    eo = FairPCA(2, criterion="equal_opportunity").fit(X, y, sensitive_features=z)
-    plain = FairPCA(2).fit(X[y == 1], sensitive_features=z[y == 1])
-    np.testing.assert_allclose(eo.components_, plain.components_, atol=1e-12)
-    assert_equal_group_means(eo.transform(X)[y == 1], z[y == 1])
+def positives_and_others(form, seed=1):
+    """Rows whose positives differ from the others by as much as they vary."""
+    rng = np.random.default_rng(seed)
+    n, d = (60, 90) if form == "wide" else (200, 6)
+    y, z = rng.integers(0, 3, n) // 2, rng.integers(0, 2, n)
+    X = rng.normal(size=(n, d)) * np.linspace(2, 1, d) + 30.0
+    X[:, 0] += 2 * z * y
+    X[:, -1] += 5 * y
+    return X, y, z, rng.uniform(0.2, 3.0, n)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("form", ["tall", "wide", "sparse"])
+def test_equal_opportunity_measures_the_positive_rows_from_the_mean_of_all(form, weighted):
+    X, y, z, w = positives_and_others(form)
+    w = w if weighted else np.ones(len(X))
+    fair, standard = equal_opportunity_by_the_book(X, y, z, k=3, weight=w)
+    rows = scipy.sparse.csr_array(X) if form == "sparse" else X
+    eo = FairPCA(3, criterion="equal_opportunity", tradeoff=0.5)
+    T = eo.fit(rows, y, sensitive_features=z, sample_weight=w).transform(rows)
+    assert_same_subspace(eo.components_.T, fair, atol=1e-9)
+    assert_same_subspace(eo.standard_components_.T, standard, atol=1e-9)
+    np.testing.assert_allclose(eo.mean_, w @ X / w.sum())
+    assert_equal_group_means(T[:, :3][y == 1], z[y == 1], w[y == 1])
+    # Shares are of the sum of squares about that mean.
+    around = (X - eo.mean_)[y == 1] * np.sqrt(w[y == 1])[:, None]
+    shares = ((around @ eo.components_.T) ** 2).sum(axis=0) / (around**2).sum()
+    np.testing.assert_allclose(eo.explained_variance_ratio_, shares)
+
+
+def test_equal_opportunity_with_close_covariances_is_the_papers_too():
+    X, y, z, _ = positives_and_others("tall")
+    eo = FairPCA(2, criterion="equal_opportunity", match="covariances", covariance_directions=4)
+    eo.set_params(covariance_method="spectral").fit(X, y, sensitive_features=z)
+    book = fair_pca_s_by_the_book(X[y == 1], z[y == 1], k=2, l=4, centre=X.mean(axis=0))
+    assert_same_subspace(eo.components_.T, book)
+    exact = FairPCA(1, criterion="equal_opportunity", match="covariances", covariance_penalty=0)
+    exact.fit(X, y, sensitive_features=z)
+    around = (X - X.mean(axis=0))[y == 1] @ exact.components_.T
+    np.testing.assert_allclose(exact.explained_variance_[0] * (y.sum() - 1), (around**2).sum())
+    assert abs(around[:, 0].mean()) > 1  # the direction that tells positives from others is kept
+
+
+@pytest.mark.parametrize("form", ["tall", "wide", "sparse"])
+def test_scaling_inside_is_a_scaler_of_all_rows_in_front(form):
+    X, y, z, _ = positives_and_others(form)
+    X[:, 0] *= 100
+    X[:, 2] = 7.0
+    rows = scipy.sparse.csr_array(X) if form == "sparse" else X
+    inside = FairPCA(3, criterion="equal_opportunity", scale=True)
+    inside.fit(rows, y, sensitive_features=z)
+    outside = StandardScaler().fit(X)
+    fair = FairPCA(3, criterion="equal_opportunity")
+    fair.fit(outside.transform(X), y, sensitive_features=z)
+    np.testing.assert_allclose(inside.scale_, outside.scale_)
+    assert_same_subspace(inside.components_.T, fair.components_.T, atol=1e-9)
+
+
+def test_all_directions_in_which_positives_differ_from_the_mean_are_found():
+    X, y, z, _ = positives_and_others("wide")
+    eo = FairPCA(criterion="equal_opportunity").fit(X, y, sensitive_features=z)
+    assert eo.n_components_ == y.sum() - 1  # about their own mean one less; one for the constraint
+
+
+def test_a_feature_that_all_positives_share_is_no_group_difference():
+    """Constant among the positives, next to a large mean: its contrasts are rounding."""
+    X, y, z, _ = positives_and_others("tall")
+    X[:, 2] = np.where(y == 1, 1e6 / 3, 1e6 / 3 + 1e-3)
+    eo = FairPCA(criterion="equal_opportunity").fit(X, y, sensitive_features=z)
+    assert eo.constraint_rank_ == 1
+
+
+def test_moments_with_and_without_the_mean_of_all_do_not_add():
+    X, y, z, _ = positives_and_others("tall")
+    eo = collect_moments(X, z, y=y, criterion="equal_opportunity")
+    alone = collect_moments(X[y == 1], z[y == 1], y=y[y == 1], criterion="equalized_odds")
+    with pytest.raises(UsageError, match=r"mean of all rows.*Collect both anew"):
+        eo + alone
+    with pytest.raises(UsageError, match=r"another criterion.*Collect them"):
+        FairPCA(2, criterion="equal_opportunity").fit_moments(alone)
 
 
 def test_equalized_odds_equalises_the_means_within_every_class():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse
+from sklearn.base import clone
 
 from assertions import assert_equal_group_means, assert_uncorrelated
 from fairpca import (
@@ -247,12 +248,15 @@ def test_an_indefinite_kernel_is_reported_from_its_landmarks(people):
     assert_equal_group_means(fair.transform(X), A["race"])
 
 
-def test_equal_opportunity_draws_landmarks_from_the_positive_rows(people):
-    X, A, _ = people
-    y = np.arange(900) % 3
-    fair = FairKernelPCA(
-        2, approximation="nystroem", n_landmarks=60, criterion="equal_opportunity"
-    ).fit(X, y, sensitive_features=A["sex"])
-    positive = {tuple(row) for row in X[y == 1]}
-    assert all(tuple(row) in positive for row in fair.landmarks_)
-    assert_equal_group_means(fair.transform(X)[y == 1], A["sex"][y == 1])
+@pytest.mark.parametrize("center", [True, False])
+def test_equal_opportunity_with_every_row_a_landmark_is_exact(people, center):
+    """The mean of all rows is a combination of all, so landmarks are drawn among all."""
+    X, A, w = people
+    X, y, sex = X[:300] + 1.0, np.arange(300) % 3 // 2, A["sex"][:300]
+    options = {"sensitive_features": sex, "sample_weight": w[:300]}
+    exact = FairKernelPCA(2, criterion="equal_opportunity", center=center, tradeoff=0.5)
+    near = clone(exact).set_params(approximation="nystroem", n_landmarks=300)
+    T, S = (fair.fit(X, y, **options).transform(X) for fair in (exact, near))
+    np.testing.assert_allclose(np.abs(S), np.abs(T), atol=1e-5)
+    np.testing.assert_allclose(near.explained_variance_ratio_, exact.explained_variance_ratio_)
+    assert_equal_group_means(S[:, :2][y == 1], sex[y == 1], w[:300][y == 1])

@@ -134,6 +134,8 @@ class KeptRows:
         w = self.counted()
         assert moments.n_rows == (w > 0).sum()
         assert moments.weight == w.sum()
+        if self.criterion == "equal_opportunity" and self.n:
+            self.check_everyone(moments.everyone)
         if not w.any():
             return
         mean = w @ self.rows / w.sum()
@@ -150,6 +152,15 @@ class KeptRows:
         for a in moments.attributes:
             if isinstance(a, LevelMoments) and a.name == "group":
                 self.check_levels(a, w, centred, w.sum() * size + SLACK * self.unit * spread)
+
+    def check_everyone(self, everyone):
+        """The mean and the deviations of all rows are the textbook's, up to rounding."""
+        w, size = np.array(self.weights), np.abs(self.rows).max(axis=0)
+        assert everyone.weight == w.sum()
+        mean = w @ self.rows / w.sum()
+        assert np.all(np.abs(everyone.mean - mean) <= SLACK * self.unit * size)
+        spread = np.sqrt(w @ (self.rows - mean) ** 2 / w.sum())
+        assert np.all(np.abs(everyone.spread - spread) <= SLACK * np.sqrt(self.unit) * size)
 
     def check_levels(self, a, w, centred, off):
         if a.stratum is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from .._numerics import (
 )
 from .._rows import BLOCK_ROWS, Rows, StreamedRows, row_blocks, rows_per_block
 from .design import Design, design_of
-from .group_moments import GroupMoments
+from .group_moments import Everyone, GroupMoments
 from .products import CrossProduct
 from .scatter import DenseScatter, RowScatter, Scatter, sparse_mean_and_sums
 
@@ -45,12 +46,35 @@ def accumulate(rows: Rows, *, with_scatters: bool = False) -> GroupMoments:
 
     Wide rows, and sparse ones that take less memory than a d x d matrix, are kept as they are.
     """
-    d = rows.empty.shape[1]
+    d, everyone = rows.empty.shape[1], rows.everyone
     with quiet_overflow(), full_precision(rows.empty):
         if is_sparse(rows.empty) or rows.n_rows < d:
             rows = rows.materialized()
-            return _keep_rows(rows, with_scatters, dense=rows.entries >= d * d)
-        return _take_products(rows, with_scatters)
+            moments = _keep_rows(rows, with_scatters, dense=rows.entries >= d * d)
+        else:
+            moments = _take_products(rows, with_scatters)
+        return moments if everyone is None else replace(moments, everyone=_mean_of(everyone))
+
+
+def _mean_of(rows: Rows) -> Everyone:
+    """Return where rows are, and how far they spread, in one pass."""
+    single = is_single(machine_epsilon(rows.empty)) and not is_sparse(rows.empty)
+    if is_sparse(rows.empty):
+        rows = rows.materialized()
+    design, weight = design_of(rows, "float32" if single else "float64"), rows.total_weight
+    if is_sparse(rows.empty):
+        shift, sums = sparse_mean_and_sums(rows, design.block(slice(0, rows.n_rows)))
+        squares = RowScatter((rows,), shift).diagonal
+    else:
+        shift = _pilot(rows)[0]
+        sums, products = _pass(rows, design, shift, _Squares)
+        assert products is not None
+        squares = products.total(sums)[0, :]
+    xp = array_namespace(shift)
+    offset = sums[0, :] / (weight or 1.0)
+    variance = squares / (weight or 1.0) - offset * offset
+    variance = xp.where(variance > 0, variance, xp.zeros_like(variance))
+    return Everyone(weight, shift + offset, xp.sqrt(variance))
 
 
 def _take_products(rows: Rows, with_scatters: bool) -> GroupMoments:
@@ -195,6 +219,16 @@ class _TotalProducts:
     def scatters_by_level(self, sums: Array) -> Callable[[int, int], DenseScatter] | None:
         """Return a function of i and g: the scatter of level g of attribute i about its mean."""
         return None
+
+
+class _Squares(_TotalProducts):
+    """Squares of all rows, feature by feature."""
+
+    def __init__(self, X: Array, design: Design, shift: Array | None) -> None:
+        self._total = CrossProduct((1, X.shape[1]), X)
+
+    def add(self, B: Array, block: slice) -> None:
+        self._total.add(array_namespace(B).ones_like(B[:, :1]), B * B)
 
 
 class _LevelProducts(_TotalProducts):

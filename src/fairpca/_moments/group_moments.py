@@ -32,6 +32,39 @@ from .attribute_moments import (
 )
 from .scatter import DenseScatter, RowScatter, Scatter, merge_scatters, scatter_fits
 
+_ROUNDING_OF_A_MEAN = 32.0 * float(np.finfo(float).eps)
+
+
+@record()
+@dataclass(frozen=True)
+class Everyone(LinearInRows):
+    """Weight, mean and standard deviations of all rows, where a criterion counts some of them."""
+
+    weight: float
+    mean: Array
+    spread: Array  # (d,): standard deviations, divisor n
+
+    def _fits_together(self) -> bool:
+        d = len(self.mean)
+        return is_array(self.mean, d) and is_array(self.spread, d) and is_number(self.weight)
+
+    @property
+    def varies(self) -> Array:
+        """Mask of the features that vary by more than rounding of their mean explains."""
+        return self.spread > _ROUNDING_OF_A_MEAN * array_namespace(self.mean).abs(self.mean)
+
+    def __add__(self, other: Everyone) -> Everyone:
+        weight = self.weight + other.weight
+        share = other.weight / weight if weight > 0 else 0.0
+        gap = other.mean - self.mean
+        variance = (1.0 - share) * (self.spread**2 + share * gap**2) + share * other.spread**2
+        spread = array_namespace(variance).sqrt(variance)
+        return Everyone(weight, self.mean + share * gap, spread)
+
+    def _mapped(self, rows: OfRows, scatter: OfScatter) -> Everyone:
+        # Combinations of features have other deviations; nobody asks for these.
+        return replace(self, mean=rows(self.mean), spread=rows(self.spread))
+
 
 @record()
 @dataclass(frozen=True)
@@ -56,6 +89,8 @@ class GroupMoments(LinearInRows):
         One entry per attribute and stratum.
     precision : float
         Rounding unit of the coarsest numbers the rows came in.
+    everyone : Everyone or None
+        Where the criterion counts some of the rows only: mean and spread of all of them.
 
     See Also
     --------
@@ -81,11 +116,17 @@ class GroupMoments(LinearInRows):
     scatter: Scatter
     attributes: tuple[AttributeMoments, ...]
     precision: float
+    everyone: Everyone | None = None
 
     def _fits_together(self) -> bool:
         if not is_array(self.mean, None) or not isinstance(self.attributes, tuple):
             return False
         d = len(self.mean)
+        everyone = self.everyone
+        if everyone is not None and not (
+            isinstance(everyone, Everyone) and len(everyone.mean) == d
+        ):
+            return False
         known = all(
             isinstance(a, LevelMoments | NumericMoments) and a.total.shape[-1] == d
             for a in self.attributes
@@ -97,6 +138,22 @@ class GroupMoments(LinearInRows):
     def n_features(self) -> int:
         """Number of features d."""
         return int(self.mean.shape[0])
+
+    @property
+    def centre(self) -> Array:
+        """Where rows are measured from: the mean of everyone."""
+        return self.mean if self.everyone is None else self.everyone.mean
+
+    @property
+    def objective(self) -> Scatter:
+        """Scatter of the rows about the centre, which a subspace keeps as much of as it can.
+
+        A criterion says who is compared, not where features are measured from: about their own
+        mean, the rows that count would lose the direction that tells them from the others.
+        """
+        if self.everyone is None:
+            return self.scatter
+        return self.scatter.about(self.centre, self.weight, self.mean - self.centre)
 
     @property
     def degrees_of_freedom(self) -> float:
@@ -136,6 +193,7 @@ class GroupMoments(LinearInRows):
             scatter=scatter,
             attributes=_merge_attributes(mine, theirs, mean),
             precision=max(self.precision, other.precision),
+            everyone=_merge_everyone(self, other),
         )
 
     def __radd__(self, other: object) -> GroupMoments:
@@ -147,14 +205,14 @@ class GroupMoments(LinearInRows):
             mean=rows(self.mean),
             scatter=scatter(self.scatter),
             attributes=tuple(a._mapped(rows, scatter) for a in self.attributes),
+            everyone=self.everyone and self.everyone._mapped(rows, scatter),
         )
 
     def about_the_origin(self) -> GroupMoments:
         """Return moments whose scatter is ``sum w x x^T``; group differences are the same."""
-        square = self.weight * self.mean[:, None] * self.mean
-        scatter = DenseScatter(self.scatter.dense().matrix + square)
         zero = array_namespace(self.mean).zeros_like(self.mean)
-        return replace(self, mean=zero, scatter=scatter)
+        scatter = self.scatter.dense().about(zero, self.weight, self.mean)
+        return replace(self, mean=zero, scatter=scatter, everyone=None)
 
     def contrasts(self) -> tuple[Array, np.ndarray]:
         """Return independent constraint rows of all attributes, and the size of each row.
@@ -172,7 +230,7 @@ class GroupMoments(LinearInRows):
     @property
     def varies(self) -> Array:
         """Mask of the features that vary by more than rounding of their mean explains."""
-        noise = 32.0 * float(np.finfo(float).eps) * self.mean
+        noise = _ROUNDING_OF_A_MEAN * self.mean
         return self.scatter.diagonal > self.weight * noise * noise
 
     @property
@@ -244,6 +302,17 @@ def _check_same_attributes(a: GroupMoments, b: GroupMoments) -> None:
         )
 
 
+def _merge_everyone(a: GroupMoments, b: GroupMoments) -> Everyone | None:
+    if a.everyone is None and b.everyone is None:
+        return None
+    if a.everyone is None or b.everyone is None:
+        raise UsageError(
+            "Moments that know the mean of all rows (criterion='equal_opportunity') cannot be "
+            "added to moments that do not. Collect both anew, with the same criterion."
+        )
+    return a.everyone + b.everyone
+
+
 def _merge_attributes(
     mine: Iterable[AttributeMoments], theirs: Iterable[AttributeMoments], mean: Array
 ) -> tuple[AttributeMoments, ...]:
@@ -307,7 +376,9 @@ def common_unit(moments: GroupMoments) -> float:
 
 def standard_deviations(moments: GroupMoments) -> Array:
     """Return the standard deviation (divisor n) of each feature, 1 where it is constant."""
-    xp = array_namespace(moments.mean)
+    xp, everyone = array_namespace(moments.mean), moments.everyone
+    if everyone is not None:
+        return xp.where(everyone.varies, everyone.spread, xp.ones_like(everyone.spread))
     variance = moments.scatter.diagonal / moments.weight
     return xp.sqrt(xp.where(moments.varies, variance, xp.ones_like(variance)))
 

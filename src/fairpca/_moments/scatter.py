@@ -51,6 +51,10 @@ class DenseScatter:
         """Return the scatter of the rows divided by `scale`, of shape (d,)."""
         return DenseScatter(self.matrix / scale / scale[:, None])
 
+    def about(self, point: Array, weight: float, gap: Array) -> DenseScatter:
+        """Return the scatter about a point from which the mean of the rows differs by `gap`."""
+        return DenseScatter(self.matrix + weight * gap[:, None] * gap)
+
     def dense(self) -> DenseScatter:
         """Return the scatter itself."""
         return self
@@ -158,6 +162,10 @@ class RowScatter:
     def rescaled(self, scale: Array) -> RowScatter:
         """Return the scatter of the rows divided by `scale`, which is done when they are used."""
         return replace(self, scale=scale if self.scale is None else scale * self.scale)
+
+    def about(self, point: Array, weight: float, gap: Array) -> RowScatter:
+        """Return the scatter about a point, in the units of the scatter."""
+        return replace(self, mean=point if self.scale is None else point * self.scale)
 
     def dense(self) -> DenseScatter:
         """Return the scatter as a matrix."""

@@ -77,7 +77,7 @@ def streamed(rows: Rows, where: Any) -> Rows:
     if rows.n_rows < rows.X.shape[1]:
         return rows
     example = example_on(where, rows.X.dtype.name)
-    return StreamedRows(rows.X, rows.weight, rows.attributes, rows.chosen, example=example)
+    return rows.seen_as(StreamedRows, example=example)
 
 
 @dataclass(frozen=True)

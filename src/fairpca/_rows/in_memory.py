@@ -54,12 +54,14 @@ class Rows:
 
     `chosen` has the positions in `X` of the n rows that count, None for all; weights, which are
     positive, and attributes are theirs. So criteria and zero weights select rows without a copy.
+    Where a criterion left rows out, `everyone` has these too.
     """
 
     X: Array
     weight: np.ndarray | None = None
     attributes: tuple[Attribute, ...] = field(default=())
     chosen: np.ndarray | None = None
+    everyone: Rows | None = None
 
     def _fits_together(self) -> bool:
         X, weight = self.X, self.weight
@@ -116,11 +118,17 @@ class Rows:
         X = array_namespace(X).asarray(X, copy=True) if is_foreign(X) else X.copy()
         return replace(self, X=X, weight=None if self.weight is None else self.weight.copy())
 
+    def seen_as(self, kind: type[Rows], **how: Any) -> Rows:
+        """Return the rows, and everyone, as rows of another kind."""
+        everyone = self.everyone and self.everyone.seen_as(kind, **how)
+        return kind(self.X, self.weight, self.attributes, self.chosen, everyone, **how)
+
     def materialized(self) -> Rows:
         """Return the same rows with the chosen features in an array of their own."""
         if self.chosen is None:
             return self
-        return Rows(take_rows(self.X, self.chosen), self.weight, self.attributes)
+        X = take_rows(self.X, self.chosen)
+        return Rows(X, self.weight, self.attributes, everyone=self.everyone)
 
 
 @dataclass(frozen=True)
@@ -144,7 +152,8 @@ class MappedRows(Rows):
     def materialized(self) -> Rows:
         """Return the features, and the weights, as arrays of their own."""
         weight = None if self.weight is None else self.weight.copy()
-        return Rows(self.block(slice(0, self.n_rows)), weight, self.attributes)
+        X = self.block(slice(0, self.n_rows))
+        return Rows(X, weight, self.attributes, everyone=self.everyone)
 
 
 def row_blocks(n: int, size: int) -> Iterator[slice]:

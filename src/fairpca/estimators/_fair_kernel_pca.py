@@ -99,7 +99,8 @@ class FairKernelPCA(Representation):
         once, in blocks, in memory that does not depend on n, and satisfy the constraint exactly
         on the training rows.
     n_landmarks : int, default=500
-        Number of landmarks, or of random features (rounded up to an even number).
+        Number of landmarks, drawn among all rows whatever the criterion, or of random features
+        (rounded up to an even number).
     criterion : {"demographic_parity", "equal_opportunity", "equalized_odds"}
         Which rows are compared; see `FairPCA`.
     pos_label : label, default=1
@@ -148,7 +149,8 @@ class FairKernelPCA(Representation):
     standard_dual_components_ : array of shape (n, k)
         Components of plain kernel PCA; only with ``tradeoff > 0``.
     X_fit_ : array of shape (n, d)
-        The training rows that count; exact kernels except precomputed ones.
+        The training rows that count, for equal opportunity all rows unless ``center=False``;
+        exact kernels except precomputed ones.
     landmarks_ : array of shape (p, d)
         The rows that others are compared with; only with ``approximation="nystroem"``.
     moments_ : GroupMoments
@@ -399,11 +401,11 @@ class FairKernelPCA(Representation):
             self._check_unchanged()
             return reader
         if isinstance(rows, RowsElsewhere):
-            drawn_from = reader.for_batches(self)
+            drawn_from = replace(reader.for_batches(self), criterion="demographic_parity")
             sample = sampled_rows(drawn_from, rows, fewest=self.n_landmarks, seed=self._seed())
             self._draw_features(sample, may_be_few=True)
         else:
-            self._draw_features(rows, may_be_few=reader.complete)
+            self._draw_features(rows.everyone or rows, may_be_few=reader.complete)
         return replace(self._reader(), complete=reader.complete, keeps=reader.keeps)
 
     def _draw_features(self, rows: Rows, *, may_be_few: bool) -> None:

@@ -102,8 +102,8 @@ class FairPCA(FairTransformer):
         budget: covariances may differ by that much, which keeps more variance and has a solution
         where equal ones do not exist (many components, many groups).
     criterion : {"demographic_parity", "equal_opportunity", "equalized_odds"}
-        Which rows are compared: all; those with ``y == pos_label`` (fitted on these rows alone,
-        as in the paper); or all rows within each class of y.
+        Which rows are compared: all; those with ``y == pos_label`` (the fit counts these rows
+        alone, measured from the mean of all, as in the paper); or all rows within each class of y.
     pos_label : label, default=1
         The positive class of equal opportunity; blanks around texts do not count.
     tradeoff : float in [0, 1], default=0.0
@@ -153,8 +153,8 @@ class FairPCA(FairTransformer):
         Variance of each component, absolute and relative to the total variance of the original
         (with ``scale=True``: standardised) features.
     mean_, scale_ : array of shape (d,)
-        What is subtracted from and divided into each feature; `scale_` is None unless
-        ``scale=True``.
+        What is subtracted from and divided into each feature, the mean and the standard deviation
+        of all rows whatever the criterion; `scale_` is None unless ``scale=True``.
     n_components_, constraint_rank_ : int
         The number of components, and how many directions the constraint took.
     standard_components_ : array of shape (k, d)
@@ -343,7 +343,7 @@ class FairPCA(FairTransformer):
             if tradeoff > 0:
                 standard = maximize_variance(work, fair.basis.shape[1], **options)
                 learned["standard_components_"] = standard.basis.T
-                parts = [learned["_map"], LinearMap(standard.basis, moments.mean, scale)]
+                parts = [learned["_map"], LinearMap(standard.basis, moments.centre, scale)]
                 learned["_map"] = side_by_side(parts, [1.0, tradeoff])
         if self.device is not None:
             learned = {name: _moved(value, HOST) for name, value in learned.items()}
@@ -442,9 +442,9 @@ class FairPCA(FairTransformer):
 def _learned(
     fair: Subspace, moments: GroupMoments, work: GroupMoments, scale: Array | None
 ) -> dict[str, Any]:
-    total = float(array_namespace(work.mean).sum(work.scatter.diagonal))
+    total = float(array_namespace(work.mean).sum(work.objective.diagonal))
     return {
-        **learned_from(LinearMap(fair.basis, moments.mean, scale), moments),
+        **learned_from(LinearMap(fair.basis, moments.centre, scale), moments),
         "scale_": scale,
         "explained_variance_": fair.scatter / work.degrees_of_freedom,
         "explained_variance_ratio_": fair.scatter / (total if total > 0 else 1.0),

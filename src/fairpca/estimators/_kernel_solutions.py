@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -80,6 +80,9 @@ def fit_exactly(
     """Return what is learned from all rows at once, and their representation."""
     attributes = attributes_over_rows(rows)
     features, scatter = kernel_scatter(estimator, rows)
+    centre = None
+    if rows.everyone is not None and estimator.center:
+        features, scatter, centre = _about_everyone(rows, rows.everyone, features, scatter)
     kernel = None if features is None else features.kernel
     definite = kernel is not None and kernel.is_positive
     options: dict[str, Any] = {"solver": estimator.solver, "tol": float(estimator.tol)}
@@ -104,25 +107,72 @@ def fit_exactly(
     given = machine_epsilon(scatter.K if features is not None else rows.X)
     warn_of_a_residual(gap, given, TOO_ALIKE)
     rank = fair.constraint_rank
-    learned = _learned(fair.values, dual, attributes, scatter, fair.total, rank, gap)
+    combined = np.asarray if centre is None else centre.combined
+    matrix, T = combined(dual), fair.representation
+    learned = _learned(fair.values, matrix, attributes, scatter, fair.total, rank, gap)
     learned["gamma_"] = None if kernel is None else kernel.gamma_in_use
-    matrix, T = dual, fair.representation
     if tradeoff > 0:
         standard = equalize_kernel_means(
             scatter, (), len(fair.values), definite=True, seed=seed, **options
         )
-        learned["standard_dual_components_"] = _dual(scatter, standard)
+        learned["standard_dual_components_"] = combined(_dual(scatter, standard))
         matrix = np.hstack([matrix, tradeoff * learned["standard_dual_components_"]])
         T = np.hstack([T, tradeoff * standard.representation])
-    linear = LinearMap(matrix, scatter.mean)
+    linear = LinearMap(matrix, scatter.mean if centre is None else centre.mean)
+    rows = rows if centre is None else centre.everyone
     if features is None:
         learned["_map"] = FeatureMap(in_double_precision, _over_all_columns(linear, rows))
     else:
         learned["X_fit_"] = features.rows
         learned["_map"] = FeatureMap(features, linear)
         if features.kernel.name == "linear":
-            learned["_inverse"] = _in_input_space(linear, features.rows, rows, scatter.centred)
+            learned["_inverse"] = _in_input_space(
+                linear, features.rows, rows, bool(estimator.center)
+            )
     return learned, T / scatter.root_weight[:, None]
+
+
+@dataclass(frozen=True)
+class _Centre:
+    """The mean of everyone in feature space, a combination of their rows.
+
+    `counted` has the positions of the rows that count among everyone, `share` the weights of
+    everyone, which add up to 1, and `mean` the mean of the kernel values in each column.
+    """
+
+    everyone: Rows
+    counted: np.ndarray
+    share: np.ndarray
+    mean: np.ndarray
+
+    def combined(self, dual: np.ndarray) -> np.ndarray:
+        """Return coefficients of kernel values with everyone's rows; they add up to zero."""
+        coefficients: np.ndarray = -self.share[:, None] * dual.sum(axis=0)
+        coefficients[self.counted] += dual
+        return coefficients
+
+
+def _about_everyone(
+    rows: Rows, everyone: Rows, features: KernelColumns | None, scatter: KernelScatter
+) -> tuple[KernelColumns | None, KernelScatter, _Centre]:
+    """Return the kernel's columns of everyone, and the scatter of the rows about their mean."""
+    n = everyone.n_rows
+    positions = np.arange(n) if everyone.chosen is None else everyone.chosen
+    share = np.ones(n) / n
+    if everyone.weight is not None:
+        share = everyone.weight / everyone.weight.sum()
+    if features is not None:
+        features = KernelColumns(features.kernel, everyone.materialized().X.astype(float))
+    mean = np.zeros(n)
+    for block in row_blocks(n, block_rows(n)):
+        B = everyone.block(block)
+        mean += share[block] @ (B[:, positions].astype(float) if features is None else features(B))
+    counted = np.searchsorted(positions, positions if rows.chosen is None else rows.chosen)
+    K = scatter.K - mean[counted] - mean[counted, None] + share @ mean
+    about = KernelScatter(K, scatter.weight, centred=False)
+    lost = max(1.0, scatter.norm / about.norm) if about.norm > 0 else 1.0
+    about = replace(about, precision=lost * scatter.precision)
+    return features, about, _Centre(everyone, counted, share, mean)
 
 
 def _learned(
@@ -157,8 +207,8 @@ def kernel_scatter(estimator: Any, rows: Rows) -> tuple[KernelColumns | None, Ke
         K = K if asymmetry <= SYMMETRIC else 0.5 * (K + K.T)
         precision = max(machine_epsilon(rows.X), asymmetry)
     else:
-        rows = rows.materialized()
-        kernel, X = kernel_for(estimator, rows), rows.X.astype(float)
+        kernel, rows = kernel_for(estimator, rows.everyone or rows), rows.materialized()
+        X = rows.X.astype(float)
         if callable(kernel.name):
             _check_function(kernel, X)
         precision = float(np.finfo(float).eps) * kernel.digits_lost(X)
@@ -309,9 +359,7 @@ class KernelReader(Reader):
     def _seen(self, rows: Rows) -> Rows:
         assert self.seen_through is not None
         check_finite(rows)
-        return MappedRows(
-            rows.X, rows.weight, rows.attributes, rows.chosen, features=self.seen_through
-        )
+        return rows.seen_as(MappedRows, features=self.seen_through)
 
 
 def sampled_rows(reader: Reader, source: RowsElsewhere, *, fewest: int, seed: int) -> Rows:
@@ -351,7 +399,7 @@ class _DrawRows:
 def draw_features(
     kernel: Kernel, approximation: str, p: int, rows: Rows, seed: int, *, may_be_few: bool
 ) -> Features:
-    """Draw landmarks among the rows that count, or random frequencies."""
+    """Draw landmarks among the rows, or random frequencies."""
     if approximation != NYSTROEM:
         return RandomFeatures.draw(kernel, p, pilot_centre(rows), seed)
     if not may_be_few and rows.n_rows < p:
@@ -389,10 +437,10 @@ def solve_features(
     left = work.n_features - constraint.rank
     if left <= 0 or (isinstance(k, int) and k > left):
         raise _infeasible(k, max(0, left))
-    total = _total(features, work, centred)
+    total = _total(features, work)
     fair = equalize_means(work, k, constraint=constraint, total=total, **options)
     noise = 100 * moments.precision if N is None else 10 * np.sqrt(moments.precision)
-    found = int((fair.scatter > noise * float(work.scatter.diagonal.sum())).sum())
+    found = int((fair.scatter > noise * float(work.objective.diagonal.sum())).sum())
     if found == 0 or (isinstance(k, int) and found < k):
         raise _infeasible(k, found)
     fair = fair.first(found)
@@ -406,7 +454,7 @@ def solve_features(
         _gap_from_rounding(size, matrix, values, weight, moments.precision * lost),
     )
     warn_of_a_residual(gap, moments.precision, TOO_ALIKE)
-    mean = moments.mean if centred else np.zeros_like(moments.mean)
+    mean = moments.centre if centred else np.zeros_like(moments.mean)
     linear = LinearMap(matrix, mean)
     total, rank = total if total > 0 else 1.0, fair.constraint_rank
     learned = _learned(values, matrix, moments.attributes, moments, total, rank, gap)
@@ -428,9 +476,8 @@ def _infeasible(k: int | float | None, found: int) -> InfeasibleError:
     )
 
 
-def _total(features: Features, work: GroupMoments, centred: bool) -> float:
+def _total(features: Features, work: GroupMoments) -> float:
     """Return the sum of squares in feature space; of what the features see, if it is not known."""
     if not isinstance(features, KernelColumns) or features.kernel.name not in SHIFT_INVARIANT:
-        return float(work.scatter.diagonal.sum())
-    mean = float(work.mean @ work.mean) if centred else 0.0
-    return work.weight * (1.0 - mean)
+        return float(work.objective.diagonal.sum())
+    return work.weight * float(1.0 - 2.0 * work.mean @ work.centre + work.centre @ work.centre)

@@ -151,14 +151,15 @@ class Reader:
         labels = None
         if self.criterion != "demographic_parity":
             labels = check_target(y, n, self.criterion)
+        kind, everyone = DeviceRows if is_foreign(features) else Rows, None
+        if self.criterion == "equal_opportunity":
+            of_all, positions = _chosen(kept, weight)
+            everyone = kind(features, of_all, chosen=positions)
         attributes, kept = apply_criterion(self.criterion, attributes, labels, self.pos_label, kept)
         if labels is not None and self.complete:
             check_some_positive(labels, self.pos_label, int(kept.sum()))
-        chosen = None if kept.all() else np.flatnonzero(kept)
-        if weight is not None and chosen is not None:
-            weight = weight[chosen]
-        kind = DeviceRows if is_foreign(features) else Rows
-        return kind(features, weight, attributes, chosen)
+        weight, chosen = _chosen(kept, weight)
+        return kind(features, weight, attributes, chosen, everyone)
 
     def moments(self, rows: Rows | RowsElsewhere, estimator: Any = None) -> GroupMoments:
         """Return the moments of rows; those of a device come back where others may follow."""
@@ -275,6 +276,13 @@ class Reader:
         return seen
 
 
+def _chosen(kept: np.ndarray, weight: Any) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Return the weights and the positions of the rows that are kept; None for all of them."""
+    if kept.all():
+        return weight, None
+    return None if weight is None else weight[kept], np.flatnonzero(kept)
+
+
 @dataclass(frozen=True)
 class _CollectMoments:
     """From some of the rows, where they are, to their moments; None if there are none."""
@@ -299,6 +307,9 @@ def finite_moments(rows: Rows, *, with_scatters: bool) -> GroupMoments:
     with quiet_overflow():
         diagonal = to_numpy(moments.scatter.diagonal)
         size = _sizes(moments)
+        if moments.everyone is not None:
+            far = [to_numpy(a) for a in (moments.everyone.mean, moments.everyone.spread)]
+            size = np.maximum(size, np.abs(far).max(axis=0))
     if rows.chosen is not None:  # rows that do not count must be finite too, as in `transform`
         check_finite(rows)
     if moments.weight > LARGEST_WEIGHT:

@@ -346,11 +346,13 @@ class FairTransformer(Representation):
                 f"fairpca.collect_moments, or use fit for rows."
             )
         self._check_parameters()
-        untied = any(a.stratum is None for a in moments.attributes)
-        if self.criterion != "demographic_parity" and untied:
+        other = any(a.stratum is None for a in moments.attributes)
+        if self.criterion == "equal_opportunity":
+            other = moments.everyone is None
+        if self.criterion != "demographic_parity" and other:
             raise UsageError(
-                f"criterion={self.criterion!r}, but these moments were collected for demographic "
-                f"parity, over all rows. Collect them with collect_moments(..., y=y, "
+                f"criterion={self.criterion!r}, but these moments were collected for another "
+                f"criterion, or by an earlier version. Collect them with collect_moments(..., y=y, "
                 f"criterion={self.criterion!r})."
             )
         if self.sensitive_columns is not None:
@@ -360,6 +362,8 @@ class FairTransformer(Representation):
             )
         with unchanged_on_error(self):
             self._forget(all_of_it=True)
+            if "criterion" not in self.get_params():  # a peer learns from the rows that count
+                moments = replace(moments, everyone=None)
             self._fit_to(moments)
             self._keep(moments)
             self.n_features_in_ = moments.n_features

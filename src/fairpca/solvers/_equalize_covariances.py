@@ -85,7 +85,7 @@ def equalize_covariances_spectral(
     found = maximize_variance(
         replace(inside, attributes=()) if L is None else inside.compressed(L),
         k,
-        total=float(array_namespace(moments.mean).sum(moments.scatter.diagonal)),
+        total=float(array_namespace(moments.mean).sum(moments.objective.diagonal)),
         solver=solver,
         random_state=random_state,
     )
@@ -99,7 +99,7 @@ def _least_penalised(inside: GroupMoments, k: int | float | None, penalty: float
             f"covariance_penalty={penalty} chooses a number of components by more than their "
             f"variance, but n_components={k} does not say how many. Pass an integer."
         )
-    C = inside.scatter.dense().matrix / inside.weight
+    C = inside.objective.dense().matrix / inside.weight
     return top_eigenpairs(C - penalty * absolute_difference(inside), k)[1]
 
 
@@ -308,6 +308,6 @@ def covariance_gap(moments: GroupMoments, U: Array) -> float:
     """
     xp = array_namespace(U)
     inner = moments.compressed(U)
-    size = float(xp.linalg.matrix_norm(inner.scatter.dense().matrix)) / moments.weight
+    size = float(xp.linalg.matrix_norm(inner.objective.dense().matrix)) / moments.weight
     gaps = [float(xp.linalg.matrix_norm(T)) for _, T in covariance_differences(inner)]
     return max(gaps) / size if size > 0 else 0.0

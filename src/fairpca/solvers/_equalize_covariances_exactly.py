@@ -162,7 +162,7 @@ def equalize_covariances_exactly(
     """
     flat = flat_directions(moments, k, directions, only_varying=True)
     inside = flat.moments
-    C = to_numpy(inside.scatter.dense().matrix) / moments.weight
+    C = to_numpy(inside.objective.dense().matrix) / moments.weight
     objective = C
     if penalty > 0:
         objective = C - penalty * to_numpy(absolute_difference(inside))
@@ -170,7 +170,7 @@ def equalize_covariances_exactly(
     every = [to_numpy(T) for _, T in covariance_differences(inside)]
     problem = _Problem(C, differences, every, objective, max(tol, SMALLEST), progress)
     if isinstance(k, float):
-        match = problem.reach(k, float(moments.scatter.diagonal.sum()) / moments.weight)
+        match = problem.reach(k, float(moments.objective.diagonal.sum()) / moments.weight)
     else:
         match = problem.solve(problem.largest() if k is None else k)
     scatter = like(match.variance * moments.weight, flat.directions)

@@ -47,7 +47,7 @@ def maximize_variance(
     Parameters
     ----------
     moments : GroupMoments
-        Moments of rows in d dimensions; only the scatter is used.
+        Moments of rows in d dimensions; only the scatter, about the centre, is used.
     k : int, float or None
         Dimension; or the share of the total variance to reach, in (0, 1); or all there is (for
         wide data: all directions in which the rows vary).
@@ -92,7 +92,7 @@ def maximize_variance(
     Q = like(np.zeros((d, 0)), moments.mean) if avoid is None else avoid
     available = d - Q.shape[1]
     count = _how_many(k, available, moments)
-    scatter = moments.scatter
+    scatter = moments.objective
     kept_rows = scatter.n_rows if isinstance(scatter, RowScatter) else 0
     large = min(kept_rows, d) > SMALL_SIDE
     if (solver == "iterative" or (solver == "auto" and large)) and count < available:
@@ -115,8 +115,8 @@ def maximize_variance(
 def _how_many(k: int | float | None, available: int, moments: GroupMoments) -> int:
     if isinstance(k, int):
         return k
-    if isinstance(moments.scatter, RowScatter):  # the rows span no more than n - 1 directions
-        return max(1, min(available, moments.n_rows - 1))
+    if isinstance(moments.scatter, RowScatter):  # about their own mean, rows span n - 1 directions
+        return max(1, min(available, moments.n_rows - (moments.everyone is None)))
     return available
 
 

@@ -1,7 +1,7 @@
 """The tidy tables of a run as pages to read, paper beside ours.
 
-``python -m fairpca.paper._pages FOLDER`` prints the tables of a folder that ``fairpca reproduce``
-wrote; with ``--text`` the numbers that the paper says in its text.
+``python tests/documentation/reproduced_pages.py FOLDER`` prints the tables of a folder that
+``fairpca reproduce`` wrote; with ``--text`` the numbers that the paper says in its text.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from ._protocol import HELD_OUT, PAPER, published
+from fairpca.paper._protocol import HELD_OUT, PAPER, published
 
 Row = dict[str, str]
 
@@ -81,7 +81,7 @@ def _cell(row: Row | None, digits: int) -> str:
     return f"{paper:.{digits}f} / " + (f"**{ours}**" if far else ours)
 
 
-def _text_page(folder: Path) -> str:
+def text_page(folder: Path) -> str:
     """Return a Markdown table with one row for each number of the paper's text.
 
     Bold is what leaves the paper's bound; never times, which are of another machine.
@@ -127,4 +127,4 @@ def _range(values: Sequence[float], unit: str) -> str:
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
     tables = sorted(folder.glob("table-*.csv"))
-    sys.stdout.write(_text_page(folder) if "--text" in sys.argv else page(tables))
+    sys.stdout.write(text_page(folder) if "--text" in sys.argv else page(tables))
