@@ -10,6 +10,7 @@ from fairpca._numerics import threads
 from fairpca.auditing import Audit, AuditError, _whole_audit, audit
 from fairpca.auditing._question import ask, prepare
 from fairpca.auditing._representations import METHODS
+from fairpca.auditing._results import SCHEMA_VERSION
 from fairpca.auditing._splits import halves
 from fairpca.errors import SingleGroupError
 from fairpca.metrics import PROBES
@@ -149,7 +150,7 @@ def test_progress_reaches_the_end(without_target):
 def test_the_result_is_plain_json_without_nan(found):
     again = json.loads(found.to_json())
     assert again == found.to_dict()
-    assert again["schema_version"] == "1.0"
+    assert again["schema_version"] == SCHEMA_VERSION
 
 
 def test_the_page_and_the_notebook_view_hold_the_headline(found, tmp_path):

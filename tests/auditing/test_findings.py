@@ -3,6 +3,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from fairpca.auditing._findings import Findings, _combined_p_value
 from fairpca.auditing._measures import _cell_bounds as cell_bounds
@@ -11,6 +12,7 @@ from fairpca.auditing._measures import _leakage
 from fairpca.auditing._representations import METHODS, TrainingRows
 from fairpca.auditing._splits import QUICK, HeldOut, halves
 from fairpca.metrics import PROBES, Cells
+from slow import slow
 
 
 def held_out(X, codes, y=None, index=0, train=None):
@@ -62,7 +64,7 @@ def test_a_perfect_probe_on_few_rows_is_not_certain():
         )
         for i in range(2)
     ]
-    leak = Findings(splits, [], [SimpleNamespace(name="sex")], 0.95)._leak("raw", 0, "linear")
+    leak = Findings(splits, [], [SimpleNamespace(name="sex")], 0.95).leakage()[0]
     assert leak.auc.value == leak.auc.high == 1.0
     assert 0.8 < leak.auc.low < 0.99
 
@@ -121,24 +123,74 @@ def test_no_method_promises_what_a_skewed_column_breaks():
         assert "no linear model" not in method.promise
 
 
+def leaks_of_raw(X, attributes, seed):
+    """Return what probes recognise in a quick audit of numbers as they are."""
+    splits = []
+    for split in halves(attributes, 1, np.random.default_rng(seed)):
+        rows = TrainingRows(X[split.train], {}, {}, 2, seed=0)
+        codes = [codes[split.test] for codes in attributes]
+        some = HeldOut(split.index, rows, X[split.test], [], codes, [], None, None)
+        rng = np.random.default_rng([seed, split.index])
+        found = _leakage(some, some.X, QUICK, rng)
+        splits.append(SimpleNamespace(key="raw", index=split.index, failure=None, leakage=found))
+    names = [SimpleNamespace(name=name) for name in ("sex", "race")[: len(attributes)]]
+    return Findings(splits, [], names, 0.95).leakage()
+
+
+def leaks_of_people(seed, n, shift=0.0):
+    """Return what is recognised of two attributes, of which at most one shows in the features."""
+    rng = np.random.default_rng(seed)
+    sex, race = rng.choice(2, size=n, p=[0.6, 0.4]), rng.choice(3, size=n, p=[0.5, 0.3, 0.2])
+    X = rng.normal(size=(n, 6))
+    X[:, 0] += shift * sex
+    return leaks_of_raw(X, [sex, race], seed)
+
+
+def test_a_verdict_agrees_with_its_band_and_its_p_value():
+    leaks = [leak for seed in range(2) for leak in leaks_of_people(seed, 200, shift=1.2)]
+    assert {leak.above_chance for leak in leaks} == {True, False}
+    for leak in leaks:
+        assert leak.above_chance == (leak.auc.value > leak.chance_high)
+        assert leak.above_chance == (leak.p_value < 0.05)
+        assert leak.p_value >= leak.p_value_alone
+        assert 1 - leak.chance_high == pytest.approx(leak.chance_low)
+
+
+@pytest.mark.parametrize(
+    ("seeds", "most"), [(range(20), 4), slow(range(20, 220), 19)], ids=["20", "200"]
+)
+def test_noise_is_announced_as_a_leak_in_about_one_audit_of_twenty(seeds, most):
+    """A headline looks at two attributes and three probes; each at 5 % announced it in 27 %."""
+    leaks = [leaks_of_people(seed, 200) for seed in seeds]
+    # More than `most` of Binomial(len(seeds), 0.05) have a probability of less than 1.5 %.
+    together = sum(any(leak.above_chance for leak in audit) for audit in leaks)
+    assert together <= most
+    assert together < sum(any(leak.p_value_alone < 0.05 for leak in audit) for audit in leaks)
+
+
+@pytest.mark.parametrize(
+    ("seeds", "fewest"), [(range(6), 5), slow(range(6, 66), 55)], ids=["6", "60"]
+)
+def test_a_leak_is_found_about_as_often_as_if_nothing_else_had_been_looked_at(seeds, fewest):
+    """A linear model that knows everything has an AUC of 0.65 here."""
+    shift = float(np.sqrt(2) * norm.ppf(0.65))
+    found = []
+    for seed in seeds:
+        of_sex = [leak for leak in leaks_of_people(seed, 800, shift) if leak.attribute == "sex"]
+        found.append([of_sex[0].p_value_alone < 0.05, any(leak.above_chance for leak in of_sex)])
+    alone, together = np.sum(found, axis=0)
+    assert together >= fewest
+    assert together >= 0.9 * alone
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "shares"), [(200, [0.6, 0.4]), (400, [0.5, 0.25, 0.13, 0.12])])
 def test_an_attribute_that_depends_on_nothing_is_seldom_recognised(n, shares):
     alarms = {probe: [] for probe in PROBES}
     for seed in range(150):
         rng = np.random.default_rng(seed)
-        X, codes = rng.normal(size=(n, 6)), rng.choice(len(shares), size=n, p=shares)
-        splits = [
-            SimpleNamespace(
-                key="raw",
-                index=s.index,
-                failure=None,
-                leakage=_leakage(held_out(X[s.test], codes[s.test]), X[s.test], QUICK, rng),
-            )
-            for s in halves([codes], 1, rng)
-        ]
-        found = Findings(splits, [], [SimpleNamespace(name="sex")], 0.95)
-        for probe in PROBES:
-            alarms[probe].append(found._leak("raw", 0, probe).above_chance)
+        codes = rng.choice(len(shares), size=n, p=shares)
+        for leak in leaks_of_raw(rng.normal(size=(n, 6)), [codes], seed):
+            alarms[leak.probe].append(leak.p_value_alone < 0.05)
     # 5 %, and what 150 repeats may show at most in all but one case of 200
     assert all(np.mean(alarms[probe]) < 0.1 for probe in PROBES)

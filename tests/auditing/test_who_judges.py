@@ -40,6 +40,7 @@ def test_leakage_gives_exactly_the_aucs_that_the_audit_prints(found, held_out, k
         rng = np.random.default_rng([SEED, split.index])
         for attribute, codes in zip(["sex", "race"], split.codes, strict=True):
             rows = sampled_with_rare_groups(codes, QUICK.probe_rows, rng)
+            seed = int(rng.integers(2**31 - 1))  # one for all probes of an attribute
             for probe in PROBES:
                 public = leakage(
                     T[rows],
@@ -47,7 +48,7 @@ def test_leakage_gives_exactly_the_aucs_that_the_audit_prints(found, held_out, k
                     probe=probe,
                     cv=QUICK.folds,
                     n_permutations=QUICK.permutations,
-                    random_state=int(rng.integers(2**31 - 1)),
+                    random_state=seed,
                 )
                 aucs[attribute, probe].append(public.auc)
     printed = {

@@ -86,6 +86,25 @@ def test_intervals_of_a_fitted_probe_cover_for_two_levels(strength):
     assert covered >= 181
 
 
+@pytest.mark.parametrize("rare", first_fast([5, 10, 20, 50]))
+@pytest.mark.parametrize("auc", first_fast([0.9, 0.5, 0.7, 0.99]))
+def test_intervals_cover_where_a_group_has_few_rows(auc, rare):
+    """Few rows may lie together by chance; an interval of their own spread covers in 80 %."""
+    codes, repeats, held = np.repeat([1, 0], [rare, 60]), 300, []
+    for seed, spread in [(seed, spread) for seed in range(repeats // 2) for spread in (1.0, 3.0)]:
+        shift = norm.ppf(auc) * np.sqrt(1 + spread**2) * np.eye(4)[0]
+        rng = np.random.default_rng(seed)
+        T = rng.normal(size=(len(codes), 4)) * np.where(codes, spread, 1.0)[:, None]
+        Remembering.weights.clear()
+        draws = cross_fitted_aucs(T + np.outer(codes, shift), codes, Remembering(), 5, 1, seed)
+        along = [w @ shift / np.linalg.norm(w) for w in Remembering.weights]
+        truth = np.mean(norm.cdf(np.array(along) / np.sqrt(1 + spread**2)))
+        low, high = draws.interval()
+        held.append(low <= truth <= high)
+    # Binomial(300, 0.95) is below 275 with a probability of less than 0.7 %.
+    assert np.sum(held) >= 275
+
+
 class Remembering(FixedDirection):
     """Difference of means, noting its weights where the test finds them."""
 
@@ -166,6 +185,17 @@ def test_leakage_is_the_same_with_its_arguments_checked():
     assert found.fold_aucs == draws.fold_aucs
     assert found.interval == draws.interval()
     assert found.p_value == draws.p_value
+
+
+@given(st.integers(1, 60), st.integers(0, 2**20))
+def test_an_auc_above_the_chance_interval_is_above_chance_and_no_other(n_draws, seed):
+    rng = np.random.default_rng(seed)
+    draws = np.round(rng.normal(0.5, 0.05, size=n_draws), 2)
+    for auc in (*np.unique(draws), 0.3, 0.5, 0.61, 1.0):
+        found = AucDraws((float(auc),), 0.05, draws, n_rows=100, smallest_level=50)
+        low, high = found.chance_interval
+        assert (found.p_value < 0.05) == (auc > high + 1e-12)
+        assert 0 <= low <= high <= 1
 
 
 def test_a_generator_seeds_the_folds_too():

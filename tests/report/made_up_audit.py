@@ -235,7 +235,9 @@ def _leak(key, name, probe, auc, gone, rng):
     hard = 1.0 if probe == "linear" else 0.6
     value = 0.5 + (auc - 0.5) * (1 - min(1, hard * gone)) + rng.normal() * 0.005
     above = bool(value > 0.54)
-    return Leak(key, name, probe, _near(value, 0.03), 0.46, 0.54, 0.001 if above else 0.3, above)
+    return Leak(
+        key, name, probe, _near(value, 0.03), 0.46, 0.54, 0.001 if above else 0.3, above, 0.001
+    )
 
 
 def _parities(attributes, gone):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from itertools import product
 
 import numpy as np
 from scipy.stats import combine_pvalues, norm, studentized_range
 
-from ..metrics import PROBES, AucDraws
+from ..metrics import PROBES, AucDraws, chance_limit, chance_p_value
 from ..tables import Measured
 from ._measures import CURVE_MODELS, LAMBDAS, Judged, Measures, SplitCurve, share_error
 from ._representations import METHODS
@@ -73,37 +74,45 @@ class Findings:
 
     def leakage(self) -> list[Leak]:
         """Return what probes recognise."""
-        return [
-            self._leak(key, position, probe)
-            for key in self.measured
-            for position in range(len(self.attributes))
-            for probe in PROBES
-        ]
+        return [leak for key in self.measured for leak in self._leaks(key)]
 
-    def _leak(self, key: str, position: int, probe: str) -> Leak:
-        draws = [m.leakage[position, probe] for m in self.measured[key]]
-        auc = _pooled([d.auc for d in draws], [_auc_error(d) for d in draws], self.confidence)
-        # A round's two splits score disjoint rows. Rounds score the same rows again: the spread of
-        # one round is the widest that their mean can have.
-        pairs = [
-            (a.chance_draws + b.chance_draws) / 2
-            for a, b in zip(draws[0::2], draws[1::2], strict=True)
-        ]
-        chance = np.concatenate(pairs)
-        tail = (1.0 - self.confidence) / 2
-        low, high = np.clip(np.quantile(chance, [tail, 1.0 - tail]), 0.0, 1.0)
-        as_good = np.count_nonzero(chance >= auc.value - 1e-12)
-        p_value = float((1 + as_good) / (1 + len(chance)))
-        return Leak(
-            representation=key,
-            attribute=self.attributes[position].name,
-            probe=probe,
-            auc=auc,
-            chance_low=float(low),
-            chance_high=float(high),
-            p_value=p_value,
-            above_chance=p_value < 1.0 - self.confidence,
-        )
+    def _leaks(self, key: str) -> list[Leak]:
+        """Return what probes recognise from one representation.
+
+        Whoever looks for the largest of many AUCs finds a large one. So chance is what the best of
+        all attributes and probes reaches by chance, each in deviations of its own draws (Westfall
+        and Young, 1993). The probes of an attribute are drawn together and depend on each other as
+        they do; attributes are drawn apart, as if they were independent, which is never too bold
+        where they go together.
+        """
+        cells = list(product(range(len(self.attributes)), PROBES))
+        found = [[m.leakage[cell] for m in self.measured[key]] for cell in cells]
+        chance = np.stack([_chance_of_rounds(draws) for draws in found])
+        spread = np.sqrt(np.mean((chance - 0.5) ** 2, axis=1))
+        spread[spread == 0] = np.inf  # a probe that says the same of all rows is never above
+        best = ((chance - 0.5) / spread[:, None]).max(axis=0)
+        limit = chance_limit(best, 1.0 - self.confidence)
+        leaks = []
+        for (position, probe), draws, own, deviation in zip(
+            cells, found, chance, spread, strict=True
+        ):
+            auc = _pooled([d.auc for d in draws], [_auc_error(d) for d in draws], self.confidence)
+            reach = limit * deviation if np.isfinite(deviation) else 0.0
+            p_value = chance_p_value(best, (auc.value - 0.5) / deviation)
+            leaks.append(
+                Leak(
+                    representation=key,
+                    attribute=self.attributes[position].name,
+                    probe=probe,
+                    auc=auc,
+                    chance_low=float(max(0.0, 0.5 - reach)),
+                    chance_high=float(min(1.0, 0.5 + reach)),
+                    p_value=p_value,
+                    above_chance=p_value < 1.0 - self.confidence,
+                    p_value_alone=chance_p_value(own, auc.value),
+                )
+            )
+        return leaks
 
     def gaps(self) -> list[Gap]:
         """Return how differently groups are distributed."""
@@ -221,6 +230,13 @@ def _combined_p_value(p_values: Sequence[float]) -> float:
     # however they depend on each other (Rueschendorf 1982).
     rounds = [combine_pvalues(p_values[i : i + 2]).pvalue for i in range(0, len(p_values), 2)]
     return float(rounds[0]) if len(rounds) == 1 else min(1.0, 2.0 * float(np.mean(rounds)))
+
+
+def _chance_of_rounds(draws: Sequence[AucDraws]) -> np.ndarray:
+    # A round's two splits score disjoint rows. Rounds score the same rows again: the spread of one
+    # round is the widest that their mean can have.
+    halves = zip(draws[0::2], draws[1::2], strict=True)
+    return np.concatenate([(a.chance_draws + b.chance_draws) / 2 for a, b in halves])
 
 
 def _auc_error(draws: AucDraws) -> float:

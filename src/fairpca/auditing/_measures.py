@@ -120,13 +120,18 @@ def measure(held_out: HeldOut, key: str, effort: Effort, confidence: float) -> M
 def _leakage(
     held_out: HeldOut, T: np.ndarray, effort: Effort, rng: np.random.Generator
 ) -> dict[tuple[int, str], AucDraws]:
-    """Ask every probe for every attribute: the numbers of `fairpca.metrics.leakage`."""
+    """Ask every probe for every attribute: the numbers of `fairpca.metrics.leakage`.
+
+    All probes of an attribute have the same folds and permutations, so that it can be told what
+    the best of them reaches by chance.
+    """
     found = {}
     for position, codes in enumerate(held_out.codes):
         chosen = sampled_with_rare_groups(codes, effort.probe_rows, rng)
+        seed = int(rng.integers(2**31 - 1))
         for name in PROBES:
             found[position, name] = cross_fitted_aucs(
-                T[chosen], codes[chosen], name, effort.folds, effort.permutations, rng
+                T[chosen], codes[chosen], name, effort.folds, effort.permutations, seed
             )
     return found
 

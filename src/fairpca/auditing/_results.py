@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import MISSING, dataclass, field
 from typing import Any
 
-SCHEMA_VERSION = "1.0"
+SCHEMA_VERSION = "1.1"
 """Changes of the first number break readers; changes of the second add fields."""
 
 
@@ -146,12 +146,21 @@ class Leak:
     attribute: str = doc("Name of the attribute or intersection.")
     probe: str = doc("'linear', 'boosting' or 'kernel'.")
     auc: Estimate = doc("Area under the ROC curve on held-out rows; 0.5 is guessing.")
-    chance_low: float = doc(
-        "Lower end of the central part (that of the confidence) of AUCs under permuted groups."
+    chance_low: float = doc("As far below 0.5 as the upper end is above.")
+    chance_high: float = doc(
+        "Above this is above chance: with permuted groups, the best of all attributes and probes "
+        "stays below it, with the confidence. Each is measured in its own deviations."
     )
-    chance_high: float = doc("Upper end of it.")
-    p_value: float = doc("How often permuted groups are recognised as well or better.")
+    p_value: float = doc(
+        "How often the best of all attributes and probes of this representation does as well or "
+        "better with permuted groups."
+    )
     above_chance: bool = doc("Whether that is less than 1 - confidence.")
+    p_value_alone: float | None = doc(
+        "How often this probe does as well or better with permuted groups of this attribute, for "
+        "who asks for no other.",
+        None,
+    )
 
 
 @dataclass(frozen=True)

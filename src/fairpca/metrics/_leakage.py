@@ -27,7 +27,8 @@ class Leakage:
     fold_aucs : tuple of float
         AUC on each held-out fold.
     chance_mean, chance_interval : float, (float, float)
-        Mean and central 95 % of the AUCs of a probe that knows nothing.
+        Mean and central 90 % of the AUCs of a probe that knows nothing: above that interval is
+        what `above_chance` says, at 5 %.
     p_value : float
         How often such a probe does as well or better.
     n_rows : int
@@ -49,7 +50,7 @@ class Leakage:
     >>> sex = rng.integers(2, size=500)
     >>> found = leakage(rng.normal(size=(500, 2)) + sex[:, None], sex, random_state=0)
     >>> print(found)
-    linear probe: AUC 0.865 [0.830, 0.893] on 500 rows (chance 0.430 to 0.572, p = 0.000999)
+    linear probe: AUC 0.865 [0.829, 0.893] on 500 rows (chance 0.439 to 0.562, p = 0.000999)
     >>> found.above_chance
     True
     """

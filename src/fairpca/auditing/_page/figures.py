@@ -32,7 +32,7 @@ MARKUP = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 SPREAD = 0.22
 """Distance of the probes of one row, where rows are 1 apart."""
 
-CHANCE = "Chance: 95 % of permuted groups"
+CHANCE = "Chance: what the best of all probes stays within"
 PIXELS_PER_ROW = 66
 
 SAME_SCALE = 4
