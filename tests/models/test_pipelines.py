@@ -5,11 +5,12 @@ import zipfile
 
 import numpy as np
 import pytest
+import scipy.sparse
 import skops.io
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, StandardScaler
 
 from fairpca import FairKernelPCA, FairPCA
 from fairpca.models import (
@@ -20,7 +21,7 @@ from fairpca.models import (
 )
 from fairpca.tables._encoder import TableEncoder
 from people import people
-from registry import SAVED, fitted, small_rows
+from registry import ESTIMATORS, SAVED, fitted, small_rows
 
 
 @pytest.fixture
@@ -46,6 +47,29 @@ def test_a_pipeline_gives_the_same_bits_after_loading(last, path):
     loaded = load_pipeline(path)
     np.testing.assert_array_equal(loaded.transform(X), steps.transform(X))
     assert repr(loaded) == repr(steps)
+
+
+@pytest.mark.parametrize("make", [scipy.sparse.csr_matrix, scipy.sparse.csr_array])
+@pytest.mark.parametrize("name", ["rbf kernel", "nystroem", "random features", "kernel pca"])
+def test_rows_that_a_kernel_keeps_may_be_sparse(name, make, path):
+    X, sex, _ = small_rows()
+    X = make(np.where(X > 3, X, 0.0))
+    steps = make_pipeline(MaxAbsScaler(), ESTIMATORS[name].made())
+    steps.fit(X, **{f"{steps.steps[-1][0]}__sensitive_features": sex})
+    save_pipeline(steps, path)
+    loaded = load_pipeline(path)
+    np.testing.assert_array_equal(loaded.transform(X), steps.transform(X))
+
+
+def test_a_sparse_matrix_that_unpacks_without_end_is_refused(path):
+    matrix, packed = io.BytesIO(), io.BytesIO()
+    with zipfile.ZipFile(matrix, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("data.npy", b" " * 10**7)
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("1.npz", matrix.getvalue())
+    path.write_bytes(packed.getvalue())
+    with pytest.raises(ModelFileError, match="unpacks to"):
+        load_pipeline(path, max_bytes=10**6)
 
 
 def test_a_classifier_may_follow(path):

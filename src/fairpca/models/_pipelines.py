@@ -8,6 +8,9 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import scipy.sparse as sp
+
 from .._numerics import FUNCTIONS, RECORDS, whole_file
 from ..errors import ModelFileError, UnsavableModelError, needing
 from ._estimator_state import CLASSES
@@ -16,8 +19,9 @@ from ._model_file import MAX_BYTES, file_content
 LARGEST_GROWTH, ALWAYS_ALLOWED = 20, 2**27
 """An archive may unpack to so many times its bytes, or to so many; ours are not packed at all."""
 
-HARMLESS = frozenset({"numpy.dtype"})
-"""Types that steps of scikit-learn hold, and that skops leaves to its user."""
+FORMATS = ("csr", "csc", "coo", "bsr", "dia")
+HARMLESS = (np.dtype, *(getattr(sp, f"{f}_{t}") for f in FORMATS for t in ("array", "matrix")))
+"""Types that steps hold, and that skops leaves to its user; it keeps them as NumPy's arrays."""
 
 
 def save_pipeline(pipeline: Any, path: str | os.PathLike[str]) -> None:
@@ -120,8 +124,8 @@ def load_pipeline(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -
 
 def _trusted_types() -> frozenset[str]:
     """Return the types that files may hold beside those that skops trusts, by skops' names."""
-    ours: list[Any] = [*CLASSES.values(), *RECORDS.values(), *FUNCTIONS.values()]
-    return HARMLESS | {f"{cls.__module__}.{cls.__qualname__}" for cls in ours}
+    known: list[Any] = [*CLASSES.values(), *RECORDS.values(), *FUNCTIONS.values(), *HARMLESS]
+    return frozenset(f"{cls.__module__}.{cls.__qualname__}" for cls in known)
 
 
 def _loaded(content: bytes) -> Any:
@@ -150,8 +154,8 @@ def _strange(skops: Any, content: bytes) -> list[str]:
 def _check_unpacked_size(content: bytes, max_bytes: int) -> None:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            size = sum(entry.file_size for entry in archive.infolist())
-    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError) as reason:
+            size = _unpacked_size(archive, max_bytes)
+    except Exception as reason:  # of a damaged file anything may go wrong
         raise ModelFileError(
             "is not a pipeline file. Pass a file that fairpca.models.save_pipeline wrote"
         ) from reason
@@ -161,6 +165,19 @@ def _check_unpacked_size(content: bytes, max_bytes: int) -> None:
             f"unpacks to {size:,} bytes, more than the {allowed:,} that are allowed for an archive "
             f"of {len(content):,}. If it is yours, load it with skops.io.load"
         )
+
+
+def _unpacked_size(archive: zipfile.ZipFile, most: int) -> int:
+    """Return what the entries take, up to `most`; sparse matrices are archives themselves."""
+    entries = archive.infolist()
+    size = sum(entry.file_size for entry in entries)
+    for entry in entries if size <= most else ():
+        with archive.open(entry) as file:
+            start = file.read(2)
+            if start == b"PK":
+                with zipfile.ZipFile(io.BytesIO(start + file.read())) as matrix:
+                    size += sum(part.file_size for part in matrix.infolist())
+    return size
 
 
 def _skops() -> Any:
