@@ -3,9 +3,8 @@
 import pandas as pd
 import pytest
 
-from fairpca.datasets._dataset import floats_and_categories
 from fairpca.datasets._faces import _chosen_besides_target as chosen_besides_target
-from fairpca.datasets._source import Derived, chosen_names, read_csv
+from fairpca.datasets._source import Derived, _floats_and_categories, chosen_names, read_csv
 from fairpca.datasets._source import _separate as separate
 
 TABLE = pd.DataFrame({"age": [20, 50], "sex": ["f", "m"], "job": ["b", "a"], "pay": [1, 2]})
@@ -69,7 +68,7 @@ def test_the_target_leaves_the_default_and_cannot_be_sensitive():
 def test_only_an_empty_field_is_missing(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("score,job,n\nN/A,None,1\n,nan,\nLow,NULL,3\n")
-    table = floats_and_categories(read_csv(path))
+    table = _floats_and_categories(read_csv(path))
     assert table["job"].tolist() == ["None", "nan", "NULL"]
     assert table["score"].cat.categories.tolist() == ["Low", "N/A"]
     assert table.isna().to_numpy().tolist() == [[False] * 3, [True, False, True], [False] * 3]

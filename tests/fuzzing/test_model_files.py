@@ -10,7 +10,6 @@ from fuzz.forged_models import Parts, put_together, taken_apart
 from fuzz.seed_models import people, rows, write_models
 
 from fairpca import FairPCA
-from fairpca.metrics import markdown
 from fairpca.models import (
     FairModel,
     ModelFileError,
@@ -20,6 +19,7 @@ from fairpca.models import (
     model_card,
     save,
 )
+from fairpca.models._cards import _markdown
 from fuzzing.forgeries import forge, put
 
 
@@ -136,7 +136,7 @@ def test_a_device_that_is_no_name_is_refused(model_file):
 
 def test_a_very_long_name_is_cut_before_it_is_looked_at():
     tracemalloc.start()
-    assert len(markdown("x" * 10**6)) < 100
+    assert len(_markdown("x" * 10**6)) < 100
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 2 * 10**6  # the text itself, and not a list of its letters

@@ -12,7 +12,7 @@ from sklearn.svm import LinearSVC
 
 from fairpca.errors import MissingGroupError, SingleGroupError
 from fairpca.metrics import leakage, linear_inseparability
-from fairpca.metrics._inputs import median_threshold
+from fairpca.metrics._leakage import _median_threshold
 from fairpca.metrics._probes import PROBES, as_classifier
 from optional_libraries import pandas as pd
 from slow import first_fast
@@ -149,7 +149,7 @@ def test_numeric_attributes_are_split_at_their_median():
     ],
 )
 def test_both_sides_of_a_median_split_have_rows(values, threshold):
-    assert median_threshold(np.asarray(values)) == threshold
+    assert _median_threshold(np.asarray(values)) == threshold
 
 
 def test_one_level_only_is_refused():

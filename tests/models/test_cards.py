@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from fairpca import FairPCA
-from fairpca.metrics import markdown
 from fairpca.models import FairModel, model_card
+from fairpca.models._cards import _markdown
 from fairpca.peers import LEACE
 from fairpca.tables._encoder import TableEncoder
 from registry import SAVED, fitted, small_rows
@@ -97,7 +97,7 @@ def test_hostile_names_of_the_output_stay_text():
 
 @pytest.mark.parametrize("text", [*HOSTILE, "a\u2028b", "\x00", "&lt;", "$x$", "x" * 10_000])
 def test_escaped_text_is_one_short_line_without_markup(text):
-    shown = markdown(text)
+    shown = _markdown(text)
     assert len(shown) < 500
     assert len(shown.splitlines()) == 1
     assert not re.search(r"(?<!\\)[`*_\[\]|#$]|[<>]", shown)

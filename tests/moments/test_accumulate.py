@@ -21,7 +21,6 @@ from fairpca._moments import (
     NumericMoments,
     RowScatter,
     accumulate,
-    standard_deviations,
 )
 from fairpca._rows import Rows
 from optional_libraries import array_api_strict as strict
@@ -155,7 +154,7 @@ def test_a_spread_that_rounding_of_the_mean_explains_counts_as_constant():
         moments, mean=np.array([0.3, 0.0]), scatter=DenseScatter(np.diag([1e-32, 1e-32]))
     )
     assert noisy.varies.tolist() == [False, True]
-    assert standard_deviations(noisy)[0] == 1
+    assert noisy.standard_deviations[0] == 1
 
 
 @pytest.fixture

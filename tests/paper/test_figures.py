@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 
 from fairpca import MissingExtraError
+from fairpca.paper._figure_covariance import _numbers_below
 from fairpca.paper._figure_faces import _picture_page as picture_page
 from fairpca.paper._figure_faces import _PictureRow as PictureRow
 from fairpca.paper._figure_faces import _side_by_side as side_by_side
 from fairpca.paper._figure_runtime import _TimedFits as TimedFits
 from fairpca.paper._figure_runtime import _timing_curves as timing_curves
+from fairpca.paper._figure_synthetic import _grouped_boxes
 from fairpca.paper._panels import (
     _ellipse,
-    grouped_boxes,
     method_legend,
-    numbers_below,
     scatter_groups,
 )
 from fairpca.paper._style import paper_figure, style_of
@@ -75,7 +75,7 @@ def test_boxes_stand_in_the_slot_of_their_method_whether_others_are_there_or_not
         "PCA": {20: [1.0, 2.0, 3.0]},
         "Fair PCA": {20: [4.0, 5.0, 6.0], 40: [5.0, np.nan, 7.0]},
     }
-    grouped_boxes(panel, values, methods, positions=[20, 40])
+    _grouped_boxes(panel, values, methods, positions=[20, 40])
     boxes = {
         box.get_path().get_extents().intervalx.mean(): box.get_path().get_extents().intervaly
         for box in panel.patches
@@ -147,7 +147,7 @@ def test_without_a_stop_there_is_no_limit(panel):
 
 def test_nothing_to_draw_is_drawn_as_an_empty_panel(panel):
     timing_curves(panel, {}, ["PCA"], limit=5.0)
-    grouped_boxes(panel, {}, [], [])
+    _grouped_boxes(panel, {}, [], [])
     saved(panel.figure)
     assert not panel.patches
 
@@ -173,7 +173,7 @@ def test_scatter_shows_every_row_in_the_colour_of_its_group(panel):
 
 
 def test_numbers_below_a_panel_are_labelled_once(panel):
-    numbers_below(panel, {"variance": "50 %", "AUC": "0.97"}, label=True)
+    _numbers_below(panel, {"variance": "50 %", "AUC": "0.97"}, label=True)
     assert texts(panel) == ["50 %", "variance", "0.97", "AUC"]
 
 

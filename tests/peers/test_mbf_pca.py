@@ -17,7 +17,7 @@ from fairpca import InfeasibleError, ResidualWarning
 from fairpca._numerics import minimize_on_stiefel
 from fairpca.metrics import explained_variance_ratio, median_bandwidth, squared_mmd
 from fairpca.peers._mbf_pca import MbFPCA, _live_and_quiet_directions
-from fairpca.peers._mbf_problem import GroupDiscrepancy
+from fairpca.peers._mbf_problem import _GroupDiscrepancy
 
 slow = pytest.mark.skipif(os.environ.get("FAIRPCA_SLOW") != "1", reason="set FAIRPCA_SLOW=1")
 
@@ -45,7 +45,7 @@ def basis(seed, d, k):
 @given(seed=seeds, k=st.integers(1, 4), sigma=st.floats(0.3, 5.0))
 def test_the_gradient_is_that_of_the_discrepancy(seed, k, sigma):
     X, z = two_groups_of_rows(seed, n=40)
-    discrepancy = GroupDiscrepancy(X - X.mean(axis=0), signs(z), sigma)
+    discrepancy = _GroupDiscrepancy(X - X.mean(axis=0), signs(z), sigma)
     V, E = basis(seed, 6, k), np.random.default_rng(seed).normal(size=(6, k))
     _, gradient = discrepancy(V)
     difference = (discrepancy(V + 1e-5 * E)[0] - discrepancy(V - 1e-5 * E)[0]) / 2e-5
@@ -56,7 +56,7 @@ def test_the_gradient_is_that_of_the_discrepancy(seed, k, sigma):
 def test_the_value_is_the_metric(n):
     X, z = two_groups_of_rows(1, n=n)
     V = basis(1, 6, 3)
-    value, _ = GroupDiscrepancy(X - X.mean(axis=0), signs(z), 1.7)(V)
+    value, _ = _GroupDiscrepancy(X - X.mean(axis=0), signs(z), 1.7)(V)
     assert value == pytest.approx(squared_mmd(X @ V, z, bandwidth=1.7), rel=1e-10)
 
 
@@ -71,7 +71,7 @@ def test_the_sketch_of_the_curvature_is_right_up_to_a_factor_in_every_direction(
     mixed = np.eye(2) / sigma**2 - steps[..., :, None] * steps[..., None, :]
     pairs = (np.outer(a, a) * K)[..., None, None] * mixed
     exact = 2 * np.einsum("ip,ijqs,jr->pqrs", X, pairs, X).reshape(12, 12)
-    discrepancy = GroupDiscrepancy(X, a, sigma)
+    discrepancy = _GroupDiscrepancy(X, a, sigma)
     J = discrepancy.curvature(V, np.random.default_rng(0), features=20_000)
     values, W = np.linalg.eigh(exact)
     assert values[-1] > 1e4 * values[0]  # there are flat directions, too
@@ -142,7 +142,7 @@ def test_no_nearby_basis_keeps_more_variance_at_the_price_of_the_penalty():
     X, z = two_groups_of_rows(6)
     fair = MbFPCA(2, tol=5e-3).fit(X, sensitive_features=z)
     centred, V = X - X.mean(axis=0), fair.components_.T
-    discrepancy = GroupDiscrepancy(centred, signs(z), fair.bandwidth_)
+    discrepancy = _GroupDiscrepancy(centred, signs(z), fair.bandwidth_)
 
     def value(V):
         share = np.sum((centred @ V) ** 2) / np.sum(centred**2)

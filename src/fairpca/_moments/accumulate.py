@@ -25,7 +25,7 @@ from .._numerics import (
     take_rows,
 )
 from .._rows import BLOCK_ROWS, Rows, StreamedRows, row_blocks, rows_per_block
-from .design import Design, design_of
+from .design import Design
 from .group_moments import Everyone, GroupMoments
 from .products import CrossProduct
 from .scatter import DenseScatter, RowScatter, Scatter, sparse_mean_and_sums
@@ -61,7 +61,7 @@ def _mean_of(rows: Rows) -> Everyone:
     single = is_single(machine_epsilon(rows.empty)) and not is_sparse(rows.empty)
     if is_sparse(rows.empty):
         rows = rows.materialized()
-    design, weight = design_of(rows, "float32" if single else "float64"), rows.total_weight
+    design, weight = Design.of(rows, "float32" if single else "float64"), rows.total_weight
     if is_sparse(rows.empty):
         shift, sums = sparse_mean_and_sums(rows, design.block(slice(0, rows.n_rows)))
         squares = RowScatter((rows,), shift).diagonal
@@ -81,7 +81,7 @@ def _take_products(rows: Rows, with_scatters: bool) -> GroupMoments:
     """Tall data: means and d x d products in one pass."""
     weight, precision = rows.total_weight, machine_epsilon(rows.empty)
     xp = array_namespace(rows.empty)
-    design = design_of(rows, "float32" if is_single(precision) else "float64")
+    design = Design.of(rows, "float32" if is_single(precision) else "float64")
     pilot_mean, pilot_variance = _pilot(rows)
     far = not is_numpy(rows.empty) or _harmful(pilot_mean, pilot_variance, precision)
     shift = pilot_mean if far else None
@@ -114,7 +114,7 @@ def _keep_rows(rows: Rows, with_scatters: bool, *, dense: bool) -> GroupMoments:
     """Wide or sparse data: means now, the scatter as the rows themselves unless `dense`."""
     X, weight, precision = rows.X, rows.total_weight, machine_epsilon(rows.X)
     coarse = is_single(precision) and not is_sparse(X)
-    design = design_of(rows, "float32" if coarse else "float64")
+    design = Design.of(rows, "float32" if coarse else "float64")
     if is_sparse(X):
         precision = float(np.finfo(np.float64).eps)  # sums of few entries, in float64
         shift, sums = sparse_mean_and_sums(rows, design.block(slice(0, X.shape[0])))

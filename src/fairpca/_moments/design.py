@@ -39,6 +39,13 @@ class Design:
         self.width = width
         self.totals = np.concatenate([[rows.total_weight], *(c.totals for c in self._columns_of)])
 
+    @staticmethod
+    def of(rows: Rows, dtype: str) -> Design:
+        """Return the design of rows, on the device that their blocks are on."""
+        empty = rows.empty
+        kind = Design if is_numpy(empty) or is_sparse(empty) else _DesignOnDevice
+        return kind(rows, dtype)
+
     def block(self, block: slice) -> np.ndarray:
         """Return H for a block of rows, times the roots of their weights."""
         H = np.ones((block.stop - block.start, self.width), dtype=self.dtype)
@@ -207,13 +214,6 @@ class _DesignOnDevice(Design):
         here, there = self._positions[i, g]
         first, last = np.searchsorted(here, [block.start, block.stop])
         return there[int(first) : int(last)] - block.start
-
-
-def design_of(rows: Rows, dtype: str) -> Design:
-    """Return the design of rows, on the device that their blocks are on."""
-    empty = rows.empty
-    kind = Design if is_numpy(empty) or is_sparse(empty) else _DesignOnDevice
-    return kind(rows, dtype)
 
 
 def attributes_over_rows(rows: Rows) -> tuple[AttributeMoments, ...]:

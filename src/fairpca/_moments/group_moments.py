@@ -241,6 +241,15 @@ class GroupMoments(LinearInRows):
         return xp.sqrt(xp.where(self.varies, squares, xp.ones_like(squares)))
 
     @property
+    def standard_deviations(self) -> Array:
+        """Standard deviation (divisor n) of each feature; 1 for a constant one."""
+        xp, everyone = array_namespace(self.mean), self.everyone
+        if everyone is not None:
+            return xp.where(everyone.varies, everyone.spread, xp.ones_like(everyone.spread))
+        variance = self.scatter.diagonal / self.weight
+        return xp.sqrt(xp.where(self.varies, variance, xp.ones_like(variance)))
+
+    @property
     def rounding(self) -> float:
         """Size of rounding errors in a correlation computed from these moments.
 
@@ -372,15 +381,6 @@ def common_unit(moments: GroupMoments) -> float:
     largest = float(array_namespace(moments.mean).max(moments.scatter.diagonal))
     size = (largest / moments.weight) ** 0.5 if largest > 0 and moments.weight > 0 else 1.0
     return 1.0 if 1e-20 < size < 1e20 else 2.0 ** round(np.log2(size))
-
-
-def standard_deviations(moments: GroupMoments) -> Array:
-    """Return the standard deviation (divisor n) of each feature, 1 where it is constant."""
-    xp, everyone = array_namespace(moments.mean), moments.everyone
-    if everyone is not None:
-        return xp.where(everyone.varies, everyone.spread, xp.ones_like(everyone.spread))
-    variance = moments.scatter.diagonal / moments.weight
-    return xp.sqrt(xp.where(moments.varies, variance, xp.ones_like(variance)))
 
 
 def moments_at(moments: GroupMoments, example: Array) -> GroupMoments:

@@ -5,33 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..errors import AuditError
 from ..metrics import joined, named, percent, points
 from ._evidence import Evidence, largest
 from ._recipes import python_recipe, shell_recipe
 from ._results import Advice, CurvePoint, Downstream, Leak, Parity, Summary
-
-AIMS = ("hide", "decide", "keep")
 
 ENOUGH_ROWS = 100
 """Groups of fewer rows have rates too rough to choose by, unless there are no two larger ones."""
 
 WORTH_IT = 0.005
 """A smaller gain in AUC is noise, or worth less than a smaller gap."""
-
-
-def checked_aim(aim: str | None, has_target: bool) -> str:
-    """Return the aim, or the usual one: decisions where there are some, else hiding."""
-    if aim is None:
-        return "decide" if has_target else "hide"
-    if aim not in AIMS:
-        raise AuditError(f"aim='{aim}' is none of {', '.join(map(repr, AIMS))}.")
-    if aim == "decide" and not has_target:
-        raise AuditError(
-            "The aim 'decide' is about decisions, and no target was named. Name one, or take the "
-            "aim 'hide' or 'keep'."
-        )
-    return aim
 
 
 def advise(evidence: Evidence) -> Advice:

@@ -15,7 +15,7 @@ from joblib import cpu_count
 
 from .._numerics import allowed_jobs, each_in_processes, library_versions
 from ..errors import AuditError
-from ._advice import advise, checked_aim, summarise
+from ._advice import advise, summarise
 from ._audit_result import Audit
 from ._evidence import Evidence
 from ._findings import Findings
@@ -32,6 +32,9 @@ Progress = Callable[[int, int, str], None]
 
 _Job = tuple[str, Callable[..., Any], tuple[Any, ...]]
 """What is done, in words for people who wait; the function, and what it is given."""
+
+
+AIMS = ("hide", "decide", "keep")
 
 
 def audit(
@@ -152,7 +155,7 @@ def audit(
     settings = Settings(
         sensitive=list(question.roles.sensitive),
         target=question.roles.target,
-        aim=checked_aim(aim, question.y is not None),
+        aim=_checked_aim(aim, question.y is not None),
         max_gap=max_gap,
         n_components=question.k,
         n_splits=2 * effort.n_rounds,
@@ -280,3 +283,17 @@ def _ready(i: int) -> int:
 def _run(job: _Job) -> Any:
     _, function, arguments = job
     return function(*arguments)
+
+
+def _checked_aim(aim: str | None, has_target: bool) -> str:
+    """Return the aim, or the usual one: decisions where there are some, else hiding."""
+    if aim is None:
+        return "decide" if has_target else "hide"
+    if aim not in AIMS:
+        raise AuditError(f"aim='{aim}' is none of {', '.join(map(repr, AIMS))}.")
+    if aim == "decide" and not has_target:
+        raise AuditError(
+            "The aim 'decide' is about decisions, and no target was named. Name one, or take the "
+            "aim 'hide' or 'keep'."
+        )
+    return aim

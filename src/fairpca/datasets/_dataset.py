@@ -133,17 +133,6 @@ def import_pandas() -> Any:
     return pandas
 
 
-def floats_and_categories(table: DataFrame) -> DataFrame:
-    """Return the table with numbers as float64 and everything else as sorted categories."""
-    is_numeric = import_pandas().api.types.is_numeric_dtype
-    kinds = {
-        name: float if is_numeric(dtype) else "category"
-        for name, dtype in table.dtypes.items()
-        if dtype != "category"
-    }
-    return table.astype(kinds)
-
-
 def _one_hot(table: DataFrame) -> DataFrame:
     is_numeric = import_pandas().api.types.is_numeric_dtype
     if all(dtype.kind == "f" for dtype in table.dtypes):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
-from ._dataset import Dataset, floats_and_categories, import_pandas
+from ._dataset import Dataset, import_pandas
 from ._files import DataFile, DataFolder, obtain, require
 
 if TYPE_CHECKING:
@@ -115,7 +115,18 @@ def _separate(
         hidden.update(rule.sources if rule else (name,))
     features = table.drop(columns=[name for name in table if name in hidden])
     sensitive = import_pandas().DataFrame(attributes, index=table.index)
-    return floats_and_categories(features), floats_and_categories(sensitive)
+    return _floats_and_categories(features), _floats_and_categories(sensitive)
+
+
+def _floats_and_categories(table: DataFrame) -> DataFrame:
+    """Return the table with numbers as float64 and everything else as sorted categories."""
+    is_numeric = import_pandas().api.types.is_numeric_dtype
+    kinds = {
+        name: float if is_numeric(dtype) else "category"
+        for name, dtype in table.dtypes.items()
+        if dtype != "category"
+    }
+    return table.astype(kinds)
 
 
 def listed(names: Sequence[str]) -> str:

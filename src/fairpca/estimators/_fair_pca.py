@@ -10,7 +10,7 @@ from typing import Any, Self
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from .._moments import GroupMoments, common_unit, moments_at, standard_deviations
+from .._moments import GroupMoments, common_unit, moments_at
 from .._numerics import Array, array_namespace, full_precision, is_foreign, is_numpy, placed
 from .._rows import (
     LinearMap,
@@ -330,7 +330,7 @@ class FairPCA(FairTransformer):
         if self.device is not None:
             moments = moments_at(moments, example_on(self.device))
         with full_precision(moments.mean):
-            scale = standard_deviations(moments) if self.scale else None
+            scale = moments.standard_deviations if self.scale else None
             work = moments if scale is None else moments.rescaled(scale)
             gap = {}
             if self.match == "covariances":

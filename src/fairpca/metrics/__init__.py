@@ -16,13 +16,9 @@ from ._parity import (
 )
 from ._probes import PROBES, level_scores, reading_model
 from ._wording import (
-    MOST_LISTED,
     NOT_MEASURED,
     decimal,
     joined,
-    markdown,
-    markdown_list,
-    markdown_number,
     named,
     p_value,
     percent,

@@ -12,8 +12,6 @@ from sklearn.utils import check_array
 from .._attributes import check_frames
 from ..errors import MissingGroupError, SingleGroupError, UsageError
 
-_MOST_NUMERIC_LEVELS = 10
-
 
 def finite_rows(X: ArrayLike, min_rows: int = 1, **beside: Any) -> np.ndarray:
     """Two-dimensional array of finite floats; float32 and float64 are kept as they are.
@@ -88,19 +86,6 @@ def integer_levels(values: np.ndarray, name: str) -> tuple[list[Any], np.ndarray
 def coded_levels(attribute: ArrayLike, n_rows: int, name: str) -> tuple[list[Any], np.ndarray]:
     """`integer_levels` of the `present_values`."""
     return integer_levels(present_values(attribute, n_rows, name), name)
-
-
-def median_threshold(values: np.ndarray) -> float | None:
-    """Where to cut a numeric attribute in two, or None if it should not be cut.
-
-    A row is high if its value is above the median. If none is, the cut moves just below the largest
-    value, so that both sides have rows.
-    """
-    distinct = np.unique(values) if values.dtype.kind == "f" else np.empty(0)
-    few = len(distinct) <= _MOST_NUMERIC_LEVELS and np.all(distinct == np.floor(distinct))
-    if few or len(distinct) < 2:
-        return None
-    return float(min(np.median(values), distinct[-2]))
 
 
 FEWEST = 50  # rows that a group keeps, if it has them, however rare it is

@@ -10,8 +10,10 @@ from numpy.typing import ArrayLike
 
 from ..errors import UsageError
 from ._auc import cross_fitted_aucs
-from ._inputs import finite_rows, integer_levels, median_threshold, present_values
+from ._inputs import finite_rows, integer_levels, present_values
 from ._probes import Probe, as_classifier
+
+_MOST_NUMERIC_LEVELS = 10
 
 
 @dataclass(frozen=True)
@@ -196,7 +198,7 @@ def leakage(
 def _coded(attribute: ArrayLike, n: int) -> tuple[float | None, list[Any], np.ndarray]:
     """Where a number is cut in two, if it is; the levels, and the level of each row."""
     values = present_values(attribute, n, "attribute")
-    threshold = median_threshold(values)
+    threshold = _median_threshold(values)
     return threshold, *integer_levels(
         values if threshold is None else values > threshold, "attribute"
     )
@@ -263,3 +265,16 @@ def linear_inseparability(
     position = {level: code for code, level in enumerate(levels)}
     codes_test = [position[value] for value in values]
     return float(np.mean(classifier.predict(T_test) != codes_test))
+
+
+def _median_threshold(values: np.ndarray) -> float | None:
+    """Where to cut a numeric attribute in two, or None if it should not be cut.
+
+    A row is high if its value is above the median. If none is, the cut moves just below the largest
+    value, so that both sides have rows.
+    """
+    distinct = np.unique(values) if values.dtype.kind == "f" else np.empty(0)
+    few = len(distinct) <= _MOST_NUMERIC_LEVELS and np.all(distinct == np.floor(distinct))
+    if few or len(distinct) < 2:
+        return None
+    return float(min(np.median(values), distinct[-2]))

@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
-from typing import Any
-
-import numpy as np
+from collections.abc import Sequence
 
 NOT_MEASURED = "n/a"
-
-MOST_LISTED = 60
-"""So many names or labels are listed in Markdown; the number of the others is given."""
-
-LONGEST = 80
-"""Longer values are cut in Markdown."""
 
 
 def decimal(value: float | None, digits: int = 2) -> str:
@@ -101,38 +91,3 @@ def named(name: str) -> str:
     ('(no name)', 'the sex')
     """
     return shortened(name, 60, "...") or "(no name)"
-
-
-def markdown(value: Any) -> str:
-    r"""Return a value so that Markdown and HTML show it as it is, on one line: never as markup.
-
-    >>> print(markdown("<b>*a*</b>"))
-    &lt;b&gt;\*a\*&lt;/b&gt;
-    """
-    text = str(value)
-    text = text if len(text) <= LONGEST else text[:LONGEST] + "..."
-    text = "".join(c if c.isprintable() else " " for c in text)
-    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    text = re.sub(r"([\\`*_\[\]#|~$@])", r"\\\1", text)
-    # no links by themselves
-    return re.sub(r"(:)(?=//)|(?<=www)(\.)", r"\\\g<0>", text) or "(empty)"
-
-
-def markdown_list(values: str | Iterable[Any]) -> str:
-    """Return values one after the other in Markdown; the number of those left out is given.
-
-    >>> markdown_list(["a", "b"]), markdown_list(range(62))[-18:]
-    ('a, b', '58, 59, and 2 more')
-    """
-    values = [values] if isinstance(values, str) else list(values)
-    more = f", and {len(values) - MOST_LISTED} more" if len(values) > MOST_LISTED else ""
-    return ", ".join(markdown(v) for v in values[:MOST_LISTED]) + more
-
-
-def markdown_number(value: Any) -> str:
-    """Return a number with the digits that matter, and anything else as text.
-
-    >>> markdown_number(0.123456), markdown_number(7)
-    ('0.1235', '7')
-    """
-    return f"{value:.4g}" if isinstance(value, float | np.floating) else markdown(value)

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 
 from .._kernels import KernelColumns
+from .._moments import LevelMoments
 from .._numerics import is_number, library_versions, to_numpy
 from .._rows import FeatureMap
-from ..metrics import MOST_LISTED, markdown, markdown_list, markdown_number, percent
-from ._estimator_state import group_counts
+from ..metrics import percent
 from ._fair_model import FairModel
 
 SMALL_GROUP = 100
 """Groups with fewer rows than this are pointed out."""
+
+MOST_LISTED = 60
+"""So many names or labels are listed in Markdown; the number of the others is given."""
+
+LONGEST = 80
+"""Longer values are cut in Markdown."""
 
 EQUAL_MEANS = frozenset({"FairPCA", "FairKernelPCA", "LEACE", "MeanProjection", "SPLINCE"})
 NO_PROMISE = frozenset({"PCA", "KernelPCA"})
@@ -84,30 +91,30 @@ def _what(model: FairModel) -> str:
 def _training(model: FairModel) -> Iterator[str]:
     estimator, info = model.estimator, model.info
     rows = info.get("n_rows", vars(estimator).get("n_samples_seen_", "unknown"))
-    yield f"- Data: {markdown(info.get('data', 'not recorded'))}"
-    yield f"- Fingerprint: {markdown(info.get('fingerprint', 'not recorded'))}"
-    yield f"- Rows: {markdown(rows)}"
+    yield f"- Data: {_markdown(info.get('data', 'not recorded'))}"
+    yield f"- Fingerprint: {_markdown(info.get('fingerprint', 'not recorded'))}"
+    yield f"- Rows: {_markdown(rows)}"
     if "sensitive" in info:
-        names = markdown_list(info["sensitive"])
+        names = _markdown_list(info["sensitive"])
         yield f"- Sensitive attributes, never among the features: {names}"
     if info.get("target") is not None:
-        yield f"- Target: {markdown(info['target'])}"
+        yield f"- Target: {_markdown(info['target'])}"
     if model.encoder is not None:
         names = model.encoder.feature_names_in_
     else:
         names = vars(estimator).get("feature_names_in_", ())
-    yield f"- Columns: {markdown_list(names) if len(names) else 'without names'}"
+    yield f"- Columns: {_markdown_list(names) if len(names) else 'without names'}"
     counts = _counts_of(model)
     for name, levels in vars(estimator).get("groups_", {}).items():
         if isinstance(levels, str):
-            yield f"- {markdown(name)}: a number"
+            yield f"- {_markdown(name)}: a number"
             continue
         rows_of = counts.get(name, {})
         shown = [
-            markdown(label) + (f" ({rows_of[label]} rows)" if label in rows_of else "")
+            _markdown(label) + (f" ({rows_of[label]} rows)" if label in rows_of else "")
             for label in levels[:MOST_LISTED]
         ]
-        yield f"- Groups of {markdown(name)}: {', '.join(shown)}"
+        yield f"- Groups of {_markdown(name)}: {', '.join(shown)}"
     if isinstance(model.map, FeatureMap) and isinstance(model.map.features, KernelColumns):
         count = model.map.features.n_features
         yield (
@@ -137,7 +144,7 @@ def _promises(model: FairModel) -> Iterator[str]:
             f"constant."
         )
         if getattr(estimator, "criterion", "demographic_parity") != "demographic_parity":
-            yield f"- This holds within classes of the target: {markdown(estimator.criterion)}."
+            yield f"- This holds within classes of the target: {_markdown(estimator.criterion)}."
         if getattr(estimator, "match", "means") == "covariances":
             yield "- Group covariances were matched as well, up to `covariance_gap_`."
     else:
@@ -150,7 +157,7 @@ def _caveats(model: FairModel) -> Iterator[str]:
     yield "- **Equal means do not hide what a non-linear model can see.** Measure the leakage."
     yield "- On new rows means are equal up to sampling error; more columns, more of it."
     small = [
-        f"{markdown(label)} of {markdown(name)} ({count} rows)"
+        f"{_markdown(label)} of {_markdown(name)} ({count} rows)"
         for name, levels in _counts_of(model).items()
         for label, count in levels.items()
         if count < SMALL_GROUP
@@ -173,7 +180,7 @@ def _numbers(model: FairModel) -> Iterator[str]:
         yield f"| variance kept | {percent(kept)} |"
     for name in ("mean_gap_", "covariance_gap_", "constraint_rank_", "n_directions_", "gamma_"):
         if is_number(learned.get(name)):
-            yield f"| `{name}` | {markdown_number(learned[name])} |"
+            yield f"| `{name}` | {_markdown_number(learned[name])} |"
     for name, value in model.info.items():
         if name not in KNOWN_FACTS:
             yield from _rows_of(str(name), value)
@@ -184,9 +191,9 @@ def _rows_of(name: str, value: Any) -> Iterator[str]:
         for key, inner in list(value.items())[:MOST_LISTED]:
             yield from _rows_of(f"{name}, {key}", inner)
     elif isinstance(value, list | tuple):
-        yield f"| {markdown(name)} | {markdown_list(value)} |"
+        yield f"| {_markdown(name)} | {_markdown_list(value)} |"
     else:
-        yield f"| {markdown(name)} | {markdown_number(value)} |"
+        yield f"| {_markdown(name)} | {_markdown_number(value)} |"
 
 
 def _parameters(estimator: Any) -> Iterator[str]:
@@ -196,7 +203,7 @@ def _parameters(estimator: Any) -> Iterator[str]:
     yield "| parameter | value |"
     yield "|---|---|"
     for name, value in estimator.get_params(deep=False).items():
-        yield f"| `{name}` | {markdown(repr(value))} |"
+        yield f"| `{name}` | {_markdown(repr(value))} |"
 
 
 def _use(model: FairModel) -> Iterator[str]:
@@ -212,7 +219,7 @@ def _use(model: FairModel) -> Iterator[str]:
 def _versions() -> Iterator[str]:
     yield f"- Written: {datetime.now(UTC):%Y-%m-%d} (UTC)"
     for name, version in library_versions().items():
-        yield f"- {name} {markdown(version)}"
+        yield f"- {name} {_markdown(version)}"
 
 
 def _counts_of(model: FairModel) -> Mapping[str, Mapping[Any, int]]:
@@ -222,5 +229,52 @@ def _counts_of(model: FairModel) -> Mapping[str, Mapping[Any, int]]:
         isinstance(levels, Mapping) and all(isinstance(n, int) for n in levels.values())
         for levels in told.values()
     )
-    mine: Mapping[str, Mapping[Any, int]] = group_counts(model.estimator)
+    mine: Mapping[str, Mapping[Any, int]] = _group_counts(model.estimator)
     return mine or (dict(told or {}) if counted else {})
+
+
+def _markdown(value: Any) -> str:
+    r"""Return a value so that Markdown and HTML show it as it is, on one line: never as markup.
+
+    >>> print(_markdown("<b>*a*</b>"))
+    &lt;b&gt;\*a\*&lt;/b&gt;
+    """
+    text = str(value)
+    text = text if len(text) <= LONGEST else text[:LONGEST] + "..."
+    text = "".join(c if c.isprintable() else " " for c in text)
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    text = re.sub(r"([\\`*_\[\]#|~$@])", r"\\\1", text)
+    # no links by themselves
+    return re.sub(r"(:)(?=//)|(?<=www)(\.)", r"\\\g<0>", text) or "(empty)"
+
+
+def _markdown_list(values: str | Iterable[Any]) -> str:
+    """Return values one after the other in Markdown; the number of those left out is given.
+
+    >>> _markdown_list(["a", "b"]), _markdown_list(range(62))[-18:]
+    ('a, b', '58, 59, and 2 more')
+    """
+    values = [values] if isinstance(values, str) else list(values)
+    more = f", and {len(values) - MOST_LISTED} more" if len(values) > MOST_LISTED else ""
+    return ", ".join(_markdown(v) for v in values[:MOST_LISTED]) + more
+
+
+def _markdown_number(value: Any) -> str:
+    """Return a number with the digits that matter, and anything else as text.
+
+    >>> _markdown_number(0.123456), _markdown_number(7)
+    ('0.1235', '7')
+    """
+    return f"{value:.4g}" if isinstance(value, float | np.floating) else _markdown(value)
+
+
+def _group_counts(estimator: Any) -> dict[str, dict[Any, int]]:
+    """Return how many rows each group had, where the moments are still there to tell."""
+    moments, groups = vars(estimator).get("moments_"), vars(estimator).get("groups_", {})
+    counts: dict[str, dict[Any, int]] = {}
+    for a in () if moments is None else moments.attributes:
+        if isinstance(a, LevelMoments) and a.name in groups:  # not a target's classes
+            levels = counts.setdefault(a.name, dict.fromkeys(a.labels, 0))
+            for label, count in zip(a.labels, a.count.tolist(), strict=True):
+                levels[label] = levels.get(label, 0) + int(count)
+    return counts

@@ -114,18 +114,6 @@ def n_columns(fitted: LinearMap | FeatureMap) -> int:
     return int(fitted.linear.matrix.shape[0])  # given kernel values
 
 
-def group_counts(estimator: Any) -> dict[str, dict[Any, int]]:
-    """Return how many rows each group had, where the moments are still there to tell."""
-    moments, groups = vars(estimator).get("moments_"), vars(estimator).get("groups_", {})
-    counts: dict[str, dict[Any, int]] = {}
-    for a in () if moments is None else moments.attributes:
-        if isinstance(a, LevelMoments) and a.name in groups:  # not a target's classes
-            levels = counts.setdefault(a.name, dict.fromkeys(a.labels, 0))
-            for label, count in zip(a.labels, a.count.tolist(), strict=True):
-                levels[label] = levels.get(label, 0) + int(count)
-    return counts
-
-
 def _are_small(moments: GroupMoments) -> bool:
     """Tell whether moments are matrices, not the rows themselves, and not very large."""
     scatters = [moments.scatter]

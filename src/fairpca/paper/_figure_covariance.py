@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from ..datasets import make_covariance_mixture
 from ..estimators import FairPCA
 from ..metrics import covariance_gap, explained_variance_ratio, leakage
 from ._experiment import Experiment, Result, Settings, Summary, Task, combinations, summarize_draws
-from ._panels import group_legend, headed, note, numbers_below, scatter_groups
+from ._panels import group_legend, headed, note, scatter_groups, write
 from ._style import paper_figure
 
 K, DIRECTIONS = 2, 5
@@ -78,7 +78,7 @@ def _draw(results: Sequence[Result], settings: Settings) -> Any:
             for probe in PROBES:
                 row = means.get((method, f"{probe}_probe_auc"))
                 numbers[f"{probe} probe, AUC"] = _written(row, "{:.2f}", spread=True)
-            numbers_below(axes, numbers, label=axes is panels[0])
+            _numbers_below(axes, numbers, label=axes is panels[0])
         panels[0].set_ylabel("component 2")
         group_legend(panels[0], {0: "group 0", 1: "group 1"})
         note(
@@ -104,3 +104,11 @@ EXPERIMENTS = (
         *(_tasks, summarize_draws, _draw),
     ),
 )
+
+
+def _numbers_below(axes: Any, numbers: Mapping[str, str], *, label: bool) -> None:
+    """Write numbers under a panel, one per line; with `label` what they are, to the left."""
+    for line, (name, text) in enumerate(numbers.items()):
+        write(axes, text, (0.5, 0), (0, -34 - 13 * line), ha="center", va="top")
+        if label:
+            write(axes, name, (0, 0), (-6, -34 - 13 * line), ha="right", va="top")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from ._experiment import (
     by_protocol,
     summarize_draws,
 )
-from ._panels import grouped_boxes, headed, method_legend, note
+from ._panels import headed, horizontal_grid, method_legend, note
 from ._protocol import (
     HELD_OUT,
     PAPER,
@@ -33,7 +33,7 @@ from ._protocol import (
     make_method,
     plain_bandwidth,
 )
-from ._style import FAINT, in_order, paper_figure
+from ._style import FAINT, HAIR, in_order, paper_figure, style_of
 
 K, N_PER_GROUP, HELD_OUT_SHARE = 5, 240, 0.3
 DIMENSIONS = (20, 40, 60, 80, 100)
@@ -47,6 +47,10 @@ Boxes = dict[Any, dict[str, dict[float, list[float]]]]
 PUBLISHED, MADE = "lee2022 two gaussians", "two gaussians"
 
 TOO_SLOW_FOR_QUICK = ("MbF-PCA (10^-3)", "MbF-PCA (10^-6)", "RLACE")
+
+
+SHARE = 0.86
+"""Part of the distance between two positions that the boxes fill."""
 
 
 @cache
@@ -133,7 +137,7 @@ def _draw(results: Sequence[Result], settings: Settings) -> Any:
         for panel, axes in panels.items():
             hidden = {PLAIN} if panel[1] in (MMD2, INSEPARABILITY) else set()
             shown = {name: at for name, at in boxes[panel].items() if name not in hidden}
-            grouped_boxes(axes, shown, methods, dimensions)
+            _grouped_boxes(axes, shown, methods, dimensions)
             headed(axes, *PANELS[panel])
             if panel[1] in (VARIANCE, MMD2):
                 axes.set_ylim(bottom=0)
@@ -179,3 +183,43 @@ EXPERIMENTS = (
         *(_tasks, lambda results: summarize_draws(by_protocol(results)), _draw),
     ),
 )
+
+
+def _grouped_boxes(
+    axes: Any,
+    values: Mapping[str, Mapping[float, Sequence[float]]],
+    methods: Sequence[str],
+    positions: Sequence[float],
+) -> None:
+    """Draw a box per method and position, in slots that are the same in every panel."""
+    slot = SHARE / max(1, len(methods))
+    for place in range(len(positions) - 1):
+        axes.axvline(place + 0.5, color=HAIR, linewidth=0.6, zorder=0)
+    for rank, method in enumerate(methods):
+        offset = (rank - (len(methods) - 1) / 2) * slot
+        drawn = [
+            (place + offset, finite)
+            for place, position in enumerate(positions)
+            if (finite := [v for v in values.get(method, {}).get(position, ()) if np.isfinite(v)])
+        ]
+        if drawn:
+            style = style_of(method)
+            line = {"color": style.colour, "linewidth": 0.9}
+            box = {"facecolor": style.face, "edgecolor": style.colour, "linewidth": 0.9}
+            axes.boxplot(
+                [numbers for _, numbers in drawn],
+                positions=[x for x, _ in drawn],
+                widths=0.82 * slot,
+                manage_ticks=False,
+                patch_artist=True,
+                zorder=style.order,
+                boxprops=box,
+                medianprops={"color": style.colour, "linewidth": 1.8},
+                whiskerprops=line,
+                capprops=line,
+                flierprops={"marker": "o", "markersize": 2, "markeredgecolor": style.colour},
+            )
+    axes.set(xlim=(-0.5, max(1, len(positions)) - 0.5))
+    axes.set_xticks(range(len(positions)), [f"{position:g}" for position in positions])
+    axes.tick_params(axis="x", length=0)
+    horizontal_grid(axes)

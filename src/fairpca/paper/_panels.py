@@ -9,9 +9,6 @@ import numpy as np
 
 from ._style import FAINT, GROUPS, HAIR, MethodStyle, label_of, style_of
 
-SHARE = 0.86
-"""Part of the distance between two positions that the boxes fill."""
-
 MOST_DOTS = 1200
 """Rows to draw; of more, a fixed sample is taken."""
 
@@ -113,51 +110,3 @@ def group_legend(axes: Any, names: Mapping[int, str]) -> None:
     for place, (g, name) in enumerate(names.items()):
         look = {"va": "top", "color": GROUPS[g], "weight": "bold", "size": 8.5}
         write(axes, name, (0, 1), (5, -5 - 12 * place), **look)
-
-
-def numbers_below(axes: Any, numbers: Mapping[str, str], *, label: bool) -> None:
-    """Write numbers under a panel, one per line; with `label` what they are, to the left."""
-    for line, (name, text) in enumerate(numbers.items()):
-        write(axes, text, (0.5, 0), (0, -34 - 13 * line), ha="center", va="top")
-        if label:
-            write(axes, name, (0, 0), (-6, -34 - 13 * line), ha="right", va="top")
-
-
-def grouped_boxes(
-    axes: Any,
-    values: Mapping[str, Mapping[float, Sequence[float]]],
-    methods: Sequence[str],
-    positions: Sequence[float],
-) -> None:
-    """Draw a box per method and position, in slots that are the same in every panel."""
-    slot = SHARE / max(1, len(methods))
-    for place in range(len(positions) - 1):
-        axes.axvline(place + 0.5, color=HAIR, linewidth=0.6, zorder=0)
-    for rank, method in enumerate(methods):
-        offset = (rank - (len(methods) - 1) / 2) * slot
-        drawn = [
-            (place + offset, finite)
-            for place, position in enumerate(positions)
-            if (finite := [v for v in values.get(method, {}).get(position, ()) if np.isfinite(v)])
-        ]
-        if drawn:
-            style = style_of(method)
-            line = {"color": style.colour, "linewidth": 0.9}
-            box = {"facecolor": style.face, "edgecolor": style.colour, "linewidth": 0.9}
-            axes.boxplot(
-                [numbers for _, numbers in drawn],
-                positions=[x for x, _ in drawn],
-                widths=0.82 * slot,
-                manage_ticks=False,
-                patch_artist=True,
-                zorder=style.order,
-                boxprops=box,
-                medianprops={"color": style.colour, "linewidth": 1.8},
-                whiskerprops=line,
-                capprops=line,
-                flierprops={"marker": "o", "markersize": 2, "markeredgecolor": style.colour},
-            )
-    axes.set(xlim=(-0.5, max(1, len(positions)) - 0.5))
-    axes.set_xticks(range(len(positions)), [f"{position:g}" for position in positions])
-    axes.tick_params(axis="x", length=0)
-    horizontal_grid(axes)

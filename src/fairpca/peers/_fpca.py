@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .._moments import GroupMoments, LevelMoments, standard_deviations
-from .._numerics import deterministic_signs, limited_threads, to_numpy
+from .._moments import GroupMoments, LevelMoments
+from .._numerics import deterministic_signs, to_numpy
 from .._rows import LinearMap
-from ..errors import InfeasibleError, ResidualWarning, SingleGroupError, UsageError, warn_user
+from ..errors import InfeasibleError, SingleGroupError, UsageError
 from ..estimators import (
     FairTransformer,
     check_choice,
@@ -17,15 +17,8 @@ from ..estimators import (
     check_number,
     learned_from,
 )
-from ._fpca_program import NO_DIFFERENCE, FairSDP, Relaxation, solve_by_cvxpy, solve_by_splitting
+from ._fpca_program import NO_DIFFERENCE, SOLVERS, FairSDP, relaxed
 from ._shared import two_groups
-
-SOLVERS = ("splitting", "cvxpy")
-
-ACCURACY_OF_CONIC_SOLVERS = 1e-5
-
-THREADS_FROM = 256
-"""Features from which a decomposition keeps several BLAS threads busy."""
 
 TIED = 1e-4
 """Eigenvalues of the relaxation that differ by less, relatively, differ by the solver's error."""
@@ -206,12 +199,12 @@ class FPCA(FairTransformer):
         check_choice("solver", self.solver, SOLVERS)
 
     def _solve(self, moments: GroupMoments) -> dict[str, Any]:
-        scale = standard_deviations(moments)
+        scale = moments.standard_deviations
         work = moments.rescaled(scale)
         problem = _fpca_problem(
             work, int(self.n_components), delta=float(self.delta), mu=float(self.mu)
         )
-        found = self._relaxation(problem)
+        found = relaxed(problem, self.solver, tol=float(self.tol), max_steps=int(self.max_iter))
         eigenvalues, V = _leading_subspace(found.P, problem)
         unequal = _difference_of_covariances(two_groups(work, "FPCA"))
         return learned_from(LinearMap(V, moments.mean, scale), moments) | {
@@ -225,19 +218,3 @@ class FPCA(FairTransformer):
             "covariance_gap_": float(np.linalg.norm(V.T @ unequal @ V, 2)),
             "n_iter_": found.steps,
         }
-
-    def _relaxation(self, problem: FairSDP) -> Relaxation:
-        if self.solver == "cvxpy":
-            found, tol = solve_by_cvxpy(problem), max(self.tol, ACCURACY_OF_CONIC_SOLVERS)
-        else:
-            tol = self.tol
-            with limited_threads(1 if len(problem.C) < THREADS_FROM else None):
-                found = solve_by_splitting(problem, tol=tol, max_steps=int(self.max_iter))
-        if found.gap > tol:
-            warn_user(
-                f"After {found.steps} steps the relative duality gap is {found.gap:.1e}, above "
-                f"{tol:.1e}. With the default solver, allow more steps with max_iter, or a larger "
-                f"tol. The gap is in duality_gap_.",
-                ResidualWarning,
-            )
-        return found

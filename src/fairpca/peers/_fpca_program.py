@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import UsageError, needing
+from .._numerics import limited_threads
+from ..errors import ResidualWarning, UsageError, needing, warn_user
 
 NO_DIFFERENCE = np.empty(0)
 
@@ -24,7 +25,12 @@ RELAXATION = 1.6
 STEP, BALANCE = 0.25, 0.3
 """Step in units of the largest variance, and that of the penalties relative to it; by trial."""
 
-SCS_ACCURACY = 1e-6
+SOLVERS = ("splitting", "cvxpy")
+
+SCS_ACCURACY, ACCURACY_OF_CONIC_SOLVERS = 1e-6, 1e-5
+
+THREADS_FROM = 256
+"""Features from which a decomposition keeps several BLAS threads busy."""
 
 INTERIOR_POINT_UP_TO = 20
 """Features up to which interior points take seconds; their memory grows with the fourth power."""
@@ -96,7 +102,7 @@ class FairSDP:
 
 
 @dataclass(frozen=True)
-class Relaxation:
+class _Relaxation:
     """A feasible matrix, its value, a number that the value exceeds nowhere, and the steps made."""
 
     P: np.ndarray
@@ -109,6 +115,23 @@ class Relaxation:
         """Relative duality gap."""
         size = max(abs(self.value), abs(self.bound))
         return max(0.0, self.bound - self.value) / size if size > 0 else 0.0
+
+
+def relaxed(problem: FairSDP, solver: str, *, tol: float, max_steps: int) -> _Relaxation:
+    """Return the solution of one of the `SOLVERS`; warn if its duality gap is above `tol`."""
+    if solver == "cvxpy":
+        found, tol = _solve_by_cvxpy(problem), max(tol, ACCURACY_OF_CONIC_SOLVERS)
+    else:
+        with limited_threads(1 if len(problem.C) < THREADS_FROM else None):
+            found = _solve_by_splitting(problem, tol=tol, max_steps=max_steps)
+    if found.gap > tol:
+        warn_user(
+            f"After {found.steps} steps the relative duality gap is {found.gap:.1e}, above "
+            f"{tol:.1e}. With the default solver, allow more steps with max_iter, or a larger "
+            f"tol. The gap is in duality_gap_.",
+            ResidualWarning,
+        )
+    return found
 
 
 def nearest_with_sum(values: np.ndarray, total: float) -> np.ndarray:
@@ -181,7 +204,7 @@ def _project_below_a_cap(
     return P, low[0] if excess > 0.0 else high[0]
 
 
-def solve_by_splitting(problem: FairSDP, *, tol: float, max_steps: int) -> Relaxation:
+def _solve_by_splitting(problem: FairSDP, *, tol: float, max_steps: int) -> _Relaxation:
     """Return a matrix whose relative duality gap is at most `tol`, if `max_steps` suffice."""
     # The alternating direction method of multipliers (Boyd et al. 2011) for copies F = P in the
     # fantope and Y_i = S_i P under the penalty. As S_1^T S_1 + S_2^T S_2 is a multiple of the
@@ -189,7 +212,7 @@ def solve_by_splitting(problem: FairSDP, *, tol: float, max_steps: int) -> Relax
     if len(problem.f) and problem.delta == 0:
         R, smaller = problem.without_mean_direction()
         found = _Splitting(smaller).run(tol, max_steps)
-        return Relaxation(R @ found.P @ R.T, found.value, found.bound, found.steps)
+        return _Relaxation(R @ found.P @ R.T, found.value, found.bound, found.steps)
     return _Splitting(problem).run(tol, max_steps)
 
 
@@ -207,8 +230,8 @@ class _Splitting:
         self.step_y = self.step / (BALANCE * problem.shift) if problem.shift > 0 else self.step
         self.mean_multiplier = 0.0
 
-    def run(self, tol: float, max_steps: int) -> Relaxation:
-        best = Relaxation(self.P, -np.inf, np.inf, 0)
+    def run(self, tol: float, max_steps: int) -> _Relaxation:
+        best = _Relaxation(self.P, -np.inf, np.inf, 0)
         for steps in range(1, max_steps + 1):
             check = steps % CHECK_EVERY == 0 or steps == max_steps
             residuals = self._advance(careful=check)
@@ -217,7 +240,7 @@ class _Splitting:
             P = self.problem.feasible(self.F)
             value, bound = self.problem.value(P), min(best.bound, self._bound())
             P, value = (P, value) if value > best.value else (best.P, best.value)
-            best = Relaxation(P, value, bound, steps)
+            best = _Relaxation(P, value, bound, steps)
             if best.gap <= tol:
                 break
             if steps <= ADAPT_UNTIL:
@@ -297,7 +320,7 @@ def _square(A: np.ndarray) -> float:
     return float(np.vdot(A, A))
 
 
-def solve_by_cvxpy(problem: FairSDP) -> Relaxation:
+def _solve_by_cvxpy(problem: FairSDP) -> _Relaxation:
     """Return the solution of Clarabel (few features) or SCS; its multipliers give the bound."""
     cp = _import_cvxpy()
     R = np.eye(len(problem.C))
@@ -329,7 +352,7 @@ def solve_by_cvxpy(problem: FairSDP) -> Relaxation:
     bounds = [problem.bound((sign * first, sign * second), multiplier) for sign in (1.0, -1.0)]
     solution = problem.feasible(_project_onto_fantope(np.asarray(P.value, dtype=float), k))
     steps = int(program.solver_stats.num_iters or 0)
-    return Relaxation(R @ solution @ R.T, problem.value(solution), min(bounds), steps)
+    return _Relaxation(R @ solution @ R.T, problem.value(solution), min(bounds), steps)
 
 
 def _import_cvxpy() -> Any:

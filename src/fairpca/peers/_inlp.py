@@ -8,7 +8,7 @@ import numpy as np
 import scipy.linalg
 
 from .._attributes import Levels
-from .._moments import GroupMoments, standard_deviations
+from .._moments import GroupMoments
 from .._numerics import complete_basis
 from .._rows import LinearMap, Rows
 from ..errors import InfeasibleError, NothingLeftToRemoveWarning, warn_user
@@ -121,7 +121,7 @@ def _directions_that_classify(
     """Return up to `count` directions that linear classifiers look at, and a basis of the rest."""
     V, Z = _coordinates(X, moments)
     scatter = (Z * cost[:, None]).T @ Z
-    spread = standard_deviations(moments)
+    spread = moments.standard_deviations
     m = int(codes.max()) + 1  # groups: one classifier for two, else one per group
     one_against_the_rest = [
         np.where(codes == g, 1.0, -1.0) for g in (range(1, 2) if m == 2 else range(m))

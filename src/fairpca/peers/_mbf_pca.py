@@ -22,7 +22,7 @@ from .._rows import LinearMap, Rows
 from ..errors import ResidualWarning, warn_user
 from ..estimators import check_bool, check_count, check_number
 from ..metrics import median_bandwidth
-from ._mbf_problem import UNFINISHED, Found, GroupDiscrepancy, VarianceAtDiscrepancy
+from ._mbf_problem import UNFINISHED, Found, VarianceAtDiscrepancy
 from ._shared import RowPeer, check_at_most, two_groups
 
 THREADS_FROM = 2048
@@ -308,8 +308,8 @@ class MbFPCA(RowPeer):
         pca = top_eigenpairs(scatter, k)[1]
         given = self.bandwidth != "median"
         self.bandwidth_ = float(self.bandwidth) if given else median_bandwidth(X @ pca)
-        discrepancy, seed = GroupDiscrepancy(X, signs, self.bandwidth_), self._seed()
-        problem = VarianceAtDiscrepancy(discrepancy, scatter / scatter.trace(), seed)
+        C, seed = scatter / scatter.trace(), self._seed()
+        problem = VarianceAtDiscrepancy(X, signs, self.bandwidth_, C, seed)
         unfair = problem.judged(pca)
         if unfair.discrepancy <= self.tol:
             return replace(unfair, in_sight=0.0)  # nothing keeps more variance than PCA

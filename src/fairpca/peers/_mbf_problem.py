@@ -25,7 +25,7 @@ UNFINISHED = 1e-3
 
 
 @dataclass(frozen=True)
-class GroupDiscrepancy:
+class _GroupDiscrepancy:
     r"""Squared MMD of the rows of ``X V`` with the Gaussian kernel, and its derivatives in V.
 
     The n rows X are centred (distances near zero keep their digits); `signs` are the share of each
@@ -96,8 +96,10 @@ class Found:
 class VarianceAtDiscrepancy:
     """The share of the variance that a basis keeps, against the squared MMD of the groups."""
 
-    def __init__(self, discrepancy: GroupDiscrepancy, C: np.ndarray, seed: int) -> None:
-        self.discrepancy, self.C = discrepancy, C
+    def __init__(
+        self, X: np.ndarray, signs: np.ndarray, sigma: float, C: np.ndarray, seed: int
+    ) -> None:
+        self.discrepancy, self.C = _GroupDiscrepancy(X, signs, sigma), C
         self.rng = np.random.default_rng(seed)
         self.curvature_of_variance = 2.0 * float(np.linalg.eigvalsh(C)[-1])
 

@@ -2,7 +2,7 @@
 
 from ..metrics import GroupRates
 from ._curve import PAPERS_TRADEOFFS, TradeoffPoint, predictions_along, tradeoff_curve
-from ._logistic_path import LogisticModel, logistic_path
+from ._logistic_path import logistic_path
 from ._parts import TradeoffParts
 
 __all__ = [

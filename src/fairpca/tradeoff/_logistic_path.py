@@ -30,7 +30,7 @@ SHARED_BLOCKS = 4  # fewer blocks of rows than this are not worth several thread
 
 
 @dataclass(frozen=True)
-class LogisticModel:
+class _LogisticModel:
     """Weights of a linear model on the common rows, and whether its gradient became small."""
 
     weights: np.ndarray
@@ -40,7 +40,7 @@ class LogisticModel:
 
 def logistic_path(
     rows: np.ndarray, y: np.ndarray, factors: Iterable[np.ndarray], C: float
-) -> list[LogisticModel]:
+) -> list[_LogisticModel]:
     """Fit logistic regression to ``rows @ B`` for every `B` of shape (p, q); labels `y` are 0 or 1.
 
     ``models[i].weights = factors[i] @ u``, with u the weights that a LogisticRegression(C=C, tol=0)
@@ -63,7 +63,7 @@ def logistic_path(
             w, slope = found.w, found.slope
             # The gradient of the last point is known, so one more step costs no reading of rows.
             last = w - member.B @ member.solve(G, found.gradient) if converged else w
-            models.append(LogisticModel(last[:-1], float(last[-1]), converged))
+            models.append(_LogisticModel(last[:-1], float(last[-1]), converged))
     return models
 
 
