@@ -8,8 +8,8 @@ projected test split. That is a resubstitution score, reproduced here and recomm
 import numpy as np
 import pytest
 
-from fairpca.paper._protocol import DOWNSTREAM, OURS, make_method
-from fairpca.paper._tables import _published_tables
+from fairpca.paper._protocol import OURS, make_method
+from fairpca.paper._tables import DOWNSTREAM, _published_tables
 from slow import first_fast
 
 SVMS = ("kernel_svm", "linear_svm")

@@ -8,7 +8,6 @@ reproduced here and recommended nowhere; ``held-out`` trains on the training spl
 from __future__ import annotations
 
 import csv
-import warnings
 from collections.abc import Callable
 from functools import partial
 from importlib.resources import files
@@ -18,11 +17,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import roc_auc_score
-from sklearn.neural_network import MLPClassifier
-from sklearn.svm import SVC
 
 from ..estimators import FairKernelPCA, FairPCA
-from ..metrics import median_bandwidth, reading_model, selection_rate_gap
+from ..metrics import median_bandwidth, reading_model
 from ..peers import FPCA, INLP, PCA, RLACE, MbFPCA
 
 
@@ -57,11 +54,6 @@ SHOWN = (*METHODS, EXACT)
 
 PAPER, HELD_OUT = "paper", "held-out"
 
-DOWNSTREAM = {
-    "kernel_svm": SVC(C=1.0, gamma=1.0),
-    "linear_svm": SVC(C=1.0, kernel="linear"),
-    "mlp": MLPClassifier((10, 5), max_iter=10_000, random_state=999),
-}
 PROBES = {
     "linear": reading_model("linear"),
     # Larger trees than those of `fairpca.metrics`: the numbers of docs/reproduced are theirs.
@@ -91,26 +83,6 @@ def published(name: str) -> list[dict[str, str]]:
 def plain_bandwidth(X: np.ndarray, k: int) -> float:
     """Return the paper's bandwidth of MMD2: the median distance of rows projected by plain PCA."""
     return median_bandwidth(PCA(k).fit(X, sensitive_features=None).transform(X))
-
-
-def downstream(train: Projected, test: Projected) -> dict[str, float]:
-    """Return accuracy in percent and parity gap of the paper's three downstream models."""
-    values = {}
-    for name, model in DOWNSTREAM.items():
-        predicted = _fitted(model, train).predict(test.T)
-        values[f"{name}_acc_pct"] = 100 * float(np.mean(predicted == test.y))
-        values[f"{name}_dp"] = selection_rate_gap(predicted, test.z)
-    return values
-
-
-def _fitted(model: Any, train: Projected) -> Any:
-    """Fit a clone; scikit-learn's MLP takes Ctrl-C for the end of training, we do not."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("error", message="Training interrupted by user")
-        try:
-            return clone(model).fit(train.T, train.y)
-        except UserWarning as interrupted:
-            raise KeyboardInterrupt from interrupted
 
 
 def attribute_auc(train: Projected, test: Projected) -> dict[str, float]:
