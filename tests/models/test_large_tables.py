@@ -1,7 +1,10 @@
 """Tables in many files, or too large for memory, give the model of the same table in memory."""
 
+import gzip
+
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from assertions import assert_same_subspace
@@ -10,7 +13,7 @@ from fairpca.auditing import AuditError, TargetError, UnknownColumnError
 from fairpca.errors import SingleGroupError
 from fairpca.models import _fit_table as fitting
 from fairpca.models import _large_tables as large_tables
-from fairpca.tables import TableError
+from fairpca.tables import TableError, read_table
 from fairpca.tables import _open as table_files
 from people import made_up_people
 
@@ -243,6 +246,30 @@ def test_large_files_are_read_in_batches_by_themselves(tmp_path, monkeypatch):
     text, _ = write(messy_people(), tmp_path / "text", "csv")
     monkeypatch.setattr(table_files, "LARGE_BYTES", 1000)
     assert fit_table(text, "sex").info["n_files"] == 1
+
+
+def test_a_packed_file_is_as_large_as_what_it_unpacks_to(tmp_path, monkeypatch):
+    path = tmp_path / "bomb.csv.gz"
+    rows = b"".join(b"%d,%d,%s\n" % (i % 7, i % 11, b"fm"[i % 2 :][:1]) for i in range(1540))
+    path.write_bytes(gzip.compress(b"age,size,sex\n" + 50 * rows))
+    assert path.stat().st_size < 20_000 < 50 * len(rows)
+    assert "n_files" not in fit_table(path, "sex", n_components=1).info
+    for most in ("LARGE_BYTES", "LARGE_ROWS"):
+        with monkeypatch.context() as patch:
+            patch.setattr(table_files, most, 20_000)
+            model = fit_table(path, "sex", n_components=1)
+        assert (model.info["n_files"], model.info["n_rows"]) == (1, 77_000)
+
+
+def test_a_table_that_does_not_fit_into_the_memory_is_refused_in_a_line(tmp_path, monkeypatch):
+    one, _ = write(messy_people(), tmp_path, "csv")
+
+    def full(*_, **__):
+        raise pa.ArrowMemoryError("malloc of size 1281280000 failed")
+
+    monkeypatch.setattr(table_files, "arrow_to_pandas", full)
+    with pytest.raises(TableError, match=r"does not fit into the memory.*fairpca fit"):
+        read_table(one)
 
 
 def test_progress_tells_rows_of_both_passes(tmp_path):

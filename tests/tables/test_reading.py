@@ -1,7 +1,9 @@
 """Files as people have them, and files that are no tables."""
 
+import csv
 import gzip
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,10 +14,22 @@ import pytest
 from typer.testing import CliRunner
 
 from fairpca import CSVRows, fit_table, moments_from_csv
+from fairpca._attributes import assign_roles
 from fairpca._cli import app
 from fairpca.errors import MissingExtraError
 from fairpca.models import stream_transform
-from fairpca.tables import Table, TableError, open_table, read_table
+from fairpca.tables import (
+    FrameTable,
+    Table,
+    TableError,
+    _text,
+    check_same_columns,
+    open_table,
+    open_tables,
+    read_table,
+    require_columns,
+)
+from fairpca.tables._files import different_names
 
 PEOPLE = pd.DataFrame(
     {"age": [30, 41, 52], "job": ["nurse, night", "cook", None], "ok": [True, False, True]}
@@ -401,3 +415,77 @@ def test_a_first_line_of_empty_fields_shifts_no_row(tmp_path):
     with pytest.raises(TableError, match="no name"):
         read_table(path)
     assert read_table(path, skip_lines=1).frame["a"].tolist() == [1, 3]
+
+
+@pytest.mark.parametrize("name", ["x", "gene_{}", "x ({})"])
+def test_a_header_of_many_columns_is_read_in_time_that_grows_with_it(tmp_path, name):
+    names = [name.format(i) for i in range(60_000)]
+    rows = "".join(",".join([str(i)] * 60_000) + "\n" for i in range(3))
+    path = text_file(tmp_path, ",".join(names) + "\n" + rows)
+    table = open_table(path, header=True)
+    assert len(set(table.names)) == 60_000
+    assert len(table.renamed) == 60_000 - len(set(names))
+    some = table.names[::20_000]
+    assert [batch.num_rows for batch in table.batches(some, 16)] == [3]
+    open_tables([path, text_file(tmp_path, path.read_text(), "more.csv")], header=True)
+
+
+class Counted(str):
+    """A name that counts how often it is compared with another."""
+
+    __slots__ = ()
+    comparisons = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        Counted.comparisons += 1
+        return str.__eq__(self, other)
+
+
+def test_names_are_looked_up_and_not_compared_with_each_other():
+    one, other = ([Counted(f"column {i}") for i in range(2000)] for _ in range(2))
+    frame = pd.DataFrame(np.zeros((1, 2000)), columns=[str(name) for name in one])
+    table = FrameTable.of(frame)
+    first, file = (replace(table, names=tuple(n), written=tuple(n)) for n in (one, other))
+    steps = {
+        "different": lambda: different_names(one),
+        "same columns": lambda: check_same_columns([first, file]),
+        "needed columns": lambda: check_same_columns([first, file], other),
+        "once": lambda: first.check_once(other),
+        "required": lambda: require_columns(one, other, other),
+        "roles": lambda: assign_roles(one, sensitive=other[0], features=other[1:], file="it"),
+        "ignored": lambda: list(
+            map(assign_roles(one, sensitive=other[:1], ignore=other[1:1999]).of, one)
+        ),
+    }
+    for step, do in steps.items():
+        Counted.comparisons = 0
+        do()
+        assert Counted.comparisons <= 20 * 2000, step
+
+
+@pytest.mark.parametrize("field", ["x" * 200_000, "one two " * 50_000])
+@pytest.mark.parametrize("delimiter", [",", ", ", ";", " "])
+def test_fields_may_be_long(tmp_path, delimiter, field):
+    lines = ["a" + delimiter + "b", *(f'{i}{delimiter}"{field}{i}"' for i in range(12))]
+    path = text_file(tmp_path, "\n".join(lines))
+    limit = csv.field_size_limit()
+    whole, table = read_table(path).frame, open_table(path)
+    parts = [text for batch in table.batches(["b"], 5) for text in batch.column(0).to_pylist()]
+    assert whole["b"].tolist() == parts == [f"{field}{i}" for i in range(12)]
+    assert csv.field_size_limit() == limit
+
+
+def test_a_quote_that_is_never_closed_is_refused_in_bounded_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(_text, "_LONGEST", 2**20)
+    for text in ("a b\n" + "1 x\n" * 100_000, 'a, "b"\n' + '1, "x"\n' * 100_000):
+        path = text_file(tmp_path, text + '2, "' + "y\n" * 2**20)
+        with pytest.raises(TableError, match=r"field larger.*Is a quote open") as error:
+            read_table(path)
+        one_line(error)
+
+
+def test_a_line_without_end_is_no_table(tmp_path, monkeypatch):
+    monkeypatch.setattr(_text, "_LONGEST", 2**20)
+    with pytest.raises(TableError, match=r"is not a table: the first 1,048,576 characters are 0"):
+        read_table(text_file(tmp_path, "a," * 2**21))

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cached_property
 from typing import Any
 
 import narwhals as nw
@@ -46,8 +47,12 @@ class Roles:
 
     def of(self, column: str) -> str:
         """Return 'feature', 'sensitive', 'target', 'weight' or 'ignored'."""
-        roles = ("target", "weight", "sensitive", "ignored")
-        return next((r for r in roles if column in as_columns(getattr(self, r))), "feature")
+        return self._others.get(column, "feature")
+
+    @cached_property
+    def _others(self) -> dict[str, str]:
+        roles = ("ignored", "sensitive", "weight", "target")
+        return {name: role for role in roles for name in as_columns(getattr(self, role))}
 
 
 def assign_roles(
@@ -104,8 +109,9 @@ def _check_table(
             "No sensitive column was named, so there is nothing to audit. Name at least one "
             f"of the columns: {listed(names)}."
         )
+    there = set(names)
     for name in [*sensitive, *as_columns(target), *ignored]:
-        if name not in names:
+        if name not in there:
             hint = did_you_mean(name, names) or f" There are: {listed(names)}."
             raise UnknownColumnError(f"There is no column '{name}'.{hint}")
     if target in sensitive:
@@ -125,8 +131,9 @@ def _check_file(file: str, names: Sequence[str], claims: list[tuple[str, str]]) 
             "least one."
         )
     taken: dict[str, str] = {}
+    there = set(names)
     for role, name in claims:
-        if name not in names:
+        if name not in there:
             raise TableError(
                 f"{role} names '{name}', which is not a column of {file}."
                 f"{did_you_mean(name, names)}"

@@ -68,7 +68,8 @@ class FeatherTable(TableFile):
         """Yield record batches of some columns."""
         arrow = import_arrow()
         indices = sorted(self.places[name] for name in columns)
-        place = [indices.index(self.places[name]) for name in columns]
+        at = {index: i for i, index in enumerate(indices)}
+        place = [at[self.places[name]] for name in columns]
         only = arrow.ipc.IpcReadOptions(included_fields=indices)
         with reading(self.path, self.kind), arrow.OSFile(str(self.path)) as source:
             file = arrow.ipc.open_file(source, options=only)

@@ -340,7 +340,8 @@ def _names(frame: Any, arrays: Mapping[str, Any]) -> list[str]:
 
 def require_columns(needed: Sequence[str], found: Sequence[str], there: Sequence[str]) -> None:
     """Say which needed columns were not found, and what they may be called in the table."""
-    lacking = [name for name in needed if name not in set(found)]
+    known = set(found)
+    lacking = [name for name in needed if name not in known]
     if not lacking:
         return
     listed = []

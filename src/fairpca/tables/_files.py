@@ -9,9 +9,11 @@ import os
 import re
 import zlib
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, ClassVar
 
@@ -126,10 +128,15 @@ class TableFile(ABC):
     def check_once(self, names: Iterable[str]) -> None:
         """Raise if one of the names is that of several columns."""
         for name in names:
-            if self.written.count(name) > 1:
+            if self._times[name] > 1:
                 raise TableError(
                     f"'{self.path}' has two columns called '{name}'. Rename one of them."
                 )
+
+    @cached_property
+    def _times(self) -> Counter[str]:
+        """How often each name is in the file."""
+        return Counter(self.written)
 
     @abstractmethod
     def read(self) -> Any:
@@ -161,16 +168,17 @@ class TableFile(ABC):
 
 def different_names(names: Sequence[str]) -> tuple[list[str], tuple[tuple[str, str], ...]]:
     """Return names of which no two are the same, and which were changed."""
-    taken = set(names)
-    found: list[str] = []
+    given = set(names)
+    found: dict[str, None] = {}
+    copies: dict[str, int] = {}  # of each name so far: counting from 2 again would take forever
     for i, name in enumerate(names):
         candidate = base = name.strip() or f"column_{i + 1}"
-        copy = 2
-        while candidate in found or (candidate != name and candidate in taken):
-            candidate, copy = f"{base} ({copy})", copy + 1
-        found.append(candidate)
+        while candidate in found or (candidate != name and candidate in given):
+            copies[base] = copies.get(base, 1) + 1
+            candidate = f"{base} ({copies[base]})"
+        found[candidate] = None
     changed = tuple((a, b) for a, b in zip(names, found, strict=True) if a.strip() != b)
-    return found, changed
+    return list(found), changed
 
 
 def existing_file(path: Path, also: tuple[str, ...] = ()) -> Path:

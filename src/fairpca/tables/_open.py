@@ -25,6 +25,7 @@ from ._files import (
     find_files,
     fingerprint_of_files,
     kind_of_file,
+    opened,
 )
 from ._frozen_columns import floats
 from ._table import (
@@ -52,11 +53,8 @@ _LOADERS: dict[str, Callable[..., Dataset]] = {
 }
 """Data sets by name; all but `loanapp` come from a folder or are downloaded."""
 
-LARGE_ROWS = 1_000_000
-"""A Parquet file of more rows is read in batches."""
-
-LARGE_BYTES = 500_000_000
-"""As is any other file of more bytes: as a frame it takes several times its size."""
+LARGE_ROWS, LARGE_BYTES = 1_000_000, 500_000_000
+"""A file of more rows, or more bytes of text, is read in batches: frames take several times it."""
 
 
 def read_table(
@@ -128,7 +126,13 @@ def read_table(
     told["skip_lines"] = skip_lines or None
     told = {name: value for name, value in told.items() if value is not None}
     file = open_table(source, **told)
-    frame = arrow_to_pandas(file.read())
+    try:
+        frame = arrow_to_pandas(file.read())
+    except MemoryError as error:  # Arrow's are such
+        raise TableError(
+            f"'{file.path}' does not fit into the memory as a whole. Draw some of its rows, or use "
+            f"`fairpca fit` and `fairpca transform`, which read files in batches."
+        ) from error
     check_size(frame, f"'{file.path}'")
     return Table(
         frame=frame,
@@ -190,8 +194,8 @@ def open_tables(paths: Paths, **how: Any) -> list[TableFile]:
             )
         files.append(file)
         _check_plain_names(file)
-        check_same_columns(files)
-        _check_same_families(files)
+        check_same_columns([files[0], file])
+        _check_same_families(files[0], file)
     return files
 
 
@@ -229,9 +233,18 @@ def is_large(table: Any) -> bool:
     path = Path(table).expanduser()
     if not path.is_file() or not path.stat().st_size:
         return False
-    if kind_of_file(path) == "parquet":
+    kind, size = kind_of_file(path), path.stat().st_size
+    if kind == "parquet":
         return (ParquetTable.open(path).n_rows or 0) > LARGE_ROWS
-    return path.stat().st_size > LARGE_BYTES
+    if kind == "arrow" or size > LARGE_BYTES:
+        return size > LARGE_BYTES
+    size = rows = 0
+    with opened(path) as stream:  # a few bytes may unpack to more than the memory holds
+        while piece := stream.read(2**20):
+            size, rows = size + len(piece), rows + max(piece.count(b"\n"), piece.count(b"\r"))
+            if size > LARGE_BYTES or rows > LARGE_ROWS:
+                return True
+    return False
 
 
 def in_equal_batches(batches: Iterator[Any], rows: int, skip: int = 0) -> Iterator[Any]:
@@ -262,15 +275,17 @@ def check_same_columns(
 ) -> None:
     """Raise unless all files have the needed columns of the first; if it needs `every`, no more."""
     first, whole = files[0], "All files of a table must have the same columns."
+    usual = set(first.names)
     for file in files:
-        lacking = [name for name in needed or first.names if name not in file.names]
+        there = set(file.names)
+        lacking = [name for name in needed or first.names if name not in there]
         if lacking:
             advice = "Leave that file out, or add the column." if needed else whole
             raise TableError(
                 f"'{file.path}' lacks the column '{lacking[0]}', which '{first.path}' has."
                 f"{did_you_mean(lacking[0], file.names)} {advice}"
             )
-        more = [name for name in file.names if name not in first.names]
+        more = [name for name in file.names if name not in usual]
         if every and more:
             advice = "Name the features, or write all files with the same columns."
             raise TableError(
@@ -279,16 +294,14 @@ def check_same_columns(
             )
 
 
-def _check_same_families(files: Sequence[TableFile]) -> None:
-    """Raise unless the columns of all files are of types that go together, such as numbers."""
-    first = files[0]
-    for file in files:
-        for name, kind in file.types.items():
-            if len({family(first.types[name]), family(kind)} - {"nothing"}) > 1:
-                raise TableError(
-                    f"The column '{name}' is of the type {kind} in '{file.path}', but of the type "
-                    f"{first.types[name]} in '{first.path}'. Write both alike."
-                )
+def _check_same_families(first: TableFile, file: TableFile) -> None:
+    """Raise unless the columns of both files are of types that go together, such as numbers."""
+    for name, kind in file.types.items():
+        if len({family(first.types[name]), family(kind)} - {"nothing"}) > 1:
+            raise TableError(
+                f"The column '{name}' is of the type {kind} in '{file.path}', but of the type "
+                f"{first.types[name]} in '{first.path}'. Write both alike."
+            )
 
 
 def _check_plain_names(file: TableFile) -> None:

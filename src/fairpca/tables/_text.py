@@ -393,7 +393,8 @@ class TextTable(TableFile):
                 while rows := _records(reader, batch_rows):
                     yield batch(rows)
             except csv.Error as error:
-                raise TableError(f"'{self.path}' cannot be read as a table: {error}.") from error
+                why = f"{error}. Is a quote open?"
+                raise TableError(f"'{self.path}' cannot be read as a table: {why}") from error
 
 
 @contextmanager

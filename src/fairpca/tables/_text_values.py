@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Set
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -117,10 +118,15 @@ def _trimmed(texts: Any) -> Any:
     return import_arrow().compute.utf8_trim_whitespace(texts)
 
 
-def _without_nulls(texts: Any, words: Iterable[str] = NULL_STRINGS) -> Any:
+@cache
+def _words(words: frozenset[str], kind: Any) -> Any:
+    return import_arrow().array(sorted(words), type=kind)
+
+
+def _without_nulls(texts: Any, words: frozenset[str] = NULL_STRINGS) -> Any:
     """Return an Arrow array of texts with those missing that mean "missing"."""
     arrow = import_arrow()
-    unknown = arrow.compute.is_in(texts, value_set=arrow.array(sorted(words), type=texts.type))
+    unknown = arrow.compute.is_in(texts, value_set=_words(words, texts.type))
     return arrow.compute.if_else(unknown, arrow.scalar(None, texts.type), texts)
 
 
