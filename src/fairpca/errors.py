@@ -320,7 +320,7 @@ class DeviceError(FairPCAError, ValueError):
     """Rows are on a device, or should go to one, where this cannot be done."""
 
 
-class UnpairedRowsError(FairPCAError, ValueError):
+class UnpairedRowsError(UsageError):
     """It cannot be told which row of one collection belongs to which row of another."""
 
 

@@ -10,6 +10,7 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 
+from fairpca._numerics import unplain
 from fairpca._numerics.threads import ahead
 from fairpca._rows.maps import LinearMap
 from fairpca.models._streaming import stream_transform
@@ -107,7 +108,7 @@ def test_any_callable_is_a_map(tmp_path, model):
 def test_a_restored_encoder_streams_the_same_bytes(tmp_path, model):
     path = write(new_rows(), tmp_path / "a.csv")
     plain, arrays = model.encoder.to_plain()
-    again = model_of(TableEncoder.from_plain(json.loads(json.dumps(plain)), arrays))
+    again = model_of(unplain(json.loads(json.dumps(plain)), arrays))
     for name, each in (("one", model), ("two", again)):
         stream_transform(each, path, tmp_path / f"{name}.feather", batch_rows=333)
     assert (tmp_path / "one.feather").read_bytes() == (tmp_path / "two.feather").read_bytes()

@@ -14,7 +14,6 @@ from ._checks import (
     check_number,
     check_target,
     check_tradeoff,
-    check_weights,
     fewer_and_fewer,
     usual_components,
 )

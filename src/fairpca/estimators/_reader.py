@@ -14,6 +14,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from .._attributes import (
+    Attribute,
     Columns,
     as_columns,
     ask_about_integers,
@@ -132,19 +133,12 @@ class Reader:
         self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any, estimator: Any
     ) -> Rows:
         """Return the rows that count of what is in memory."""
-        check_sensitive_given(sensitive_features, self.sensitive_columns, self.name)
         check_frames(X=X, sensitive_features=sensitive_features, y=y, sample_weight=sample_weight)
         features, columns = self.features(
             X, estimator, ensure_all_finite=False, ensure_min_samples=2 if self.complete else 1
         )
         n = features.shape[0]
-        attributes = read_attributes(
-            sensitive_features if columns is None else columns,
-            kinds=self.sensitive_kinds,
-            intersectional=self.intersectional,
-            missing=self.missing_sensitive,
-            advise=self.advise,
-        )
+        attributes = self.attributes_of(sensitive_features, columns)
         check_lengths(n, attributes)
         weight = check_weights(sample_weight, n, some=self.complete)
         kept = np.ones(n, bool) if weight is None else weight > 0
@@ -160,6 +154,17 @@ class Reader:
             check_some_positive(labels, self.pos_label, int(kept.sum()))
         weight, chosen = _chosen(kept, weight)
         return kind(features, weight, attributes, chosen, everyone)
+
+    def attributes_of(self, given: Any, columns: Columns | None) -> tuple[Attribute, ...]:
+        """Return the attributes that were given, or that are columns of X."""
+        check_sensitive_given(given, self.sensitive_columns, self.name)
+        return read_attributes(
+            given if columns is None else columns,
+            kinds=self.sensitive_kinds,
+            intersectional=self.intersectional,
+            missing=self.missing_sensitive,
+            advise=self.advise,
+        )
 
     def moments(self, rows: Rows | RowsElsewhere, estimator: Any = None) -> GroupMoments:
         """Return the moments of rows; those of a device come back where others may follow."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from ..estimators import (
 )
 from ..peers import LEACE, PCA
 from ..tables import (
+    AttributePlan,
     LevelPlan,
     Table,
     TableEncoder,
@@ -33,12 +34,12 @@ from ..tables import (
     are_many,
     as_table,
     binary_target,
-    estimator_columns,
     fingerprint_of_files,
+    finite_numbers,
     is_large,
     is_on_disk,
-    measure_attribute,
     open_tables,
+    plan_column,
     raw_columns,
     read_table,
     roles_in,
@@ -200,20 +201,19 @@ def _fit_in_memory(
         is_positive, known, _ = binary_target(frame[roles.target], positive)
         frame, y = frame[known], is_positive[known].astype(int)
     frame = frame.reset_index(drop=True)
-    attributes = [measure_attribute(frame[name]) for name in roles.sensitive]
+    planned = [plan_column(frame[name]) for name in roles.sensitive]
     encoder = TableEncoder().fit(frame[list(roles.features)])
     X = encoder.transform(frame[list(roles.features)])
-    columns, kinds = estimator_columns(attributes, np.arange(len(frame)))
+    columns = {
+        plan.name: plan.fitted(codes)
+        if isinstance(plan, LevelPlan)
+        else finite_numbers(frame[plan.name])
+        for plan, codes in planned
+    }
+    plans = [plan for plan, _ in planned]
+    kinds = {plan.name: plan.kind for plan in plans}
     estimator = wanted.fitted(X, y, columns, kinds, X.shape[1])
-    levels = [a for a in attributes if a.kind == "levels"]
-    groups = {a.name: dict(zip(a.labels, a.counts.tolist(), strict=True)) for a in levels}
-    notes = [
-        what_was_merged(
-            a.name, a.note if a.kind == "levels" else "", int(np.count_nonzero(a.codes < 0))
-        )
-        for a in attributes
-    ]
-    info = _info(table.name, table.fingerprint, len(frame), roles, groups, notes)
+    info = _info(table.name, table.fingerprint, len(frame), roles, plans)
     return FairModel(encoder, estimator, info)
 
 
@@ -250,11 +250,8 @@ def _fit_on_disk(
         estimator = wanted.fitted(batch.X, batch.y, batch.sensitive_features, kinds, d)
     else:
         estimator = wanted.fitted(rows, None, None, kinds, d)
-    levels = [plan for plan in plans if isinstance(plan, LevelPlan)]
-    groups = {plan.name: dict(zip(plan.labels, plan.n_rows, strict=True)) for plan in levels}
-    notes = [what_was_merged(plan.name, plan.note, plan.n_unknown) for plan in levels]
     fingerprint = fingerprint_of_files([file.path for file in files])
-    info = _info(name, fingerprint, seen.n_rows, roles, groups, notes)
+    info = _info(name, fingerprint, seen.n_rows, roles, plans)
     info["files"] = [file.path.name for file in files[:MOST_FILES_NAMED]]
     info["n_files"] = len(files)
     info["sample_rows"] = n_drawn
@@ -272,15 +269,11 @@ def _name(table: Any, files: Sequence[TableFile]) -> str:
 
 
 def _info(
-    name: str,
-    fingerprint: str,
-    n_rows: int,
-    roles: Roles,
-    groups: Mapping[str, Mapping[str, int]],
-    notes: Iterable[str],
+    name: str, fingerprint: str, n_rows: int, roles: Roles, plans: Sequence[AttributePlan]
 ) -> dict[str, Any]:
-    """Return the facts that a model keeps; `notes` say what a fit does not make equal."""
-    notes = list(filter(None, notes))
+    """Return the facts that a model keeps; notes say what a fit does not make equal."""
+    notes = [what_was_merged(p.name, p.note, p.n_unknown) for p in plans]
+    groups = {p.name: dict(zip(p.labels, p.n_rows, strict=True)) for p in plans if p.labels}
     return {
         "data": name,
         "fingerprint": fingerprint,
@@ -288,7 +281,7 @@ def _info(
         "sensitive": list(roles.sensitive),
         "target": roles.target,
         "groups": groups,
-        **({"group_notes": notes} if notes else {}),
+        **({"group_notes": list(filter(None, notes))} if any(notes) else {}),
     }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._attributes import check_frames
+from .._attributes import Attribute
 from .._kernels import PRECOMPUTED, KernelColumns, warn_of_negative_directions
 from .._moments import GroupMoments
 from .._rows import FeatureMap, LinearMap, Rows
@@ -19,7 +19,6 @@ from ..estimators import (
     check_finite,
     check_kernel_parameters,
     check_n_components,
-    check_weights,
     kernel_scatter,
     learned_from,
 )
@@ -31,19 +30,9 @@ from ._shared import FitsRows, check_at_most
 class _ReaderWithoutAttributes(Reader):
     """Reads rows, and leaves their attributes aside."""
 
-    def rows_in_memory(
-        self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any, estimator: Any
-    ) -> Rows:
-        """Return the rows of positive weight."""
-        check_frames(X=X, sensitive_features=sensitive_features, y=y, sample_weight=sample_weight)
-        features, _ = self.features(
-            X, estimator, ensure_all_finite=False, ensure_min_samples=2 if self.complete else 1
-        )
-        weight = check_weights(sample_weight, features.shape[0], some=self.complete)
-        if weight is None or (weight > 0).all():
-            return Rows(features, weight)
-        chosen = np.flatnonzero(weight > 0)
-        return Rows(features, weight[chosen], (), chosen)
+    def attributes_of(self, given: Any, columns: Any) -> tuple[Attribute, ...]:
+        """Return none."""
+        return ()
 
 
 class _IgnoresSensitiveFeatures:

@@ -38,6 +38,7 @@ from ._plans import (
     as_table,
     binary_target,
     estimator_columns,
+    finite_numbers,
     measure_attribute,
     plan_column,
     refuse_dates,

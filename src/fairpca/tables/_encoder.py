@@ -9,13 +9,11 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from .._attributes import closest
-from .._numerics import Packer, is_array, record, unplain
-from ..errors import ModelFileError, TableError
+from .._numerics import Packer, is_array, record
+from ..errors import TableError
 from ._dates_and_texts import FrozenColumn, learn
 from ._frozen_columns import Column, Learned, NumberColumn
 from ._table import arrow_columns
-
-PLAIN_VERSION = 2
 
 LARGEST = 1e30
 """Standardised values are cut here, so that no product of them overflows, even in float32."""
@@ -263,46 +261,7 @@ class TableEncoder:
         """Return all that was learned: a dict that JSON can hold, and arrays by name."""
         self._check_fitted()
         packer = Packer()
-        return {"version": PLAIN_VERSION, **packer.plain(self, "encoder")}, packer.tensors
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> TableEncoder:
-        """Return the encoder that `to_plain` was called on; nothing is executed.
-
-        Parameters
-        ----------
-        plain : dict
-            What `to_plain` returned first, perhaps through JSON.
-        arrays : mapping of str to array
-            What it returned second.
-
-        Returns
-        -------
-        TableEncoder
-            It encodes rows to the same bits.
-
-        Raises
-        ------
-        TableError
-            If these are not the data of an encoder, or those of a later version.
-        """
-        version = plain.get("version") if isinstance(plain, Mapping) else None
-        if version != PLAIN_VERSION:
-            raise TableError(
-                f"The encoder was written in format {version}, but this version of fairpca reads "
-                f"format {PLAIN_VERSION}. Update fairpca, or fit again."
-            )
-        reason = "it is something else"
-        try:
-            made = unplain(plain, arrays)
-            if isinstance(made, cls):
-                return made
-        except ModelFileError as error:
-            reason = f"it {error}"
-        raise TableError(
-            f"These are not the data of a table encoder ({reason}). Was the file altered? Fit "
-            f"again."
-        )
+        return packer.plain(self, "encoder"), packer.tensors
 
     def _fits_together(self) -> bool:
         lists = (self.columns_, Column), (self.encoders_, FrozenColumn), (self.kept_, np.ndarray)

@@ -58,8 +58,12 @@ class QuantityPlan:
     """A column of numbers, which estimators take as they are, and where it is cut in two."""
 
     kind: ClassVar[str] = "numeric"
+    labels: ClassVar[tuple[str, ...]] = ()
+    n_rows: ClassVar[tuple[int, ...]] = ()
+    note: ClassVar[str] = ""
     name: str
     cut: float = np.nan
+    n_unknown: int = 0
 
 
 AttributePlan = LevelPlan | QuantityPlan
@@ -174,16 +178,22 @@ def plan_column(
         refuse_dates(name)
     is_number = getattr(column.dtype, "kind", "") in tuple("iuf")
     if is_number and column.nunique() >= _NUMERIC_FROM:
-        values = column.to_numpy(dtype=float, na_value=np.nan)
+        values = finite_numbers(column)
         finite = np.isfinite(values)
         distinct, place = np.unique(values[finite], return_inverse=True)
         cut = _cut_in_two(name, distinct, np.bincount(place, n_rows[finite]).astype(int))
-        return QuantityPlan(name, cut), np.full(len(column), -1)
+        return QuantityPlan(name, cut, int(n_rows[~finite].sum())), np.full(len(column), -1)
     known = _is_known(column)
     texts = column.astype(object).where(known).map(_as_text, na_action="ignore")
     counts = import_pandas().Series(n_rows, texts.index).groupby(texts).sum().to_dict()
     plan = _plan_levels(name, counts, int(n_rows[~known].sum()))
     return plan, texts.map(plan.position).fillna(-1).to_numpy().astype(int)
+
+
+def finite_numbers(column: Series) -> np.ndarray:
+    """Return the values of a quantity, NaN where they are unknown."""
+    values = column.to_numpy(dtype=float, na_value=np.nan)
+    return np.where(np.isfinite(values), values, np.nan)
 
 
 def measure_attribute(column: Series) -> Measured:
@@ -192,8 +202,7 @@ def measure_attribute(column: Series) -> Measured:
     name = plan.name
     if isinstance(plan, LevelPlan):
         return Measured(name, (name,), "levels", plan.labels, codes, plan.fitted(codes), plan.note)
-    values = column.to_numpy(dtype=float, na_value=np.nan)
-    values = np.where(np.isfinite(values), values, np.nan)
+    values = finite_numbers(column)
     known, cut = np.isfinite(values), plan.cut
     labels = (f"{name} ≤ {cut:g}", f"{name} > {cut:g}")
     codes = np.where(known, (values > cut).astype(int), -1)
