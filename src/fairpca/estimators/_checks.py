@@ -343,14 +343,12 @@ def apply_criterion(
     return tie_to_strata(attributes, labels, classes), kept
 
 
-def check_some_positive(y: np.ndarray, pos_label: Any, n_rows: int) -> None:
-    """Raise if equal opportunity has no row to work with."""
-    if n_rows == 0:
-        found = list(dict.fromkeys(y.tolist()))[:10]
-        raise MissingTargetError(
-            f"criterion='equal_opportunity' uses the rows with y == pos_label, but no row has "
-            f"y == {pos_label!r}; the labels are {found}. Set pos_label to one of them."
-        )
+def no_positive_row(said: str) -> MissingTargetError:
+    """Return what to raise if equal opportunity has no row to work with."""
+    return MissingTargetError(
+        f"criterion='equal_opportunity' uses the rows with y == pos_label, but no row has {said}. "
+        f"Set pos_label to one of the labels."
+    )
 
 
 def canonical(X: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._moments import GroupMoments
 from ..errors import MissingTargetError, UsageError
-from ._checks import CRITERIA, MISSING, check_choice
+from ._checks import CRITERIA, MISSING, check_choice, no_positive_row
 from ._reader import Reader
 
 if TYPE_CHECKING:
@@ -233,11 +233,7 @@ def _moments_of(
         return moments
     weighted = "" if weight is None else f" and a positive weight '{weight}'"
     if criterion == "equal_opportunity":
-        raise MissingTargetError(
-            f"criterion='equal_opportunity' uses the rows with y == pos_label, but no row has "
-            f"{target} == {pos_label!r}{weighted}. Set pos_label to a label that "
-            f"occurs."
-        )
+        raise no_positive_row(f"{target} == {pos_label!r}{weighted}")
     if weight is not None:
         raise UsageError(
             f"All entries of '{weight}' are zero, so no row counts. Give some rows a positive "

@@ -53,9 +53,9 @@ from ._checks import (
     canonical,
     check_lengths,
     check_sensitive_given,
-    check_some_positive,
     check_target,
     check_weights,
+    no_positive_row,
 )
 
 HOST = np.empty(0)
@@ -150,8 +150,9 @@ class Reader:
             of_all, positions = _chosen(kept, weight)
             everyone = kind(features, of_all, chosen=positions)
         attributes, kept = apply_criterion(self.criterion, attributes, labels, self.pos_label, kept)
-        if labels is not None and self.complete:
-            check_some_positive(labels, self.pos_label, int(kept.sum()))
+        if labels is not None and self.complete and not kept.any():
+            found = list(dict.fromkeys(labels.tolist()))[:10]
+            raise no_positive_row(f"y == {self.pos_label!r}; the labels are {found}")
         weight, chosen = _chosen(kept, weight)
         return kind(features, weight, attributes, chosen, everyone)
 
@@ -260,10 +261,7 @@ class Reader:
         if moments is None:
             raise UsageError(NO_ROWS.format(type(source).__name__))
         if moments.n_rows == 0 and self.complete and self.criterion == "equal_opportunity":
-            raise MissingTargetError(
-                f"criterion='equal_opportunity' uses the rows with y == pos_label, but no row has "
-                f"y == {self.pos_label!r}. Set pos_label to one of the labels."
-            )
+            raise no_positive_row(f"y == {self.pos_label!r}")
         for a in moments.attributes:
             if isinstance(a, LevelMoments) and a.name not in map(str, self.sensitive_kinds or ()):
                 ask_about_integers(a.name, a.labels)
