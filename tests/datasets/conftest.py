@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from fairpca.datasets._files import DataFile
+from fairpca.datasets._source import _DataFile
 
 from .scripted_server import BODY, ScriptedServer
 
@@ -26,14 +26,14 @@ def server(monkeypatch):
 @pytest.fixture
 def file(server):
     """A published file, on the server."""
-    return DataFile("set", "published.data", hashlib.sha256(BODY).hexdigest(), server.url)
+    return _DataFile("set", "published.data", hashlib.sha256(BODY).hexdigest(), server.url)
 
 
 @pytest.fixture
 def zip_file(server):
     """The same file as a member of an archive on the server."""
     digest = hashlib.sha256(BODY).hexdigest()
-    return DataFile("set", "published.data", digest, server.url, zipped=True)
+    return _DataFile("set", "published.data", digest, server.url, zipped=True)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 
 from fairpca import FairPCAError, MissingExtraError
 from fairpca.datasets import DownloadError, _people, load_bank, load_german
-from fairpca.datasets._files import _download as download
+from fairpca.datasets._source import _download as download
 from fairpca.datasets._source import source
 
 from .scripted_server import BODY, cut_off, stalled, status, web_page, whole, zipped
@@ -74,7 +74,7 @@ def test_a_server_that_stalls_once_is_asked_again(file, server, cache):
 
 def test_the_waits_between_attempts_double(file, server, cache, monkeypatch):
     waits = []
-    monkeypatch.setattr("fairpca.datasets._files.time.sleep", waits.append)
+    monkeypatch.setattr("fairpca.datasets._source.time.sleep", waits.append)
     server.script = [status(503)]
     with pytest.raises(DownloadError):
         download(file, attempts=4)
@@ -192,7 +192,7 @@ def test_a_loader_downloads_checks_and_reads(data_folder, server, cache, monkeyp
     body = (data_folder / "german" / "german.data").read_bytes()
     publish("german", server, monkeypatch)
     server.script = [cut_off(body, 5000), whole(body)]
-    monkeypatch.setattr("fairpca.datasets._files.time.sleep", lambda seconds: None)
+    monkeypatch.setattr("fairpca.datasets._source.time.sleep", lambda seconds: None)
     assert load_german().features.equals(expected.features)
     assert load_german().target.equals(expected.target)
     assert len(server.requests) == 2

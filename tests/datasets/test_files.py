@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairpca.datasets import DamagedDataError, MissingDataError, load_german
-from fairpca.datasets._files import DataFile, obtain, require
-from fairpca.datasets._files import _check_sha256 as check_sha256
+from fairpca.datasets._source import _check_sha256 as check_sha256
+from fairpca.datasets._source import _DataFile, obtain, require
 
 from .scripted_server import BODY
 
@@ -121,4 +121,4 @@ def test_a_loader_refuses_a_truncated_table(data_folder, tmp_path):
 
 
 def test_a_data_file_is_written_as_its_place():
-    assert str(DataFile("adult", "adult.data", "0" * 64, "https://x")) == "adult/adult.data"
+    assert str(_DataFile("adult", "adult.data", "0" * 64, "https://x")) == "adult/adult.data"

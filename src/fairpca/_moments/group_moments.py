@@ -17,7 +17,6 @@ from .._numerics import (
     is_number,
     placed,
     record,
-    same_place,
     take_rows,
 )
 from .._rows import BLOCK_ROWS, Rows
@@ -389,7 +388,9 @@ def moments_at(moments: GroupMoments, example: Array) -> GroupMoments:
     Moments of sparse rows hold the rows themselves, and these stay on the host: nothing is moved.
     """
     held = moments.scatter
-    if same_place(moments.mean, example) or (isinstance(held, RowScatter) and held.is_sparse):
+    if placed(moments.mean, example) is moments.mean or (
+        isinstance(held, RowScatter) and held.is_sparse
+    ):
         return moments
     return moments._mapped(lambda rows: placed(rows, example), lambda s: _scatter_at(s, example))
 

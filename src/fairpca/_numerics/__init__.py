@@ -16,7 +16,6 @@ from .arrays import (
     on_the_host,
     placed,
     quiet_overflow,
-    same_place,
     take_rows,
     to_numpy,
     without_history,

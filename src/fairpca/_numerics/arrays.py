@@ -50,7 +50,7 @@ def in_host_memory(X: Any) -> bool:
     return "cpu" in str(device(X)).lower()
 
 
-def same_place(A: Array, B: Array) -> bool:
+def _same_place(A: Array, B: Array) -> bool:
     """Tell whether two arrays belong to one library and lie on one device."""
     return array_namespace(A) is array_namespace(B) and device(A) == device(B)
 
@@ -77,7 +77,7 @@ def like(values: Any, X: Array, dtype: Any = None) -> Array:
 
 def placed(A: Array, example: Array) -> Array:
     """Return an array, its type kept, in the library and on the device of `example`."""
-    if same_place(A, example):
+    if _same_place(A, example):
         return A
     name = str(A.dtype).rpartition(".")[2]
     return like(A, example, dtype=getattr(array_namespace(example), name))

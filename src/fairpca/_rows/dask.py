@@ -17,7 +17,7 @@ from dask.delayed import Delayed, delayed
 from dask.highlevelgraph import HighLevelGraph
 
 from .._numerics import is_sparse, limited_threads
-from ..errors import UnpairedRowsError, UsageError
+from ..errors import UsageError
 from .dask_pairing import (
     Constant,
     Graph,
@@ -26,11 +26,9 @@ from .dask_pairing import (
     Partitions,
     check_paired,
     count_rows,
-    is_shuffle,
     is_single,
     paired,
-    shuffles_above,
-    unknown_order,
+    shuffles_behind,
 )
 from .elsewhere import Batch, Collect, RowsElsewhere, plus
 
@@ -148,7 +146,7 @@ class DaskRows(RowsElsewhere):
         for label, other in by_labels.items():
             value = self._X if label == "X" else others[label]
             if not (_is_frame(value) and value.known_divisions):
-                raise UnpairedRowsError(unknown_order(label, other))
+                raise OrderedByLabels(label, other).refusal()
         return ready, by_labels
 
 
@@ -193,12 +191,8 @@ def _shuffles(collections: Mapping[int, Any]) -> dict[int, frozenset[Hashable]]:
     graph: Graph = {}
     for value in collections.values():
         graph.update(value.__dask_graph__())
-    shuffles = frozenset(key for key, task in graph.items() if is_shuffle(task))
-    needs = partial(get_dependencies, graph)
-    return {
-        i: shuffles_above(flatten(value.__dask_keys__()), shuffles, needs)
-        for i, value in collections.items()
-    }
+    keys = {i: flatten(value.__dask_keys__()) for i, value in collections.items()}
+    return shuffles_behind(keys, graph, partial(get_dependencies, graph))
 
 
 def _partitions_of(value: Any) -> Partitions:

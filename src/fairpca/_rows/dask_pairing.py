@@ -33,26 +33,25 @@ SHUFFLES = {
 """Functions that send rows elsewhere or gather them: modules, and parts of names."""
 
 
-def shuffles_above(
-    keys: Iterable[Hashable],
-    shuffles: frozenset[Hashable],
+def shuffles_behind(
+    collections: Mapping[int, Iterable[Hashable]],
+    tasks: Graph,
     dependencies: Callable[[Any], Iterable[Hashable]],
-) -> frozenset[Hashable]:
-    """Return the steps of shuffles that partitions come from."""
-    if not shuffles:
-        return shuffles
-    seen = set(keys)
-    ahead = list(seen)
-    while ahead:
-        new = set(dependencies(ahead.pop())) - seen
-        seen |= new
-        ahead.extend(new)
-    return shuffles & seen
+) -> dict[int, frozenset[Hashable]]:
+    """Return the steps of shuffles that the keys of each collection come from."""
+    moving = (key for key, task in tasks.items() if any(map(_moves_rows, _functions(task))))
+    shuffles = frozenset(moving)
 
+    def behind(keys: Iterable[Hashable]) -> frozenset[Hashable]:
+        seen = set(keys) if shuffles else set()
+        ahead = list(seen)
+        while ahead:
+            new = set(dependencies(ahead.pop())) - seen
+            seen |= new
+            ahead.extend(new)
+        return shuffles & seen
 
-def is_shuffle(task: Any) -> bool:
-    """Tell whether a task, or one fused with it, is a step of a shuffle."""
-    return any(map(_moves_rows, _functions(task)))
+    return {i: behind(keys) for i, keys in collections.items()}
 
 
 def _functions(task: Any) -> Iterator[Any]:
@@ -85,19 +84,19 @@ class OrderedByLabels:
     def __call__(self, rows: Any) -> Any:
         """Return the rows as they are."""
         if not (rows.index.is_unique and rows.index.is_monotonic_increasing):
-            raise UnpairedRowsError(unknown_order(self.name, self.other))
+            raise self.refusal()
         return rows
 
-
-def unknown_order(name: str, other: str) -> str:
-    """Return what to say of two collections that are not in one order."""
-    return (
-        f"{name} comes from a shuffle (as in merge, shuffle, set_index or groupby) that is not "
-        f"carried out once for it and {other}, and a shuffle leaves rows in any order, so people "
-        f"might get the groups of others. persist() the collection that both are columns of "
-        f"before you take them from it, keep attributes as columns of X and name them in "
-        f"sensitive_columns, or set_index both to labels that are different for every row."
-    )
+    def refusal(self) -> UnpairedRowsError:
+        """Return the error of two collections that are not in one order."""
+        return UnpairedRowsError(
+            f"{self.name} comes from a shuffle (as in merge, shuffle, set_index or groupby) that "
+            f"is not carried out once for it and {self.other}, and a shuffle leaves rows in any "
+            f"order, so people might get the groups of others. persist() the collection that both "
+            f"are columns of before you take them from it, keep attributes as columns of X and "
+            f"name them in sensitive_columns, or set_index both to labels that are different for "
+            f"every row."
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,8 +16,7 @@ import numpy as np
 
 from ..errors import DamagedDataError, MissingDataError, UsageError, needing
 from ._dataset import Dataset, import_pandas
-from ._files import DataFolder
-from ._source import chosen_names, listed, read_csv, source
+from ._source import DataFolder, chosen_names, listed, read_csv, source
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series

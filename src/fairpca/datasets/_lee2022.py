@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import DamagedDataError, UsageError
-from ._files import DataFolder, candidate_paths, require
+from ._source import DataFolder, candidate_paths, require
 
 Arrays = Mapping[str, np.ndarray]
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ._dataset import Dataset, import_pandas
-from ._files import DataFolder, obtain
-from ._source import Derived, read_csv, source
+from ._source import DataFolder, Derived, obtain, read_csv, source
 
 # Names of the columns as in adult.names; the last is the label, which has no name there.
 ADULT_COLUMNS = (

@@ -43,7 +43,6 @@ from ..tables import (
     raw_columns,
     read_table,
     roles_in,
-    what_was_merged,
 )
 from ._fair_model import FairModel
 from ._large_tables import EncodedRows, PlannedColumn, look_at_rows
@@ -272,7 +271,7 @@ def _info(
     name: str, fingerprint: str, n_rows: int, roles: Roles, plans: Sequence[AttributePlan]
 ) -> dict[str, Any]:
     """Return the facts that a model keeps; notes say what a fit does not make equal."""
-    notes = [what_was_merged(p.name, p.note, p.n_unknown) for p in plans]
+    notes = [_what_was_merged(p.name, p.note, p.n_unknown) for p in plans]
     groups = {p.name: dict(zip(p.labels, p.n_rows, strict=True)) for p in plans if p.labels}
     return {
         "data": name,
@@ -384,3 +383,16 @@ class _Options:
             with contextlib.suppress(InfeasibleError):
                 return fit(clone(fair).set_params(n_components=k))
         return fit(fair.set_params(n_components=last))
+
+
+def _what_was_merged(name: str, note: str, n_unknown: int) -> str:
+    """Return what a fit does not make equal, in a sentence or two; nothing if it is all."""
+    said = []
+    if note:
+        said.append(f"{note.rstrip('.')}; differences among them are not removed.")
+    if n_unknown:
+        said.append(
+            f"{n_unknown:,} rows have no group here; they count for the variance, not for the "
+            f"comparison."
+        )
+    return f"{name}: {' '.join(said)}" if said else ""

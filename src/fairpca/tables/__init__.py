@@ -43,7 +43,6 @@ from ._plans import (
     plan_column,
     refuse_dates,
     roles_in,
-    what_was_merged,
 )
 from ._table import Table, arrow_to_pandas, decoded, distinct, family, simple
 from ._text_values import (

@@ -77,19 +77,6 @@ def refuse_dates(name: str) -> None:
     )
 
 
-def what_was_merged(name: str, note: str, n_unknown: int) -> str:
-    """Return what a fit does not make equal, in a sentence or two; nothing if it is all."""
-    said = []
-    if note:
-        said.append(f"{note.rstrip('.')}; differences among them are not removed.")
-    if n_unknown:
-        said.append(
-            f"{n_unknown:,} rows have no group here; they count for the variance, not for the "
-            f"comparison."
-        )
-    return f"{name}: {' '.join(said)}" if said else ""
-
-
 def _plan_levels(name: str, counts: Mapping[str, int], n_missing: int) -> LevelPlan:
     """Merge levels of few rows, and those beyond the eleven largest; too few count as unknown."""
     # Levels of as many rows are in the order of their names, whichever was read first.
