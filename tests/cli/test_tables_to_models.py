@@ -5,16 +5,21 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
+import threading
 from pathlib import Path
 
 import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
 from cli.refusals import assert_refused
+from fairpca._cli import app
 from fairpca.auditing import audit_schema
 from fairpca.models import FairModel
+from fairpca.tables import TableError, read_table
 from people import made_up_people
 
 AUDIT = ("audit", "people.csv", "--quick", "--jobs", "1", "--sensitive", "sex")
@@ -229,3 +234,69 @@ def test_the_command_works_from_a_shell(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "Auditing: " in done.stderr  # word of how far it is, not among the results
     assert "The report is in r.html" in done.stdout
+
+
+@pytest.fixture
+def piped(fairpca, tmp_path, monkeypatch):
+    """Run a command with people.csv, or other bytes, as its standard input; nothing is left."""
+    places = tmp_path / "temporary"
+    places.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(places))
+
+    def run(*arguments, content=None):
+        content = Path("people.csv").read_bytes() if content is None else content
+        result = CliRunner().invoke(app, list(arguments), input=content)
+        assert list(places.iterdir()) == []
+        assert str(places) not in result.output
+        return result
+
+    return run
+
+
+def test_an_audit_reads_standard_input(piped):
+    result = piped("audit", "-", *AUDIT[2:], "--json", "found.json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(Path("found.json").read_text(encoding="utf-8"))
+    assert (found["data"]["source"], found["data"]["name"]) == ("-", "standard input")
+    assert found["data"]["n_rows"] == 240
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_model_of_standard_input_is_that_of_the_file(fairpca, piped, packed):
+    content = Path("people.csv").read_bytes()
+    content = gzip.compress(content) if packed else content
+    assert fairpca(*FIT).exit_code == 0
+    result = piped("fit", "-", *FIT[2:-1], "piped.fairpca", content=content)
+    assert result.exit_code == 0, result.output
+    result = piped("transform", "piped.fairpca", "-", "--out", "piped.csv", content=content)
+    assert result.exit_code == 0, result.output
+    assert fairpca("transform", "model.fairpca", "people.csv", "--out", "fair.csv").exit_code == 0
+    assert Path("piped.csv").read_bytes() == Path("fair.csv").read_bytes()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are of POSIX")
+def test_a_pipe_with_a_name_is_read_once_and_fitted_to(fairpca):
+    os.mkfifo("pipe")
+    content = Path("people.csv").read_bytes()
+    writer = threading.Thread(target=Path("pipe").write_bytes, args=(content,))
+    writer.start()
+    result = fairpca("fit", "pipe", *FIT[2:])
+    writer.join()
+    assert result.exit_code == 0, result.output
+    assert FairModel.load("model.fairpca").info["n_rows"] == 240
+    with pytest.raises(TableError, match="'pipe' is a pipe or a device, which can be read only"):
+        read_table("pipe")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "content", "words"),
+    [
+        (("audit", "-", *AUDIT[2:]), b"", "'standard input' is empty"),
+        (("audit", "-", *AUDIT[2:]), b"sex,a\nf,1\n\xff,2\n", "'standard input' is not all text"),
+        (("fit", "-", *FIT[2:]), b"PK\x03\x04", "'standard input' is a zip archive"),
+        (("fit", "-", *FIT[2:], "--checkpoint", "c"), b"a,b\n1,2\n", "A pipe cannot be read again"),
+        (("fit", "-", "-", *FIT[2:]), b"a,b\n1,x\n2,y\n", "'standard input' is empty"),
+    ],
+)
+def test_what_is_wrong_with_standard_input_is_called_that(piped, arguments, content, words):
+    assert_refused(piped(*arguments, content=content), words)

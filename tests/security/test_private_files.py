@@ -85,3 +85,10 @@ def test_a_link_is_replaced_and_not_followed(tmp_path):
     assert secret.read_text() == "old"
     assert link.read_text() == "new"
     assert not link.is_symlink()
+
+
+@pytest.mark.parametrize("name", ["n" * 251 + ".csv", "😀" * 60 + ".csv"])
+def test_a_name_may_be_as_long_as_the_file_system_has_it(tmp_path, name):
+    with whole_file(tmp_path / name) as draft:
+        draft.write_text("whole")
+    assert [path.name for path in tmp_path.iterdir()] == [name]

@@ -12,10 +12,13 @@ from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 from skrub import StringEncoder, TableVectorizer
 
+from fairpca import CSVRows, collect_moments, fit_table
 from fairpca._numerics import unplain
 from fairpca.errors import ModelFileError
-from fairpca.tables import TableEncoder, TableError
+from fairpca.models import stream_transform
+from fairpca.tables import TableEncoder, TableError, read_table
 from fairpca.tables._dates_and_texts import TextColumn
+from fairpca.tables._text_values import number
 from people import EXPECTED_KINDS, messy
 
 
@@ -291,6 +294,46 @@ def test_rows_without_a_value_are_empty_whatever_the_column_is(empty):
     rows = pd.DataFrame({"day": [empty] * 2, "n": [empty] * 2, "job": [empty] * 2, "x": [1, 2]})
     encoder = TableEncoder().fit(rows, like=whole)
     assert [column.kind for column in encoder.columns_] == ["empty"] * 3 + ["numeric"]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        *(
+            ["0x1F", "0x2A", "0X3b"],
+            ["1e5", "12e3", "3E07"],
+            ["+1", "-2", "3"],
+            ["007", "010", "1"],
+        ),
+        *(["٣", "٤", "٥"], ["１２", "３", "4"], ["1_000", "2", "3"], ["inf", "1", "2"]),
+        *(
+            ["1e999", "1", "2"],
+            ["9223372036854775808", "1", "2"],
+            [".5", "1.", "2"],
+            ["a3", "1", "2"],
+        ),
+    ],
+)
+def test_what_is_a_number_in_a_file_is_one_in_the_next(tmp_path, values):
+    frame = pd.DataFrame({"x": values * 20, "sex": ["f", "m"] * 30, "y": range(60)})
+    path, out = tmp_path / "people.csv", tmp_path / "fair.csv"
+    frame.to_csv(path, index=False)
+    read = read_table(path).frame
+    whole, texts = (TableEncoder().fit(f[["x"]]) for f in (read, frame))
+    assert whole.columns_[0].kind == texts.columns_[0].kind
+    np.testing.assert_allclose(texts.transform(frame), whole.transform(read))
+    np.testing.assert_allclose(whole.transform(frame), whole.transform(read))
+    model = fit_table(path, "sex", n_components=1)
+    assert stream_transform(model, path, out, dtype="float64") == 60
+    np.testing.assert_allclose(pd.read_csv(out).to_numpy(), model.transform(read), atol=1e-9)
+    in_batches = fit_table([path], "sex", n_components=1)
+    np.testing.assert_allclose(in_batches.transform(read), model.transform(read), atol=1e-9)
+    rows = CSVRows(path, sensitive="sex", features=["x"])
+    if whole.columns_[0].kind == "numeric" and "inf" not in map(str, map(number, values)):
+        assert collect_moments(rows, None) is not None
+    else:
+        with pytest.raises(ValueError, match=r"is no number|infinite"):
+            collect_moments(rows, None)
 
 
 def test_adult_becomes_numbers(data_folder):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +15,7 @@ from typer import Argument, Option, echo
 from . import options
 from .terminal import (
     check_outputs,
+    files_of,
     one_clear_line,
     print_line,
     printable,
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 EXAMPLES = [
     "fairpca audit   # the built-in loan applications",
     "fairpca audit loans.csv --sensitive race --sensitive sex --target approved",
+    "zcat loans.csv.gz | fairpca audit - --sensitive race",
     "fairpca audit people.parquet -s gender --quick --out quick.html --json quick.json",
 ]
 
@@ -38,8 +41,8 @@ def audit(
         str | None,
         Argument(
             metavar="DATA",
-            help="A CSV (any delimiter, .gz too), Parquet or Feather file, or a built-in data set: "
-            "adult, bank, compas, german, loanapp. Without it: loanapp.",
+            help="A CSV (any delimiter, .gz too), Parquet or Feather file, - for standard input, "
+            "or a built-in data set: adult, bank, compas, german, loanapp. Without it: loanapp.",
         ),
     ] = None,
     sensitive: options.Sensitive = None,
@@ -95,11 +98,14 @@ def audit(
         from ..auditing import audit as measure
         from ..tables import read_table
 
+        given = table or "loanapp"
         with shown_progress("Auditing", quiet=quiet) as report:
             if report is not None:
-                report(0, None, "reading")
+                report(0, None, "reading " + ("standard input" if given == "-" else given))
             how = {"header": header, "skip_lines": skip_lines, "encoding": encoding}
-            read = read_table(table or "loanapp", data=data, **options.reading(columns, **how))
+            with files_of([given]) as (file,):
+                read = read_table(file, data=data, **options.reading(columns, **how))
+            read = replace(read, source=given)
             found = measure(
                 read,
                 sensitive or None,

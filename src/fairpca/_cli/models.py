@@ -20,6 +20,7 @@ from .terminal import (
     Refusal,
     beside,
     check_outputs,
+    files_of,
     one_clear_line,
     print_line,
     printable,
@@ -67,8 +68,8 @@ def fit(
         list[str],
         Argument(
             metavar="DATA",
-            help="A CSV, Parquet or Feather file, or a built-in name; or several files of the same "
-            "columns, a pattern in quotes, or a folder.",
+            help="A CSV, Parquet or Feather file, - for standard input, or a built-in name; or "
+            "several files of the same columns, a pattern in quotes, or a folder.",
         ),
     ],
     out: Annotated[Path, Option("--out", "-o", help="The model; its card goes beside it.")],
@@ -127,13 +128,12 @@ def fit(
     Several files, and files of more than a million rows or 500 MB, are read in batches, twice: in
     bounded memory, whatever their size.
     """
-    given = table[0] if len(table) == 1 else table
     with one_clear_line(), _can_be_continued(checkpoint):
         from ..models import fit_table, model_card
         from ..tables import input_files
 
         card = beside(out, ".md")
-        inputs = input_files(given)
+        inputs = input_files(table[0] if len(table) == 1 else table)
         check_outputs(out, card, force=force, inputs=inputs)
         _check_checkpoint(checkpoint, [out, card, *inputs])
         if checkpoint is not None and checkpoint.exists() and not quiet:
@@ -142,9 +142,13 @@ def fit(
         more = options.reading(columns, **how)
         if match is _Match.covariances:
             more["covariance_tol"] = covariance_tol
-        with shown_progress(quiet=quiet) as report:
+        with shown_progress(quiet=quiet) as report, files_of(table) as files:
+            if checkpoint is not None and files != table:
+                raise Refusal(
+                    "A pipe cannot be read again: leave --checkpoint out, or save a file."
+                )
             model = fit_table(
-                given,
+                files[0] if len(files) == 1 else files,
                 sensitive or None,
                 target,
                 method=method.replace("-", "_"),
@@ -223,7 +227,9 @@ def _facts(model: FairModel) -> list[str]:
 
 def transform(
     model: options.Model,
-    table: Annotated[str, Argument(metavar="DATA", help="CSV, Parquet or Feather file.")],
+    table: Annotated[
+        str, Argument(metavar="DATA", help="CSV, Parquet or Feather file, or - for standard input.")
+    ],
     out: Annotated[Path, Option("--out", "-o", help="Parquet, Feather or CSV, by its ending.")],
     keep: Annotated[
         list[str] | None,
@@ -250,10 +256,10 @@ def transform(
 
         fitted = FairModel.load(model)
         how = {"header": header, "skip_lines": skip_lines, "encoding": encoding}
-        with shown_progress(quiet=quiet) as report:
+        with shown_progress(quiet=quiet) as report, files_of([table]) as (file,):
             n = stream_transform(
                 fitted,
-                table,
+                file,
                 out,
                 keep=keep or [],
                 dtype="float64" if double else "float32",

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from shutil import copyfileobj
+from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Any, NoReturn
 from unicodedata import bidirectional, category
@@ -108,6 +111,38 @@ def stopped(text: str) -> NoReturn:
     """Print a line, and exit with the code of the signal that ended the command."""
     complain(text)
     raise typer.Exit(128 + next(iter(_arrived), signal.SIGINT)) from None
+
+
+@contextmanager
+def files_of(tables: Sequence[str]) -> Iterator[list[str]]:
+    """Give the tables as files; what comes through a pipe, or as "-", is kept in one meanwhile.
+
+    A pipe can be read once, a file as often as it takes. Errors name what was given.
+    """
+    with ExitStack() as stack:
+        files, named = [], dict[str, str]()
+        for table in tables:
+            path = Path(table).expanduser()
+            if table != "-" and (path.is_file() or path.is_dir() or not path.exists()):
+                files.append(table)
+                continue
+            if table == "-" and sys.stdin is None:
+                raise Refusal("Standard input is closed. Name a file.")
+            folder = stack.enter_context(TemporaryDirectory(prefix="fairpca-"))
+            standard = table in ("-", "/dev/stdin")
+            files.append(str(Path(folder, "standard input" if standard else path.name)))
+            named[files[-1]] = "standard input" if standard else table
+            source = sys.stdin.buffer if table == "-" else stack.enter_context(path.open("rb"))
+            with open(files[-1], "xb") as copy:
+                copyfileobj(source, copy)
+        try:
+            yield files
+        except FairPCAError as error:
+            text = str(error)
+            for file, name in named.items():
+                text = text.replace(file, name)
+            error.args = (text,)
+            raise
 
 
 class Refusal(FairPCAError):

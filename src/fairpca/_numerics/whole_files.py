@@ -25,7 +25,9 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     if is_no_plain_file(path) and not path.is_dir():  # of a folder the system says what is wrong
         raise OSError(errno.EINVAL, "is a device or a pipe, which a file would replace", str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    handle, name = tempfile.mkstemp(
+        dir=path.parent, prefix=f".{path.name[:40]}."
+    )  # names have an end
     os.close(handle)
     draft = Path(name)
     try:

@@ -190,6 +190,11 @@ def existing_file(path: Path, also: tuple[str, ...] = ()) -> Path:
             inside = sorted(p.name for p in path.iterdir() if p.is_file())[:5]
             holds = f" It holds {', '.join(map(repr, inside))}." if inside else " It is empty."
             raise TableError(f"'{path}' is a folder, not a table.{holds} Name one file.")
+        if path.exists():
+            raise TableError(
+                f"'{path}' is a pipe or a device, which can be read only once. Save what comes "
+                f"from it as a file; the commands do that themselves, also for '-'."
+            )
         folder = path.parent
         if not folder.is_dir():
             raise TableError(f"There is no file '{path}': its folder '{folder}' does not exist.")

@@ -39,9 +39,9 @@ _NEARLY_ALL = 0.9
 
 
 def number(text: str) -> float | None:
-    """Return the number a text means, or None."""
+    """Return the number a text means, or None; as Arrow, it knows no digits of other scripts."""
     try:
-        return None if "_" in text else float(text)
+        return float(text) if text.isascii() and "_" not in text else None
     except ValueError:
         return None
 
@@ -139,7 +139,8 @@ def _as_kind(known: Any, kind: str) -> Any:
         all_are = arrow.compute.all(truths).as_py() is not False
         return arrow.compute.equal(small, "true") if all_are else None
     try:
-        return known.cast(arrow.int64() if kind == WHOLE else arrow.float64())
+        numbers = known.cast(arrow.float64())  # first: Arrow takes 0x1F for a whole number only
+        return known.cast(arrow.int64()) if kind == WHOLE else numbers
     except arrow.ArrowInvalid:
         return None
 
