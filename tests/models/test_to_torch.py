@@ -1,5 +1,6 @@
 """Exported modules give what `transform` gives, with and without this package."""
 
+import importlib.util
 import subprocess
 import sys
 
@@ -7,8 +8,8 @@ import numpy as np
 import pytest
 from safetensors import safe_open
 
-from fairpca import FairKernelPCA, FairPCA, MissingExtraError
-from fairpca.models import ExportError, FairModel, as_torch_module, export_torch
+from fairpca import FairKernelPCA, FairPCA
+from fairpca.models import ExportError, FairModel, export_torch
 from fairpca.tables._encoder import TableEncoder
 from people import people
 from registry import SAVED, fitted, small_rows
@@ -19,6 +20,20 @@ NEEDS_TORCH = "torch is an optional library of several hundred MB: pip install '
 @pytest.fixture
 def torch():
     return pytest.importorskip("torch", reason=NEEDS_TORCH)
+
+
+@pytest.fixture
+def module_of(torch, tmp_path):
+    """Return the module that the written files make."""
+
+    def module_of(model):
+        code, numbers = export_torch(model, tmp_path / "model.py")
+        spec = importlib.util.spec_from_file_location("model", code)
+        written = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(written)
+        return written.FairModule.load(numbers)
+
+    return module_of
 
 
 def test_two_files_are_written_without_torch(tmp_path):
@@ -59,19 +74,12 @@ def test_a_function_cannot_be_exported(tmp_path):
         export_torch(model, tmp_path / "model.py")
 
 
-def test_without_torch_the_extra_is_named(monkeypatch):
-    model = fitted("fair pca")
-    monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(MissingExtraError, match=r"fairpca\[torch\]"):
-        as_torch_module(model)
-
-
 @pytest.mark.parametrize("name", SAVED)
-def test_the_module_gives_what_transform_gives(name, torch):
+def test_the_module_gives_what_transform_gives(name, torch, module_of):
     model, X = fitted(name), small_rows(50, seed=1)[0]
     expected = model.transform(X)
     size = max(1.0, np.abs(expected).max())
-    module = as_torch_module(model)
+    module = module_of(model)
     T = module(torch.from_numpy(X))
     assert T.dtype == torch.float64
     np.testing.assert_allclose(T.numpy(), expected, atol=1e-9 * size, rtol=0)
@@ -81,28 +89,28 @@ def test_the_module_gives_what_transform_gives(name, torch):
 
 
 @pytest.mark.parametrize("name", ["fair pca", "leace", "nystroem", "random features"])
-def test_buffers_may_be_single_precision(name, torch):
+def test_buffers_may_be_single_precision(name, torch, module_of):
     model, X = fitted(name), small_rows(50, seed=1)[0]
-    module = as_torch_module(model, dtype="float32")
+    module = module_of(model).float()
     assert {b.dtype for b in module.buffers()} == {torch.float32}
     T = module(torch.from_numpy(X)).numpy()
     # Combinations of kernel values cancel: three digits are left of seven.
     np.testing.assert_allclose(T, model.transform(X), atol=2e-3, rtol=0)
 
 
-def test_gradients_flow_to_the_rows(torch):
+def test_gradients_flow_to_the_rows(torch, module_of):
     X = torch.from_numpy(small_rows(5, seed=1)[0]).requires_grad_()
-    module = as_torch_module(fitted("rbf kernel"))
+    module = module_of(fitted("rbf kernel"))
     assert list(module.parameters()) == []
     assert torch.autograd.gradcheck(module, (X,))
 
 
-def test_an_encoded_table_goes_in(torch):
+def test_an_encoded_table_goes_in(torch, module_of):
     frame, sex = people()
     encoder = TableEncoder().fit(frame)
     encoded = encoder.transform(frame)
     model = FairModel(encoder, FairPCA(3).fit(encoded, sensitive_features=sex))
-    module = as_torch_module(model)
+    module = module_of(model)
     assert module.settings["input_names"] == list(encoder.get_feature_names_out())
     T = module(torch.from_numpy(encoded)).numpy()
     np.testing.assert_allclose(T, model.transform(frame), atol=1e-9)
@@ -122,8 +130,3 @@ def test_the_files_work_without_this_package(name, torch, tmp_path):
     )
     subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True)
     np.testing.assert_allclose(np.load(tmp_path / "T.npy"), model.transform(X), atol=1e-9)
-
-
-def test_another_precision_is_refused():
-    with pytest.raises(ExportError, match="float16"):
-        as_torch_module(fitted("fair pca"), dtype="float16")

@@ -21,6 +21,7 @@ from .reading import (
     KINDS,
     MISSING_LABEL,
     ask_about_integers,
+    attribute_columns,
     name_of_missing,
     read_attributes,
 )

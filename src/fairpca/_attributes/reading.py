@@ -46,7 +46,7 @@ def read_attributes(
     ones into joint groups, `missing` is "error", "ignore" or "group". Who reads batches of a table
     does not `advise` on integers that look like a quantity.
     """
-    found = _columns(sensitive)
+    found = attribute_columns(sensitive)
     if not found:
         raise MissingGroupError(
             "sensitive_features has no columns, and without attributes this would be plain PCA. "
@@ -75,7 +75,7 @@ def read_attributes(
     return intersect(attributes) if intersectional else tuple(attributes)
 
 
-def _columns(sensitive: Any) -> dict[Any, Any]:
+def attribute_columns(sensitive: Any) -> dict[Any, Any]:
     """Return columns by name; narwhals Series where the input knows types, arrays elsewhere."""
     if isinstance(sensitive, Mapping):
         return {name: _one_column(column) for name, column in sensitive.items()}

@@ -63,10 +63,20 @@ def check_count(name: str, value: Any, what: str = "", *, none_for: str = "") ->
     raise UsageError(f"{name}={value!r} {wrong}. Use an integer >= 1{otherwise}.")
 
 
-def check_number(name: str, value: Any, *, zero: bool = False, or_else: str = "") -> None:
-    """Raise unless `value` is finite and positive, or zero where that is allowed."""
-    if not _is_number(value) or not (value >= 0 if zero else value > 0) or value == np.inf:
-        wanted = f"a finite number {'>=' if zero else '>'} 0{f', or {or_else}' if or_else else ''}"
+def check_number(
+    name: str,
+    value: Any,
+    *,
+    above: float = 0.0,
+    zero: bool = False,
+    below: float = np.inf,
+    or_else: str = "",
+) -> None:
+    """Raise unless `value` is finite and between two numbers, or zero where that is allowed."""
+    if not _is_number(value) or not (above < value < below or (zero and value == 0)):
+        least = "" if above == -np.inf else f" {'>=' if zero else '>'} {above:g}"
+        most = "" if below == np.inf else f" and < {below:g}"
+        wanted = f"a finite number{least}{most}{f', or {or_else}' if or_else else ''}"
         raise UsageError(f"{name}={value!r} cannot be used. Use {wanted}.")
 
 
@@ -160,9 +170,9 @@ def check_kernel_parameters(estimator: Any) -> None:
     if not callable(e.kernel):
         check_choice("kernel", e.kernel, (*KERNELS, PRECOMPUTED), or_else="a function of two rows")
     _check_gamma(e.gamma)
-    _check_number("degree", e.degree, "above 0", lambda v: v > 0)
-    _check_number("coef0", e.coef0, "finite", np.isfinite)
-    _check_number("tol", e.tol, "at least 0 and below 1", lambda v: 0 <= v < 1)
+    check_number("degree", e.degree)
+    check_number("coef0", e.coef0, above=-np.inf)
+    check_number("tol", e.tol, zero=True, below=1)
     check_bool("center", e.center)
     _check_what_all_have(e)
     check_count("n_landmarks", e.n_landmarks, "a number of rows")
@@ -184,11 +194,6 @@ def _check_gamma(gamma: Any) -> None:
             f"gamma={gamma!r} is not a width of the kernel. Use a number above 0, 'scale' for "
             f"1 / (d Var(X)), or 'auto' for 1 / d."
         )
-
-
-def _check_number(name: str, value: Any, wanted: str, accept: Any) -> None:
-    if not _is_number(value) or not accept(float(value)):
-        raise UsageError(f"{name}={value!r} cannot be used. Use a number {wanted}.")
 
 
 def _check_kernel_params(kernel: Any, kernel_params: Any) -> None:

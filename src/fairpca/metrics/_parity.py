@@ -207,8 +207,6 @@ class JudgedRows:
                 f"No entry of y_test is the positive label {pos_label!r}. Set the estimator's "
                 f"pos_label to one of the labels."
             )
-        if getattr(sensitive_features, "ndim", 1) == 2 and sensitive_features.shape[1] == 1:
-            sensitive_features = np.asarray(sensitive_features)[:, 0]
         levels, codes = coded_levels(sensitive_features, n, name)
         return cls(positive, codes, tuple(levels))
 

@@ -7,7 +7,7 @@ from ._fit_table import fit_table
 from ._onnx import export_onnx
 from ._pipelines import load_pipeline, save_pipeline
 from ._streaming import stream_transform
-from ._torch import as_torch_module, export_torch, torch_files
+from ._torch import export_torch, torch_files
 
 __all__ = [
     "ExportError",

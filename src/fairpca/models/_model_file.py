@@ -11,7 +11,8 @@ import json
 import os
 import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -56,11 +57,18 @@ def read_model_file(
     path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES
 ) -> tuple[dict[str, Any], Mapping[str, np.ndarray]]:
     """Return the header and the arrays of a model file, or say what is wrong with it."""
-    try:
+    with about_file(path):
         content = file_content(Path(path), max_bytes)
         _check_digest(content)
         tensors, metadata = unpack(content)
         return _checked_header(metadata), tensors
+
+
+@contextmanager
+def about_file(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Let a refusal name the file that it is about."""
+    try:
+        yield
     except ModelFileError as reason:
         raise ModelFileError(f"{os.fspath(path)!r} {reason}.") from reason.__cause__
 

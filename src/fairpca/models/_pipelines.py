@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from .._numerics import FUNCTIONS, RECORDS, whole_file
 from ..errors import ModelFileError, UnsavableModelError, needing
 from ._estimator_state import CLASSES
-from ._model_file import MAX_BYTES, file_content
+from ._model_file import MAX_BYTES, about_file, file_content
 
 LARGEST_GROWTH, ALWAYS_ALLOWED = 20, 2**27
 """An archive may unpack to so many times its bytes, or to so many; ours are not packed at all."""
@@ -114,12 +114,10 @@ def load_pipeline(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -
     ...     print(refusal)
     'missing.skops' does not exist. Check the path.
     """
-    try:
+    with about_file(path):
         content = file_content(Path(path), max_bytes)
         _check_unpacked_size(content, max_bytes)
         return _loaded(content)
-    except ModelFileError as reason:
-        raise ModelFileError(f"{os.fspath(path)!r} {reason}.") from reason.__cause__
 
 
 def _trusted_types() -> frozenset[str]:

@@ -1,27 +1,23 @@
-"""Maps as torch modules; the only place that knows torch."""
+"""Maps as torch modules; torch itself is not needed for them."""
 
 from __future__ import annotations
 
 import json
 import os
-import sys
 from dataclasses import fields
-from functools import cache
-from importlib.machinery import SourceFileLoader
-from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .._numerics import library_versions, pack, whole_file
-from ..errors import ExportError, needing
+from ..errors import ExportError
 from ._estimator_state import n_columns
 from ._fair_model import FairModel
 from ._map_parts import map_parts
 
 SOURCE = Path(__file__).with_name("torch_module.txt")
-"""The module's code: what is written beside the tensors, and what `as_torch_module` uses."""
+"""The module's code, which is written beside the tensors."""
 
 
 def export_torch(model: Any, path: str | os.PathLike[str]) -> tuple[Path, Path]:
@@ -86,20 +82,6 @@ def torch_files(path: str | os.PathLike[str]) -> tuple[Path, Path]:
     return stem.with_name(f"{stem.name}.py"), stem.with_name(f"{stem.name}.safetensors")
 
 
-def as_torch_module(model: Any, dtype: str = "float64") -> Any:
-    """Return the map of a fitted model as a `torch.nn.Module`, as `export_torch` writes it.
-
-    It has buffers of a `dtype`, no parameters, and gradients flow through it to the rows.
-    """
-    if dtype not in ("float64", "float32"):
-        raise ExportError(f"dtype={dtype!r} is not offered. Use 'float64' or 'float32'.")
-    with needing("torch", "torch", "A torch module"):
-        import torch
-    tensors, settings = _parts(model)
-    buffers = {name: torch.from_numpy(np.array(a)) for name, a in tensors.items()}
-    return _code().FairModule(buffers, settings).to(getattr(torch, dtype))
-
-
 def _parts(model: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """Return the buffers and the settings of the module."""
     if not isinstance(model, FairModel):
@@ -123,16 +105,3 @@ def _parts(model: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     settings["class"] = type(model.estimator).__name__
     settings["version"] = library_versions()["fairpca"]
     return tensors, settings
-
-
-@cache
-def _code() -> Any:
-    """Return the module's code as it is written to files, imported from this package."""
-    name = f"{__package__}.torch_module"
-    spec = spec_from_loader(name, SourceFileLoader(name, str(SOURCE)))
-    assert spec is not None
-    assert spec.loader is not None
-    code = module_from_spec(spec)
-    sys.modules[name] = code  # so that torch can find where the class lives
-    spec.loader.exec_module(code)
-    return code

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
-from .._attributes import check_frames, rows_named
+from .._attributes import attribute_columns, check_frames, rows_named
 from ..errors import UsageError, warn_user
 from ..estimators import FairKernelPCA, FairTransformer, check_choice, check_tradeoff
 from ..metrics import GroupRates, JudgedRows
@@ -184,7 +184,7 @@ def _fair_step(estimator: Any) -> TakesTradeoff:
 
 
 def _judged_rows(y: Any, sensitive: Any, pos_label: Any) -> dict[str, JudgedRows]:
-    columns = _attribute_columns(sensitive)
+    columns = {str(name): column for name, column in attribute_columns(sensitive).items()}
     if not columns:
         raise UsageError("sensitive_test has no columns. Pass at least one attribute.")
     several = len(columns) > 1
@@ -194,19 +194,6 @@ def _judged_rows(y: Any, sensitive: Any, pos_label: Any) -> dict[str, JudgedRows
         )
         for name, column in columns.items()
     }
-
-
-def _attribute_columns(sensitive: Any) -> dict[str, Any]:
-    """Return the attributes by name: of a mapping or frame its columns, else one or as many."""
-    if isinstance(sensitive, Mapping):
-        return {str(name): column for name, column in sensitive.items()}
-    if getattr(sensitive, "ndim", len(getattr(sensitive, "shape", (0,)))) == 2:
-        if hasattr(sensitive, "columns"):
-            return {str(name): sensitive[name] for name in sensitive.columns}
-        array = np.asarray(sensitive)
-        if array.shape[1] != 1:
-            return {str(j): array[:, j] for j in range(array.shape[1])}
-    return {str(getattr(sensitive, "name", None) or "sensitive"): sensitive}
 
 
 def _point(
