@@ -159,6 +159,18 @@ def test_a_feature_that_all_positives_share_is_no_group_difference():
     assert eo.constraint_rank_ == 1
 
 
+def test_batches_may_have_no_positive_row_or_no_other():
+    X, y, z, w = positives_and_others("tall")
+    whole = FairPCA(3, criterion="equal_opportunity", scale=True)
+    whole.fit(X, y, sensitive_features=z, sample_weight=w)
+    fair = FairPCA(3, criterion="equal_opportunity", scale=True)
+    for part in (y == 0, y == 1):
+        fair.partial_fit(X[part], y[part], sensitive_features=z[part], sample_weight=w[part])
+    np.testing.assert_allclose(fair.mean_, whole.mean_)
+    np.testing.assert_allclose(fair.scale_, whole.scale_)
+    assert_same_subspace(fair.components_.T, whole.components_.T, atol=1e-9)
+
+
 def test_moments_with_and_without_the_mean_of_all_do_not_add():
     X, y, z, _ = positives_and_others("tall")
     eo = collect_moments(X, z, y=y, criterion="equal_opportunity")

@@ -9,8 +9,9 @@ import scipy.sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from fairpca import FairKernelPCA, FairPCA, peers
+from fairpca import FairKernelPCA, FairPCA, UsageError, peers
 from fairpca._numerics.records import Packer, unplain
+from fairpca.errors import ModelFileError
 from fairpca.models import UnsavableModelError, load, read_header, save
 from fairpca.models._cards import _group_counts
 from fairpca.models._estimator_state import CLASSES
@@ -204,6 +205,21 @@ def test_arrays_of_other_libraries_are_saved_as_numpy():
     packer = Packer()
     plain = packer.plain(array_api_strict.asarray([1.0, 2.0]), "value")
     np.testing.assert_array_equal(unplain(plain, packer.tensors), [1.0, 2.0], strict=True)
+
+
+def test_moments_of_files_from_before_they_knew_everyone_are_read():
+    """A field that came later has its default; one that was always there may not be missing."""
+    packer = Packer()
+    plain = packer.plain(fitted("equal opportunity").moments_, "moments_")
+    assert unplain(plain, packer.tensors).everyone.weight == 120
+    del plain["fields"]["everyone"]
+    before = unplain(plain, packer.tensors)
+    assert before.everyone is None
+    with pytest.raises(UsageError, match="by an earlier version"):
+        FairPCA(2, criterion="equal_opportunity").fit_moments(before)
+    del plain["fields"]["weight"]
+    with pytest.raises(ModelFileError, match="do not fit together"):
+        unplain(plain, packer.tensors)
 
 
 def test_the_header_tells_what_the_model_is(path):

@@ -11,25 +11,24 @@ from fairpca import FairPCA
 from fairpca.datasets import Split
 from fairpca.metrics import JudgedRows
 from fairpca.paper import Result, Settings
-from fairpca.paper._figure_tradeoff import CRITERIA, EXPERIMENTS, METHODS, PANELS
+from fairpca.paper._figure_tradeoff import CRITERIA, EXPERIMENTS, METHODS, METRICS, PANELS
+from fairpca.paper._figure_tradeoff import _curve as curve
+from fairpca.paper._figure_tradeoff import _default_gamma as default_gamma
+from fairpca.paper._figure_tradeoff import _KernelRows as KernelRows
+from fairpca.paper._figure_tradeoff import _measure as measure
 from fairpca.paper._figure_tradeoff import _one_by_one as one_by_one
+from fairpca.paper._figure_tradeoff import _SVCOfNumberedRows as SVCOfNumberedRows
+from fairpca.paper._figure_tradeoff import _svm_decisions as svm_decisions
 from fairpca.paper._tradeoff import (
     BOUNDS,
     KERNEL_SVM,
     LOGISTIC_REGRESSION,
-    METRICS,
     REDUCTIONS,
     draw_rows,
-    measure,
     our_estimator,
     parameters_of,
     price,
 )
-from fairpca.paper._tradeoff import _curve as curve
-from fairpca.paper._tradeoff import _default_gamma as default_gamma
-from fairpca.paper._tradeoff import _KernelRows as KernelRows
-from fairpca.paper._tradeoff import _SVCOfNumberedRows as SVCOfNumberedRows
-from fairpca.paper._tradeoff import _svm_decisions as svm_decisions
 from fairpca.peers._reductions import Reductions
 from slow import first_fast
 
@@ -63,7 +62,7 @@ def test_a_panel_has_the_numbers_of_its_protocol(method, criterion, data_folder)
     folder = str(data_folder)
     draws = [measure(*question, draw, parameters, data=folder) for draw in range(10)]
     # The targets' classifiers stop at a gradient of 1e-4, and their reductions throw coins.
-    limit = {"accuracy": 0.001, gap: 0.007 if method == REDUCTIONS else 0.002}
+    limit = {"accuracy": 0.001, gap: 0.005 if method == REDUCTIONS else 0.002}
     for metric, atol in limit.items():
         means = [np.mean([d[f"{metric} at {p:.6g}"] for d in draws]) for p in parameters]
         np.testing.assert_allclose(means, numbers[metric], atol=atol)
