@@ -28,9 +28,9 @@ def test_a_name_like_no_other_gets_a_list():
     ("sensitive", "target", "ignore", "message"),
     [
         ([], None, [], "No sensitive column"),
-        (["Sex"], "Sex", [], "both the target and sensitive"),
-        (["Sex"], None, ["Sex"], "cannot be ignored"),
-        (COLUMNS, None, [], "no feature is left"),
+        (["Sex"], "Sex", [], "as sensitive and as target"),
+        (["Sex"], None, ["Sex"], "as sensitive and as ignored"),
+        (COLUMNS, None, [], "No feature is left"),
     ],
 )
 def test_roles_that_contradict_each_other_are_refused(sensitive, target, ignore, message):

@@ -79,7 +79,10 @@ def corrupted(path):
         (("people.csv", "--sensitive", "sx"), "Did you mean 'sex'?"),
         (("people.csv", "--sensitive", "sex", "--target", "payed"), "Did you mean 'paid'?"),
         (("people.csv", "--sensitive", "sex", "--target", "race"), "--positive"),
-        (("people.csv", "--sensitive", "sex", "--target", "sex"), "both the target"),
+        (
+            ("people.csv", "--sensitive", "sex", "--target", "sex"),
+            "named twice, as sensitive and as target",
+        ),
         (("people.csv", "--sensitive", "luck", "--target", "one"), "no column 'one'"),
         (("one.csv", "--sensitive", "sex"), "fewer than two groups"),
         (("prose.csv", "--sensitive", "sex"), "prose.csv"),

@@ -136,11 +136,11 @@ def test_columns_that_are_no_numbers_are_refused_by_name(folder):
 
 
 def test_misspelt_and_doubly_used_columns_are_refused(folder):
-    refused(folder, r"sensitive names 'rase'.*Did you mean 'race'", sensitive="rase")
-    refused(folder, r"features names 'y1'", features=["y1"])
-    refused(folder, r"'x1' is named twice, by weight and by features", weight="x1")
-    refused(folder, "sensitive names no column", sensitive=[], error=MissingGroupError)
-    refused(folder, "is left to be a feature", features=[])
+    refused(folder, r"no column 'rase' in '.*Did you mean 'race'", sensitive="rase")
+    refused(folder, r"no column 'y1'", features=["y1"])
+    refused(folder, r"'x1' is named twice, as weight and as features", weight="x1")
+    refused(folder, "No sensitive column", sensitive=[], error=MissingGroupError)
+    refused(folder, "No feature is left", features=[])
 
 
 def test_no_file_and_the_same_file_twice_are_refused(folder, tmp_path):

@@ -68,29 +68,35 @@ def assign_roles(
 ) -> Roles:
     """Check names against the columns of a table; what has no other role is a feature.
 
-    Where the table is a `file`, messages name it, and a column that is named twice is refused. A
-    column that was `renamed`, from and to, because of another of its name is no feature unasked.
+    Where the table is a `file`, messages name it. A column that was `renamed`, from and to, because
+    of another of its name is no feature unasked.
     """
-    attributes, ignored, given = as_columns(sensitive), as_columns(ignore), as_columns(features)
-    if file is None:
-        attributes, ignored = list(dict.fromkeys(attributes)), list(dict.fromkeys(ignored))
-        _check_table(names, attributes, target, ignored)
-    else:
-        claims = [("sensitive", name) for name in attributes]
-        claims += [("target", target), ("weight", weight)]
-        claims += [("ignore", name) for name in ignored]
-        claims += [("features", name) for name in given]
-        _check_file(file, names, [claim for claim in claims if claim[1] is not None])
-    taken = {*attributes, *ignored, target, weight}
-    chosen = tuple(given)
+    where, error = ("", AuditError) if file is None else (f" in {file}", TableError)
+    roles = {"sensitive": sensitive, "target": target, "weight": weight, "ignored": ignore}
+    there, taken = set(names), dict[str, str]()
+    for role, given in {**roles, "features": features}.items():
+        for name in dict.fromkeys(as_columns(given)):
+            if name not in there:
+                hint = did_you_mean(name, names) or f" There are: {listed(names)}."
+                unknown = UnknownColumnError if file is None else TableError
+                raise unknown(f"There is no column '{name}'{where}.{hint}")
+            if name in taken:
+                raise error(
+                    f"The column '{name}' is named twice, as {taken[name]} and as {role}. Leave it "
+                    f"out of one of the two."
+                )
+            taken[name] = role
+    of = {role: tuple(n for n, other in taken.items() if other == role) for role in taken.values()}
+    if "sensitive" not in of:
+        raise (AuditError if file is None else MissingGroupError)(
+            f"No sensitive column was named{where}, so there is nothing to compare. Name at least "
+            f"one of the columns: {listed(names)}."
+        )
+    chosen = of.get("features", ())
     if features is None:
         chosen = tuple(name for name in names if name not in taken)
     if not chosen:
-        if file is None:
-            raise AuditError(
-                f"All {len(names)} columns are sensitive, target or ignored, so no feature is left."
-            )
-        raise TableError(f"No column of {file} is left to be a feature. Name at least one.")
+        raise error(f"No feature is left{where}: {len(taken)} of {len(names)} columns are named.")
     for name, copy in renamed if features is None else ():
         if name.strip() in taken and copy in chosen:
             raise TableError(
@@ -98,51 +104,7 @@ def assign_roles(
                 f"called '{copy}', would be a feature. Rename it, or name it too: as sensitive, or "
                 f"to be ignored."
             )
-    return Roles(chosen, tuple(attributes), target, weight, tuple(ignored))
-
-
-def _check_table(
-    names: Sequence[str], sensitive: list[str], target: str | None, ignored: list[str]
-) -> None:
-    if not sensitive:
-        raise AuditError(
-            "No sensitive column was named, so there is nothing to audit. Name at least one "
-            f"of the columns: {listed(names)}."
-        )
-    there = set(names)
-    for name in [*sensitive, *as_columns(target), *ignored]:
-        if name not in there:
-            hint = did_you_mean(name, names) or f" There are: {listed(names)}."
-            raise UnknownColumnError(f"There is no column '{name}'.{hint}")
-    if target in sensitive:
-        raise AuditError(
-            f"'{target}' is both the target and sensitive. A representation that hides it cannot "
-            f"predict it: leave it out of one of the two."
-        )
-    both = [name for name in ignored if name in sensitive or name == target]
-    if both:
-        raise AuditError(f"{listed(both)} cannot be ignored and have another role.")
-
-
-def _check_file(file: str, names: Sequence[str], claims: list[tuple[str, str]]) -> None:
-    if not any(role == "sensitive" for role, _ in claims):
-        raise MissingGroupError(
-            "sensitive names no column, and without attributes this would be plain PCA. Name at "
-            "least one."
-        )
-    taken: dict[str, str] = {}
-    there = set(names)
-    for role, name in claims:
-        if name not in there:
-            raise TableError(
-                f"{role} names '{name}', which is not a column of {file}."
-                f"{did_you_mean(name, names)}"
-            )
-        if name in taken:
-            raise TableError(
-                f"The column '{name}' is named twice, by {taken[name]} and by {role}. Name it once."
-            )
-        taken[name] = role
+    return Roles(chosen, of["sensitive"], target, weight, of.get("ignored", ()))
 
 
 def close_names(name: Any, names: Iterable[Any], n: int = 3, cutoff: float = 0.6) -> list[str]:
