@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairpca.auditing._question import _described as described
+from fairpca.auditing._question import _counted
 from fairpca.auditing._question import _intersections as intersections
 from fairpca.errors import SingleGroupError
 from fairpca.tables import FEWEST_ROWS, MOST_GROUPS, estimator_columns, measure_attribute
@@ -16,7 +16,7 @@ def column(counts, name="race"):
 def test_groups_are_sorted_by_size_and_counted():
     race = measure_attribute(column({"a": 30, "b": 50}))
     assert race.labels == ("b", "a")
-    found = described(race, np.arange(80) < 30)
+    found = _counted(race, [race], np.arange(80) < 30)
     assert [(g.label, g.n_rows, g.positive_rate) for g in found.groups] == [
         ("b", 50, 0.0),
         ("a", 30, 1.0),
@@ -55,7 +55,7 @@ def test_fewer_than_two_groups_are_refused_with_their_counts(counts):
 def test_missing_values_are_unknown_not_a_group():
     sex = measure_attribute(column({"f": 30, "m": 30, None: 7}))
     assert sex.labels == ("f", "m")
-    assert described(sex, None).n_missing == 7
+    assert _counted(sex, [sex], None).n_missing == 7
 
 
 def test_a_quantity_is_measured_in_two_bands_and_fitted_as_numbers():

@@ -11,7 +11,7 @@ from fairpca.auditing import Audit, AuditError, _whole_audit, audit
 from fairpca.auditing._question import ask, prepare
 from fairpca.auditing._representations import METHODS
 from fairpca.auditing._results import SCHEMA_VERSION
-from fairpca.auditing._splits import halves
+from fairpca.auditing._splits import QUICK, halves
 from fairpca.errors import SingleGroupError
 from fairpca.metrics import PROBES
 from fairpca.tables import TableEncoder
@@ -191,6 +191,80 @@ def test_many_rows_are_sampled_and_it_is_said(people):
     assert any(notice.kind == "sampled" for notice in found.notices)
 
 
+@pytest.fixture(scope="module")
+def with_a_rare_group():
+    """150 people of 20,000, three deviations apart, of whom a draw in proportion has two."""
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame(rng.normal(size=(20_000, 3)), columns=list("abc"))
+    people["town"] = np.where(np.arange(20_000) < 150, "small", "large")
+    people["paid"] = rng.choice(["no", "yes"], size=20_000)
+    people.loc[:149, "a"] += 3.0
+    return people.sample(frac=1.0, random_state=0)
+
+
+def test_a_small_group_of_a_large_table_is_kept_whole_and_counted(with_a_rare_group):
+    found = audit(with_a_rare_group, "town", "paid", quick=True, n_jobs=1, max_rows=400)
+    large, small = found.data.attributes[0].groups
+    assert (large.n_rows, small.n_rows, large.n_used + small.n_used) == (19_850, 150, 400)
+    assert 50 <= small.n_used < 60  # an eighth of the sample for each group and outcome, and luck
+    assert small.share == 150 / 20_000
+    assert found.data.target.rate == (with_a_rare_group["paid"] == "yes").mean()
+    assert leak(found, "raw", "town", "linear").above_chance
+    assert "guesses town with AUC 0.9" in found.summary.headline
+    (told,) = [notice.text for notice in found.notices if notice.kind == "sampled"]
+    assert told.startswith("400 of 20,000 rows were drawn for this audit: at random, but of every")
+    percent = f"{small.n_used / 4:.1f} %"
+    assert f"So 'town' = 'small' is {percent} of these rows, and 0.750 % of the table" in told
+    assert f"<td>150</td><td>{small.n_used}</td>" in found.to_html()
+
+
+def test_a_sample_too_small_for_the_groups_is_refused(with_a_rare_group):
+    many = with_a_rare_group.assign(job=[f"job {i % 12}" for i in range(20_000)])
+    with pytest.raises(AuditError, match="max_rows=100 is too few to have 20 rows of every group"):
+        audit(many, ["town", "job"], quick=True, n_jobs=1, max_rows=100)
+
+
+def repeated_noise(times):
+    rng = np.random.default_rng(0)
+    noise = pd.DataFrame(rng.normal(size=(500, 5)), columns=list("abcde"))
+    noise["sex"] = rng.choice(["f", "m"], size=500)
+    return pd.concat([noise] * times, ignore_index=True)
+
+
+def test_copies_of_rows_are_not_recognised_and_it_is_said():
+    """Noise whose rows are there four times has an AUC of 0.7 if copies are on both sides."""
+    found = audit(repeated_noise(4), "sex", quick=True, n_jobs=1)
+    once = audit(repeated_noise(1), "sex", quick=True, n_jobs=1)
+    assert max(one.auc.value for one in found.leakage if one.representation == "raw") < 0.6
+    assert not any(one.above_chance for one in found.leakage)
+    assert found.data.n_rows == 2000
+    (told,) = [notice for notice in found.notices if notice.kind == "repeated_rows"]
+    assert (told.severity, told.value) == ("warning", 0.75)
+    assert told.text.startswith("1,500 rows (75.0 %) are equal to another one, attributes and all")
+    assert found.certificates[0].n_rows == once.certificates[0].n_rows == 250
+    assert not any(notice.kind == "repeated_rows" for notice in once.notices)
+
+
+def test_people_who_are_alike_in_coarse_columns_are_no_copies():
+    rng = np.random.default_rng(0)
+    coarse = pd.DataFrame({"job": rng.integers(8, size=600), "size": rng.integers(4, size=600)})
+    coarse["sex"] = np.where(rng.random(600) < 0.2 + 0.08 * coarse["job"], "f", "m")
+    found = audit(coarse.astype(str), "sex", quick=True, n_jobs=1, n_components=2)
+    assert leak(found, "raw", "sex", "linear").above_chance
+    (told,) = [notice for notice in found.notices if notice.kind == "repeated_rows"]
+    assert told.severity == "info"
+    assert "taken for different people" in told.text
+
+
+def test_a_group_that_is_one_person_copied_is_too_rare_to_be_measured():
+    table = repeated_noise(2)
+    table.loc[[0, 500], "sex"] = "x"
+    found = audit(pd.concat([table, *[table.iloc[[0]]] * 40]), "sex", quick=True, n_jobs=1)
+    (attribute,) = found.data.attributes
+    assert {group.label for group in attribute.groups} == {"m", "f"}
+    assert attribute.n_missing == 42
+
+
 def test_rows_without_a_target_are_left_out_and_counted(people):
     few = people[["sex", "height", "skill", "luck"]]
     holes = few.assign(paid=people["paid"].where(np.arange(len(people)) >= 100))
@@ -214,8 +288,8 @@ def test_what_a_column_is_does_not_depend_on_the_half_it_is_in(kind, rows, seed)
     frame = pd.DataFrame({"sex": ["f", "m"] * 100, "height": np.arange(200.0), "odd": 0})
     frame["odd"] = pd.Series(ODD_AMONG[kind], dtype=object)
     frame.loc[rows, "odd"] = "unknown"
-    asked = {"positive": None, "ignore": (), "n_components": None, "max_rows": 1000}
-    question = ask(frame, "sex", None, **asked, joint=False, seed=seed, data=None)
+    asked = {"positive": None, "ignore": (), "n_components": None, "effort": QUICK}
+    question = ask(frame, "sex", None, **asked, seed=seed, data=None)
     whole = TableEncoder().fit(frame[["odd"]]).columns_[0].kind
     for split in halves(question.strata, 1, np.random.default_rng(seed)):
         held_out = prepare(question, split)

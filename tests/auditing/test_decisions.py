@@ -138,7 +138,9 @@ def test_trees_that_learned_rows_by_heart_select_no_fewer_of_others():
     T = rng.normal(size=(600, 5))
     y = T[:, 0] + 2 * rng.normal(size=600) > 2.9  # about a tenth
     codes = [np.zeros(300, int)]
-    found = _fit_and_judge("boosting", T[:300], y[:300], T[300:], y[300:], codes, [1])
+    found = _fit_and_judge(
+        "boosting", T[:300], y[:300], y[:300].mean(), T[300:], y[300:], codes, [1]
+    )
     assert found.groups[0][0, 1] == pytest.approx(y[:300].mean(), abs=0.01)
 
 

@@ -1,9 +1,12 @@
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fairpca.auditing._splits import (
+    copies,
     evenly_sampled,
+    first_of_each,
     halves,
     represents,
     sampled_with_rare_groups,
@@ -34,6 +37,47 @@ def test_halves_have_the_same_share_of_every_combination(n, seed):
     joint = 2 * a + b
     train, test = (np.bincount(joint[rows], minlength=6) for rows in (first.train, first.test))
     assert np.abs(train - test).max() <= 1
+
+
+@given(st.integers(4, 200), st.integers(1, 4), st.integers(0, 2**20))
+def test_rows_of_one_person_stay_together(n, rows_each, seed):
+    rng = np.random.default_rng(seed)
+    people, sex = rng.permutation(n * rows_each) // rows_each, rng.integers(0, 2, size=n)
+    for split in halves([sex[people]], 1, rng, people):
+        assert not set(people[split.train]) & set(people[split.test])
+        assert len(split.train) + len(split.test) == n * rows_each
+        once = split.test[first_of_each(people[split.test])]
+        assert sorted(people[once]) == sorted(set(people[split.test]))
+        assert abs(len(once) - n / 2) <= 0.5
+
+
+@pytest.mark.parametrize("levels", [2, 10, 1000])
+@pytest.mark.parametrize("n_columns", [1, 2, 4, 20])
+def test_equal_rows_are_copies_unless_people_are_expected_to_be_alike(levels, n_columns):
+    """Of few coarse columns nobody can tell, and people are not taken for copies."""
+    rng = np.random.default_rng(0)
+    people = [rng.integers(levels, size=400) for _ in range(n_columns)]
+    people.append(rng.choice(2, size=400, p=[0.7, 0.3]))
+    assert not copies(people)[1]
+    row, copied = copies([np.tile(column, 3) for column in people])
+    np.testing.assert_array_equal(row[:400], row[400:800])
+    np.testing.assert_array_equal(row[:400][np.unique(row, return_index=True)[1]], np.unique(row))
+    if levels == 1000 or (levels, n_columns) == (10, 20):
+        assert copied
+        assert n_columns < 4 or copies([np.r_[column, column[:40]] for column in people])[1]
+
+
+@given(st.integers(50, 3000), st.integers(0, 2**20))
+def test_every_group_of_a_sample_keeps_some_rows(n, seed):
+    rng = np.random.default_rng(seed)
+    sex, race = rng.integers(0, 2, size=n), np.where(rng.random(n) < 0.02, 1, 0)
+    race[:30] = [-1] * 10 + [1] * 20
+    rows = evenly_sampled([sex, race], n // 2 + 25, rng, at_least=1000)
+    assert len(rows) == len(set(rows)) == min(n, n // 2 + 25)
+    assert np.all(np.diff(rows) > 0)
+    for codes in (sex, race):
+        whole, drawn = (np.bincount(c[c >= 0]) for c in (codes, codes[rows]))
+        assert np.all(drawn >= np.minimum(whole, max(20, (n // 2 + 25) // 8)))
 
 
 def test_another_round_divides_otherwise():

@@ -23,8 +23,7 @@ def held_out(people):
         positive=None,
         ignore=(),
         n_components=4,
-        max_rows=QUICK.max_rows,
-        joint=False,
+        effort=QUICK,
         seed=SEED,
         data=None,
     )

@@ -178,7 +178,7 @@ def _decisions(
     judged = held_out.judged_rows(effort)
     T, y, codes = T[judged], held_out.y[judged], [c[judged] for c in held_out.codes]
     return {
-        model: _fit_and_judge(model, train, y_train, T, y, codes, held_out.sizes)
+        model: _fit_and_judge(model, train, y_train, held_out.rate, T, y, codes, held_out.sizes)
         for model in PROBES
     }
 
@@ -259,9 +259,7 @@ def measure_curve(held_out: HeldOut, model: str, effort: Effort) -> SplitCurve:
                 LAMBDAS,
             )
         ]
-    points = [
-        _judge(np.asarray(s), float(y_train.mean()), y, codes, held_out.sizes) for s in scores
-    ]
+    points = [_judge(np.asarray(s), held_out.rate, y, codes, held_out.sizes) for s in scores]
     return SplitCurve(model, held_out.index, points)
 
 
@@ -269,6 +267,7 @@ def _fit_and_judge(
     name: str,
     train: np.ndarray,
     y_train: np.ndarray,
+    rate: float,
     test: np.ndarray,
     y_test: np.ndarray,
     codes: Sequence[np.ndarray],
@@ -279,7 +278,7 @@ def _fit_and_judge(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(train, y_train)
-    return _judge(level_scores(model, test)[:, 0], float(y_train.mean()), y_test, codes, sizes)
+    return _judge(level_scores(model, test)[:, 0], rate, y_test, codes, sizes)
 
 
 def _judge(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from .._attributes import Roles
 from ..errors import AuditError, TargetError
 from ..estimators import usual_components
+from ..metrics import percent
 from ..tables import (
     FEWEST_ROWS,
     MOST_GROUPS,
@@ -28,12 +29,13 @@ from ..tables import (
 )
 from ._representations import TrainingRows
 from ._results import Attribute, Column, Data, Group, Notice, Reading, Target
-from ._splits import HeldOut, Split, evenly_sampled
+from ._splits import Effort, HeldOut, Split, copies, evenly_sampled, first_of_each
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 _FEWEST_IN_ALL = 100  # halves of fewer rows show nothing but noise
+_MANY_ALIKE = 0.05  # of the rows: a share that is told, even where people are just alike
 _FEWEST_OUTCOMES = 20  # fewer of either teach a model nothing, and may all be in one half
 
 
@@ -41,13 +43,17 @@ _FEWEST_OUTCOMES = 20  # fewer of either teach a model nothing, and may all be i
 class Question:
     """What is asked of the rows that are used; `n_dropped` have no target, `k` components.
 
-    `encoder` tells of what kind each column is; what rows are encoded by, their half tells.
+    Rows with the same number in `people` stay on one side of a split; `counted` are the attributes
+    with their groups counted in the whole table. `encoder` tells of what kind each column is; what
+    rows are encoded by, their half tells.
     """
 
     table: Table
     features: DataFrame
     roles: Roles
     attributes: list[Measured]
+    people: np.ndarray
+    counted: list[Attribute]
     y: np.ndarray | None
     target: Target | None
     n_dropped: int
@@ -75,7 +81,7 @@ class Question:
             n_encoded=n_encoded,
             ignored=list(self.roles.ignored),
             columns=self.columns,
-            attributes=[_described(a, self.y) for a in self.attributes],
+            attributes=self.counted,
             target=self.target,
             reading=self._reading,
         )
@@ -97,8 +103,7 @@ def ask(
     positive: Any,
     ignore: Sequence[str],
     n_components: int | None,
-    max_rows: int,
-    joint: bool,
+    effort: Effort,
     seed: int,
     data: str | os.PathLike[str] | None,
 ) -> Question:
@@ -120,22 +125,23 @@ def ask(
                 f"{_FEWEST_OUTCOMES} are needed to measure decisions. Name another target, or "
                 f"none, or give more rows."
             )
-    rng = np.random.default_rng(seed)
     n_dropped = len(table.frame) - len(frame)
-    if len(frame) > max_rows:
-        chosen = evenly_sampled([np.zeros(len(frame)) if y is None else y], max_rows, rng)
-        notices.append(
-            Notice(
-                *("sampled", "info", "", "", float(max_rows)),
-                f"{max_rows:,} of {len(frame):,} rows were drawn at random for this audit.",
-            )
-        )
-        frame, y = frame.iloc[chosen], None if y is None else y[chosen]
     frame = frame.reset_index(drop=True)
-    attributes = [measure_attribute(frame[name]) for name in roles.sensitive]
-    attributes += _intersections(attributes) if joint else []
+    whole = _attributes(frame, roles, effort)
+    strata = [a.codes for a in whole] + ([] if y is None else [y.astype(int)])
+    rng = np.random.default_rng(seed)
+    chosen = evenly_sampled(strata, effort.max_rows, rng, effort.group_rows)
+    attributes, everybody, y_whole = [_of_rows(a, chosen) for a in whole], len(frame), y
+    if len(chosen) < everybody:
+        notices.append(_drawn(whole, attributes, everybody, effort.group_rows))
+        frame, y = frame.iloc[chosen].reset_index(drop=True), None if y is None else y[chosen]
     features = frame[list(roles.features)]
     encoder = TableEncoder().fit(features)
+    people, repeated = _people(frame.drop(columns=list(roles.ignored)))
+    notices += repeated
+    once = first_of_each(people)
+    if len(once) < len(frame):  # what is rare is decided by different people
+        attributes = [_of_rows(a, people) for a in _attributes(frame.iloc[once], roles, effort)]
     d = len(encoder.get_feature_names_out())
     if n_components is not None and n_components > d:
         raise AuditError(
@@ -148,8 +154,10 @@ def ask(
         features=features,
         roles=roles,
         attributes=attributes,
+        people=people,
+        counted=[_counted(a, whole, y_whole) for a in attributes],
         y=y,
-        target=None if y is None else Target(str(roles.target), str(name), float(y.mean())),
+        target=None if y_whole is None else Target(str(roles.target), str(name), y_whole.mean()),
         n_dropped=n_dropped,
         notices=notices,
         columns=_columns(frame, roles, encoder),
@@ -160,13 +168,15 @@ def ask(
 
 
 def prepare(question: Question, split: Split) -> HeldOut:
-    """Encode both halves by what the training half shows."""
-    train, test = (question.features.iloc[rows] for rows in (split.train, split.test))
+    """Encode both halves by what the training half shows; people are measured once."""
+    held_out = split.test[first_of_each(question.people[split.test])]
+    train, test = (question.features.iloc[rows] for rows in (split.train, held_out))
     encoder = TableEncoder().fit(train, like=question.encoder)
     X_train = encoder.transform(train)
     X = encoder.transform(test)
     sensitive, kinds = estimator_columns(question.attributes, split.train)
     y = question.y
+    fitted_to = split.train[first_of_each(question.people[split.train])]
     return HeldOut(
         index=split.index,
         rows=TrainingRows(
@@ -174,11 +184,64 @@ def prepare(question: Question, split: Split) -> HeldOut:
         ),
         X=X,
         codes_train=[a.codes[split.train] for a in question.attributes],
-        codes=[a.codes[split.test] for a in question.attributes],
+        codes=[a.codes[held_out] for a in question.attributes],
         sizes=[len(a.labels) for a in question.attributes],
         y_train=None if y is None else y[split.train],
-        y=None if y is None else y[split.test],
+        y=None if y is None else y[held_out],
+        rate=float("nan") if y is None else float(y[fitted_to].mean()),
     )
+
+
+def _attributes(frame: DataFrame, roles: Roles, effort: Effort) -> list[Measured]:
+    """Return the attributes of all rows, then their intersections."""
+    found = [measure_attribute(frame[name]) for name in roles.sensitive]
+    return [*found, *(_intersections(found) if effort.joint else [])]
+
+
+def _of_rows(attribute: Measured, rows: np.ndarray) -> Measured:
+    return replace(attribute, codes=attribute.codes[rows], fitted=attribute.fitted[rows])
+
+
+def _drawn(
+    whole: Sequence[Measured], drawn: Sequence[Measured], everybody: int, at_least: int
+) -> Notice:
+    """Say how many rows were drawn, and which group has become most frequent by that."""
+    n = len(drawn[0].codes)
+    text = (
+        f"{n:,} of {everybody:,} rows were drawn for this audit: at random, but of every group "
+        f"{at_least:,}, or all it has, as far as they take no more than half."
+    )
+    more, name, share, now = max(
+        (now / n / (count / everybody), f"'{w.name}' = '{label}'", count / everybody, now / n)
+        for w, d in zip(whole, drawn, strict=True)
+        for label, count, now in zip(w.labels, w.counts, d.counts, strict=True)
+    )
+    if more > 1.1:
+        text += (
+            f" So {name} is {percent(now)} of these rows, and {percent(share, 3)} of the table: a "
+            f"number about all rows, such as an accuracy, gives such a group more weight."
+        )
+    return Notice("sampled", "info", "", "", float(n), text)
+
+
+def _people(frame: DataFrame) -> tuple[np.ndarray, list[Notice]]:
+    """Return a number for each row, the same for copies, and how many rows are equal in words."""
+    row, copied = copies([frame[name].factorize()[0] + 1 for name in frame])
+    n, repeats = len(row), len(row) - int(row.max()) - 1
+    share = repeats / n
+    said = f"{repeats:,} rows ({percent(share)}) are equal to another one, attributes and all"
+    if copied:
+        text = (
+            f"{said}, and too many to be of different people. Copies stay on one side of every "
+            f"split, and are measured once: a model that meets a row again has not guessed."
+        )
+        return row, [Notice("repeated_rows", "warning", "", "", share, text)]
+    text = (
+        f"{said}, as may be in columns so coarse: they are taken for different people. If they are "
+        f"copies, models only seem to guess, so leave copies out."
+    )
+    told = share >= _MANY_ALIKE
+    return np.arange(n), [Notice("repeated_rows", "info", "", "", share, text)] * told
 
 
 def _check_rows(n: int, target: str | None) -> None:
@@ -233,22 +296,23 @@ def _columns(frame: DataFrame, roles: Roles, encoder: TableEncoder) -> list[Colu
     return found
 
 
-def _described(attribute: Measured, positive: np.ndarray | None) -> Attribute:
-    """Return the attribute with its groups counted."""
-    known = attribute.codes >= 0
-    counts = np.bincount(attribute.codes[known], minlength=len(attribute.labels))
-    rates: list[float | None] = [None] * len(attribute.labels)
-    if positive is not None:
-        hits = np.bincount(attribute.codes[known], positive[known], minlength=len(attribute.labels))
-        rates = (hits / counts).tolist()
-    groups = [
-        Group(label, int(count), float(count / known.sum()), rate)
-        for label, count, rate in zip(attribute.labels, counts, rates, strict=True)
-    ]
-    missing = int(np.count_nonzero(~known))
-    return Attribute(
-        attribute.name, list(attribute.columns), attribute.kind, groups, missing, attribute.note
-    )
+def _counted(used: Measured, whole: Sequence[Measured], positive: np.ndarray | None) -> Attribute:
+    """Return an attribute with its groups counted in the whole table, where they are there."""
+    counts: dict[str, tuple[int, float, float | None]] = {}
+    for one in (one for one in whole if one.name == used.name):
+        rates: list[float | None] = [None] * len(one.labels)
+        if positive is not None:
+            known = one.codes >= 0
+            hits = np.bincount(one.codes[known], positive[known], minlength=len(one.labels))
+            rates = (hits / one.counts).tolist()
+        shares = one.counts / one.counts.sum()
+        counts = dict(zip(one.labels, zip(one.counts, shares, rates, strict=True), strict=True))
+    groups = []
+    for label, n_used in zip(used.labels, used.counts, strict=True):
+        n, share, rate = counts.get(label, (n_used, n_used / used.counts.sum(), None))
+        groups.append(Group(label, int(n), float(share), rate, int(n_used)))
+    missing = int(np.count_nonzero(used.codes < 0))
+    return Attribute(used.name, list(used.columns), used.kind, groups, missing, used.note)
 
 
 def _intersections(attributes: Sequence[Measured]) -> list[Measured]:

@@ -31,6 +31,9 @@ class Group:
     n_rows: int = doc("Rows of this group in the data.")
     share: float = doc("Its share of the rows whose group is known.")
     positive_rate: float | None = doc("Share of its rows with the positive target, if any.")
+    n_used: int | None = doc(
+        "Rows of this group that were used; all, unless rows were drawn.", None
+    )
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ class Column:
 class Notice:
     """Something in the table that a person should look at; nothing was dropped for it."""
 
-    kind: str = doc("'proxy', 'leak', 'id', 'copy', 'constant', 'small_group', ...")
+    kind: str = doc("'proxy', 'leak', 'id', 'copy', 'repeated_rows', 'small_group', 'sampled', ...")
     severity: str = doc("'info' or 'warning'.")
     column: str = doc("The column it is about; empty if about no single one.")
     other: str = doc("The attribute, target or column it concerns; may be empty.")

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..errors import AuditError
 from ..metrics import FEWEST, stratified_rows
+from ..tables import FEWEST_ROWS
 from ._representations import TrainingRows
 
 _LEAST_SHARE = 0.25  # of a group in each half: a fold of fewer rows may miss the group
+_MOST_COPIES = 10  # rows of each kind, on average, that may still be copies
 _MOST_DRAWS = 50  # of halves, for that; groups of one row can never be in both
 
 
@@ -19,6 +22,7 @@ class Effort:
     """How much work goes into a measurement: rows, rounds of halves, folds, permutations, cells."""
 
     max_rows: int = 100_000
+    group_rows: int = 1_000  # that every group keeps of a larger table, if it has them
     joint: bool = True
     n_rounds: int = 2
     probe_rows: int = 8_000
@@ -36,6 +40,7 @@ class Effort:
 FULL = Effort()
 QUICK = Effort(
     max_rows=20_000,
+    group_rows=500,
     joint=False,
     n_rounds=1,
     probe_rows=1_500,
@@ -72,6 +77,7 @@ class HeldOut:
     sizes: list[int]
     y_train: np.ndarray | None
     y: np.ndarray | None
+    rate: float = float("nan")  # of positive rows among the different people that are fitted to
 
     def picture_rows(self, effort: Effort) -> np.ndarray:
         """Return the rows that are drawn, the same for every representation."""
@@ -85,20 +91,76 @@ class HeldOut:
         return evenly_sampled(self.codes, effort.judged_rows, rng)
 
 
-def halves(strata: Sequence[np.ndarray], n_rounds: int, rng: np.random.Generator) -> list[Split]:
+def halves(
+    strata: Sequence[np.ndarray],
+    n_rounds: int,
+    rng: np.random.Generator,
+    people: np.ndarray | None = None,
+) -> list[Split]:
     """Divide rows into halves in which every combination of the strata is equally frequent.
 
-    Each round gives two splits, so that every row is held out once.
+    Each round gives two splits, so that every row is held out once. Rows with the same number in
+    `people` stay together; the first of them tells the strata.
     """
+    people = np.arange(len(strata[0])) if people is None else people
+    _, once, person = np.unique(people, return_index=True, return_inverse=True)
+    of_people = [codes[once] for codes in strata]
     splits = []
     for turn in range(n_rounds):
         for _ in range(_MOST_DRAWS):
-            order = np.lexsort((rng.random(len(strata[0])), *strata))
-            first, second = np.sort(order[0::2]), np.sort(order[1::2])
-            if all(_in_both(codes, first, second) for codes in strata):
+            order = np.lexsort((rng.random(len(once)), *of_people))
+            if all(_in_both(codes, order[0::2], order[1::2]) for codes in of_people):
                 break
+        in_first = np.zeros(len(once), dtype=bool)
+        in_first[order[0::2]] = True
+        first, second = np.flatnonzero(in_first[person]), np.flatnonzero(~in_first[person])
         splits += [Split(2 * turn, first, second), Split(2 * turn + 1, second, first)]
     return splits
+
+
+def first_of_each(people: np.ndarray) -> np.ndarray:
+    """Return the position of the first row of each person, ascending."""
+    return np.sort(np.unique(people, return_index=True)[1])
+
+
+def copies(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, bool]:
+    """Return a number for each row, equal ones alike, and whether these are copies, not people.
+
+    `columns` are integers, one array a column. Different people may be alike where columns are few
+    and coarse, and who agrees in half of the columns then differs in the others as anybody does.
+    Copies agree in all. So the columns are halved, and equal rows are copies if agreeing in one
+    half goes more than half of the way from chance to certainty of agreeing in the other. Nobody
+    can tell where there are many equal rows of each kind: those are taken for people.
+    """
+    columns = sorted(columns, key=lambda codes: -int(codes.max()))
+    row, one, other = (_joined(some) for some in (columns, columns[0::2], columns[1::2]))
+    n, equal = len(row), _pairs(row)
+    everybody = n * (n - 1) / 2
+    if not equal or n > _MOST_COPIES * (row.max() + 1):
+        return row, False
+
+    def beyond_chance(agree: float, else_agree: float) -> float:
+        by_chance = else_agree / everybody
+        return (equal / agree - by_chance) / (1.0 - by_chance) if by_chance < 1 else 0.0
+
+    agree, else_agree = _pairs(one), _pairs(other)
+    return row, max(beyond_chance(agree, else_agree), beyond_chance(else_agree, agree)) > 0.5
+
+
+def _joined(columns: Sequence[np.ndarray]) -> np.ndarray:
+    joint = np.zeros(len(columns[0]), dtype=np.int64)
+    for codes in columns:
+        both = joint * (int(codes.max()) + 1) + codes
+        _, first, joint = np.unique(both, return_index=True, return_inverse=True)
+    place = np.empty(len(first), dtype=np.int64)
+    place[np.argsort(first)] = np.arange(len(first))
+    return place[joint]  # in the order in which they first occur
+
+
+def _pairs(codes: np.ndarray) -> float:
+    """Return the number of pairs of rows with equal codes."""
+    counts = np.bincount(codes).astype(float)
+    return float(np.sum(counts * (counts - 1)) / 2)
 
 
 def _in_both(codes: np.ndarray, first: np.ndarray, second: np.ndarray) -> bool:
@@ -109,15 +171,35 @@ def _in_both(codes: np.ndarray, first: np.ndarray, second: np.ndarray) -> bool:
 
 
 def evenly_sampled(
-    strata: Sequence[np.ndarray], n_rows: int, rng: np.random.Generator
+    strata: Sequence[np.ndarray], n_rows: int, rng: np.random.Generator, at_least: int = 0
 ) -> np.ndarray:
-    """Return positions of at most `n_rows` rows, strata in proportion, ascending."""
+    """Return positions of at most `n_rows` rows, strata in proportion, ascending.
+
+    Every group of the strata keeps `at_least` rows, or all it has: fewer where that would take
+    more than half of the sample, but never fewer than 20.
+    """
     n = len(strata[0])
     if n <= n_rows:
         return np.arange(n)
-    order = np.lexsort((rng.random(n), *strata))
-    start = rng.random()
-    return np.sort(order[np.floor((start + np.arange(n_rows)) * n / n_rows).astype(int) % n])
+    kept = np.zeros(n, dtype=bool)
+    if at_least:
+        at_least = max(min(at_least, n_rows // (2 * sum(c.max() + 1 for c in strata))), FEWEST_ROWS)
+        for codes in strata:
+            shuffled = rng.permutation(n)
+            order = shuffled[np.argsort(codes[shuffled], kind="stable")]
+            place = np.arange(n) - np.searchsorted(codes[order], codes[order])
+            kept[order[(place < at_least) & (codes[order] >= 0)]] = True
+        if kept.sum() > n_rows:
+            raise AuditError(
+                f"max_rows={n_rows} is too few to have {FEWEST_ROWS} rows of every group, as far "
+                f"as there are: these are {kept.sum()} rows. Take as many, or fewer attributes."
+            )
+    rest = np.flatnonzero(~kept)
+    wanted = n_rows - int(kept.sum())
+    order = rest[np.lexsort((rng.random(len(rest)), *(codes[rest] for codes in strata)))]
+    places = np.floor((rng.random() + np.arange(wanted)) * len(rest) / max(wanted, 1))
+    kept[order[places.astype(int) % len(rest)]] = True
+    return np.flatnonzero(kept)
 
 
 def sampled_with_rare_groups(

@@ -139,6 +139,7 @@ def audit(
     start = perf_counter()
     _check_numbers(confidence, max_gap, n_components, max_rows)
     effort = QUICK if quick else FULL
+    effort = effort if max_rows is None else replace(effort, max_rows=max_rows)
     workers = _Workers(n_jobs, progress)
     question = ask(
         table,
@@ -147,8 +148,7 @@ def audit(
         positive=positive,
         ignore=ignore,
         n_components=n_components,
-        max_rows=effort.max_rows if max_rows is None else max_rows,
-        joint=effort.joint,
+        effort=effort,
         seed=seed,
         data=data,
     )
@@ -196,7 +196,12 @@ def _measured(
     question: Question, effort: Effort, confidence: float, workers: _Workers
 ) -> tuple[Findings, HeldOut]:
     """Encode each half once, then measure every representation on every split."""
-    splits = halves(question.strata, effort.n_rounds, np.random.default_rng(question.seed))
+    splits = halves(
+        question.strata,
+        effort.n_rounds,
+        np.random.default_rng(question.seed),
+        question.people,
+    )
     models = CURVE_MODELS if question.y is not None else ()
     workers.n_expected = len(splits) * (1 + len(METHODS) + len(models))
     encoded = workers.run(

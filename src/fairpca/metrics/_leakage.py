@@ -100,6 +100,9 @@ def leakage(
     The linear probe standardises its columns, so it sees through a small ``tradeoff`` that a
     regularised model would hardly use; pass ``probe=LogisticRegression()`` to ask that question.
 
+    Rows that are copies of each other, or of the same person, make a leak of nothing: the probe
+    meets in one fold what it learned by heart in another. Keep one of each.
+
     Equal means do not hide what a non-linear probe can see. A linear probe at chance is no
     promise about another model: measure with ``probe="boosting"`` and ``probe="kernel"`` too.
 
