@@ -2,8 +2,9 @@
 
 import shlex
 
+from fairpca.auditing._page.figures import _leakage_finding
 from fairpca.auditing._page.tables import page_tables
-from fairpca.auditing._page.words import leakage_finding, summary_tiles
+from fairpca.auditing._page.words import summary_tiles
 from fairpca.auditing._recipes import audit_again
 from report.made_up_audit import (
     bare_audit,
@@ -111,10 +112,10 @@ def test_without_anything_fair_there_are_no_tiles():
 
 def test_the_finding_says_whether_chance_explains_what_is_left():
     audit = made_up_audit()
-    assert leakage_finding(read(audit), "race").endswith("still above chance.")
+    assert _leakage_finding(read(audit), "race").endswith("still above chance.")
     for one in audit["leakage"]:
         one["above_chance"] = False
-    assert leakage_finding(read(audit), "race").endswith("cannot be told from chance.")
+    assert _leakage_finding(read(audit), "race").endswith("cannot be told from chance.")
 
 
 def test_the_command_names_every_setting_and_quotes_hostile_names():

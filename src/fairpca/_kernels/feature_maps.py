@@ -124,7 +124,8 @@ def _weighted_sum(rows: Rows, shift: float, *, power: int) -> float:
     total, d = 0.0, rows.X.shape[1]
     for block in row_blocks(rows.n_rows, block_rows(d)):
         B = rows.block(block).astype(float, copy=False)
-        weight = rows.weights[block]
+        n = block.stop - block.start
+        weight = np.ones(n) if rows.weight is None else rows.weight[block]
         with quiet_overflow():
             if is_sparse(B):
                 stored = B.copy()

@@ -295,18 +295,14 @@ def check_kinds(types: Mapping[str, Any], roles: Roles, *, encoded: bool) -> Non
         )
 
 
-def common_dtype(types: Mapping[str, Any], features: Sequence[str]) -> np.dtype:
-    """Return float32 where NumPy would make that of all features together, else float64."""
+def chosen_dtype(dtype: Any, types: Mapping[str, Any], features: Sequence[str]) -> np.dtype:
+    """Return what was asked to compute in; else float32 where NumPy would make that of all."""
+    if dtype is not None:
+        if np.dtype(dtype) not in (np.dtype(np.float32), np.dtype(np.float64)):
+            raise TableError(f"dtype={dtype!r} is neither float32 nor float64.")
+        return np.dtype(dtype)
     is_decimal = import_arrow().types.is_decimal
     kinds = {types[name] for name in features}
     dtypes = {np.dtype(float if is_decimal(t) else t.to_pandas_dtype()) for t in kinds}
     single = bool(dtypes) and np.result_type(*dtypes) == np.float32
     return np.dtype(np.float32 if single else np.float64)
-
-
-def checked_dtype(dtype: Any) -> np.dtype | None:
-    """Return what was asked to compute in, None if nothing was."""
-    chosen = None if dtype is None else np.dtype(dtype)
-    if chosen is not None and chosen not in (np.dtype(np.float32), np.dtype(np.float64)):
-        raise TableError(f"dtype={dtype!r} is neither float32 nor float64.")
-    return chosen

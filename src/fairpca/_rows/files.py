@@ -10,8 +10,6 @@ from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from .._attributes import Roles, assign_roles
 from .._numerics import allowed_jobs, blas_threads, check_n_jobs
 from ..errors import CheckpointError, TableError, UnknownQuestionError, UsageError
@@ -37,8 +35,7 @@ from .file_columns import (
     Tables,
     check_kinds,
     check_same_types,
-    checked_dtype,
-    common_dtype,
+    chosen_dtype,
 )
 from .ordered_fold import SumSoFar, ordered_fold
 
@@ -357,7 +354,7 @@ class ParquetRows(FileRows):
         check_kinds(files[0].types, roles, encoded=encoder is not None)
         check_same_types(files, roles.needed)
         features = roles.features if encoder is None else ()
-        chosen = checked_dtype(dtype) or common_dtype(files[0].types, features)
+        chosen = chosen_dtype(dtype, files[0].types, features)
         parts = Numbers(roles, chosen, encoder, attributes, reading="Parquet")
         if batch_rows is None:
             batch_rows = rows_per_batch(len(parts.names), chosen.itemsize)
@@ -441,7 +438,7 @@ class CSVRows(FileRows):
         named = {"sensitive": sensitive, "target": target, "weight": weight, "ignore": ignore}
         roles = _roles_in(files, encoder, features, **named)
         kinds = _kinds_of_texts(files, roles, encoded=encoder is not None, plain=attributes is None)
-        chosen = checked_dtype(dtype) or np.dtype(np.float64)
+        chosen = chosen_dtype(dtype, {}, ())
         reading = f"CSV {sorted(written.items())!r}"
         parts = Numbers(roles, chosen, encoder, attributes, kinds, reading)
         if batch_rows is None:

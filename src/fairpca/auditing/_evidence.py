@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -38,12 +38,12 @@ class Evidence:
     @cached_property
     def probes(self) -> list[str]:
         """The probes in the order in which they first occur."""
-        return in_order(one.probe for one in self.audit.leakage)
+        return list(dict.fromkeys(one.probe for one in self.audit.leakage))
 
     @cached_property
     def models(self) -> list[str]:
         """The downstream models in the order in which they first occur."""
-        return in_order(one.model for one in self.audit.downstream)
+        return list(dict.fromkeys(one.model for one in self.audit.downstream))
 
     def name(self, key: str) -> str:
         """Return the name of a representation for people."""
@@ -145,8 +145,3 @@ def parity_of(found: Downstream | CurvePoint | None, attribute: str) -> Parity |
 def value_of(estimate: Estimate | None) -> float | None:
     """Return the number of an estimate; None if there is no estimate or no number in it."""
     return None if estimate is None else estimate.value
-
-
-def in_order(names: Iterable[str]) -> list[str]:
-    """Return the distinct names in the order in which they first occur."""
-    return list(dict.fromkeys(names))

@@ -28,12 +28,12 @@ MANY_CLASSES = 20
 
 def mean_projection(moments: GroupMoments) -> Array:
     r"""Return :math:`I - QQ^\top`, Q an orthonormal basis of where group means differ."""
-    A = mean_constraint(in_units_of_spread(moments)).Q
+    A, Q = mean_directions(moments)
     check_dimension(moments, A.shape[1], None)
-    return _removed_along(A, moments.spread[:, None] * mean_directions(moments, A), moments)
+    return _removed_along(A, moments.spread[:, None] * Q, moments)
 
 
-def in_units_of_spread(moments: GroupMoments) -> GroupMoments:
+def _in_units_of_spread(moments: GroupMoments) -> GroupMoments:
     """Return moments in units in which the rounding of all features compares: over their norms."""
     xp = array_namespace(moments.mean)
     largest = xp.abs(moments.mean) * moments.weight**0.5
@@ -42,8 +42,9 @@ def in_units_of_spread(moments: GroupMoments) -> GroupMoments:
     return moments.rescaled(xp.where(moments.varies, moments.spread, constant))
 
 
-def mean_directions(moments: GroupMoments, A: Array) -> Array:
-    """Return an orthonormal basis of `A`, given in units of spread, in the features' own units."""
+def mean_directions(moments: GroupMoments) -> tuple[Array, Array]:
+    """Return a basis of where group means differ in units of spread, and one in own units."""
+    A = mean_constraint(_in_units_of_spread(moments)).Q
     # Gram-Schmidt, longest column first, each column twice: unlike a QR decomposition it keeps the
     # digits of features in units of 1e-6 next to those in units of 1e6.
     xp = array_namespace(A)
@@ -55,14 +56,14 @@ def mean_directions(moments: GroupMoments, A: Array) -> Array:
         q = q / xp.linalg.vector_norm(q)
         left = project_out(xp.concat([left[:, :longest], left[:, longest + 1 :]], axis=1), q)
         Q = xp.concat([Q, q], axis=1)
-    return Q
+    return A, Q
 
 
 def _removed_along(A: Array, B: Array, moments: GroupMoments) -> Array:
     r"""Return the matrix of :math:`x - A (B^\top A)^{-1} B^\top x`, A and B in units of spread."""
     # Whatever B is, all covariance in the span of A is removed; along B is where rows move.
     try:
-        kept = identity(A) - B @ array_namespace(A).linalg.solve(A.T @ B, A.T)
+        kept = _identity(A) - B @ array_namespace(A).linalg.solve(A.T @ B, A.T)
     except (np.linalg.LinAlgError, RuntimeError) as reason:  # the second is torch's
         raise _nothing_but_rounding() from reason
     return kept * moments.spread / moments.spread[:, None]
@@ -77,7 +78,7 @@ def _nothing_but_rounding() -> InfeasibleError:
     )
 
 
-def identity(like: Array) -> Array:
+def _identity(like: Array) -> Array:
     """Return the identity of order d for an array of shape (d, r)."""
     xp = array_namespace(like)
     return xp.eye(like.shape[0], dtype=like.dtype, device=device(like))
@@ -154,7 +155,7 @@ def _scatter_inverse_times(work: GroupMoments, A: Array) -> Array:
         return _by_gram_side(scatter, A, work.precision)
     xp = array_namespace(A)
     constant = xp.astype(xp.logical_not(work.varies), A.dtype)
-    S = scatter.dense().matrix + identity(A) * constant  # constant features: no inverse for them
+    S = scatter.dense().matrix + _identity(A) * constant  # constant features: no inverse for them
     rounding = 2.0 * work.rounding * float(np.sqrt(work.n_features))  # norm of errors in S
     try:
         inverse = xp.linalg.inv(S)
@@ -244,7 +245,7 @@ class LEACE(OneToOneFeatureMixin, FairTransformer):
         # range of S_xz it is x - A (A^T S^+ A)^(-1) A^T S^+ (x - mu): no root is taken, what is
         # removed depends on A alone, however ill-conditioned S is, and in units of each feature's
         # spread rounding errors compare.
-        work = in_units_of_spread(moments)
+        work = _in_units_of_spread(moments)
         A = mean_constraint(work).Q
         check_dimension(moments, A.shape[1], None)
         projection = _removed_along(A, _scatter_inverse_times(work, A), moments)
@@ -261,13 +262,13 @@ def _splince(
     regression of A on a basis C of the range of :math:`\Sigma_{xy}` leaves, so that C stays. With
     `partly`, directions of C in the span of A are left out; if nothing remains this is LEACE.
     """
-    work = in_units_of_spread(moments)
+    work = _in_units_of_spread(moments)
     A = mean_constraint(work).Q
     r = A.shape[1]
     check_dimension(moments, r, None)
     (a,) = target.attributes
     constant = a.is_constant if isinstance(a, NumericMoments) else len(a.labels) < 2
-    C = A[:, :0] if constant else mean_constraint(in_units_of_spread(target)).Q
+    C = A[:, :0] if constant else mean_constraint(_in_units_of_spread(target)).Q
     xp = array_namespace(A)
     inverse = _scatter_inverse_times(work, xp.concat([A, C], axis=1))
     inverse_A, inverse_C = inverse[:, :r], inverse[:, r:]

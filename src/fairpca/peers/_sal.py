@@ -15,7 +15,7 @@ from .._moments import (
     NumericMoments,
     attributes_over_rows,
 )
-from .._numerics import Array, array_namespace, like
+from .._numerics import Array, array_namespace, device, like
 from .._rows import Rows
 from ..errors import InfeasibleError
 from ..estimators import FairTransformer, check_count, check_n_components, groups_of
@@ -31,8 +31,6 @@ from ..solvers import (
 from ._baselines import KernelPeer
 from ._erasers import (
     ERASED,
-    identity,
-    in_units_of_spread,
     learned_by_an_eraser,
     mean_directions,
     mean_projection,
@@ -42,7 +40,7 @@ from ._erasers import (
 def _covarying_directions(moments: GroupMoments) -> tuple[Array, Array]:
     """Return singular vectors (d, r) and values of the covariance with the attributes."""
     # These are indicators of all levels, and numbers in units of their standard deviation.
-    Q = mean_directions(moments, mean_constraint(in_units_of_spread(moments)).Q)
+    Q = mean_directions(moments)[1]
     xp = array_namespace(Q)
     cross = xp.concat([_cross_moments(a) for a in moments.attributes], axis=0)
     _, values, right = xp.linalg.svd((cross @ Q) / moments.weight, full_matrices=False)
@@ -174,7 +172,9 @@ class SAL(OneToOneFeatureMixin, FairTransformer):
             projection = mean_projection(moments)
         else:
             U = _first_directions(U, n_directions, moments)
-            projection = identity(U) - U @ U.T
+            xp = array_namespace(U)
+            eye = xp.eye(U.shape[0], dtype=U.dtype, device=device(U))
+            projection = eye - U @ U.T
         return learned_by_an_eraser(projection, moments) | {"singular_values_": values}
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from ...errors import UsageError, needing
 from ...metrics import decimal, significant, whole
 from .._audit_result import audit_from_plain
-from .._evidence import Evidence, in_order
+from .._evidence import Evidence
 from .._recipes import audit_again
 from .figures import component_figures, leakage_figures, variance_figures
 from .tables import leakage_tables, page_tables, plain_table
@@ -157,8 +157,7 @@ def render_summary(audit: dict[str, Any]) -> str:
     fairpca.errors.UnreadableAuditError: schema_version='9.0' cannot be shown: ...
     """
     evidence = Evidence(audit_from_plain(audit))
-    compared = in_order(key for key in (evidence.before(), evidence.after()) if key)
-    names = {evidence.name(key) for key in compared}
+    names = {evidence.name(key) for key in (evidence.before(), evidence.after()) if key}
     tables = [
         (table, [row for row in table.rows if row[0].text in names])
         for table in leakage_tables(evidence)

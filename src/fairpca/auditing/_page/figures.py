@@ -21,7 +21,7 @@ import numpy as np
 from ...metrics import decimal, joined, p_value, shortened
 from .._evidence import Evidence
 from .._results import Estimate, Leak, Panel, PanelGroups
-from .words import interval, leakage_finding, model_name, percent
+from .words import interval, model_name, percent
 
 N_COLOURS = 8
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "triangle-down", "star")
@@ -134,6 +134,35 @@ def leakage_figures(evidence: Evidence) -> list[Figure]:
     ]
 
 
+def _leakage_finding(evidence: Evidence, attribute: str) -> str:
+    """Say how well the best probe guesses an attribute, before and after."""
+    before, after = evidence.before(), evidence.after()
+    found = []
+    if before and (best := _best(evidence, before, attribute)):
+        found.append(
+            f"From {evidence.spoken(before)}, {attribute} is guessed with AUC "
+            f"{decimal(best.auc.value)} (by {_probe(best)})"
+        )
+    if after and (best := _best(evidence, after, attribute)):
+        seen = any(leak.above_chance for leak in evidence.leaks(after, attribute))
+        found.append(
+            f"after {evidence.spoken(after)} the best probe reaches {decimal(best.auc.value)} "
+            f"({_probe(best)}), "
+            + ("still above chance" if seen else "which cannot be told from chance")
+        )
+    text = "; ".join(found)
+    return f"{text[0].upper()}{text[1:]}." if text else ""
+
+
+def _best(evidence: Evidence, key: str, attribute: str) -> Leak | None:
+    return max(evidence.leaks(key, attribute), key=lambda leak: leak.auc.value, default=None)
+
+
+def _probe(leak: Leak) -> str:
+    name = model_name(leak.probe).lower()
+    return name if leak.probe == "boosting" else f"a {name}"
+
+
 def _dots(evidence: Evidence, position: int, attribute: str) -> Figure:
     probes, rows = evidence.probes, evidence.fitted
     placed = [
@@ -165,7 +194,7 @@ def _dots(evidence: Evidence, position: int, attribute: str) -> Figure:
         {"attribute": str(position)},
         [_chance(placed), *dots],
         layout,
-        leakage_finding(evidence, attribute),
+        _leakage_finding(evidence, attribute),
         [*map(entry, dots), {"name": CHANCE, "colour": "var(--chance)", "symbol": "bar"}],
     )
 

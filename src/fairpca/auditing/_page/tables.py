@@ -8,7 +8,7 @@ from itertools import accumulate, zip_longest
 from typing import Any
 
 from ...metrics import NOT_MEASURED, decimal, p_value, significant, whole
-from .._evidence import Evidence, in_order, parity_of, value_of
+from .._evidence import Evidence, parity_of, value_of
 from .._results import (
     Attribute,
     CertifiedGap,
@@ -258,7 +258,7 @@ def _gap_tables(evidence: Evidence) -> list[_Table]:
             ],
             {"attribute": str(positions[attribute])},
         )
-        for attribute in in_order(one.attribute for one in gaps)
+        for attribute in dict.fromkeys(one.attribute for one in gaps)
         if attribute in positions
     ]
 

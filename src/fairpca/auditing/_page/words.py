@@ -13,7 +13,6 @@ from ...metrics import decimal
 from .._evidence import Evidence, parity_of, value_of
 from .._results import (
     Estimate,
-    Leak,
 )
 
 UNBROKEN = "\u00a0"
@@ -45,35 +44,6 @@ def interval(estimate: Estimate | None, scale: float = 1, digits: int = 2) -> st
         return ""
     ends = (decimal(scale * end, digits) for end in (estimate.low, estimate.high))
     return f"{UNBROKEN}to{UNBROKEN}".join(ends)
-
-
-def leakage_finding(evidence: Evidence, attribute: str) -> str:
-    """Say how well the best probe guesses an attribute, before and after."""
-    before, after = evidence.before(), evidence.after()
-    found = []
-    if before and (best := _best(evidence, before, attribute)):
-        found.append(
-            f"From {evidence.spoken(before)}, {attribute} is guessed with AUC "
-            f"{decimal(best.auc.value)} (by {_probe(best)})"
-        )
-    if after and (best := _best(evidence, after, attribute)):
-        seen = any(leak.above_chance for leak in evidence.leaks(after, attribute))
-        found.append(
-            f"after {evidence.spoken(after)} the best probe reaches {decimal(best.auc.value)} "
-            f"({_probe(best)}), "
-            + ("still above chance" if seen else "which cannot be told from chance")
-        )
-    text = "; ".join(found)
-    return f"{text[0].upper()}{text[1:]}." if text else ""
-
-
-def _best(evidence: Evidence, key: str, attribute: str) -> Leak | None:
-    return max(evidence.leaks(key, attribute), key=lambda leak: leak.auc.value, default=None)
-
-
-def _probe(leak: Leak) -> str:
-    name = model_name(leak.probe).lower()
-    return name if leak.probe == "boosting" else f"a {name}"
 
 
 @dataclass(frozen=True)
