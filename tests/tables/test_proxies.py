@@ -158,3 +158,64 @@ def test_the_traps_of_the_real_tables_are_found(data_folder):
     adult = read_table("adult", data=data_folder)
     found = by_column(find_notices(adult.frame, adult.sensitive, adult.target))
     assert (found["relationship"].kind, found["relationship"].other) == ("proxy", "sex")
+
+
+ID_NAMES = (
+    *("id", "ID", "user_id", "CustomerID", "userId", "PassengerId", "customerid", "PatientIDs"),
+    *(
+        "loan-id",
+        "IDNumber",
+        "accountNo",
+        "case number",
+        "rowIndex",
+        "applicant_ids",
+        "uuid",
+        "Key",
+    ),
+)
+
+
+@pytest.mark.parametrize("name", ID_NAMES)
+@pytest.mark.parametrize("gaps", [False, True])
+def test_ids_are_known_by_their_names_in_any_spelling(name, gaps):
+    ids = np.random.default_rng(0).choice(10**9, 500, replace=False).astype(float)
+    ids[: 3 * gaps] = np.nan  # which pandas has among floats only
+    frame = pd.DataFrame({name: ids if gaps else ids.astype(int), "sex": ["f", "m"] * 250})
+    (notice,) = find_notices(frame, ["sex"])
+    assert (notice.kind, notice.severity, notice.column) == ("id", "warning", name)
+
+
+@pytest.mark.parametrize("name", ["paid", "covid", "grid", "monkey", "noise", "Idaho", "income"])
+def test_different_numbers_alone_are_pointed_out_without_a_warning(name):
+    values = np.random.default_rng(0).choice(10**9, 500, replace=False)
+    frame = pd.DataFrame({name: values, "sex": ["f", "m"] * 250})
+    (notice,) = find_notices(frame, ["sex"])
+    assert (notice.kind, notice.severity) == ("id", "info")
+    assert find_notices(frame.assign(**{name: values % 100}), ["sex"]) == []
+    assert find_notices(frame.assign(**{name: values / 7}), ["sex"]) == []
+
+
+def test_numbers_that_leave_few_out_are_row_numbers_in_any_order():
+    rows = np.random.default_rng(0).permutation(500) + 1000
+    frame = pd.DataFrame({"a": rows, "sex": ["f", "m"] * 250})
+    (notice,) = find_notices(frame, ["sex"])
+    assert (notice.kind, notice.severity) == ("id", "warning")
+
+
+@pytest.mark.parametrize("place", [0, 1, 8])
+@pytest.mark.parametrize("gaps", [0, 1])
+def test_a_digit_of_an_id_that_tells_an_attribute_is_found(place, gaps):
+    rng = np.random.default_rng(0)
+    sex = rng.choice(2, 600)
+    number = rng.choice(10**10, 600, replace=False)
+    digit = number // 10**place % 10
+    number = number + (digit // 2 * 2 + sex - digit) * 10**place  # odd for one sex, even for other
+    frame = pd.DataFrame(
+        {"code": number, "sex": np.array(["f", "m"])[sex], "x": rng.normal(size=600)}
+    )
+    frame["code"] = frame["code"].where(np.arange(600) >= gaps)
+    proxies = [n for n in find_notices(frame, ["sex"]) if n.kind == "proxy"]
+    assert [(n.column, n.severity) for n in proxies] == [("code", "warning")]
+    assert "digit" in proxies[0].text
+    shuffled = frame.assign(sex=rng.permutation(frame["sex"]))
+    assert not [n for n in find_notices(shuffled, ["sex"]) if n.kind == "proxy"]

@@ -128,12 +128,15 @@ def fit(
     Several files, and files of more than a million rows or 500 MB, are read in batches, twice: in
     bounded memory, whatever their size.
     """
-    with one_clear_line(), _can_be_continued(checkpoint):
+    with one_clear_line(), files_of(table) as files, _can_be_continued(checkpoint):
         from ..models import fit_table, model_card
         from ..tables import input_files
 
         card = beside(out, ".md")
-        inputs = input_files(table[0] if len(table) == 1 else table)
+        given = files[0] if len(files) == 1 else files
+        if checkpoint is not None and files != table:
+            raise Refusal("A pipe cannot be read again: leave --checkpoint out, or save a file.")
+        inputs = input_files(given)
         check_outputs(out, card, force=force, inputs=inputs)
         _check_checkpoint(checkpoint, [out, card, *inputs])
         if checkpoint is not None and checkpoint.exists() and not quiet:
@@ -142,13 +145,9 @@ def fit(
         more = options.reading(columns, **how)
         if match is _Match.covariances:
             more["covariance_tol"] = covariance_tol
-        with shown_progress(quiet=quiet) as report, files_of(table) as files:
-            if checkpoint is not None and files != table:
-                raise Refusal(
-                    "A pipe cannot be read again: leave --checkpoint out, or save a file."
-                )
+        with shown_progress(quiet=quiet) as report:
             model = fit_table(
-                files[0] if len(files) == 1 else files,
+                given,
                 sensitive or None,
                 target,
                 method=method.replace("-", "_"),

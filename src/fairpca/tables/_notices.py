@@ -21,7 +21,19 @@ from ._frozen_columns import MOST_LEVELS, floats, is_text
 from ._table import arrow_columns
 from ._text_values import are_numbers, distinct_texts, look_like_dates, nearly_numbers
 
-_ID_NAME = re.compile(r"(^|[_\W])(id|ids|uuid|guid|key|number|nr|no|index|rownum)($|[_\W])", re.I)
+_ID_NAME = re.compile(
+    r"(?<![a-z])(?i:ids?|uuid|guid|key|number|nr|no|index|rownum)(?![A-Za-z])"
+    r"|(?<=[a-z])(Ids?|IDs?|Key|Number|Nr|No|Index)(?![a-z])"
+    r"|(?i:user|customer|client|person|people|passenger|patient|member|account|employee|student|"
+    r"applicant|case|record|row|loan|order|session)_?(?i:id)s?(?![a-z])"
+)
+"""As a word of its own, in camel case, or after what ids are often of."""
+
+_DIGITS = 12
+"""Of whole numbers that look like ids so many are looked at: personal numbers may encode sex."""
+
+_NEARLY, _MANY = 0.95, 100
+"""From this share of different values on a column may be an id; numbers of so many rows, too."""
 
 _SURE, _LIKELY = 0.95, 0.8
 """From these areas under the ROC curve on, a column is a warning, or pointed out."""
@@ -118,8 +130,8 @@ def find_notices(
     class of an attribute in them, and these shares rank the rows of the other half. The area
     under the ROC curve, averaged over both ways and largest over the classes with 20 rows or
     more, is 0.5 for a column that tells nothing, whatever the number of its levels. From 0.8 on
-    it is pointed out, from 0.95 on as a warning. What several columns tell together is for an
-    audit to find out.
+    it is pointed out, from 0.95 on as a warning. Of whole numbers that look like ids, digits are
+    judged as well. What several columns tell together is for an audit to find out.
 
     Examples
     --------
@@ -143,6 +155,7 @@ def find_notices(
         rows = np.sort(rng.choice(n, max_rows, replace=False))
     drawn = {name: array.take(rows) if n > max_rows else array for name, array in arrays.items()}
     columns = {name: _binned(array, name) for name, array in drawn.items()}
+    digits = {name: list(_digits(array)) for name, array in drawn.items()}
     special = {*sensitive, target}
     features = [name for name in arrays if name not in special]
     found = []
@@ -161,12 +174,16 @@ def find_notices(
         for name in features:
             if name in dull or (name, other) in same:
                 continue
-            auc, best = _held_out_auc(columns[name], classes, halves)
+            auc, best, how = *_held_out_auc(columns[name], classes, halves), ""
+            for place, digit in [] if auc >= _LIKELY else digits[name]:
+                by_digit, of_digit = _held_out_auc(digit, classes, halves)
+                if not by_digit <= auc:
+                    auc, best, how = by_digit, of_digit, place
             if auc >= _LIKELY:
                 # With two classes, the name of the attribute says as much as that of the class.
                 labels = classes.labels if classes.n_bins > 3 else None
                 of = f"'{other}' = '{labels[best]}'" if labels is not None else f"'{other}'"
-                found.append(_tells(name, other, auc, of, other == target))
+                found.append(_tells(name, other, auc, of + how, other == target))
     order = {name: i for i, name in enumerate(arrays)}
     return sorted(found, key=lambda x: (x.severity != "warning", order.get(x.column, -1)))
 
@@ -188,10 +205,11 @@ def _about(name: str, array: Any) -> Iterator[Notice]:
     if written is not None:
         yield written
         return
-    if n < 20 or share < 0.95:
+    if n < 20 or share < _NEARLY:
         return
-    counted = types.is_integer(kind) and share == 1.0 and _runs_on(array)
-    named = (textual or types.is_integer(kind)) and _ID_NAME.search(name)
+    numbers = None if textual else _whole_numbers(array)
+    counted = numbers is not None and share == 1.0 and _count_rows(numbers.to_numpy())
+    named = (textual or numbers is not None) and _ID_NAME.search(name)
     some = array.drop_null().slice(0, 100).to_pylist() if textual else []
     is_date = textual and date_format([str(value) for value in some]) is not None
     if (textual and share == 1.0 and not is_date) or counted or (named and share >= 0.99):
@@ -203,6 +221,11 @@ def _about(name: str, array: Any) -> Iterator[Notice]:
         yield Notice("id", "warning", name, None, share, text)
     elif textual and not is_date:
         text = f"'{name}' has a different value in nearly every row, such as names of people."
+        yield Notice("id", "info", name, None, share, text)
+    elif numbers is not None and n >= _MANY:
+        text = (
+            f"'{name}' has a different whole number in nearly every row: ignore it if it is an id."
+        )
         yield Notice("id", "info", name, None, share, text)
 
 
@@ -224,10 +247,34 @@ def _badly_written(name: str, array: Any) -> Notice | None:
     return None
 
 
-def _runs_on(array: Any) -> bool:
-    """Whether integers rise or fall from row to row, as row numbers do."""
-    steps = np.diff(array.drop_null().to_numpy(zero_copy_only=False).astype(float))
-    return bool(np.all(steps > 0) or np.all(steps < 0))
+def _whole_numbers(array: Any) -> Any:
+    """Return a column as integers, or None; where some are missing, pandas made floats of them."""
+    arrow = import_arrow()
+    if not arrow.types.is_floating(array.type):
+        return array if arrow.types.is_integer(array.type) else None
+    try:
+        return array.cast(arrow.int64())
+    except arrow.ArrowInvalid:
+        return None
+
+
+def _count_rows(values: np.ndarray) -> bool:
+    """Whether different integers rise or fall from row to row, or leave few out: row numbers do."""
+    steps = np.diff(values.astype(float))
+    dense = len(values) >= _MANY and np.ptp(values) < 2 * len(values)
+    return bool(dense or np.all(steps > 0) or np.all(steps < 0))
+
+
+def _digits(array: Any) -> Iterator[tuple[str, _Binned]]:
+    """Yield the digits of whole numbers that differ in nearly all rows: they may be codes."""
+    whole = _whole_numbers(array)
+    if whole is None or len(whole.unique()) < _NEARLY * len(whole):
+        return
+    known, rest = whole.is_valid().to_numpy(zero_copy_only=False), whole.fill_null(0).to_numpy()
+    for place in range(1, _DIGITS + 1):
+        rest, digit = np.divmod(rest, 10)
+        bins = _Binned(np.where(known, digit.astype(int), 10), 11, None, 10)
+        yield f" by its digit {place} from the right" if place > 1 else " by its last digit", bins
 
 
 def _copies(
