@@ -235,6 +235,7 @@ def test_a_value_is_named_however_it_is_written(number, truth, word):
         (np.array([" yes", "no", "yes"]), "yes"),
         (np.array(["1", 0, 1], dtype=object), 1),
         (np.array(["True", "False", "true"]), True),
+        (np.array(["2020", "2021", "2020"], "M8[ns]"), np.datetime64("2020")),
     ],
 )
 def test_rows_of_every_type_are_found_by_name(values, name):

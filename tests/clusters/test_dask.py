@@ -18,6 +18,7 @@ from clusters.lazy_people import (
     with_an_empty_partition,
 )
 from fairpca import FairKernelPCA, FairPCA, collect_moments
+from fairpca.peers import PCA
 
 
 def same(lazily, in_memory, *, atol=1e-8, **options):
@@ -123,6 +124,12 @@ def test_numbers_of_other_types_are_read_alike(dtype):
     given = (X, s["race"], None, None)
     apart, _ = same((lazy(X), lazy(s["race"]), None, None), given, atol=atol)
     assert apart.transform(lazy(X)).dtype == ("float32" if dtype == "float32" else "float64")
+
+
+def test_the_yardstick_needs_no_attributes_here_either():
+    X, *_ = people()
+    apart, whole = PCA(2).fit(lazy(X)), PCA(2).fit(X.to_numpy())
+    assert_same_subspace(apart.components_.T, whole.components_.T, atol=1e-8)
 
 
 def test_wide_rows_are_read_alike():

@@ -220,7 +220,7 @@ def is_named(value: Any, name: Any) -> bool:
 
 def rows_named(values: np.ndarray, name: Any) -> np.ndarray:
     """Return the mask of the rows whose value was named."""
-    if values.dtype.kind in "biuf" and not isinstance(name, str):
+    if values.dtype.kind not in "OUST" and not isinstance(name, str):
         return np.asarray(values == name)
     entries = values.tolist()
     named = {value: is_named(value, name) for value in dict.fromkeys(entries)}

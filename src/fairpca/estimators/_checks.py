@@ -293,8 +293,8 @@ def check_target(y: Any, n: int, criterion: str) -> np.ndarray:
     if y is None:
         raise MissingTargetError(
             f"criterion={criterion!r} compares rows with the same label and requires y to be "
-            f"passed, but the target y is None. Pass fit(X, y, ...), or use "
-            f"criterion='demographic_parity'."
+            f"passed, but the target y is None. Pass fit(X, y, ...), where you name files "
+            f"target=..., or use criterion='demographic_parity'."
         )
     labels = np.asarray(on_the_host(y))
     if _has_missing(labels):

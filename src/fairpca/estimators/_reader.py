@@ -46,7 +46,7 @@ from .._rows import (
     rows_elsewhere,
     streamed,
 )
-from ..errors import MissingGroupError, MissingTargetError, UsageError
+from ..errors import UsageError
 from ._checks import (
     FLOATS,
     apply_criterion,
@@ -244,16 +244,9 @@ class Reader:
     def _check_head(self, head: Batch, estimator: Any) -> None:
         """Check the columns of rows that are still to come."""
         if head.sensitive_features is None and self.sensitive_columns is None:
-            raise MissingGroupError(
-                "No sensitive features were given, and without them this would be plain PCA. Pass "
-                "sensitive_features=... of the same engine, or name columns of X with "
-                "sensitive_columns=[...]."
-            )
+            self.attributes_of(None, None)
         if head.y is None and self.criterion != "demographic_parity":
-            raise MissingTargetError(
-                f"criterion={self.criterion!r} compares rows with the same label, but there is no "
-                f"y. Pass y of the same engine as X, or name it where you name files: target=..."
-            )
+            check_target(None, 0, self.criterion)
         self.features(head.X, estimator, ensure_all_finite=False, ensure_min_samples=0)
 
     def _moments_elsewhere(self, source: RowsElsewhere, estimator: Any) -> GroupMoments:
