@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +10,6 @@ from .._attributes import Levels
 from .._moments import GroupMoments
 from .._numerics import (
     complete_basis,
-    deflate,
     deterministic_signs,
     limited_threads,
     to_numpy,
@@ -22,7 +19,7 @@ from .._rows import LinearMap, Rows
 from ..errors import ResidualWarning, warn_user
 from ..estimators import check_bool, check_count, check_number
 from ..metrics import median_bandwidth
-from ._mbf_problem import UNFINISHED, Found, VarianceAtDiscrepancy
+from ._mbf_problem import UNFINISHED, MostVariance
 from ._shared import RowPeer, check_at_most, two_groups
 
 THREADS_FROM = 2048
@@ -30,131 +27,6 @@ THREADS_FROM = 2048
 
 NO_VARIANCE = 1e-13
 """Directions with less than this share of the largest variance have none but rounding."""
-
-LARGEST_PENALTY, LAST_RESORT = 1e10, 1e6
-"""Where the path of penalties ends, and the penalty under which nothing but the MMD counts.
-
-Both in units of one over the squared MMD of PCA.
-"""
-
-ON_THE_WAY = 60
-"""Most steps for a penalty that is not the last one."""
-
-STALLED = 0.2
-"""A doubled penalty that lowers the discrepancy by less than this share leads nowhere soon."""
-
-BARRIERS = (1.0, 1e-1, 1e-2, 1e-3, 1.6e-4)
-"""Weights of the barrier, relative to the variance that is there to be kept."""
-
-PRECISION = 1e-9
-"""Descent ends where less than this share of the variance is in sight."""
-
-
-@dataclass(frozen=True)
-class _Search:
-    """How to look for the most variance within a bound on the squared MMD.
-
-    `unit` is one over the squared MMD of PCA, the first penalty; `quiet` of shape (d, k) are the
-    directions of least variance; `max_steps` holds for one penalty or barrier.
-    """
-
-    problem: VarianceAtDiscrepancy
-    bound: float
-    unit: float
-    quiet: np.ndarray
-    max_steps: int
-
-    def follow_penalties(self, V: np.ndarray) -> Found:
-        """Double the penalty until the discrepancy is within the bound, or hardly falls."""
-        # The published method, REPMS; only the descent for one penalty is another one.
-        evaluations, discrepancies, rho = 0, [], self.unit
-        while True:
-            steps = min(ON_THE_WAY, self.max_steps)
-            found = self.problem.penalized(V, rho, tol=1e3 * PRECISION, max_steps=steps)
-            evaluations += found.evaluations
-            if found.discrepancy <= self.bound:
-                found = self.problem.penalized(
-                    found.V, rho, tol=PRECISION, max_steps=self.max_steps
-                )
-                evaluations += found.evaluations
-                if found.discrepancy <= self.bound:
-                    break
-            discrepancies.append(found.discrepancy)
-            if self._stalled(discrepancies) or rho > LARGEST_PENALTY * self.unit:
-                break
-            V, rho = found.V, 2.0 * rho
-        return replace(found, evaluations=evaluations)
-
-    def _stalled(self, discrepancies: list[float]) -> bool:
-        """Tell whether two doublings hardly lowered a discrepancy that is far from the bound."""
-        if len(discrepancies) < 3 or discrepancies[-1] <= 1.5 * self.bound:
-            return False
-        return discrepancies[-1] > (1.0 - STALLED) ** 2 * discrepancies[-3]
-
-    def climb_inside(self, start: Found, weights: Iterable[float]) -> Found:
-        """Follow the barrier from a basis inside the bound to one that uses all of it."""
-        found, evaluations = start, start.evaluations
-        for weight in weights:
-            found = self.problem.inside(found.V, self.bound, weight, max_steps=self.max_steps)
-            evaluations += found.evaluations
-        return replace(found, evaluations=evaluations)
-
-    def tightened(self, found: Found) -> Found:
-        """Return a basis near a solution that uses what is left of the bound."""
-        weight = found.penalty * (self.bound - found.discrepancy)
-        return self.climb_inside(found, [weight * b for b in BARRIERS])
-
-    def from_within(self, starts: Iterable[np.ndarray]) -> list[Found]:
-        """Shrink each start until it is inside the bound, and climb from there."""
-        quiet = self.problem.judged(self.quiet)
-        if quiet.discrepancy >= 0.5 * self.bound:
-            quiet = self.least_discrepancy(self.quiet)
-        if quiet.discrepancy >= 0.5 * self.bound:
-            return []
-        found = []
-        for F in starts:
-            most = float(np.vdot(F, self.problem.C @ F))
-            found.append(self.climb_inside(self._shrunken(F, quiet), [most * b for b in BARRIERS]))
-        return found
-
-    def _shrunken(self, F: np.ndarray, quiet: Found) -> Found:
-        """Turn the columns of F towards quiet directions until they are inside the bound."""
-        # All rows then lie so close that the kernel sees all of them. Where the rows are far apart,
-        # those that stand alone feel no slope, and the path of penalties stalls.
-        best, low, high = quiet, 0.0, 0.5 * np.pi
-        for _ in range(20):
-            angle = 0.5 * (low + high)
-            V = np.linalg.qr(np.cos(angle) * quiet.V + np.sin(angle) * F)[0]
-            tried = self.problem.judged(V)
-            if tried.discrepancy < 0.5 * self.bound:
-                low, best = angle, tried
-            else:
-                high = angle
-        return replace(best, evaluations=quiet.evaluations + 20)
-
-    def least_discrepancy(self, V: np.ndarray) -> Found:
-        """Return a basis of small discrepancy near V, whatever variance it keeps."""
-        rho = LAST_RESORT * self.unit
-        return self.problem.penalized(V, rho, tol=PRECISION, max_steps=self.max_steps)
-
-
-def _most_variance(
-    search: _Search, start: np.ndarray, others: Callable[[], Iterable[np.ndarray]], *, tighten: bool
-) -> Found:
-    """Return the best basis found within the bound, else the nearest; `others` are more starts."""
-    path = search.follow_penalties(start)
-    if path.discrepancy <= search.bound and path.in_sight <= UNFINISHED:
-        return search.tightened(path) if tighten else path
-    candidates = search.from_within(others())
-    if path.discrepancy <= search.bound:
-        candidates.append(search.tightened(path))
-    if candidates:
-        best = max(candidates, key=lambda found: found.share)
-    else:
-        nearest = [search.least_discrepancy(V) for V in (path.V, search.quiet)]
-        best = min(nearest, key=lambda found: found.discrepancy)
-    total = path.evaluations + sum(found.evaluations for found in candidates)
-    return replace(best, evaluations=total)
 
 
 def _live_and_quiet_directions(X: np.ndarray, k: int) -> tuple[np.ndarray, int]:
@@ -293,7 +165,12 @@ class MbFPCA(RowPeer):
             X = centred @ basis
             X[:, live:] = 0.0  # what rounding left of directions without variance
             scatter = (X.T * weight) @ X
-            found = self._search(X, _signs_of_groups(rows, weight), scatter, live)
+            given = self.bandwidth != "median"
+            pca = top_eigenpairs(scatter, k)[1]
+            self.bandwidth_ = float(self.bandwidth) if given else median_bandwidth(X @ pca)
+            signs = _signs_of_groups(rows, weight)
+            problem = MostVariance(X, signs, self.bandwidth_, scatter, self._seed())
+            found = problem.solved(pca, live, rules=self)
         squares, rotation = top_eigenpairs(found.V.T @ scatter @ found.V, k)
         squares = np.clip(squares, 0.0, None)
         self.explained_variance_ = squares / moments.degrees_of_freedom
@@ -302,38 +179,6 @@ class MbFPCA(RowPeer):
         self.in_sight_, self.n_iter_ = found.in_sight, found.evaluations
         self._warn_of_a_residual()
         return LinearMap(deterministic_signs(basis @ (found.V @ rotation)), moments.mean)
-
-    def _search(self, X: np.ndarray, signs: np.ndarray, scatter: np.ndarray, live: int) -> Found:
-        k, (d, _) = int(self.n_components), scatter.shape
-        pca = top_eigenpairs(scatter, k)[1]
-        given = self.bandwidth != "median"
-        self.bandwidth_ = float(self.bandwidth) if given else median_bandwidth(X @ pca)
-        C, seed = scatter / scatter.trace(), self._seed()
-        problem = VarianceAtDiscrepancy(X, signs, self.bandwidth_, C, seed)
-        unfair = problem.judged(pca)
-        if unfair.discrepancy <= self.tol:
-            return replace(unfair, in_sight=0.0)  # nothing keeps more variance than PCA
-        contrast = X.T @ signs
-        length = float(np.linalg.norm(contrast))
-        Q = contrast[:, None] / length if k < d and length > 0 else scatter[:, :0]
-        fair = top_eigenpairs(deflate(problem.C, Q, tau=1.0), k)[1]
-
-        def others() -> Iterator[np.ndarray]:
-            yield fair
-            rng, rows = np.random.default_rng(seed), max(live, k)
-            for _ in range(int(self.n_init) - 1):
-                V = np.zeros((d, k))
-                V[:rows] = np.linalg.qr(rng.normal(size=(rows, k)))[0]
-                yield V
-
-        search = _Search(
-            problem,
-            bound=float(self.tol),
-            unit=1.0 / unfair.discrepancy,
-            quiet=np.eye(d)[:, d - k :],
-            max_steps=int(self.max_iter),
-        )
-        return _most_variance(search, fair, others, tighten=bool(self.tighten))
 
     def _warn_of_a_residual(self) -> None:
         if self.mmd2_ > self.tol:
