@@ -1,9 +1,19 @@
 """Levels or numbers: whatever holds them, the edges of the rules, names and missing values."""
 
+from datetime import date
+from decimal import Decimal
+
 import numpy as np
 import pytest
 
-from fairpca._attributes import Levels, Numeric, drop_unused_labels, read_attributes, reading
+from fairpca._attributes import (
+    Levels,
+    Numeric,
+    drop_unused_labels,
+    levels,
+    read_attributes,
+    reading,
+)
 from fairpca._attributes.levels import intersect
 from fairpca.errors import ManyLevelsWarning, MissingGroupError
 from optional_libraries import pandas as pd
@@ -133,7 +143,7 @@ def test_kinds_of_unknown_columns_or_words_are_refused():
 
 
 def test_an_integer_attribute_with_very_many_levels_gets_a_warning_with_the_remedy():
-    with pytest.warns(ManyLevelsWarning, match=r"'age' has 40 distinct.*sensitive_kinds"):
+    with pytest.warns(ManyLevelsWarning, match=r"age has 40 whole-number.*sensitive_kinds"):
         read_attributes({"age": np.arange(40)})
 
 
@@ -207,26 +217,139 @@ def test_labels_of_mixed_types_have_one_order():
 @pytest.mark.parametrize(("others", "warns"), [([], True), (["?"], True), (["?", "!"], False)])
 def test_many_integers_are_asked_about_unless_texts_are_among_them(others, warns):
     """One text may stand for what is missing."""
-    entries = [*range(21), *others]
+    entries = [*range(11), *others]
     if warns:
-        with pytest.warns(ManyLevelsWarning, match="'column' has 21 distinct"):
+        with pytest.warns(ManyLevelsWarning, match="column has 11 whole-number values"):
             read(entries)
     else:
         read(entries)
 
 
-def test_twenty_integers_are_levels_without_a_question():
-    assert len(read(np.arange(20)).labels) == 20
+@pytest.mark.parametrize("m", [10, 11])
+@pytest.mark.parametrize(
+    "make",
+    [
+        np.arange,
+        lambda m: np.arange(float(m)),
+        lambda m: [*range(m)],
+        lambda m: pd.Series(range(m), dtype="Int64"),
+        lambda m: pd.Series([*map(Decimal, range(m))]),
+        lambda m: pa.chunked_array([pa.array(range(m)).cast(pa.decimal128(25, 2))]),
+        lambda m: pl.Series(range(m), dtype=pl.Float32),
+        lambda m: np.ma.array(np.arange(m + 1), mask=np.arange(m + 1) == m),
+    ],
+)
+def test_whole_numbers_are_levels_of_any_type_and_number_and_more_than_ten_are_told(make, m):
+    if m > 10:
+        with pytest.warns(ManyLevelsWarning, match="has 11 whole-number values"):
+            attribute = read(make(m), missing="ignore")
+    else:
+        attribute = read(make(m), missing="ignore")
+    assert [v for v in levels_of(attribute) if v is not None] == list(range(m))
 
 
-def test_ten_integral_floats_are_levels_and_eleven_are_not():
-    assert levels_of(read(np.arange(10.0))) == list(range(10))
-    assert isinstance(read(np.arange(11.0)), Numeric)
+@pytest.mark.parametrize(
+    "column",
+    [
+        [1, 2, 2.5],
+        np.array([1, 2, 2.5, None], dtype=object),
+        np.array([Decimal(1), Decimal("2.50"), 3], dtype=object),
+        pd.Series([1, 2, 2.5], dtype="Float64"),
+        pl.Series([Decimal("1.00"), Decimal("2.50")]),
+        pa.chunked_array([[Decimal("1.00"), Decimal("2.50"), None]]),
+    ],
+)
+def test_one_fraction_makes_a_number_whatever_holds_it(column):
+    attribute = read(column, missing="ignore")
+    assert isinstance(attribute, Numeric)
+    assert 2.5 in attribute.values
+
+
+def test_categories_are_declared_to_be_groups_and_nobody_is_asked():
+    assert len(read(pd.Series(range(12), dtype="category")).labels) == 12
+
+
+DATES = {
+    "numpy": np.array(["2000-01-01", "NaT", "1970-01-11"], dtype="datetime64[ns]"),
+    "python": [date(2000, 1, 1), None, date(1970, 1, 11)],
+    "pandas": pd.Series(pd.to_datetime(["2000-01-01", None, "1970-01-11"])),
+    "zone": pd.Series(pd.to_datetime(["2000-01-01", None, "1970-01-11"])).dt.tz_localize("UTC"),
+    "polars": pl.Series([date(2000, 1, 1), None, date(1970, 1, 11)]),
+    "arrow": pa.chunked_array([[date(2000, 1, 1), None, date(1970, 1, 11)]]),
+}
+
+
+@pytest.mark.parametrize("column", DATES.values(), ids=DATES)
+def test_dates_are_refused_until_somebody_says_what_they_are(column):
+    with pytest.raises(ValueError, match=r"'column' is a date.*bands.*'numeric'.*'categorical'"):
+        read(column, missing="ignore")
+    days = read(column, kinds={"column": "numeric"}, missing="ignore")
+    np.testing.assert_array_equal(days.values, [10957, np.nan, 10])
+    levels = read(column, kinds={"column": "categorical"}, missing="ignore")
+    assert [c >= 0 for c in levels.codes] == [True, False, True]
+    assert len(levels.labels) == 2
+
+
+def test_a_duration_counts_in_days():
+    hours = np.array([36, 12], dtype="timedelta64[h]")
+    assert read(hours, kinds={"column": "numeric"}).values.tolist() == [1.5, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("column", "expected"),
+    [
+        (np.ma.array([1, 2, 3], mask=[0, 1, 0]), [1, None, 3]),
+        (np.ma.array(["a", "b", "c"], mask=[1, 0, 0]), [None, "b", "c"]),
+        (np.ma.array([0.0, 1.0, 1.0], mask=[0, 0, 1]), [0.0, 1.0, None]),
+        (np.ma.array([True, False], mask=[0, 0]), [True, False]),
+    ],
+)
+def test_what_a_mask_hides_is_missing(column, expected):
+    if None in expected:
+        with pytest.raises(MissingGroupError, match="missing in 1 of 3 rows"):
+            read_attributes(column)
+    assert levels_of(read_attributes(column, missing="ignore")[0]) == expected
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        [2**63, -1, 2**53 + 1, 2**53],
+        pd.Series([2**53, 2**53 + 1, None], dtype="Int64"),
+        [Decimal(2**53), Decimal(2**53 + 1), Decimal("1e40"), None],
+    ],
+)
+def test_codes_of_any_size_stay_apart(column):
+    attribute = read(column, missing="ignore")
+    assert len(set(levels_of(attribute))) == len(column)
+
+
+def test_floats_that_no_longer_tell_codes_apart_are_refused():
+    with pytest.raises(ValueError, match=r"2\^53.*integers or as texts"):
+        read(np.array([2.0**53, 1.0]))
+    assert read([2.0**53, 1.0], kinds={"column": "numeric"}).values.max() == 2.0**53
+
+
+def test_sixty_attributes_have_joint_groups():
+    """The number of possible cells overflows any integer; those with rows are few."""
+    rng = np.random.default_rng(0)
+    columns = {f"a{j}": rng.integers(0, 3, size=40) for j in range(60)}
+    (joint,) = read_attributes(columns, intersectional=True)
+    assert len(joint.labels) == 40
+    found = [joint.labels[c] for c in joint.codes]
+    assert found == list(zip(*(c.tolist() for c in columns.values()), strict=True))
+
+
+def test_more_joint_groups_than_make_sense_are_refused():
+    columns = {"a": np.arange(20_000) % 200, "b": np.arange(20_000) // 200}
+    kinds = dict.fromkeys(columns, "categorical")
+    with pytest.raises(ValueError, match="'a x b' has 20000 levels"):
+        read_attributes(columns, intersectional=True, kinds=kinds)
 
 
 def test_an_identifier_is_refused_and_one_level_fewer_is_not():
-    texts = [f"row {i}" for i in range(reading.MOST_LEVELS + 1)]
-    assert len(read(texts[1:]).labels) == reading.MOST_LEVELS
+    texts = [f"row {i}" for i in range(levels.MOST_LEVELS + 1)]
+    assert len(read(texts[1:]).labels) == levels.MOST_LEVELS
     with pytest.raises(ValueError, match="10001 levels"):
         read(texts)
 

@@ -59,7 +59,7 @@ def test_missing_values_are_unknown_not_a_group():
 
 
 def test_a_quantity_is_measured_in_two_bands_and_fitted_as_numbers():
-    age = measure_attribute(pd.Series([*range(20, 80), np.nan], name="age"))
+    age = measure_attribute(pd.Series([*range(20, 80), np.nan], name="age"), "numeric")
     assert age.kind == "numeric"
     assert age.labels == ("age ≤ 49.5", "age > 49.5")
     assert age.codes[-1] == -1
@@ -68,7 +68,7 @@ def test_a_quantity_is_measured_in_two_bands_and_fitted_as_numbers():
 
 
 def test_a_quantity_with_one_dominant_value_still_has_two_bands():
-    values = [0.0] * 60 + [float(i) for i in range(1, 31)]
+    values = [0.0] * 60 + [i + 0.5 for i in range(1, 31)]
     hours = measure_attribute(pd.Series(values, name="hours"))
     assert np.bincount(hours.codes).tolist() == [60, 30]
 

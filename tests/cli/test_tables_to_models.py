@@ -239,6 +239,50 @@ def test_the_command_works_from_a_shell(tmp_path):
     assert "The report is in r.html" in done.stdout
 
 
+def test_whole_numbers_are_groups_unless_said_otherwise_and_both_is_said(fairpca):
+    table = made_up_people(n=600).assign(region=np.arange(600) % 12 + 1)
+    table.to_csv("people.csv", index=False)
+    fit = ("fit", "people.csv", "-s", "region", "--n-components", "1", "--out", "a.fairpca")
+    result = fairpca(*fit)
+    told = "region has 12 whole-number values, and each is taken as a group"
+    if result.exit_code:  # twelve groups may leave nothing
+        assert_refused(result, "--numeric region")
+    else:
+        assert told in " ".join(result.output.split())
+        assert told in Path("a.md").read_text(encoding="utf-8")
+    result = fairpca(*fit, "--numeric", "region", "--force")
+    assert result.exit_code == 0, result.output
+    assert "region is taken as a number. " in result.output
+    assert "largest correlation with a number left" in result.output
+    assert "difference of group means left" not in result.output
+    card = Path("a.md").read_text(encoding="utf-8")
+    assert "no column is correlated with region" in card
+    assert "all groups have the same mean" not in card
+    both = fairpca(*fit, "--numeric", "region", "--categorical", "region", "--force")
+    assert_refused(both, "cannot be --numeric and --categorical")
+    assert_refused(fairpca(*fit, "--numeric", "sex", "--force"), "sensitive_kinds names")
+
+
+@pytest.mark.parametrize("numeric", [True, False])
+def test_an_audit_takes_the_same_columns_for_numbers(fairpca, numeric):
+    table = made_up_people(n=600).assign(region=np.arange(600) % 11 + 1)
+    table.to_csv("people.csv", index=False)
+    said = ("--numeric", "region") if numeric else ()
+    audit = ("audit", "people.csv", "--quick", "--jobs", "1", "-s", "region", *said)
+    result = fairpca(*audit, "--json", "a.json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(Path("a.json").read_text(encoding="utf-8"))
+    jsonschema.validate(found, audit_schema())
+    (region,) = found["data"]["attributes"]
+    assert region["kind"] == ("numeric" if numeric else "levels")
+    assert len(region["groups"]) == (2 if numeric else 11)
+    output = " ".join(result.output.split())
+    assert ("taken as a number" if numeric else "region has 11 whole-number values") in output
+    assert found["settings"]["sensitive_kinds"] == ({"region": "numeric"} if numeric else None)
+    page = Path("report.html").read_text(encoding="utf-8")
+    assert ("--numeric region" in page) or not numeric
+
+
 @pytest.fixture
 def piped(fairpca, tmp_path, monkeypatch):
     """Run a command with people.csv, or other bytes, as its standard input; nothing is left."""

@@ -12,7 +12,7 @@ from sklearn.svm import LinearSVC
 
 from fairpca.errors import MissingGroupError, SingleGroupError
 from fairpca.metrics import leakage, linear_inseparability
-from fairpca.metrics._leakage import _median_threshold
+from fairpca.metrics._inputs import median_threshold
 from fairpca.metrics._probes import PROBES, as_classifier
 from optional_libraries import pandas as pd
 from slow import first_fast
@@ -140,16 +140,13 @@ def test_numeric_attributes_are_split_at_their_median():
 @pytest.mark.parametrize(
     ("values", "threshold"),
     [
-        ([0.0, 1.0, 2.0], None),
-        ([0, 5, 9], None),
-        ([0.5, 0.5, 0.5], None),
         ([0.5, 1.0, 2.0], 1.0),
         (np.arange(11.0), 5.0),
         ([0.5, 2.0, 2.0, 2.0], 0.5),
     ],
 )
 def test_both_sides_of_a_median_split_have_rows(values, threshold):
-    assert _median_threshold(np.asarray(values)) == threshold
+    assert median_threshold(np.asarray(values)) == threshold
 
 
 def test_one_level_only_is_refused():
@@ -220,7 +217,7 @@ def test_errors_are_counted_on_the_test_rows_when_they_are_given():
 def test_test_rows_are_split_at_the_median_of_the_training_rows():
     T = np.arange(20.0)[:, None]
     error = linear_inseparability(
-        T, np.arange(20.0), T_test=[[15.0], [18.0]], attribute_test=[15.5, 18.5]
+        T, np.arange(20.0) + 0.25, T_test=[[15.0], [18.0]], attribute_test=[15.5, 18.5]
     )
     assert error == 0
 

@@ -8,7 +8,8 @@ from scipy.stats import norm
 from sklearn.decomposition import PCA
 from sklearn.metrics import roc_auc_score
 
-from fairpca import FairPCA
+from fairpca import FairPCA, metrics
+from fairpca.errors import ManyLevelsWarning, MissingGroupError
 from fairpca.metrics import _moments as moments
 from fairpca.metrics import covariance_gap, explained_variance_ratio, mean_gap
 
@@ -128,3 +129,74 @@ def test_one_column_and_equal_groups():
 def test_a_group_of_one_row_is_refused():
     with pytest.raises(ValueError, match=r"\['b'\] have one row"):
         covariance_gap(np.eye(3), ["a", "a", "b"])
+
+
+NUMBERS = {
+    "squared_mmd": lambda T, age: metrics.squared_mmd(T, age),
+    "mmd_test": lambda T, age: metrics.mmd_test(T, age, random_state=0),
+    "MMDKernel": lambda T, age: metrics.MMDKernel(T, max_rows=200, strata=age, random_state=0).test(
+        age, random_state=0
+    ),
+    "mean_gap": lambda T, age: metrics.mean_gap(T, age),
+    "covariance_gap": lambda T, age: metrics.covariance_gap(T, age),
+    "leakage": lambda T, age: metrics.leakage(T, age, random_state=0),
+    "linear_inseparability": lambda T, age: metrics.linear_inseparability(T, age),
+    "certified_gap": lambda T, age: metrics.certified_gap(np.arange(len(T)) % 4, age).bound,
+    "Cells": lambda T, age: metrics.Cells(4).fit(T, T[:, 0] > 0, sensitive=age).predict(T).tolist(),
+    "selection_rate_gap": lambda T, age: metrics.selection_rate_gap(1 * (T[:, 0] > 0), age),
+    "true_positive_rate_gap": lambda T, age: metrics.true_positive_rate_gap(
+        1 * (T[:, 0] > 0), age, y_true=1 * (T[:, 1] > 0)
+    ),
+}
+"""Everything that is told of groups, or of a number."""
+
+NO_GROUPS = {"AucDraws", "Certificate", "Leakage", "MMDTest", "PairGap", "cross_fitted_aucs"}
+NO_GROUPS |= {"explained_variance_ratio", "median_bandwidth"}
+
+
+def test_every_metric_of_groups_is_asked_about_numbers():
+    assert NUMBERS.keys() == set(metrics.__all__) - NO_GROUPS
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_a_number_is_not_one_group_per_value(name):
+    rng = np.random.default_rng(0)
+    T = rng.normal(size=(400, 2))
+    age = 40 + 10 * T[:, 0] + rng.normal(size=400)
+    found = NUMBERS[name](T, age)
+    if name == "mean_gap":
+        correlations = np.corrcoef(np.column_stack([T, age]).T)[2, :2]
+        np.testing.assert_allclose(found, np.abs(correlations).max())
+    else:
+        assert found == NUMBERS[name](T, age > np.median(age))
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_many_whole_numbers_are_asked_about_and_refused_where_some_have_one_row(name):
+    T = np.random.default_rng(0).normal(size=(400, 2))
+    ages = np.arange(400) % 12 + 30
+    with pytest.warns(ManyLevelsWarning, match=r"has 12 whole-number values.*numpy\.median"):
+        found = NUMBERS[name](T, ages)
+    assert found == NUMBERS[name](T, ages.astype(str))
+    ages[0] = 17
+    with pytest.raises(ValueError, match=r"has 13 whole-number values.*numpy\.median.*one row"):
+        NUMBERS[name](T, ages.astype(float))
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_masks_of_groups_and_of_rows_are_not_dropped(name):
+    T, sex = np.random.default_rng(0).normal(size=(400, 2)), np.arange(400) % 2
+    with pytest.raises(MissingGroupError, match="missing"):
+        NUMBERS[name](T, np.ma.array(sex, mask=np.arange(400) == 3))
+    if "rate_gap" not in name and name != "certified_gap":  # these see no representation
+        with pytest.raises(ValueError, match="NaN"):
+            NUMBERS[name](np.ma.array(T, mask=np.arange(800).reshape(400, 2) == 3), sex)
+
+
+def test_a_number_that_was_made_uncorrelated_has_no_gap():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    age = X[:, 0] + rng.normal(size=300)
+    fair = FairPCA(2).fit(X, sensitive_features=age)
+    assert metrics.mean_gap(fair.transform(X), age) < 1e-12
+    assert metrics.mean_gap(X, age) > 0.5

@@ -1,13 +1,17 @@
 """What a fit does not make equal is said, and columns that are no features are none."""
 
+import warnings
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import fairpca
-from fairpca import FairPCA, ParquetRows
-from fairpca.auditing import AuditError
-from fairpca.models import FairModel
+from fairpca import CSVRows, FairKernelPCA, FairPCA, ParquetRows
+from fairpca.errors import InfeasibleError, ManyLevelsWarning, SingleGroupError, UsageError
+from fairpca.metrics import mean_gap
+from fairpca.models import FairModel, model_card
 from fairpca.models._streaming import stream_transform
 from fairpca.tables import TableError
 
@@ -45,7 +49,7 @@ def test_merged_levels_and_unknown_groups_are_told(source):
 
 
 def test_dates_are_no_groups(source):
-    with pytest.raises(AuditError, match=r"'joined' is a date.*years or bands"):
+    with pytest.raises(UsageError, match=r"'joined' is a date.*years or bands"):
         fairpca.fit_table(source, "joined", ignore=["region", "sex", "team"])
 
 
@@ -87,3 +91,145 @@ def test_numbers_without_names_cannot_be_found_in_a_file(people, tmp_path):
     fair = FairPCA(1).fit(people[["a", "b"]].to_numpy(), sensitive_features=people["team"])
     with pytest.raises(TableError, match="without names"):
         stream_transform(FairModel(None, fair, {}), tmp_path / "people.parquet", tmp_path / "o.csv")
+
+
+CODES = np.random.default_rng(1).integers(1, 13, 3000)
+"""A race, say: each has a mean of its own, and none is along a line."""
+
+KINDS = {
+    "integers": (CODES, "categorical"),
+    "floats": (CODES.astype(float), "categorical"),
+    "integers and missing": (np.where(np.arange(3000) < 99, np.nan, CODES), "categorical"),
+    "decimals": ([Decimal(int(code)) for code in CODES], "categorical"),
+    "fractions": (CODES + 0.5, "numeric"),
+    "decimals with fractions": ([Decimal(int(code)) / 4 for code in CODES], "numeric"),
+    "texts": (CODES.astype(str), "categorical"),
+}
+
+
+def of_codes(values):
+    X = np.random.default_rng(0).normal(size=(3000, 20))
+    X[:, 0] += 2 * np.cos(2 * CODES)
+    return pd.DataFrame(X, columns=[f"x{j}" for j in range(20)]).assign(race=values)
+
+
+def by_fit(table, folder):
+    fair = FairPCA(2, missing_sensitive="ignore")
+    return fair.fit(table.drop(columns="race"), sensitive_features=table[["race"]])
+
+
+def by_batches(table, folder):
+    fair = FairPCA(2, missing_sensitive="ignore")
+    for start in range(0, 3000, 500):
+        part = table[start : start + 500]
+        fair.partial_fit(part.drop(columns="race"), sensitive_features=part[["race"]])
+    return fair
+
+
+def by_table(table, folder):
+    return fairpca.fit_table(table, "race", n_components=2).estimator
+
+
+def by_parquet_files(table, folder):
+    table[:900].to_parquet(folder / "1.parquet")
+    table[900:].to_parquet(folder / "2.parquet")
+    return fairpca.fit_table(folder, "race", n_components=2).estimator
+
+
+def by_text_files(table, folder):
+    table[:900].to_csv(folder / "1.csv", index=False)
+    table[900:].to_csv(folder / "2.csv", index=False)
+    return fairpca.fit_table(folder, "race", n_components=2).estimator
+
+
+def by_parquet_rows(table, folder):
+    table.to_parquet(folder / "1.parquet", row_group_size=800)
+    rows = ParquetRows(folder, sensitive="race")
+    return FairPCA(2, missing_sensitive="ignore").fit(rows)
+
+
+def by_text_rows(table, folder):
+    table.to_csv(folder / "1.csv", index=False)
+    rows = CSVRows(folder, sensitive="race", batch_rows=800)
+    return FairPCA(2, missing_sensitive="ignore").fit(rows)
+
+
+def by_dask(table, folder):
+    dask = pytest.importorskip("dask")
+    with dask.config.set({"dataframe.convert-string": False}):  # decimals would be texts
+        rows = pytest.importorskip("dask.dataframe").from_pandas(table, npartitions=3)
+    return FairPCA(2, missing_sensitive="ignore").fit(
+        rows.drop(columns="race"), sensitive_features=rows[["race"]]
+    )
+
+
+DOORS = [by_fit, by_batches, by_table, by_parquet_files, by_text_files]
+DOORS += [by_parquet_rows, by_text_rows, by_dask]
+
+
+@pytest.mark.parametrize("door", DOORS, ids=lambda door: door.__name__)
+@pytest.mark.parametrize(("values", "kind"), KINDS.values(), ids=KINDS)
+def test_a_column_is_the_same_by_every_door(tmp_path, door, values, kind):
+    texts_of_numbers = isinstance(values[0], str) and "text" in door.__name__
+    told = kind == "categorical" and (texts_of_numbers or not isinstance(values[0], str))
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", ManyLevelsWarning)
+        fair = door(of_codes(values), tmp_path)
+        groups = fair.groups_["race"]
+    assert (groups == "numeric") == (kind == "numeric")
+    assert [w for w in said if "race has 12 whole-number values" in str(w.message)] or not told
+    if kind == "categorical":
+        assert len(groups) == 12
+        names = [f"x{j}" for j in range(20)]
+        T = of_codes(values)[names].to_numpy() @ (fair.components_.T)
+        known = np.arange(3000) >= (99 if pd.isna(values[0]) else 0)
+        if "table" not in door.__name__ and "files" not in door.__name__:  # these standardise
+            assert mean_gap(T[known], CODES[known].astype(str)) < 1e-9
+
+
+def test_a_card_promises_for_a_number_what_holds_for_a_number():
+    table = of_codes(CODES + 0.5)
+    model = fairpca.fit_table(table, "race", n_components=2)
+    T = model.transform(table)
+    assert mean_gap(T, CODES + 0.5) < 1e-9
+    assert mean_gap(T, CODES.astype(str)) > 0.2
+    card = model_card(model)
+    assert "all groups have the same mean" not in card
+    assert "no column is correlated with race" in card
+    assert "race is taken as a number, since it has fractions" in card
+    with pytest.warns(ManyLevelsWarning):
+        card = model_card(fairpca.fit_table(of_codes(CODES), "race", n_components=2))
+    assert "all groups have the same mean" in card
+    assert "race has 12 whole-number values, and each is taken as a group" in card
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_kinds_can_be_said_of_tables(tmp_path, in_memory):
+    table = of_codes(CODES).assign(born=pd.Timestamp("2000-01-01") + pd.to_timedelta(CODES, "D"))
+    table[:900].to_parquet(tmp_path / "1.parquet")
+    table[900:].to_parquet(tmp_path / "2.parquet")
+    source = table if in_memory else tmp_path
+    kinds = {"race": "numeric", "born": "numeric"}
+    model = fairpca.fit_table(source, ["race", "born"], sensitive_kinds=kinds, n_components=2)
+    assert set(model.estimator.groups_.values()) == {"numeric"}
+    assert mean_gap(model.transform(table), CODES + 1e-9 * CODES) < 1e-6
+    kinds = {"race": "categorical", "born": "categorical"}
+    model = fairpca.fit_table(source, ["race", "born"], sensitive_kinds=kinds, n_components=2)
+    assert [len(groups) for groups in model.estimator.groups_.values()] == [12, 12]
+    with pytest.raises(UsageError, match="sensitive_kinds names the column 'rcae'"):
+        fairpca.fit_table(source, ["race"], ignore=["born"], sensitive_kinds={"rcae": "numeric"})
+
+
+def test_where_so_many_groups_cannot_work_the_way_out_is_named():
+    table = of_codes(CODES)[["x0", "x1", "x2", "race"]]
+    way_out = r"Nothing is left.*race has 12 whole-number values.*'numeric'.*--numeric race"
+    with pytest.raises(InfeasibleError, match=way_out):
+        fairpca.fit_table(table, "race")
+    for estimator in (FairPCA(1), FairKernelPCA(1, approximation="nystroem", n_landmarks=5)):
+        with pytest.raises(InfeasibleError, match="race has 12 whole-number values"):
+            estimator.set_params(sensitive_kinds={"race": "categorical"}).fit(
+                table[["x0", "x1", "x2"]], sensitive_features=table[["race"]]
+            )
+    alone = table.assign(race=np.arange(3000))
+    with pytest.raises(SingleGroupError, match=r"fewer than two groups.*3000 whole-number values"):
+        fairpca.fit_table(alone, "race")

@@ -90,11 +90,14 @@ def test_float32_rows_near_a_thousand_keep_their_scatter():
     assert np.abs(moments.scatter.matrix - exact).max() / size < 2e-5
 
 
-def test_ten_integral_values_are_levels_and_eleven_are_numbers_over_batches_too():
-    X = np.random.default_rng(0).normal(size=(11, 2))
-    batches = [collect_moments(X[i : i + 1], {"v": [float(i)]}) for i in range(11)]
-    assert isinstance(reduce(add, batches[:10]).attributes[0], LevelMoments)
-    assert isinstance(reduce(add, batches).attributes[0], NumericMoments)
+def test_whole_numbers_are_levels_over_batches_too_until_one_has_a_fraction():
+    X = np.random.default_rng(0).normal(size=(13, 2))
+    values = [*map(float, range(12)), 0.5]
+    batches = [collect_moments(X[i : i + 1], {"v": [v]}) for i, v in enumerate(values)]
+    assert len(reduce(add, batches[:12]).attributes[0].labels) == 12
+    whole, apart = collect_moments(X, {"v": values}), reduce(add, batches)
+    assert isinstance(apart.attributes[0], NumericMoments)
+    np.testing.assert_allclose(apart.attributes[0].cross, whole.attributes[0].cross, atol=1e-12)
 
 
 def test_levels_and_numbers_that_cannot_be_reconciled_are_refused():

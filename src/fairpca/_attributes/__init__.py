@@ -15,13 +15,25 @@ from .columns import (
     rows_named,
     split_columns,
 )
-from .levels import Attribute, Levels, Numeric, drop_unused_labels, tie_to_strata
+from .levels import (
+    Attribute,
+    Levels,
+    Numeric,
+    drop_unused_labels,
+    refuse_identifiers,
+    tie_to_strata,
+)
 from .reading import (
-    FEW_INTEGRAL_VALUES,
     KINDS,
     MISSING_LABEL,
-    ask_about_integers,
+    about_a_number,
+    about_whole_numbers,
+    are_missing,
+    as_array,
     attribute_columns,
+    checked_kinds,
     name_of_missing,
     read_attributes,
+    read_column,
+    warn_of_whole_numbers,
 )

@@ -14,13 +14,17 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import UsageError
+
+MOST_LEVELS = 10_000
+
 
 @dataclass(frozen=True)
 class Levels:
     """A categorical attribute of the rows: `codes` (n,) are positions in `labels`, or -1.
 
-    Levels that are `integral_floats` are few numbers such as 0.0 and 1.0. Should more rows show
-    others, the attribute turns out to be numeric; its moments can follow without loss. An
+    Levels that are `integral_floats` are numbers such as 0.0 and 1.0. Should more rows show
+    fractions, the attribute turns out to be numeric; its moments can follow without loss. An
     `optional` attribute may turn out to have one level only, and then asks for nothing. A
     `stratum` is the value of y that the attribute is tied to, None for all rows.
     """
@@ -91,21 +95,35 @@ def intersect(attributes: Sequence[Attribute]) -> tuple[Attribute, ...]:
     parts = [a for a in attributes if isinstance(a, Levels)]
     if len(parts) < 2:
         return tuple(attributes)
-    sizes = tuple(len(a.labels) for a in parts)
     name = " x ".join(a.name for a in parts)
     numeric = [a for a in attributes if isinstance(a, Numeric)]
     known = ~np.any([a.missing for a in parts], axis=0)
+    codes = np.zeros(np.count_nonzero(known), dtype=np.intp)
+    labels: list[tuple[Any, ...]] = [()]
+    for a in parts:
+        # Only cells that rows are in go on to the next attribute, so that their number is bounded.
+        cells, codes = np.unique(codes * len(a.labels) + a.codes[known], return_inverse=True)
+        places = (divmod(int(cell), len(a.labels)) for cell in cells)
+        labels = [(*labels[i], a.labels[j]) for i, j in places]
     joint_codes = np.full(known.shape, -1)
-    if not known.any():  # nothing is known of some attribute: it may have no levels at all
-        return (Levels(name, (), joint_codes), *numeric)
-    flat = np.ravel_multi_index(tuple(np.where(known, a.codes, 0) for a in parts), sizes)
-    cells, codes = np.unique(flat[known], return_inverse=True)
     joint_codes[known] = codes
-    positions = zip(*np.unravel_index(cells, sizes), strict=True)
-    labels = tuple(
-        tuple(a.labels[i] for a, i in zip(parts, position, strict=True)) for position in positions
-    )
-    return (Levels(name, labels, joint_codes), *numeric)
+    refuse_identifiers(name, len(labels))
+    return (Levels(name, tuple(labels), joint_codes), *numeric)
+
+
+def refuse_identifiers(name: str, n_levels: int, most: int = MOST_LEVELS) -> None:
+    """Raise if an attribute has more levels than make sense."""
+    if n_levels > most:
+        raise UsageError(
+            f"The sensitive attribute {name!r} has {n_levels} levels, more than the {most} that "
+            f"make sense as groups: it looks like an identifier. Leave it out, or merge levels; if "
+            f"it is a quantity, say {how_to_say(name, 'numeric')}."
+        )
+
+
+def how_to_say(name: str, kind: str) -> str:
+    """Return how users say what a column is, in Python and on the command line."""
+    return f"sensitive_kinds={{{name!r}: {kind!r}}} (command line: --{kind} {name})"
 
 
 def tie_to_strata(

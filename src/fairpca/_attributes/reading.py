@@ -1,32 +1,45 @@
 """From whatever users hold (lists, arrays, Series, frames) to attributes: levels, or numbers.
 
-Which of the two is decided by the type of a column, unless the user says so. Strings, bools,
-categoricals and integers are levels. Floats are numeric, unless they are few integral values such
-as 0.0 and 1.0, which are levels that passed through a float column.
+Which of the two is decided by the values of a column, unless the user says so, and by nothing else:
+arrays, frames, tables, files and clusters all ask `read_column`. Whole numbers are levels, of
+whatever type and however many, for nobody can tell codes from counts. Numbers with fractions are a
+quantity. Dates are refused until somebody says which of the two they are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any, NoReturn
 
 import narwhals as nw
 import numpy as np
 
-from .._numerics import is_foreign, to_numpy
+from .._numerics import on_the_host
 from ..errors import ManyLevelsWarning, MissingGroupError, UsageError, warn_user
-from .levels import Attribute, Levels, Numeric, drop_unused_labels, intersect
+from .levels import (
+    Attribute,
+    Levels,
+    Numeric,
+    drop_unused_labels,
+    how_to_say,
+    intersect,
+    refuse_identifiers,
+)
 
 MISSING_LABEL = "(missing)"
 
 KINDS = ("categorical", "numeric")
 
-FEW_INTEGRAL_VALUES = 10
+FEW_WHOLE_NUMBERS = 10
+"""Where there are more, users are told that each is a group."""
 
-MANY_INTEGER_LEVELS = 20
+INEXACT = 2.0**53
+"""From here on, floats are whole, and different whole numbers are the same float."""
 
-MOST_LEVELS = 10_000
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 LARGEST = 1e75
 """Fourth powers of numbers up to this are numbers."""
@@ -57,20 +70,13 @@ def read_attributes(
         raise UsageError(
             f"The sensitive columns {list(found)} have names that read the same. Rename them."
         )
-    kinds = _check_kinds(kinds, columns)
+    kinds = checked_kinds(kinds, columns)
     attributes: list[Attribute] = []
     for name, column in columns.items():
-        attribute = _by_type(name, column, kinds.get(name))
-        if isinstance(attribute, Levels):
-            if len(attribute.labels) > MOST_LEVELS:
-                raise UsageError(
-                    f"The sensitive attribute {name!r} has {len(attribute.labels)} levels, more "
-                    f"than the {MOST_LEVELS} that make sense as groups: it looks like an "
-                    f"identifier. Leave it out, merge levels, or declare it 'numeric' in "
-                    f"sensitive_kinds."
-                )
-            if advise and name not in kinds:
-                ask_about_integers(name, attribute.labels)
+        attribute = read_column(name, column, kinds.get(name))
+        category = isinstance(column, nw.Series) and column.dtype in (nw.Categorical, nw.Enum)
+        if advise and isinstance(attribute, Levels) and not category and name not in kinds:
+            warn_of_whole_numbers(name, attribute.labels)
         attributes.extend(_treat_missing(attribute, missing, streams=not intersectional))
     return intersect(attributes) if intersectional else tuple(attributes)
 
@@ -84,7 +90,7 @@ def attribute_columns(sensitive: Any) -> dict[Any, Any]:
         return {name: native[name] for name in native.columns}
     if isinstance(native, nw.Series):
         return {"sensitive" if native.name in (None, "") else native.name: native}
-    array = _as_array(sensitive)
+    array = as_array(sensitive)
     if array.ndim == 1:
         return {"sensitive": array}
     if array.ndim != 2:
@@ -99,17 +105,16 @@ def _one_column(column: Any) -> Any:
     native = nw.from_native(column, eager_only=True, series_only=True, pass_through=True)
     if isinstance(native, nw.Series):
         return native
-    array = _as_array(column)
+    array = as_array(column)
     if array.ndim > 1 and isinstance(column, list):  # of tuples, each of which is a label
         array = np.empty(len(column), dtype=object)
         array[:] = [tuple(entry) if isinstance(entry, list) else entry for entry in column]
     return array
 
 
-def _as_array(values: Any) -> np.ndarray:
+def as_array(values: Any) -> np.ndarray:
     """Like numpy.asarray, but ["f", None] and [1, "m"] keep their entries as they are."""
-    if is_foreign(values):
-        return to_numpy(values)  # tensors, on whatever device
+    values = on_the_host(values)
     if hasattr(values, "__array__"):
         return np.asarray(values)
     plain = np.asarray(values, dtype=object)
@@ -119,21 +124,24 @@ def _as_array(values: Any) -> np.ndarray:
         typed = np.asarray(values)
     except ValueError:  # tuples among other entries
         return plain
-    return typed if typed.dtype.kind in "biuf" else plain
+    integers = typed.dtype.kind == "f" and not any(isinstance(v, float) for v in values)
+    return typed if typed.dtype.kind in "biuf" and not integers else plain
 
 
-def _check_kinds(kinds: Mapping[Any, str] | None, columns: Mapping[Any, Any]) -> Mapping[Any, str]:
+def checked_kinds(kinds: Mapping[Any, str] | None, columns: Iterable[Any]) -> dict[str, str]:
+    """Return what users say that columns are, by name; raise if it cannot be."""
+    columns = list(columns)
     if kinds is not None and not isinstance(kinds, Mapping):
         raise UsageError(
             f"sensitive_kinds={kinds!r} does not say which column is meant. Pass a dict such as "
-            f"{{{next(iter(columns))!r}: 'numeric'}}."
+            f"{{{columns[0]!r}: 'numeric'}}."
         )
     kinds = {str(name): kind for name, kind in (kinds or {}).items()}
     for name, kind in kinds.items():
         if name not in columns:
             raise UsageError(
                 f"sensitive_kinds names the column {name!r}, but the sensitive features are "
-                f"{list(columns)}. Use one of these names."
+                f"{columns}. Use one of these names."
             )
         if kind not in KINDS:
             raise UsageError(
@@ -171,45 +179,78 @@ def name_of_missing(name: str) -> str:
     return f"{name} is missing"
 
 
-def _by_type(name: str, column: Any, kind: str | None) -> Attribute:
+def read_column(name: str, column: Any, kind: str | None = None) -> Attribute:
+    """Return a column as levels or as numbers: as which `kind` says, else its values."""
+    column = nw.from_native(column, series_only=True, pass_through=True)
+    found: Attribute | None = None
     if isinstance(column, nw.Series):
-        # Floats are levels or numbers, by their values; all else are levels, even if missing.
-        if kind is None and not column.dtype.is_float():
-            kind = None if column.dtype in (nw.Object, nw.Unknown) else "categorical"
-        coded = None if kind == "numeric" else _coded_by_arrow(name, column)
-        if coded is not None:
-            return coded
-        column = _plain_values(column)
+        dtype = column.dtype
+        if kind is None and dtype.is_temporal():
+            refuse_dates(name)
+        # Numbers are of either kind, by their values; all else are levels, even if all is missing.
+        if kind is None and not (dtype.is_float() or dtype in (nw.Decimal, nw.Object, nw.Unknown)):
+            kind = "categorical"
+        found = None if kind == "numeric" else _coded_by_arrow(name, column)
+        column = _plain_values(column) if found is None else column
     if kind == "numeric":
-        return _numeric(name, _as_float(name, column))
-    if column.dtype.kind == "f":
-        return _read_floats(name, column, kind)
-    if column.dtype.kind in "biu":
-        return _read_integers(name, column)
-    return _read_objects(name, column, kind)
+        found = _numeric(name, _as_float(name, column))
+    elif found is None and column.dtype.kind == "f":
+        found = _read_floats(name, column, kind)
+    elif found is None and column.dtype.kind in "biu":
+        found = _read_integers(name, column)
+    elif found is None:
+        found = _read_objects(name, column, kind)
+    refuse_identifiers(name, 0 if isinstance(found, Numeric) else len(found.labels))
+    return found
 
 
-def ask_about_integers(name: str, labels: Sequence[Any]) -> None:
-    """Warn of integer levels so many that they look like a quantity."""
-    numbers = [label for label in labels if type(label) is int]
-    m = len(numbers)
-    if m > MANY_INTEGER_LEVELS and m >= len(labels) - 1:  # one may stand for missing values
-        warn_user(
-            f"The integer attribute {name!r} has {m} distinct values; each became a group whose "
-            f"mean is matched, which takes up to {m - 1} directions. If it is a quantity such as "
-            f"an age, pass it as floats or set sensitive_kinds={{{name!r}: 'numeric'}}; if it is "
-            f"a code, declare it 'categorical' to silence this.",
-            ManyLevelsWarning,
-        )
+def refuse_dates(name: str) -> NoReturn:
+    """Say what to do with a date: hardly any two people share one."""
+    raise UsageError(
+        f"The sensitive column {name!r} is a date or a duration, and almost every day would be a "
+        f"group of its own. Make years or bands of it first; or say {how_to_say(name, 'numeric')} "
+        f"to count the days, {how_to_say(name, 'categorical')} if its values are few."
+    )
+
+
+def about_whole_numbers(name: str, labels: Sequence[Any], remedy: str | None = None) -> str:
+    """Return what to tell of levels that are so many whole numbers that they may be a quantity."""
+    m = sum(type(label) in (int, float) and label == label // 1 for label in labels)
+    if m <= FEW_WHOLE_NUMBERS or m < len(labels) - 1:  # one may stand for missing values
+        return ""
+    remedy = f"say {how_to_say(name, 'numeric')}" if remedy is None else remedy
+    return (
+        f"{name} has {m} whole-number values, and each is taken as a group; if it is a quantity, "
+        f"{remedy}."
+    )
+
+
+def about_a_number(name: str, *, declared: bool) -> str:
+    """Return what to tell of a column that is taken as a number."""
+    why = "" if declared else ", since it has fractions"
+    other = "" if declared else f" If its values are codes, say {how_to_say(name, 'categorical')}."
+    return (
+        f"{name} is taken as a number{why}. Its linear relation with the features is removed; "
+        f"ranges of it, such as low, middle and high, may still differ in their means.{other}"
+    )
+
+
+def warn_of_whole_numbers(name: str, labels: Sequence[Any]) -> None:
+    """Warn of levels that are so many whole numbers that they may be a quantity."""
+    told = about_whole_numbers(name, labels)
+    if told:
+        silence = f"If they are codes, say {how_to_say(name, 'categorical')} to silence this."
+        warn_user(f"{told} {silence}", ManyLevelsWarning)
 
 
 def _plain_values(series: nw.Series[Any]) -> np.ndarray:
     """Return numbers as numbers and everything else as objects, None where missing."""
     null = series.is_null()
-    if series.dtype.is_numeric() or series.dtype == nw.Boolean:
+    dtype = series.dtype
+    if dtype.is_float() or dtype.is_integer() or dtype == nw.Boolean:
         if not null.any():
             return series.to_numpy()
-        if series.dtype.is_float():
+        if dtype.is_float():
             return series.cast(nw.Float64).fill_null(float("nan")).to_numpy()
     values = np.asarray(series.to_list(), dtype=object)
     values[null.to_numpy()] = None
@@ -218,13 +259,15 @@ def _plain_values(series: nw.Series[Any]) -> np.ndarray:
 
 def _read_floats(name: str, values: np.ndarray, kind: str | None) -> Attribute:
     known = ~np.isnan(values)
-    head = values[known][: 4 * FEW_INTEGRAL_VALUES]  # most numeric columns give themselves away
-    if kind is None and np.any(head != np.rint(head)):
+    if kind is None and not np.all(np.isfinite(values) & (values == np.rint(values)) | ~known):
         return _numeric(name, values)
     distinct, inverse = np.unique(values[known], return_inverse=True)
-    integral = bool(np.all(distinct == np.rint(distinct)))
-    if kind is None and not (integral and len(distinct) <= FEW_INTEGRAL_VALUES):
-        return _numeric(name, values)
+    if kind is None and np.any(np.abs(distinct) >= INEXACT):
+        raise UsageError(
+            f"The sensitive attribute {name!r} holds floats of 2^53 and more, where different "
+            f"codes have become the same number. Pass codes as integers or as texts, with None "
+            f"where they are missing; if it is a quantity, say {how_to_say(name, 'numeric')}."
+        )
     codes = np.full(len(values), -1)
     codes[known] = inverse
     return Levels(name, tuple(distinct.tolist()), codes, integral_floats=kind is None)
@@ -259,7 +302,7 @@ def _read_integers(name: str, values: np.ndarray) -> Attribute:
 
 
 def _read_objects(name: str, values: np.ndarray, kind: str | None) -> Attribute:
-    entries = [None if _is_missing(v) else v for v in values.tolist()]
+    entries = _entries(values)
     try:
         known = dict.fromkeys(v for v in entries if v is not None)
     except TypeError:
@@ -267,29 +310,72 @@ def _read_objects(name: str, values: np.ndarray, kind: str | None) -> Attribute:
             f"The sensitive attribute {name!r} holds entries of type {type(entries[0]).__name__}, "
             f"which cannot be levels. Pass strings, numbers or bools, one per row."
         ) from None
-    if known and kind is None and all(isinstance(v, float) for v in known):
-        return _read_floats(name, np.array(entries, dtype=float), kind)
     if not known:
         return Levels(name, (), np.full(len(entries), -1), integral_floats=kind is None)
+    if kind is None and any(isinstance(v, date | time | timedelta) for v in known):
+        refuse_dates(name)
+    if kind is None and {float} <= set(map(type, known)) <= {int, float}:
+        floats = np.array([np.nan if v is None else v for v in entries], dtype=float)
+        return _read_floats(name, floats, kind)
     labels = _sorted_if_possible(known)
     position = {None: -1, **{label: i for i, label in enumerate(labels)}}
-    return Levels(name, labels, np.array([position[v] for v in entries], dtype=np.intp))
+    codes = np.array([position[v] for v in entries], dtype=np.intp)
+    undecided = kind is None and any(isinstance(v, Decimal) for v in values)
+    return Levels(name, labels, codes, integral_floats=undecided)
+
+
+def are_missing(values: np.ndarray) -> np.ndarray:
+    """Return which entries of a vector are no values: None, NaN, NaT, NA or masked."""
+    if values.dtype != object:
+        return np.asarray(values != values)  # NaN and NaT differ from themselves
+    return np.fromiter(map(_is_missing, values), dtype=bool, count=len(values))
 
 
 def _is_missing(value: Any) -> bool:
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+    try:
+        return value is None or value is np.ma.masked or bool(value != value)
+    except (TypeError, ArithmeticError):  # NA is neither true nor false; some NaN do not compare
         return True
-    return isinstance(value, float | np.floating) and bool(np.isnan(value))
+    except ValueError:  # an array, say
+        return False
+
+
+def _entries(values: np.ndarray) -> list[Any]:
+    """Return values as Python has them, None where missing; decimals as integers or floats."""
+    if values.dtype.kind in "mM":
+        values = values.astype(f"{values.dtype.kind}8[us]")  # of nanoseconds, Python makes integers
+    return [None if _is_missing(v) else _plain(v) for v in values.tolist()]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        whole = value.is_finite() and value == value.to_integral_value()
+        return int(value) if whole else float(value)
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        value = value.astype(f"{value.dtype.kind}8[us]")
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _as_float(name: str, values: np.ndarray) -> np.ndarray:
+    if values.dtype.kind in "biuf":
+        return values.astype(float)
     try:
-        return np.array([np.nan if _is_missing(v) else v for v in values.tolist()], dtype=float)
+        numbers = [np.nan if v is None else _in_days(v) for v in _entries(values)]
+        return np.array(numbers, dtype=float)
     except (TypeError, ValueError) as error:
         raise UsageError(
             f"The sensitive attribute {name!r} was declared 'numeric', but it holds entries that "
             f"are not numbers ({error}). Declare it 'categorical', or convert it first."
         ) from None
+
+
+def _in_days(value: Any) -> Any:
+    """Return a date as days since 1970, a duration in days, and everything else as it is."""
+    if isinstance(value, date) and not isinstance(value, datetime):
+        value = datetime(value.year, value.month, value.day)
+    if isinstance(value, datetime):
+        value = value.replace(tzinfo=value.tzinfo or UTC) - EPOCH
+    return value / timedelta(days=1) if isinstance(value, timedelta) else value
 
 
 def _coded_by_arrow(name: str, series: nw.Series[Any]) -> Attribute | None:

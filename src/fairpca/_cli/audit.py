@@ -49,6 +49,8 @@ def audit(
     target: options.Target = None,
     positive: options.Positive = None,
     ignore: options.Ignore = None,
+    numeric: options.Numeric = None,
+    categorical: options.Categorical = None,
     out: Annotated[Path, Option("--out", "-o", help="The report.")] = Path("report.html"),
     json_file: Annotated[
         Path | None,
@@ -112,6 +114,7 @@ def audit(
                 target,
                 positive=positive,
                 ignore=ignore or (),
+                sensitive_kinds=options.kinds(numeric, categorical),
                 n_components=n_components,
                 aim=aim,
                 max_gap=max_gap,
@@ -144,6 +147,8 @@ def _print_audit(console: Console, audit: Audit) -> None:
         console.print()
         title = f"How well {attribute.name} is recognised (AUC on held-out rows; 0.50 is guessing)"
         console.print(Text(printable(title), style="italic"))
+        if attribute.note:
+            console.print(Text(printable(attribute.note), style="yellow"))
         console.print(_leakage(audit, attribute.name))
     warnings = [notice for notice in audit.notices if notice.severity == "warning"]
     if warnings:

@@ -9,12 +9,14 @@ from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from warnings import catch_warnings, simplefilter
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 from typer import Argument, Option, echo
 
+from ..errors import ManyLevelsWarning
 from . import options
 from .terminal import (
     Refusal,
@@ -77,6 +79,8 @@ def fit(
     target: options.Target = None,
     positive: options.Positive = None,
     ignore: options.Ignore = None,
+    numeric: options.Numeric = None,
+    categorical: options.Categorical = None,
     method: Annotated[_Method, Option(help="What to fit.")] = _Method.fair_pca,
     match: Annotated[_Match, Option(help="What fair PCA makes equal.")] = _Match.means,
     n_components: options.Components = None,
@@ -145,7 +149,9 @@ def fit(
         more = options.reading(columns, **how)
         if match is _Match.covariances:
             more["covariance_tol"] = covariance_tol
-        with shown_progress(quiet=quiet) as report:
+        kinds = options.kinds(numeric, categorical)
+        with shown_progress(quiet=quiet) as report, catch_warnings():
+            simplefilter("ignore", ManyLevelsWarning)  # printed below
             model = fit_table(
                 given,
                 sensitive or None,
@@ -157,6 +163,7 @@ def fit(
                 criterion=criterion.replace("-", "_"),
                 positive=positive,
                 ignore=ignore or (),
+                sensitive_kinds=kinds,
                 intersectional=intersectional,
                 seed=seed,
                 data=data,
@@ -213,8 +220,11 @@ def _facts(model: FairModel) -> list[str]:
         kept = float(sum(estimator.explained_variance_ratio_))
         lines.append(f"variance kept: {percent(kept)}")
     if hasattr(estimator, "mean_gap_"):
-        gap = estimator.mean_gap_
-        lines.append(f"largest difference of group means left: {gap:.1e} standard deviations")
+        gap, kinds = estimator.mean_gap_, list(estimator.groups_.values())
+        if "numeric" in kinds:
+            lines.append(f"largest correlation with a number left: at most {gap:.1e}")
+        if any(kind != "numeric" for kind in kinds):
+            lines.append(f"largest difference of group means left: {gap:.1e} standard deviations")
     if hasattr(estimator, "covariance_gap_"):
         gap = estimator.covariance_gap_
         lines.append(f"largest relative difference of covariances left: {gap:.2g}")

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 from typer import Argument, Option
 
+from .terminal import Refusal
+
 Model = Annotated[Path, Argument(metavar="MODEL", help="A model that `fairpca fit` wrote.")]
 Sensitive = Annotated[
     list[str] | None,
@@ -32,6 +34,14 @@ Positive = Annotated[
 Ignore = Annotated[
     list[str] | None,
     Option(metavar="COLUMN", help="Column to leave out, such as an identifier; may be repeated."),
+]
+Numeric = Annotated[
+    list[str] | None,
+    Option(metavar="COLUMN", help="Sensitive column that is a quantity, as ages; may be repeated."),
+]
+Categorical = Annotated[
+    list[str] | None,
+    Option(metavar="COLUMN", help="Sensitive column whose numbers are codes; may be repeated."),
 ]
 Components = Annotated[
     int | None, Option(min=1, help="Number of components.", show_default="15 or fewer")
@@ -66,6 +76,14 @@ DataFolder = Annotated[
 ]
 Force = Annotated[bool, Option("--force", help="Replace existing files.")]
 Quiet = Annotated[bool, Option("--quiet", "-q", help="Print errors only.")]
+
+
+def kinds(numeric: list[str] | None, categorical: list[str] | None) -> dict[str, str]:
+    """Return what sensitive columns are said to be, as it is passed on."""
+    both = set(numeric or ()) & set(categorical or ())
+    if both:
+        raise Refusal(f"'{min(both)}' cannot be --numeric and --categorical. Say one of them.")
+    return dict.fromkeys(numeric or (), "numeric") | dict.fromkeys(categorical or (), "categorical")
 
 
 def reading(columns: str | None, **told: Any) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from .._attributes import refuse_identifiers
 from .._numerics import (
     Array,
     array_namespace,
@@ -81,7 +82,7 @@ class LevelMoments(LinearInRows):
     total: Array  # (m, d): sum of w (x - mean of all rows) over the rows of each level
     # About each level's own mean, None where it is empty; only to match covariances.
     scatters: tuple[Scatter | None, ...] | None = None
-    integral_floats: bool = False  # few whole numbers, which may turn out to be numeric
+    integral_floats: bool = False  # whole numbers so far, which may turn out to be numeric
     optional: bool = False  # may have one level only
 
     def _fits_together(self) -> bool:
@@ -124,7 +125,8 @@ class LevelMoments(LinearInRows):
 
     def merged(self, other: LevelMoments, mean: Array) -> LevelMoments:
         """Return the moments of the union of the rows; both are about its mean already."""
-        labels = self.labels + tuple(v for v in other.labels if v not in set(self.labels))
+        labels = tuple(dict.fromkeys((*self.labels, *other.labels)))
+        refuse_identifiers(self.name, len(labels))
         a, b = self.with_labels(labels), other.with_labels(labels)
         scatters = None
         if a.scatters is not None and b.scatters is not None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._attributes import FEW_INTEGRAL_VALUES, MISSING_LABEL, name_of_missing
+from .._attributes import MISSING_LABEL, name_of_missing
 from .._numerics import (
     Array,
     array_namespace,
@@ -352,8 +352,8 @@ def _to_numeric(a: AttributeMoments) -> NumericMoments:
 def _agree_across_strata(attributes: list[AttributeMoments]) -> tuple[AttributeMoments, ...]:
     """Give the strata of one attribute the same kind and the same labels.
 
-    A column of floats is numeric as soon as one of its values, in any batch or stratum, is not
-    one of few integers; and a level seen in one stratum is a level of all of them.
+    A column of floats is numeric as soon as one of its values, in any batch or stratum, has a
+    fraction; and a level seen in one stratum is a level of all of them.
     """
     by_name: dict[str, list[AttributeMoments]] = {}
     for a in attributes:
@@ -362,9 +362,7 @@ def _agree_across_strata(attributes: list[AttributeMoments]) -> tuple[AttributeM
     for name, strata in by_name.items():
         levels = [a for a in strata if isinstance(a, LevelMoments)]
         labels = tuple(dict.fromkeys(label for a in levels for label in a.labels))
-        floats = any(a.integral_floats for a in levels)
-        too_many = floats and len(labels) > FEW_INTEGRAL_VALUES
-        agreed[name] = None if len(levels) < len(strata) or too_many else labels
+        agreed[name] = None if len(levels) < len(strata) else labels
     return tuple(_agreeing(a, agreed[a.name]) for a in attributes)
 
 

@@ -18,6 +18,7 @@ from .arrays import (
     quiet_overflow,
     take_rows,
     to_numpy,
+    unmasked,
     without_history,
 )
 from .fingerprints import fingerprint_of, library_versions, own_fingerprint

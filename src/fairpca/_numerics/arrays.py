@@ -116,8 +116,18 @@ def to_numpy(A: Array) -> np.ndarray:
 
 
 def on_the_host(values: Any) -> Any:
-    """Return arrays of other libraries as NumPy (labels, weights); everything else as it is."""
-    return to_numpy(values) if is_foreign(values) else values
+    """Return arrays of other libraries (labels, weights) as NumPy; everything else as it is."""
+    return to_numpy(values) if is_foreign(values) else unmasked(values)
+
+
+def unmasked(values: Any) -> Any:
+    """Return a masked array with NaN or None where it is masked; everything else as it is."""
+    if not isinstance(values, np.ma.MaskedArray) or not np.ma.is_masked(values):
+        return values
+    floats = values.dtype.kind == "f"
+    plain = np.array(values, dtype=values.dtype if floats else object)
+    plain[np.ma.getmaskarray(values)] = np.nan if floats else None
+    return plain
 
 
 def without_history(X: Array) -> Array:

@@ -227,7 +227,7 @@ def _floats(array: Any) -> np.ndarray:
 def _labels(array: Any) -> np.ndarray:
     """Return an Arrow array as numbers, or as objects with None where missing."""
     arrow = import_arrow()
-    if arrow.types.is_floating(array.type):
+    if arrow.types.is_floating(array.type) or arrow.types.is_decimal(array.type):
         return _floats(array)
     if not array.null_count and not _has_levels(array.type):
         return array.to_numpy(zero_copy_only=False)
@@ -238,7 +238,7 @@ def _labels(array: Any) -> np.ndarray:
 def _attribute(array: Any) -> Any:
     """Return a sensitive column so that it has the same kind whatever is missing in it."""
     arrow = import_arrow()
-    if arrow.types.is_floating(array.type):
+    if arrow.types.is_floating(array.type) or arrow.types.is_decimal(array.type):
         return _floats(array)
     if _has_levels(array.type) or array.null_count:
         # Levels even where nothing is known: a part must not look different for that.
@@ -284,7 +284,7 @@ def check_kinds(types: Mapping[str, Any], roles: Roles, *, encoded: bool) -> Non
             f"or what to ignore; the command `fairpca fit` encodes columns of any kind."
         )
     for name in (*roles.sensitive, *([] if roles.target is None else [roles.target])):
-        if _kind_of_type(types[name]) is None or import_arrow().types.is_decimal(types[name]):
+        if _kind_of_type(types[name]) is None:
             raise TableError(
                 f"The column '{name}' is of type {types[name]}, which is neither levels nor a "
                 f"quantity. Write it as texts, numbers or truth values, such as bands of dates."

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._attributes import Roles
+from .._attributes import Roles, checked_kinds
 from ..errors import AuditError, TargetError
 from ..estimators import usual_components
 from ..metrics import percent
@@ -102,6 +102,7 @@ def ask(
     *,
     positive: Any,
     ignore: Sequence[str],
+    sensitive_kinds: Mapping[str, str] | None,
     n_components: int | None,
     effort: Effort,
     seed: int,
@@ -127,7 +128,8 @@ def ask(
             )
     n_dropped = len(table.frame) - len(frame)
     frame = frame.reset_index(drop=True)
-    whole = _attributes(frame, roles, effort)
+    said = checked_kinds(sensitive_kinds, roles.sensitive)
+    whole = _attributes(frame, roles, said, effort)
     strata = [a.codes for a in whole] + ([] if y is None else [y.astype(int)])
     rng = np.random.default_rng(seed)
     chosen = evenly_sampled(strata, effort.max_rows, rng, effort.group_rows)
@@ -141,7 +143,9 @@ def ask(
     notices += repeated
     once = first_of_each(people)
     if len(once) < len(frame):  # what is rare is decided by different people
-        attributes = [_of_rows(a, people) for a in _attributes(frame.iloc[once], roles, effort)]
+        said |= {a.name: "numeric" for a in whole if a.kind == "numeric"}
+        apart = _attributes(frame.iloc[once], roles, said, effort)
+        attributes = [_of_rows(a, people) for a in apart]
     d = len(encoder.get_feature_names_out())
     if n_components is not None and n_components > d:
         raise AuditError(
@@ -192,9 +196,11 @@ def prepare(question: Question, split: Split) -> HeldOut:
     )
 
 
-def _attributes(frame: DataFrame, roles: Roles, effort: Effort) -> list[Measured]:
+def _attributes(
+    frame: DataFrame, roles: Roles, said: Mapping[str, str], effort: Effort
+) -> list[Measured]:
     """Return the attributes of all rows, then their intersections."""
-    found = [measure_attribute(frame[name]) for name in roles.sensitive]
+    found = [measure_attribute(frame[name], said.get(name)) for name in roles.sensitive]
     return [*found, *(_intersections(found) if effort.joint else [])]
 
 

@@ -53,6 +53,7 @@ def audit_again(audit: Audit) -> str:
         target=data.target.name if data.target else None,
         positive=data.target.positive if data.target else None,
         ignore=data.ignored,
+        sensitive_kinds=settings.sensitive_kinds,
         aim=settings.aim,
         max_gap=settings.max_gap,
         n_components=settings.n_components,
@@ -78,7 +79,12 @@ def _given(**options: Any) -> dict[str, Any]:
 
 def _asked(audit: Audit) -> dict[str, Any]:
     settings = audit.settings
-    return _given(sensitive=settings.sensitive, target=settings.target, ignore=audit.data.ignored)
+    return _given(
+        sensitive=settings.sensitive,
+        target=settings.target,
+        ignore=audit.data.ignored,
+        sensitive_kinds=settings.sensitive_kinds,
+    )
 
 
 def _size(key: str, k: int | None, tradeoff: float | None) -> dict[str, Any]:
@@ -114,6 +120,8 @@ def _reading(data: Data) -> dict[str, Any]:
 
 def _command(name: str, source: str, given: dict[str, Any]) -> str:
     words = ["fairpca", name, source]
+    for column, kind in given.pop("sensitive_kinds", {}).items():
+        words += [f"--{kind}", column]
     for option, value in given.items():
         flag = "--" + option.replace("_", "-")
         for one in value if isinstance(value, list) else [value]:

@@ -124,6 +124,9 @@ class Settings:
     confidence: float = doc("Level of all intervals and certificates.")
     seed: int = doc("Seed of splits, probes and permutations.")
     quick: bool = doc("Whether fewer splits and rows were used.")
+    sensitive_kinds: dict[str, str] | None = doc(
+        "Sensitive columns that were said to be 'numeric' or 'categorical'; null if none.", None
+    )
 
 
 @dataclass(frozen=True)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from threading import Thread
 from time import perf_counter, sleep
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from joblib import cpu_count
 
 from .._numerics import allowed_jobs, each_in_processes, library_versions
-from ..errors import AuditError
+from ..errors import AuditError, ManyLevelsWarning
 from ._advice import advise, summarise
 from ._audit_result import Audit
 from ._evidence import Evidence
@@ -44,6 +45,7 @@ def audit(
     *,
     positive: Any = None,
     ignore: Sequence[str] = (),
+    sensitive_kinds: Mapping[str, str] | None = None,
     n_components: int | None = None,
     aim: str | None = None,
     max_gap: float = 0.05,
@@ -79,6 +81,10 @@ def audit(
         "true".
     ignore : sequence of str
         Columns to leave out, such as identifiers.
+    sensitive_kinds : dict, optional
+        Says of sensitive columns, by name, that they are "categorical" or "numeric". By default
+        fractions are a number, which is measured in two bands; all else are groups, and so are
+        whole numbers, however many: say ``{"age": "numeric"}`` of an age in years.
     n_components : int, optional
         Components of all projections; by default 15, or fewer if there are fewer columns.
     aim : {"hide", "decide", "keep"}, optional
@@ -147,6 +153,7 @@ def audit(
         target,
         positive=positive,
         ignore=ignore,
+        sensitive_kinds=sensitive_kinds,
         n_components=n_components,
         effort=effort,
         seed=seed,
@@ -163,6 +170,7 @@ def audit(
         confidence=confidence,
         seed=seed,
         quick=quick,
+        sensitive_kinds=dict(sensitive_kinds) if sensitive_kinds else None,
     )
     findings, first = _measured(question, effort, confidence, workers)
     rows, versions = first.picture_rows(effort), library_versions(LIBRARIES)
@@ -287,7 +295,9 @@ def _ready(i: int) -> int:
 
 def _run(job: _Job) -> Any:
     _, function, arguments = job
-    return function(*arguments)
+    with catch_warnings():
+        simplefilter("ignore", ManyLevelsWarning)  # codes of groups are meant as such
+        return function(*arguments)
 
 
 def _checked_aim(aim: str | None, has_target: bool) -> str:

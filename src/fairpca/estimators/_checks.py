@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._attributes import Attribute, drop_unused_labels, rows_named, tie_to_strata
+from .._attributes import Attribute, are_missing, drop_unused_labels, rows_named, tie_to_strata
 from .._kernels import KERNELS, PRECOMPUTED
 from .._numerics import check_n_jobs, is_sparse, on_the_host
 from ..errors import MissingGroupError, MissingTargetError, UsageError
@@ -297,7 +297,7 @@ def check_target(y: Any, n: int, criterion: str) -> np.ndarray:
             f"target=..., or use criterion='demographic_parity'."
         )
     labels = np.asarray(on_the_host(y))
-    if _has_missing(labels):
+    if are_missing(labels.ravel()).any():
         raise MissingTargetError(
             f"y has missing values, and criterion={criterion!r} cannot tell which rows to compare "
             f"them with. Fill them in, or leave these rows out."
@@ -307,12 +307,6 @@ def check_target(y: Any, n: int, criterion: str) -> np.ndarray:
     if labels.shape != (n,):
         raise UsageError(f"y has shape {labels.shape}, but X has {n} rows. Pass one label per row.")
     return labels
-
-
-def _has_missing(labels: np.ndarray) -> bool:
-    if labels.dtype.kind == "f":
-        return bool(np.isnan(labels).any())
-    return labels.dtype.kind == "O" and any(v is None or v != v for v in labels.tolist())
 
 
 def apply_criterion(

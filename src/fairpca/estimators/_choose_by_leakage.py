@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from .._attributes import Levels
 from .._moments import GroupMoments
 from .._numerics import is_number, is_numpy, record
 from .._rows import LinearMap, Rows
-from ..errors import InfeasibleError, UsageError
+from ..errors import InfeasibleError, ManyLevelsWarning, UsageError
 from ..metrics import leakage, reading_model
 from ._reader import finite_moments
 
@@ -86,7 +87,9 @@ def _worst(T: np.ndarray, rows: Rows, seed: int) -> float:
         if not isinstance(a, Levels) or len(np.unique(a.codes[~a.missing])) < 2:
             continue
         try:
-            aucs.append(leakage(T[~a.missing], a.codes[~a.missing], **options).auc)
+            with catch_warnings():
+                simplefilter("ignore", ManyLevelsWarning)  # codes of groups are meant as such
+                aucs.append(leakage(T[~a.missing], a.codes[~a.missing], **options).auc)
         except ValueError as reason:
             raise UsageError(
                 f"'auto' could not measure how well {a.name!r} is recognised on a third of the "

@@ -122,9 +122,9 @@ class FairPCA(FairTransformer):
         without them. Put this step before imputers and scalers, which would treat the attributes
         as features; `scale=True` standardises inside.
     sensitive_kinds : dict, optional
-        Forces attributes to be "categorical" or "numeric", by column name. By default strings,
-        bools, categoricals and integers are levels; floats are numeric unless they hold only a
-        few integral values such as 0.0 and 1.0.
+        Forces attributes to be "categorical" or "numeric", by column name. By default numbers
+        with fractions are numeric, and all else are levels: whole numbers too, of whatever type
+        and however many, with a warning from eleven on. Dates are refused unless declared.
     intersectional : bool, default=False
         Whether to compare the joint groups of all categorical attributes (every combination)
         instead of each attribute's groups.

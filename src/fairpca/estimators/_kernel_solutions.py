@@ -43,6 +43,7 @@ from ..solvers import (
     largest_gap,
     maximize_variance,
     mean_constraint,
+    way_out,
 )
 from ._checks import NYSTROEM, SHIFT_INVARIANT
 from ._reader import NO_ROWS, Reader, check_finite, check_some_rows
@@ -436,13 +437,13 @@ def solve_features(
         constraint = constraint.compressed(N, work, tol=16 * np.sqrt(moments.precision))
     left = work.n_features - constraint.rank
     if left <= 0 or (isinstance(k, int) and k > left):
-        raise _infeasible(k, max(0, left))
+        raise _infeasible(k, max(0, left), moments)
     total = _total(features, work)
     fair = equalize_means(work, k, constraint=constraint, total=total, **options)
     noise = 100 * moments.precision if N is None else 10 * np.sqrt(moments.precision)
     found = int((fair.scatter > noise * float(work.objective.diagonal.sum())).sum())
     if found == 0 or (isinstance(k, int) and found < k):
-        raise _infeasible(k, found)
+        raise _infeasible(k, found, moments)
     fair = fair.first(found)
     matrix = deterministic_signs(fair.basis if N is None else N @ fair.basis)
     lost, values, weight = 1.0, fair.scatter, moments.weight
@@ -466,13 +467,13 @@ def solve_features(
     return learned | {"_map": FeatureMap(features, linear)}
 
 
-def _infeasible(k: int | float | None, found: int) -> InfeasibleError:
+def _infeasible(k: int | float | None, found: int, moments: GroupMoments) -> InfeasibleError:
     asked = "" if k is None else f"n_components={k} is too large: "
     return InfeasibleError(
         f"{asked}The rows vary along {found} direction(s) of the "
         f"approximated feature space in which the groups have the same mean. Use fewer components, "
         f"fewer groups, more rows, or a larger n_landmarks; if all rows look alike to the kernel, "
-        f"standardise the features or use a larger gamma."
+        f"standardise the features or use a larger gamma.{way_out(moments.attributes)}"
     )
 
 

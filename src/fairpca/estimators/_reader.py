@@ -17,11 +17,11 @@ from .._attributes import (
     Attribute,
     Columns,
     as_columns,
-    ask_about_integers,
     check_frames,
     indexable,
     read_attributes,
     split_columns,
+    warn_of_whole_numbers,
 )
 from .._moments import GroupMoments, LevelMoments, accumulate, moments_at
 from .._numerics import (
@@ -33,6 +33,7 @@ from .._numerics import (
     machine_epsilon,
     quiet_overflow,
     to_numpy,
+    unmasked,
 )
 from .._rows import (
     Batch,
@@ -197,6 +198,7 @@ class Reader:
 
     def features(self, X: Any, estimator: Any = None, **checks: Any) -> tuple[Any, Columns | None]:
         """Return the features as an array, and the sensitive columns of X if it holds them."""
+        X = unmasked(X)
         if is_foreign(X) and not self.takes_device_arrays:
             X = in_numpy(X, self.name)
         check_frames(X=X)
@@ -255,10 +257,15 @@ class Reader:
             raise UsageError(NO_ROWS.format(type(source).__name__))
         if moments.n_rows == 0 and self.complete and self.criterion == "equal_opportunity":
             raise no_positive_row(f"y == {self.pos_label!r}")
-        for a in moments.attributes:
-            if isinstance(a, LevelMoments) and a.name not in map(str, self.sensitive_kinds or ()):
-                ask_about_integers(a.name, a.labels)
+        if self.advise:
+            self.tell_of_levels(moments)
         return moments
+
+    def tell_of_levels(self, moments: GroupMoments) -> None:
+        """Warn of levels, over all batches, that may be a quantity."""
+        levels = {a.name: a.labels for a in moments.attributes if isinstance(a, LevelMoments)}
+        for name in levels.keys() - set(map(str, self.sensitive_kinds or ())):
+            warn_of_whole_numbers(name, levels[name])
 
     def _stand_in(self) -> Any:
         """Return what scikit-learn compares columns with; None where nothing has been seen."""

@@ -209,9 +209,10 @@ class Representation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             )
         with self._changing():
             self._check_parameters()
-            reader = replace(self._reader(), keeps=True)
+            reader = replace(self._reader(), keeps=True, advise=False)
             moments = self._moments(reader, X, y, sensitive_features, sample_weight)
             total = moments if first else self.moments_ + moments
+            reader.tell_of_levels(total)
             self._forget()
             self.moments_ = total
 

@@ -13,6 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._attributes import check_frames
+from .._numerics import unmasked
 from ..errors import MissingTargetError, UsageError
 from ._inputs import coded_levels, present_values
 from ._probes import few_threads
@@ -85,7 +86,7 @@ class Cells(BaseEstimator):
         """
         self._check(y, sensitive)
         check_frames(T=T, y=y, sensitive=sensitive)
-        T = validate_data(self, T, dtype=np.float64)
+        T = validate_data(self, unmasked(T), dtype=np.float64)
         if y is None or self.n_cells == 1:
             distinct = len(np.unique(T, axis=0)) if self.n_cells > 1 else 1
             model = KMeans(min(self.n_cells, distinct), n_init=3, random_state=self.random_state)
@@ -141,7 +142,7 @@ class Cells(BaseEstimator):
             From 0 to ``n_cells_ - 1``.
         """
         check_is_fitted(self, "n_cells_")
-        T = validate_data(self, T, dtype=np.float64, reset=False)
+        T = validate_data(self, unmasked(T), dtype=np.float64, reset=False)
         return np.asarray(np.searchsorted(self._leaves, self._apply(T)))
 
 

@@ -9,8 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
-from .._attributes import check_frames
-from ..errors import MissingGroupError, SingleGroupError, UsageError
+from .._attributes import (
+    Attribute,
+    Levels,
+    about_whole_numbers,
+    are_missing,
+    as_array,
+    check_frames,
+    read_column,
+)
+from .._numerics import unmasked
+from ..errors import ManyLevelsWarning, MissingGroupError, SingleGroupError, UsageError, warn_user
 
 
 def finite_rows(X: ArrayLike, min_rows: int = 1, **beside: Any) -> np.ndarray:
@@ -19,14 +28,12 @@ def finite_rows(X: ArrayLike, min_rows: int = 1, **beside: Any) -> np.ndarray:
     What belongs to the rows, by its name, stands `beside` them: its row labels must be theirs.
     """
     check_frames(T=X, **beside)
-    return check_array(X, dtype=[np.float64, np.float32], ensure_min_samples=min_rows)
+    return check_array(unmasked(X), dtype=[np.float64, np.float32], ensure_min_samples=min_rows)
 
 
 def present_values(attribute: ArrayLike, n_rows: int, name: str) -> np.ndarray:
     """One-dimensional array of `n_rows` values, none missing; `name` is for error messages."""
-    # A list goes through objects: ["a", nan] would otherwise become the strings "a" and "nan".
-    is_array = hasattr(attribute, "__array__")
-    values = np.asarray(attribute) if is_array else np.asarray(attribute, dtype=object)
+    values = as_array(attribute)
     if values.ndim != 1:
         raise UsageError(
             f"{name} has shape {values.shape}, but one value per row is needed, shape "
@@ -37,55 +44,51 @@ def present_values(attribute: ArrayLike, n_rows: int, name: str) -> np.ndarray:
             f"{name} has {len(values)} values for {n_rows} rows, so they cannot be paired. "
             f"Pass exactly one value per row, in the same order."
         )
-    missing = _is_missing(values)
+    missing = are_missing(values)
     if missing.any():
         raise MissingGroupError(
             f"{name} is missing (None or NaN) in {missing.sum()} of {n_rows} rows, the first at "
             f"position {missing.argmax()}, and a row of unknown group cannot be counted. Drop "
             f"those rows, or give them a level of their own, such as 'unknown'."
         )
-    if values.dtype == object and all(isinstance(v, int | float | np.number) for v in values):
-        return np.asarray(values.tolist())
     return values
 
 
-def _is_missing(values: np.ndarray) -> np.ndarray:
-    if values.dtype != object:
-        return np.asarray(values != values)  # NaN and NaT differ from themselves
-    return np.fromiter(map(_is_missing_object, values), dtype=bool, count=len(values))
-
-
-def _is_missing_object(value: object) -> bool:
-    try:
-        return value is None or bool(value != value)
-    except TypeError:  # pandas.NA refuses to be a truth value
-        return True
-
-
-def integer_levels(values: np.ndarray, name: str) -> tuple[list[Any], np.ndarray]:
-    """Distinct values, sorted where they can be, and the position of each row's value there."""
-    if values.dtype != object:
-        distinct, codes = np.unique(values, return_inverse=True)
-        levels = distinct.tolist()
-    else:
-        levels = list(dict.fromkeys(values))
-        try:
-            levels.sort()
-        except TypeError:
-            levels.sort(key=lambda level: (type(level).__name__, repr(level)))
-        position = {level: code for code, level in enumerate(levels)}
-        codes = np.array([position[value] for value in values])
-    if len(levels) < 2:
+def read_groups(attribute: ArrayLike, n_rows: int, name: str) -> Attribute:
+    """Levels or a number, as estimators read the attribute; none missing, and not all equal."""
+    values = present_values(attribute, n_rows, name)
+    found = read_column(name, values, "categorical" if values.dtype.kind in "mM" else None)
+    if n_rows and (values == values[0]).all():
         raise SingleGroupError(
-            f"{name} takes the single value {levels[0]!r} in all {len(values)} rows, and between "
-            f"fewer than two levels there is nothing to compare. Pass rows of at least two levels."
+            f"{name} takes the single value {values.tolist()[0]!r} in all {n_rows} rows, and "
+            f"between fewer than two levels there is nothing to compare. Pass rows of at least two "
+            f"levels."
         )
-    return levels, codes
+    if isinstance(found, Levels):
+        remedy = f"pass bands of it, such as {name} > numpy.median({name})"
+        told = about_whole_numbers(name, found.labels, remedy)
+        if told and np.bincount(found.codes).min() < 2:
+            raise UsageError(f"{told} Some have one row only, which is no group to compare.")
+        if told:
+            warn_user(f"{told} Pass codes as texts to silence this.", ManyLevelsWarning)
+    return found
 
 
 def coded_levels(attribute: ArrayLike, n_rows: int, name: str) -> tuple[list[Any], np.ndarray]:
-    """`integer_levels` of the `present_values`."""
-    return integer_levels(present_values(attribute, n_rows, name), name)
+    """Levels, and the position of each row's level there; a number is cut at its median."""
+    found = read_groups(attribute, n_rows, name)
+    if isinstance(found, Levels):
+        return list(found.labels), found.codes
+    cut = median_threshold(found.values)
+    return [f"at most {cut:g}", f"above {cut:g}"], (found.values > cut).astype(int)
+
+
+def median_threshold(values: np.ndarray) -> float:
+    """Where to cut numbers in two: rows above the median are high.
+
+    If none is, the cut moves just below the largest value, so that both sides have rows.
+    """
+    return float(min(np.median(values), np.unique(values)[-2]))
 
 
 FEWEST = 50  # rows that a group keeps, if it has them, however rare it is

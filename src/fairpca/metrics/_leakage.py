@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._attributes import Levels
 from ..errors import UsageError
 from ._auc import cross_fitted_aucs
-from ._inputs import finite_rows, integer_levels, present_values
+from ._inputs import finite_rows, median_threshold, present_values, read_groups
 from ._probes import Probe, as_classifier
-
-_MOST_NUMERIC_LEVELS = 10
 
 
 @dataclass(frozen=True)
@@ -112,8 +111,8 @@ def leakage(
         Representation of n held-out rows.
     attribute : array of shape (n,)
         Level of each row. With more than two levels, the AUCs of each level against the rest
-        are averaged. Floats with more than 10 distinct values, or with one that is not a whole
-        number, are split at their median (above or not).
+        are averaged. A number, that is one with fractions, is cut at its median (above or not);
+        so cut whole numbers that are a quantity: ``age > np.median(age)``.
     probe : "linear", "boosting", "kernel" or classifier, default="linear"
         Logistic regression on standardised columns; gradient-boosted trees, 50 rounds of them, or
         25 for more than 4 levels; ridge regression on Gaussian-kernel features of standardised
@@ -182,8 +181,8 @@ def leakage(
         raise UsageError(
             f"attribute has level {levels[int(counts.argmin())]!r} in only {counts.min()} of "
             f"{counts.sum()} rows, but cv={cv} folds need at least {cv} rows of each of the "
-            f"{len(levels)} levels. Merge rare levels, use fewer folds, or pass a numeric "
-            f"attribute as floats to have it split at its median."
+            f"{len(levels)} levels. Merge rare levels, use fewer folds, or cut a quantity "
+            f"in two: attribute > numpy.median(attribute)."
         )
     draws = cross_fitted_aucs(T, codes, probe, cv, n_permutations, random_state)
     return Leakage(
@@ -200,11 +199,11 @@ def leakage(
 
 def _coded(attribute: ArrayLike, n: int) -> tuple[float | None, list[Any], np.ndarray]:
     """Where a number is cut in two, if it is; the levels, and the level of each row."""
-    values = present_values(attribute, n, "attribute")
-    threshold = _median_threshold(values)
-    return threshold, *integer_levels(
-        values if threshold is None else values > threshold, "attribute"
-    )
+    found = read_groups(attribute, n, "attribute")
+    if isinstance(found, Levels):
+        return None, list(found.labels), found.codes
+    threshold = median_threshold(found.values)
+    return threshold, [False, True], (found.values > threshold).astype(int)
 
 
 def linear_inseparability(
@@ -268,16 +267,3 @@ def linear_inseparability(
     position = {level: code for code, level in enumerate(levels)}
     codes_test = [position[value] for value in values]
     return float(np.mean(classifier.predict(T_test) != codes_test))
-
-
-def _median_threshold(values: np.ndarray) -> float | None:
-    """Where to cut a numeric attribute in two, or None if it should not be cut.
-
-    A row is high if its value is above the median. If none is, the cut moves just below the largest
-    value, so that both sides have rows.
-    """
-    distinct = np.unique(values) if values.dtype.kind == "f" else np.empty(0)
-    few = len(distinct) <= _MOST_NUMERIC_LEVELS and np.all(distinct == np.floor(distinct))
-    if few or len(distinct) < 2:
-        return None
-    return float(min(np.median(values), distinct[-2]))

@@ -12,12 +12,10 @@ from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.utils import check_random_state, gen_batches
 
 from .._attributes import check_frames
-from ..errors import UsageError
+from ..errors import SingleGroupError, UsageError
 from ._inputs import (
     coded_levels,
     finite_rows,
-    integer_levels,
-    present_values,
     shuffled,
     stratified_rows,
 )
@@ -42,8 +40,8 @@ def squared_mmd(
     T : array of shape (n, k)
         Rows of a representation.
     groups : array of shape (n,)
-        Group label of each row. With more than two groups the largest value over all pairs of
-        groups is returned.
+        Group label of each row; a number with fractions is cut at its median. With more than two
+        groups the largest value over all pairs of groups is returned.
     bandwidth : float or "median", default="median"
         The :math:`\sigma` of the Gaussian kernel; "median" takes ``median_bandwidth(T)``. To
         compare representations, choose one number for all of them (see Notes).
@@ -222,7 +220,7 @@ def mmd_test(
     T : array of shape (n, k)
         Rows of a representation.
     groups : array of shape (n,)
-        Group of each row.
+        Group of each row; a number with fractions is cut at its median.
     bandwidth : float or "median", default="median"
         As in `squared_mmd`; "median" is that of the rows drawn.
     n_permutations : int, default=200
@@ -346,8 +344,13 @@ class MMDKernel:
                 f"what chance gives. The default is 200."
             )
         check_frames(T=self._labelled, groups=groups)
-        values = present_values(groups, self.n_given, "groups")[self.rows]
-        codes = integer_levels(values, "groups")[1]
+        levels, codes = coded_levels(groups, self.n_given, "groups")
+        drawn, codes = np.unique(codes[self.rows], return_inverse=True)
+        if len(drawn) < 2:
+            raise SingleGroupError(
+                f"All {len(codes)} rows that were drawn are of the group {levels[drawn[0]]!r}, and "
+                f"there is nothing to compare. Draw them by groups (strata), or raise max_rows."
+            )
         rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
         pairs = np.triu_indices(codes.max() + 1, 1)
         reciprocal = 1.0 / np.bincount(codes)

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import gen_batches
 
+from .._attributes import Numeric
 from ..errors import UsageError
-from ._inputs import coded_levels, finite_rows
+from ._inputs import coded_levels, finite_rows, read_groups
 
 _BLOCK_ENTRIES = 2**22
 
@@ -97,12 +98,12 @@ def mean_gap(T: ArrayLike, groups: ArrayLike) -> float:
     T : array-like of shape (n, k)
         Representation.
     groups : array-like of shape (n,)
-        Group of each row.
+        Group of each row; or a number, one with fractions.
 
     Returns
     -------
     float
-        0 where no column varies.
+        0 where no column varies. Of a number, its largest correlation with a column.
 
     See Also
     --------
@@ -126,14 +127,18 @@ def mean_gap(T: ArrayLike, groups: ArrayLike) -> float:
     0.0
     """
     rows = finite_rows(T, min_rows=2, groups=groups).astype(np.float64)
-    levels, codes = coded_levels(groups, len(rows), "groups")
+    found = read_groups(groups, len(rows), "groups")
     centred = rows - rows.mean(axis=0)
     deviation = np.sqrt(np.mean(centred**2, axis=0))
     counts = deviation > 100 * np.finfo(float).eps * np.abs(rows).max(axis=0)
     if not counts.any():
         return 0.0
-    of_group = np.zeros((len(levels), len(rows)))
-    of_group[codes, np.arange(len(rows))] = 1.0
+    if isinstance(found, Numeric):
+        values = found.values - found.values.mean()
+        size = np.linalg.norm(values) * deviation[counts] * np.sqrt(len(rows))
+        return float(np.max(np.abs(values @ centred[:, counts]) / size))
+    of_group = np.zeros((len(found.labels), len(rows)))
+    of_group[found.codes, np.arange(len(rows))] = 1.0
     means = of_group @ centred[:, counts] / of_group.sum(axis=1, keepdims=True)
     return float(np.max(np.abs(means) / deviation[counts]))
 
@@ -151,7 +156,7 @@ def covariance_gap(T: ArrayLike, groups: ArrayLike) -> float:
     T : array-like of shape (n, k)
         Representation.
     groups : array-like of shape (n,)
-        Group of each row.
+        Group of each row; a number with fractions is cut at its median.
 
     Returns
     -------

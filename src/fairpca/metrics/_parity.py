@@ -31,7 +31,7 @@ def selection_rate_gap(
     y_pred : array of shape (n,)
         Decisions, of two values at most; not scores.
     sensitive_features : array of shape (n,)
-        Group of each row.
+        Group of each row; a number with fractions is cut at its median.
     y_true : array of shape (n,), optional
         Ignored: parity looks at decisions only. Accepted so that all gaps are called alike.
     pos_label : object, default=1
@@ -103,13 +103,13 @@ def true_positive_rate_gap(
     check_frames(y_pred=y_pred, sensitive_features=sensitive_features, y_true=y_true)
     decisions = _is_positive(y_pred, pos_label, "y_pred")
     truth = _is_positive(y_true, pos_label, "y_true", n_rows=len(decisions))
-    groups = coded_levels(sensitive_features, len(decisions), "sensitive_features")[1]
+    levels, groups = coded_levels(sensitive_features, len(decisions), "sensitive_features")
     positives = np.bincount(groups, weights=truth)
     if positives.min() == 0:
         rows = np.flatnonzero(groups == positives.argmin())
         raise MissingTargetError(
             f"y_true has no positive ({pos_label!r}) among the {len(rows)} rows of group "
-            f"{np.asarray(sensitive_features)[rows[0]]!s}, so its true positive rate is 0/0. "
+            f"{levels[groups[rows[0]]]}, so its true positive rate is 0/0. "
             f"Leave that group out, or set pos_label to the positive label."
         )
     return _largest_gap(group_shares(decisions, groups, among=truth))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .._attributes import about_whole_numbers
 from .._kernels import KernelColumns
 from .._moments import LevelMoments
 from .._numerics import is_number, library_versions, to_numpy
@@ -22,12 +23,12 @@ SMALL_GROUP = 100
 MOST_LISTED = 60
 """So many names or labels are listed in Markdown; the number of the others is given."""
 
-LONGEST = 80
+LONGEST, LONGEST_NOTE = 80, 1000
 """Longer values are cut in Markdown."""
 
 EQUAL_MEANS = frozenset({"FairPCA", "FairKernelPCA", "LEACE", "MeanProjection", "SPLINCE"})
 NO_PROMISE = frozenset({"PCA", "KernelPCA"})
-KNOWN_FACTS = ("data", "fingerprint", "sensitive", "target", "n_rows", "groups")
+KNOWN_FACTS = ("data", "fingerprint", "sensitive", "target", "n_rows", "groups", "group_notes")
 
 
 def model_card(model: Any, *, info: Mapping[str, Any] | None = None) -> str:
@@ -107,14 +108,20 @@ def _training(model: FairModel) -> Iterator[str]:
     counts = _counts_of(model)
     for name, levels in vars(estimator).get("groups_", {}).items():
         if isinstance(levels, str):
-            yield f"- {_markdown(name)}: a number"
+            yield f"- {_markdown(name)}: a number, not groups"
             continue
         rows_of = counts.get(name, {})
         shown = [
             _markdown(label) + (f" ({rows_of[label]} rows)" if label in rows_of else "")
             for label in levels[:MOST_LISTED]
         ]
-        yield f"- Groups of {_markdown(name)}: {', '.join(shown)}"
+        more = len(levels) - len(shown)
+        others = f" and {more} more" if more else ""
+        yield f"- Groups of {_markdown(name)}: {', '.join(shown)}{others}"
+        if about_whole_numbers(name, levels):
+            yield f"- {_markdown(about_whole_numbers(name, levels), LONGEST_NOTE)}"
+    for note in info.get("group_notes", ()):
+        yield f"- {_markdown(note, LONGEST_NOTE)}"
     if isinstance(model.map, FeatureMap) and isinstance(model.map.features, KernelColumns):
         count = model.map.features.n_features
         yield (
@@ -133,16 +140,25 @@ def _promises(model: FairModel) -> Iterator[str]:
         yield (
             f"Nothing for the representation as a whole: with tradeoff = {estimator.tradeoff:g} "
             f"columns of the standard method were appended on purpose. The first "
-            f"{estimator.n_components_} columns alone have equal group means."
+            f"{estimator.n_components_} columns alone satisfy the constraint."
         )
         return
     if name in EQUAL_MEANS:
         gap = "`mean_gap_` standard deviations" if "mean_gap_" in vars(estimator) else "rounding"
-        yield (
-            f"- On the rows it was trained on, all groups have the same mean in every column, up "
-            f"to {gap}, so no linear model fitted to them can tell the groups apart better than a "
-            f"constant."
-        )
+        kinds = vars(estimator).get("groups_", {})
+        numbers = [name for name, levels in kinds.items() if isinstance(levels, str)]
+        if len(numbers) < len(kinds) or not kinds:
+            yield (
+                f"- On the rows it was trained on, all groups have the same mean in every column, "
+                f"up to {gap}, so no linear model fitted to them can tell the groups apart better "
+                f"than a constant."
+            )
+        if numbers:
+            yield (
+                f"- On the rows it was trained on, no column is correlated with "
+                f"{_markdown_list(numbers)}, up to {gap.split()[0]}: there is no linear relation "
+                f"with a number. Ranges of it, such as low, middle and high, may differ in means."
+            )
         if getattr(estimator, "criterion", "demographic_parity") != "demographic_parity":
             yield f"- This holds within classes of the target: {_markdown(estimator.criterion)}."
         if getattr(estimator, "match", "means") == "covariances":
@@ -233,14 +249,14 @@ def _counts_of(model: FairModel) -> Mapping[str, Mapping[Any, int]]:
     return mine or (dict(told or {}) if counted else {})
 
 
-def _markdown(value: Any) -> str:
+def _markdown(value: Any, longest: int = LONGEST) -> str:
     r"""Return a value so that Markdown and HTML show it as it is, on one line: never as markup.
 
     >>> print(_markdown("<b>*a*</b>"))
     &lt;b&gt;\*a\*&lt;/b&gt;
     """
     text = str(value)
-    text = text if len(text) <= LONGEST else text[:LONGEST] + "..."
+    text = text if len(text) <= longest else text[:longest] + "..."
     text = "".join(c if c.isprintable() else " " for c in text)
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     text = re.sub(r"([\\`*_\[\]#|~$@])", r"\\\1", text)

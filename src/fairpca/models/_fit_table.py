@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .._attributes import Roles, assign_roles
+from .._attributes import Roles, assign_roles, checked_kinds
 from .._rows import Batch, RowsElsewhere, TableRows, rows_per_batch
-from ..errors import AuditError, InfeasibleError, TargetError
+from ..errors import AuditError, InfeasibleError, ManyLevelsWarning, TargetError, warn_user
 from ..estimators import (
     COVARIANCE_TOLERANCE,
     FairKernelPCA,
@@ -27,7 +27,6 @@ from ..estimators import (
 from ..peers import LEACE, PCA
 from ..tables import (
     AttributePlan,
-    LevelPlan,
     Table,
     TableEncoder,
     TableFile,
@@ -35,7 +34,6 @@ from ..tables import (
     as_table,
     binary_target,
     fingerprint_of_files,
-    finite_numbers,
     is_large,
     is_on_disk,
     open_tables,
@@ -67,6 +65,7 @@ def fit_table(
     criterion: str = "demographic_parity",
     positive: Any = None,
     ignore: Sequence[str] = (),
+    sensitive_kinds: Mapping[str, str] | None = None,
     intersectional: bool = False,
     seed: int = 0,
     data: str | os.PathLike[str] | None = None,
@@ -87,7 +86,7 @@ def fit_table(
         A table in memory, a file, or the name of a built-in data set, as in `fairpca.audit`; or
         several files of the same columns, as a pattern (``"loans/*.parquet"``), a folder or a
         list. These, and files of more than a million rows or 500 MB, are read in batches.
-    sensitive, target, positive, ignore, data
+    sensitive, target, positive, ignore, sensitive_kinds, data
         As in `fairpca.audit`. The target is no feature; its values matter for criteria other than
         demographic parity only.
     method : {"fair_pca", "fair_kernel_pca", "leace", "pca"}
@@ -154,7 +153,8 @@ def fit_table(
     (200, 2)
     """
     wanted = _Options(
-        method, n_components, match, tradeoff, criterion, intersectional, seed, options
+        *(method, n_components, match, tradeoff, criterion, intersectional, seed, options),
+        sensitive_kinds or {},
     )
     asked = {"sensitive": sensitive, "target": target, "ignore": ignore}
     reading: dict[str, Any] = {"columns": columns, "header": header, "skip_lines": skip_lines}
@@ -200,18 +200,15 @@ def _fit_in_memory(
         is_positive, known, _ = binary_target(frame[roles.target], positive)
         frame, y = frame[known], is_positive[known].astype(int)
     frame = frame.reset_index(drop=True)
-    planned = [plan_column(frame[name]) for name in roles.sensitive]
+    said = checked_kinds(wanted.declared, roles.sensitive)
+    planned = [plan_column(frame[name], said.get(name)) for name in roles.sensitive]
+    plans = [plan for plan, _ in planned]
     encoder = TableEncoder().fit(frame[list(roles.features)])
     X = encoder.transform(frame[list(roles.features)])
-    columns = {
-        plan.name: plan.fitted(codes)
-        if isinstance(plan, LevelPlan)
-        else finite_numbers(frame[plan.name])
-        for plan, codes in planned
-    }
-    plans = [plan for plan, _ in planned]
+    columns = {plan.name: plan.fitted(values) for plan, values in planned}
     kinds = {plan.name: plan.kind for plan in plans}
-    estimator = wanted.fitted(X, y, columns, kinds, X.shape[1])
+    with _ways_out(plans):
+        estimator = wanted.fitted(X, y, columns, kinds, X.shape[1])
     info = _info(table.name, table.fingerprint, len(frame), roles, plans)
     return FairModel(encoder, estimator, info)
 
@@ -228,6 +225,7 @@ def _fit_on_disk(
     raw = {column.name: column for column in raw_columns(files)}
     asked = {**asked, "sensitive": asked["sensitive"] or (), "renamed": files[0].renamed}
     roles = assign_roles(list(raw), **asked)
+    kinds = checked_kinds(wanted.declared, roles.sensitive)
     outcome = raw[roles.target or ""] if wanted.needs_outcomes(roles) else None
     extra = [] if outcome is None else [outcome.name]
     read = [n for n in raw if roles.of(n) in ("feature", "sensitive") or n in extra]
@@ -235,7 +233,8 @@ def _fit_on_disk(
     seen = look_at_rows(source, [raw[n] for n in read], roles.sensitive, outcome, wanted.seed)
     outcome_of = {} if seen.outcomes is None else seen.outcomes.outcomes(positive)
     encoder = TableEncoder().fit(seen.sample_frame(raw)[list(roles.features)])
-    planned = tuple(PlannedColumn(raw[n], *seen.counts[n].planned()) for n in roles.sensitive)
+    counted = ((n, seen.counts[n].planned(kinds.get(n))) for n in roles.sensitive)
+    planned = tuple(PlannedColumn(raw[n], *plan) for n, plan in counted)
     plans = [p.plan for p in planned]
     kinds, d = {plan.name: plan.kind for plan in plans}, len(encoder.mean_)
     used = {*encoder.needed_columns, *roles.sensitive, *extra}
@@ -244,11 +243,12 @@ def _fit_on_disk(
     commas = frozenset(column.name for column in raw.values() if column.decimal == ",")
     rows = EncodedRows(source, encoder, planned, outcome, outcome_of, commas)
     n_drawn = seen.drawn.num_rows
-    if n_drawn == seen.n_rows and wanted.needs_all_rows_at_once(seen.n_rows):
-        batch = rows.encoded(Batch(seen.drawn))
-        estimator = wanted.fitted(batch.X, batch.y, batch.sensitive_features, kinds, d)
-    else:
-        estimator = wanted.fitted(rows, None, None, kinds, d)
+    with _ways_out(plans):
+        if n_drawn == seen.n_rows and wanted.needs_all_rows_at_once(seen.n_rows):
+            batch = rows.encoded(Batch(seen.drawn))
+            estimator = wanted.fitted(batch.X, batch.y, batch.sensitive_features, kinds, d)
+        else:
+            estimator = wanted.fitted(rows, None, None, kinds, d)
     fingerprint = fingerprint_of_files([file.path for file in files])
     info = _info(name, fingerprint, seen.n_rows, roles, plans)
     info["files"] = [file.path.name for file in files[:MOST_FILES_NAMED]]
@@ -270,9 +270,11 @@ def _name(table: Any, files: Sequence[TableFile]) -> str:
 def _info(
     name: str, fingerprint: str, n_rows: int, roles: Roles, plans: Sequence[AttributePlan]
 ) -> dict[str, Any]:
-    """Return the facts that a model keeps; notes say what a fit does not make equal."""
-    notes = [_what_was_merged(p.name, p.note, p.n_unknown) for p in plans]
+    """Return the facts that a model keeps; warn of what may not be meant."""
     groups = {p.name: dict(zip(p.labels, p.n_rows, strict=True)) for p in plans if p.labels}
+    for told in [plan.told for plan in plans if plan.told and plan.labels]:
+        warn_user(told, ManyLevelsWarning)
+    notes = [note for plan in plans for note in (plan.told, _what_was_merged(plan))]
     return {
         "data": name,
         "fingerprint": fingerprint,
@@ -282,6 +284,16 @@ def _info(
         "groups": groups,
         **({"group_notes": list(filter(None, notes))} if any(notes) else {}),
     }
+
+
+@contextlib.contextmanager
+def _ways_out(plans: Sequence[AttributePlan]) -> Iterator[None]:
+    """Where nothing is left of the features, say which groups may not be meant as such."""
+    try:
+        yield
+    except InfeasibleError as error:
+        told = [plan.told for plan in plans if plan.told and plan.kind == "categorical"]
+        raise InfeasibleError(" ".join([str(error), *told])) from error
 
 
 @dataclass(frozen=True)
@@ -296,6 +308,7 @@ class _Options:
     intersectional: bool
     seed: int
     options: Mapping[str, Any]
+    declared: Mapping[str, str]
 
     def __post_init__(self) -> None:
         if self.method not in TABLE_METHODS:
@@ -385,14 +398,14 @@ class _Options:
         return fit(fair.set_params(n_components=last))
 
 
-def _what_was_merged(name: str, note: str, n_unknown: int) -> str:
+def _what_was_merged(plan: AttributePlan) -> str:
     """Return what a fit does not make equal, in a sentence or two; nothing if it is all."""
     said = []
-    if note:
-        said.append(f"{note.rstrip('.')}; differences among them are not removed.")
-    if n_unknown:
+    if plan.note:
+        said.append(f"{plan.note.rstrip('.')}; differences among them are not removed.")
+    if plan.n_unknown:
         said.append(
-            f"{n_unknown:,} rows have no group here; they count for the variance, not for the "
+            f"{plan.n_unknown:,} rows have no group here; they count for the variance, not for the "
             f"comparison."
         )
-    return f"{name}: {' '.join(said)}" if said else ""
+    return f"{plan.name}: {' '.join(said)}" if said else ""

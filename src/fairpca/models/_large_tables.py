@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from .._attributes import about_a_number, refuse_identifiers
 from .._numerics import fingerprint_of
 from .._rows import Batch, Collect, LargestKey, RowsElsewhere, Sample, TableRows, rows_at
-from ..errors import AuditError, TableError, TargetError
+from ..errors import TableError, TargetError
 from ..tables import (
     AttributePlan,
     LevelColumn,
-    LevelPlan,
-    QuantityPlan,
     RawColumn,
     TableEncoder,
     arrow_to_pandas,
@@ -25,7 +24,6 @@ from ..tables import (
     distinct,
     import_arrow,
     plan_column,
-    refuse_dates,
     simple,
     typed,
     with_points,
@@ -39,7 +37,7 @@ MOST_LEVELS_COUNTED = 5_000
 """Texts with more different values are encoded by their letters, so none of them is unknown."""
 
 MOST_VALUES = 100_000
-"""Of more distinct values than this, numbers are no longer counted, and texts are refused."""
+"""Of more distinct values than this, numbers are no longer counted, and others are refused."""
 
 LOOK_AT = 8_192
 """Rows of a batch that show whether a column has many values."""
@@ -184,11 +182,15 @@ class _RowsSeen:
 class _CountedValues:
     """How many rows have each value, None standing for the missing; adds.
 
-    `counts` is None if the values are numbers, and too many to be counted.
+    Of more than `MOST_VALUES` the `counts` are None; it is still known how many are missing,
+    whether all are numbers, and whether some have a fraction.
     """
 
     column: RawColumn
     counts: Mapping[Any, int] | None
+    n_missing: int = 0
+    numbers: bool = False
+    fractions: bool = False
 
     @classmethod
     def of(cls, column: RawColumn, array: Any) -> _CountedValues:
@@ -201,39 +203,41 @@ class _CountedValues:
         return cls(column, counts)._bounded()
 
     def __add__(self, other: _CountedValues) -> _CountedValues:
-        if self.counts is None or other.counts is None:
-            for counts in (self.counts, other.counts):
-                self._check_numbers(counts)
-            return _CountedValues(self.column, None)
-        return _CountedValues(self.column, Counter(self.counts) + Counter(other.counts))._bounded()
+        if self.counts is not None and other.counts is not None:
+            both = _CountedValues(self.column, Counter(self.counts) + Counter(other.counts))
+            return both._bounded()
+        mine, theirs = self._uncounted(), other._uncounted()
+        return replace(
+            mine,
+            n_missing=mine.n_missing + theirs.n_missing,
+            numbers=mine.numbers and theirs.numbers,
+            fractions=mine.fractions or theirs.fractions,
+        )
 
     def _bounded(self) -> _CountedValues:
-        if self.counts is None or len(self.counts) <= MOST_VALUES:
+        few = self.counts is None or len(self.counts) <= MOST_VALUES
+        return self if few else self._uncounted()
+
+    def _uncounted(self) -> _CountedValues:
+        if self.counts is None:
             return self
-        self._check_numbers(self.counts)
-        return _CountedValues(self.column, None)
+        values = self.column.series(list(self.counts))
+        numbers = self.column.are_numbers(values)
+        fractions = numbers and any(v % 1 for v in values.dropna() if not hasattr(v, "year"))
+        return _CountedValues(self.column, None, self.counts[None], numbers, fractions)
 
-    def _check_numbers(self, counts: Mapping[Any, int] | None) -> None:
-        if counts is not None and not self.column.are_numbers(list(counts)):
-            known = [value for value in counts if value is not None]
-            shown = next((v for v in known if not self.column.are_numbers([v])), known[0])
-            raise AuditError(
-                f"The column '{self.column.name}' has more than {MOST_VALUES:,} different values, "
-                f"and not all are numbers (such as '{shown}'), so they cannot be counted in "
-                f"bounded memory. Name another column, or one with fewer values."
-            )
-
-    def planned(self) -> tuple[AttributePlan, dict[Any, int]]:
+    def planned(self, kind: str | None) -> tuple[AttributePlan, dict[Any, int]]:
         """Return the groups, and the group of each value, -1 where it has none."""
         name = self.column.name
-        types = import_arrow().types
-        if self.column.type is not None and types.is_temporal(self.column.type):
-            refuse_dates(name)
         if self.counts is None:
-            return QuantityPlan(name), {}
+            if not self.numbers or (kind or ("numeric" if self.fractions else "")) != "numeric":
+                refuse_identifiers(name, MOST_VALUES + 1, MOST_VALUES)
+            told = about_a_number(name, declared=kind is not None)
+            return AttributePlan(name, "numeric", told, self.n_missing), {}
         values, n_rows = list(self.counts), np.array(list(self.counts.values()), dtype=int)
-        plan, codes = plan_column(self.column.series(values), n_rows)
-        return plan, dict(zip(values, codes.tolist(), strict=True))
+        plan, codes = plan_column(self.column.series(values), kind, n_rows)
+        groups = plan.kind == "categorical"
+        return plan, dict(zip(values, codes.tolist(), strict=True)) if groups else {}
 
     def outcomes(self, positive: Any) -> dict[Any, int]:
         """Return 1 for values of a target that count as positive, 0 for others, -1 for unknown."""
@@ -290,7 +294,7 @@ class PlannedColumn:
 
     def fitted(self, array: Any) -> np.ndarray:
         """Return the groups of rows, None where unknown; or their numbers, NaN where unknown."""
-        if isinstance(self.plan, LevelPlan):
+        if self.plan.kind == "categorical":
             return self.plan.fitted(_looked_up(self.column, self.code_of, array))
         return self.column.numbers(array)
 
@@ -327,7 +331,7 @@ class EncodedRows(RowsElsewhere):
     def head(self) -> Batch:
         """Numbers without names, as encoded rows are in memory."""
         nothing = {
-            a.plan.name: np.empty(0, dtype=object if isinstance(a.plan, LevelPlan) else float)
+            a.plan.name: np.empty(0, dtype=object if a.plan.kind == "categorical" else float)
             for a in self.attributes
         }
         y = None if self.target is None else np.empty(0, dtype=int)

@@ -10,7 +10,15 @@ from sklearn.base import OneToOneFeatureMixin
 
 from .._attributes import KINDS, Attribute, drop_unused_labels, read_attributes
 from .._moments import GroupMoments, NumericMoments, RowScatter
-from .._numerics import Array, array_namespace, device, like, project_out, to_numpy
+from .._numerics import (
+    Array,
+    array_namespace,
+    device,
+    like,
+    on_the_host,
+    project_out,
+    to_numpy,
+)
 from .._rows import LinearMap, Rows
 from ..errors import InfeasibleError, MissingTargetError, UsageError
 from ..estimators import FairTransformer, Reader, check_choice, learned_from
@@ -307,17 +315,17 @@ def _read_target(y: Any, n: int, kind: str | None) -> Attribute:
             "target y is None. Pass fit(X, y, sensitive_features=...), or use LEACE, which needs "
             "no y."
         )
-    values = np.asarray(y)
+    values = np.asarray(on_the_host(y))
     column = values.ravel() if values.ndim == 2 and values.shape[1] == 1 else y
     if values.size != n:
         raise UsageError(
             f"X has {n} rows, but y has shape {values.shape}, so they cannot be paired. Pass one "
             f"entry per row of X."
         )
-    if kind is None and values.dtype.kind in "iu" and len(np.unique(values)) > MANY_CLASSES:
+    if kind is None and values.dtype.kind in "iuf" and len(np.unique(values)) > MANY_CLASSES:
         kind = "numeric"
     kinds = None if kind is None else {TARGET: kind}
-    (target,) = read_attributes({TARGET: column}, kinds=kinds, missing="ignore")
+    (target,) = read_attributes({TARGET: column}, kinds=kinds, missing="ignore", advise=False)
     if target.missing.any():
         raise MissingTargetError(
             f"y is missing in {int(target.missing.sum())} of {n} rows, so its covariance with the "
@@ -365,7 +373,7 @@ class SPLINCE(OneToOneFeatureMixin, FairTransformer):
         `fairpca.InfeasibleError`. "possible" keeps the other covariances with y; `n_lost_` tells
         how many directions were given up. If all are, this is LEACE.
     target_kind : {None, "categorical", "numeric"}, default=None
-        How to read y. By default floats, and integers with more than 20 values, are numbers; all
+        How to read y. By default fractions, and more than 20 whole numbers, are numbers; all
         else are classes, each of which keeps its mean. Say which if y comes in batches.
 
     Attributes

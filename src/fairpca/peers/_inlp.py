@@ -13,7 +13,7 @@ from .._numerics import complete_basis
 from .._rows import LinearMap, Rows
 from ..errors import InfeasibleError, NothingLeftToRemoveWarning, warn_user
 from ..estimators import check_choice, check_number
-from ..solvers import mean_constraint, names_of
+from ..solvers import mean_constraint, names_of, way_out
 from ._shared import (
     RowPeer,
     along_principal_axes,
@@ -303,7 +303,7 @@ class INLP(RowPeer):
                 raise InfeasibleError(
                     f"Nothing is left: the {moments.n_rows} rows vary only along what separates "
                     f"the groups ({names_of(moments.attributes)}). Pass more rows or features, or "
-                    f"merge groups."
+                    f"merge groups.{way_out(moments.attributes)}"
                 )
             U = along_principal_axes(left, moments, left.shape[1])
             return LinearMap(U, moments.mean)

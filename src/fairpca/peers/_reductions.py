@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._attributes import Levels, check_frames, is_named, read_attributes
+from .._numerics import unmasked
 from ..errors import (
     MissingGroupError,
     MissingTargetError,
@@ -207,7 +208,7 @@ class Reductions(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         with unchanged_on_error(self):
             self._check_parameters()
             check_frames(X=X, sensitive_features=sensitive_features, y=y)
-            features = validate_data(self, X, dtype="numeric", ensure_min_samples=2)
+            features = validate_data(self, unmasked(X), dtype="numeric", ensure_min_samples=2)
             labels = _read_labels(y, len(features), self.criterion)
             self.classes_ = _two_classes(labels, self.pos_label)
             groups = _joint_groups(sensitive_features, len(features))
@@ -253,7 +254,7 @@ class Reductions(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         check_frames(X=X)
-        features = validate_data(self, X, dtype="numeric", reset=False)
+        features = validate_data(self, unmasked(X), dtype="numeric", reset=False)
         said = [np.asarray(predictor.predict(features)) for predictor in self.predictors_]
         return np.clip(self.weights_ @ np.asarray(said, dtype=float), 0.0, 1.0)
 

@@ -20,7 +20,7 @@ from ..estimators import (
     finite_moments,
     learned_from,
 )
-from ..solvers import check_attributes, maximize_variance, names_of
+from ..solvers import check_attributes, maximize_variance, names_of, way_out
 
 OneOf = TypeVar("OneOf", Levels, LevelMoments)
 
@@ -87,6 +87,7 @@ def directions_to_keep(k: int | None, moments: GroupMoments, n_groups: int) -> i
         raise InfeasibleError(
             f"Nothing is left: {n_groups} groups take {n_groups - 1} direction(s), and the rows "
             f"have {d} feature(s) (n_features = {d}). Merge groups, or add features."
+            f"{way_out(moments.attributes)}"
         )
     if k is not None and k >= d:
         raise InfeasibleError(

@@ -11,6 +11,7 @@ from ._equalize_means import (
     mean_constraint,
     mean_gap,
     names_of,
+    way_out,
 )
 from ._kernel_scatter import KernelScatter
 from ._maximize_variance import SOLVERS, maximize_variance

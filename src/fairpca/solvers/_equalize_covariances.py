@@ -17,7 +17,7 @@ from .._numerics import (
     top_eigenpairs,
 )
 from ..errors import InfeasibleError, SingleGroupError, UsageError
-from ._equalize_means import MeanConstraint, check_dimension, mean_constraint
+from ._equalize_means import MeanConstraint, check_dimension, mean_constraint, way_out
 from ._maximize_variance import maximize_variance
 from ._subspace import Subspace
 
@@ -270,7 +270,7 @@ def _covariances(a: LevelMoments) -> list[Array]:
             raise SingleGroupError(
                 f"The group {label!r} of the sensitive attribute {a.name!r} has {count} row(s), "
                 f"so it has no covariance to match. Merge it with another group, or use "
-                f"match='means'."
+                f"match='means'.{way_out([a])}"
             )
         # ddof = 1, as in the paper's experiments
         covariances.append(scatter.dense().matrix / float(weight * (1.0 - 1.0 / count)))

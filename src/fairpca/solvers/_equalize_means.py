@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .._attributes import about_whole_numbers
 from .._moments import AttributeMoments, GroupMoments, LevelMoments, NumericMoments
 from .._numerics import Array, array_namespace, like, orthonormalize, row_space
 from ..errors import InfeasibleError, MissingTargetError, SingleGroupError, UsageError
@@ -276,18 +277,26 @@ def check_dimension(moments: GroupMoments, constraint_rank: int, k: int | float 
             f"Nothing is left: the attributes ({names}) separate the group means in all {d} "
             f"feature directions (n_features = {d}), so every direction carries them. Remove "
             f"features that are functions of an attribute, merge groups, or add features."
+            f"{way_out(moments.attributes)}"
         )
     if isinstance(k, int) and k > n_fair:
         raise InfeasibleError(
             f"n_components={k} is too large: the attributes ({names}) separate the group means in "
             f"{r} of the {d} feature directions, which leaves {n_fair}. Use n_components <= "
-            f"{n_fair}, or merge groups."
+            f"{n_fair}, or merge groups.{way_out(moments.attributes)}"
         )
 
 
 def names_of(attributes: Sequence[AttributeMoments]) -> str:
     """Return the names of attributes for a message."""
     return ", ".join(dict.fromkeys(repr(a.name) for a in attributes))
+
+
+def way_out(attributes: Sequence[AttributeMoments]) -> str:
+    """Return what to do where levels may be a quantity, after a blank; nothing if none is."""
+    levels = {a.name: a.labels for a in attributes if isinstance(a, LevelMoments)}
+    told = (about_whole_numbers(name, labels) for name, labels in levels.items())
+    return "".join(f" {sentence}" for sentence in told if sentence)
 
 
 def check_attributes(attributes: Sequence[AttributeMoments]) -> None:
@@ -306,7 +315,7 @@ def check_attributes(attributes: Sequence[AttributeMoments]) -> None:
             raise MissingTargetError(
                 f"The group(s) {empty} of the sensitive attribute {a.name!r} have no row"
                 f"{_where(a)}, so their mean is undefined there. Pass more rows, or merge these "
-                f"groups with others."
+                f"groups with others.{way_out([a])}"
             )
 
 

@@ -32,16 +32,12 @@ from ._plans import (
     FEWEST_ROWS,
     MOST_GROUPS,
     AttributePlan,
-    LevelPlan,
     Measured,
-    QuantityPlan,
     as_table,
     binary_target,
     estimator_columns,
-    finite_numbers,
     measure_attribute,
     plan_column,
-    refuse_dates,
     roles_in,
 )
 from ._table import Table, arrow_to_pandas, decoded, distinct, family, simple

@@ -213,6 +213,16 @@ def floats(array: Any, name: str, *, boolean: bool = False) -> np.ndarray:
     return array.cast(arrow.float64(), safe=False).to_numpy(zero_copy_only=False)
 
 
+def days(array: Any) -> np.ndarray:
+    """Return dates, or times in between, as days since 1970; NaN where missing."""
+    arrow = import_arrow()
+    if not arrow.types.is_duration(array.type):
+        zone = getattr(array.type, "tz", None)
+        array = array.cast(arrow.timestamp("us", zone), safe=False).cast(arrow.int64())
+        array = array.cast(arrow.duration("us"))
+    return floats(array, "") / 86_400
+
+
 def is_text(kind: Any) -> bool:
     """Tell whether an Arrow type is one of texts."""
     types = import_arrow().types

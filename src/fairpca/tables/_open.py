@@ -27,7 +27,7 @@ from ._files import (
     kind_of_file,
     opened,
 )
-from ._frozen_columns import floats
+from ._frozen_columns import days, floats
 from ._table import (
     Table,
     arrow_columns,
@@ -333,15 +333,17 @@ class RawColumn:
             values = [cleaned(value, MISSING) for value in values]
         return codes, [None if value != value else value for value in values]
 
-    def are_numbers(self, values: list[Any]) -> bool:
-        """Whether the values are numbers, as the table in memory would have them."""
-        return bool(self.series(values).dtype.kind in "iuf")
+    def are_numbers(self, values: Series) -> bool:
+        """Whether values, as in memory, are numbers, or dates that count in days."""
+        decimals = self.type is not None and import_arrow().types.is_decimal(self.type)
+        return bool(decimals or values.dtype.kind in "iufM")
 
     def numbers(self, array: Any) -> np.ndarray:
-        """Return the rows as floats, NaN where there is no finite number."""
-        if self.type is None and not import_arrow().types.is_dictionary(array.type):
+        """Return the rows as floats, dates as days; NaN where there is no finite number."""
+        arrow = import_arrow()
+        if self.type is None and not arrow.types.is_dictionary(array.type):
             array = with_points(array, self.decimal)
-        numbers = floats(array, self.name)
+        numbers = days(array) if arrow.types.is_temporal(array.type) else floats(array, self.name)
         return np.where(np.isfinite(numbers), numbers, np.nan)
 
     def series(self, values: list[Any]) -> Series:
@@ -353,7 +355,9 @@ class RawColumn:
             category = arrow.types.is_dictionary(self.type)
             array = arrow.array(values, self.type.value_type if category else self.type)
             if category:  # never a quantity
-                return arrow_to_pandas(arrow.table({self.name: array}))[self.name].astype(object)
+                return arrow_to_pandas(arrow.table({self.name: array}))[self.name].astype(
+                    "category"
+                )
         return arrow_to_pandas(arrow.table({self.name: array}))[self.name]
 
 

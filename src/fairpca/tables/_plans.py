@@ -8,15 +8,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._attributes import Roles, assign_roles, is_named, listed
-from ..errors import AuditError, SingleGroupError, TargetError
-from ._adapters import import_pandas
+from .._attributes import (
+    Numeric,
+    Roles,
+    about_a_number,
+    about_whole_numbers,
+    assign_roles,
+    is_named,
+    listed,
+    read_column,
+)
+from ..errors import SingleGroupError, TargetError
 from ._open import read_table
 from ._table import Table
 
@@ -29,55 +37,34 @@ FEWEST_ROWS = 20
 MOST_GROUPS = 12
 """Of more groups, the smaller ones are measured together."""
 
-_NUMERIC_FROM = 11
-"""Numbers with at least this many distinct values are a quantity, not groups."""
-
 
 @dataclass(frozen=True)
-class LevelPlan:
-    """Which levels of a column are groups: by most rows, what was merged last.
+class AttributePlan:
+    """Which levels of a column are groups: by most rows, what was merged last; or a quantity.
 
-    `position` has the group of each level that is not too rare; `n_unknown` rows have no group.
+    `position` has the group of each level that is not too rare; `n_unknown` rows have no group. A
+    quantity is as it is to estimators, and `cut` in two to be measured. What users should know of
+    the kind of the column is in `told`, of the groups in `note`.
     """
 
-    kind: ClassVar[str] = "categorical"
     name: str
-    labels: tuple[str, ...]
-    n_rows: tuple[int, ...]
-    position: Mapping[str, int]
-    n_unknown: int
-    note: str
-
-    def fitted(self, codes: np.ndarray) -> np.ndarray:
-        """Return what estimators get for rows of these groups; None where the code is -1."""
-        return np.array([*self.labels, None], dtype=object)[codes]
-
-
-@dataclass(frozen=True)
-class QuantityPlan:
-    """A column of numbers, which estimators take as they are, and where it is cut in two."""
-
-    kind: ClassVar[str] = "numeric"
-    labels: ClassVar[tuple[str, ...]] = ()
-    n_rows: ClassVar[tuple[int, ...]] = ()
-    note: ClassVar[str] = ""
-    name: str
-    cut: float = np.nan
+    kind: str
+    told: str
     n_unknown: int = 0
+    labels: tuple[str, ...] = ()
+    n_rows: tuple[int, ...] = ()
+    position: Mapping[str, int] = field(default_factory=dict)
+    note: str = ""
+    cut: float = np.nan
+
+    def fitted(self, values: np.ndarray) -> np.ndarray:
+        """Return what estimators get for rows of these groups, None where -1; or numbers."""
+        if self.kind == "numeric":
+            return values
+        return np.array([*self.labels, None], dtype=object)[values]
 
 
-AttributePlan = LevelPlan | QuantityPlan
-
-
-def refuse_dates(name: str) -> None:
-    """Say what to do with a date: hardly any two people share one."""
-    raise AuditError(
-        f"The sensitive column '{name}' is a date, and almost every day would be a group of its "
-        f"own. Make years or bands of it first, and name that column."
-    )
-
-
-def _plan_levels(name: str, counts: Mapping[str, int], n_missing: int) -> LevelPlan:
+def _plan_levels(name: str, counts: Mapping[str, int], n_missing: int, told: str) -> AttributePlan:
     """Merge levels of few rows, and those beyond the eleven largest; too few count as unknown."""
     # Levels of as many rows are in the order of their names, whichever was read first.
     counts = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
@@ -106,14 +93,20 @@ def _plan_levels(name: str, counts: Mapping[str, int], n_missing: int) -> LevelP
         raise SingleGroupError(
             f"The sensitive column '{name}' has fewer than two groups of at least {FEWEST_ROWS} "
             f"rows ({found or 'no value at all'}{missing}), so there is nothing to compare. Name "
-            f"another column, or give more rows."
+            f"another column, or give more rows.{told and ' '}{told}"
         )
     n_unknown = n_missing + sum(counts.values()) - sum(n_rows)
-    return LevelPlan(name, tuple(labels), tuple(n_rows), position, n_unknown, note)
+    groups = tuple(labels), tuple(n_rows), position, note
+    return AttributePlan(name, "categorical", told, n_unknown, *groups)
 
 
 def _cut_in_two(name: str, distinct: np.ndarray, counts: np.ndarray) -> float:
     """Return where a quantity is cut into two bands, its median; `distinct` values are sorted."""
+    if len(distinct) < 2:
+        raise SingleGroupError(
+            f"The sensitive column '{name}' is a number of {len(distinct)} value(s), so there is "
+            f"nothing to compare. Name another column, or give more rows."
+        )
     ends = np.cumsum(counts)
     middle = [(ends[-1] - 1) // 2, ends[-1] // 2]
     median = np.mean(distinct[np.searchsorted(ends, middle, side="right")])
@@ -156,47 +149,48 @@ class Measured:
 
 
 def plan_column(
-    column: Series, n_rows: np.ndarray | None = None
+    column: Series, kind: str | None = None, n_rows: np.ndarray | None = None
 ) -> tuple[AttributePlan, np.ndarray]:
-    """Return the plan of a column, `n_rows` of each value, and the group of each; -1 for none."""
+    """Return the plan of a column, `n_rows` of each value, and the group or number of each."""
     name = str(column.name)
     n_rows = np.ones(len(column), dtype=int) if n_rows is None else n_rows
-    if getattr(column.dtype, "kind", "") == "M":
-        refuse_dates(name)
-    is_number = getattr(column.dtype, "kind", "") in tuple("iuf")
-    if is_number and column.nunique() >= _NUMERIC_FROM:
-        values = finite_numbers(column)
-        finite = np.isfinite(values)
-        distinct, place = np.unique(values[finite], return_inverse=True)
-        cut = _cut_in_two(name, distinct, np.bincount(place, n_rows[finite]).astype(int))
-        return QuantityPlan(name, cut, int(n_rows[~finite].sum())), np.full(len(column), -1)
     known = _is_known(column)
-    texts = column.astype(object).where(known).map(_as_text, na_action="ignore")
-    counts = import_pandas().Series(n_rows, texts.index).groupby(texts).sum().to_dict()
-    plan = _plan_levels(name, counts, int(n_rows[~known].sum()))
-    return plan, texts.map(plan.position).fillna(-1).to_numpy().astype(int)
+    if getattr(column.dtype, "kind", "") == "f":
+        known = known & np.isfinite(column.to_numpy(dtype=float, na_value=np.nan))
+    found = read_column(name, column if known.all() else column.where(known, None), kind)
+    n_missing = int(n_rows[found.missing].sum())
+    if isinstance(found, Numeric):
+        distinct, place = np.unique(found.values[~found.missing], return_inverse=True)
+        counts = np.bincount(place, n_rows[~found.missing]).astype(int)
+        told = about_a_number(name, declared=kind is not None)
+        cut = _cut_in_two(name, distinct, counts)
+        return AttributePlan(name, "numeric", told, n_missing, cut=cut), found.values
+    texts = [_as_text(label) for label in found.labels]
+    rows_of: dict[str, int] = dict.fromkeys(texts, 0)
+    rows = np.bincount(found.codes + 1, n_rows, minlength=len(texts) + 1)[1:].astype(int)
+    for text, count in zip(texts, rows.tolist(), strict=True):
+        rows_of[text] += count
+    declared = kind is not None or column.dtype == "category"
+    told = "" if declared else about_whole_numbers(name, found.labels)
+    plan = _plan_levels(name, rows_of, n_missing, told)
+    group_of = np.array([*(plan.position.get(text, -1) for text in texts), -1])
+    return plan, group_of[found.codes]
 
 
-def finite_numbers(column: Series) -> np.ndarray:
-    """Return the values of a quantity, NaN where they are unknown."""
-    values = column.to_numpy(dtype=float, na_value=np.nan)
-    return np.where(np.isfinite(values), values, np.nan)
-
-
-def measure_attribute(column: Series) -> Measured:
+def measure_attribute(column: Series, kind: str | None = None) -> Measured:
     """Return the groups of a sensitive column; a quantity is cut at its median to be measured."""
-    plan, codes = plan_column(column)
+    plan, values = plan_column(column, kind)
     name = plan.name
-    if isinstance(plan, LevelPlan):
-        return Measured(name, (name,), "levels", plan.labels, codes, plan.fitted(codes), plan.note)
-    values = finite_numbers(column)
+    if plan.kind == "categorical":
+        note, fitted = " ".join(filter(None, [plan.told, plan.note])), plan.fitted(values)
+        return Measured(name, (name,), "levels", plan.labels, values, fitted, note)
     known, cut = np.isfinite(values), plan.cut
     labels = (f"{name} ≤ {cut:g}", f"{name} > {cut:g}")
     codes = np.where(known, (values > cut).astype(int), -1)
     counts = np.bincount(codes[known], minlength=2)
     if counts[1] > counts[0]:
         labels, codes = labels[::-1], np.where(known, 1 - codes, -1)
-    note = f"Made uncorrelated as a number; measured in two bands, cut at the median {cut:g}."
+    note = f"{plan.told} It is measured in two bands, cut at the median {cut:g}."
     return Measured(name, (name,), "numeric", labels, codes, values, note)
 
 

@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
 from .._attributes import attribute_columns, check_frames, rows_named
+from .._numerics import on_the_host
 from ..errors import UsageError, warn_user
 from ..estimators import FairKernelPCA, FairTransformer, check_choice, check_tradeoff
 from ..metrics import GroupRates, JudgedRows
@@ -161,7 +162,7 @@ def tradeoff_curve(
         first = clone(estimator[:-1])
         X_train, X_test = first.fit_transform(X_train, y_train), first.transform(X_test)
     parts = TradeoffParts.fit(last, X_train, y_train, sensitive_features=sensitive_train)
-    y = np.asarray(y_train)
+    y = np.asarray(on_the_host(y_train))
     together = solver == "auto"
     predicted = predictions_along(
         parts, classifier, X_train, y, X_test, lambdas, together=together, compact=compact
