@@ -202,9 +202,6 @@ def is_named(value: Any, name: Any) -> bool:
     """Tell whether a value of a column is the one that somebody named, as a text or as it is.
 
     Blanks around texts do not count, numbers are compared by value, truth values by their name.
-
-    >>> is_named(" yes", "yes"), is_named(1.0, "1"), is_named(True, "true"), is_named("Yes", "yes")
-    (True, True, True, False)
     """
     texts = [v.strip() for v in (value, name) if isinstance(v, str)]
     if len(texts) != 1:
@@ -248,8 +245,8 @@ def check_frames(**given: Any) -> None:
         a, b = rows.astype(object), labels.astype(object)  # 1 is 1, of whatever type
         at = bisect_left(range(n), True, key=lambda i: not a[: i + 1].equals(b[: i + 1]))
         if at < n:
-            sorted_alike = f"Use one order, as in {name}.loc[{first}.index]"
-            way = sorted_alike if set(a) == set(b) else "Take the same rows of both (reindex one)"
+            reorder = f"Use one order, as in {name}.loc[{first}.index]"
+            way = reorder if set(a) == set(b) else "Take the same rows of both (reindex one)"
             raise UnpairedRowsError(
                 f"The row labels of {first} and {name} differ: at position {at} they are {a[at]!r} "
                 f"and {b[at]!r}. Rows are paired by position, so people would get what belongs to "
