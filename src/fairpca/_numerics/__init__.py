@@ -54,6 +54,7 @@ from .records import (
 )
 from .stiefel import Inverse, Metric, Objective, Stiefel, minimize_on_stiefel
 from .threads import (
+    Turn,
     ahead,
     allowed_jobs,
     blas_threads,
@@ -62,6 +63,8 @@ from .threads import (
     each_item,
     limited_threads,
     one_thread,
+    pool_of,
     share_blocks,
+    surely,
 )
 from .whole_files import is_no_plain_file, whole_file

@@ -15,14 +15,14 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from itertools import pairwise
 from numbers import Integral
-from threading import Lock, Thread
+from threading import RLock, Thread, get_ident
 from time import sleep
 from typing import Any, TypeVar
 
 import numpy as np
 import threadpoolctl
 from joblib import Parallel, cpu_count, delayed, effective_n_jobs
-from threadpoolctl import ThreadpoolController, threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from ..errors import UsageError
 
@@ -43,58 +43,84 @@ def _blas() -> ThreadpoolController:
 
 def blas_threads() -> int:
     """Return how many threads BLAS may use now, as set by the environment or the user."""
-    return max((library["num_threads"] for library in _blas().info()), default=1)
+    return max((library.num_threads for library in _blas().lib_controllers), default=1)
 
 
 @cache
 def _blas_of_scipy() -> ThreadpoolController:
     """SciPy's own BLAS, where it has one beside NumPy's (as in wheels)."""
-    own = [b["filepath"] for b in _blas().info() if "scipy.libs" in b["filepath"]]
+    own = [b.filepath for b in _blas().lib_controllers if "scipy.libs" in b.filepath]
     return _blas().select(filepath=own)
 
 
+class Turn:
+    """Whose turn it is: ``with turn.lock``. In a forked child, where nobody else is, it is free."""
+
+    def __init__(self) -> None:
+        self.lock = RLock()  # a destructor may come while this thread has it
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._renew)
+
+    def _renew(self) -> None:
+        self.lock = RLock()
+
+
+@contextmanager
+def surely(undo: Callable[[], object]) -> Iterator[None]:
+    """Undo at the end, and again where an interrupt ended that: `undo` has to bear it."""
+    try:
+        try:
+            yield
+        finally:
+            undo()
+    finally:
+        undo()
+
+
 def _release_blas() -> None:
-    """Let any thread set limits, where threadpoolctl knows of one that may."""
+    """Let any thread set limits: newer threadpoolctl lets one until it is done, and no other."""
     openblas = getattr(threadpoolctl, "OpenBLASController", None)
-    release = getattr(openblas, "clear_controlling_thread", None)
-    if release is not None:
-        release(force=True)
+    getattr(openblas, "clear_controlling_thread", lambda force: None)(force=True)
 
 
-class _Asked:
-    """What was asked of one library, by all that are inside, and what was set before."""
+class _Limits:
+    """What was asked of one library by all that are inside, and what was set before.
+
+    An interrupt may end any step: done again, or followed by `leave`, it comes to the same.
+    """
 
     def __init__(self, library: Any) -> None:
         self._library = library
+        self.asked: dict[_Guest, int] = {}
         self._before: int = library.num_threads
-        self._limits: list[int] = []
-        self._holds = False
+        self._seen: set[int] = set()
 
-    def enter(self, threads: int) -> None:
-        self._limits.append(threads)
-        if len(self._limits) > 1:
-            self._set(min(self._limits))
-            return
-        # Newer threadpoolctl lets one thread set limits until it is done, and ignores all others:
-        # where somebody else is that thread, the limits are theirs.
-        self._library.set_num_threads(threads)
-        self._holds = self._library.num_threads == threads
+    def enter(self, guest: _Guest, threads: int) -> None:
+        self._seen.add(self._library.num_threads)
+        self.asked[guest] = threads
+        self._set(min(self.asked.values()))
 
-    def leave(self, threads: int) -> bool:
+    def leave(self, guest: _Guest) -> bool:
         """Take a limit back; return whether nobody is left inside."""
-        self._limits.remove(threads)
-        self._set(min(self._limits, default=self._before))
-        return not self._limits
+        self.asked.pop(guest, None)
+        self._set(min(self.asked.values(), default=self._before))
+        return not self.asked
 
     def _set(self, threads: int) -> None:
-        if self._holds:  # by whichever thread of ours came first
+        now = self._library.num_threads
+        if now == threads or now not in self._seen:  # or somebody else has set it since
+            return
+        self._seen.add(threads)
+        with surely(_release_blas):
             _release_blas()
             self._library.set_num_threads(threads)
-            _release_blas()
 
 
-_inside: dict[str, _Asked] = {}
-_lock = Lock()
+_Guest = tuple[int, object]
+"""Who limits a library: a thread, and something that is its own."""
+
+_inside: dict[tuple[str, int], _Limits] = {}
+_turn = Turn()
 
 
 @contextmanager
@@ -105,26 +131,42 @@ def _limited(libraries: ThreadpoolController, threads: int) -> Iterator[None]:
     them: the smallest limit that anybody asks for holds, and the last one out restores. If each
     restored what it found, the first one's limit could stay for good.
     """
-    of_all = {b.filepath: b for b in libraries.lib_controllers if not _knows_threads(b)}
-    others = [b.filepath for b in libraries.lib_controllers if b.filepath not in of_all]
-    with _lock:
-        for path, library in of_all.items():
-            if path not in _inside:
-                _inside[path] = _Asked(library)
-            _inside[path].enter(threads)
-    try:
-        with libraries.select(filepath=others).limit(limits=threads) if others else nullcontext():
-            yield
-    finally:
-        with _lock:
-            for path in of_all:
-                if _inside[path].leave(threads):
-                    del _inside[path]
+    guest = get_ident(), object()
+    of = {(b.filepath, guest[0] if _knows_threads(b) else 0): b for b in libraries.lib_controllers}
+    with surely(lambda: _leave(guest, of)):
+        with _turn.lock:
+            for key, library in of.items():
+                _inside.setdefault(key, _Limits(library)).enter(guest, threads)
+        yield
+
+
+def _leave(guest: _Guest, keys: Iterable[tuple[str, int]]) -> None:
+    with _turn.lock:
+        for key in keys:
+            if key in _inside and _inside[key].leave(guest):
+                del _inside[key]
 
 
 def _knows_threads(library: Any) -> bool:
     """Return whether a library has a number for each thread, so that none can disturb another."""
-    return library.internal_api == "mkl" or getattr(library, "threading_layer", "") == "openmp"
+    layer = getattr(library, "threading_layer", "")
+    return library.internal_api == "mkl" or "openmp" in (library.user_api, layer)
+
+
+def _alone_in_child() -> None:
+    """Restore, in a forked child, what threads limited that are not there."""
+    for guest in {guest for limits in _inside.values() for guest in limits.asked}:
+        if guest[0] != get_ident():
+            _leave(guest, list(_inside))
+
+
+if hasattr(os, "register_at_fork"):
+    # Whoever forks waits until no other thread is setting limits.
+    os.register_at_fork(
+        before=lambda: _turn.lock.acquire(),
+        after_in_parent=lambda: _turn.lock.release(),
+        after_in_child=_alone_in_child,
+    )
 
 
 def limited_threads(threads: int | None, *, of_scipy: bool = False) -> AbstractContextManager[None]:
@@ -141,7 +183,7 @@ def limited_threads(threads: int | None, *, of_scipy: bool = False) -> AbstractC
 @contextmanager
 def one_thread() -> Iterator[None]:
     """For many small problems, where threads of BLAS and OpenMP would only wait for each other."""
-    with limited_threads(1), threadpool_limits(1, user_api="openmp"):
+    with limited_threads(1), _limited(ThreadpoolController().select(user_api="openmp"), 1):
         yield
 
 
@@ -175,8 +217,16 @@ def each_item(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Res
         with np.errstate(**errors):
             return work(item)
 
-    with limited_threads(1), ThreadPoolExecutor(threads) as pool:
+    with limited_threads(1), pool_of(threads) as pool:
         return list(pool.map(alike, items))
+
+
+@contextmanager
+def pool_of(threads: int, name: str = "fairpca") -> Iterator[ThreadPoolExecutor]:
+    """Give threads for some tasks; none is left at the end, and none of the tasks begins then."""
+    pool = ThreadPoolExecutor(threads, name)
+    with surely(lambda: pool.shutdown(cancel_futures=True)):
+        yield pool
 
 
 def each_in_processes(
@@ -219,15 +269,11 @@ def _end_with(pid: int) -> None:
 def ahead(items: Iterable[Item], depth: int = 2) -> Iterator[Item]:
     """Yield items that a thread of its own makes, a few of them before they are asked for."""
     iterator, end = iter(items), object()
-    pool = ThreadPoolExecutor(1, "fairpca-ahead")
-    waiting = deque(pool.submit(next, iterator, end) for _ in range(depth))
-    try:
+    with surely(getattr(iterator, "close", lambda: None)), pool_of(1, "fairpca-ahead") as pool:
+        waiting = deque(pool.submit(next, iterator, end) for _ in range(depth))
         while (item := waiting.popleft().result()) is not end:
             waiting.append(pool.submit(next, iterator, end))
             yield item  # type: ignore[misc]
-    finally:
-        pool.shutdown(cancel_futures=True)
-        getattr(iterator, "close", lambda: None)()
 
 
 def share_blocks(

@@ -21,6 +21,7 @@ from .._numerics import (
     in_host_memory,
     is_numpy,
     like,
+    pool_of,
     quiet_overflow,
     to_numpy,
     without_history,
@@ -108,7 +109,7 @@ class StreamedRows(Rows):
         copies = torch.cuda.Stream(self.example.device)
         size = self.rows_at_once * self.X.shape[1]
         buffers = [_Buffer(self.example, size, copies) for _ in range(2)]
-        with ThreadPoolExecutor(COPYING_THREADS) as pool:
+        with pool_of(COPYING_THREADS) as pool:
             try:
                 for i, block in enumerate(slices):
                     yield buffers[i % 2].send(self, block, pool)

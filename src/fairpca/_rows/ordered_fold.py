@@ -8,12 +8,11 @@ from __future__ import annotations
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
-from .._numerics import ahead, limited_threads
+from .._numerics import ahead, limited_threads, pool_of, surely
 from .elsewhere import plus
 
 RESULTS_PER_THREAD = 2
@@ -81,22 +80,22 @@ def ordered_fold(
     added = 0
     # Threads that enter and leave `catch_warnings`, as scikit-learn's checks do, may restore the
     # filters of one another; what was set before is set again at the end.
-    with warnings.catch_warnings(), limited_threads(1):
-        pool = ThreadPoolExecutor(n_jobs, "fairpca-batches")
-        try:
-            tasks = deque(pool.submit(one_more) for _ in range(RESULTS_PER_THREAD * n_jobs))
-            while tasks:
-                index, outcome = tasks.popleft().result()
-                waiting[index] = outcome
-                if outcome is not None:
-                    tasks.append(pool.submit(one_more))
-                while waiting.get(added) is not None:
-                    outcome, added = waiting.pop(added), added + 1
-                    if isinstance(outcome, BaseException):
-                        raise outcome
-                    so_far = so_far.plus(outcome)
-                    after_each(so_far)
-        finally:
-            pool.shutdown(cancel_futures=True)
-            getattr(source, "close", lambda: None)()
+    with (
+        warnings.catch_warnings(),
+        limited_threads(1),
+        surely(getattr(source, "close", lambda: None)),
+        pool_of(n_jobs, "fairpca-batches") as pool,
+    ):
+        tasks = deque(pool.submit(one_more) for _ in range(RESULTS_PER_THREAD * n_jobs))
+        while tasks:
+            index, outcome = tasks.popleft().result()
+            waiting[index] = outcome
+            if outcome is not None:
+                tasks.append(pool.submit(one_more))
+            while waiting.get(added) is not None:
+                outcome, added = waiting.pop(added), added + 1
+                if isinstance(outcome, BaseException):
+                    raise outcome
+                so_far = so_far.plus(outcome)
+                after_each(so_far)
     return so_far.total

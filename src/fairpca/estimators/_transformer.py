@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
-from threading import RLock
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -22,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._attributes import as_columns
 from .._moments import AttributeMoments, DenseScatter, GroupMoments, LevelMoments, moments_at
-from .._numerics import Array, check_n_jobs, is_foreign, is_single, limited_threads
+from .._numerics import Array, Turn, check_n_jobs, is_foreign, is_single, limited_threads
 from .._rows import (
     FeatureMap,
     LinearMap,
@@ -36,7 +35,7 @@ from ..errors import ResidualWarning, UsageError, warn_user
 from ._checks import FLOATS
 from ._reader import HOST, Reader
 
-_SOLVING = RLock()
+_SOLVING = Turn()
 
 KEEP_UP_TO = 4096
 """Moments of more features than this are not kept after `fit`."""
@@ -223,7 +222,7 @@ class Representation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """Compute what was learned, if rows came through `partial_fit`; one thread does."""
         if self._is_solved() or "moments_" not in vars(self):
             return  # nobody waits for another estimator that is being solved
-        with _SOLVING:
+        with _SOLVING.lock:
             if not self._is_solved():
                 self._fit_to(self.moments_)
 

@@ -6,7 +6,6 @@ import codecs
 import csv
 import io
 import re
-import threading
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
+from .._numerics import Turn, surely
 from ..errors import TableError
 from ._adapters import import_arrow
 from ._files import (
@@ -41,7 +41,7 @@ _MARKS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-_ONE_AT_A_TIME = threading.Lock()
+_TURN = Turn()
 _WITH_COMMA = re.compile(r"[+-]?\d+,\d+")
 _WITH_POINT = re.compile(r"[+-]?\d+\.\d+")
 _DELIMITERS = (",", ";", "\t", "|", " ")
@@ -221,12 +221,11 @@ def _first_lines(path: Path, texts: Iterator[str], skip_lines: int) -> list[str]
 
 def _records(rows: Iterator[list[str]], n: int) -> list[list[str]]:
     """Return the next records of a file, however long their fields are."""
-    with _ONE_AT_A_TIME:  # csv has one limit for all threads
-        limit = csv.field_size_limit(_LONGEST)
-        try:
+    with _TURN.lock:  # csv has one limit for all threads
+        limit = csv.field_size_limit()
+        with surely(lambda: csv.field_size_limit(limit)):
+            csv.field_size_limit(_LONGEST)
             return list(islice(filter(None, rows), n))
-        finally:
-            csv.field_size_limit(limit)
 
 
 def _divided(path: Path, lines: list[str]) -> tuple[str, list[list[str]], bool]:
