@@ -52,6 +52,10 @@ NAMES = (
     ),
     *(
         "<b>",
+        "<30",
+        "a (2)",
+        "CustomerID",
+        "userid",
         "__index_level_0__",
         "\x1b[2J",
         "fairpca0",
@@ -64,7 +68,11 @@ NAMES = (
 )
 DELIMITERS = (",", ",", ",", ";", "\t", "|", " ", ":")
 ENDS = ("\n", "\n", "\r\n", "\r", "\n\n")
-ENCODINGS = ("utf-8", "utf-8", "utf-8", "utf-8-sig", "latin-1", "utf-16", "utf-16-le", "cp1252")
+ENCODINGS = (
+    *("utf-8", "utf-8", "utf-8", "utf-8-sig", "latin-1", "utf-16", "utf-16-le", "cp1252"),
+    *("utf-16-be", "utf-32", "shift_jis", "mac_roman"),
+)
+MOST_ROWS_OF_MANY = 10
 
 
 USUAL = {"age": 1, "sex": 2, "job": 2, "weight": 0}
@@ -104,6 +112,8 @@ def nasty_table(rng: random.Random, given: tuple[str, ...]) -> tuple[bytes, str]
     names = [*given] if rng.random() < 0.8 else []
     names += [rng.choice(NAMES) for _ in range(rng.choice((0, 1, 2, 5)))]
     rng.shuffle(names)
+    if names and n <= MOST_ROWS_OF_MANY and rng.random() < 0.1:  # the same names, again and again
+        names *= rng.choice((20, 400))
     columns = [_column(rng, name, n) for name in names]
     lines = [names, *map(list, zip(*columns, strict=True))]
     delimiter, quoting = rng.choice(DELIMITERS), rng.choice((csv.QUOTE_MINIMAL, csv.QUOTE_ALL))

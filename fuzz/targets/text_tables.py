@@ -10,6 +10,8 @@ was read is a refusal.
 
 from __future__ import annotations
 
+import codecs
+import contextlib
 import csv
 import random
 import warnings
@@ -25,12 +27,14 @@ from fairpca.tables import open_table, read_table
 
 from ..byte_mutations import mutated
 from ..cases import EQUAL, REFUSED, VALID, Case, Failed
-from ..nasty_texts import nasty_table
+from ..nasty_texts import ENCODINGS, nasty_table
 from ..promises import assert_clear, assert_nothing_left, is_ours
 from ..seed_models import people
 from .tables import MODEL, TableTarget
 
 GIVEN = ("age", "job", "sex")
+TOLD = (*ENCODINGS, "UTF8", "ascii", "shift_jis", "hz", "utf-7", "idna", "rot13", "utf-9", "")
+"""Encodings that are told, whatever a file is written in; the last ones are none."""
 
 
 class TextTables(TableTarget):
@@ -55,15 +59,20 @@ class TextTables(TableTarget):
     def warm_up(self, folder: Path) -> None:
         """Do everything with each of them, and fit to every kind of column."""
         super().warm_up(folder)
+        for name in TOLD:  # what their modules import
+            with contextlib.suppress(LookupError):
+                codecs.lookup(name)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             fit_table(people(80), "sex", n_components=2)
 
     def case(self, rng: random.Random) -> Case:
         """Return a file."""
-        about = {"action": rng.choice(self.actions), "how": _options(rng)}
+        about: dict[str, Any] = {"action": rng.choice(self.actions), "how": _options(rng)}
         if rng.random() < 0.5:
             content, how = nasty_table(rng, GIVEN)
+            if rng.random() < 0.7:  # what it was written in, the longest name that is said
+                about["how"].setdefault("encoding", [e for e in ENCODINGS if f", {e}" in how][-1])
         else:
             content, how = mutated(rng, rng.choice(self.seeds), rng.choice(self.seeds))
         return Case(self.name, content, how, about)
@@ -126,10 +135,12 @@ class TextTables(TableTarget):
 def _options(rng: random.Random) -> dict[str, Any]:
     kind = rng.randrange(12)
     if kind == 0:
+        return {"encoding": rng.choice(TOLD)}
+    if kind == 3:
         return {"header": rng.choice((True, False))}
-    if kind == 1:
+    if kind == 4:
         return {"skip_lines": rng.choice((1, 2, 50, 10**9))}
-    if kind == 2:
+    if kind == 5:
         return {"columns": rng.choice((list(GIVEN), ["a", "a", ""], ["x"] * 9, [""]))}
     return {}
 

@@ -7,21 +7,23 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
+from fuzz.cases import numbered
 from fuzz.seed_models import people
+from fuzz.targets.text_tables import TextTables
 
 from fairpca import CSVRows, ParquetRows, collect_moments
 from fairpca.models import fit_table, stream_transform
 from fairpca.tables import TableError, open_table, read_table
 
 
-def streamed(path):
+def streamed(path, **how):
     """Return the names of the columns in a stream, and how many rows come."""
-    table = open_table(path)
+    table = open_table(path, **how)
     return list(table.names), sum(batch.num_rows for batch in table.batches(table.names, 16))
 
 
-def moments(path):
-    return collect_moments(CSVRows(path, sensitive="sex", features=["age"]), None)
+def moments(path, **how):
+    return collect_moments(CSVRows(path, sensitive="sex", features=["age"], **how), None)
 
 
 @pytest.fixture(scope="module")
@@ -164,3 +166,27 @@ def test_infinite_attributes_are_refused_in_words(tmp_path):
     )
     with pytest.raises(ValueError, match="infinite"):
         collect_moments(ParquetRows(tmp_path / "x.parquet", sensitive="sex"), None)
+
+
+def test_the_fuzzer_tells_encodings_and_repeats_names():
+    """What was found slow or wrong in these would be found again."""
+    target = TextTables()
+    target.seeds = [b"age,job,sex\n1,a,f\n"]
+    cases = [target.case(numbered(target.name, 0, index)) for index in range(300)]
+    told = [case.about["how"].get("encoding") for case in cases]
+    assert {"cp1252", "utf-16-le", "latin-1", None} < set(told)
+    assert any(len(content.split(b"\n")[0].split(b",")) > 1000 for content in contents(cases))
+
+
+def contents(cases):
+    return [case.content for case in cases if not case.content.startswith(b"\x1f\x8b")]
+
+
+@pytest.mark.parametrize(
+    "read", [read_table, streamed, moments, lambda p, **how: fit_table(p, "sex", **how)]
+)
+def test_utf_16_without_its_mark_is_refused_where_that_was_told(tmp_path, read):
+    path = tmp_path / "people.csv"
+    people()[["age", "sex", "job"]].to_csv(path, index=False)
+    with pytest.raises(TableError, match="not all text in UTF-16"):
+        read(path, encoding="utf-16")

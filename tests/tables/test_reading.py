@@ -139,7 +139,9 @@ def test_a_byte_that_is_no_text_is_refused_with_its_line_at_every_door(tmp_path,
     lines = path.read_bytes().splitlines(keepends=True)
     lines[300] = b"30,f,K\xf6ln\n"
     path.write_bytes(b"".join(lines))
-    with pytest.raises(TableError, match=r"line 301 has the byte 0xF6.*--encoding cp1252"):
+    with pytest.raises(
+        TableError, match=r"line 301 is none, because of the byte 0xF6.*--encoding cp1252"
+    ):
         DOORS[door](path)
     assert [file.name for file in tmp_path.iterdir()] == ["people.csv"]
 
@@ -148,7 +150,7 @@ def test_a_byte_that_is_no_text_is_refused_with_its_line_at_every_door(tmp_path,
 def test_a_file_of_windows_is_read_at_every_door_where_that_is_said(tmp_path, door):
     path = tmp_path / "people.csv"
     PEOPLE_WITH_SEX.to_csv(path, index=False, encoding="cp1252")
-    with pytest.raises(TableError, match=r"line 2 has the byte 0xF6"):
+    with pytest.raises(TableError, match=r"line 2 is none, because of the byte 0xF6"):
         DOORS[door](path)
     DOORS[door](path, encoding="cp1252")
 
@@ -159,15 +161,23 @@ def test_a_line_far_down_is_counted(tmp_path, encoding):
     start = ("a,b\n" + "1,xé\n" * 200_000).encode(encoding)
     end = "2,y\n".encode(encoding)
     path.write_bytes(start + (b"\xff" if encoding == "utf-8" else b"\xdc\xdc") + end)
-    with pytest.raises(TableError, match=r"line 200,002 has the byte"):
+    with pytest.raises(TableError, match=r"line 200,002 is none, because of the byte"):
         read_table(path, encoding=encoding)
 
 
 def test_an_encoding_that_is_not_that_of_the_file_is_refused_too(tmp_path):
     path = tmp_path / "people.csv"
     path.write_bytes(b"a,b\n1,x\n2,\x81\n")
-    with pytest.raises(TableError, match="not all text in CP1252: line 3 has the byte 0x81"):
+    with pytest.raises(
+        TableError, match="not all text in CP1252: line 3 is none, because of the byte 0x81"
+    ):
         read_table(path, encoding="cp1252")
+
+
+def test_text_that_lacks_the_mark_of_its_encoding_is_refused(tmp_path):
+    path = text_file(tmp_path, "a,b\n1,x\n2,y\n")
+    with pytest.raises(TableError, match=r"not all text in UTF-16: line 1 is none \(.*BOM\)"):
+        read_table(path, encoding="utf-16")
 
 
 def test_names_of_columns_may_begin_with_a_bracket(tmp_path):

@@ -254,7 +254,51 @@ def _roles_in(
     return roles
 
 
-class ParquetRows(FileRows):
+class _NumberRows(FileRows):
+    """Rows of files of one kind, found in folders by their endings, whose features are numbers."""
+
+    kind: str
+    endings: tuple[str, ...]
+
+    def __init__(
+        self,
+        paths: Paths,
+        *,
+        sensitive: str | Iterable[str],
+        features: Iterable[str] | None = None,
+        target: str | None = None,
+        weight: str | None = None,
+        ignore: str | Iterable[str] = (),
+        n_jobs: int | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_seconds: float = 30.0,
+        progress: Progress | None = None,
+        batch_rows: int | None = None,
+        dtype: Any = None,
+        encoder: Encoder | None = None,
+        attributes: Callable[[Mapping[str, Any]], Any] | None = None,
+        **written: Any,
+    ) -> None:
+        files = _opened(paths, self.endings, self.kind, **written)
+        named = {"sensitive": sensitive, "target": target, "weight": weight, "ignore": ignore}
+        roles = _roles_in(files, encoder, features, **named)
+        types, encoded, kinds = files[0].types, encoder is not None, dict[str, str]()
+        if self.kind == "text":
+            kinds = _kinds_of_texts(files, roles, encoded=encoded, plain=attributes is None)
+        else:
+            check_kinds(types, roles, encoded=encoded)
+            check_same_types(files, roles.needed)
+        chosen = chosen_dtype(dtype, types, roles.features if types and not encoded else ())
+        reading = f"{self.kind} {sorted(written.items())!r}"
+        parts = Numbers(roles, chosen, encoder, attributes, kinds, reading)
+        if batch_rows is None:
+            size = TEXT_BYTES if self.kind == "text" else chosen.itemsize
+            batch_rows = rows_per_batch(len(parts.names), size)
+        how = (n_jobs, checkpoint, checkpoint_seconds, progress)
+        super().__init__(files, parts, batch_rows, *how)
+
+
+class ParquetRows(_NumberRows):
     """Rows of Parquet files, to be passed to `fit` in place of arrays.
 
     Files are read batch by batch: the memory does not depend on their size, only the needed columns
@@ -330,39 +374,10 @@ class ParquetRows(FileRows):
     (100, 1)
     """
 
-    def __init__(
-        self,
-        paths: Paths,
-        *,
-        sensitive: str | Iterable[str],
-        features: Iterable[str] | None = None,
-        target: str | None = None,
-        weight: str | None = None,
-        ignore: str | Iterable[str] = (),
-        n_jobs: int | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_seconds: float = 30.0,
-        progress: Progress | None = None,
-        batch_rows: int | None = None,
-        dtype: Any = None,
-        encoder: Encoder | None = None,
-        attributes: Callable[[Mapping[str, Any]], Any] | None = None,
-    ) -> None:
-        files = _opened(paths, [".parquet"], "parquet")
-        named = {"sensitive": sensitive, "target": target, "weight": weight, "ignore": ignore}
-        roles = _roles_in(files, encoder, features, **named)
-        check_kinds(files[0].types, roles, encoded=encoder is not None)
-        check_same_types(files, roles.needed)
-        features = roles.features if encoder is None else ()
-        chosen = chosen_dtype(dtype, files[0].types, features)
-        parts = Numbers(roles, chosen, encoder, attributes, reading="Parquet")
-        if batch_rows is None:
-            batch_rows = rows_per_batch(len(parts.names), chosen.itemsize)
-        how = (n_jobs, checkpoint, checkpoint_seconds, progress)
-        super().__init__(files, parts, batch_rows, *how)
+    kind, endings = "parquet", (".parquet",)
 
 
-class CSVRows(FileRows):
+class CSVRows(_NumberRows):
     r"""Rows of text files, to be passed to `fit` in place of arrays.
 
     Files are read batch by batch: the memory does not depend on their size, and the result is that
@@ -410,41 +425,7 @@ class CSVRows(FileRows):
     array([40. ,  1.7])
     """
 
-    def __init__(
-        self,
-        paths: Paths,
-        *,
-        sensitive: str | Iterable[str],
-        features: Iterable[str] | None = None,
-        target: str | None = None,
-        weight: str | None = None,
-        ignore: str | Iterable[str] = (),
-        n_jobs: int | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_seconds: float = 30.0,
-        progress: Progress | None = None,
-        batch_rows: int | None = None,
-        dtype: Any = None,
-        encoder: Encoder | None = None,
-        attributes: Callable[[Mapping[str, Any]], Any] | None = None,
-        columns: Sequence[str] | None = None,
-        header: bool | None = None,
-        skip_lines: int = 0,
-        encoding: str | None = None,
-    ) -> None:
-        written: dict[str, Any] = {"columns": columns, "header": header, "skip_lines": skip_lines}
-        written["encoding"] = encoding
-        files = _opened(paths, [".csv", ".csv.gz", ".tsv", ".tsv.gz"], "text", **written)
-        named = {"sensitive": sensitive, "target": target, "weight": weight, "ignore": ignore}
-        roles = _roles_in(files, encoder, features, **named)
-        kinds = _kinds_of_texts(files, roles, encoded=encoder is not None, plain=attributes is None)
-        chosen = chosen_dtype(dtype, {}, ())
-        reading = f"CSV {sorted(written.items())!r}"
-        parts = Numbers(roles, chosen, encoder, attributes, kinds, reading)
-        if batch_rows is None:
-            batch_rows = rows_per_batch(len(parts.names), TEXT_BYTES)
-        how = (n_jobs, checkpoint, checkpoint_seconds, progress)
-        super().__init__(files, parts, batch_rows, *how)
+    kind, endings = "text", (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 
 
 def _kinds_of_texts(

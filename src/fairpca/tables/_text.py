@@ -185,15 +185,17 @@ def _texts(path: Path, encoding: str) -> Iterator[str]:
                 n_lines += _breaks(text)
                 yield text
             decoder.decode(b"", final=True)
-        except UnicodeDecodeError as error:
-            before = error.object[len(decoder.getstate()[0]) : error.start]
-            n_lines += _breaks(decoder.decode(before))
+        except UnicodeError as error:
+            what = f" ({error})"  # such as that UTF-16 must begin with a mark
+            if isinstance(error, UnicodeDecodeError):
+                before = error.object[len(decoder.getstate()[0]) : error.start]
+                n_lines += _breaks(decoder.decode(before))
+                what = f", because of the byte 0x{error.object[error.start]:02X}"
             called = "UTF-8" if encoding == _UTF_8 else encoding.upper()
             raise TableError(
-                f"'{path}' is not all text in {called}: line {n_lines:,} has the byte "
-                f"0x{error.object[error.start]:02X}, which is none there. Correct that line; or, "
-                f"if all lines are in another encoding, name it: encoding='cp1252', on the command "
-                f"line --encoding cp1252."
+                f"'{path}' is not all text in {called}: line {n_lines:,} is none{what}. Correct "
+                f"it; or, if all lines are in another encoding, name that: encoding='cp1252', on "
+                f"the command line --encoding cp1252."
             ) from error
 
 
