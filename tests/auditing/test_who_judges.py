@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from fairpca.auditing._findings import _parity
-from fairpca.auditing._measures import _rates
+from fairpca.auditing._measures import _rates, _sampled_with_rare_groups
 from fairpca.auditing._question import ask, prepare
 from fairpca.auditing._representations import METHODS, fit_method
-from fairpca.auditing._splits import QUICK, halves, sampled_with_rare_groups
+from fairpca.auditing._splits import QUICK, halves
 from fairpca.metrics import PROBES, leakage, selection_rate_gap, true_positive_rate_gap
 
 SEED = 0
@@ -38,7 +38,7 @@ def test_leakage_gives_exactly_the_aucs_that_the_audit_prints(found, held_out, k
         T = fit_method(METHODS[key], split.rows).represent(split.X)
         rng = np.random.default_rng([SEED, split.index])
         for attribute, codes in zip(["sex", "race"], split.codes, strict=True):
-            rows = sampled_with_rare_groups(codes, QUICK.probe_rows, rng)
+            rows = _sampled_with_rare_groups(codes, QUICK.probe_rows, rng)
             seed = int(rng.integers(2**31 - 1))  # one for all probes of an attribute
             for probe in PROBES:
                 public = leakage(

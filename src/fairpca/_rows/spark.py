@@ -30,10 +30,10 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, DoubleType, FloatType, StructField, StructType
 
 from .spark_columns import (
+    SHOWN,
     as_numbers,
     column,
     empty_table,
-    first_few,
     is_vector,
     read_roles,
     refuse_words,
@@ -101,7 +101,7 @@ class SparkRows(RowsElsewhere):
             if missing:
                 raise SparkColumnsError(
                     f"X lacks {len(missing)} of the {len(seen.features)} features that this was "
-                    f"fitted to: {first_few(missing)}. Pass a DataFrame that has them."
+                    f"fitted to: {missing[:SHOWN]}. Pass a DataFrame that has them."
                 )
             refuse_words(self.frame, seen.features)
         else:  # fitted to rows without names
@@ -142,7 +142,7 @@ class SparkRows(RowsElsewhere):
         taken = [c for c in kept if c.casefold() in made]
         if taken:
             raise SparkColumnsError(
-                f"X has columns named {first_few(taken)}, as the representation does. Rename or "
+                f"X has columns named {taken[:SHOWN]}, as the representation does. Rename or "
                 f"drop them first."
             )
         layout = _Layout(self.features, width=self._width)

@@ -6,7 +6,7 @@ weights are columns of the same DataFrame as the features.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -108,9 +108,9 @@ def _columns(argument: str, given: Any, X: DataFrame) -> dict[str, Column]:
         )
     unknown = [v for v in listed if isinstance(v, str) and v not in X.columns]
     if unknown:
-        near = [m for u in first_few(unknown) for m in close_names(u, X.columns)]
+        near = [m for u in unknown[:SHOWN] for m in close_names(u, X.columns)]
         raise SparkColumnsError(
-            f"{argument} names {first_few(unknown)}, but X has the columns {first_few(X.columns)}"
+            f"{argument} names {unknown[:SHOWN]}, but X has the columns {X.columns[:SHOWN]}"
             f"{' ...' if len(X.columns) > SHOWN else ''}."
             f"{f' Did you mean {near}?' if near else ''} Use names of columns of X."
         )
@@ -138,7 +138,7 @@ def refuse_words(X: DataFrame, features: Sequence[str]) -> None:
     numbers = NumericType | BooleanType
     other = {name: kind for name, kind in kinds.items() if not isinstance(kind, numbers)}
     if other:
-        told = ", ".join(f"{n!r} ({k.simpleString()})" for n, k in first_few(other.items()))
+        told = ", ".join(f"{n!r} ({k.simpleString()})" for n, k in list(other.items())[:SHOWN])
         raise SparkColumnsError(
             f"{len(other)} of the {len(kinds)} columns that are left as features are not numbers: "
             f"{told}. Every column that is not named as an attribute, y or sample_weight is a "
@@ -156,14 +156,9 @@ def _refuse_repeated(names: Sequence[str]) -> None:
     repeated = [n for n in dict.fromkeys(names) if names.count(n) > 1]
     if repeated:
         raise SparkColumnsError(
-            f"X has several columns named {first_few(repeated)} (a join leaves both sides'), so "
+            f"X has several columns named {repeated[:SHOWN]} (a join leaves both sides'), so "
             f"it is unclear which is meant. Drop or rename them."
         )
-
-
-def first_few(values: Iterable[Any]) -> list[Any]:
-    """Return as many as a message can bear."""
-    return list(values)[:SHOWN]
 
 
 def is_vector(kind: Any) -> bool:

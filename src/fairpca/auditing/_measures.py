@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..estimators import FairPCA
 from ..metrics import (
+    FEWEST,
     PROBES,
     AucDraws,
     Cells,
@@ -26,10 +27,11 @@ from ..metrics import (
     mean_gap,
     placements,
     reading_model,
+    stratified_rows,
 )
 from ..tradeoff import PAPERS_TRADEOFFS, TradeoffParts, predictions_along
 from ._representations import METHODS, fit_method
-from ._splits import Effort, HeldOut, evenly_sampled, represents, sampled_with_rare_groups
+from ._splits import Effort, HeldOut, evenly_sampled
 
 CURVE_MODELS = ("linear", "kernel")
 """Trees are left out: they do not notice how a column is scaled, hence not lambda."""
@@ -127,7 +129,7 @@ def _leakage(
     """
     found = {}
     for position, codes in enumerate(held_out.codes):
-        chosen = sampled_with_rare_groups(codes, effort.probe_rows, rng)
+        chosen = _sampled_with_rare_groups(codes, effort.probe_rows, rng)
         seed = int(rng.integers(2**31 - 1))
         for name in PROBES:
             found[position, name] = cross_fitted_aucs(
@@ -148,14 +150,33 @@ def _discrepancies(
     tests = []
     for codes in held_out.codes:
         rows, kernel = common, shared
-        if not represents(common, codes):
-            rows = sampled_with_rare_groups(codes, effort.mmd_rows, rng)
+        if not _represents(common, codes):
+            rows = _sampled_with_rare_groups(codes, effort.mmd_rows, rng)
             kernel = MMDKernel(T[rows], bandwidth=_bandwidth(T[rows]))
         seed = int(rng.integers(2**31))
         tests.append(
             kernel.test(codes[rows], n_permutations=effort.mmd_permutations, random_state=seed)
         )
     return tests
+
+
+def _sampled_with_rare_groups(
+    codes: np.ndarray, n_rows: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Return positions of at most `n_rows` rows whose group is known; rare ones keep up to 50."""
+    known = np.flatnonzero(codes >= 0)
+    random = np.random.RandomState(rng.integers(2**31 - 1))
+    return known[stratified_rows(len(known), n_rows, codes[known], random)]
+
+
+def _represents(rows: np.ndarray, codes: np.ndarray) -> bool:
+    """Whether a sample has known groups only, and of each at least 50 rows, or all there are."""
+    if codes[rows].min() < 0:
+        return False
+    drawn, counts = (
+        np.bincount(c, minlength=codes.max() + 1) for c in (codes[rows], codes[codes >= 0])
+    )
+    return bool(np.all(drawn >= np.minimum(counts, FEWEST)))
 
 
 def _bandwidth(T: np.ndarray) -> float | Literal["median"]:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import AuditError
-from ..metrics import FEWEST, stratified_rows
 from ..tables import FEWEST_ROWS
 from ._representations import TrainingRows
 
@@ -200,22 +199,3 @@ def evenly_sampled(
     places = np.floor((rng.random() + np.arange(wanted)) * len(rest) / max(wanted, 1))
     kept[order[places.astype(int) % len(rest)]] = True
     return np.flatnonzero(kept)
-
-
-def sampled_with_rare_groups(
-    codes: np.ndarray, n_rows: int, rng: np.random.Generator
-) -> np.ndarray:
-    """Return positions of at most `n_rows` rows whose group is known; rare ones keep up to 50."""
-    known = np.flatnonzero(codes >= 0)
-    random = np.random.RandomState(rng.integers(2**31 - 1))
-    return known[stratified_rows(len(known), n_rows, codes[known], random)]
-
-
-def represents(rows: np.ndarray, codes: np.ndarray) -> bool:
-    """Whether a sample has known groups only, and of each at least 50 rows, or all there are."""
-    if codes[rows].min() < 0:
-        return False
-    drawn, counts = (
-        np.bincount(c, minlength=codes.max() + 1) for c in (codes[rows], codes[codes >= 0])
-    )
-    return bool(np.all(drawn >= np.minimum(counts, FEWEST)))

@@ -18,9 +18,9 @@ from ...metrics import decimal, significant, whole
 from .._audit_result import audit_from_plain
 from .._evidence import Evidence
 from .._recipes import audit_again
-from .figures import component_figures, leakage_figures, variance_figures
+from .figures import evidence_figures
 from .tables import leakage_tables, page_tables, plain_table
-from .tradeoff_figures import rate_figures, tradeoff_figures
+from .tradeoff_figures import decision_figures
 from .words import level, model_name, percent, points, summary_tiles
 
 __all__ = ["render_page", "render_summary"]
@@ -94,13 +94,7 @@ def render_page(audit: dict[str, Any]) -> str:
     fairpca.errors.UnreadableAuditError: schema_version='9.0' cannot be shown: ...
     """
     evidence = Evidence(audit_from_plain(audit))
-    figures = {
-        "leakage": leakage_figures(evidence),
-        "tradeoff": tradeoff_figures(evidence),
-        "rates": rate_figures(evidence),
-        "components": component_figures(evidence),
-        "variance": variance_figures(evidence),
-    }
+    figures = evidence_figures(evidence) | decision_figures(evidence)
     tables = page_tables(evidence)
     plotly = _inline_script(_plotly_script())
     script = _inline_script("\n".join(_source(name) for name in SCRIPTS))

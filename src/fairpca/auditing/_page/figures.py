@@ -125,7 +125,16 @@ def hover_lines(*lines: str) -> str:
     return "<br>".join(plot_text(line, length=80) for line in lines if line)
 
 
-def leakage_figures(evidence: Evidence) -> list[Figure]:
+def evidence_figures(evidence: Evidence) -> dict[str, list[Figure]]:
+    """Return what is drawn of every audit, by name: plots for all choices of the reader."""
+    return {
+        "leakage": _leakage_figures(evidence),
+        "components": _component_figures(evidence),
+        "variance": _variance_figures(evidence),
+    }
+
+
+def _leakage_figures(evidence: Evidence) -> list[Figure]:
     """Return a dot plot for each attribute: representations are rows, probes are markers."""
     return [
         _dots(evidence, position, attribute.name)
@@ -251,7 +260,7 @@ def _shape(kind: str, xref: str, yref: str, box: Sequence[float], **more: Any) -
     return {"type": kind, "xref": xref, "yref": yref, **ends, **more}
 
 
-def variance_figures(evidence: Evidence) -> list[Figure]:
+def _variance_figures(evidence: Evidence) -> list[Figure]:
     """Return one plot of the cumulative shares, or none if no spectrum was measured."""
     lines: list[dict[str, Any]] = []
     for place, spectrum in enumerate(one for one in evidence.audit.spectra if one.ratios):
@@ -292,7 +301,7 @@ def _variance_finding(evidence: Evidence) -> str:
     return f"Of the variance of the features, {joined(kept)}."
 
 
-def component_figures(evidence: Evidence) -> list[Figure]:
+def _component_figures(evidence: Evidence) -> list[Figure]:
     """Return a panel for each representation and attribute, all with equal axes if they can be.
 
     The points are not repeated for each attribute: a trace says which rows it shows, and the page

@@ -25,7 +25,12 @@ MARK = "var(--accent-strong)"
 SLIDER = "Lambda of the slider"
 
 
-def tradeoff_figures(evidence: Evidence) -> list[Figure]:
+def decision_figures(evidence: Evidence) -> dict[str, list[Figure]]:
+    """Return what is drawn of decisions, by name."""
+    return {"tradeoff": _tradeoff_figures(evidence), "rates": _rate_figures(evidence)}
+
+
+def _tradeoff_figures(evidence: Evidence) -> list[Figure]:
     """Return a curve for each downstream model and attribute, with the marked point last."""
     return [
         _figure(evidence, number, curve, position, attribute.name)
@@ -138,7 +143,7 @@ def _hover(name: str, accuracy: Estimate, gap: Estimate) -> str:
     )
 
 
-def rate_figures(evidence: Evidence) -> list[Figure]:
+def _rate_figures(evidence: Evidence) -> list[Figure]:
     """Return empty bars for the groups of each attribute, which the slider fills."""
     return [_rates(position, attribute) for position, attribute in enumerate(evidence.attributes)]
 
