@@ -32,6 +32,15 @@ def fair_null_space(X, *columns, weight=None, rcond=1e-9):
     return scipy.linalg.null_space(left.T @ constraint) if r else np.eye(X.shape[0])
 
 
+def fair_span(X, *columns, weight=None):
+    """R less the directions in which the rows do not vary."""
+    w = np.ones(len(X)) if weight is None else weight
+    R = fair_null_space(X, *columns, weight=weight)
+    T = np.sqrt(w)[:, None] * (X - (w @ X) / w.sum()) @ R
+    values, V = np.linalg.svd(T, full_matrices=False)[1:]
+    return R @ V[values > 1e-7 * np.abs(X - X.mean(axis=0)).max()].T
+
+
 def fair_pca_by_the_book(X, *columns, k, weight=None, centre=None):
     """Algorithm 2 line by line; X is measured from its mean, or from another centre."""
     w = np.ones(len(X)) if weight is None else weight

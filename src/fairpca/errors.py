@@ -84,6 +84,13 @@ class MissingTargetError(FairPCAError, ValueError):
 class InfeasibleError(FairPCAError, ValueError):
     """The request cannot be met by any subspace of these data.
 
+    Parameters
+    ----------
+    message : str
+        What was asked for, and why it cannot be.
+    available : int, optional
+        At most how many components there are, where that is known.
+
     Examples
     --------
     >>> from fairpca import FairPCA
@@ -94,6 +101,10 @@ class InfeasibleError(FairPCAError, ValueError):
     separate the group means in 1 of the 2 feature directions, which leaves 1. Use n_components
     <= 1, or merge groups.
     """
+
+    def __init__(self, message: str, available: int | None = None) -> None:
+        super().__init__(message)
+        self.available = available
 
 
 class MissingExtraError(FairPCAError, ImportError):

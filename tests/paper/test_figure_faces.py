@@ -134,7 +134,7 @@ def celeba_folder(fairface_folder):
     lines = ["40", " ".join(columns)]
     for i in range(40):
         name = f"{i + 1:06d}.jpg"
-        grey = np.full((12, 10), 3 * i, dtype=np.uint8)
+        grey = np.random.default_rng(i).integers(0, 256, (12, 10), dtype=np.uint8)
         Image.fromarray(grey).save(folder / "img_align_celeba" / name)
         answers = [1 if i % (2 + j) == 0 else -1 for j in range(len(columns))]
         answers[3] = 1 if i < 2 else -1

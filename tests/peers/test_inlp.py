@@ -2,7 +2,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -53,10 +53,16 @@ def test_what_was_removed_is_gone(problem, keep):
     X, z, k = problem
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NothingLeftToRemoveWarning)
-        inlp = INLP(k, keep=keep).fit(X, sensitive_features=z)
+        inlp = INLP(k, keep=keep)
+        try:
+            inlp.fit(X, sensitive_features=z)
+        except InfeasibleError:  # nothing is left
+            assume(False)
     d = X.shape[1]
     U, removed = inlp.components_.T, inlp.removed_.T
-    assert U.shape == (d, k)
+    assert U.shape[0] == d
+    assert 1 <= U.shape[1] <= k
+    assert np.all(((X - X.mean(axis=0)) @ U).std(axis=0) > 1e-8 * X.std(axis=0).max())
     assert 0 <= inlp.n_removed_ <= d - k
     assert_orthonormal(U, atol=1e-10)
     assert_orthonormal(removed, atol=1e-10)
@@ -68,7 +74,10 @@ def test_classifiers_stop_only_where_group_means_agree(problem):
     X, z, k = problem
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        inlp = INLP(k).fit(X, sensitive_features=z)
+        try:
+            inlp = INLP(k).fit(X, sensitive_features=z)
+        except InfeasibleError:
+            assume(False)
     assert len(told) == (inlp.n_removed_ < X.shape[1] - k)
     if told:
         centred = X - X.mean(axis=0)
@@ -209,8 +218,10 @@ def test_numbers_and_single_groups_are_refused(people):
 
 
 @pytest.mark.filterwarnings(EARLY_END)
-@pytest.mark.parametrize("k", [2, 10])
-@pytest.mark.parametrize("dataset", ["Adult Income", "German Credit", "COMPAS"])
+@pytest.mark.parametrize(
+    ("dataset", "k"),  # COMPAS, 2: see below
+    [(d, k) for d in ("Adult Income", "German Credit") for k in (2, 10)] + [("COMPAS", 10)],
+)
 def test_the_published_rows_come_out(dataset, k, data_folder):
     # On Adult and German Credit the classifiers end early and the published subspace is random, so
     # two of its standard deviations are the finest tolerance there is.
@@ -231,6 +242,5 @@ def test_nine_iterations_remove_all_that_the_nine_dimensions_of_compas_hold(data
     # 11 features, but dummies of the same category depend on each other.
     for X, z, *_ in splits(data_folder, "COMPAS"):
         assert np.linalg.matrix_rank(X - X.mean(axis=0)) == 9
-        inlp = INLP(2).fit(X, sensitive_features=z)
-        assert inlp.n_removed_ == 9
-        assert np.abs(inlp.transform(X)).max() < 1e-10
+        with pytest.raises(InfeasibleError, match="Nothing is left"):  # published: 0 % of variance
+            INLP(2).fit(X, sensitive_features=z)

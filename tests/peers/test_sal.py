@@ -54,9 +54,12 @@ def test_all_directions_span_what_fair_pca_leaves_out(data):
     """Section 4 of the fair PCA paper: for k = d - r the two project onto the same subspace."""
     X, columns = data
     eraser = SAL().fit(X, sensitive_features=columns)
-    fair = FairPCA(X.shape[1] - eraser.n_directions_).fit(X, sensitive_features=columns)
+    fair = FairPCA().fit(X, sensitive_features=columns)
     assert fair.constraint_rank_ == eraser.n_directions_
-    np.testing.assert_allclose(eraser.components_, fair.components_.T @ fair.components_, atol=1e-8)
+    # Equal where rows are; elsewhere, as between copies of a column, SAL leaves what it is given.
+    centred = X - X.mean(axis=0)
+    same = centred @ (eraser.components_ - fair.components_.T @ fair.components_)
+    np.testing.assert_allclose(same, 0, atol=1e-8 * np.abs(centred).max())
     again = MeanProjection().fit(X, sensitive_features=columns)
     np.testing.assert_array_equal(eraser.components_, again.components_)
 

@@ -1,3 +1,5 @@
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -7,6 +9,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
 
 from fairpca import InfeasibleError
+from fairpca.estimators import as_many_as_there_are
 from fairpca.peers import SamadiPCA
 from published_tables import assert_near, published_cell, splits
 from strategies import grouped_rows
@@ -146,14 +149,18 @@ def test_refusals_say_what_to_do(people):
         SamadiPCA(eta=0).fit(X, sensitive_features=z)
 
 
+def fitted(X, z, k):
+    return SamadiPCA(k, original_features=True).fit(X, sensitive_features=z)
+
+
 def downstream(models, k, data_folder, dataset):
     """Accuracy and parity gap of each model on ten test splits: resubstitution, as published."""
     measured = {name: [] for name in models}
     for X, z, X_test, y, z_test in splits(data_folder, dataset):
         spread = X.std(axis=0, ddof=1)
         spread = np.where(spread > 1e-4, spread, 1.0)
-        samadi = SamadiPCA(k, original_features=True).fit(X / spread, sensitive_features=z)
-        T = samadi.transform(X_test / spread)
+        fit = partial(fitted, X / spread, z)
+        T = as_many_as_there_are(fit, k).transform(X_test / spread)
         for name in models:
             predicted = DOWNSTREAM[name].fit(T, y).predict(T)
             rates = [np.mean(predicted[z_test == g]) for g in (0, 1)]

@@ -21,20 +21,23 @@ from fairpca.solvers import (
     mean_gap,
 )
 from fairpca.solvers._equalize_means import check_attributes, check_dimension, names_of
-from oracles import fair_null_space, fair_pca_by_the_book
+from oracles import fair_null_space, fair_pca_by_the_book, fair_span
 from strategies import grouped_rows
 
 
 @given(grouped_rows(weights=True))
 def test_fair_pca_agrees_with_the_book_in_every_dimension(rows):
     X, columns, w = rows
-    R = fair_null_space(X, *columns.values(), weight=w)
-    if R.shape[1] == 0:
-        return
+    R = fair_span(X, *columns.values(), weight=w)
     moments = collect_moments(X, columns, sample_weight=w)
+    if R.shape[1] == 0:
+        with pytest.raises(InfeasibleError, match="Nothing is left"):
+            equalize_means(moments, None)
+        return
     whole = equalize_means(moments, None)
     assert_same_subspace(whole.basis, R, atol=1e-7)
-    assert whole.constraint_rank == X.shape[1] - R.shape[1]
+    everywhere = fair_null_space(X, *columns.values(), weight=w)
+    assert whole.constraint_rank == X.shape[1] - everywhere.shape[1]
     S = moments.scatter.matrix
     for k in range(1, R.shape[1]):
         U = equalize_means(moments, k).basis
@@ -86,13 +89,15 @@ def test_wide_data_equal_the_book():
         assert_same_subspace(U, fair_pca_by_the_book(X, z, k=k), atol=1e-7)
 
 
-def test_wide_data_may_have_more_components_than_rows():
+def test_wide_data_have_as_many_components_as_their_rows_span():
     rng = np.random.default_rng(3)
     X, z = rng.normal(size=(6, 20)), np.arange(6) % 2
-    subspace = equalize_means(collect_moments(X, z), 19)
-    assert_orthonormal(subspace.basis)
-    assert_same_subspace(subspace.basis, fair_null_space(X, z))
-    assert np.all(subspace.scatter[5:] < 1e-10)
+    moments = collect_moments(X, z)
+    whole = equalize_means(moments, None)
+    assert_orthonormal(whole.basis)
+    assert_same_subspace(whole.basis, fair_span(X, z))
+    with pytest.raises(InfeasibleError, match=r"n_components=5 .* along 4 .* besides the 1 that"):
+        equalize_means(moments, 5)
 
 
 def test_without_anything_to_avoid_it_is_plain_pca():
@@ -185,14 +190,11 @@ def test_any_array_library_finds_the_same_subspace(asarray, d):
     np.testing.assert_allclose(U, expected, atol=1e-9)
 
 
-def test_wide_rows_that_the_constraint_explains_whole_leave_an_orthonormal_rest():
+def test_wide_rows_that_the_constraint_explains_whole_are_refused():
     X = np.random.default_rng(0).normal(size=(4, 8))
-    for k in (3, None):
-        fair = FairPCA(k).fit(X, sensitive_features=[0, 1, 2, 3])
-        U = fair.components_.T
-        np.testing.assert_allclose(U.T @ U, np.eye(U.shape[1]), atol=1e-12)
-        np.testing.assert_allclose(fair.transform(X), 0, atol=1e-12)
-        np.testing.assert_allclose(fair.explained_variance_, 0, atol=1e-12)
+    for k in (3, 0.5, None):
+        with pytest.raises(InfeasibleError, match=r"along 0 .* besides the 3 that separate"):
+            FairPCA(k).fit(X, sensitive_features=[0, 1, 2, 3])
 
 
 EPS = np.finfo(float).eps

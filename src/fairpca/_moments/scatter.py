@@ -47,6 +47,10 @@ class DenseScatter:
         """Return the scatter of the rows times `B`, of shape (d, s)."""
         return DenseScatter(B.T @ (self.matrix @ B))
 
+    def along(self, B: Array) -> Array:
+        """Return the sum of squares of the rows along each column of `B`."""
+        return array_namespace(B).sum(B * (self.matrix @ B), axis=0)
+
     def rescaled(self, scale: Array) -> DenseScatter:
         """Return the scatter of the rows divided by `scale`, of shape (d,)."""
         return DenseScatter(self.matrix / scale / scale[:, None])
@@ -158,6 +162,11 @@ class RowScatter:
         """Return the scatter of the rows times `B`, of shape (d, s)."""
         Y = self.times_rows(B)
         return DenseScatter(Y.T @ Y)
+
+    def along(self, B: Array) -> Array:
+        """Return the sum of squares of the rows along each column of `B`."""
+        Y = self.times_rows(B)
+        return array_namespace(Y).sum(Y * Y, axis=0)
 
     def rescaled(self, scale: Array) -> RowScatter:
         """Return the scatter of the rows divided by `scale`, which is done when they are used."""

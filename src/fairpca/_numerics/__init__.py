@@ -27,6 +27,7 @@ from .linalg import (
     complete_basis,
     deflate,
     deterministic_signs,
+    graded_basis,
     lanczos,
     orthonormalize,
     project_out,

@@ -99,6 +99,29 @@ def orthonormalize(U: Array) -> Array:
     return Q * xp.where(signs == 0, xp.ones_like(signs), signs)
 
 
+def graded_basis(columns: Array) -> Array:
+    """Return an orthonormal basis of the span of independent columns, to all digits of all entries.
+
+    Gram-Schmidt, longest column first, each until nothing more is lost: unlike a QR decomposition
+    it keeps the digits of features in units of 1e-6 next to those in units of 1e6.
+    """
+    xp = array_namespace(columns)
+    left, Q = columns, columns[:, :0]
+    for _ in range(columns.shape[1]):
+        longest = int(xp.argmax(xp.max(xp.abs(left), axis=0)))
+        q, kept = left[:, longest : longest + 1], 0.0
+        while 0.0 <= kept < 0.5:
+            q = q / xp.max(xp.abs(q))
+            before = xp.linalg.vector_norm(q)
+            q = project_out(q, Q)
+            kept = float(xp.linalg.vector_norm(q) / before) or -1.0  # nothing is left of it
+        left = xp.concat([left[:, :longest], left[:, longest + 1 :]], axis=1)
+        if kept > 0:
+            q = q / xp.linalg.vector_norm(q)
+            left, Q = project_out(left, q), xp.concat([Q, q], axis=1)
+    return Q
+
+
 def row_space(rows: Array, *, tol: float) -> tuple[Array, Array]:
     """Return combinations (r, q) of `rows` (q, d) that span what all do, and an orthonormal basis.
 

@@ -9,9 +9,10 @@ from typing import Literal
 
 import numpy as np
 from scipy.spatial.distance import pdist
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from ..estimators import FairPCA
+from ..estimators import FairPCA, as_many_as_there_are
 from ..metrics import (
     FEWEST,
     PROBES,
@@ -264,7 +265,10 @@ def measure_curve(held_out: HeldOut, model: str, effort: Effort) -> SplitCurve:
     if model != "linear":  # which is solved for all lambdas together
         rng = np.random.default_rng(rows.seed)
         chosen = evenly_sampled([held_out.y_train], effort.curve_rows, rng)
-    both = FairPCA(rows.k, tradeoff=1.0, random_state=rows.seed).fit_moments(rows.moments())
+    unfitted, moments = FairPCA(tradeoff=1.0, random_state=rows.seed), rows.moments()
+    both = as_many_as_there_are(
+        lambda k: clone(unfitted).set_params(n_components=k).fit_moments(moments), rows.k
+    )
     judged, y_train = held_out.judged_rows(effort), held_out.y_train[chosen]
     y, codes = held_out.y[judged], [c[judged] for c in held_out.codes]
     with warnings.catch_warnings():

@@ -17,6 +17,7 @@ from ..estimators import (
     FairKernelPCA,
     FairPCA,
     approximation_for,
+    as_many_as_there_are,
     collect_moments,
     fewer_and_fewer,
 )
@@ -85,9 +86,20 @@ def fit_method(method: _Method, rows: TrainingRows) -> _Fitted:
     return _Fitted(estimator, perf_counter() - start, warned=said)
 
 
-def _fair_kernel_pca(rows: TrainingRows) -> FairKernelPCA:
+def as_many_as_rows_have(rows: TrainingRows, fit: Callable[[int], Any]) -> Any:
+    """Fit `k` components, or as many as there are, and say so."""
+    fitted = as_many_as_there_are(fit, rows.k)
+    if fitted.n_components_ < rows.k:
+        warn_user(
+            f"the rows vary along {fitted.n_components_} such direction(s) only, not {rows.k}.",
+            ResidualWarning,
+        )
+    return fitted
+
+
+def _fair_kernel_pca(rows: TrainingRows, k: int) -> FairKernelPCA:
     return FairKernelPCA(
-        rows.k,
+        k,
         approximation=approximation_for(len(rows.X)),
         n_landmarks=300,
         sensitive_kinds=rows.kinds,
@@ -124,7 +136,7 @@ METHODS = {
             "pca",
             "PCA",
             "Keeps the most variance and does not look at the attributes: nothing is hidden.",
-            lambda rows: PCA(rows.k).fit_moments(rows.moments()),
+            lambda rows: as_many_as_rows_have(rows, lambda k: PCA(k).fit_moments(rows.moments())),
         ),
         _Method(
             "fair_pca",
@@ -132,7 +144,9 @@ METHODS = {
             "The groups' means are equal on the rows it was fitted to: fitted there, a linear "
             "model of the attribute is a constant. Differences in spread and shape stay: "
             "non-linear models may see them, and even a linear score may rank groups by them.",
-            lambda rows: FairPCA(rows.k, random_state=rows.seed).fit_moments(rows.moments()),
+            lambda rows: as_many_as_rows_have(
+                rows, lambda k: FairPCA(k, random_state=rows.seed).fit_moments(rows.moments())
+            ),
         ),
         _Method(
             "fair_pca_covariances",
@@ -147,7 +161,7 @@ METHODS = {
             "Fair kernel PCA",
             "The groups' means of k non-linear features are equal on the rows it was fitted to. "
             "Other non-linear features are not protected.",
-            _fair_kernel_pca,
+            lambda rows: as_many_as_rows_have(rows, lambda k: _fair_kernel_pca(rows, k)),
         ),
         _Method(
             "leace",

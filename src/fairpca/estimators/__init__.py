@@ -5,6 +5,7 @@ from ._checks import (
     CRITERIA,
     FLOATS,
     approximation_for,
+    as_many_as_there_are,
     check_bool,
     check_choice,
     check_count,

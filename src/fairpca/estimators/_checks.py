@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from .._attributes import Attribute, are_missing, drop_unused_labels, rows_named, tie_to_strata
 from .._kernels import KERNELS, PRECOMPUTED
 from .._numerics import check_n_jobs, is_sparse, on_the_host
-from ..errors import MissingGroupError, MissingTargetError, UsageError
+from ..errors import InfeasibleError, MissingGroupError, MissingTargetError, UsageError
 from ..solvers import SOLVERS
+
+Fitted = TypeVar("Fitted")
 
 CRITERIA = ("demographic_parity", "equal_opportunity", "equalized_odds")
 AUTO = "auto"
@@ -364,6 +366,18 @@ def canonical(X: Any) -> Any:
 def usual_components(d: int) -> int:
     """Return how many components are fitted to `d` numbers per row."""
     return max(1, min(USUAL_COMPONENTS, d // 2))
+
+
+def as_many_as_there_are(fit: Callable[[int], Fitted], k: int) -> Fitted:
+    """Fit k components, or fewer where there are not so many: the number was nobody's wish."""
+    while True:
+        try:
+            return fit(k)
+        except InfeasibleError as error:
+            left = error.available or 0
+            if not 0 < left < k:
+                raise
+            k = left
 
 
 def fewer_and_fewer(k: int) -> tuple[int, ...]:

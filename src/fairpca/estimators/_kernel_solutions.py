@@ -473,7 +473,8 @@ def _infeasible(k: int | float | None, found: int, moments: GroupMoments) -> Inf
         f"{asked}The rows vary along {found} direction(s) of the "
         f"approximated feature space in which the groups have the same mean. Use fewer components, "
         f"fewer groups, more rows, or a larger n_landmarks; if all rows look alike to the kernel, "
-        f"standardise the features or use a larger gamma.{way_out(moments.attributes)}"
+        f"standardise the features or use a larger gamma.{way_out(moments.attributes)}",
+        available=found,
     )
 
 

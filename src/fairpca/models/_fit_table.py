@@ -20,6 +20,7 @@ from ..estimators import (
     FairKernelPCA,
     FairPCA,
     approximation_for,
+    as_many_as_there_are,
     collect_moments,
     fewer_and_fewer,
     usual_components,
@@ -329,24 +330,27 @@ class _Options:
         self, X: np.ndarray | RowsElsewhere, y: Any, columns: Any, kinds: dict[str, str], d: int
     ) -> Any:
         """Fit to encoded rows of d numbers; those elsewhere have `y` and `columns` with them."""
+        usual = usual_components(d)
         if self.method == "fair_kernel_pca":
             approximation = approximation_for(len(X)) if isinstance(X, np.ndarray) else "nystroem"
             kernel = FairKernelPCA(
-                self._k(d),
                 tradeoff=self.tradeoff,
                 random_state=self.seed,
                 **self._choices(kinds),
                 **{"approximation": approximation, **self.options},
             )
-            return kernel.fit(X, y, sensitive_features=columns)
+            return self._with_components(
+                usual, kernel, lambda e: e.fit(X, y, sensitive_features=columns)
+            )
         if self.method == "fair_pca" and isinstance(X, np.ndarray):
-            return self._fair_pca(d, kinds, lambda f: f.fit(X, y, sensitive_features=columns))
+            return self._fair_pca(usual, kinds, lambda f: f.fit(X, y, sensitive_features=columns))
         scatters = self.method == "fair_pca" and self.match == "covariances"
         moments = collect_moments(X, columns, y=y, with_scatters=scatters, **self._choices(kinds))
         if self.method == "fair_pca":
-            return self._fair_pca(d, kinds, lambda f: f.fit_moments(moments))
-        peer = LEACE(**self.options) if self.method == "leace" else PCA(self._k(d), **self.options)
-        return peer.fit_moments(moments)
+            return self._fair_pca(usual, kinds, lambda f: f.fit_moments(moments))
+        if self.method == "leace":
+            return LEACE(**self.options).fit_moments(moments)
+        return self._with_components(usual, PCA(**self.options), lambda p: p.fit_moments(moments))
 
     def needs_all_rows_at_once(self, n_rows: int) -> bool:
         """Whether so few rows are better fitted in memory: by their kernel matrix."""
@@ -372,30 +376,35 @@ class _Options:
             "missing_sensitive": "ignore",
         }
 
-    def _k(self, d: int) -> int:
-        return usual_components(d) if self.n_components is None else self.n_components
+    def _with_components(self, usual: int, unfitted: Any, fit: Callable[[Any], Any]) -> Any:
+        """Fit as many components as were asked for, else as many as is usual, or there are."""
+        if self.n_components is not None:
+            return fit(unfitted.set_params(n_components=self.n_components))
+        return as_many_as_there_are(
+            lambda k: fit(clone(unfitted).set_params(n_components=k)), usual
+        )
 
     def _fair_pca(
-        self, d: int, kinds: dict[str, str], fit: Callable[[FairPCA], FairPCA]
+        self, usual: int, kinds: dict[str, str], fit: Callable[[FairPCA], FairPCA]
     ) -> FairPCA:
         """Fit; equal covariances in fewer components where nobody named a number of them."""
         options = dict(self.options)
         if self.match == "covariances":
             options = {"covariance_tol": COVARIANCE_TOLERANCE, **options}
         fair = FairPCA(
-            self._k(d),
             match=self.match,
             tradeoff=self.tradeoff,
             random_state=self.seed,
             **self._choices(kinds),
             **options,
         )
-        ours = self.n_components is None and self.match == "covariances"
-        *more, last = fewer_and_fewer(self._k(d)) if ours else (self._k(d),)
-        for k in more:
-            with contextlib.suppress(InfeasibleError):
-                return fit(clone(fair).set_params(n_components=k))
-        return fit(fair.set_params(n_components=last))
+        if self.n_components is None and self.match == "covariances":
+            *more, usual = fewer_and_fewer(usual)
+            for k in more:
+                with contextlib.suppress(InfeasibleError):
+                    return fit(clone(fair).set_params(n_components=k))
+        fitted: FairPCA = self._with_components(usual, fair, fit)
+        return fitted
 
 
 def _what_was_merged(plan: AttributePlan) -> str:

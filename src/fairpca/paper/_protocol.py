@@ -18,7 +18,8 @@ from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import roc_auc_score
 
-from ..estimators import FairKernelPCA, FairPCA
+from ..errors import InfeasibleError
+from ..estimators import FairKernelPCA, FairPCA, as_many_as_there_are
 from ..metrics import median_bandwidth, reading_model
 from ..peers import FPCA, INLP, PCA, RLACE, MbFPCA
 
@@ -28,7 +29,7 @@ def _fair_pca_s(fraction: float) -> Callable[[int, int], FairPCA]:
     return lambda d, k: spectral(k, covariance_directions=max(k, int(fraction * d)))
 
 
-METHODS: dict[str, Callable[[int, int], Any]] = {
+METHODS: dict[str, Callable[[int, Any], Any]] = {
     "PCA": lambda d, k: PCA(k),
     "FPCA (0.1, 0.01)": lambda d, k: FPCA(k, delta=0.1, mu=0.01),
     "FPCA (0, 0.01)": lambda d, k: FPCA(k, delta=0.0, mu=0.01),
@@ -69,9 +70,30 @@ class Projected(NamedTuple):
     z: np.ndarray
 
 
-def make_method(name: str, d: int, k: int) -> Any:
-    """Return an unfitted estimator for d features and k components."""
+def make_method(name: str, d: int, k: int | None) -> Any:
+    """Return an unfitted estimator for d features and k components; None for all, where it can."""
     return FairPCA(k, match="covariances") if name == EXACT else METHODS[name](d, k)
+
+
+def fitted_as_published(unfitted: Any, k: int, X: np.ndarray, z: np.ndarray | None) -> Any:
+    """Fit k components, or as many as there are, which may be none: then None.
+
+    The rows of COMPAS span nine directions, and the paper has ten components of them.
+    """
+    try:
+        return as_many_as_there_are(
+            lambda k: clone(unfitted).set_params(n_components=k).fit(X, sensitive_features=z), k
+        )
+    except InfeasibleError as error:
+        if error.available != 0:
+            raise
+        return None
+
+
+def in_columns(fitted: Any, k: int, X: np.ndarray) -> np.ndarray:
+    """Return the representation in k columns: what the paper has more of is rounding, here 0."""
+    T = np.zeros((len(X), 0)) if fitted is None else fitted.transform(X)
+    return np.hstack([T, np.zeros((len(X), max(0, k - T.shape[1])))])
 
 
 def published(name: str) -> list[dict[str, str]]:
@@ -82,7 +104,7 @@ def published(name: str) -> list[dict[str, str]]:
 
 def plain_bandwidth(X: np.ndarray, k: int) -> float:
     """Return the paper's bandwidth of MMD2: the median distance of rows projected by plain PCA."""
-    return median_bandwidth(PCA(k).fit(X, sensitive_features=None).transform(X))
+    return median_bandwidth(fitted_as_published(PCA(), k, X, None).transform(X))
 
 
 def attribute_auc(train: Projected, test: Projected) -> dict[str, float]:

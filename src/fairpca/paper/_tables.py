@@ -33,6 +33,8 @@ from ._protocol import (
     PAPER,
     Projected,
     attribute_auc,
+    fitted_as_published,
+    in_columns,
     make_method,
     plain_bandwidth,
     published,
@@ -70,17 +72,19 @@ def _evaluate_split(dataset: str, k: int, method: str, draw: int, data: Any) -> 
         spread = X.std(axis=0, ddof=1)
         spread = np.where(spread > NEARLY_CONSTANT, spread, 1.0)
         X, X_test = X / spread, X_test / spread
-        estimator: Any = SamadiPCA(k, original_features=True)
+        unfitted: Any = SamadiPCA(k, original_features=True)
     else:
-        estimator = make_method(method, X.shape[1], k)
-    estimator.fit(X, sensitive_features=split.z_train)
-    train = Projected(estimator.transform(X), split.y_train, split.z_train)
-    test = Projected(estimator.transform(X_test), split.y_test, split.z_test)
+        unfitted = make_method(method, X.shape[1], k)
+    fitted = fitted_as_published(unfitted, k, X, split.z_train)
+    train = Projected(in_columns(fitted, k, X), split.y_train, split.z_train)
+    test = Projected(in_columns(fitted, k, X_test), split.y_test, split.z_test)
     values = {}
     if method not in ("Fair Kernel PCA", SAMADI):  # the paper, too, takes these on held-out rows
-        U, bandwidth = estimator.components_, plain_bandwidth(X, k)
-        variance = 100 * explained_variance_ratio(X_test, U)
-        mmd2 = squared_mmd(X_test @ U.T, split.z_test, bandwidth=bandwidth)
+        variance = mmd2 = 0.0
+        if fitted is not None:
+            U = fitted.components_
+            variance = 100 * explained_variance_ratio(X_test, U)
+            mmd2 = squared_mmd(X_test @ U.T, split.z_test, bandwidth=plain_bandwidth(X, k))
         for protocol in (PAPER, HELD_OUT):
             values[protocol + BETWEEN + "explained_variance_pct"] = variance
             values[protocol + BETWEEN + "mmd2"] = mmd2

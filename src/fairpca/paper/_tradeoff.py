@@ -20,8 +20,8 @@ REDUCTIONS = "Reductions"
 BOUNDS = (0.001, 0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2)
 """The difference bounds of the paper's figures."""
 
-COMPONENTS: dict[str, Callable[[int], int]] = {
-    "Fair PCA": lambda d: d - 1,
+COMPONENTS: dict[str, Callable[[int], int | None]] = {
+    "Fair PCA": lambda d: None,  # d - 1, or as many as there are
     "Fair Kernel PCA": lambda d: d - 1,
     "Fair PCA-S (0.5)": lambda d: d // 4,
     "Fair PCA-S (0.85)": lambda d: d // 2,

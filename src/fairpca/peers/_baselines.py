@@ -23,7 +23,7 @@ from ..estimators import (
     learned_from,
 )
 from ..solvers import DualSubspace, KernelScatter, equalize_kernel_means, maximize_variance
-from ._shared import FitsRows, check_at_most
+from ._shared import FitsRows
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,6 @@ class PCA(_IgnoresSensitiveFeatures, FairTransformer):
 
     def _solve(self, moments: GroupMoments) -> dict[str, Any]:
         k = check_n_components(self.n_components)
-        check_at_most(k, moments.n_features)
         U = maximize_variance(moments, k, random_state=0).basis
         squares = moments.scatter.compressed(U).diagonal
         total = float(moments.scatter.diagonal.sum())

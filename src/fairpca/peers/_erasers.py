@@ -14,9 +14,9 @@ from .._numerics import (
     Array,
     array_namespace,
     device,
+    graded_basis,
     like,
     on_the_host,
-    project_out,
     to_numpy,
 )
 from .._rows import LinearMap, Rows
@@ -53,18 +53,7 @@ def _in_units_of_spread(moments: GroupMoments) -> GroupMoments:
 def mean_directions(moments: GroupMoments) -> tuple[Array, Array]:
     """Return a basis of where group means differ in units of spread, and one in own units."""
     A = mean_constraint(_in_units_of_spread(moments)).Q
-    # Gram-Schmidt, longest column first, each column twice: unlike a QR decomposition it keeps the
-    # digits of features in units of 1e-6 next to those in units of 1e6.
-    xp = array_namespace(A)
-    left = A * moments.spread[:, None]
-    Q = left[:, :0]
-    for _ in range(A.shape[1]):
-        longest = int(xp.argmax(xp.linalg.vector_norm(left, axis=0)))
-        q = project_out(left[:, longest : longest + 1], Q)
-        q = q / xp.linalg.vector_norm(q)
-        left = project_out(xp.concat([left[:, :longest], left[:, longest + 1 :]], axis=1), q)
-        Q = xp.concat([Q, q], axis=1)
-    return A, Q
+    return A, graded_basis(A * moments.spread[:, None])
 
 
 def _removed_along(A: Array, B: Array, moments: GroupMoments) -> Array:
@@ -97,10 +86,22 @@ ERASED = FairTransformer._learned | {"n_directions_"}
 
 
 def learned_by_an_eraser(projection: Array, moments: GroupMoments) -> dict[str, Any]:
-    """Return the projection of what a row differs from the mean by, in scikit-learn's words."""
+    """Return the projection of what a row differs from the mean by, in scikit-learn's words.
+
+    What rounding leaves of a feature that is gone as a whole, such as a copy of the attribute, is a
+    copy still, if a small one: such a column is the mean, in every row.
+    """
+    xp = array_namespace(projection)
+    rank = round(float(xp.linalg.trace(projection)))
+    projection = xp.where(moments.varies, without_noise(projection, moments), projection)
     linear = LinearMap(projection, moments.mean, offset=moments.mean)
-    rank = round(float(array_namespace(projection).linalg.trace(projection)))
     return learned_from(linear, moments) | {"n_directions_": moments.n_features - rank}
+
+
+def without_noise(matrix: Array, moments: GroupMoments) -> Array:
+    """Return a map to features, with zeros for the columns in which rows vary by rounding only."""
+    noise = moments.scatter.along(matrix) <= moments.noise(matrix)
+    return array_namespace(matrix).where(noise, 0.0 * matrix, matrix)
 
 
 class MeanProjection(OneToOneFeatureMixin, FairTransformer):

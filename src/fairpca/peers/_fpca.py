@@ -17,6 +17,7 @@ from ..estimators import (
     check_number,
     learned_from,
 )
+from ..solvers import Subspace, varying
 from ._fpca_program import NO_DIFFERENCE, SOLVERS, FairSDP, relaxed
 from ._shared import two_groups
 
@@ -104,7 +105,7 @@ class FPCA(FairTransformer):
     Parameters
     ----------
     n_components : int, default=2
-        Number of components k.
+        Number of components k of the program; those in which no row varies are left out.
     delta : float, default=0.0
         Bound on the distance of the group means under P, in standard deviations of the features; 0
         makes the group means of the components equal.
@@ -206,6 +207,7 @@ class FPCA(FairTransformer):
         )
         found = relaxed(problem, self.solver, tol=float(self.tol), max_steps=int(self.max_iter))
         eigenvalues, V = _leading_subspace(found.P, problem)
+        V = varying(Subspace(V, np.sum(V * (problem.C @ V), axis=0)), work, None).basis
         unequal = _difference_of_covariances(two_groups(work, "FPCA"))
         return learned_from(LinearMap(V, moments.mean, scale), moments) | {
             "scale_": to_numpy(scale),

@@ -9,7 +9,6 @@ import scipy.linalg
 
 from .._attributes import Levels
 from .._moments import GroupMoments
-from .._numerics import complete_basis
 from .._rows import LinearMap, Rows
 from ..errors import InfeasibleError, NothingLeftToRemoveWarning, warn_user
 from ..estimators import check_choice, check_number
@@ -213,8 +212,8 @@ class INLP(RowPeer):
     Parameters
     ----------
     n_components : int or None, default=None
-        Number of components k. None removes one direction less than there are groups, and keeps
-        all others in which the rows vary.
+        Number of components k: d - k directions are removed, and of what is left those in which
+        rows vary are returned, at most k. None removes one direction less than there are groups.
     C : float, default=1.0
         Price of the classifiers' losses, as in scikit-learn's `LinearSVC`.
     keep : {"random", "variance"}, default="random"
@@ -305,8 +304,7 @@ class INLP(RowPeer):
                     f"the groups ({names_of(moments.attributes)}). Pass more rows or features, or "
                     f"merge groups.{way_out(moments.attributes)}"
                 )
-            U = along_principal_axes(left, moments, left.shape[1])
-            return LinearMap(U, moments.mean)
+            return LinearMap(along_principal_axes(left, moments), moments.mean)
         if self.n_removed_ < d - k:
             warn_user(
                 f"After {self.n_removed_} directions a linear SVM finds no difference between the "
@@ -318,5 +316,5 @@ class INLP(RowPeer):
         if self.n_removed_ < d - k and self.keep == "random":
             U = _random_directions(k, removed, moments, np.random.default_rng(self._seed()))
         else:
-            U = complete_basis(left, removed, k)
+            U = left
         return LinearMap(along_principal_axes(U, moments, k), moments.mean)

@@ -16,11 +16,12 @@ from .._numerics import (
     top_eigenpairs,
 )
 from .._rows import LinearMap, Rows
-from ..errors import ResidualWarning, warn_user
+from ..errors import InfeasibleError, ResidualWarning, warn_user
 from ..estimators import check_bool, check_count, check_number
 from ..metrics import median_bandwidth
+from ..solvers import Subspace, varying
 from ._mbf_problem import UNFINISHED, MostVariance
-from ._shared import RowPeer, check_at_most, two_groups
+from ._shared import RowPeer, two_groups
 
 THREADS_FROM = 2048
 """Rows from which threads share the kernel matrix; with fewer, they would wait for each other."""
@@ -82,8 +83,8 @@ class MbFPCA(RowPeer):
     Attributes
     ----------
     components_ : array of shape (k, d)
-        Orthonormal rows, uncorrelated, most variance first. Some may have no variance at all: that
-        is a way to meet a small `tol`.
+        Orthonormal rows, uncorrelated, most variance first. Fewer than asked for where some have
+        no variance: that is a way to meet a small `tol`, and they are left out.
     explained_variance_, explained_variance_ratio_ : array of shape (k,)
         Variance of each component, absolute and relative to the total.
     mmd2_ : float
@@ -157,7 +158,12 @@ class MbFPCA(RowPeer):
     def _linear_map(self, rows: Rows, moments: GroupMoments) -> LinearMap:
         two_groups(moments, type(self).__name__)
         k, mean = int(self.n_components), to_numpy(moments.mean)
-        check_at_most(k, len(mean))
+        if k > len(mean):
+            raise InfeasibleError(
+                f"n_components={k} is too large: the rows have {len(mean)} feature(s). Use "
+                f"n_components <= {len(mean)}.",
+                available=len(mean),
+            )
         weight = rows.weights
         with limited_threads(1 if rows.n_rows < THREADS_FROM else None):
             centred = rows.X - mean
@@ -172,13 +178,15 @@ class MbFPCA(RowPeer):
             problem = MostVariance(X, signs, self.bandwidth_, scatter, self._seed())
             found = problem.solved(pca, live, rules=self)
         squares, rotation = top_eigenpairs(found.V.T @ scatter @ found.V, k)
-        squares = np.clip(squares, 0.0, None)
+        kept = Subspace(deterministic_signs(basis @ (found.V @ rotation)), squares)
+        kept = varying(kept, moments, None)
+        squares = to_numpy(kept.scatter)
         self.explained_variance_ = squares / moments.degrees_of_freedom
         self.explained_variance_ratio_ = squares / scatter.trace()
         self.mmd2_, self.penalty_ = found.discrepancy, found.penalty
         self.in_sight_, self.n_iter_ = found.in_sight, found.evaluations
         self._warn_of_a_residual()
-        return LinearMap(deterministic_signs(basis @ (found.V @ rotation)), moments.mean)
+        return LinearMap(kept.basis, moments.mean)
 
     def _warn_of_a_residual(self) -> None:
         if self.mmd2_ > self.tol:

@@ -124,6 +124,7 @@ class OracleLEACE(OneToOneFeatureMixin, FitsRows):
     """
 
     _columns: tuple[_AttributeColumns, ...]
+    _explained: np.ndarray
 
     def _learned_from(self, rows: Rows) -> dict[str, Any]:
         moments = finite_moments(rows, with_scatters=False)
@@ -134,9 +135,12 @@ class OracleLEACE(OneToOneFeatureMixin, FitsRows):
         Z = Z if rows.weight is None else Z * np.sqrt(rows.weight)[:, None]
         contrasts, sizes = moments.contrasts()
         inverse = np.linalg.pinv(Z, rcond=DEPENDENT)
+        # The regression on the attributes' columns, of unit length.
+        coefficients = inverse @ (inverse.T @ (contrasts / sizes[:, None]))
+        left = moments.scatter.diagonal - np.sum((Z @ coefficients) ** 2, axis=0)
+        self._explained = left <= moments.noise(np.eye(moments.n_features))
         return {
-            # The regression on the attributes' columns, of unit length.
-            "coefficients_": inverse @ (inverse.T @ (contrasts / sizes[:, None])),
+            "coefficients_": coefficients,
             "mean_": moments.mean,
             "n_samples_seen_": moments.n_rows,
             "groups_": groups_of(moments.attributes),
@@ -182,7 +186,9 @@ class OracleLEACE(OneToOneFeatureMixin, FitsRows):
             )
         check_frames(X=X, sensitive_features=sensitive_features)
         Z = self._columns_of(read_attributes(sensitive_features), features.shape[0])
-        return np.asarray(features - Z @ self.coefficients_).astype(features.dtype, copy=False)
+        T = np.asarray(features - Z @ self.coefficients_)
+        T[:, self._explained] = self.mean_[self._explained]  # rounding would tell the groups
+        return T.astype(features.dtype, copy=False)
 
     def __sklearn_is_fitted__(self) -> bool:
         return "coefficients_" in vars(self)

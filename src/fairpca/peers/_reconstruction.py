@@ -10,9 +10,8 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import softmax
 
-from .._moments import GroupMoments, LevelMoments, RowScatter
+from .._moments import GroupMoments, LevelMoments
 from .._numerics import (
-    complete_basis,
     deterministic_signs,
     orthonormalize,
     to_numpy,
@@ -21,8 +20,9 @@ from .._numerics import (
 from .._rows import LinearMap
 from ..errors import InfeasibleError
 from ..estimators import FairTransformer, check_count, check_number, learned_from
-from ..solvers import check_attributes, maximize_variance
-from ._shared import along_principal_axes, check_at_most, number_of_components, the_levels
+from ..solvers import check_attributes, maximize_variance, varying
+from ._erasers import without_noise
+from ._shared import along_principal_axes, number_of_components, the_levels
 
 FINEST, TINY = 4.0 * float(np.finfo(float).eps), 1e-300
 """The smallest relative tolerance that the root finder takes; no absolute one."""
@@ -41,12 +41,12 @@ class _ExcessLosses:
     The excess loss of a group is its mean squared reconstruction error minus the smallest possible
     with k directions: :math:`\mathrm{tr}_k(C_g) - \mathrm{tr}(C_g P)`. The covariances (m, p, p),
     divisor n, about each group's own mean, are in p coordinates with the orthonormal basis `span`
-    of shape (d, p), which is None where they are the features.
+    of shape (d, p) of what the rows vary along.
     """
 
     labels: tuple[Any, ...]
     covariances: np.ndarray
-    span: np.ndarray | None
+    span: np.ndarray
     k: int
 
     @property
@@ -64,19 +64,16 @@ class _ExcessLosses:
 
     def in_features(self, U: np.ndarray) -> np.ndarray:
         """Return directions in the coordinates of the features."""
-        return U if self.span is None else self.span @ U
+        kept: np.ndarray = self.span @ U
+        return kept
 
 
 def _excess_losses(moments: GroupMoments, k: int | None, method: str) -> _ExcessLosses:
     """Return the losses of the groups of the one attribute, with k directions or all."""
     groups = the_levels(LevelMoments, moments.attributes, method)
     check_attributes(moments.attributes)
-    check_at_most(k, moments.n_features)
-    span = None
-    if isinstance(moments.scatter, RowScatter):  # wide rows span few directions: work in these
-        span = maximize_variance(moments, None).basis
-        groups = groups.compressed(span)
-        span = to_numpy(span)
+    span = varying(maximize_variance(moments, None), moments, k).basis
+    groups = groups.compressed(span)
     assert groups.scatters is not None, "the estimator collects scatters"
     covariances = np.array(
         [
@@ -85,8 +82,8 @@ def _excess_losses(moments: GroupMoments, k: int | None, method: str) -> _Excess
             if scatter is not None
         ]
     )
-    p = covariances.shape[1]
-    return _ExcessLosses(groups.labels, covariances, span, p if k is None else min(k, p))
+    k = span.shape[1] if k is None else k
+    return _ExcessLosses(groups.labels, covariances, to_numpy(span), k)
 
 
 @dataclass(frozen=True)
@@ -246,9 +243,7 @@ class BalancedPCA(FairTransformer):
                 f"that proves optimality. Merge groups, or use SamadiPCA."
             )
         found = _balance(losses)
-        U = losses.in_features(found.U)
-        k = U.shape[1] if k is None else k
-        basis = along_principal_axes(complete_basis(U, U[:, :0], k), moments, k)
+        basis = along_principal_axes(losses.in_features(found.U), moments)
         return {
             **learned_from(LinearMap(basis, moments.mean), moments),
             "losses_": found.losses,
@@ -377,9 +372,9 @@ class SamadiPCA(FairTransformer):
         values = np.where(values > 1.0 - NEARLY, 1.0, values)  # a root would see the rounding
         root = V * (values / (1.0 + np.sqrt(1.0 - values)))  # 1 - sqrt(1 - x), to all digits
         if self.original_features:
-            matrix = root @ V.T
+            matrix = without_noise(root @ V.T, moments)
         else:
-            axes = maximize_variance(moments.compressed(root), root.shape[1]).basis
+            axes = maximize_variance(moments.compressed(root), None).basis
             matrix = deterministic_signs(root @ axes)
         return {
             **learned_from(LinearMap(matrix, moments.mean), moments),

@@ -268,7 +268,7 @@ class RLACE(RowPeer):
                 f"Raise max_iter, remove more directions, or use FairPCA.",
                 ConvergenceWarning,
             )
-        return LinearMap(along_principal_axes(kept, moments, k), moments.mean)
+        return LinearMap(along_principal_axes(kept, moments), moments.mean)
 
     def _play(self, game: _Game) -> np.ndarray:
         """Let both players move by turns until the judges see nothing, or the turns are over."""

@@ -32,7 +32,6 @@ from ._baselines import KernelPeer
 from ._erasers import (
     ERASED,
     learned_by_an_eraser,
-    mean_directions,
     mean_projection,
 )
 
@@ -40,7 +39,7 @@ from ._erasers import (
 def _covarying_directions(moments: GroupMoments) -> tuple[Array, Array]:
     """Return singular vectors (d, r) and values of the covariance with the attributes."""
     # These are indicators of all levels, and numbers in units of their standard deviation.
-    Q = mean_directions(moments)[1]
+    Q = mean_constraint(moments).Q
     xp = array_namespace(Q)
     cross = xp.concat([_cross_moments(a) for a in moments.attributes], axis=0)
     _, values, right = xp.linalg.svd((cross @ Q) / moments.weight, full_matrices=False)

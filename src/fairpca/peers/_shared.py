@@ -20,7 +20,14 @@ from ..estimators import (
     finite_moments,
     learned_from,
 )
-from ..solvers import check_attributes, maximize_variance, names_of, way_out
+from ..solvers import (
+    Subspace,
+    check_attributes,
+    maximize_variance,
+    names_of,
+    varying,
+    way_out,
+)
 
 OneOf = TypeVar("OneOf", Levels, LevelMoments)
 
@@ -30,15 +37,6 @@ def number_of_components(peer: Any) -> int | None:
     return check_count(
         "n_components", peer.n_components, "a number of directions", none_for="the default"
     )
-
-
-def check_at_most(k: int | float | None, n_features: int) -> None:
-    """Raise if more components are wanted than there are features."""
-    if isinstance(k, int) and k > n_features:
-        raise InfeasibleError(
-            f"n_components={k} is too large: the rows have {n_features} feature(s). Use "
-            f"n_components <= {n_features}."
-        )
 
 
 def the_levels(kind: type[OneOf], attributes: Sequence[Any], method: str) -> OneOf:
@@ -97,10 +95,11 @@ def directions_to_keep(k: int | None, moments: GroupMoments, n_groups: int) -> i
     return d - n_groups + 1 if k is None else k
 
 
-def along_principal_axes(U: Array, moments: GroupMoments, k: int) -> Array:
-    """Return the first k principal axes of the rows within the span of U, most variance first."""
-    axes = maximize_variance(moments.compressed(U), k).basis
-    return deterministic_signs(orthonormalize(U @ axes))
+def along_principal_axes(U: Array, moments: GroupMoments, k: int | None = None) -> Array:
+    """Return the axes of the span of U in which rows vary, most variance first, at most k."""
+    inner = maximize_variance(moments.compressed(U), None)
+    axes = Subspace(deterministic_signs(orthonormalize(U @ inner.basis)), inner.scatter)
+    return varying(axes, moments, None).first(k).basis
 
 
 class FitsRows(Representation):

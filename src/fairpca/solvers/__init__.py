@@ -14,7 +14,7 @@ from ._equalize_means import (
     way_out,
 )
 from ._kernel_scatter import KernelScatter
-from ._maximize_variance import SOLVERS, maximize_variance
+from ._maximize_variance import SOLVERS, maximize_variance, varying
 from ._subspace import DualSubspace, Subspace
 
 __all__ = [

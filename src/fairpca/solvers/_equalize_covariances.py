@@ -10,9 +10,7 @@ from .._moments import GroupMoments, LevelMoments, RowScatter
 from .._numerics import (
     Array,
     array_namespace,
-    deflate,
     deterministic_signs,
-    like,
     orthonormalize,
     top_eigenpairs,
 )
@@ -128,69 +126,54 @@ def flat_directions(
     """Return the fair directions, a number or a fraction of d, in which covariances differ least.
 
     Directions in which no row varies have equal covariances, trivially. The paper's method counts
-    them among the flattest; they are left out where `only_varying` ones are wanted.
+    them among the flattest, not so where only those that vary are to be counted; in neither case
+    are they returned.
     """
     constraint = mean_constraint(moments)
     check_dimension(moments, constraint.rank, k)
-    span, inner, Q = _working_space(moments, constraint, only_varying)
-    n_fair = inner.n_features - Q.shape[1]
-    l = _how_many_directions(directions, k, inner.n_features, n_fair)  # noqa: E741
-    flattest = _flattest_directions(inner, Q, l)
-    B = flattest if span is None else span @ flattest
-    return _FlatDirections(B, inner.compressed(flattest), constraint)
-
-
-def _working_space(
-    moments: GroupMoments, constraint: MeanConstraint, only_varying: bool
-) -> tuple[Array | None, GroupMoments, Array]:
-    """Return a basis to work in (None: all of it), the moments there, and what to avoid there."""
+    B = maximize_variance(moments, None, avoid=constraint.Q).basis
+    n_fair = d = B.shape[1]
+    idle = 0
     if not isinstance(moments.scatter, RowScatter) and not only_varying:
-        return None, moments, constraint.Q
-    span = maximize_variance(moments, None, avoid=constraint.Q)
-    noise = moments.precision * moments.n_features * float(span.scatter[0])
-    xp = array_namespace(span.scatter)
-    rank = int(xp.sum(xp.astype(span.scatter > noise, xp.int64)))
-    B = span.basis[:, : max(1, rank)]
-    return B, moments.compressed(B), like(np.zeros((B.shape[1], 0)), B)
+        d = moments.n_features
+        idle = d - constraint.rank - n_fair
+    inner = moments.compressed(B)
+    flattest = _flattest_directions(inner, _how_many_directions(directions, k, d, n_fair, idle))
+    return _FlatDirections(B @ flattest, inner.compressed(flattest), constraint)
 
 
 def _how_many_directions(
-    directions: int | float, k: int | float | None, d: int, n_fair: int
+    directions: int | float, k: int | float | None, d: int, n_fair: int, idle: int
 ) -> int:
-    """Return the number of directions to search in, at most `n_fair`; raise if it is below k."""
+    """Return the number of directions to search in, without the idle; raise if it is below k."""
+    least = k if isinstance(k, int) else 1
     if isinstance(directions, float):
-        least = k if isinstance(k, int) else 1
-        wanted = max(least, int(np.floor(directions * d + 1e-9)))
+        wanted = int(np.floor(directions * d + 1e-9))
     else:
         wanted = directions
-        if isinstance(k, int) and wanted < k:
+        if wanted < least:
             raise InfeasibleError(
                 f"covariance_directions={wanted} is smaller than n_components={k}: the components "
                 f"are chosen among these directions. Use covariance_directions >= {k}."
             )
-    if isinstance(k, int) and k > n_fair:
+    if least > n_fair:
         raise InfeasibleError(
             f"n_components={k} is too large: the rows vary in only {n_fair} fair directions, and "
             f"covariances cannot be compared in others. Use n_components <= {n_fair}."
         )
-    return min(wanted, n_fair)
+    return min(max(least, wanted - idle), n_fair)
 
 
-def _flattest_directions(moments: GroupMoments, Q: Array, l: int) -> Array:  # noqa: E741
-    """Return the `l` directions orthogonal to `Q` in which group covariances differ least."""
+def _flattest_directions(moments: GroupMoments, l: int) -> Array:  # noqa: E741
+    """Return the `l` directions in which group covariances differ least."""
     xp = array_namespace(moments.mean)
     differences = covariance_differences(moments)
     if len(differences) == 2:
         # Two groups differ by multiples of one matrix. Squaring it would drown small eigenvalues.
         spectrum = differences[0][1]
     else:
-        spectrum = differences[0][1] * 0.0
-        for share, T in differences:
-            PTP = deflate(T, Q, tau=0.0)
-            spectrum = spectrum + share * (PTP @ PTP)
-    # Q gets the eigenvalue of largest magnitude and so comes last.
-    size = float(xp.linalg.matrix_norm(spectrum))
-    values, V = xp.linalg.eigh(deflate(spectrum, Q, tau=2.0 * size if size > 0 else 1.0))
+        spectrum = sum(share * (T @ T) for share, T in differences)
+    values, V = xp.linalg.eigh(spectrum)
     order = xp.argsort(xp.abs(values), stable=True)
     return xp.take(V, order[:l], axis=1)
 

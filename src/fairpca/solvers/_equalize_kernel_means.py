@@ -165,7 +165,8 @@ def _solve(
         raise InfeasibleError(
             f"n_components={k} is too large: {n} rows span at most {most} directions of the "
             f"feature space in which the groups ({names_of(attributes)}) have the same mean. Use "
-            f"n_components <= {most}, or pass more rows.{way_out(attributes)}"
+            f"n_components <= {most}, or pass more rows.{way_out(attributes)}",
+            available=most,
         )
     if _iterates(solver, k, n):
         assert isinstance(k, int)
@@ -250,7 +251,8 @@ def _enough(
             f"{asked}The kernel spans {found} direction(s) in which the rows vary and the groups "
             f"({names_of(attributes)}) have the same mean. Use fewer components, or a kernel with "
             f"more directions (rbf, or poly of a higher degree); if all rows look alike to the "
-            f"kernel, standardise the features or use a larger gamma.{way_out(attributes)}"
+            f"kernel, standardise the features or use a larger gamma.{way_out(attributes)}",
+            available=found,
         )
     if not isinstance(k, float):
         return subspace

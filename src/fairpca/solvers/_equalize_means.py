@@ -9,13 +9,10 @@ import numpy as np
 
 from .._attributes import about_whole_numbers
 from .._moments import AttributeMoments, GroupMoments, LevelMoments, NumericMoments
-from .._numerics import Array, array_namespace, like, orthonormalize, row_space
+from .._numerics import Array, array_namespace, graded_basis, like, project_out, row_space
 from ..errors import InfeasibleError, MissingTargetError, SingleGroupError, UsageError
 from ._maximize_variance import maximize_variance
 from ._subspace import Subspace
-
-ROUNDING_STEP = 1e-10
-"""Refinement that would move a unit vector by more is not refinement."""
 
 SMALLEST_VALUES = 1e-75
 """Squares of numbers below this, times weights, lose digits to underflow."""
@@ -116,18 +113,11 @@ class MeanConstraint:
     def polished(self, U: Array) -> Array:
         """Satisfy the constraint to rounding in the units of each feature.
 
-        Orthogonality to Q leaves errors of one size in all entries of U. Next to a feature in
-        units of 1e6 that is visible in a component that lives on features in units of 1e-6. This
-        is one step of iterative refinement: the residual of the constraint rows themselves, and
-        the smallest change of U that removes it, which is of the size of rounding.
+        An eigensolver leaves errors of one size in all entries of U. Next to a feature in units of
+        1e6 that is visible in a component that lives on features in units of 1e-6. The entries of
+        Q are right to all digits, so what is still along it can be taken out to rounding.
         """
-        if self.rank == 0:
-            return U
-        xp = array_namespace(U)
-        size = xp.linalg.vector_norm(self.rows, axis=1)[:, None]
-        rows = self.rows / size
-        change = self.Q @ xp.linalg.solve(rows @ self.Q, rows @ U)
-        return U - change if float(xp.max(xp.abs(change))) < ROUNDING_STEP else U
+        return project_out(project_out(U, self.Q), self.Q)
 
 
 def mean_constraint(moments: GroupMoments) -> MeanConstraint:
@@ -168,7 +158,7 @@ def mean_constraint(moments: GroupMoments) -> MeanConstraint:
 def _independent(rows: Array, spread: Array, tol: float) -> MeanConstraint:
     coefficients, basis = row_space(rows / spread, tol=tol)
     rows = coefficients @ rows
-    return MeanConstraint(rows, orthonormalize(rows.T) if rows.shape[0] else basis)
+    return MeanConstraint(rows, graded_basis(rows.T) if rows.shape[0] else basis)
 
 
 def mean_gap(moments: GroupMoments, subspace: Subspace) -> float:
@@ -202,14 +192,14 @@ def mean_gap(moments: GroupMoments, subspace: Subspace) -> float:
     >>> mean_gap(moments, fair) < 1e-10 < mean_gap(moments, plain)
     True
     """
-    xp = array_namespace(moments.mean)
-    squares = moments.scatter.diagonal
-    spread = xp.sqrt(xp.where(squares > 0, squares, xp.zeros_like(squares)))
-    terms = spread @ xp.abs(subspace.basis)  # what a component adds up
-    noise = 100 * moments.precision * terms * terms
-    return largest_gap(
+    xp, noise = array_namespace(moments.mean), moments.noise(subspace.basis)
+    gap = largest_gap(
         moments.attributes, moments.weight, subspace.basis, subspace.scatter, noise=noise
     )
+    # The moments know a mean to rounding of what a component adds up, which may cancel.
+    share = xp.where(subspace.scatter > noise, noise / subspace.scatter, xp.zeros_like(noise))
+    rounded = float(xp.max(share) / (2.0 * moments.rounding)) ** 0.5
+    return max(gap, float(moments.precision * rounded))
 
 
 def largest_gap(
@@ -283,7 +273,8 @@ def check_dimension(moments: GroupMoments, constraint_rank: int, k: int | float 
         raise InfeasibleError(
             f"n_components={k} is too large: the attributes ({names}) separate the group means in "
             f"{r} of the {d} feature directions, which leaves {n_fair}. Use n_components <= "
-            f"{n_fair}, or merge groups.{way_out(moments.attributes)}"
+            f"{n_fair}, or merge groups.{way_out(moments.attributes)}",
+            available=n_fair,
         )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
@@ -9,9 +11,9 @@ from .._moments import DenseScatter, GroupMoments, RowScatter, Scatter
 from .._numerics import (
     Array,
     array_namespace,
-    complete_basis,
     deflate,
     deterministic_signs,
+    graded_basis,
     lanczos,
     like,
     orthonormalize,
@@ -19,6 +21,7 @@ from .._numerics import (
     to_numpy,
     top_eigenpairs,
 )
+from ..errors import InfeasibleError
 from ._subspace import Subspace, components_to_reach
 
 SMALL_SIDE = 6000
@@ -28,6 +31,9 @@ SOLVERS = ("auto", "dense", "iterative")
 
 UNRESOLVED = 1e-10
 """Eigenvalues below this share of the trace have lost digits to the rounding of the largest."""
+
+NOTHING = 1e-13
+"""Entries of unit vectors up to this size are what an eigensolver leaves of zeros."""
 
 ALL_ROUNDING = 1e-30
 """Share of the trace that rounding of a basis, which enters by its square, can put anywhere."""
@@ -49,8 +55,8 @@ def maximize_variance(
     moments : GroupMoments
         Moments of rows in d dimensions; only the scatter, about the centre, is used.
     k : int, float or None
-        Dimension; or the share of the total variance to reach, in (0, 1); or all there is (for
-        wide data: all directions in which the rows vary).
+        Dimension; or the share of the total variance to reach, in (0, 1); or all directions along
+        which the rows vary by more than rounding.
     avoid : array of shape (d, r), optional
         Orthonormal directions ``Q`` to stay orthogonal to. Without them this is plain PCA.
     total : float, optional
@@ -67,7 +73,8 @@ def maximize_variance(
     Raises
     ------
     InfeasibleError
-        If there are fewer than `k` directions, or they hold less than the asked variance.
+        If the rows vary, by more than rounding, along fewer than `k` directions, or these hold less
+        than the asked variance.
 
     Notes
     -----
@@ -88,36 +95,85 @@ def maximize_variance(
     >>> [int(abs(one.basis).argmax()) for one in (most, rest)]  # features, by their spread
     [1, 2]
     """
-    d = moments.n_features
-    Q = like(np.zeros((d, 0)), moments.mean) if avoid is None else avoid
+    Q = like(np.zeros((moments.n_features, 0)), moments.mean) if avoid is None else avoid
+    found = _leading(moments, k, Q, solver, random_state)
+    if isinstance(moments.scatter, DenseScatter) and not _all_vary(found, moments):
+        # Directions of rounding can mix with those of features in small units: avoid them, too.
+        N = _cleaned(_without_variance(moments), Q)
+        both = array_namespace(Q).concat([Q, N], axis=1)
+        found = _leading(moments, k, both, solver, random_state)
+    found = varying(replace(found, constraint_rank=Q.shape[1]), moments, k)
+    if not isinstance(k, float):
+        return found
+    total = float(array_namespace(Q).sum(moments.objective.diagonal)) if total is None else total
+    return found.first(components_to_reach(found.scatter, k, total))
+
+
+def _leading(
+    moments: GroupMoments,
+    k: int | float | None,
+    Q: Array,
+    solver: str,
+    random_state: int | np.random.Generator | None,
+) -> Subspace:
+    """Return the leading eigenvectors outside Q: k of them, or all; fewer where there are fewer."""
+    scatter, d = moments.objective, moments.n_features
     available = d - Q.shape[1]
-    count = _how_many(k, available, moments)
-    scatter = moments.objective
-    kept_rows = scatter.n_rows if isinstance(scatter, RowScatter) else 0
-    large = min(kept_rows, d) > SMALL_SIDE
+    count = min(available, k if isinstance(k, int) else available)
+    if count <= 0:
+        return Subspace(Q[:, :0], like(np.zeros(0), Q))
+    wide = isinstance(scatter, RowScatter) and scatter.n_rows < d
+    large = isinstance(scatter, RowScatter) and min(scatter.n_rows, d) > SMALL_SIDE
     if (solver == "iterative" or (solver == "auto" and large)) and count < available:
         U, values = _by_lanczos(scatter, count, Q, random_state)
-    elif isinstance(scatter, RowScatter) and kept_rows < d:
-        U, values = _by_gram_side(
-            scatter, count, Q, precision=moments.precision, complete=isinstance(k, int)
-        )
+    elif isinstance(scatter, RowScatter) and wide:
+        U, values = _by_gram_side(scatter, count, Q, precision=moments.precision)
     else:
         U, values = _by_dense_eigenvectors(scatter.dense(), count, Q)
     xp = array_namespace(values)
-    values = xp.where(values > 0, values, xp.zeros_like(values))
-    subspace = Subspace(deterministic_signs(U), values, constraint_rank=Q.shape[1])
-    if isinstance(k, float):
-        total = float(xp.sum(scatter.diagonal)) if total is None else total
-        return subspace.first(components_to_reach(subspace.scatter, k, total))
-    return subspace
+    return Subspace(deterministic_signs(U), xp.where(values > 0, values, xp.zeros_like(values)))
 
 
-def _how_many(k: int | float | None, available: int, moments: GroupMoments) -> int:
-    if isinstance(k, int):
-        return k
-    if isinstance(moments.scatter, RowScatter):  # about their own mean, rows span n - 1 directions
-        return max(1, min(available, moments.n_rows - (moments.everyone is None)))
-    return available
+def varying(found: Subspace, moments: GroupMoments, k: int | float | None) -> Subspace:
+    """Return the columns along which rows vary by more than rounding; raise if there are too few.
+
+    What rounding leaves of copies, or of sums of other features, is small and may be anything, the
+    attribute, too; and whoever standardises the representation makes it as large as the rest.
+    """
+    if not _all_vary(found, moments):
+        xp, squares = array_namespace(moments.mean), moments.objective.along(found.basis)
+        real = xp.nonzero(squares > moments.noise(found.basis))[0]
+        basis, squares = xp.take(found.basis, real, axis=1), xp.take(squares, real)
+        found = replace(found, basis=basis, scatter=squares)
+    left, r = found.basis.shape[1], found.constraint_rank
+    if left == 0 or (isinstance(k, int) and left < k):
+        asked = f"n_components={k} is too large" if isinstance(k, int) else "Nothing is left"
+        besides = f" besides the {r} that separate the group means" if r else ""
+        advice = f"Use n_components <= {left}" if left else "Use other features, or more rows"
+        raise InfeasibleError(
+            f"{asked}: the rows vary along {left} direction(s){besides}. All else is rounding: "
+            f"features that are constant, or copies or sums of others, or so small beside others, "
+            f"or groups so far apart, that digits do not reach; or rows are few. {advice}.",
+            available=left,
+        )
+    return found
+
+
+def _all_vary(found: Subspace, moments: GroupMoments) -> bool:
+    """Tell at a glance whether no column can be a direction of rounding."""
+    return bool(array_namespace(moments.mean).all(found.scatter > moments.noise()))
+
+
+def _without_variance(moments: GroupMoments) -> Array:
+    """Return directions (d, z) in which the rows do not vary, found on correlations."""
+    xp, squares = array_namespace(moments.mean), moments.objective.diagonal
+    unit = xp.sqrt(xp.where(squares > 0, squares, xp.ones_like(squares)))
+    work = moments.rescaled(unit)
+    R = work.objective.dense()
+    V = xp.linalg.eigh(R.matrix)[1]
+    V = xp.take(V, xp.nonzero(R.along(V) <= work.noise(V))[0], axis=1)
+    V = xp.where(xp.abs(V) > NOTHING, V, xp.zeros_like(V))  # of features in tiny units it were much
+    return graded_basis(V / unit[:, None])
 
 
 def _by_dense_eigenvectors(scatter: DenseScatter, k: int, Q: Array) -> tuple[Array, Array]:
@@ -158,15 +214,12 @@ def _down_to_small_units(
             break
         values, V = top_eigenpairs(0.5 * (inner + inner.T), inner.shape[0])
         B = _cleaned(B @ V, found)
-    if missing > 0:  # all that is left is rounding
-        found = xp.concat([found, B[:, :missing]], axis=1)
-        kept = xp.concat([kept, like(np.zeros(missing), values)])
-    first = Q.shape[1]
+    first = Q.shape[1]  # after which all that is left may be rounding, and fewer than k be found
     return found[:, first : first + k], kept[:k]
 
 
 def _by_gram_side(
-    scatter: RowScatter, k: int, Q: Array, *, precision: float, complete: bool
+    scatter: RowScatter, k: int, Q: Array, *, precision: float
 ) -> tuple[Array, Array]:
     """Wide data: eigenvectors V of F P F^T (n x n) give the directions P F^T V."""
     xp = array_namespace(scatter.mean)
@@ -182,11 +235,7 @@ def _by_gram_side(
     scale = xp.sqrt(xp.where(values > 0, values, xp.ones_like(values)))
     U = project_out(scatter.rows_transposed(V[:, :rank]) / scale[:rank], Q)
     rank = _of_unit_length(U)
-    U = _cleaned(U[:, :rank], Q)
-    if not complete:
-        k = max(1, rank)
-    nothing = like(np.zeros(k - rank), values)
-    return complete_basis(U, Q, k), xp.concat([values[:rank], nothing])
+    return _cleaned(U[:, :rank], Q), values[:rank]
 
 
 def _by_lanczos(
@@ -196,7 +245,7 @@ def _by_lanczos(
     apply = scatter.apply if isinstance(scatter, RowScatter) else scatter.matrix.__matmul__
     tau = float(array_namespace(Q).sum(scatter.diagonal))
     if tau == 0:
-        return complete_basis(Q[:, :0], Q, k), like(np.zeros(k), Q)
+        return Q[:, :0], like(np.zeros(0), Q)
 
     def deflated(v: np.ndarray) -> np.ndarray:
         v = like(v.reshape(d, 1), Q)  # on a device, one vector crosses per step

@@ -36,13 +36,13 @@ class Subspace:
     scatter: Array
     constraint_rank: int = 0
 
-    def first(self, k: int) -> Subspace:
+    def first(self, k: int | None) -> Subspace:
         """Return the span of the first `k` columns.
 
         Parameters
         ----------
-        k : int
-            How many columns to keep.
+        k : int or None
+            How many columns to keep; None for all.
 
         Returns
         -------
