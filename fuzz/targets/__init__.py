@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..cases import Target
+from .audits import Audits
 from .binary_tables import BinaryTables
 from .checkpoints import Checkpoints
 from .command_line import CommandLine
@@ -12,6 +13,6 @@ from .text_tables import TextTables
 
 TARGETS: dict[str, type[Target]] = {
     target.name: target
-    for target in (Models, Pipelines, Checkpoints, TextTables, BinaryTables, CommandLine)
+    for target in (Models, Pipelines, Checkpoints, TextTables, BinaryTables, CommandLine, Audits)
 }
 """In the order in which they are run."""

@@ -15,6 +15,7 @@ SLICES = {
     "text-tables": 120,
     "binary-tables": 150,
     "command-line": 25,
+    "audits": 40,
 }
 
 

@@ -5,12 +5,14 @@ import hashlib
 import json
 import re
 import sys
+from functools import reduce
 from html.parser import HTMLParser
 from itertools import pairwise
+from operator import getitem
 
 import pytest
 
-from fairpca.auditing._page import render_page
+from fairpca.auditing._page import render_page, render_summary
 from fairpca.errors import MissingExtraError, UnreadableAuditError
 from report.made_up_audit import (
     ENTITY,
@@ -199,12 +201,52 @@ def test_an_audit_of_another_structure_is_refused(version):
 
 def test_an_older_audit_with_fewer_fields_and_a_newer_one_with_more_are_shown(page):
     older = made_up_audit()
-    for name in ("source", "ignored", "reading"):
-        older["data"].pop(name, None)
-    older["data"]["surprise"] = 1
+    del older["data"]["reading"], older["leakage"][0]["p_value_alone"]
+    del older["data"]["attributes"][0]["groups"][0]["n_used"]
+    older["data"]["surprise"] = [float("nan")]
     reader = Reader(render_page(older))
     assert reader.all("h2") == Reader(page).all("h2")
     assert "fairpca audit loans --sensitive race" in reader.text()
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "told"),
+    [
+        ("leakage/3/auc/value", "high", "audit.leakage[3].auc.value is 'high', but the schema"),
+        ("leakage/3/auc", None, "audit.leakage[3].auc is None, but the schema says object"),
+        (
+            "leakage/3/above_chance",
+            1,
+            "audit.leakage[3].above_chance is 1, but the schema says bool",
+        ),
+        ("data/n_rows", True, "audit.data.n_rows is True, but the schema says integer"),
+        ("data/n_rows", 10**400, "audit.data.n_rows is int, but no audit has such a number"),
+        ("seconds", float("nan"), "audit.seconds is nan, but no audit has such a number"),
+        ("data/columns", {}, "audit.data.columns is dict, but the schema says list"),
+        ("versions/numpy", 2, "audit.versions.numpy is 2, but the schema says string"),
+        ("pictures/panels/1/y", [], "audit.pictures.panels[1].y is list, but x has"),
+        (
+            "pictures/groups/0/codes/5",
+            3,
+            "audit.pictures.groups[0].codes is list, but 'race' has 3",
+        ),
+        ("pictures/groups/1/codes", [], "audit.pictures.groups[1].codes is list, but the panels"),
+        ("advice/tradeoff", 0.3, "audit.advice.tradeoff is 0.3, but no curve has such a point"),
+        ("summary", ..., "audit.summary is missing, and every audit has it"),
+    ],
+)
+def test_an_audit_that_was_changed_is_refused_with_the_place(place, value, told):
+    changed = made_up_audit()
+    *way, last = (int(key) if key.isdigit() else key for key in place.split("/"))
+    holder = reduce(getitem, way, changed)
+    if value is ...:
+        del holder[last]
+    else:
+        holder[last] = value
+    for render in (render_page, render_summary):
+        with pytest.raises(UnreadableAuditError) as refused:
+            render(changed)
+        assert str(refused.value).startswith(told)
 
 
 def test_something_else_than_an_audit_is_refused():

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import math
 import os
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, NoReturn, get_args, get_origin, get_type_hints
 
 from .._numerics import whole_file
 from ..errors import UnreadableAuditError
+from ..metrics import shortened
 from ._results import (
     SCHEMA_VERSION,
     Advice,
@@ -32,6 +33,10 @@ from ._results import (
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 SIMPLE = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
+
+_PLAIN: dict[Any, Any] = {list: list, str: str, bool: bool, int: int, float: (int, float)}
+_LARGEST = 1e100  # of all numbers: sums and squares of larger ones may overflow
+_AGAIN = "It was changed, or written by something else: make the audit again."
 
 
 @dataclass(frozen=True, repr=False)
@@ -172,29 +177,86 @@ def _plain(value: Any) -> Any:
 def audit_from_plain(plain: Any) -> Audit:
     """Return an audit from its plain dictionaries, also those of an older version.
 
-    What an older version did not write is None or empty; what a newer one added is left out.
+    What an older version did not write has its default; what a newer one added is left out. What
+    does not follow the schema is refused, with the place.
     """
     version = plain.get("schema_version") if isinstance(plain, dict) else None
     readable = SCHEMA_VERSION.split(".")[0]
     if str(version).split(".")[0] != readable:
         raise UnreadableAuditError(
-            f"schema_version={version!r} cannot be shown: this page is made from audits of "
-            f"version {readable}.x, as plain dictionaries. Make the audit again with the "
-            f"installed version of fairpca, or install the version that made it."
+            f"schema_version={shortened(repr(version), 60)} cannot be shown: this page is made "
+            f"from audits of version {readable}.x, as plain dictionaries. Make the audit again "
+            f"with the installed version of fairpca, or install the version that made it."
         )
-    return _restored(Audit, plain)
+    audit: Audit = _restored(Audit, plain, "audit")
+    _check_places(audit)
+    return audit
 
 
-def _restored(kind: Any, value: Any) -> Any:
+def _restored(kind: Any, value: Any, where: str) -> Any:
+    """Return a value of a kind from plain dictionaries, or refuse it with where it stands."""
     if isinstance(kind, UnionType):
-        return None if value is None else _restored(get_args(kind)[0], value)
+        return None if value is None else _restored(get_args(kind)[0], value, where)
+    if kind is float and value is None:
+        return None
+    if not isinstance(value, _PLAIN.get(get_origin(kind) or kind, dict)) or (
+        isinstance(value, bool) and kind is not bool
+    ):
+        _refuse(
+            where,
+            value,
+            f"the schema says {SIMPLE.get(kind, 'list' if get_origin(kind) is list else 'object')}",
+        )
+    if kind is int or kind is float:
+        if not abs(value) <= _LARGEST:  # NaN, too
+            _refuse(where, value, "no audit has such a number")
+        return value
     if get_origin(kind) is list:
         (inner,) = get_args(kind)
-        return [_restored(inner, one) for one in value or []]
-    if value is None or not is_dataclass(kind):
+        return [_restored(inner, one, f"{where}[{i}]") for i, one in enumerate(value)]
+    if get_origin(kind) is dict:
+        inner = get_args(kind)[1]
+        return {str(key): _restored(inner, one, f"{where}.{key}") for key, one in value.items()}
+    if not is_dataclass(kind):
         return value
     make: Any = kind
-    return make(**{name: _restored(hint, value.get(name)) for name, hint in _hints(make).items()})
+    found = {}
+    for field in fields(make):
+        place = f"{where}.{field.name}"
+        if field.name in value:
+            found[field.name] = _restored(_hints(make)[field.name], value[field.name], place)
+        elif field.default is MISSING:
+            raise UnreadableAuditError(f"{place} is missing, and every audit has it. {_AGAIN}")
+    return make(**found)
+
+
+def _check_places(audit: Audit) -> None:
+    """Refuse what names or counts something that is not there."""
+    n_groups = {one.name: len(one.groups) for one in audit.data.attributes}
+    for i, panel in enumerate(audit.pictures.panels):
+        if len(panel.y) != len(panel.x):
+            _refuse(f"audit.pictures.panels[{i}].y", panel.y, f"x has {len(panel.x)} rows")
+    for i, groups in enumerate(audit.pictures.groups):
+        where, m = f"audit.pictures.groups[{i}].codes", n_groups.get(groups.attribute, 0)
+        for panel in audit.pictures.panels:
+            if len(panel.x) != len(groups.codes):
+                _refuse(where, groups.codes, f"the panels have {len(panel.x)} rows")
+        if groups.attribute in n_groups and not all(-1 <= code < m for code in groups.codes):
+            _refuse(where, groups.codes, f"{groups.attribute!r} has {m} groups")
+    for curve in audit.curves if audit.advice.tradeoff else []:
+        if audit.advice.tradeoff not in [point.tradeoff for point in curve.points]:
+            _refuse("audit.advice.tradeoff", audit.advice.tradeoff, "no curve has such a point")
+
+
+def _refuse(where: str, value: Any, why: str) -> NoReturn:
+    shown = shortened(repr(value) if _is_short(value) else type(value).__name__, 60)
+    raise UnreadableAuditError(f"{where} is {shown}, but {why}. {_AGAIN}")
+
+
+def _is_short(value: Any) -> bool:
+    if isinstance(value, int):
+        return abs(value) < 10**20  # longer ones cannot be printed
+    return value is None or isinstance(value, float) or (isinstance(value, str) and len(value) < 60)
 
 
 @cache

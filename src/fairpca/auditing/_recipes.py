@@ -61,9 +61,8 @@ def audit_again(audit: Audit) -> str:
         quick=settings.quick,
         **_reading(data),
     )
-    source = data.name if data.source is None else data.source
-    if source:
-        return _command("audit", source, given)
+    if data.source:
+        return _command("audit", data.source, given)
     lines = [f"    {name}={value!r}," for name, value in given.items()]
     return "\n".join(["import fairpca", "", "fairpca.audit(", "    frame,", *lines, ")"])
 

@@ -77,7 +77,8 @@ def render_page(audit: dict[str, Any]) -> str:
     Raises
     ------
     UnreadableAuditError
-        If it is not an audit, or one of an unknown version.
+        If it is not an audit, one of an unknown version, or does not follow the schema; the
+        message names the place.
     MissingExtraError
         If jinja2 or plotly is not installed.
 
@@ -107,7 +108,7 @@ def render_page(audit: dict[str, Any]) -> str:
         "policy": POLICY.format(_digest(plotly), _digest(script)),
         "plotly": plotly,
         "script": script,
-        "audit_json": _embedded_json(audit),
+        "audit_json": _embedded_json(evidence.audit.to_dict()),
         "figures_json": _embedded_json(
             {name: [asdict(one) for one in several] for name, several in figures.items()}
         ),

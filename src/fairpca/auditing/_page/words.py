@@ -24,9 +24,9 @@ percent = partial(metrics.percent, space=UNBROKEN)
 points = partial(metrics.points, space=UNBROKEN)
 
 
-def level(value: float) -> str:
+def level(value: float | None) -> str:
     """Write a level of confidence."""
-    return f"{100 * value:g}{UNBROKEN}%"
+    return metrics.NOT_MEASURED if value is None else f"{100 * value:g}{UNBROKEN}%"
 
 
 def model_name(model: str) -> str:
@@ -118,7 +118,7 @@ def _accuracy(evidence: Evidence, before: str, after: str) -> _Tile | None:
     models = [evidence.decisions(key, "linear") for key in (before, after)]
     first, last = (value_of(one.accuracy) if one else None for one in models)
     target = evidence.audit.data.target
-    if first is None or last is None or target is None:
+    if first is None or last is None or target is None or target.rate is None:
         return None
     return _Tile(
         f"Accuracy of predicting {target.name}, linear model",

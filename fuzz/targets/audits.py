@@ -1,0 +1,79 @@
+"""The JSON of audits: refused with `UnreadableAuditError` in one line, or a page of it all.
+
+Most changes break the schema. What follows it, with other numbers and words, is shown: the page is
+made twice the same, has no more scripts than its own, and holds the audit as it was read.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+from fairpca.auditing import audit, render_page, render_summary
+from fairpca.errors import UnreadableAuditError
+
+from ..cases import EQUAL, REFUSED, VALID, Case, Failed, Target
+from ..json_mutations import as_text, edited
+from ..promises import assert_clear
+from ..seed_models import people
+
+SCRIPTS = 4
+"""Elements of a page that scripts may stand in: plotly, the page's own, and two with data."""
+
+
+class Audits(Target):
+    """`fairpca.auditing.render_page` and `render_summary`."""
+
+    name = "audits"
+
+    def prepare(self, folder: Path) -> None:
+        """Audit some people, with a target and without."""
+        table = people(200)[["age", "job", "sex"]].assign(paid=["yes", "no"] * 100)
+        for name, target in (("decide", "paid"), ("hide", None)):
+            found = audit(table, "sex", target, quick=True, n_jobs=1, n_components=2)
+            (folder / f"{name}.json").write_text(found.to_json(), encoding="utf-8")
+
+    def load_seeds(self, folder: Path) -> None:
+        """Read the audits."""
+        self.seeds = {path.stem: _fewer_rows(path) for path in sorted(folder.glob("*.json"))}
+
+    def warm_up(self, folder: Path) -> None:
+        """Make the page of each of them once."""
+        for name, plain in self.seeds.items():
+            content = as_text(plain).encode()
+            outcome = self.check(Case(self.name, content, "unchanged", {"seed": name}), folder)
+            if outcome != EQUAL:
+                raise Failed(f"the seed {name} is {outcome}")
+
+    def case(self, rng: random.Random) -> Case:
+        """Return an audit with a few edits."""
+        name, other = rng.choice(list(self.seeds)), rng.choice(list(self.seeds.values()))
+        tree, how = edited(rng, self.seeds[name], other)
+        return Case(self.name, as_text(tree).encode(), how, {"seed": name})
+
+    def check(self, case: Case, folder: Path) -> str:
+        """Make the page and the summary."""
+        plain = json.loads(case.content)
+        try:
+            page = render_page(plain)
+        except UnreadableAuditError as error:
+            assert_clear(error)
+            if "\n" in str(error) or len(str(error)) > 2000:
+                raise Failed(f"a refusal that is not one line: {str(error)[:300]!r}") from error
+            return REFUSED
+        if page != render_page(plain) or page.count("<script") != SCRIPTS:
+            raise Failed("another page the second time, or one with other scripts")
+        if "<script" in render_summary(plain):
+            raise Failed("a summary with a script")
+        return EQUAL if plain == self.seeds[case.about["seed"]] else VALID
+
+
+def _fewer_rows(path: Path) -> dict[str, object]:
+    """Return an audit of a file with pictures of few rows, so that edits meet the rest as well."""
+    plain = json.loads(path.read_text(encoding="utf-8"))
+    for panel in plain["pictures"]["panels"]:
+        panel.update(x=panel["x"][:5], y=panel["y"][:5])
+    for groups in plain["pictures"]["groups"]:
+        groups.update(codes=groups["codes"][:5])
+    return plain
