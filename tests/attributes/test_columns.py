@@ -15,6 +15,7 @@ from sklearn.model_selection import cross_val_score, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from assertions import assert_same_subspace
 from fairpca import FairPCA, collect_moments, metrics, tradeoff_curve
 from fairpca._attributes import assign_roles, check_frames, is_named, rows_named
 from fairpca.errors import TableError, UnpairedRowsError, UsageError
@@ -249,6 +250,11 @@ def test_every_door_counts_the_same_rows_as_positive():
     expected = FairPCA(2, **options).fit(X, y, sensitive_features=sex)
     found = FairPCA(2, pos_label="yes", **options).fit(X, messy, sensitive_features=sex)
     np.testing.assert_array_equal(found.components_, expected.components_)
+    odds = [
+        FairPCA(2, criterion="equalized_odds").fit(X, labels, sensitive_features=sex)
+        for labels in (y, messy)
+    ]
+    assert_same_subspace(*(fair.components_.T for fair in odds), atol=1e-10)
     stream = FairPCA(2, pos_label="yes", **options)
     for part in (messy == "yes", messy != "yes"):
         stream.partial_fit(X[part], messy[part], sensitive_features=sex[part])

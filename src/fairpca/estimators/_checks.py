@@ -335,6 +335,8 @@ def apply_criterion(
             for a in attributes
         )
         return within, rows
+    if labels.dtype.kind in "OU":  # " yes" is "yes"
+        labels = np.array([v.strip() if isinstance(v, str) else v for v in labels.tolist()], object)
     classes = sorted(set(labels.tolist()), key=lambda c: (type(c).__name__, c))
     if len(classes) > MANY_CLASSES:
         raise MissingTargetError(
