@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fairpca import FairPCA, ParquetRows
-from fairpca._rows import checkpoint
+from fairpca._numerics import whole_files
 from fairpca._rows.checkpoint import Checkpoint
 from fairpca.errors import CheckpointError
 from out_of_core.people_in_files import FEATURES, people, write_in_parts
@@ -71,11 +71,11 @@ def test_a_draft_that_keeps_vanishing_tells_of_the_other_fit(folder, tmp_path, m
 
 
 def test_drafts_of_killed_processes_are_removed(folder, tmp_path, monkeypatch):
-    left = tmp_path / ".fit.checkpoint.abcd1234"
+    left = tmp_path / ".fit.checkpoint.fairpca-abcd1234"
     left.write_bytes(b"half")
     fit(folder, tmp_path / "fit.checkpoint")
     assert not left.exists()
-    monkeypatch.setattr(checkpoint, "_lock", lambda *_, **__: False)  # a system without locks
+    monkeypatch.setattr(whole_files, "_lock", lambda *_, **__: False)  # a system without locks
     left.write_bytes(b"half")
     fit(folder, tmp_path / "fit.checkpoint")
     assert left.exists()

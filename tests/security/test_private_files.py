@@ -76,15 +76,82 @@ def test_a_device_or_a_pipe_is_never_replaced(tmp_path):
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
-def test_a_link_is_replaced_and_not_followed(tmp_path):
-    secret, link = tmp_path / "secret", tmp_path / "out.csv"
-    secret.write_text("old")
-    link.symlink_to(secret)
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_stays_and_the_file_it_points_to_is_written(tmp_path, there):
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    file, link = folder / "file.csv", tmp_path / "out.csv"
+    link.symlink_to(file)
+    if there:
+        file.write_text("old")
+        file.chmod(0o600)
     with whole_file(link) as draft:
+        assert draft.parent == folder  # in one step, also where that is another disk
         draft.write_text("new")
-    assert secret.read_text() == "old"
-    assert link.read_text() == "new"
-    assert not link.is_symlink()
+    assert link.is_symlink()
+    assert file.read_text() == "new"
+    assert [path.name for path in folder.iterdir()] == ["file.csv"]
+    assert not there or mode(file) == 0o600
+
+
+def test_a_link_to_itself_is_refused(tmp_path):
+    link = tmp_path / "out.csv"
+    link.symlink_to(link)
+    with pytest.raises(OSError, match="link to itself"), whole_file(link):
+        raise AssertionError("nothing is to be written")
+
+
+def test_a_file_is_on_disk_before_it_replaces_another_and_its_folder_after(tmp_path, monkeypatch):
+    path, steps = tmp_path / "model.fairpca", []
+    path.write_text("old")
+    sync, kinds = os.fsync, {True: "folder", False: "file"}
+
+    def record(handle):
+        steps.append((kinds[stat.S_ISDIR(os.fstat(handle).st_mode)], path.read_text()))
+        sync(handle)
+
+    monkeypatch.setattr(os, "fsync", record)
+    with whole_file(path) as draft:
+        draft.write_text("new")
+    assert steps == [("file", "old"), ("folder", "new")]
+
+
+@pytest.mark.skipif(not hasattr(os, "getgroups"), reason="there are no groups here")
+def test_a_file_is_never_shown_to_another_group(tmp_path, monkeypatch):
+    path = tmp_path / "people.csv"
+    path.write_text("old")
+    path.chmod(0o640)
+    status, group = os.stat, os.getgid() + 1  # of the file, and not of the user
+    given = []
+
+    def refuse(draft, user, to):
+        given.append(to)
+        raise PermissionError
+
+    def of_another_group(self, **how):
+        found = list(status(self, **how))
+        found[5] = group if self == path else found[5]
+        return os.stat_result(found)
+
+    monkeypatch.setattr(type(path), "stat", of_another_group)
+    monkeypatch.setattr(os, "chown", refuse)
+    with whole_file(path) as draft:
+        draft.write_text("new")
+    assert given == [group]
+    assert stat.S_IMODE(status(path).st_mode) == 0o600
+
+
+def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path):
+    path = tmp_path / "fair.csv"
+    (tmp_path / ".fair.csv.20260101").write_text("of the user")
+    (tmp_path / ".fair.csv.fairpca-0a1b2c3d").write_text("half of the people")
+    with whole_file(path) as draft:
+        with whole_file(path) as other:  # as another process would
+            other.write_text("other")
+        assert draft.exists()
+        draft.write_text("whole")
+    assert sorted(p.name for p in tmp_path.iterdir()) == [".fair.csv.20260101", "fair.csv"]
+    assert path.read_text() == "whole"
 
 
 @pytest.mark.parametrize("name", ["n" * 251 + ".csv", "😀" * 60 + ".csv"])

@@ -175,12 +175,12 @@ def check_outputs(
             raise Refusal(f"{path} exists and is kept. Use --force to replace it, or another name.")
         if path.exists() and any(path.samefile(name) for name in read):
             raise Refusal(f"{path} is what is read, so it is kept. Give the output another name.")
-        folder = path.absolute().parent
+        folder = Path(os.path.realpath(path)).parent
         while not folder.exists():
             folder = folder.parent
         if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
             raise Refusal(f"{path} cannot be written: {folder} is not a folder you may write to.")
-    if len({path.absolute() for path in given}) < len(given):
+    if len(set(map(os.path.realpath, given))) < len(given):
         raise Refusal("Two outputs have the same name. Give each its own.")
 
 

@@ -68,4 +68,4 @@ from .threads import (
     share_blocks,
     surely,
 )
-from .whole_files import is_no_plain_file, whole_file
+from .whole_files import is_no_plain_file, remove_drafts, whole_file

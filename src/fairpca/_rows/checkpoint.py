@@ -6,18 +6,14 @@ safetensors file. Nothing in it is ever executed.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
-import sys
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from glob import escape
 from importlib.metadata import version
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from .._numerics import (
     LENGTH,
@@ -28,6 +24,7 @@ from .._numerics import (
     announced_size,
     is_no_plain_file,
     pack,
+    remove_drafts,
     unpack,
     unplain,
     whole_file,
@@ -44,11 +41,6 @@ UNFIT = (
     *(OverflowError, RecursionError, MemoryError),
 )
 """What altered contents make the code below raise."""
-
-ABANDONED_AFTER = 3600.0
-"""Seconds; where there are no locks, an older draft is nobody's."""
-
-ATTEMPTS = 3
 
 START_ANEW = "Delete it to start anew, or give another name"
 
@@ -117,7 +109,8 @@ class Checkpoint:
             )
         try:
             digest = hashlib.sha256(content).hexdigest().encode("ascii")
-            _write_shared(self.path, FIRST_LINE, digest + b"\n", content)
+            with whole_file(self.path) as draft, draft.open("wb") as stream:
+                stream.writelines([FIRST_LINE, digest + b"\n", content])
         except OSError as error:
             if isinstance(error, FileNotFoundError) and self.path.parent.is_dir():
                 raise CheckpointError(
@@ -191,66 +184,6 @@ class Checkpoint:
 
     def remove(self) -> None:
         """Remove the file, and drafts that killed processes left."""
-        _remove_drafts(self.path)
-        self.path.unlink(missing_ok=True)
-
-
-def _write_shared(path: Path, *pieces: bytes) -> None:
-    """Write a file in one step, also where others write it, and remove its drafts, meanwhile.
-
-    Who writes a draft holds a lock on it until it is in place: one that can be locked is nobody's.
-    """
-    for attempt in range(ATTEMPTS):
-        try:
-            _write(path, pieces)
-        except FileNotFoundError:  # the draft was taken for nobody's before it was locked
-            if attempt == ATTEMPTS - 1 or not path.parent.is_dir():
-                raise
-        else:
-            return
-
-
-def _write(path: Path, pieces: tuple[bytes, ...]) -> None:
-    with contextlib.ExitStack() as until_in_place, whole_file(path) as draft:
-        stream = draft.open("r+b")
-        until_in_place.callback(stream.close)
-        with contextlib.suppress(OSError):  # a file system without locks
-            _lock(stream, wait=True)
-        for piece in pieces:
-            stream.write(piece)
-        stream.flush()
-        os.fsync(stream.fileno())
-        if sys.platform == "win32":
-            stream.close()  # what is open cannot be put in place there
-
-
-def _remove_drafts(path: Path) -> None:
-    """Remove the drafts of a file that killed processes left, and no others."""
-    for draft in path.parent.glob(f".{escape(path.name)}.????????"):
-        with contextlib.suppress(OSError), _if_abandoned(draft) as abandoned:
-            if abandoned:
-                draft.unlink()
-
-
-@contextlib.contextmanager
-def _if_abandoned(draft: Path) -> Iterator[bool]:
-    old = time.time() - draft.stat().st_mtime > ABANDONED_AFTER
-    with draft.open("rb") as stream:
-        try:
-            locked = _lock(stream, wait=False)
-        except BlockingIOError:
-            yield False
-            return
-        except OSError:
-            locked = False
-        yield locked or old
-
-
-def _lock(stream: IO[bytes], *, wait: bool) -> bool:
-    """Lock a file until it is closed; return whether there are locks on this system."""
-    if sys.platform == "win32":
-        return False
-    import fcntl
-
-    fcntl.flock(stream, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-    return True
+        path = Path(os.path.realpath(self.path))
+        remove_drafts(path)
+        path.unlink(missing_ok=True)
