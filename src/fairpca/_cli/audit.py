@@ -104,9 +104,9 @@ def audit(
         with shown_progress("Auditing", quiet=quiet) as report:
             if report is not None:
                 report(0, None, "reading " + ("standard input" if given == "-" else given))
-            how = {"header": header, "skip_lines": skip_lines, "encoding": encoding}
+            how = options.reading(columns, header, skip_lines, encoding)
             with files_of([given]) as (file,):
-                read = read_table(file, data=data, **options.reading(columns, **how))
+                read = read_table(file, data=data, **how)
             read = replace(read, source=given)
             found = measure(
                 read,

@@ -145,8 +145,7 @@ def fit(
         _check_checkpoint(checkpoint, [out, card, *inputs])
         if checkpoint is not None and checkpoint.exists() and not quiet:
             print_line(f"Continuing from {checkpoint}", stderr=True)
-        how = {"header": header, "skip_lines": skip_lines, "encoding": encoding}
-        more = options.reading(columns, **how)
+        more = options.reading(columns, header, skip_lines, encoding)
         if match is _Match.covariances:
             more["covariance_tol"] = covariance_tol
         kinds = options.kinds(numeric, categorical)
@@ -264,7 +263,6 @@ def transform(
         from ..models import FairModel, stream_transform
 
         fitted = FairModel.load(model)
-        how = {"header": header, "skip_lines": skip_lines, "encoding": encoding}
         with shown_progress(quiet=quiet) as report, files_of([table]) as (file,):
             n = stream_transform(
                 fitted,
@@ -273,7 +271,7 @@ def transform(
                 keep=keep or [],
                 dtype="float64" if double else "float32",
                 progress=report and (lambda done, total: report(done, total, "Rows")),
-                **options.reading(columns, **how),
+                **options.reading(columns, header, skip_lines, encoding),
             )
     print_line(f"{n:,} rows are in {out}", quiet=quiet)
 

@@ -86,10 +86,9 @@ def kinds(numeric: list[str] | None, categorical: list[str] | None) -> dict[str,
     return dict.fromkeys(numeric or (), "numeric") | dict.fromkeys(categorical or (), "categorical")
 
 
-def reading(columns: str | None, **told: Any) -> dict[str, Any]:
-    """Return how a text file is read, as it is passed on.
-
-    >>> reading("age,sex", skip_lines=1)
-    {'columns': ['age', 'sex'], 'skip_lines': 1}
-    """
-    return {"columns": columns.split(",") if columns else None, **told}
+def reading(
+    columns: str | None, header: bool | None, skip_lines: int, encoding: str | None
+) -> dict[str, Any]:
+    """Return how a text file is read, as it is passed on; names are divided by commas."""
+    names = columns.split(",") if columns else None
+    return {"columns": names, "header": header, "skip_lines": skip_lines, "encoding": encoding}

@@ -259,6 +259,7 @@ class _NumberRows(FileRows):
 
     kind: str
     endings: tuple[str, ...]
+    written: Mapping[str, Any] = {}
 
     def __init__(
         self,
@@ -277,9 +278,8 @@ class _NumberRows(FileRows):
         dtype: Any = None,
         encoder: Encoder | None = None,
         attributes: Callable[[Mapping[str, Any]], Any] | None = None,
-        **written: Any,
     ) -> None:
-        files = _opened(paths, self.endings, self.kind, **written)
+        files = _opened(paths, self.endings, self.kind, **self.written)
         named = {"sensitive": sensitive, "target": target, "weight": weight, "ignore": ignore}
         roles = _roles_in(files, encoder, features, **named)
         types, encoded, kinds = files[0].types, encoder is not None, dict[str, str]()
@@ -289,7 +289,7 @@ class _NumberRows(FileRows):
             check_kinds(types, roles, encoded=encoded)
             check_same_types(files, roles.needed)
         chosen = chosen_dtype(dtype, types, roles.features if types and not encoded else ())
-        reading = f"{self.kind} {sorted(written.items())!r}"
+        reading = f"{self.kind} {sorted(self.written.items())!r}"
         parts = Numbers(roles, chosen, encoder, attributes, kinds, reading)
         if batch_rows is None:
             size = TEXT_BYTES if self.kind == "text" else chosen.itemsize
@@ -388,13 +388,12 @@ class CSVRows(_NumberRows):
     paths : path, or iterable of paths
         A file, a pattern such as ``"data/*.csv"``, a folder (all ``*.csv``, ``*.tsv`` and their
         gzipped forms below it), or a list of these.
-    sensitive, features, target, weight, ignore, n_jobs, checkpoint, checkpoint_seconds, progress
-        As for `fairpca.ParquetRows`. The number of all rows is not known, so
-        `progress` is told None.
-    batch_rows, dtype, encoder, attributes
-        As there. Numbers in texts are read in double precision.
     columns, header, skip_lines, encoding
         How the files are written, see `fairpca.tables.read_table`.
+    **options
+        As for `fairpca.ParquetRows`: ``sensitive``, ``features`` and all others. Numbers in texts
+        are read in double precision; the number of all rows is not known, so `progress` is told
+        None.
 
     Raises
     ------
@@ -426,6 +425,20 @@ class CSVRows(_NumberRows):
     """
 
     kind, endings = "text", (".csv", ".csv.gz", ".tsv", ".tsv.gz")
+
+    def __init__(
+        self,
+        paths: Paths,
+        *,
+        columns: Sequence[str] | None = None,
+        header: bool | None = None,
+        skip_lines: int = 0,
+        encoding: str | None = None,
+        **options: Any,
+    ) -> None:
+        self.written = {"columns": columns, "header": header, "skip_lines": skip_lines}
+        self.written["encoding"] = encoding
+        super().__init__(paths, **options)
 
 
 def _kinds_of_texts(
