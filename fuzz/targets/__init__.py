@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..cases import Target
+from .attributes import Attributes
 from .audits import Audits
 from .binary_tables import BinaryTables
 from .checkpoints import Checkpoints
@@ -13,6 +14,15 @@ from .text_tables import TextTables
 
 TARGETS: dict[str, type[Target]] = {
     target.name: target
-    for target in (Models, Pipelines, Checkpoints, TextTables, BinaryTables, CommandLine, Audits)
+    for target in (
+        Models,
+        Pipelines,
+        Checkpoints,
+        TextTables,
+        BinaryTables,
+        Attributes,
+        CommandLine,
+        Audits,
+    )
 }
 """In the order in which they are run."""

@@ -14,6 +14,7 @@ SLICES = {
     "checkpoints": 40,
     "text-tables": 120,
     "binary-tables": 150,
+    "attributes": 60,
     "command-line": 25,
     "audits": 40,
 }

@@ -84,6 +84,13 @@ def test_a_numeric_attribute_is_cut_at_its_median():
     assert (notice.column, notice.other) == ("years of work", "age")
 
 
+def test_codes_are_levels_however_many():
+    code = np.random.default_rng(0).integers(1, 13, 2000)
+    frame = pd.DataFrame({"code": code, "harbour": code == 7})
+    (notice,) = find_notices(frame, ["code"])
+    assert "'harbour' alone tells 'code' = '7' nearly perfectly" in notice.text
+
+
 def test_many_levels_that_say_nothing_are_no_proxy():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(

@@ -43,7 +43,7 @@ BINS, _MOST_BINS = 32, 1000
 """Ranges of numbers, and levels, that a column is looked at in."""
 
 _FEW_LEVELS = 10
-"""A numeric attribute with more values than this is cut at its median."""
+"""A numeric attribute with more values than this is cut at its median, too."""
 
 FEWEST_ROWS = 20
 """Levels of an attribute with fewer rows than this are not looked at."""
@@ -169,8 +169,7 @@ def find_notices(
     found.extend(_copies(arrays, columns, [f for f in arrays if f not in dull], special))
     same = {(notice.column, notice.other) for notice in found if notice.kind == "copy"}
     halves = rng.permutation(len(rows)) % 2
-    for other in named:
-        classes = _classes(drawn[other], other)
+    for other, classes in [(each, c) for each in named for c in _classes(drawn[each], each)]:
         for name in features:
             if name in dull or (name, other) in same:
                 continue
@@ -180,6 +179,7 @@ def find_notices(
                 if not by_digit <= auc:
                     auc, best, how = by_digit, of_digit, place
             if auc >= _LIKELY:
+                same.add((name, other))
                 # With two classes, the name of the attribute says as much as that of the class.
                 labels = classes.labels if classes.n_bins > 3 else None
                 of = f"'{other}' = '{labels[best]}'" if labels is not None else f"'{other}'"
@@ -364,10 +364,12 @@ def _ranges(values: np.ndarray, n_bins: int) -> _Binned:
     return _Binned(codes, len(edges) + 2, None, len(different))
 
 
-def _classes(array: Any, name: str) -> _Binned:
-    """Return an attribute as classes: its levels, or below and above its median."""
-    as_levels = _binned(array, name, _FEW_LEVELS)
-    return as_levels if as_levels.labels is not None else _binned(array, name, 2)
+def _classes(array: Any, name: str) -> list[_Binned]:
+    """Return an attribute as classes: many numbers below and above their median; its levels."""
+    few = _binned(array, name, _FEW_LEVELS).labels is not None
+    as_levels = _binned(array, name, _MOST_BINS)
+    levels = [] if as_levels.labels is None else [as_levels]
+    return levels if few else [_binned(array, name, 2), *levels]
 
 
 def _held_out_auc(column: _Binned, classes: _Binned, halves: np.ndarray) -> tuple[float, int]:

@@ -155,7 +155,7 @@ def plan_column(
     name = str(column.name)
     n_rows = np.ones(len(column), dtype=int) if n_rows is None else n_rows
     known = _is_known(column)
-    if getattr(column.dtype, "kind", "") == "f":
+    if getattr(column.dtype, "kind", "") == "f" and kind != "categorical":
         known = known & np.isfinite(column.to_numpy(dtype=float, na_value=np.nan))
     found = read_column(name, column if known.all() else column.where(known, None), kind)
     n_missing = int(n_rows[found.missing].sum())
