@@ -7,12 +7,12 @@ import math
 import os
 from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass
 from functools import cache
+from reprlib import repr as brief
 from types import NoneType, UnionType
 from typing import Any, NoReturn, get_args, get_origin, get_type_hints
 
 from .._numerics import whole_file
 from ..errors import UnreadableAuditError
-from ..metrics import shortened
 from ._results import (
     SCHEMA_VERSION,
     Advice,
@@ -35,6 +35,7 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 SIMPLE = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
 
 _PLAIN: dict[Any, Any] = {list: list, str: str, bool: bool, int: int, float: (int, float)}
+_SPOKEN = {**SIMPLE, list: "array"}
 _LARGEST = 1e100  # of all numbers: sums and squares of larger ones may overflow
 _AGAIN = "It was changed, or written by something else: make the audit again."
 
@@ -184,7 +185,7 @@ def audit_from_plain(plain: Any) -> Audit:
     readable = SCHEMA_VERSION.split(".")[0]
     if str(version).split(".")[0] != readable:
         raise UnreadableAuditError(
-            f"schema_version={shortened(repr(version), 60)} cannot be shown: this page is made "
+            f"schema_version={brief(version)} cannot be shown: this page is made "
             f"from audits of version {readable}.x, as plain dictionaries. Make the audit again "
             f"with the installed version of fairpca, or install the version that made it."
         )
@@ -202,11 +203,7 @@ def _restored(kind: Any, value: Any, where: str) -> Any:
     if not isinstance(value, _PLAIN.get(get_origin(kind) or kind, dict)) or (
         isinstance(value, bool) and kind is not bool
     ):
-        _refuse(
-            where,
-            value,
-            f"the schema says {SIMPLE.get(kind, 'list' if get_origin(kind) is list else 'object')}",
-        )
+        _refuse(where, value, f"the schema says {_SPOKEN.get(get_origin(kind) or kind, 'object')}")
     if kind is int or kind is float:
         if not abs(value) <= _LARGEST:  # NaN, too
             _refuse(where, value, "no audit has such a number")
@@ -216,7 +213,8 @@ def _restored(kind: Any, value: Any, where: str) -> Any:
         return [_restored(inner, one, f"{where}[{i}]") for i, one in enumerate(value)]
     if get_origin(kind) is dict:
         inner = get_args(kind)[1]
-        return {str(key): _restored(inner, one, f"{where}.{key}") for key, one in value.items()}
+        items = value.items()
+        return {str(key): _restored(inner, one, f"{where}[{brief(key)}]") for key, one in items}
     if not is_dataclass(kind):
         return value
     make: Any = kind
@@ -242,21 +240,14 @@ def _check_places(audit: Audit) -> None:
             if len(panel.x) != len(groups.codes):
                 _refuse(where, groups.codes, f"the panels have {len(panel.x)} rows")
         if groups.attribute in n_groups and not all(-1 <= code < m for code in groups.codes):
-            _refuse(where, groups.codes, f"{groups.attribute!r} has {m} groups")
+            _refuse(where, groups.codes, f"{brief(groups.attribute)} has {m} groups")
     for curve in audit.curves if audit.advice.tradeoff else []:
         if audit.advice.tradeoff not in [point.tradeoff for point in curve.points]:
             _refuse("audit.advice.tradeoff", audit.advice.tradeoff, "no curve has such a point")
 
 
 def _refuse(where: str, value: Any, why: str) -> NoReturn:
-    shown = shortened(repr(value) if _is_short(value) else type(value).__name__, 60)
-    raise UnreadableAuditError(f"{where} is {shown}, but {why}. {_AGAIN}")
-
-
-def _is_short(value: Any) -> bool:
-    if isinstance(value, int):
-        return abs(value) < 10**20  # longer ones cannot be printed
-    return value is None or isinstance(value, float) or (isinstance(value, str) and len(value) < 60)
+    raise UnreadableAuditError(f"{where} is {brief(value)}, but {why}. {_AGAIN}")
 
 
 @cache
