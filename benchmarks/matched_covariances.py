@@ -9,7 +9,7 @@ from pymanopt.manifolds import Stiefel
 from pymanopt.optimizers import ConjugateGradient
 
 from fairpca import FairPCA, collect_moments
-from fairpca.solvers._equalize_covariances_exactly import match_covariances
+from fairpca.solvers._equalize_covariances_exactly import _match_covariances
 
 from .rows import factor_rows
 from .timing import alternate
@@ -76,7 +76,7 @@ def rows_of_the_table() -> Iterator[list[str]]:
     seconds = alternate(
         {
             "pymanopt": lambda: by_pymanopt(C, T, start),
-            "exact": lambda: match_covariances(C, [T], 10, starts=[start]),
+            "exact": lambda: _match_covariances(C, [T], 10, starts=[start]),
         },
         repeats=3,
         warm_up=False,

@@ -2,10 +2,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairpca.auditing._question import _counted
+from fairpca.auditing._question import _counted, _estimator_columns
 from fairpca.auditing._question import _intersections as intersections
 from fairpca.errors import SingleGroupError
-from fairpca.tables import FEWEST_ROWS, MOST_GROUPS, estimator_columns, measure_attribute
+from fairpca.tables import FEWEST_ROWS, MOST_GROUPS, measure_attribute
 
 
 def column(counts, name="race"):
@@ -110,7 +110,7 @@ def test_rare_combinations_are_left_out_and_said():
 def test_estimators_get_single_attributes_only():
     p = measure_attribute(pd.Series(["a"] * 50 + ["b"] * 50, name="p"))
     q = measure_attribute(pd.Series(["x", "y"] * 50, name="q"))
-    columns, kinds = estimator_columns([p, q, *intersections([p, q])], np.array([0, 99]))
+    columns, kinds = _estimator_columns([p, q, *intersections([p, q])], np.array([0, 99]))
     assert set(columns) == set(kinds) == {"p", "q"}
     assert columns["p"].tolist() == ["a", "b"]
 

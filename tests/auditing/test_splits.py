@@ -4,10 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairpca.auditing._measures import _represents, _sampled_with_rare_groups
+from fairpca.auditing._question import _first_of_each
 from fairpca.auditing._splits import (
     copies,
     evenly_sampled,
-    first_of_each,
     halves,
 )
 
@@ -45,7 +45,7 @@ def test_rows_of_one_person_stay_together(n, rows_each, seed):
     for split in halves([sex[people]], 1, rng, people):
         assert not set(people[split.train]) & set(people[split.test])
         assert len(split.train) + len(split.test) == n * rows_each
-        once = split.test[first_of_each(people[split.test])]
+        once = split.test[_first_of_each(people[split.test])]
         assert sorted(people[once]) == sorted(set(people[split.test]))
         assert abs(len(once) - n / 2) <= 0.5
 

@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 from fairpca.metrics import AucDraws, cross_fitted_aucs, leakage
 from fairpca.metrics import _auc as auc_module
 from fairpca.metrics._auc import _permuted_macro_auc, macro_auc, placements
-from fairpca.metrics._probes import PROBES, LandmarkFeatures
+from fairpca.metrics._probes import PROBES, _LandmarkFeatures
 from slow import first_fast
 
 
@@ -208,14 +208,14 @@ def test_a_generator_seeds_the_folds_too():
 
 def test_landmarks_are_never_more_than_rows_and_equal_rows_do_no_harm():
     T = np.random.default_rng(0).normal(size=(30, 2))
-    features = LandmarkFeatures().fit(T)
+    features = _LandmarkFeatures().fit(T)
     assert features.closeness_.n_features == 30
     K = features.transform(T) @ features.transform(T).T
     squares = ((T[:, None] - T) ** 2).sum(axis=2)
     np.testing.assert_allclose(K, np.exp(-features.gamma_ * squares), atol=1e-6)
     assert features.gamma_ == pytest.approx(1 / np.median(squares[np.triu_indices(30, 1)]))
     for degenerate in (np.zeros((20, 2)), np.r_[np.zeros((18, 2)), np.ones((2, 2))]):
-        out = LandmarkFeatures().fit_transform(degenerate)
+        out = _LandmarkFeatures().fit_transform(degenerate)
         assert np.isfinite(out).all()
         assert out.shape[1] == len(np.unique(degenerate, axis=0))
 

@@ -8,8 +8,8 @@ import pytest
 from assertions import assert_same_moments
 from fairpca import collect_moments
 from fairpca._moments import LevelMoments
-from fairpca._moments.group_moments import common_unit
 from fairpca._rows import BLOCK_ROWS
+from fairpca.estimators._fair_pca import _common_unit
 
 RNG = np.random.default_rng(5)
 AGE = np.array([31.5, 44.0, 27.25, 60.0, 38.0, 51.0, 19.5])
@@ -199,18 +199,18 @@ def moments_of_size(size, n=40):
 
 @pytest.mark.parametrize("size", [1e-12, 0.5, 1.0, 3.0, 1e6, 1e12])
 def test_ordinary_features_keep_their_units(size):
-    assert common_unit(moments_of_size(size)) == 1.0
+    assert _common_unit(moments_of_size(size)) == 1.0
 
 
 @pytest.mark.parametrize("size", [1e-100, 1e-60, 1e-25, 1e25, 1e60, 1e70])
 @pytest.mark.parametrize("n", [10, 1000])
 def test_the_unit_of_extreme_features_is_a_power_of_two_of_their_size(size, n):
     moments = moments_of_size(size, n)
-    unit = common_unit(moments)
+    unit = _common_unit(moments)
     assert np.frexp(unit)[0] == 0.5  # dividing by it changes no digit
     largest = float(np.sqrt(moments.scatter.diagonal.max() / moments.weight))
     assert 0.7 < largest / unit < 1.5
 
 
 def test_constant_features_have_no_unit():
-    assert common_unit(collect_moments(np.ones((6, 2)), [0, 1] * 3)) == 1.0
+    assert _common_unit(collect_moments(np.ones((6, 2)), [0, 1] * 3)) == 1.0

@@ -16,7 +16,7 @@ from fairpca.solvers import (
 )
 from fairpca.solvers import equalize_covariances_exactly as exactly
 from fairpca.solvers._equalize_covariances import absolute_difference
-from fairpca.solvers._equalize_covariances_exactly import _match, _Problem, match_covariances
+from fairpca.solvers._equalize_covariances_exactly import _match, _match_covariances, _Problem
 from fairpca.solvers._isotropic_bases import State, largest_isotropic_dimension
 
 
@@ -50,7 +50,7 @@ def test_no_direction_found_by_brute_force_is_better(d, seed):
     C, (T,) = problem(d, 1, seed)
     if largest_isotropic_dimension(T) < 1:
         return
-    found = match_covariances(C, [T], 1, starts=[leading(C, 1)])
+    found = _match_covariances(C, [T], 1, starts=[leading(C, 1)])
     assert found.converged
     U = on_the_sphere(d)
     values = np.einsum("nd,de,ne->n", U, T, U)
@@ -74,7 +74,7 @@ def test_two_dimensions_of_four_by_brute_force():
     A = rng.normal(size=(4, 4))
     C, T = A @ A.T, np.diag([1.0, 1.0, -1.0, -1.0])
     starts = [leading(C, 2), np.linalg.qr(rng.normal(size=(4, 2)))[0]]
-    found = match_covariances(C, [T], 2, starts=starts)
+    found = _match_covariances(C, [T], 2, starts=starts)
     best = 0.0
     for angle in np.linspace(0, 2 * np.pi, 20_001):
         c, s = np.cos(angle), np.sin(angle)
@@ -89,7 +89,7 @@ def test_certificates(s, count, k):
     """Orthonormal, feasible, and first-order optimal: multipliers make the gradient vanish."""
     for seed in range(3):
         C, Ts = problem(s, count, seed)
-        found = match_covariances(C, Ts, k, starts=[leading(C, k)])
+        found = _match_covariances(C, Ts, k, starts=[leading(C, k)])
         L = found.L
         assert found.converged
         assert_orthonormal(L)

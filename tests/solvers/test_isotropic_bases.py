@@ -10,7 +10,7 @@ from assertions import assert_orthonormal
 from fairpca._numerics.stiefel import _Minimum
 from fairpca.solvers import _equalize_covariances_exactly as exactly
 from fairpca.solvers import _isotropic_bases as module
-from fairpca.solvers._equalize_covariances_exactly import _best, _end, _match, match_covariances
+from fairpca.solvers._equalize_covariances_exactly import _best, _end, _match, _match_covariances
 from fairpca.solvers._isotropic_bases import (
     IsotropicBases,
     Lagrangian,
@@ -267,7 +267,7 @@ def test_a_start_takes_the_directions_of_most_variance():
 def test_no_difference_to_match_is_plain_pca():
     C = covariance(5)
     for differences in ([], [1e-12 * np.eye(5)]):
-        found = match_covariances(C, differences, 2, starts=[])
+        found = _match_covariances(C, differences, 2, starts=[])
         values = np.linalg.eigvalsh(C)[::-1]
         np.testing.assert_allclose(found.variance, values[:2])
         assert (found.gap, found.gradient_norm, found.evaluations) == (0.0, 0.0, 0)
@@ -277,7 +277,7 @@ def test_no_difference_to_match_is_plain_pca():
 def test_what_is_negligible_does_not_depend_on_units():
     C, T = covariance(5), rotated([1, 2, -1, -2, 0])
     for unit in (1e-12, 1e12):
-        found = match_covariances(unit * C, [unit * T], 2, starts=[leading(C, 2)])
+        found = _match_covariances(unit * C, [unit * T], 2, starts=[leading(C, 2)])
         assert found.evaluations > 0
         np.testing.assert_allclose(found.L.T @ T @ found.L, 0, atol=1e-7)
 
@@ -286,8 +286,8 @@ def test_what_is_negligible_does_not_depend_on_units():
 def test_evaluations_and_progress_are_those_of_all_attempts(tol):
     C, T = covariance(6), rotated([1, 2, 3, -1, -2, -3])
     one, told = leading(C, 2), []
-    single = match_covariances(C, [T], 2, starts=[one], tol=tol)
-    twice = match_covariances(C, [T], 2, starts=[one, one], tol=tol, progress=told.append)
+    single = _match_covariances(C, [T], 2, starts=[one], tol=tol)
+    twice = _match_covariances(C, [T], 2, starts=[one, one], tol=tol, progress=told.append)
     assert twice.evaluations == 2 * single.evaluations > 0
     assert len(told) >= 2
     assert twice.gap == single.gap <= tol
@@ -305,7 +305,8 @@ def test_without_a_way_onto_the_manifold_the_multipliers_finish_alone(monkeypatc
     assert end.evaluations > 0
     assert told
     assert problem.kept(end.L) == pytest.approx(
-        match_covariances(C, [T], 2, starts=[leading(C, 2)]).variance.sum() / problem.unit, rel=1e-3
+        _match_covariances(C, [T], 2, starts=[leading(C, 2)]).variance.sum() / problem.unit,
+        rel=1e-3,
     )
 
 
@@ -313,15 +314,15 @@ def test_random_starts_are_tried_last_and_are_the_same_each_time(monkeypatch):
     """Two differences of the same sign have no common direction; all attempts are spent."""
     C, differences = covariance(4), [np.eye(4), np.diag([1.0, 2.0, 3.0, 4.0])]
     told = []
-    first = match_covariances(C, differences, 1, starts=[leading(C, 1)], progress=told.append)
+    first = _match_covariances(C, differences, 1, starts=[leading(C, 1)], progress=told.append)
     assert not first.converged
     assert first.gap > 0.1
-    again = match_covariances(C, differences, 1, starts=[leading(C, 1)])
+    again = _match_covariances(C, differences, 1, starts=[leading(C, 1)])
     assert again.evaluations == first.evaluations
     assert again.L.tobytes() == first.L.tobytes()
     monkeypatch.setattr(exactly, "EXTRA_STARTS", 0)
     told_less = []
-    less = match_covariances(C, differences, 1, starts=[leading(C, 1)], progress=told_less.append)
+    less = _match_covariances(C, differences, 1, starts=[leading(C, 1)], progress=told_less.append)
     assert less.evaluations < first.evaluations
     assert len(told_less) < len(told)
 
@@ -359,7 +360,7 @@ def test_restored_bases_satisfy_every_constraint_and_tangents_keep_them(count):
     s, k = 12, 2
     matrices = np.array([rotated(RNG.normal(size=s), seed) for seed in range(count)])
     manifold = IsotropicBases(matrices)
-    start = match_covariances(np.eye(s), list(matrices), k, starts=[np.eye(s, k)]).L
+    start = _match_covariances(np.eye(s), list(matrices), k, starts=[np.eye(s, k)]).L
     L = manifold.retract(start + 1e-3 * RNG.normal(size=(s, k)))
     assert L is not None
     assert_orthonormal(L)
@@ -396,7 +397,7 @@ def minimised(monkeypatch):
 
 def test_every_evaluation_is_counted_and_every_end_is_told(minimised):
     C, T, told = covariance(8), rotated([1, 2, 3, 4, -1, -2, -3, -4]), []
-    found = match_covariances(
+    found = _match_covariances(
         C, [T], 2, starts=[leading(C, 2)], progress=told.append, max_steps=1999
     )
     assert found.evaluations == sum(end.evaluations for _, end, _ in minimised)
@@ -416,7 +417,7 @@ def test_every_minimisation_of_a_hard_problem_is_told(monkeypatch, minimised, re
     if not retract:
         monkeypatch.setattr(IsotropicBases, "retract", lambda self, W: None)
         differences = [rotated([1, 2, -1, -2])]
-    match_covariances(C, differences, 1, starts=[leading(C, 1)], progress=told.append)
+    _match_covariances(C, differences, 1, starts=[leading(C, 1)], progress=told.append)
     assert len(told) == len(minimised) > 3
 
 
@@ -429,9 +430,9 @@ def test_signs_are_paired_where_there_is_one_difference_and_the_starts_fail(
     monkeypatch.setattr(exactly, "isotropic_start", lambda *args: seen.append(args) or [])
     definite = [np.eye(4), np.diag([1.0, 2.0, 3.0, 4.0])][:count]
     C = covariance(4)
-    assert not match_covariances(C, definite, 1, starts=[leading(C, 1)]).converged
+    assert not _match_covariances(C, definite, 1, starts=[leading(C, 1)]).converged
     assert bool(seen) == tried
     seen.clear()
-    possible = match_covariances(C, [rotated([1, 2, -1, -2])], 1, starts=[leading(C, 1)])
+    possible = _match_covariances(C, [rotated([1, 2, -1, -2])], 1, starts=[leading(C, 1)])
     assert possible.converged
     assert not seen

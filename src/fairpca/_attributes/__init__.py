@@ -21,7 +21,6 @@ from .levels import (
     Numeric,
     drop_unused_labels,
     refuse_identifiers,
-    tie_to_strata,
 )
 from .reading import (
     KINDS,

@@ -124,10 +124,3 @@ def refuse_identifiers(name: str, n_levels: int, most: int = MOST_LEVELS) -> Non
 def how_to_say(name: str, kind: str) -> str:
     """Return how users say what a column is, in Python and on the command line."""
     return f"sensitive_kinds={{{name!r}: {kind!r}}} (command line: --{kind} {name})"
-
-
-def tie_to_strata(
-    attributes: Sequence[Attribute], y: np.ndarray, classes: Sequence[Any]
-) -> tuple[Attribute, ...]:
-    """Repeat each attribute once per class of y, counting only the rows of that class."""
-    return tuple(a.within(c, y == c) for a in attributes for c in classes)

@@ -186,7 +186,7 @@ def read_column(name: str, column: Any, kind: str | None = None) -> Attribute:
     if isinstance(column, nw.Series):
         dtype = column.dtype
         if kind is None and dtype.is_temporal():
-            refuse_dates(name)
+            _refuse_dates(name)
         # Numbers are of either kind, by their values; all else are levels, even if all is missing.
         if kind is None and not (dtype.is_float() or dtype in (nw.Decimal, nw.Object, nw.Unknown)):
             kind = "categorical"
@@ -204,7 +204,7 @@ def read_column(name: str, column: Any, kind: str | None = None) -> Attribute:
     return found
 
 
-def refuse_dates(name: str) -> NoReturn:
+def _refuse_dates(name: str) -> NoReturn:
     """Say what to do with a date: hardly any two people share one."""
     raise UsageError(
         f"The sensitive column {name!r} is a date or a duration, and almost every day would be a "
@@ -313,7 +313,7 @@ def _read_objects(name: str, values: np.ndarray, kind: str | None) -> Attribute:
     if not known:
         return Levels(name, (), np.full(len(entries), -1), integral_floats=kind is None)
     if kind is None and any(isinstance(v, date | time | timedelta) for v in known):
-        refuse_dates(name)
+        _refuse_dates(name)
     if kind is None and {float} <= set(map(type, known)) <= {int, float}:
         floats = np.array([np.nan if v is None else v for v in entries], dtype=float)
         return _read_floats(name, floats, kind)

@@ -134,13 +134,12 @@ def fit(
     """
     with one_clear_line(), files_of(table) as files, _can_be_continued(checkpoint):
         from ..models import fit_table, model_card
-        from ..tables import input_files
 
         card = beside(out, ".md")
         given = files[0] if len(files) == 1 else files
         if checkpoint is not None and files != table:
             raise Refusal("A pipe cannot be read again: leave --checkpoint out, or save a file.")
-        inputs = input_files(given)
+        inputs = _input_files(given)
         check_outputs(out, card, force=force, inputs=inputs)
         _check_checkpoint(checkpoint, [out, card, *inputs])
         if checkpoint is not None and checkpoint.exists() and not quiet:
@@ -354,3 +353,12 @@ def _short(value: Any) -> str:
         return shown if len(value) <= 12 else f"{shown}, ... ({len(value)} in all)"
     text = f"{value:.6g}" if isinstance(value, float) else str(value)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+
+
+def _input_files(table: Any) -> list[Path]:
+    """Return the files that a table is read from; none if there is no such file."""
+    from ..tables import are_many, find_files, is_on_disk
+
+    if are_many(table):
+        return find_files(table)
+    return [Path(table)] if is_on_disk(table) and Path(table).is_file() else []

@@ -391,13 +391,6 @@ def _agreeing(a: AttributeMoments, labels: tuple[Any, ...] | None) -> AttributeM
     return a.with_labels(labels)
 
 
-def common_unit(moments: GroupMoments) -> float:
-    """Return a power of two, which changes no digit, to divide huge or tiny features by; else 1."""
-    largest = float(array_namespace(moments.mean).max(moments.scatter.diagonal))
-    size = (largest / moments.weight) ** 0.5 if largest > 0 and moments.weight > 0 else 1.0
-    return 1.0 if 1e-20 < size < 1e20 else 2.0 ** round(np.log2(size))
-
-
 def moments_at(moments: GroupMoments, example: Array) -> GroupMoments:
     """Return the moments as arrays of the library and on the device of `example`.
 

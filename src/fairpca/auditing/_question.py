@@ -22,14 +22,13 @@ from ..tables import (
     TableEncoder,
     as_table,
     binary_target,
-    estimator_columns,
     find_notices,
     measure_attribute,
     roles_in,
 )
 from ._representations import TrainingRows
 from ._results import Attribute, Column, Data, Group, Notice, Reading, Target
-from ._splits import Effort, HeldOut, Split, copies, evenly_sampled, first_of_each
+from ._splits import Effort, HeldOut, Split, copies, evenly_sampled
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -141,7 +140,7 @@ def ask(
     encoder = TableEncoder().fit(features)
     people, repeated = _people(frame.drop(columns=list(roles.ignored)))
     notices += repeated
-    once = first_of_each(people)
+    once = _first_of_each(people)
     if len(once) < len(frame):  # what is rare is decided by different people
         said |= {a.name: "numeric" for a in whole if a.kind == "numeric"}
         apart = _attributes(frame.iloc[once], roles, said, effort)
@@ -173,14 +172,14 @@ def ask(
 
 def prepare(question: Question, split: Split) -> HeldOut:
     """Encode both halves by what the training half shows; people are measured once."""
-    held_out = split.test[first_of_each(question.people[split.test])]
+    held_out = split.test[_first_of_each(question.people[split.test])]
     train, test = (question.features.iloc[rows] for rows in (split.train, held_out))
     encoder = TableEncoder().fit(train, like=question.encoder)
     X_train = encoder.transform(train)
     X = encoder.transform(test)
-    sensitive, kinds = estimator_columns(question.attributes, split.train)
+    sensitive, kinds = _estimator_columns(question.attributes, split.train)
     y = question.y
-    fitted_to = split.train[first_of_each(question.people[split.train])]
+    fitted_to = split.train[_first_of_each(question.people[split.train])]
     return HeldOut(
         index=split.index,
         rows=TrainingRows(
@@ -359,3 +358,17 @@ def _joint(attributes: Sequence[Measured]) -> Measured | None:
         fitted=np.array([*labels, None], dtype=object)[joint],
         note=note if left else "",
     )
+
+
+def _first_of_each(people: np.ndarray) -> np.ndarray:
+    """Return the position of the first row of each person, ascending."""
+    return np.sort(np.unique(people, return_index=True)[1])
+
+
+def _estimator_columns(
+    attributes: Sequence[Measured], rows: np.ndarray
+) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+    """Return the columns of some rows as estimators take them, and their kinds."""
+    single = [a for a in attributes if a.kind != "intersection"]
+    kinds = {a.name: "numeric" if a.kind == "numeric" else "categorical" for a in single}
+    return {a.name: a.fitted[rows] for a in single}, kinds

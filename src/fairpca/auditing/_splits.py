@@ -117,11 +117,6 @@ def halves(
     return splits
 
 
-def first_of_each(people: np.ndarray) -> np.ndarray:
-    """Return the position of the first row of each person, ascending."""
-    return np.sort(np.unique(people, return_index=True)[1])
-
-
 def copies(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, bool]:
     """Return a number for each row, equal ones alike, and whether these are copies, not people.
 

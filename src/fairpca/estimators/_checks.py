@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .._attributes import Attribute, are_missing, drop_unused_labels, rows_named, tie_to_strata
+from .._attributes import Attribute, are_missing, drop_unused_labels, rows_named
 from .._kernels import KERNELS, PRECOMPUTED
 from .._numerics import check_n_jobs, is_sparse, on_the_host
 from ..errors import InfeasibleError, MissingGroupError, MissingTargetError, UsageError
@@ -343,7 +343,9 @@ def apply_criterion(
             f"criterion='equalized_odds' matches the groups within each class of y, but y has "
             f"{len(classes)} distinct values. Pass class labels (cut a continuous y into bands)."
         )
-    return tie_to_strata(attributes, labels, classes), kept
+    # Each attribute once per class, counting only the rows of that class.
+    tied = tuple(a.within(c, labels == c) for a in attributes for c in classes)
+    return tied, kept
 
 
 def no_positive_row(said: str) -> MissingTargetError:

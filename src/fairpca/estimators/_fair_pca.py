@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,7 +11,7 @@ from typing import Any, Self
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from .._moments import GroupMoments, common_unit, moments_at
+from .._moments import GroupMoments, moments_at
 from .._numerics import Array, array_namespace, full_precision, is_foreign, is_numpy, placed
 from .._rows import (
     LinearMap,
@@ -353,7 +354,7 @@ class FairPCA(FairTransformer):
         self, work: GroupMoments, k: int | float | None, options: dict[str, Any]
     ) -> Subspace:
         how = self._how_far(k)
-        unit = common_unit(work)
+        unit = _common_unit(work)
         if unit != 1.0:  # powers of covariances, too, have to be numbers
             inner = work.rescaled(0.0 * work.mean + unit)
             fair = self._match_covariances(inner, k, options)
@@ -459,3 +460,10 @@ def _moved(value: Any, example: Array) -> Any:
     if isinstance(value, LinearMap):
         return value.converted(lambda a: placed(a, example))
     return moments_at(value, example) if isinstance(value, GroupMoments) else value
+
+
+def _common_unit(moments: GroupMoments) -> float:
+    """Return a power of two, which changes no digit, to divide huge or tiny features by; else 1."""
+    largest = float(array_namespace(moments.mean).max(moments.scatter.diagonal))
+    size = (largest / moments.weight) ** 0.5 if largest > 0 and moments.weight > 0 else 1.0
+    return 1.0 if 1e-20 < size < 1e20 else 2.0 ** round(math.log2(size))

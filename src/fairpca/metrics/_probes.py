@@ -43,7 +43,7 @@ def reading_model(name: str, n_levels: int = 2, *, as_is: bool = False) -> Any:
         model = LogisticRegression(max_iter=1000)
     else:
         # Ridge instead of logistic regression: as good at ranking, solved at once for all levels.
-        model = make_pipeline(LandmarkFeatures(), RidgeClassifier(alpha=1.0))
+        model = make_pipeline(_LandmarkFeatures(), RidgeClassifier(alpha=1.0))
     return model if as_is else make_pipeline(StandardScaler(), model)
 
 
@@ -75,7 +75,7 @@ def level_scores(classifier: Any, T: np.ndarray) -> np.ndarray:
     return decisions[:, None] if decisions.ndim == 1 else decisions
 
 
-class LandmarkFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class _LandmarkFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""Nystroem features of a Gaussian kernel whose width is taken from the rows.
 
     The kernel is :math:`\exp(-\gamma |a - b|^2)` with :math:`\gamma` one over the median squared

@@ -28,6 +28,7 @@ from ..estimators import (
 from ..peers import LEACE, PCA
 from ..tables import (
     AttributePlan,
+    RawColumn,
     Table,
     TableEncoder,
     TableFile,
@@ -39,7 +40,6 @@ from ..tables import (
     is_on_disk,
     open_tables,
     plan_column,
-    raw_columns,
     read_table,
     roles_in,
 )
@@ -223,7 +223,7 @@ def _fit_on_disk(
     passed: Callable[[Sequence[str], int, str], TableRows],
 ) -> FairModel:
     """Fit in two passes: one looks at the rows, the other encodes all and adds up their moments."""
-    raw = {column.name: column for column in raw_columns(files)}
+    raw = {column.name: column for column in RawColumn.of(files)}
     asked = {**asked, "sensitive": asked["sensitive"] or (), "renamed": files[0].renamed}
     roles = assign_roles(list(raw), **asked)
     kinds = checked_kinds(wanted.declared, roles.sensitive)

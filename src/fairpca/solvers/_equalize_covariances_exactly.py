@@ -211,7 +211,7 @@ class _Problem:
         exact = self.tol <= BUDGET
         if exact and self.bound is not None and k > self.bound:
             raise self._infeasible(k, None)
-        match = match_covariances(
+        match = _match_covariances(
             self.C,
             self.differences,
             k,
@@ -285,7 +285,7 @@ class _Problem:
         )
 
 
-def match_covariances(
+def _match_covariances(
     C: np.ndarray,
     differences: list[np.ndarray],
     k: int,

@@ -11,7 +11,6 @@ from ._files import (
     are_many,
     find_files,
     fingerprint_of_files,
-    input_files,
     is_on_disk,
     kind_of_file,
 )
@@ -25,7 +24,6 @@ from ._open import (
     is_large,
     open_table,
     open_tables,
-    raw_columns,
     read_table,
 )
 from ._plans import (
@@ -35,7 +33,6 @@ from ._plans import (
     Measured,
     as_table,
     binary_target,
-    estimator_columns,
     measure_attribute,
     plan_column,
     roles_in,

@@ -21,8 +21,6 @@ from ._frozen_columns import (
     LevelColumn,
     NumberColumn,
     are_different_texts,
-    fit_levels,
-    fit_numbers,
     is_text,
     means_and_deviations,
 )
@@ -284,7 +282,7 @@ def learn(name: str, array: Any, like: FrozenColumn | None = None) -> Learned:
     if not settled and (types.is_timestamp(kind) or types.is_date(kind)):
         return _fit_dates(name, array, None)
     if not settled and not declared and not is_text(kind):
-        return fit_numbers(name, array)
+        return NumberColumn.learned(name, array)
     codes, texts = distinct_texts(array)
     counts = np.bincount(codes, minlength=len(texts))
     rows_of = {text: int(n) for text, n in zip(texts, counts, strict=True) if text and n}
@@ -292,12 +290,12 @@ def learn(name: str, array: Any, like: FrozenColumn | None = None) -> Learned:
         return _empty(array)
     undecided = like is None and not declared
     if isinstance(like, NumberColumn) or (undecided and are_numbers(list(rows_of))):
-        return fit_numbers(name, array)
+        return NumberColumn.learned(name, array)
     format = like.format if isinstance(like, DateColumn) else None
     if format is not None or (undecided and (format := date_format(list(rows_of))) is not None):
         return _fit_dates(name, array, format)
     if isinstance(like, LevelColumn) or (like is None and len(rows_of) <= MOST_LEVELS):
-        return fit_levels(name, rows_of, int(counts[-1]))
+        return LevelColumn.learned(name, rows_of, int(counts[-1]))
     return _fit_texts(name, codes, texts, _nearly(list(rows_of)))
 
 

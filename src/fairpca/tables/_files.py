@@ -289,13 +289,6 @@ def is_on_disk(table: Any) -> bool:
     return one or are_many(table)
 
 
-def input_files(table: Any) -> list[Path]:
-    """Return the files that a table is read from; none if there is no such file."""
-    if are_many(table):
-        return find_files(table)
-    return [Path(table)] if is_on_disk(table) and Path(table).is_file() else []
-
-
 def find_files(paths: Paths, endings: Sequence[str] = ENDINGS) -> list[Path]:
     """Return the files that are meant, those of a pattern or a folder in the order of their names.
 

@@ -89,6 +89,26 @@ class NumberColumn:
             return None, values[:, None]
         return None, np.column_stack([values, ~known])
 
+    @staticmethod
+    def learned(name: str, array: Any) -> Learned:
+        """Learn how a column of numbers is encoded."""
+        arrow = import_arrow()
+        boolean = arrow.types.is_boolean(array.type) or _are_truths(array)
+        values = floats(array, name, boolean=boolean)
+        known = np.isfinite(values)
+        n_missing = int(np.sum(~known))
+        n_infinite = int(np.isinf(values).sum())
+        fill = float(np.median(values[known])) if known.any() else 0.0
+        if boolean:
+            fill = float(round(fill))
+        column = NumberColumn(
+            name, fill, boolean, indicator=n_missing > MISSING_SHARE * len(values)
+        )
+        mean, scale = means_and_deviations(column.rows(array)[1])
+        n_distinct = len(arrow.array(values[known] + 0.0).unique())  # -0.0 is 0.0
+        note = f"{n_infinite} infinite values count as missing" if n_infinite else ""
+        return Learned(column, "numeric", n_missing, n_distinct, mean, scale, note)
+
 
 @record()
 @dataclass(frozen=True)
@@ -155,33 +175,15 @@ class LevelColumn:
         """Return the code of each row, and the numbers for each code."""
         return self.codes(array), self.table
 
-
-def fit_numbers(name: str, array: Any) -> Learned:
-    """Learn how a column of numbers is encoded."""
-    arrow = import_arrow()
-    boolean = arrow.types.is_boolean(array.type) or _are_truths(array)
-    values = floats(array, name, boolean=boolean)
-    known = np.isfinite(values)
-    n_missing = int(np.sum(~known))
-    n_infinite = int(np.isinf(values).sum())
-    fill = float(np.median(values[known])) if known.any() else 0.0
-    if boolean:
-        fill = float(round(fill))
-    column = NumberColumn(name, fill, boolean, indicator=n_missing > MISSING_SHARE * len(values))
-    mean, scale = means_and_deviations(column.rows(array)[1])
-    n_distinct = len(arrow.array(values[known] + 0.0).unique())  # -0.0 is 0.0
-    note = f"{n_infinite} infinite values count as missing" if n_infinite else ""
-    return Learned(column, "numeric", n_missing, n_distinct, mean, scale, note)
-
-
-def fit_levels(name: str, rows_of: Mapping[str, int], n_missing: int) -> Learned:
-    """Learn the levels of a column, of which `rows_of` has the rows."""
-    levels = tuple(sorted(rows_of))
-    by_level = np.array([*(rows_of[level] for level in levels), n_missing, 0])
-    share = float(by_level[1] / by_level.sum())
-    column = LevelColumn(name, levels, missing=n_missing > 0, share=share)
-    mean, scale = means_and_deviations(column.table, by_level)
-    return Learned(column, "category", n_missing, len(levels), mean, scale)
+    @staticmethod
+    def learned(name: str, rows_of: Mapping[str, int], n_missing: int) -> Learned:
+        """Learn the levels of a column, of which `rows_of` has the rows."""
+        levels = tuple(sorted(rows_of))
+        by_level = np.array([*(rows_of[level] for level in levels), n_missing, 0])
+        share = float(by_level[1] / by_level.sum())
+        column = LevelColumn(name, levels, missing=n_missing > 0, share=share)
+        mean, scale = means_and_deviations(column.table, by_level)
+        return Learned(column, "category", n_missing, len(levels), mean, scale)
 
 
 def floats(array: Any, name: str, *, boolean: bool = False) -> np.ndarray:

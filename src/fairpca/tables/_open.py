@@ -326,6 +326,21 @@ class RawColumn:
     type: Any = None
     decimal: str = "."
 
+    @classmethod
+    def of(cls, files: Sequence[TableFile]) -> tuple[RawColumn, ...]:
+        """Return how the columns come from the files."""
+        first = files[0]
+        if first.kind != "text":
+            arrow = import_arrow()
+            common = {name: _common([file.types[name] for file in files]) for name in first.names}
+            # What is neither a number nor a date nor a text is read as one.
+            return tuple(
+                cls(name, simple(arrow.array([], kind)).type) for name, kind in common.items()
+            )
+        texts = [file for file in files if isinstance(file, TextTable)]
+        commas = {name for file in texts for name, sign in file.decimals.items() if sign == ","}
+        return tuple(cls(name, None, "," if name in commas else ".") for name in first.names)
+
     def values(self, array: Any) -> tuple[np.ndarray, list[Any]]:
         """Return which values a part has, and which of them each row has; None is missing."""
         codes, values = distinct(array)
@@ -359,21 +374,6 @@ class RawColumn:
                     "category"
                 )
         return arrow_to_pandas(arrow.table({self.name: array}))[self.name]
-
-
-def raw_columns(files: Sequence[TableFile]) -> tuple[RawColumn, ...]:
-    """Return how the columns come from the files."""
-    first = files[0]
-    if first.kind != "text":
-        arrow = import_arrow()
-        common = {name: _common([file.types[name] for file in files]) for name in first.names}
-        # What is neither a number nor a date nor a text is read as one.
-        return tuple(
-            RawColumn(name, simple(arrow.array([], kind)).type) for name, kind in common.items()
-        )
-    texts = [file for file in files if isinstance(file, TextTable)]
-    commas = {name for file in texts for name, sign in file.decimals.items() if sign == ","}
-    return tuple(RawColumn(name, None, "," if name in commas else ".") for name in first.names)
 
 
 def _common(kinds: Sequence[Any]) -> Any:

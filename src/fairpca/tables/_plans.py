@@ -194,15 +194,6 @@ def measure_attribute(column: Series, kind: str | None = None) -> Measured:
     return Measured(name, (name,), "numeric", labels, codes, values, note)
 
 
-def estimator_columns(
-    attributes: Sequence[Measured], rows: np.ndarray
-) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-    """Return the columns of some rows as estimators take them, and their kinds."""
-    single = [a for a in attributes if a.kind != "intersection"]
-    kinds = {a.name: "numeric" if a.kind == "numeric" else "categorical" for a in single}
-    return {a.name: a.fitted[rows] for a in single}, kinds
-
-
 _POSITIVE_WORDS = ("1", "true", "yes", "y", "t", "positive", "approved", "good", "accepted")
 
 
