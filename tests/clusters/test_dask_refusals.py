@@ -59,7 +59,7 @@ def test_a_frame_in_another_order_is_refused():
 def test_partitions_in_another_order_are_refused():
     X, s, y, _ = people()
     swapped = lazy_frame(s).partitions[[1, 0, 2, 3]]
-    with pytest.raises(UnpairedRowsError, match="at position 0 they are 75 and 0"):
+    with pytest.raises(UnpairedRowsError, match=r"position 0 they are (75 and 0|0 and 75)"):
         fit(lazy_frame(X), swapped["race"])
     labels = lazy_frame(s.assign(y=y)["y"]).partitions[[1, 0, 2, 3]]
     with pytest.raises(UnpairedRowsError, match="row labels of X and y"):
