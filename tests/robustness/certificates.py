@@ -144,7 +144,7 @@ def assert_no_difference_is_left(estimator, T, data, told):
     rounding = size_of_rounding(estimator, T, data)
     gap = getattr(estimator, "mean_gap_", 0.0)
     if hasattr(estimator, "dual_components_"):
-        gap = 100 * gap if told else 5 * gap  # of typical kernel values: an estimate, not a bound
+        gap = 5 * gap  # of typical kernel values; a bound where it was told
     if not told:
         gap_told = getattr(estimator, "mean_gap_", 0.0)
         limit = 1e-3 if of_single_precision(data.X) else 1e-7

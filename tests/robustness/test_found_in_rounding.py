@@ -68,6 +68,39 @@ def test_components_are_ordered_by_variance_whatever_the_units(digits, order):
     np.testing.assert_allclose(exact_variances(first.components_, rows), true[:1], rtol=1e-5)
 
 
+def true_gap(fair, rows, z):
+    """The largest group difference, in standard deviations of a component, to 19 digits."""
+    rows = rows.astype(np.longdouble)
+    U = np.asarray(fair.components_ / (1.0 if fair.scale_ is None else fair.scale_), np.longdouble)
+    T = (rows - rows.mean(axis=0)) @ U.T
+    means = np.array([T[z == level].mean(axis=0) for level in np.unique(z)])
+    return float(np.max(np.abs(means) / np.sqrt(np.mean(T**2, axis=0))))
+
+
+@pytest.mark.parametrize("apart", [1.0, 1e3, 1e5, 1e7, 1e9])
+@pytest.mark.parametrize("span", [0, 12, 20])
+def test_the_gap_that_is_told_is_the_gap_there_is(span, apart):
+    """Units that span twelve orders left 7e-4 untold; of groups 1e8 deviations apart 0 was told."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        m, n = rng.integers(2, 6), rng.choice([50, 400])
+        d = m + rng.integers(2, 9)
+        z = rng.integers(m, size=n)
+        rows = (
+            rng.normal(size=(n, d)) @ rng.normal(size=(d, d)) + apart * rng.normal(size=(m, d))[z]
+        )
+        rows *= 10.0 ** rng.uniform(-span / 2, span / 2, size=d)
+        for fair in (FairPCA(), FairPCA(1), FairPCA(scale=True)):
+            try:
+                fair.fit(rows, sensitive_features=z)
+            except InfeasibleError as refusal:
+                assert apart * 10.0**span > 1e6, refusal  # noqa: PT017
+                continue
+            gap = true_gap(fair, rows, z)
+            assert gap < 1e-7
+            assert gap <= 10 * fair.mean_gap_
+
+
 @pytest.mark.parametrize("offset", [0.0, 1e3, 1e5])
 def test_sparse_wide_rows_far_from_zero_have_no_component_of_rounding(offset):
     """Their products are centred afterwards; what is left of that was taken for a direction."""

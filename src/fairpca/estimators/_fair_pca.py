@@ -76,8 +76,8 @@ class FairPCA(FairTransformer):
     ----------
     n_components : int, float or None, default=None
         Number of components k. A float in (0, 1) takes the fewest components that together reach
-        this share of the total variance. None takes all d - r feasible directions (for wide data,
-        those the rows can span).
+        this share of the total variance. None takes all feasible directions along which the rows
+        vary by more than rounding; a larger number is refused.
     match : {"means", "covariances"}, default="means"
         What to make equal across groups. "covariances" also makes the groups' covariances equal,
         which hides much more from non-linear models. Numeric attributes have no groups; they are

@@ -47,7 +47,7 @@ from ..solvers import (
 )
 from ._checks import NYSTROEM, SHIFT_INVARIANT
 from ._reader import NO_ROWS, Reader, check_finite, check_some_rows
-from ._transformer import groups_of, warn_of_a_residual
+from ._transformer import RESIDUAL_LIMIT, groups_of, warn_of_a_residual
 
 Features = KernelColumns | RandomFeatures
 
@@ -99,11 +99,12 @@ def fit_exactly(
             ResidualWarning,
         )
     dual, weight = _dual(scatter, fair), scatter.total_weight
+    own = scatter.precision * scatter.norm / float(fair.values[-1])
     # Of these kernel values, and of any others as exact.
     gap = max(
         largest_gap(attributes, weight, fair.representation, fair.values),
         _gap_from_rounding(scatter.norm / weight, dual, fair.values, weight, scatter.precision),
-        scatter.precision * scatter.norm / float(fair.values[-1]) / float(np.sqrt(scatter.n_rows)),
+        _typical_or_most(own / float(np.sqrt(scatter.n_rows)), own),
     )
     given = machine_epsilon(scatter.K if features is not None else rows.X)
     warn_of_a_residual(gap, given, TOO_ALIKE)
@@ -335,9 +336,15 @@ def _gap_from_rounding(
     """Return the group difference that rounding of kernel values of this size can cause."""
     # The last digit, times the coefficients of a component, over its standard deviation: what
     # evaluating the kernel once more, as `transform` does, may change.
-    noise = precision * size * np.linalg.norm(coefficients, axis=0)
     counts = values > 0
-    return float(np.max(noise[counts] / np.sqrt(values[counts] / weight), initial=0.0))
+    unit = precision * size / np.sqrt(values[counts] / weight)
+    norms = (np.linalg.norm(coefficients[:, counts], ord=order, axis=0) for order in (2, 1))
+    return _typical_or_most(*(float(np.max(unit * norm, initial=0.0)) for norm in norms))
+
+
+def _typical_or_most(typical: float, most: float) -> float:
+    """Return what many roundings typically add up to; where that is much, what they can at most."""
+    return most if typical > RESIDUAL_LIMIT else typical
 
 
 @dataclass(frozen=True)

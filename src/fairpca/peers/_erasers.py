@@ -118,7 +118,8 @@ class MeanProjection(OneToOneFeatureMixin, FairTransformer):
     n_directions_ : int
         How many directions were removed: at most the number of groups less one per attribute.
     components_ : array of shape (d, d)
-        The projection: row j has the weights of the centred features in column j of the result.
+        The projection: row j has the weights of the centred features in column j of the result; 0
+        where nothing of the feature is left but rounding, so that the column is the mean.
     mean_ : array of shape (d,)
         Mean of the rows, which the projection leaves where it is.
     groups_ : dict
