@@ -62,6 +62,7 @@ from .threads import (
     check_n_jobs,
     each_in_processes,
     each_item,
+    end_with,
     limited_threads,
     one_thread,
     pool_of,

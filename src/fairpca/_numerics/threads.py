@@ -246,13 +246,13 @@ def each_in_processes(
 def _in_process(
     parent: int, i: int, work: Callable[[Item], Result], item: Item
 ) -> tuple[int, Result]:
-    _end_with(parent)
+    end_with(parent)
     with one_thread():
         return i, work(item)
 
 
 @cache
-def _end_with(pid: int) -> None:
+def end_with(pid: int) -> None:
     """End this process soon after its parent, if that is its parent."""
     parent = multiprocessing.parent_process()
     if parent is None or parent.pid != pid:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import multiprocessing
+import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from .._numerics import end_with
 from ..datasets import make_two_gaussians
 from ..errors import InfeasibleError
 from ._experiment import Experiment, Result, Settings, Summary, Task, combinations
@@ -87,7 +89,7 @@ def _time_fits(race: _Race, *, limit: float, budget: float) -> _Times:
     """Fit until there are enough times or the budget (seconds) is spent; stop one at the limit."""
     context = _fresh_processes()
     receive, send = context.Pipe(duplex=False)
-    process = context.Process(target=_fits, args=(race, send), daemon=True)
+    process = context.Process(target=_fits, args=(race, send, os.getpid()), daemon=True)
     process.start()
     send.close()  # ours; when the other end closes, too, waiting ends
     try:
@@ -119,8 +121,9 @@ def _collected(receive: Connection, limit: float, budget: float) -> _Times:
     return _Times(tuple(seconds), stopped=True)
 
 
-def _fits(race: _Race, send: Connection) -> None:
+def _fits(race: _Race, send: Connection, parent: int) -> None:
     """Fit once to a little data, then time fits; tell the parent about every step."""
+    end_with(parent)  # not after a fit that nobody waits for
     warnings.simplefilter("ignore")  # about representations, which nobody looks at here
     try:
         X, z = make_two_gaussians(8, n_per_group=30, random_state=0)
