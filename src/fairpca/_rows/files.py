@@ -226,6 +226,7 @@ def _opened(paths: Paths, endings: Sequence[str], kind: str, **how: Any) -> list
     for path in found:
         there = kind_of_file(path)
         if kind == "parquet" and there != kind:
+            open_table(path)  # which says what is wrong with what is no table at all
             raise TableError(
                 f"'{path}' is not a Parquet file, but {'a text' if there == 'text' else there} "
                 f"one. Text files are read by CSVRows and moments_from_csv."
