@@ -1,8 +1,10 @@
 """The results of the full run that the documentation shows agree with the paper as it says."""
 
 import csv
+import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reproduced"
@@ -72,3 +74,39 @@ def test_inlp_rlace_and_samadi_are_within_two_standard_deviations(row):
 def test_fpca_and_mbf_pca_keep_as_much_variance_as_published(row):
     mean, _, paper_mean, _ = numbers(row)
     assert mean >= 0.95 * paper_mean
+
+
+def test_the_tradeoff_figure_is_of_ten_draws():
+    with (FOLDER / "figure-tradeoff.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 2 * 4 * 5 * 11 * 3
+    assert {row["protocol"].rpartition(", ")[2] for row in rows} == {"10 draws"}
+
+
+@pytest.mark.parametrize("criterion", ["DP", "EO"])
+@pytest.mark.parametrize(
+    ("method", "target", "atol"),
+    [
+        ("Fair PCA", "FairPCA", 0.001),
+        ("Fair PCA-S (0.5)", "FairPCA_S_0.5", 0.001),
+        ("Fair PCA-S (0.85)", "FairPCA_S_0.85", 0.001),
+        ("Reductions", "reductions", 0.005),  # the target's throw coins
+    ],
+)
+def test_the_tradeoff_on_adult_agrees_with_its_recomputation(
+    criterion, method, target, atol, data_folder
+):
+    gap = f"{criterion.lower()}_gap"
+    path = data_folder.parent / "targets" / f"tradeoff_adult_{criterion.lower()}.json"
+    expected = json.loads(path.read_text())[target]
+    with (FOLDER / "figure-tradeoff.csv").open() as file:
+        panel = [
+            row
+            for row in csv.DictReader(file)
+            if (row["dataset"], row["method"]) == ("adult", method)
+            and row["protocol"].startswith(f"{criterion}, logistic")
+        ]
+    for metric in ("accuracy", gap):
+        of_metric = [row for row in panel if row["metric"] == metric]
+        means = [float(r["mean"]) for r in sorted(of_metric, key=lambda r: float(r["parameter"]))]
+        np.testing.assert_allclose(means, expected[metric], atol=atol)
