@@ -344,7 +344,7 @@ class UnknownQuestionError(FairPCAError, ValueError):
 
 
 class ManyLevelsWarning(UserWarning):
-    """An integer attribute has so many levels that it was probably meant to be numeric.
+    """An attribute has more than ten whole numbers, each a group; perhaps it is a quantity.
 
     Examples
     --------
@@ -354,8 +354,8 @@ class ManyLevelsWarning(UserWarning):
     >>> with warnings.catch_warnings(action="error", category=ManyLevelsWarning):
     ...     collect_moments(np.ones((200, 2)), age)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    fairpca.errors.ManyLevelsWarning: The integer attribute 'sensitive' has 200 distinct values; ...
-    >>> moments = collect_moments(np.ones((200, 2)), age.astype(float))  # a number, not a level
+    fairpca.errors.ManyLevelsWarning: sensitive has 200 whole-number values, and each is taken...
+    >>> moments = collect_moments(np.ones((200, 2)), age, sensitive_kinds={"sensitive": "numeric"})
     """
 
 

@@ -167,3 +167,19 @@ def test_a_worker_that_dies_changes_nothing(frame, tmp_path):
 def test_warnings_of_workers_are_seen(frame):
     with pytest.warns(ManyLevelsWarning, match="'years'"):
         collect_moments(frame.select("x0", F.col("age").cast("int").alias("years")), "years")
+
+
+@pytest.mark.parametrize(
+    ("made", "kind"),
+    [
+        ("id % 3", "groups"),
+        ("cast(id % 3 as double)", "groups"),
+        ("cast(id % 3 as decimal(9, 2))", "groups"),
+        ("cast(id % 3 / 2 as decimal(9, 2))", "numeric"),
+        ("id % 3 / 2", "numeric"),
+    ],
+)
+def test_a_column_is_groups_or_a_number_by_its_values(frame, made, kind):
+    rows = frame.select(*FEATURES, F.expr(made).alias("code"))
+    groups = FairPCA(1).fit(rows, sensitive_features="code").groups_["code"]
+    assert groups == "numeric" if kind == "numeric" else len(groups) == 3
