@@ -256,6 +256,20 @@ def test_people_who_are_alike_in_coarse_columns_are_no_copies():
     assert "taken for different people" in told.text
 
 
+def test_columns_of_lists_are_compared_too():
+    table = repeated_noise(2).assign(tags=[[i % 3] for i in range(500)] * 2)
+    assert [len(people) - len(set(people)) for people in (asked(table), asked(table[:500]))] == [
+        500,
+        0,
+    ]
+
+
+def asked(table):
+    """Return the people of a question."""
+    given = {"positive": None, "ignore": (), "n_components": None, "effort": QUICK}
+    return ask(table, "sex", None, **given, sensitive_kinds=None, seed=0, data=None).people
+
+
 def test_a_group_that_is_one_person_copied_is_too_rare_to_be_measured():
     table = repeated_noise(2)
     table.loc[[0, 500], "sex"] = "x"

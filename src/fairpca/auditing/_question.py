@@ -31,7 +31,7 @@ from ._results import Attribute, Column, Data, Group, Notice, Reading, Target
 from ._splits import Effort, HeldOut, Split, copies, evenly_sampled
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from pandas import DataFrame, Series
 
 _FEWEST_IN_ALL = 100  # halves of fewer rows show nothing but noise
 _MANY_ALIKE = 0.05  # of the rows: a share that is told, even where people are just alike
@@ -229,9 +229,17 @@ def _drawn(
     return Notice("sampled", "info", "", "", float(n), text)
 
 
+def _numbered(column: Series) -> np.ndarray:
+    try:
+        codes, _ = column.factorize()
+    except TypeError:  # lists, say
+        codes, _ = column.map(repr).factorize()
+    return np.asarray(codes + 1)
+
+
 def _people(frame: DataFrame) -> tuple[np.ndarray, list[Notice]]:
     """Return a number for each row, the same for copies, and how many rows are equal in words."""
-    row, copied = copies([frame[name].factorize()[0] + 1 for name in frame])
+    row, copied = copies([_numbered(frame[name]) for name in frame])
     n, repeats = len(row), len(row) - int(row.max()) - 1
     share = repeats / n
     said = f"{repeats:,} rows ({percent(share)}) are equal to another one, attributes and all"
