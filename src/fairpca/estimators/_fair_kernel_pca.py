@@ -302,9 +302,6 @@ class FairKernelPCA(Representation):
         T : array of shape (n, k), or (n, 2k) with ``tradeoff > 0``
             The same as `fit` and then `transform`, without computing the kernel twice.
         """
-        if _approximates(self):
-            options = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
-            return self.fit(X, y, **options).transform(X)
         T = self._fit(X, y, sensitive_features, sample_weight)
         return self.transform(X) if T is None else T
 
