@@ -107,7 +107,8 @@ def audit(
             how = options.reading(columns, header, skip_lines, encoding)
             with files_of([given]) as (file,):
                 read = read_table(file, data=data, **how)
-            read = replace(read, source=given)
+            if file != given:  # a pipe, whose copy is gone
+                read = replace(read, source=given)
             found = measure(
                 read,
                 sensitive or None,
