@@ -76,8 +76,8 @@ class MissingTargetError(FairPCAError, ValueError):
     >>> fair.fit([[0.0, 1.0], [2.0, 3.0]], sensitive_features=["a", "b"])
     Traceback (most recent call last):
     fairpca.errors.MissingTargetError: criterion='equal_opportunity' compares rows with the same
-    label and requires y to be passed, but the target y is None. Pass fit(X, y, ...), or use
-    criterion='demographic_parity'.
+    label and requires y to be passed, but the target y is None. Pass fit(X, y, ...), where you
+    name files target=..., or use criterion='demographic_parity'.
     """
 
 

@@ -101,7 +101,7 @@ def ask(
     *,
     positive: Any,
     ignore: Sequence[str],
-    sensitive_kinds: Mapping[str, str] | None,
+    sensitive_kinds: Mapping[str, str] | None = None,
     n_components: int | None,
     effort: Effort,
     seed: int,
