@@ -23,8 +23,7 @@ import pandas as pd
 from fairpca import FairPCA, ParquetRows
 from fairpca.models import fit_table
 
-from ..cases import EQUAL, REFUSED, Case, Failed, Target
-from ..promises import assert_clear, is_ours
+from ..cases import EQUAL, REFUSED, Case, Failed, Target, assert_clear, is_ours
 
 N = 600
 MOST_KEPT = 12

@@ -13,9 +13,8 @@ from pathlib import Path
 from fairpca.auditing import audit, render_page, render_summary
 from fairpca.errors import UnreadableAuditError
 
-from ..cases import EQUAL, REFUSED, VALID, Case, Failed, Target
+from ..cases import EQUAL, REFUSED, VALID, Case, Failed, Target, assert_clear
 from ..json_mutations import as_text, edited
-from ..promises import assert_clear
 from ..seed_models import people
 
 SCRIPTS = 4

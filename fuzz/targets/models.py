@@ -29,10 +29,9 @@ from fairpca.models import (
 )
 
 from ..byte_mutations import mutated
-from ..cases import EQUAL, REFUSED, VALID, Case, Failed, Target
+from ..cases import EQUAL, REFUSED, VALID, Case, Failed, Target, assert_one_line, is_ours
 from ..commands import run_command
 from ..forged_models import forged, taken_apart
-from ..promises import assert_one_line, is_ours
 from ..seed_models import people, rows, write_models
 
 DECIDES = ("class", "kind", "parameters", "learned", "encoder")

@@ -26,9 +26,8 @@ from fairpca.models import ModelFileError, load_pipeline, save_pipeline
 from fairpca.tables._encoder import TableEncoder
 
 from ..byte_mutations import mutated
-from ..cases import EQUAL, REFUSED, VALID, Case, Failed, Target
+from ..cases import EQUAL, REFUSED, VALID, Case, Failed, Target, assert_one_line
 from ..json_mutations import as_text, edited
-from ..promises import assert_one_line
 from ..seed_models import people, rows
 
 DANGEROUS = (

@@ -26,9 +26,8 @@ from fairpca.models import fit_table, stream_transform
 from fairpca.tables import open_table, read_table
 
 from ..byte_mutations import mutated
-from ..cases import EQUAL, REFUSED, VALID, Case, Failed
+from ..cases import EQUAL, REFUSED, VALID, Case, Failed, assert_clear, assert_nothing_left, is_ours
 from ..nasty_texts import ENCODINGS, nasty_table
-from ..promises import assert_clear, assert_nothing_left, is_ours
 from ..seed_models import people
 from .tables import MODEL, TableTarget
 

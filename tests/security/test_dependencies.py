@@ -8,8 +8,7 @@ ROOT = str(Path(__file__).parents[2])
 if ROOT not in sys.path:
     sys.path.insert(0, ROOT)
 
-from fuzz.dependencies import collected, read_answer  # noqa: E402
-from fuzz.known_holes import HOLES, let_in, oldest_versions  # noqa: E402
+from fuzz.dependencies import HOLES, collected, let_in, oldest_versions, read_answer  # noqa: E402  # noqa: E402
 from fuzz.licences import Package, brought_by, extras  # noqa: E402
 
 
