@@ -5,8 +5,15 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from fairpca import FairKernelPCA, FairPCA
-from fairpca.models import FairModel, ModelFileError, UnsavableModelError, load, save
+from fairpca import FairKernelPCA, FairPCA, InfeasibleError
+from fairpca.models import (
+    FairModel,
+    ModelFileError,
+    UnsavableModelError,
+    fit_table,
+    load,
+    save,
+)
 from fairpca.models._model_file import read_model_file, write_model_file
 from fairpca.tables._encoder import TableEncoder
 from people import people
@@ -133,3 +140,18 @@ def test_many_texts_are_kept_beside_the_header(path):
 def test_no_rows_make_no_rows(model):
     frame, _ = people(5)
     assert model.transform(frame.head(0)).shape == (0, 3)
+
+
+@pytest.mark.parametrize(("method", "most"), [("fair_pca", 2), ("pca", 3)])
+def test_columns_that_depend_on_others_are_no_components(method, most):
+    """Three of six numbers were taken: what rounding left of height in cm and mm told the sex."""
+    rng = np.random.default_rng(0)
+    sex = np.array(["f", "m"])[np.arange(600) % 2]
+    age, height, weight = rng.normal(size=(3, 600)) + np.outer([0.3, 1.5, 1.0], sex == "m")
+    table = pd.DataFrame({"age": 40 + 9 * age, "birth_year": 1986 - 9 * age, "sex": sex})
+    table = table.assign(height_cm=170 + 8 * height, height_mm=1700 + 80 * height)
+    table = table.assign(weight_kg=70 + 9 * weight, weight_g=70_000 + 9_000 * weight)
+    model = fit_table(table, sensitive=["sex"], method=method)
+    assert model.estimator.n_components_ == most
+    with pytest.raises(InfeasibleError, match=rf"along {most} direction"):
+        fit_table(table, sensitive=["sex"], method=method, n_components=4)
