@@ -302,8 +302,8 @@ def test_what_a_column_is_does_not_depend_on_the_half_it_is_in(kind, rows, seed)
     frame = pd.DataFrame({"sex": ["f", "m"] * 100, "height": np.arange(200.0), "odd": 0})
     frame["odd"] = pd.Series(ODD_AMONG[kind], dtype=object)
     frame.loc[rows, "odd"] = "unknown"
-    asked = {"positive": None, "ignore": (), "n_components": None, "effort": QUICK}
-    question = ask(frame, "sex", None, **asked, seed=seed, data=None)
+    asked = {"positive": None, "ignore": (), "sensitive_kinds": None, "n_components": None}
+    question = ask(frame, "sex", None, **asked, effort=QUICK, seed=seed, data=None)
     whole = TableEncoder().fit(frame[["odd"]]).columns_[0].kind
     for split in halves(question.strata, 1, np.random.default_rng(seed)):
         held_out = prepare(question, split)
