@@ -266,7 +266,7 @@ def test_every_door_counts_the_same_rows_as_positive():
 
 
 @pytest.mark.parametrize("columns", [[0, -6], [0, 0], [-1, 2, 5], [np.int64(0), 0]])
-@pytest.mark.parametrize("make", [np.asarray, scipy.sparse.csr_array, xps.asarray], ids=str)
+@pytest.mark.parametrize("make", [np.asarray, scipy.sparse.csr_array, xps.asarray])
 def test_a_sensitive_column_that_is_named_twice_is_refused(columns, make):
     X = np.round(small_rows()[0])
     with pytest.raises(UsageError, match=r"names a column twice: .* are \["):
