@@ -3,5 +3,5 @@
 from .accumulate import accumulate
 from .attribute_moments import AttributeMoments, LevelMoments, NumericMoments
 from .design import attributes_over_rows
-from .group_moments import GroupMoments, moments_at
+from .group_moments import GroupMoments, moments_at, noise_along
 from .scatter import DenseScatter, RowScatter, Scatter

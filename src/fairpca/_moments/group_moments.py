@@ -259,24 +259,6 @@ class GroupMoments(LinearInRows):
         within_blocks = self.precision * np.sqrt(min(n, BLOCK_ROWS) / n)
         return float(16.0 * (within_blocks + np.finfo(float).eps))
 
-    def noise(self, B: Array | None = None) -> Array:
-        """Return how large sums of squares along the columns of `B` (d, k) rounding can make.
-
-        What the features add to a direction, v_j times their spread, may cancel, as in the
-        difference of two copies; its square is known to `rounding` of the square of the whole. Rows
-        far from the origin are themselves rounded by more. A feature in small units has small
-        terms, so its own direction is no noise beside one in large units. Without `B`, of all unit
-        vectors the largest.
-        """
-        xp, squares = array_namespace(self.mean), self.objective.diagonal
-        spread = xp.sqrt(xp.where(squares > 0, squares, xp.zeros_like(squares)))
-        unit = max(8.0 * self.precision, 32.0 * float(np.finfo(float).eps))
-        heavy = float(self.weight) ** 0.5
-        parts = ((2.0 * self.rounding) ** 0.5 * spread, unit * heavy * xp.abs(self.mean))
-        if B is None:
-            return sum(xp.sum(part * part) for part in parts)
-        return sum((part @ xp.abs(B)) ** 2 for part in parts)
-
 
 def _settled(moments: GroupMoments, others: GroupMoments) -> GroupMoments:
     """Return moments in which attributes that were missing in every row are as in the others.
@@ -389,6 +371,25 @@ def _agreeing(a: AttributeMoments, labels: tuple[Any, ...] | None) -> AttributeM
         return _to_numeric(a)
     assert isinstance(a, LevelMoments)
     return a.with_labels(labels)
+
+
+def noise_along(moments: GroupMoments, B: Array | None = None) -> Array:
+    """Return how large sums of squares along the columns of `B` (d, k) rounding can make.
+
+    What the features add to a direction, v_j times their spread, may cancel, as in the
+    difference of two copies; its square is known to `rounding` of the square of the whole. Rows
+    far from the origin are themselves rounded by more. A feature in small units has small
+    terms, so its own direction is no noise beside one in large units. Without `B`, of all unit
+    vectors the largest.
+    """
+    xp, squares = array_namespace(moments.mean), moments.objective.diagonal
+    spread = xp.sqrt(xp.where(squares > 0, squares, xp.zeros_like(squares)))
+    unit = max(8.0 * moments.precision, 32.0 * float(np.finfo(float).eps))
+    heavy = float(moments.weight) ** 0.5
+    parts = ((2.0 * moments.rounding) ** 0.5 * spread, unit * heavy * xp.abs(moments.mean))
+    if B is None:
+        return sum(xp.sum(part * part) for part in parts)
+    return sum((part @ xp.abs(B)) ** 2 for part in parts)
 
 
 def moments_at(moments: GroupMoments, example: Array) -> GroupMoments:

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import OneToOneFeatureMixin
 
 from .._attributes import KINDS, Attribute, drop_unused_labels, read_attributes
-from .._moments import GroupMoments, NumericMoments, RowScatter
+from .._moments import GroupMoments, NumericMoments, RowScatter, noise_along
 from .._numerics import (
     Array,
     array_namespace,
@@ -100,7 +100,7 @@ def learned_by_an_eraser(projection: Array, moments: GroupMoments) -> dict[str, 
 
 def without_noise(matrix: Array, moments: GroupMoments) -> Array:
     """Return a map to features, with zeros for the columns in which rows vary by rounding only."""
-    noise = moments.scatter.along(matrix) <= moments.noise(matrix)
+    noise = moments.scatter.along(matrix) <= noise_along(moments, matrix)
     return array_namespace(matrix).where(noise, 0.0 * matrix, matrix)
 
 

@@ -10,7 +10,7 @@ from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._attributes import Attribute, Levels, Numeric, check_frames, read_attributes
-from .._moments import AttributeMoments, NumericMoments
+from .._moments import AttributeMoments, NumericMoments, noise_along
 from .._rows import Rows
 from ..errors import MissingGroupError, UsageError
 from ..estimators import check_lengths, check_sizes, finite_moments, groups_of
@@ -138,7 +138,7 @@ class OracleLEACE(OneToOneFeatureMixin, FitsRows):
         # The regression on the attributes' columns, of unit length.
         coefficients = inverse @ (inverse.T @ (contrasts / sizes[:, None]))
         left = moments.scatter.diagonal - np.sum((Z @ coefficients) ** 2, axis=0)
-        self._explained = left <= moments.noise(np.eye(moments.n_features))
+        self._explained = left <= noise_along(moments, np.eye(moments.n_features))
         return {
             "coefficients_": coefficients,
             "mean_": moments.mean,

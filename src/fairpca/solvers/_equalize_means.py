@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._attributes import about_whole_numbers
-from .._moments import AttributeMoments, GroupMoments, LevelMoments, NumericMoments
+from .._moments import AttributeMoments, GroupMoments, LevelMoments, NumericMoments, noise_along
 from .._numerics import Array, array_namespace, graded_basis, like, project_out, row_space
 from ..errors import InfeasibleError, MissingTargetError, SingleGroupError, UsageError
 from ._maximize_variance import maximize_variance
@@ -192,7 +192,7 @@ def mean_gap(moments: GroupMoments, subspace: Subspace) -> float:
     >>> mean_gap(moments, fair) < 1e-10 < mean_gap(moments, plain)
     True
     """
-    xp, noise = array_namespace(moments.mean), moments.noise(subspace.basis)
+    xp, noise = array_namespace(moments.mean), noise_along(moments, subspace.basis)
     gap = largest_gap(
         moments.attributes, moments.weight, subspace.basis, subspace.scatter, noise=noise
     )

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from .._moments import DenseScatter, GroupMoments, RowScatter, Scatter
+from .._moments import DenseScatter, GroupMoments, RowScatter, Scatter, noise_along
 from .._numerics import (
     Array,
     array_namespace,
@@ -142,7 +142,7 @@ def varying(found: Subspace, moments: GroupMoments, k: int | float | None) -> Su
     """
     if not _all_vary(found, moments):
         xp, squares = array_namespace(moments.mean), moments.objective.along(found.basis)
-        real = xp.nonzero(squares > moments.noise(found.basis))[0]
+        real = xp.nonzero(squares > noise_along(moments, found.basis))[0]
         basis, squares = xp.take(found.basis, real, axis=1), xp.take(squares, real)
         found = replace(found, basis=basis, scatter=squares)
     left, r = found.basis.shape[1], found.constraint_rank
@@ -161,7 +161,7 @@ def varying(found: Subspace, moments: GroupMoments, k: int | float | None) -> Su
 
 def _all_vary(found: Subspace, moments: GroupMoments) -> bool:
     """Tell at a glance whether no column can be a direction of rounding."""
-    return bool(array_namespace(moments.mean).all(found.scatter > moments.noise()))
+    return bool(array_namespace(moments.mean).all(found.scatter > noise_along(moments)))
 
 
 def _without_variance(moments: GroupMoments) -> Array:
@@ -171,7 +171,7 @@ def _without_variance(moments: GroupMoments) -> Array:
     work = moments.rescaled(unit)
     R = work.objective.dense()
     V = xp.linalg.eigh(R.matrix)[1]
-    V = xp.take(V, xp.nonzero(R.along(V) <= work.noise(V))[0], axis=1)
+    V = xp.take(V, xp.nonzero(R.along(V) <= noise_along(work, V))[0], axis=1)
     V = xp.where(xp.abs(V) > NOTHING, V, xp.zeros_like(V))  # of features in tiny units it were much
     return graded_basis(V / unit[:, None])
 
