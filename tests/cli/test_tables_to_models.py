@@ -244,7 +244,7 @@ def test_whole_numbers_are_groups_unless_said_otherwise_and_both_is_said(fairpca
     table.to_csv("people.csv", index=False)
     fit = ("fit", "people.csv", "-s", "region", "--n-components", "1", "--out", "a.fairpca")
     result = fairpca(*fit)
-    told = "region has 12 whole-number values, and each is taken as a group"
+    told = "region has 12 whole-number values, which are taken as groups"
     if result.exit_code:  # twelve groups may leave nothing
         assert_refused(result, "--numeric region")
     else:

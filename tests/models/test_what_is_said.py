@@ -200,7 +200,7 @@ def test_a_card_promises_for_a_number_what_holds_for_a_number():
     with pytest.warns(ManyLevelsWarning):
         card = model_card(fairpca.fit_table(of_codes(CODES), "race", n_components=2))
     assert "all groups have the same mean" in card
-    assert "race has 12 whole-number values, and each is taken as a group" in card
+    assert "race has 12 whole-number values, which are taken as groups" in card
 
 
 @pytest.mark.parametrize("in_memory", [True, False])

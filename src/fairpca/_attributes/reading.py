@@ -220,7 +220,7 @@ def about_whole_numbers(name: str, labels: Sequence[Any], remedy: str | None = N
         return ""
     remedy = f"say {how_to_say(name, 'numeric')}" if remedy is None else remedy
     return (
-        f"{name} has {m} whole-number values, and each is taken as a group; if it is a quantity, "
+        f"{name} has {m} whole-number values, which are taken as groups; if it is a quantity, "
         f"{remedy}."
     )
 

@@ -81,7 +81,7 @@ def _plan_levels(name: str, counts: Mapping[str, int], n_missing: int, told: str
         labels.append(rare[0] if len(rare) == 1 else f"other ({_some(rare)})")
         n_rows.append(n_rare)
         if len(rare) > 1:
-            note = f"{len(rare)} levels with few rows are measured together: {_some(rare)}."
+            note = f"{len(rare)} levels with the fewest rows are taken together: {_some(rare)}."
     elif rare:
         note = (
             f"{n_rare} row(s) of {_some(rare)} are too few to be measured (at least {FEWEST_ROWS} "
