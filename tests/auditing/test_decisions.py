@@ -4,14 +4,8 @@ from fairlearn.metrics import MetricFrame, selection_rate, true_positive_rate
 from sklearn.metrics import accuracy_score, roc_auc_score
 
 from fairpca.auditing._findings import _largest_difference, _parity, _pooled
-from fairpca.auditing._measures import (
-    _auc_and_error,
-    _fit_and_judge,
-    _judge,
-    _rates,
-    share_error,
-)
-from fairpca.auditing._splits import halves
+from fairpca.auditing._measures import _auc_and_error, _judge, _rates, _scores, share_error
+from fairpca.auditing._splits import HeldOut, halves
 from fairpca.metrics import reading_model
 from slow import slow
 
@@ -22,6 +16,11 @@ def decided(seed=0, n=500, m=3):
     y = rng.random(n) < 0.4
     scores = rng.normal(size=n) + y + 0.5 * codes
     return scores, y, codes
+
+
+def judged(scores, rate, y, codes, m):
+    held_out = HeldOut(0, None, np.zeros((len(y), 0)), [], [codes], [m], None, y, rate)
+    return _judge(scores, held_out, np.arange(len(y)))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -71,7 +70,7 @@ def test_as_many_are_selected_as_are_positive():
     rng = np.random.default_rng(0)
     y = rng.random(20_000) < 0.1
     scores = rng.normal(size=20_000) + y
-    found = _judge(scores, 0.1, y, [y * 1], [2])
+    found = judged(scores, 0.1, y, y * 1, 2)
     table = found.groups[0]
     assert table[:, 1] @ table[:, 0] / len(y) == pytest.approx(0.1, abs=1e-4)
 
@@ -127,7 +126,7 @@ def test_every_downstream_model_learns_a_simple_rule(name):
 @pytest.mark.parametrize("rate", [0.2, 0.9])
 def test_a_model_that_says_the_same_of_all_rows_decides_as_most_of_them(rate):
     y = np.arange(100) < 100 * rate
-    found = _judge(np.zeros(100), rate, y, [np.arange(100) % 2], [2])
+    found = judged(np.zeros(100), rate, y, np.arange(100) % 2, 2)
     assert found.accuracy[0] == max(rate, 1 - rate)
     assert found.auc[0] == 0.5
     assert set(found.groups[0][:, 1]) == {float(rate > 0.5)}
@@ -137,10 +136,8 @@ def test_trees_that_learned_rows_by_heart_select_no_fewer_of_others():
     rng = np.random.default_rng(0)
     T = rng.normal(size=(600, 5))
     y = T[:, 0] + 2 * rng.normal(size=600) > 2.9  # about a tenth
-    codes = [np.zeros(300, int)]
-    found = _fit_and_judge(
-        "boosting", T[:300], y[:300], y[:300].mean(), T[300:], y[300:], codes, [1]
-    )
+    scores = _scores("boosting", T[:300], y[:300], T[300:])
+    found = judged(scores, y[:300].mean(), y[300:], np.zeros(300, int), 1)
     assert found.groups[0][0, 1] == pytest.approx(y[:300].mean(), abs=0.01)
 
 

@@ -204,7 +204,9 @@ def test_directions_end_where_rounding_is_all():
 def test_units_of_weights_and_attributes_do_not_matter_for_the_constraint(unit):
     rng = np.random.default_rng(3)
     X, z, age = rng.normal(size=(60, 8)), np.arange(60) % 3, rng.normal(size=60)
-    m = collect_moments(X, {"z": z, "age": unit * age}, sample_weight=np.full(60, unit))
+    weights, kinds = np.full(60, unit), {"age": "numeric"}
+    given = {"z": z, "age": unit * age}
+    m = collect_moments(X, given, sample_weight=weights, sensitive_kinds=kinds)
     constraint = mean_constraint(m)
     assert constraint.rank == 3
     fair = X @ equalize_means(m, 2).basis

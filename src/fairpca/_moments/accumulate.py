@@ -102,10 +102,7 @@ def _take_products(rows: Rows, with_scatters: bool) -> GroupMoments:
         weight=weight,
         mean=offset if shift is None else shift + offset,
         scatter=DenseScatter(scatter),
-        attributes=design.read(
-            sums - like(design.totals, sums)[:, None] * offset,
-            level_scatter,
-        ),
+        attributes=design.read(sums - like(design.totals, sums)[:, None] * offset, level_scatter),
         precision=precision,
     )
 

@@ -75,8 +75,7 @@ class Design:
         """Return the attributes' moments from ``H.T @ (X - mean)``."""
         return tuple(
             columns.read(
-                sums[position, :],
-                None if level_scatter is None else partial(level_scatter, i),
+                sums[position, :], None if level_scatter is None else partial(level_scatter, i)
             )
             for i, (columns, position) in enumerate(
                 zip(self._columns_of, self.columns, strict=True)

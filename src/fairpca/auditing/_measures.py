@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -198,9 +197,8 @@ def _decisions(
     chosen = evenly_sampled([held_out.y_train], effort.train_rows, rng)
     train, y_train = T_train[chosen], held_out.y_train[chosen]
     judged = held_out.judged_rows(effort)
-    T, y, codes = T[judged], held_out.y[judged], [c[judged] for c in held_out.codes]
     return {
-        model: _fit_and_judge(model, train, y_train, held_out.rate, T, y, codes, held_out.sizes)
+        model: _judge(_scores(model, train, y_train, T[judged]), held_out, judged)
         for model in PROBES
     }
 
@@ -270,7 +268,6 @@ def measure_curve(held_out: HeldOut, model: str, effort: Effort) -> SplitCurve:
         lambda k: clone(unfitted).set_params(n_components=k).fit_moments(moments), rows.k
     )
     judged, y_train = held_out.judged_rows(effort), held_out.y_train[chosen]
-    y, codes = held_out.y[judged], [c[judged] for c in held_out.codes]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # a rough fit is a model, too
         scores = [
@@ -284,36 +281,21 @@ def measure_curve(held_out: HeldOut, model: str, effort: Effort) -> SplitCurve:
                 LAMBDAS,
             )
         ]
-    points = [_judge(np.asarray(s), held_out.rate, y, codes, held_out.sizes) for s in scores]
+    points = [_judge(np.asarray(s), held_out, judged) for s in scores]
     return SplitCurve(model, held_out.index, points)
 
 
-def _fit_and_judge(
-    name: str,
-    train: np.ndarray,
-    y_train: np.ndarray,
-    rate: float,
-    test: np.ndarray,
-    y_test: np.ndarray,
-    codes: Sequence[np.ndarray],
-    sizes: Sequence[int],
-) -> Judged:
-    """Fit a downstream model to the training rows and judge it on the held-out ones."""
+def _scores(name: str, train: np.ndarray, y_train: np.ndarray, test: np.ndarray) -> np.ndarray:
+    """Fit a downstream model to the training rows and return its scores of others."""
     model = reading_model(name, as_is=True)  # as on the curve, where lambda is the columns' scale
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(train, y_train)
-    return _judge(level_scores(model, test)[:, 0], rate, y_test, codes, sizes)
+    return level_scores(model, test)[:, 0]
 
 
-def _judge(
-    scores: np.ndarray,
-    rate: float,
-    y: np.ndarray,
-    codes: Sequence[np.ndarray],
-    sizes: Sequence[int],
-) -> Judged:
-    """Select a share `rate` of held-out rows, those with the highest scores, and count.
+def _judge(scores: np.ndarray, held_out: HeldOut, rows: np.ndarray) -> Judged:
+    """Select a share of held-out rows, those with the highest scores, and count.
 
     The share is that of the positive rows among the training rows: at a threshold of one half, a
     model of a rare outcome selects nobody, and no gap can be seen. The threshold is a quantile of
@@ -322,6 +304,8 @@ def _judge(
     gaps as small. Rows with equal scores are decided alike, whichever brings the share nearer: a
     model that says the same of all rows selects nobody if most rows are negative, else all.
     """
+    assert held_out.y is not None
+    rate, y = held_out.rate, held_out.y[rows]
     threshold = np.quantile(scores, 1.0 - rate, method="higher")
     with_ties, without = np.mean(scores >= threshold), np.mean(scores > threshold)
     ties_are_in = abs(with_ties - rate) <= abs(without - rate)
@@ -331,7 +315,10 @@ def _judge(
     return Judged(
         accuracy=(accuracy, float(share_error(accuracy, len(y)))),
         auc=_auc_and_error(scores, y),
-        groups=[_rates(decisions, y, c, m) for c, m in zip(codes, sizes, strict=True)],
+        groups=[
+            _rates(decisions, y, codes[rows], m)
+            for codes, m in zip(held_out.codes, held_out.sizes, strict=True)
+        ],
     )
 
 

@@ -205,10 +205,7 @@ def _measured(
 ) -> tuple[Findings, HeldOut]:
     """Encode each half once, then measure every representation on every split."""
     splits = halves(
-        question.strata,
-        effort.n_rounds,
-        np.random.default_rng(question.seed),
-        question.people,
+        question.strata, effort.n_rounds, np.random.default_rng(question.seed), question.people
     )
     models = CURVE_MODELS if question.y is not None else ()
     workers.n_expected = len(splits) * (1 + len(METHODS) + len(models))

@@ -259,12 +259,7 @@ class FairKernelPCA(Representation):
         self.random_state = random_state
 
     def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        sensitive_features: Any = None,
-        sample_weight: Any = None,
+        self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
     ) -> Self:
         """Learn the fair representation of the rows of `X`.
 
@@ -283,12 +278,7 @@ class FairKernelPCA(Representation):
         return self
 
     def fit_transform(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        sensitive_features: Any = None,
-        sample_weight: Any = None,
+        self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
     ) -> Any:
         """Fit to the rows of `X` and return their representation.
 
@@ -307,12 +297,7 @@ class FairKernelPCA(Representation):
 
     @_with_an_approximation
     def partial_fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        sensitive_features: Any = None,
-        sample_weight: Any = None,
+        self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
     ) -> Self:
         """Add a batch of rows; only with an `approximation`.
 

@@ -13,15 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._moments import GroupMoments, moments_at
 from .._numerics import Array, array_namespace, full_precision, is_foreign, is_numpy, placed
-from .._rows import (
-    LinearMap,
-    Rows,
-    RowsElsewhere,
-    StreamedRows,
-    example_on,
-    side_by_side,
-    streamed,
-)
+from .._rows import LinearMap, Rows, RowsElsewhere, StreamedRows, example_on, side_by_side, streamed
 from ..errors import ResidualWarning, UsageError, warn_user
 from ..solvers import (
     Subspace,

@@ -149,7 +149,7 @@ class _Centre:
 
     def combined(self, dual: np.ndarray) -> np.ndarray:
         """Return coefficients of kernel values with everyone's rows; they add up to zero."""
-        coefficients: np.ndarray = -self.share[:, None] * dual.sum(axis=0)
+        coefficients = -self.share[:, None] * dual.sum(axis=0)
         coefficients[self.counted] += dual
         return coefficients
 
@@ -160,9 +160,7 @@ def _about_everyone(
     """Return the kernel's columns of everyone, and the scatter of the rows about their mean."""
     n = everyone.n_rows
     positions = np.arange(n) if everyone.chosen is None else everyone.chosen
-    share = np.ones(n) / n
-    if everyone.weight is not None:
-        share = everyone.weight / everyone.weight.sum()
+    share = everyone.weights / everyone.weights.sum()
     if features is not None:
         features = KernelColumns(features.kernel, everyone.materialized().X.astype(float))
     mean = np.zeros(n)

@@ -264,12 +264,7 @@ class FairTransformer(Representation):
     )
 
     def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        sensitive_features: Any = None,
-        sample_weight: Any = None,
+        self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
     ) -> Self:
         """Learn the fair representation of the rows of `X`.
 
@@ -302,12 +297,7 @@ class FairTransformer(Representation):
         return self
 
     def partial_fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        sensitive_features: Any = None,
-        sample_weight: Any = None,
+        self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
     ) -> Self:
         """Add a batch of rows; any split into batches gives the same result as `fit`.
 

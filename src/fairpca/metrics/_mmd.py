@@ -13,12 +13,7 @@ from sklearn.utils import check_random_state, gen_batches
 
 from .._attributes import check_frames
 from ..errors import SingleGroupError, UsageError
-from ._inputs import (
-    coded_levels,
-    finite_rows,
-    shuffled,
-    stratified_rows,
-)
+from ._inputs import coded_levels, finite_rows, shuffled, stratified_rows
 
 _MOST_ROWS_FOR_MEDIAN = 5000
 _BLOCK_ENTRIES, _SHUFFLED_ENTRIES = 2**21, 2**22

@@ -59,11 +59,7 @@ def selection_rate_gap(
 
 
 def true_positive_rate_gap(
-    y_pred: ArrayLike,
-    sensitive_features: ArrayLike,
-    *,
-    y_true: ArrayLike,
-    pos_label: Any = 1,
+    y_pred: ArrayLike, sensitive_features: ArrayLike, *, y_true: ArrayLike, pos_label: Any = 1
 ) -> float:
     """Largest difference between groups in the share of positives that are recognised.
 

@@ -16,15 +16,7 @@ from ..errors import MissingDataError
 from ..estimators import FairPCA, collect_moments
 from ..metrics import explained_variance_ratio, leakage, reading_model
 from ..solvers import mean_constraint
-from ._experiment import (
-    Experiment,
-    Result,
-    Settings,
-    Summary,
-    Task,
-    combinations,
-    summarize_draws,
-)
+from ._experiment import Experiment, Result, Settings, Summary, Task, combinations, summarize_draws
 from ._panels import write
 from ._protocol import HELD_OUT, make_method
 from ._style import FAINT, paper_figure

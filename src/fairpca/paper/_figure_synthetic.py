@@ -14,15 +14,7 @@ from .._numerics import one_thread
 from ..datasets import Split, load_lee2022_synthetic, make_two_gaussians
 from ..errors import MissingDataError
 from ..metrics import explained_variance_ratio, linear_inseparability, squared_mmd
-from ._experiment import (
-    BETWEEN,
-    Experiment,
-    Result,
-    Settings,
-    Task,
-    by_protocol,
-    summarize_draws,
-)
+from ._experiment import BETWEEN, Experiment, Result, Settings, Task, by_protocol, summarize_draws
 from ._panels import headed, horizontal_grid, method_legend, note
 from ._protocol import (
     HELD_OUT,

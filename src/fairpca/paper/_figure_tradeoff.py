@@ -21,15 +21,7 @@ from ..estimators import FairKernelPCA, FairPCA
 from ..metrics import JudgedRows
 from ..peers import Reductions
 from ..tradeoff import TradeoffParts, tradeoff_curve
-from ._experiment import (
-    Experiment,
-    Result,
-    Settings,
-    Summary,
-    Task,
-    combinations,
-    summarize_draws,
-)
+from ._experiment import Experiment, Result, Settings, Summary, Task, combinations, summarize_draws
 from ._panels import line_options, method_legend, note, write
 from ._style import FAINT, in_order, paper_figure, style_of
 from ._tradeoff import (

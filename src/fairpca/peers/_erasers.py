@@ -10,15 +10,7 @@ from sklearn.base import OneToOneFeatureMixin
 
 from .._attributes import KINDS, Attribute, drop_unused_labels, read_attributes
 from .._moments import GroupMoments, NumericMoments, RowScatter, noise_along
-from .._numerics import (
-    Array,
-    array_namespace,
-    device,
-    graded_basis,
-    like,
-    on_the_host,
-    to_numpy,
-)
+from .._numerics import Array, array_namespace, device, graded_basis, like, on_the_host, to_numpy
 from .._rows import LinearMap, Rows
 from ..errors import InfeasibleError, MissingTargetError, UsageError
 from ..estimators import FairTransformer, Reader, check_choice, learned_from
@@ -36,9 +28,16 @@ MANY_CLASSES = 20
 
 def mean_projection(moments: GroupMoments) -> Array:
     r"""Return :math:`I - QQ^\top`, Q an orthonormal basis of where group means differ."""
-    A, Q = mean_directions(moments)
+    A, unit = _where_means_differ(moments)[1], moments.spread[:, None]
+    return _removed_along(A, unit * graded_basis(A * unit), moments)
+
+
+def _where_means_differ(moments: GroupMoments) -> tuple[GroupMoments, Array]:
+    """Return moments in units of spread, and a basis of where means differ; raise if all do."""
+    work = _in_units_of_spread(moments)
+    A = mean_constraint(work).Q
     check_dimension(moments, A.shape[1], None)
-    return _removed_along(A, moments.spread[:, None] * Q, moments)
+    return work, A
 
 
 def _in_units_of_spread(moments: GroupMoments) -> GroupMoments:
@@ -50,17 +49,11 @@ def _in_units_of_spread(moments: GroupMoments) -> GroupMoments:
     return moments.rescaled(xp.where(moments.varies, moments.spread, constant))
 
 
-def mean_directions(moments: GroupMoments) -> tuple[Array, Array]:
-    """Return a basis of where group means differ in units of spread, and one in own units."""
-    A = mean_constraint(_in_units_of_spread(moments)).Q
-    return A, graded_basis(A * moments.spread[:, None])
-
-
 def _removed_along(A: Array, B: Array, moments: GroupMoments) -> Array:
     r"""Return the matrix of :math:`x - A (B^\top A)^{-1} B^\top x`, A and B in units of spread."""
     # Whatever B is, all covariance in the span of A is removed; along B is where rows move.
     try:
-        kept = _identity(A) - B @ array_namespace(A).linalg.solve(A.T @ B, A.T)
+        kept = identity(A) - B @ array_namespace(A).linalg.solve(A.T @ B, A.T)
     except (np.linalg.LinAlgError, RuntimeError) as reason:  # the second is torch's
         raise _nothing_but_rounding() from reason
     return kept * moments.spread / moments.spread[:, None]
@@ -75,7 +68,7 @@ def _nothing_but_rounding() -> InfeasibleError:
     )
 
 
-def _identity(like: Array) -> Array:
+def identity(like: Array) -> Array:
     """Return the identity of order d for an array of shape (d, r)."""
     xp = array_namespace(like)
     return xp.eye(like.shape[0], dtype=like.dtype, device=device(like))
@@ -165,7 +158,7 @@ def _scatter_inverse_times(work: GroupMoments, A: Array) -> Array:
         return _by_gram_side(scatter, A, work.precision)
     xp = array_namespace(A)
     constant = xp.astype(xp.logical_not(work.varies), A.dtype)
-    S = scatter.dense().matrix + _identity(A) * constant  # constant features: no inverse for them
+    S = scatter.dense().matrix + identity(A) * constant  # constant features: no inverse for them
     rounding = 2.0 * work.rounding * float(np.sqrt(work.n_features))  # norm of errors in S
     try:
         inverse = xp.linalg.inv(S)
@@ -255,9 +248,7 @@ class LEACE(OneToOneFeatureMixin, FairTransformer):
         # range of S_xz it is x - A (A^T S^+ A)^(-1) A^T S^+ (x - mu): no root is taken, what is
         # removed depends on A alone, however ill-conditioned S is, and in units of each feature's
         # spread rounding errors compare.
-        work = _in_units_of_spread(moments)
-        A = mean_constraint(work).Q
-        check_dimension(moments, A.shape[1], None)
+        work, A = _where_means_differ(moments)
         projection = _removed_along(A, _scatter_inverse_times(work, A), moments)
         return learned_by_an_eraser(projection, moments)
 
@@ -272,10 +263,8 @@ def _splince(
     regression of A on a basis C of the range of :math:`\Sigma_{xy}` leaves, so that C stays. With
     `partly`, directions of C in the span of A are left out; if nothing remains this is LEACE.
     """
-    work = _in_units_of_spread(moments)
-    A = mean_constraint(work).Q
+    work, A = _where_means_differ(moments)
     r = A.shape[1]
-    check_dimension(moments, r, None)
     (a,) = target.attributes
     constant = a.is_constant if isinstance(a, NumericMoments) else len(a.labels) < 2
     C = A[:, :0] if constant else mean_constraint(_in_units_of_spread(target)).Q

@@ -10,13 +10,7 @@ from .._moments import GroupMoments, LevelMoments
 from .._numerics import deterministic_signs, to_numpy
 from .._rows import LinearMap
 from ..errors import InfeasibleError, SingleGroupError, UsageError
-from ..estimators import (
-    FairTransformer,
-    check_choice,
-    check_count,
-    check_number,
-    learned_from,
-)
+from ..estimators import FairTransformer, check_choice, check_count, check_number, learned_from
 from ..solvers import Subspace, varying
 from ._fpca_program import NO_DIFFERENCE, SOLVERS, FairSDP, relaxed
 from ._shared import two_groups

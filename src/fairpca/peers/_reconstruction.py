@@ -11,12 +11,7 @@ from scipy.optimize import brentq
 from scipy.special import softmax
 
 from .._moments import GroupMoments, LevelMoments
-from .._numerics import (
-    deterministic_signs,
-    orthonormalize,
-    to_numpy,
-    top_eigenpairs,
-)
+from .._numerics import deterministic_signs, orthonormalize, to_numpy, top_eigenpairs
 from .._rows import LinearMap
 from ..errors import InfeasibleError
 from ..estimators import FairTransformer, check_count, check_number, learned_from
@@ -64,8 +59,7 @@ class _ExcessLosses:
 
     def in_features(self, U: np.ndarray) -> np.ndarray:
         """Return directions in the coordinates of the features."""
-        kept: np.ndarray = self.span @ U
-        return kept
+        return self.span @ U
 
 
 def _excess_losses(moments: GroupMoments, k: int | None, method: str) -> _ExcessLosses:

@@ -15,13 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._attributes import Levels, check_frames, is_named, read_attributes
 from .._numerics import unmasked
-from ..errors import (
-    MissingGroupError,
-    MissingTargetError,
-    SingleGroupError,
-    UsageError,
-    needing,
-)
+from ..errors import MissingGroupError, MissingTargetError, SingleGroupError, UsageError, needing
 from ..estimators import (
     CRITERIA,
     check_choice,

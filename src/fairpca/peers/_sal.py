@@ -15,7 +15,7 @@ from .._moments import (
     NumericMoments,
     attributes_over_rows,
 )
-from .._numerics import Array, array_namespace, device, like
+from .._numerics import Array, array_namespace, like
 from .._rows import Rows
 from ..errors import InfeasibleError
 from ..estimators import FairTransformer, check_count, check_n_components, groups_of
@@ -29,11 +29,7 @@ from ..solvers import (
     names_of,
 )
 from ._baselines import KernelPeer
-from ._erasers import (
-    ERASED,
-    learned_by_an_eraser,
-    mean_projection,
-)
+from ._erasers import ERASED, identity, learned_by_an_eraser, mean_projection
 
 
 def _covarying_directions(moments: GroupMoments) -> tuple[Array, Array]:
@@ -171,9 +167,7 @@ class SAL(OneToOneFeatureMixin, FairTransformer):
             projection = mean_projection(moments)
         else:
             U = _first_directions(U, n_directions, moments)
-            xp = array_namespace(U)
-            eye = xp.eye(U.shape[0], dtype=U.dtype, device=device(U))
-            projection = eye - U @ U.T
+            projection = identity(U) - U @ U.T
         return learned_by_an_eraser(projection, moments) | {"singular_values_": values}
 
 

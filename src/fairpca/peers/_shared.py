@@ -20,14 +20,7 @@ from ..estimators import (
     finite_moments,
     learned_from,
 )
-from ..solvers import (
-    Subspace,
-    check_attributes,
-    maximize_variance,
-    names_of,
-    varying,
-    way_out,
-)
+from ..solvers import Subspace, check_attributes, maximize_variance, names_of, varying, way_out
 
 OneOf = TypeVar("OneOf", Levels, LevelMoments)
 

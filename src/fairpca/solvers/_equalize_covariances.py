@@ -7,13 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._moments import GroupMoments, LevelMoments, RowScatter
-from .._numerics import (
-    Array,
-    array_namespace,
-    deterministic_signs,
-    orthonormalize,
-    top_eigenpairs,
-)
+from .._numerics import Array, array_namespace, deterministic_signs, orthonormalize, top_eigenpairs
 from ..errors import InfeasibleError, SingleGroupError, UsageError
 from ._equalize_means import MeanConstraint, check_dimension, mean_constraint, way_out
 from ._maximize_variance import maximize_variance

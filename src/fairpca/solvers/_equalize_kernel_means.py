@@ -239,9 +239,7 @@ def _subspace(
 
 
 def _enough(
-    subspace: DualSubspace,
-    attributes: Sequence[AttributeMoments],
-    k: int | float | None,
+    subspace: DualSubspace, attributes: Sequence[AttributeMoments], k: int | float | None
 ) -> DualSubspace:
     """Return as many directions as were asked for, or say how many there are."""
     found = len(subspace.values)

@@ -5,9 +5,4 @@ from ._curve import PAPERS_TRADEOFFS, TradeoffPoint, predictions_along, tradeoff
 from ._logistic_path import logistic_path
 from ._parts import TradeoffParts
 
-__all__ = [
-    "PAPERS_TRADEOFFS",
-    "GroupRates",
-    "TradeoffPoint",
-    "tradeoff_curve",
-]
+__all__ = ["PAPERS_TRADEOFFS", "GroupRates", "TradeoffPoint", "tradeoff_curve"]

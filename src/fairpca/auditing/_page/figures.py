@@ -377,8 +377,7 @@ def _group_means(panel: Panel, codes: list[int]) -> dict[int, tuple[float, ...]]
 
 def _deviation(values: list[float]) -> float:
     known = [value for value in values if value is not None]
-    mean = fmean(known) if known else 0.0
-    return math.sqrt(fmean((value - mean) ** 2 for value in known)) if known else 0.0
+    return float(np.std(known)) if known else 0.0
 
 
 def _markers(label: str, hover: str) -> dict[str, Any]:

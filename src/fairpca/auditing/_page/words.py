@@ -11,9 +11,7 @@ from functools import partial
 from ... import metrics
 from ...metrics import decimal
 from .._evidence import Evidence, parity_of, value_of
-from .._results import (
-    Estimate,
-)
+from .._results import Estimate
 
 UNBROKEN = "\u00a0"
 
