@@ -117,7 +117,7 @@ def test_weights_are_those_of_scikit_learn_on_the_two_halves(rows):
     fair, standard = parts.fitted.components_, parts.fitted.standard_components_
     for tradeoff, model in zip(lambdas, models, strict=True):
         reference = LogisticRegression(C=0.1, solver="newton-cholesky", tol=1e-12)
-        reference.fit(parts.columns(X, tradeoff), y)
+        reference.fit(parts.scaled(parts.both(X), tradeoff), y)
         u = reference.coef_[0]
         weights = u[:5] @ fair + (tradeoff * u[5:] @ standard if tradeoff else 0.0)
         # A gradient of 1e-8 per row over the smallest curvature per row, about 1e-3, and a step.
@@ -135,7 +135,8 @@ def test_common_rows_have_the_inner_products_of_the_representation(k, tradeoff, 
     rng = np.random.default_rng(k)
     X, z = rng.normal(size=(40, 6)) + 3, np.arange(40) % 2
     parts = TradeoffParts.fit(FairPCA(k, scale=scale), X, sensitive_features=z)
-    columns, compact = parts.columns(X, tradeoff), parts.common_rows(X) @ parts.factor(tradeoff)
+    columns = parts.scaled(parts.both(X), tradeoff)
+    compact = parts.common_rows(X) @ parts.factor(tradeoff)
     np.testing.assert_allclose(compact @ compact.T, columns @ columns.T, atol=1e-10)
     assert compact.shape[1] <= min(6, 2 * k)
     estimator = FairPCA(k, scale=scale, tradeoff=tradeoff).fit(X, sensitive_features=z)

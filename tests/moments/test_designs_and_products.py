@@ -79,7 +79,7 @@ def test_numbers_of_any_size_fit_into_single_precision():
 def test_a_design_made_elsewhere_is_the_one_made_here(m, weight, dtype):
     here = Design(rows_with(m, weight=weight, dtype=dtype), "float64")
     rows = rows_with(m, weight=weight, like=strict.asarray, dtype=dtype)
-    there = Design.of(rows, np.dtype(dtype).name)
+    there = Design.of(rows)
     assert isinstance(there, DesignOnDevice)
     for block in (slice(0, 50), slice(40, 99)):
         H = there.block(block)

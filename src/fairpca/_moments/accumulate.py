@@ -58,30 +58,26 @@ def accumulate(rows: Rows, *, with_scatters: bool = False) -> GroupMoments:
 
 def _mean_of(rows: Rows) -> Everyone:
     """Return where rows are, and how far they spread, in one pass."""
-    single = is_single(machine_epsilon(rows.empty)) and not is_sparse(rows.empty)
     if is_sparse(rows.empty):
-        rows = rows.materialized()
-    design, weight = Design.of(rows, "float32" if single else "float64"), rows.total_weight
-    if is_sparse(rows.empty):
-        shift, sums = sparse_mean_and_sums(rows, design.block(slice(0, rows.n_rows)))
-        squares = RowScatter((rows,), shift).diagonal
+        held = _keep_rows(rows.materialized(), False, dense=False)
+        weight, mean = held.weight, held.mean
+        variance = held.scatter.diagonal / (weight or 1.0)
     else:
-        shift = _pilot(rows)[0]
-        sums, products = _pass(rows, design, shift, _Squares)
+        weight, shift = rows.total_weight, _pilot(rows)[0]
+        sums, products = _pass(rows, Design.of(rows), shift, _Squares)
         assert products is not None
-        squares = products.total(sums)[0, :]
-    xp = array_namespace(shift)
-    offset = sums[0, :] / (weight or 1.0)
-    variance = squares / (weight or 1.0) - offset * offset
-    variance = xp.where(variance > 0, variance, xp.zeros_like(variance))
-    return Everyone(weight, shift + offset, xp.sqrt(variance))
+        offset = sums[0, :] / (weight or 1.0)
+        mean = shift + offset
+        variance = products.total(sums)[0, :] / (weight or 1.0) - offset * offset
+    xp = array_namespace(mean)
+    return Everyone(weight, mean, xp.sqrt(xp.where(variance > 0, variance, 0.0 * variance)))
 
 
 def _take_products(rows: Rows, with_scatters: bool) -> GroupMoments:
     """Tall data: means and d x d products in one pass."""
     weight, precision = rows.total_weight, machine_epsilon(rows.empty)
     xp = array_namespace(rows.empty)
-    design = Design.of(rows, "float32" if is_single(precision) else "float64")
+    design = Design.of(rows)
     pilot_mean, pilot_variance = _pilot(rows)
     far = not is_numpy(rows.empty) or _harmful(pilot_mean, pilot_variance, precision)
     shift = pilot_mean if far else None
@@ -110,8 +106,7 @@ def _take_products(rows: Rows, with_scatters: bool) -> GroupMoments:
 def _keep_rows(rows: Rows, with_scatters: bool, *, dense: bool) -> GroupMoments:
     """Wide or sparse data: means now, the scatter as the rows themselves unless `dense`."""
     X, weight, precision = rows.X, rows.total_weight, machine_epsilon(rows.X)
-    coarse = is_single(precision) and not is_sparse(X)
-    design = Design.of(rows, "float32" if coarse else "float64")
+    design = Design.of(rows)
     if is_sparse(X):
         precision = float(np.finfo(np.float64).eps)  # sums of few entries, in float64
         shift, sums = sparse_mean_and_sums(rows, design.block(slice(0, X.shape[0])))

@@ -8,7 +8,16 @@ from functools import partial
 import numpy as np
 
 from .._attributes import Levels, Numeric
-from .._numerics import Array, array_namespace, device, is_numpy, is_sparse, like
+from .._numerics import (
+    Array,
+    array_namespace,
+    device,
+    is_numpy,
+    is_single,
+    is_sparse,
+    like,
+    machine_epsilon,
+)
 from .._rows import Rows
 from .attribute_moments import AttributeMoments, LevelMoments, NumericMoments
 from .scatter import Scatter
@@ -40,11 +49,12 @@ class Design:
         self.totals = np.concatenate([[rows.total_weight], *(c.totals for c in self._columns_of)])
 
     @staticmethod
-    def of(rows: Rows, dtype: str) -> Design:
-        """Return the design of rows, on the device that their blocks are on."""
-        empty = rows.empty
-        kind = Design if is_numpy(empty) or is_sparse(empty) else _DesignOnDevice
-        return kind(rows, dtype)
+    def of(rows: Rows) -> Design:
+        """Return the design of rows, where their blocks are and as exact as these."""
+        empty, sparse = rows.empty, is_sparse(rows.empty)
+        kind = Design if sparse or is_numpy(empty) else _DesignOnDevice
+        single = not sparse and is_single(machine_epsilon(empty))
+        return kind(rows, "float32" if single else "float64")
 
     def block(self, block: slice) -> np.ndarray:
         """Return H for a block of rows, times the roots of their weights."""

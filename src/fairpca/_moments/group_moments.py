@@ -122,11 +122,8 @@ class GroupMoments(LinearInRows):
             return False
         d = len(self.mean)
         everyone = self.everyone
-        if everyone is not None and not (
-            isinstance(everyone, Everyone) and len(everyone.mean) == d
-        ):
-            return False
-        known = all(
+        fits = everyone is None or (isinstance(everyone, Everyone) and len(everyone.mean) == d)
+        known = fits and all(
             isinstance(a, LevelMoments | NumericMoments) and a.total.shape[-1] == d
             for a in self.attributes
         )

@@ -261,16 +261,13 @@ def _parity(
         each = [_mean_and_error(t[:, column], t[:, column + 3]) for t in tables.swapaxes(0, 1)]
         return _largest_difference([e[0] for e in each], [e[1] for e in each], confidence)
 
-    selected, found, right = (
-        [over_splits(column, g) for g in range(len(labels))] for column in (1, 2, 3)
-    )
     groups = [
         GroupRates(
             label=label,
             n_rows=round(tables[:, g, 0].mean() * min(2, len(tables))),
-            selection_rate=selected[g],
-            true_positive_rate=_if_known(found[g]),
-            accuracy=right[g],
+            selection_rate=over_splits(1, g),
+            true_positive_rate=_if_known(over_splits(2, g)),
+            accuracy=over_splits(3, g),
         )
         for g, label in enumerate(labels)
     ]

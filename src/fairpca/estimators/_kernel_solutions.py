@@ -36,7 +36,6 @@ from .._rows import (
 )
 from ..errors import FewLandmarksWarning, InfeasibleError, ResidualWarning, UsageError, warn_user
 from ..solvers import (
-    DualSubspace,
     KernelScatter,
     equalize_kernel_means,
     equalize_means,
@@ -98,7 +97,7 @@ def fit_exactly(
             f"solver='auto' or 'dense'.",
             ResidualWarning,
         )
-    dual, weight = _dual(scatter, fair), scatter.total_weight
+    dual, weight = dual_of(scatter, fair.coefficients), scatter.total_weight
     own = scatter.precision * scatter.norm / float(fair.values[-1])
     # Of these kernel values, and of any others as exact.
     gap = max(
@@ -117,7 +116,7 @@ def fit_exactly(
         standard = equalize_kernel_means(
             scatter, (), len(fair.values), definite=True, seed=seed, **options
         )
-        learned["standard_dual_components_"] = combined(_dual(scatter, standard))
+        learned["standard_dual_components_"] = combined(dual_of(scatter, standard.coefficients))
         matrix = np.hstack([matrix, tradeoff * learned["standard_dual_components_"]])
         T = np.hstack([T, tradeoff * standard.representation])
     linear = LinearMap(matrix, scatter.mean if centre is None else centre.mean)
@@ -184,16 +183,21 @@ def _learned(
     rank: int,
     gap: float,
 ) -> dict[str, Any]:
+    groups = {"constraint_rank_": rank, "groups_": groups_of(attributes), "mean_gap_": gap}
+    return learned_of_kernel(values, dual, of, total) | groups
+
+
+def learned_of_kernel(
+    values: np.ndarray, dual: np.ndarray, of: KernelScatter | GroupMoments, total: float
+) -> dict[str, Any]:
+    """Return components of a kernel's feature space in scikit-learn's words."""
     return {
         "eigenvalues_": values,
         "dual_components_": dual,
         "explained_variance_": values / of.degrees_of_freedom,
         "explained_variance_ratio_": values / total,
         "n_components_": len(values),
-        "constraint_rank_": rank,
         "n_samples_seen_": of.n_rows,
-        "groups_": groups_of(attributes),
-        "mean_gap_": gap,
     }
 
 
@@ -247,9 +251,9 @@ def _checked_asymmetry(K: Any) -> float:
     return gap
 
 
-def _dual(scatter: KernelScatter, subspace: DualSubspace) -> np.ndarray:
+def dual_of(scatter: KernelScatter, coefficients: np.ndarray) -> np.ndarray:
     """Return coefficients of kernel values: weights and centring moved from rows to them."""
-    return (scatter.centre(subspace.coefficients.T) * scatter.root_weight).T
+    return (scatter.centre(coefficients.T) * scatter.root_weight).T
 
 
 def _over_all_columns(linear: LinearMap, rows: Rows) -> LinearMap:

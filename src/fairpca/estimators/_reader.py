@@ -74,6 +74,12 @@ LARGEST_WEIGHT, SMALLEST_WEIGHT = 1e100, 1e-100
 """Sums of weights between which products with squares of features are numbers."""
 
 
+_ASKED_OF_ESTIMATORS = (
+    *("criterion", "pos_label", "sensitive_columns", "sensitive_kinds"),
+    *("intersectional", "missing_sensitive", "device"),
+)
+
+
 @dataclass(frozen=True)
 class Reader:
     """How the arguments of `fit` are read: which rows count, as what, and for which moments.
@@ -101,17 +107,8 @@ class Reader:
     @classmethod
     def of(cls, estimator: Any, **more: Any) -> Self:
         """Return the reader that the parameters of an estimator describe."""
-        return cls(
-            name=type(estimator).__name__,
-            criterion=estimator.criterion,
-            pos_label=estimator.pos_label,
-            sensitive_columns=estimator.sensitive_columns,
-            sensitive_kinds=estimator.sensitive_kinds,
-            intersectional=estimator.intersectional,
-            missing_sensitive=estimator.missing_sensitive,
-            device=estimator.device,
-            **more,
-        )
+        asked = {name: getattr(estimator, name) for name in _ASKED_OF_ESTIMATORS}
+        return cls(type(estimator).__name__, **asked, **more)
 
     def rows(
         self,

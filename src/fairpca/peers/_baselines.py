@@ -19,8 +19,10 @@ from ..estimators import (
     check_finite,
     check_kernel_parameters,
     check_n_components,
+    dual_of,
     kernel_scatter,
     learned_from,
+    learned_of_kernel,
 )
 from ..solvers import DualSubspace, KernelScatter, equalize_kernel_means, maximize_variance
 from ._shared import FitsRows
@@ -149,9 +151,7 @@ class KernelPeer(FitsRows):
         check_finite(rows)
         columns, scatter = kernel_scatter(self, rows)
         assert columns is not None, "precomputed kernels are refused"
-        gamma = columns.kernel.gamma_in_use
-        learned = self._learn(rows, columns, scatter)
-        return learned | {"gamma_": gamma, "n_samples_seen_": rows.n_rows}
+        return self._learn(rows, columns, scatter) | {"gamma_": columns.kernel.gamma_in_use}
 
     def _components(
         self, columns: KernelColumns, scatter: KernelScatter, k: int | float | None
@@ -170,16 +170,9 @@ class KernelPeer(FitsRows):
         coefficients: np.ndarray,
     ) -> dict[str, Any]:
         """Return what was learned, from coefficients (n, k) of the weighted, centred rows."""
-        # Weights and centring move from the rows to their coefficients.
-        dual = (scatter.centre(coefficients.T) * scatter.root_weight).T
-        return {
-            "_map": FeatureMap(columns, LinearMap(dual, scatter.mean)),
-            "dual_components_": dual,
-            "eigenvalues_": values,
-            "explained_variance_": values / scatter.degrees_of_freedom,
-            "explained_variance_ratio_": values / scatter.trace,
-            "n_components_": len(values),
-        }
+        dual = dual_of(scatter, coefficients)
+        seen = {"_map": FeatureMap(columns, LinearMap(dual, scatter.mean))}
+        return learned_of_kernel(values, dual, scatter, scatter.trace) | seen
 
     def _check_parameters(self) -> None:
         check_kernel_parameters(self)

@@ -51,12 +51,8 @@ class TradeoffParts:
             return np.asarray(fair)
         return np.hstack([fair, self._centred(X) @ self.standard])
 
-    def columns(self, X: Any, tradeoff: float) -> np.ndarray:
-        """Return what `transform` with this lambda returns: both halves, one at lambda = 0."""
-        return self.scaled(self.both(X), tradeoff)
-
     def scaled(self, both: np.ndarray, tradeoff: float) -> np.ndarray:
-        """Return the columns for a lambda, given those for lambda = 1."""
+        """Return what `transform` with this lambda returns, of the columns for lambda = 1."""
         if tradeoff == 0.0:
             return both[:, : self.k]
         return both * self._weights(both.shape[1], tradeoff)
@@ -72,7 +68,7 @@ class TradeoffParts:
         return self._centred(X)
 
     def factor(self, tradeoff: float) -> np.ndarray:
-        """Return B such that ``common_rows @ B`` has the inner products of `columns`.
+        """Return B such that ``common_rows @ B`` has the inner products of the columns.
 
         Of erasers those of their columns less the mean, which they add again. A learner that sees
         rows through inner products only (ridge, logistic regression with an l2 penalty, support
