@@ -141,9 +141,7 @@ class LevelMoments(LinearInRows):
         )
 
     def _mapped(self, rows: OfRows, scatter: OfScatter) -> LevelMoments:
-        scatters = self.scatters
-        if scatters is not None:
-            scatters = tuple(s and scatter(s) for s in scatters)
+        scatters = self.scatters and tuple(s and scatter(s) for s in self.scatters)
         return replace(self, total=rows(self.total), scatters=scatters)
 
     def contrasts(self) -> tuple[Array, np.ndarray]:

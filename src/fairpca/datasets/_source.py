@@ -17,13 +17,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import (
-    DamagedDataError,
-    DownloadError,
-    MissingDataError,
-    UsageError,
-    needing,
-)
+from ..errors import DamagedDataError, DownloadError, MissingDataError, UsageError, needing
 from ._dataset import Dataset, import_pandas
 
 if TYPE_CHECKING:

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -368,11 +366,12 @@ def _components_finding(evidence: Evidence, panel: Panel, groups: PanelGroups) -
 
 def _group_means(panel: Panel, codes: list[int]) -> dict[int, tuple[float, ...]]:
     """Return the mean of each group's points in a panel, without rows of unknown groups."""
-    members: dict[int, list[tuple[float, float]]] = defaultdict(list)
-    for x, y, code in zip(panel.x, panel.y, codes, strict=True):
-        if code >= 0 and x is not None and y is not None:
-            members[code].append((x, y))
-    return {code: tuple(map(fmean, zip(*rows, strict=True))) for code, rows in members.items()}
+    points, group = np.array([panel.x, panel.y], dtype=float), np.array(codes, dtype=int)
+    group = np.where(np.isfinite(points).all(axis=0), group, -1)
+    return {
+        code: tuple(points[:, group == code].mean(axis=1).tolist())
+        for code in np.unique(group[group >= 0]).tolist()
+    }
 
 
 def _deviation(values: list[float]) -> float:
