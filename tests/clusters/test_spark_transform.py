@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from clusters.spark_people import FEATURES, in_memory
-from fairpca import FairKernelPCA, FairPCA
+from fairpca import FairPCA
 
 pytest.importorskip("pyspark", reason="needs the extra 'spark'")
 from pyspark.sql import functions as F
 
-from fairpca._rows.spark_columns import representation_columns
 from fairpca.errors import SparkColumnsError
 
 
@@ -50,30 +49,6 @@ def test_columns_of_any_kind_stay_with_their_rows(frame, fair):
     given = stamped.drop(*FEATURES)
     assert made.dtypes == given.dtypes
     assert sorted(map(str, made.collect())) == sorted(map(str, given.collect()))
-
-
-def test_column_expressions_are_the_representation(frame, table, fair):
-    made = frame.select("id", *representation_columns(fair))
-    plan = made._jdf.queryExecution().executedPlan().toString()
-    assert "Python" not in plan
-    assert "Arrow" not in plan
-    T = in_memory(made)[fair.get_feature_names_out().tolist()].to_numpy()
-    np.testing.assert_allclose(T, fair.transform(table[FEATURES]), atol=1e-10)
-
-
-def test_columns_for_expressions_can_be_named(frame, table):
-    fair = FairPCA(1).fit(table[FEATURES].to_numpy(), sensitive_features=table["race"])
-    with pytest.raises(SparkColumnsError, match="12 features, but 0 columns"):
-        representation_columns(fair)
-    made = in_memory(frame.select("id", *representation_columns(fair, FEATURES)))
-    expected = fair.transform(table[FEATURES].to_numpy())
-    np.testing.assert_allclose(made[["fairpca0"]].to_numpy(), expected, atol=1e-10)
-
-
-def test_kernels_have_no_column_expressions(table):
-    fair = FairKernelPCA(1).fit(table[FEATURES][:50], sensitive_features=table["race"][:50])
-    with pytest.raises(SparkColumnsError, match="not a linear map"):
-        representation_columns(fair)
 
 
 def test_names_that_collide_are_refused(frame, fair):

@@ -131,7 +131,7 @@ def test_no_column_of_a_representation_is_rounding(name, kind):
     counts, sizes = np.ptp(T, axis=0) > 0, T[:n].std(axis=0)
     terms = np.full(T.shape[1], sizes.max())
     if hasattr(fitted, "components_"):  # of a linear map, what a column adds up
-        terms = np.abs(fitted._map._scaled_matrix).T @ X[:n].std(axis=0)
+        terms = np.abs(fitted._map.scaled_matrix).T @ X[:n].std(axis=0)
     elif T.shape == X.shape:
         terms = X[:n].std(axis=0)
     assert np.all(sizes[counts] > (1e-4 if X.dtype == np.float32 else 1e-8) * terms[counts])

@@ -7,7 +7,6 @@ from .columns import (
     assign_roles,
     check_frames,
     close_names,
-    closest,
     did_you_mean,
     indexable,
     is_named,

@@ -114,15 +114,10 @@ def close_names(name: Any, names: Iterable[Any], n: int = 3, cutoff: float = 0.6
     return [by_folded[match] for match in close]
 
 
-def closest(name: Any, names: Iterable[Any]) -> str | None:
-    """Return the name that was probably meant, or None."""
-    return next(iter(close_names(name, names, n=1)), None)
-
-
 def did_you_mean(name: Any, names: Iterable[Any]) -> str:
     """Return a sentence that suggests a name, after a blank, or nothing."""
-    close = closest(name, names)
-    return f" Did you mean '{close}'?" if close else ""
+    close = close_names(name, names, n=1)
+    return f" Did you mean '{close[0]}'?" if close else ""
 
 
 def listed(names: Sequence[Any], most: int = SHOWN) -> str:

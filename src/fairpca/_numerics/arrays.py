@@ -50,11 +50,6 @@ def in_host_memory(X: Any) -> bool:
     return "cpu" in str(device(X)).lower()
 
 
-def _same_place(A: Array, B: Array) -> bool:
-    """Tell whether two arrays belong to one library and lie on one device."""
-    return array_namespace(A) is array_namespace(B) and device(A) == device(B)
-
-
 def like(values: Any, X: Array, dtype: Any = None) -> Array:
     """Return `values` as an array of the library, device and (by default) dtype of `X`.
 
@@ -77,7 +72,7 @@ def like(values: Any, X: Array, dtype: Any = None) -> Array:
 
 def placed(A: Array, example: Array) -> Array:
     """Return an array, its type kept, in the library and on the device of `example`."""
-    if _same_place(A, example):
+    if array_namespace(A) is array_namespace(example) and device(A) == device(example):
         return A
     name = str(A.dtype).rpartition(".")[2]
     return like(A, example, dtype=getattr(array_namespace(example), name))

@@ -254,9 +254,7 @@ def _value(plain: Any, tensors: Mapping[str, np.ndarray], depth: int) -> Any:
 def _made(name: str, fields: dict[str, Any]) -> Any:
     value: Any = object.__new__(RECORDS[name])
     vars(value).update(fields)
-    later = set(_KEPT[name]) - set(fields)  # a field that came later has its default
-    known = set(fields) <= set(_KEPT[name]) and all(hasattr(value, field) for field in later)
-    if not (known and value._fits_together()):
+    if set(fields) != set(_KEPT[name]) or not value._fits_together():
         raise ModelFileError(f"has a {name} whose parts do not fit together")
     return value
 

@@ -1,10 +1,18 @@
-"""Rows of Dask arrays and DataFrames, on the current client or scheduler."""
+"""Rows of Dask arrays and DataFrames, on the current client or scheduler.
+
+Most tasks keep the order of rows: what they return depends on what they are given. A shuffle, as in
+a merge, does not: rows arrive in any order, another one each time. So rows of two collections
+belong together if all shuffles that they come from are the same tasks, carried out once for both.
+Otherwise only labels can tell: if they increase, they say where each row is.
+"""
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
+from itertools import accumulate, pairwise
 from typing import Any
 from uuid import uuid4
 
@@ -17,20 +25,247 @@ from dask.delayed import Delayed, delayed
 from dask.highlevelgraph import HighLevelGraph
 
 from .._numerics import is_sparse, limited_threads
-from ..errors import UsageError
-from .dask_pairing import (
-    Constant,
-    Graph,
-    InMemory,
-    OrderedByLabels,
-    Partitions,
-    check_paired,
-    count_rows,
-    is_single,
-    paired,
-    shuffles_behind,
-)
+from ..errors import UnpairedRowsError, UsageError
 from .elsewhere import Batch, Collect, RowsElsewhere, plus
+
+Graph = dict[Any, Any]
+"""From keys to tasks: tuples of a callable and its arguments, which may be keys."""
+
+SHUFFLES = {
+    "dask.bag.core": ("partition", "collect"),
+    "dask.dataframe.dask_expr._merge": ("transfer",),
+    "dask.dataframe.dask_expr._shuffle": ("shuffle",),
+    "dask.dataframe.shuffle": ("shuffle", "collect", "barrier"),
+    "distributed.shuffle._merge": ("transfer", "unpack"),
+    "distributed.shuffle._shuffle": ("shuffle",),
+}
+"""Functions that send rows elsewhere or gather them: modules, and parts of names."""
+
+
+def _shuffles(collections: Mapping[int, Any]) -> dict[int, frozenset[Hashable]]:
+    """Return the steps of shuffles that each collection comes from."""
+    graph: Graph = {}
+    for value in collections.values():
+        graph.update(value.__dask_graph__())
+    moving = (key for key, task in graph.items() if any(map(_moves_rows, _functions(task))))
+    shuffles = frozenset(moving)
+
+    def behind(value: Any) -> frozenset[Hashable]:
+        seen = set(flatten(value.__dask_keys__())) if shuffles else set()
+        ahead = list(seen)
+        while ahead:
+            new = set(get_dependencies(graph, ahead.pop())) - seen
+            seen |= new
+            ahead.extend(new)
+        return shuffles & seen
+
+    return {i: behind(value) for i, value in collections.items()}
+
+
+def _functions(task: Any) -> Iterator[Any]:
+    if hasattr(task, "func") and hasattr(task, "args"):  # a task of Dask, or a partial function
+        yield from _functions(task.func)
+        yield from _functions(task.args)
+        yield from _functions(getattr(task, "kwargs", getattr(task, "keywords", None)))
+    elif isinstance(task, Mapping):
+        yield from _functions(list(task.values()))
+    elif isinstance(task, list | tuple):
+        for inner in task:
+            yield from _functions(inner)
+    elif callable(task):
+        yield task
+
+
+def _moves_rows(function: Any) -> bool:
+    names = SHUFFLES.get(getattr(function, "__module__", None) or "", ())
+    called = getattr(function, "__qualname__", type(function).__qualname__)
+    return any(name in called for name in names)
+
+
+@dataclass(frozen=True)
+class _OrderedByLabels:
+    """Return the rows of a partition if labels tell their order, so that it is always the same."""
+
+    name: str
+    other: str
+
+    def __call__(self, rows: Any) -> Any:
+        """Return the rows as they are."""
+        if not (rows.index.is_unique and rows.index.is_monotonic_increasing):
+            raise self.refusal()
+        return rows
+
+    def refusal(self) -> UnpairedRowsError:
+        """Return the error of two collections that are not in one order."""
+        return UnpairedRowsError(
+            f"{self.name} comes from a shuffle (as in merge, shuffle, set_index or groupby) that "
+            f"is not carried out once for it and {self.other}, and a shuffle leaves rows in any "
+            f"order, so people might get the groups of others. persist() the collection that both "
+            f"are columns of before you take them from it, keep attributes as columns of X and "
+            f"name them in sensitive_columns, or set_index both to labels that are different for "
+            f"every row."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Constant:
+    """A value that the engine does not look into: what a call returns."""
+
+    value: Any
+
+    def __call__(self) -> Any:
+        """Return the value."""
+        return self.value
+
+
+@dataclass
+class _Partitions:
+    """The keys of a collection's partitions, lengths (None: unknown), and first index labels."""
+
+    keys: list[Hashable]
+    lengths: list[Any]
+    concatenate: Callable[[list[Any]], Any]
+    divisions: tuple[Any, ...] | None = None
+
+    def lie_beside(self, X: _Partitions) -> bool:
+        """Tell whether partitions may be paired as they are; their rows are checked later."""
+        if len(self.keys) != len(X.keys):
+            return False
+        if None not in (self.divisions, X.divisions) and self.divisions != X.divisions:
+            return False
+        pairs = zip(self.lengths, X.lengths, strict=True)
+        return all(None in pair or pair[0] == pair[1] for pair in pairs)
+
+    def keys_beside(self, X: _Partitions, tasks: Graph) -> list[Hashable]:
+        """Return keys of partitions as long as those of X, new ones if need be."""
+        if self.lie_beside(X):
+            return self.keys
+        name = f"fairpca-cut-{uuid4().hex}"
+        for i, found in enumerate(_cuts(X.lengths, self.lengths)):
+            recut = _Recut([(a, b) for _, a, b in found], self.concatenate)
+            tasks[name, i] = (recut, [self.keys[j] for j, _, _ in found])
+        return [(name, i) for i in range(len(X.keys))]
+
+
+@dataclass
+class _InMemory:
+    """Something small that this process holds, for each row or one for all of them."""
+
+    value: Any
+
+    @property
+    def lengths(self) -> list[int]:
+        """Number of rows, as of a single partition."""
+        return [_count_rows(self.value)]
+
+    def lie_beside(self, X: _Partitions) -> bool:
+        """Tell whether the lengths of partitions of X do not matter."""
+        return _is_single(self.value)
+
+    def keys_beside(self, X: _Partitions, tasks: Graph) -> list[Hashable]:
+        """Return keys of values as long as the partitions of X."""
+        name = f"fairpca-given-{uuid4().hex}"
+        if self.lie_beside(X):
+            tasks[name] = (_Constant(self.value),)
+            return [name] * len(X.keys)
+        for i, [(_, a, b)] in enumerate(_cuts(X.lengths, self.lengths)):
+            tasks[name, i] = (_Constant(_rows_between(self.value, a, b)),)
+        return [(name, i) for i in range(len(X.keys))]
+
+
+def _paired(
+    tasks: Graph,
+    X: _Partitions,
+    others: Mapping[str, _Partitions | _InMemory],
+    count: Callable[[Sequence[Hashable]], list[int]],
+) -> list[list[Hashable]]:
+    """Return, for each partition of X, its key and the keys of what belongs to its rows."""
+    # New tasks are added; lengths of partitions are counted only where they are needed.
+    apart = {name: other for name, other in others.items() if not other.lie_beside(X)}
+    if apart:
+        _learn_lengths([X, *(b for b in apart.values() if isinstance(b, _Partitions))], count)
+        for name, other in apart.items():
+            n, m = sum(X.lengths), sum(other.lengths)
+            if n != m:
+                raise UnpairedRowsError(
+                    f"X has {n} rows, but {name} has {m}, so rows and groups cannot be paired. "
+                    f"Pass one entry per row of X."
+                )
+    columns = [X.keys, *(other.keys_beside(X, tasks) for other in others.values())]
+    return [list(keys) for keys in zip(*columns, strict=True)]
+
+
+def _learn_lengths(
+    collections: Sequence[_Partitions], count: Callable[[Sequence[Hashable]], list[int]]
+) -> None:
+    unknown = [(b, i) for b in collections for i, n in enumerate(b.lengths) if n is None]
+    if unknown:
+        lengths = count([b.keys[i] for b, i in unknown])
+        for (partitions, i), n in zip(unknown, lengths, strict=True):
+            partitions.lengths[i] = n
+
+
+def _is_single(value: Any) -> bool:
+    """Tell whether this is one value for all rows, such as a weight."""
+    return bool(np.isscalar(value)) or getattr(value, "ndim", 1) == 0
+
+
+def _count_rows(value: Any) -> int:
+    """Return how many rows an array, a sparse matrix, a frame, a column or a list has."""
+    return int(value.shape[0]) if hasattr(value, "shape") else len(value)
+
+
+def _check_paired(X: Any, name: str, value: Any) -> None:
+    """Raise unless a partition of something has as many rows as that of X; labels come later."""
+    n, m = _count_rows(X), _count_rows(value)
+    if n != m:
+        raise UnpairedRowsError(
+            f"A partition of X has {n} rows, but that of {name} has {m}, so rows and groups cannot "
+            f"be paired. Pass columns of the same collection as X, or divide {name} into "
+            f"partitions as long as those of X."
+        )
+
+
+def _cuts(wanted: Sequence[int], there: Sequence[int]) -> Iterator[list[tuple[int, int, int]]]:
+    """Yield, for every partition that is wanted, where its rows are: partition, first row, end.
+
+    Examples
+    --------
+    >>> list(_cuts([2, 3], there=[4, 1]))
+    [[(0, 0, 2)], [(0, 2, 4), (1, 0, 1)]]
+
+    One without rows takes none of some other, so that the types of the columns are known.
+
+    >>> list(_cuts([0, 5], there=[4, 0, 1]))
+    [[(0, 0, 0)], [(0, 0, 4), (2, 0, 1)]]
+    """
+    starts = list(accumulate(there, initial=0))
+    for a, b in pairwise(accumulate(wanted, initial=0)):
+        if a == b:
+            yield [(0, 0, 0)]
+            continue
+        yield [
+            (j, max(a - starts[j], 0), min(b, starts[j + 1]) - starts[j])
+            for j in range(bisect_right(starts, a) - 1, bisect_left(starts, b))
+            if there[j] > 0
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class _Recut:
+    """Take some rows of some partitions, from the first to the end, and put them together."""
+
+    bounds: Sequence[tuple[int, int]]
+    concatenate: Callable[[list[Any]], Any]
+
+    def __call__(self, values: Sequence[Any]) -> Any:
+        cut = [_rows_between(v, a, b) for v, (a, b) in zip(values, self.bounds, strict=True)]
+        return cut[0] if len(cut) == 1 else self.concatenate(cut)
+
+
+def _rows_between(value: Any, start: int, stop: int) -> Any:
+    return value.iloc[start:stop] if hasattr(value, "iloc") else value[start:stop]
+
 
 FAN_IN = 4
 """So many results are added at once: few tasks, and few d x d matrices in one memory."""
@@ -70,7 +305,7 @@ class DaskRows(RowsElsewhere):
         """Return the sum of what `collect` returns for the partitions; only that comes here."""
         rows, given, partitions = self._partitions
         tasks, name = dict(given), f"fairpca-{uuid4().hex}"
-        tasks[name, "collect"] = (Constant(collect),)  # a key of its own: each worker gets it once
+        tasks[name, "collect"] = (_Constant(collect),)  # a key of its own: each worker gets it once
         work = _CollectPartition(tuple(self._values), len(partitions))
         nodes: list[Hashable] = []
         for i, keys in enumerate(partitions):
@@ -93,7 +328,7 @@ class DaskRows(RowsElsewhere):
     ) -> Any:
         """Return a lazy array, or a lazy DataFrame with the same index and divisions."""
         X, k = self._X, len(names)
-        once = delayed(Constant(transform))()  # a key of its own: each worker gets it once
+        once = delayed(_Constant(transform))()  # a key of its own: each worker gets it once
         if _is_frame(X):
             meta = type(X._meta)(np.empty((0, k), dtype), index=X._meta.index, columns=names)
             return X.map_partitions(_mapped_frame, once, dtype, names, meta=meta)
@@ -108,11 +343,11 @@ class DaskRows(RowsElsewhere):
 
         def partitions(label: str, value: Any) -> Any:
             if id(value) not in ready:
-                return InMemory(value)
+                return _InMemory(value)
             found = _partitions_of(ready[id(value)])
             if label in by_labels:
                 name = f"fairpca-ordered-{uuid4().hex}"
-                check = OrderedByLabels(label, by_labels[label])
+                check = _OrderedByLabels(label, by_labels[label])
                 tasks.update({(name, i): (check, key) for i, key in enumerate(found.keys)})
                 found.keys = [(name, i) for i in range(len(found.keys))]
             return found
@@ -120,12 +355,12 @@ class DaskRows(RowsElsewhere):
         X = partitions("X", self._X)
         others = {p.label: partitions(p.label, value) for p, value in self._values.items()}
         rows = list(ready.values())
-        return rows, tasks, paired(tasks, X, others, partial(_counted, rows, tasks))
+        return rows, tasks, _paired(tasks, X, others, partial(_counted, rows, tasks))
 
     def _in_one_order(self) -> tuple[dict[int, Any], dict[str, str]]:
         """Return collections by id, and those whose labels must tell their order."""
         given = {place.label: value for place, value in self._values.items()}
-        others = {k: v for k, v in given.items() if is_dask_collection(v) or not is_single(v)}
+        others = {k: v for k, v in given.items() if is_dask_collection(v) or not _is_single(v)}
         lazy = [self._X, *(v for v in others.values() if is_dask_collection(v))]
         ready = {id(value): _optimized(value, alone=len(lazy) == 1) for value in lazy}
         X, found = id(self._X), _shuffles(ready)
@@ -146,7 +381,7 @@ class DaskRows(RowsElsewhere):
         for label, other in by_labels.items():
             value = self._X if label == "X" else others[label]
             if not (_is_frame(value) and value.known_divisions):
-                raise OrderedByLabels(label, other).refusal()
+                raise _OrderedByLabels(label, other).refusal()
         return ready, by_labels
 
 
@@ -186,30 +421,21 @@ def _optimized(value: Any, *, alone: bool) -> Any:
         return value.optimize(fuse=alone)
 
 
-def _shuffles(collections: Mapping[int, Any]) -> dict[int, frozenset[Hashable]]:
-    """Return the steps of shuffles that each collection comes from."""
-    graph: Graph = {}
-    for value in collections.values():
-        graph.update(value.__dask_graph__())
-    keys = {i: flatten(value.__dask_keys__()) for i, value in collections.items()}
-    return shuffles_behind(keys, graph, partial(get_dependencies, graph))
-
-
-def _partitions_of(value: Any) -> Partitions:
+def _partitions_of(value: Any) -> _Partitions:
     keys = list(flatten(value.__dask_keys__()))
     if not _is_frame(value):
         lengths = [None if np.isnan(n) else int(n) for n in value.chunks[0]]
-        return Partitions(keys, lengths, np.concatenate)
+        return _Partitions(keys, lengths, np.concatenate)
     from dask.dataframe.dispatch import concat
 
     divisions = tuple(value.divisions) if value.known_divisions else None
-    return Partitions(keys, [None] * len(keys), concat, divisions)
+    return _Partitions(keys, [None] * len(keys), concat, divisions)
 
 
 def _counted(rows: Sequence[Any], given: Graph, keys: Sequence[Hashable]) -> list[int]:
     """Return how many rows partitions have; their rows are read for it."""
     name = f"fairpca-count-{uuid4().hex}"
-    counts: Graph = {(name, i): (count_rows, key) for i, key in enumerate(keys)}
+    counts: Graph = {(name, i): (_count_rows, key) for i, key in enumerate(keys)}
     return _computed(rows, {**given, **counts, name: (list, list(counts))}, name)
 
 
@@ -254,8 +480,8 @@ class _CollectPartition:
     def _batch(self, number: int, X: Any, values: Sequence[Any]) -> Batch:
         arguments: dict[str, Any] = {}
         for place, value in zip(self.places, values, strict=True):
-            if not is_single(value):
-                check_paired(X, place.label, value)
+            if not _is_single(value):
+                _check_paired(X, place.label, value)
             if place.of_several:
                 arguments.setdefault(place.argument, {})[place.column] = value
             else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -14,8 +14,8 @@ from ..errors import CheckpointError, TableError
 from ..tables import (
     NUMBER,
     TEXT,
-    TRUTH,
     WHOLE,
+    TableEncoder,
     TableFile,
     converted,
     distinct,
@@ -38,20 +38,6 @@ class FileBatch:
     n_rows: int
     number: int
     where: str
-
-
-class Encoder(Protocol):
-    """What makes numbers of messy columns, such as a fitted `fairpca.tables.TableEncoder`."""
-
-    @property
-    def needed_columns(self) -> Sequence[str]:
-        """The columns it reads."""
-
-    def encode(self, arrays: Mapping[str, Any]) -> np.ndarray:
-        """Return Arrow arrays of length n as a matrix of shape (n, D)."""
-
-    def get_feature_names_out(self) -> Sequence[str]:
-        """Return the D names."""
 
 
 class Tables:
@@ -100,7 +86,7 @@ class Numbers:
         self,
         roles: Roles,
         dtype: np.dtype,
-        encoder: Encoder | None = None,
+        encoder: TableEncoder | None = None,
         attributes: Callable[[Mapping[str, Any]], Any] | None = None,
         kinds: Mapping[str, str] | None = None,
         reading: str = "",
@@ -249,60 +235,3 @@ def _attribute(array: Any) -> Any:
 
 def _has_levels(kind: Any) -> bool:
     return family(kind) == TEXT or import_arrow().types.is_dictionary(kind)
-
-
-def _kind_of_type(kind: Any) -> str | None:
-    """Return what the values of an Arrow type are to us; None if nothing."""
-    found = {"number": NUMBER, "text": TEXT, "bool": TRUTH}.get(family(kind))
-    if found != TEXT and import_arrow().types.is_dictionary(kind):
-        return "levels" if found == NUMBER else None
-    return found
-
-
-def check_same_types(files: Sequence[TableFile], needed: Sequence[str]) -> None:
-    """Raise unless all files have the needed columns once each, and of the same types."""
-    first = files[0]
-    for file in files:
-        for name in needed:
-            file.check_once([name])
-            mine, theirs = file.types[name], first.types[name]
-            if mine != theirs and not _kind_of_type(mine) == _kind_of_type(theirs) == TEXT:
-                raise TableError(
-                    f"The column '{name}' is of type {mine} in '{file.path}', but of type "
-                    f"{theirs} in '{first.path}'. Write all files with the same types."
-                )
-
-
-def check_kinds(types: Mapping[str, Any], roles: Roles, *, encoded: bool) -> None:
-    """Raise unless features and weights are numbers, and attributes and labels plain values."""
-    odd = [n for n in roles.features if _kind_of_type(types[n]) not in (NUMBER, TRUTH)]
-    if odd and not encoded:
-        listed = ", ".join(f"'{name}' ({types[name]})" for name in odd[:5])
-        more = f" and {len(odd) - 5} more" if len(odd) > 5 else ""
-        raise TableError(
-            f"Features are numbers or truth values, but {listed}{more} are not. Name the features, "
-            f"or what to ignore; the command `fairpca fit` encodes columns of any kind."
-        )
-    for name in (*roles.sensitive, *([] if roles.target is None else [roles.target])):
-        if _kind_of_type(types[name]) is None:
-            raise TableError(
-                f"The column '{name}' is of type {types[name]}, which is neither levels nor a "
-                f"quantity. Write it as texts, numbers or truth values, such as bands of dates."
-            )
-    if roles.weight is not None and _kind_of_type(types[roles.weight]) != NUMBER:
-        raise TableError(
-            f"The weight '{roles.weight}' is of type {types[roles.weight]}, no number."
-        )
-
-
-def chosen_dtype(dtype: Any, types: Mapping[str, Any], features: Sequence[str]) -> np.dtype:
-    """Return what was asked to compute in; else float32 where NumPy would make that of all."""
-    if dtype is not None:
-        if np.dtype(dtype) not in (np.dtype(np.float32), np.dtype(np.float64)):
-            raise TableError(f"dtype={dtype!r} is neither float32 nor float64.")
-        return np.dtype(dtype)
-    is_decimal = import_arrow().types.is_decimal
-    kinds = {types[name] for name in features}
-    dtypes = {np.dtype(float if is_decimal(t) else t.to_pandas_dtype()) for t in kinds}
-    single = bool(dtypes) and np.result_type(*dtypes) == np.float32
-    return np.dtype(np.float32 if single else np.float64)

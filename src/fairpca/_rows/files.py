@@ -10,33 +10,30 @@ from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from .._attributes import Roles, assign_roles
 from .._numerics import allowed_jobs, blas_threads, check_n_jobs
 from ..errors import CheckpointError, TableError, UnknownQuestionError, UsageError
 from ..tables import (
     NUMBER,
+    TEXT,
     TRUTH,
     FileState,
     Paths,
+    TableEncoder,
     TableFile,
     check_same_columns,
+    family,
     find_files,
-    in_equal_batches,
+    import_arrow,
     kind_of_file,
     kinds_of_columns,
     open_table,
 )
 from .checkpoint import Checkpoint, Question
 from .elsewhere import Batch, Collect, RowsElsewhere
-from .file_columns import (
-    Encoder,
-    FileBatch,
-    Numbers,
-    Tables,
-    check_kinds,
-    check_same_types,
-    chosen_dtype,
-)
+from .file_columns import FileBatch, Numbers, Tables
 from .ordered_fold import SumSoFar, ordered_fold
 
 Progress = Callable[[int, int | None], None]
@@ -193,7 +190,7 @@ class FileRows(RowsElsewhere):
         read = file.batches(columns, min(READ_ROWS, rows), span=span, numbers=numbers, **how)
         try:
             # No name is given to a table: it would stay in memory while the next one is read.
-            yield from map(made, count(skip), in_equal_batches(read, rows, skip))
+            yield from map(made, count(skip), _in_equal_batches(read, rows, skip))
         except TableError as error:
             if file.kind != "text":
                 raise
@@ -241,7 +238,7 @@ def _opened(paths: Paths, endings: Sequence[str], kind: str, **how: Any) -> list
 
 def _roles_in(
     files: Sequence[TableFile],
-    encoder: Encoder | None,
+    encoder: TableEncoder | None,
     features: Iterable[str] | None,
     **named: Any,
 ) -> Roles:
@@ -277,7 +274,7 @@ class _NumberRows(FileRows):
         progress: Progress | None = None,
         batch_rows: int | None = None,
         dtype: Any = None,
-        encoder: Encoder | None = None,
+        encoder: TableEncoder | None = None,
         attributes: Callable[[Mapping[str, Any]], Any] | None = None,
     ) -> None:
         files = _opened(paths, self.endings, self.kind, **self.written)
@@ -287,9 +284,9 @@ class _NumberRows(FileRows):
         if self.kind == "text":
             kinds = _kinds_of_texts(files, roles, encoded=encoded, plain=attributes is None)
         else:
-            check_kinds(types, roles, encoded=encoded)
-            check_same_types(files, roles.needed)
-        chosen = chosen_dtype(dtype, types, roles.features if types and not encoded else ())
+            _check_kinds(types, roles, encoded=encoded)
+            _check_same_types(files, roles.needed)
+        chosen = _chosen_dtype(dtype, types, roles.features if types and not encoded else ())
         reading = f"{self.kind} {sorted(self.written.items())!r}"
         parts = Numbers(roles, chosen, encoder, attributes, kinds, reading)
         if batch_rows is None:
@@ -460,3 +457,83 @@ def _kinds_of_texts(
         names = [*roles.sensitive, *([] if roles.target is None else [roles.target])]
         kinds |= kinds_of_columns(chain.from_iterable(texts(f, names) for f in files), names)
     return kinds
+
+
+def _in_equal_batches(batches: Iterator[Any], rows: int, skip: int = 0) -> Iterator[Any]:
+    """Yield Arrow tables of so many rows, but for the last, however rows come; skip the first."""
+    table_of = import_arrow().Table.from_batches
+    source, rest = iter(batches), None
+    held: list[Any] = []
+    n, index = 0, 0
+    while (batch := next(source, None) if rest is None else rest) is not None:
+        part = batch.slice(0, rows - n)
+        rest = batch.slice(rows - n) if batch.num_rows > rows - n else None
+        n += part.num_rows
+        if index >= skip:
+            held.append(part)
+        del batch, part  # what a generator has names for stays in memory while it waits
+        if n == rows:
+            if index >= skip:
+                done, held = [table_of(held)], []
+                yield done.pop()
+            n, index = 0, index + 1
+    if held:
+        done, held = [table_of(held)], []
+        yield done.pop()
+
+
+def _kind_of_type(kind: Any) -> str | None:
+    """Return what the values of an Arrow type are to us; None if nothing."""
+    found = {"number": NUMBER, "text": TEXT, "bool": TRUTH}.get(family(kind))
+    if found != TEXT and import_arrow().types.is_dictionary(kind):
+        return "levels" if found == NUMBER else None
+    return found
+
+
+def _check_same_types(files: Sequence[TableFile], needed: Sequence[str]) -> None:
+    """Raise unless all files have the needed columns once each, and of the same types."""
+    first = files[0]
+    for file in files:
+        for name in needed:
+            file.check_once([name])
+            mine, theirs = file.types[name], first.types[name]
+            if mine != theirs and not _kind_of_type(mine) == _kind_of_type(theirs) == TEXT:
+                raise TableError(
+                    f"The column '{name}' is of type {mine} in '{file.path}', but of type "
+                    f"{theirs} in '{first.path}'. Write all files with the same types."
+                )
+
+
+def _check_kinds(types: Mapping[str, Any], roles: Roles, *, encoded: bool) -> None:
+    """Raise unless features and weights are numbers, and attributes and labels plain values."""
+    odd = [n for n in roles.features if _kind_of_type(types[n]) not in (NUMBER, TRUTH)]
+    if odd and not encoded:
+        listed = ", ".join(f"'{name}' ({types[name]})" for name in odd[:5])
+        more = f" and {len(odd) - 5} more" if len(odd) > 5 else ""
+        raise TableError(
+            f"Features are numbers or truth values, but {listed}{more} are not. Name the features, "
+            f"or what to ignore; the command `fairpca fit` encodes columns of any kind."
+        )
+    for name in (*roles.sensitive, *([] if roles.target is None else [roles.target])):
+        if _kind_of_type(types[name]) is None:
+            raise TableError(
+                f"The column '{name}' is of type {types[name]}, which is neither levels nor a "
+                f"quantity. Write it as texts, numbers or truth values, such as bands of dates."
+            )
+    if roles.weight is not None and _kind_of_type(types[roles.weight]) != NUMBER:
+        raise TableError(
+            f"The weight '{roles.weight}' is of type {types[roles.weight]}, no number."
+        )
+
+
+def _chosen_dtype(dtype: Any, types: Mapping[str, Any], features: Sequence[str]) -> np.dtype:
+    """Return what was asked to compute in; else float32 where NumPy would make that of all."""
+    if dtype is not None:
+        if np.dtype(dtype) not in (np.dtype(np.float32), np.dtype(np.float64)):
+            raise TableError(f"dtype={dtype!r} is neither float32 nor float64.")
+        return np.dtype(dtype)
+    is_decimal = import_arrow().types.is_decimal
+    kinds = {types[name] for name in features}
+    dtypes = {np.dtype(float if is_decimal(t) else t.to_pandas_dtype()) for t in kinds}
+    single = bool(dtypes) and np.result_type(*dtypes) == np.float32
+    return np.dtype(np.float32 if single else np.float64)

@@ -54,11 +54,11 @@ class LinearMap:
         """Map rows where they are; in blocks, in their precision, never a whole centred copy."""
         if is_sparse(X):
             there = self.converted(on_the_host)
-            matrix = there._scaled_matrix
+            matrix = there.scaled_matrix
             shift = there.mean @ matrix - (0.0 if there.offset is None else there.offset)
             return np.asarray(X @ matrix - shift).astype(X.dtype, copy=False)
         xp = array_namespace(X)
-        matrix, mean = like(self._scaled_matrix, X), like(self.mean, X)
+        matrix, mean = like(self.scaled_matrix, X), like(self.mean, X)
         offset = 0.0 if self.offset is None else like(self.offset, X)
         with full_precision(X):
             blocks = [
@@ -68,7 +68,8 @@ class LinearMap:
         return blocks[0] if len(blocks) == 1 else xp.concat(blocks, axis=0)
 
     @property
-    def _scaled_matrix(self) -> Array:
+    def scaled_matrix(self) -> Array:
+        """What centred rows are multiplied with."""
         return self.matrix if self.scale is None else self.matrix / self.scale[:, None]
 
     def streamed(self, rows: StreamedRows) -> np.ndarray:

@@ -1,6 +1,8 @@
 """Rows of a Spark DataFrame: partitions become moments in Python workers, moments are added there.
 
-Needs Spark 4. Only data frame operations are used, no RDDs, and no rows come to the driver.
+Needs Spark 4. Only data frame operations are used, no RDDs, and no rows come to the driver. Spark
+rows have no order, so nothing can be paired with them by position: attributes, labels and weights
+are columns of the same DataFrame as the features.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from .._attributes import close_names
 from .._numerics import limited_threads
 from ..errors import MissingExtraError, SparkColumnsError, UsageError, warn_user
 from .elsewhere import Batch, Collect, RowsElsewhere
@@ -25,19 +28,170 @@ try:
 except ImportError as error:
     raise MissingExtraError(str(error.name), "spark", "A Spark DataFrame") from error
 from pyspark import TaskContext
+from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import DataType, DoubleType, FloatType, StructField, StructType
-
-from .spark_columns import (
-    SHOWN,
-    as_numbers,
-    column,
-    empty_table,
-    is_vector,
-    read_roles,
-    refuse_words,
+from pyspark.sql.types import (
+    ArrayType,
+    BooleanType,
+    DataType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    NumericType,
+    StructField,
+    StructType,
 )
+
+SHOWN = 10
+"""How many columns a message lists."""
+
+ARROW_TYPES = {
+    "boolean": pa.bool_(),
+    "byte": pa.int8(),
+    "short": pa.int16(),
+    "integer": pa.int32(),
+    "long": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+}
+"""What numbers of Spark are in record batches; everything else is shown as text."""
+
+
+@dataclass(frozen=True)
+class _Roles:
+    """The columns of one DataFrame by what they are for; target and weight hold one or none."""
+
+    features: tuple[str, ...]
+    sensitive: dict[str, Column]
+    target: dict[str, Column]
+    weight: dict[str, Column]
+
+
+def _read_roles(X: DataFrame, y: Any, sensitive_features: Any, sample_weight: Any) -> _Roles:
+    """Return what the arguments of `fit` name; every other column of `X` is a feature."""
+    if not isinstance(X, DataFrame):
+        raise TypeError(
+            f"X is a {type(X).__module__}.{type(X).__name__}, not a Spark DataFrame. Pass a "
+            f"pyspark.sql.DataFrame (of pandas on Spark: X.to_spark())."
+        )
+    _refuse_repeated(X.columns)
+    target = _columns("y", y, X)
+    weight = _columns("sample_weight", sample_weight, X)
+    sensitive = _columns("sensitive_features", sensitive_features, X)
+    for name, given in (("y", target), ("sample_weight", weight)):
+        if len(given) > 1:
+            raise SparkColumnsError(f"{name} names {len(given)} columns. Pass one.")
+    # To Spark, F.col("SEX") is the column "sex".
+    named = {*target, *weight, *sensitive}
+    folded = {name.casefold() for name in named - set(X.columns)}
+    features = tuple(c for c in X.columns if c not in named and c.casefold() not in folded)
+    return _Roles(features, sensitive, target, weight)
+
+
+def _column(name: str) -> Column:
+    """Return the column of this name, in which dots and spaces are parts of it."""
+    return F.col("`" + name.replace("`", "``") + "`")
+
+
+def _columns(argument: str, given: Any, X: DataFrame) -> dict[str, Column]:
+    """Return the columns that an argument of `fit` stands for, by name."""
+    if given is None:
+        return {}
+    if isinstance(given, DataFrame):
+        raise SparkColumnsError(
+            f"{argument} is a DataFrame of its own, but Spark rows have no order in which they "
+            f"could be paired with those of X. Join them by a key, and pass the names of the "
+            f"columns: {argument}={given.columns[:3]!r}."
+        )
+    listed = list(given) if isinstance(given, list | tuple) else [given]
+    strange = next((v for v in listed if not isinstance(v, str | Column)), None)
+    if strange is not None or not listed:
+        held = "" if strange is None else f" with a {type(strange).__name__}"
+        raise SparkColumnsError(
+            f"{argument} is a {type(given).__name__}{held}, but X is a Spark DataFrame, "
+            f"whose rows have no order in which others could be paired with them. Pass the name "
+            f"of a column of X, an expression of its columns, or a list of these."
+        )
+    unknown = [v for v in listed if isinstance(v, str) and v not in X.columns]
+    if unknown:
+        near = [m for u in unknown[:SHOWN] for m in close_names(u, X.columns)]
+        raise SparkColumnsError(
+            f"{argument} names {unknown[:SHOWN]}, but X has the columns {X.columns[:SHOWN]}"
+            f"{' ...' if len(X.columns) > SHOWN else ''}."
+            f"{f' Did you mean {near}?' if near else ''} Use names of columns of X."
+        )
+    columns = [_column(v) if isinstance(v, str) else v for v in listed]
+    try:
+        fields = X.select(*columns).schema
+    except AnalysisException as error:
+        reason = str(error).strip().splitlines()[0]
+        raise SparkColumnsError(
+            f"{argument} cannot be computed from the columns of X, and the rows of another "
+            f"DataFrame cannot be paired with these ({reason}). Join them by a key first."
+        ) from None
+    _refuse_repeated(fields.names)
+    return {
+        field.name: _as_numbers(c, field.dataType, widened=False)
+        for field, c in zip(fields, columns, strict=True)
+    }
+
+
+def _refuse_words(X: DataFrame, features: Sequence[str]) -> None:
+    """Raise unless the features are columns of numbers, or one column of arrays."""
+    kinds = {name: X.schema[name].dataType for name in features}
+    if len(kinds) == 1 and all(map(_is_vector, kinds.values())):
+        return
+    numbers = NumericType | BooleanType
+    other = {name: kind for name, kind in kinds.items() if not isinstance(kind, numbers)}
+    if other:
+        told = ", ".join(f"{n!r} ({k.simpleString()})" for n, k in list(other.items())[:SHOWN])
+        raise SparkColumnsError(
+            f"{len(other)} of the {len(kinds)} columns that are left as features are not numbers: "
+            f"{told}. Every column that is not named as an attribute, y or sample_weight is a "
+            f"feature. Drop these, make numbers of them (a vector of pyspark.ml through "
+            f"vector_to_array, as the only feature), or name what they are."
+        )
+    if not kinds:
+        raise SparkColumnsError(
+            "No column is left as a feature: all have been named as something else. Pass a "
+            "DataFrame that has the features too."
+        )
+
+
+def _refuse_repeated(names: Sequence[str]) -> None:
+    repeated = [n for n in dict.fromkeys(names) if names.count(n) > 1]
+    if repeated:
+        raise SparkColumnsError(
+            f"X has several columns named {repeated[:SHOWN]} (a join leaves both sides'), so "
+            f"it is unclear which is meant. Drop or rename them."
+        )
+
+
+def _is_vector(kind: Any) -> bool:
+    """Tell whether a Spark type can be all features in one column."""
+    return isinstance(kind, ArrayType) and isinstance(kind.elementType, NumericType)
+
+
+def _as_numbers(column: Column, kind: DataType, *, widened: bool) -> Column:
+    """Return decimals as doubles and others as they are; with `widened`, floats as doubles too."""
+    number = kind.elementType if isinstance(kind, ArrayType) else kind
+    if isinstance(number, DecimalType) or (widened and isinstance(number, FloatType)):
+        double = DoubleType()
+        return column.cast(ArrayType(double) if isinstance(kind, ArrayType) else double)
+    return column
+
+
+def _empty_table(schema: StructType) -> pa.Table:
+    """Return a table without rows, its numbers typed as they will come."""
+    return pa.schema([(f.name, _arrow_type(f.dataType)) for f in schema]).empty_table()
+
+
+def _arrow_type(kind: DataType) -> pa.DataType:
+    if isinstance(kind, ArrayType):
+        return pa.list_(_arrow_type(kind.elementType))
+    return ARROW_TYPES.get(kind.typeName(), pa.string())
+
 
 ROWS_AT_ONCE, BYTES_AT_ONCE = 2**17, 2**25
 """Record batches are put together up to this size: moments of few rows cost d x d each."""
@@ -68,11 +222,11 @@ class SparkRows(RowsElsewhere):
         self, X: Any, y: Any = None, sensitive_features: Any = None, sample_weight: Any = None
     ) -> None:
         self.frame: DataFrame = X
-        self.roles = read_roles(X, y, sensitive_features, sample_weight)
+        self.roles = _read_roles(X, y, sensitive_features, sample_weight)
         self.features = self.roles.features
         self._widened = True
         if sensitive_features is not None:
-            refuse_words(X, self.features)
+            _refuse_words(X, self.features)
 
     def for_estimator(
         self, sensitive: Sequence[Any], fitted_to: Sequence[str] | None = None
@@ -85,8 +239,8 @@ class SparkRows(RowsElsewhere):
             seen.features = tuple(c for c in columns if c in self.features or c in sensitive)
             if set(sensitive) <= set(columns):  # else the estimator tells what is unknown
                 features = [c for c in seen.features if c not in sensitive]
-                refuse_words(self.frame, features)
-                if sensitive and is_vector(self._type(features[0])):
+                _refuse_words(self.frame, features)
+                if sensitive and _is_vector(self._type(features[0])):
                     raise SparkColumnsError(
                         f"The features are arrays in the column {features[0]!r}, so X as the "
                         f"estimator sees it has no columns named {list(sensitive)}. Leave "
@@ -103,16 +257,16 @@ class SparkRows(RowsElsewhere):
                     f"X lacks {len(missing)} of the {len(seen.features)} features that this was "
                     f"fitted to: {missing[:SHOWN]}. Pass a DataFrame that has them."
                 )
-            refuse_words(self.frame, seen.features)
+            _refuse_words(self.frame, seen.features)
         else:  # fitted to rows without names
-            arrays = tuple(c for c in self.frame.columns if is_vector(self._type(c)))
+            arrays = tuple(c for c in self.frame.columns if _is_vector(self._type(c)))
             seen.features = arrays if len(arrays) == 1 else self.features
         return seen
 
     @property
     def head(self) -> Batch:
         """A batch without rows: it tells the names and types of the columns."""
-        return self._layout.batch(empty_table(self._selected.schema), 0)
+        return self._layout.batch(_empty_table(self._selected.schema), 0)
 
     def fold(self, collect: Collect) -> Any:
         """Return the sum of what `collect` returns; a worker's exception is raised as itself."""
@@ -155,7 +309,7 @@ class SparkRows(RowsElsewhere):
         def of_partition(batches: Iterable[Any]) -> Iterator[Any]:
             return _representation_of_partition(batches, transform, layout, columns)
 
-        return _map_in_arrow(self._numbered(map(column, kept)), of_partition, schema)
+        return _map_in_arrow(self._numbered(map(_column, kept)), of_partition, schema)
 
     @property
     def _selected(self) -> DataFrame:
@@ -182,9 +336,9 @@ class SparkRows(RowsElsewhere):
     @cached_property
     def _width(self) -> int | None:
         """Length of the first array, where the features are arrays."""
-        if len(self.features) != 1 or not is_vector(self._type(self.features[0])):
+        if len(self.features) != 1 or not _is_vector(self._type(self.features[0])):
             return None
-        arrays = column(self.features[0])
+        arrays = _column(self.features[0])
         first = self.frame.where(arrays.isNotNull()).select(F.size(arrays)).first()
         if first is None:
             raise SparkColumnsError(
@@ -195,7 +349,7 @@ class SparkRows(RowsElsewhere):
 
     def _feature(self, name: str) -> Column:
         """Return a column as numbers; for moments they are doubles, exact in any partition."""
-        return as_numbers(column(name), self._type(name), widened=self._widened)
+        return _as_numbers(_column(name), self._type(name), widened=self._widened)
 
     def _type(self, name: str) -> DataType:
         return self.frame.schema[name].dataType

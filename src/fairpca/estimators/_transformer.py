@@ -342,7 +342,7 @@ class FairTransformer(Representation):
         if self.criterion != "demographic_parity" and other:
             raise UsageError(
                 f"criterion={self.criterion!r}, but these moments were collected for another "
-                f"criterion, or by an earlier version. Collect them with collect_moments(..., y=y, "
+                f"criterion. Collect them with collect_moments(..., y=y, "
                 f"criterion={self.criterion!r})."
             )
         if self.sensitive_columns is not None:

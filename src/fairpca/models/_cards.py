@@ -240,13 +240,20 @@ def _versions() -> Iterator[str]:
 
 def _counts_of(model: FairModel) -> Mapping[str, Mapping[Any, int]]:
     """Return how many rows each group had: from the moments, or as somebody counted them."""
+    learned = vars(model.estimator)
+    moments, groups = learned.get("moments_"), learned.get("groups_", {})
+    counts: dict[str, dict[Any, int]] = {}
+    for a in () if moments is None else moments.attributes:
+        if isinstance(a, LevelMoments) and a.name in groups:  # not a target's classes
+            levels = counts.setdefault(a.name, dict.fromkeys(a.labels, 0))
+            for label, count in zip(a.labels, a.count.tolist(), strict=True):
+                levels[label] = levels.get(label, 0) + int(count)
     told = model.info.get("groups")
     counted = isinstance(told, Mapping) and all(
         isinstance(levels, Mapping) and all(isinstance(n, int) for n in levels.values())
         for levels in told.values()
     )
-    mine: Mapping[str, Mapping[Any, int]] = _group_counts(model.estimator)
-    return mine or (dict(told or {}) if counted else {})
+    return counts or (dict(told or {}) if counted else {})
 
 
 def _markdown(value: Any, longest: int = LONGEST) -> str:
@@ -282,15 +289,3 @@ def _markdown_number(value: Any) -> str:
     ('0.1235', '7')
     """
     return f"{value:.4g}" if isinstance(value, float | np.floating) else _markdown(value)
-
-
-def _group_counts(estimator: Any) -> dict[str, dict[Any, int]]:
-    """Return how many rows each group had, where the moments are still there to tell."""
-    moments, groups = vars(estimator).get("moments_"), vars(estimator).get("groups_", {})
-    counts: dict[str, dict[Any, int]] = {}
-    for a in () if moments is None else moments.attributes:
-        if isinstance(a, LevelMoments) and a.name in groups:  # not a target's classes
-            levels = counts.setdefault(a.name, dict.fromkeys(a.labels, 0))
-            for label, count in zip(a.labels, a.count.tolist(), strict=True):
-                levels[label] = levels.get(label, 0) + int(count)
-    return counts

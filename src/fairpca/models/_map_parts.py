@@ -49,9 +49,8 @@ class MapParts:
 def map_parts(fitted: LinearMap | FeatureMap) -> MapParts:
     """Return the parts of a map, in double precision, or say why it cannot be exported."""
     linear = fitted if isinstance(fitted, LinearMap) else fitted.linear
-    matrix = linear.matrix if linear.scale is None else linear.matrix / linear.scale[:, None]
     ends: dict[str, Any] = {
-        "matrix": np.asarray(matrix, dtype=float),
+        "matrix": np.asarray(linear.scaled_matrix, dtype=float),
         "mean": np.asarray(linear.mean, dtype=float),
         "offset": None if linear.offset is None else np.asarray(linear.offset, dtype=float),
     }

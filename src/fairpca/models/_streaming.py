@@ -17,11 +17,10 @@ from .._rows import LinearMap
 from ..errors import TableError
 from ..tables import (
     BUILT_IN_NAMES,
-    FrameTable,
     LevelColumn,
     NumberColumn,
     TableEncoder,
-    TableFile,
+    arrow_columns,
     decoded,
     floats,
     import_arrow,
@@ -133,20 +132,26 @@ def stream_transform(
     if np.dtype(dtype) not in (np.dtype("float32"), np.dtype("float64")):
         raise TableError(f"dtype='{dtype}' is neither float32 nor float64.")
     if str(source) in BUILT_IN_NAMES:
-        table: TableFile = FrameTable.of(read_table(source, data=data).frame)
+        whole = arrow.table(arrow_columns(read_table(source, data=data).frame))
+        there, n_rows = whole.column_names, whole.num_rows
     else:
-        how = {"columns": columns, "header": header, "skip_lines": skip_lines}
-        table = open_table(source, **how, encoding=encoding)  # type: ignore[arg-type]
+        how: dict[str, Any] = {"columns": columns, "header": header, "skip_lines": skip_lines}
+        whole, file = None, open_table(source, **how, encoding=encoding)
+        there, n_rows = list(file.names), file.n_rows
     encoder, names = _encoder_of(model), list(model.output_names)
-    require_columns(encoder.needed_columns, list(table.names), list(table.names))
+    require_columns(encoder.needed_columns, there)
     keep = list(dict.fromkeys(keep))
-    _check_kept(keep, list(table.names), names)
+    _check_kept(keep, there, names)
     wanted = list(dict.fromkeys([*encoder.needed_columns, *keep]))
     numbers = [name for name in encoder.number_columns if name not in keep]
     represent = _fused(encoder, model.map)
+    if whole is None:
+        batches = file.batches(wanted, batch_rows, numbers=numbers)
+    else:
+        batches = iter(whole.select(wanted).to_batches(batch_rows))
 
     def results() -> Iterator[Any]:
-        for batch in ahead(table.batches(wanted, batch_rows, numbers=numbers)):
+        for batch in ahead(batches):
             arrays = {name: simple(batch.column(i)) for i, name in enumerate(wanted)}
             T = represent(arrays)
             if T.shape[1] != len(names):
@@ -170,7 +175,7 @@ def stream_transform(
                 write(batch)
                 done += batch.num_rows
                 if progress is not None:
-                    progress(done, table.n_rows)
+                    progress(done, n_rows)
     finally:
         stream.close()  # type: ignore[attr-defined]
     return done
@@ -284,9 +289,7 @@ class _FusedMap:
     """
 
     def __init__(self, encoder: TableEncoder, map: LinearMap) -> None:
-        matrix = np.asarray(map.matrix, dtype=float)
-        if map.scale is not None:
-            matrix = matrix / np.asarray(map.scale, dtype=float)[:, None]
+        matrix = np.asarray(map.scaled_matrix, dtype=float)
         offset = 0.0 if map.offset is None else np.asarray(map.offset, dtype=float)
         self.encoder = encoder
         self.constant = offset - np.asarray(map.mean, dtype=float) @ matrix

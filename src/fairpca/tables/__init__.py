@@ -17,10 +17,8 @@ from ._files import (
 from ._frozen_columns import LevelColumn, NumberColumn, floats
 from ._notices import Notice, find_notices
 from ._open import (
-    FrameTable,
     RawColumn,
     check_same_columns,
-    in_equal_batches,
     is_large,
     open_table,
     open_tables,
@@ -37,7 +35,7 @@ from ._plans import (
     plan_column,
     roles_in,
 )
-from ._table import Table, arrow_to_pandas, decoded, distinct, family, simple
+from ._table import Table, arrow_columns, arrow_to_pandas, decoded, distinct, family, simple
 from ._text_values import (
     NULL_STRINGS,
     NUMBER,

@@ -9,16 +9,16 @@ from ..errors import needing
 EXTRA = "tables"
 
 
-def import_pandas(purpose: str = "A table") -> Any:
+def import_pandas() -> Any:
     """Return the module, or say which extra installs it."""
-    with needing("pandas", EXTRA, purpose):
+    with needing("pandas", EXTRA, "A table"):
         import pandas
     return pandas
 
 
-def import_arrow(purpose: str = "A table") -> Any:
+def import_arrow() -> Any:
     """Return pyarrow, its modules for computing and for files loaded, or name the extra."""
-    with needing("pyarrow", EXTRA, purpose):
+    with needing("pyarrow", EXTRA, "A table"):
         import pyarrow
         import pyarrow.compute
         import pyarrow.csv

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from .._attributes import closest
+from .._attributes import close_names
 from .._numerics import Packer, is_array, record
 from ..errors import TableError
 from ._dates_and_texts import FrozenColumn, learn
@@ -149,7 +149,7 @@ class TableEncoder:
         """
         self._check_fitted()
         arrays = arrow_columns(frame, self.needed_columns)
-        require_columns(self.needed_columns, list(arrays), _names(frame, arrays))
+        require_columns(self.needed_columns, _names(frame, arrays))
         return self.encode(arrays)
 
     def encode(self, arrays: Mapping[str, Any]) -> np.ndarray:
@@ -297,16 +297,15 @@ def _names(frame: Any, arrays: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def require_columns(needed: Sequence[str], found: Sequence[str], there: Sequence[str]) -> None:
-    """Say which needed columns were not found, and what they may be called in the table."""
-    known = set(found)
+def require_columns(needed: Sequence[str], there: Sequence[str]) -> None:
+    """Say which needed columns are not there, and what they may be called in the table."""
+    known = set(there)
     lacking = [name for name in needed if name not in known]
     if not lacking:
         return
-    listed = []
-    for name in lacking[:5]:
-        close = closest(name, there)
-        listed.append(f"'{name}'" + (f" (there is '{close}')" if close else ""))
+    close = [close_names(name, there, n=1) for name in lacking[:5]]
+    meant = (f" (there is '{names[0]}')" if names else "" for names in close)
+    listed = [f"'{name}'{other}" for name, other in zip(lacking, meant, strict=False)]
     more = f" and {len(lacking) - 5} more" if len(lacking) > 5 else ""
     raise TableError(
         f"The table lacks {len(lacking)} of the {len(needed)} columns that the encoder was fitted "

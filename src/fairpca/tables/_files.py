@@ -71,22 +71,17 @@ class FileState:
         """Return the state of a file now; by default with a digest of its beginning and end."""
         with reading(path):
             found = path.stat()
-            digest = _digest_of_ends(path) if digest is None else digest
+            digest = _hash_ends(path, hashlib.sha256()).hexdigest() if digest is None else digest
         return cls(str(path.absolute()), found.st_size, found.st_mtime_ns, digest)
 
 
-def _digest_of_ends(path: Path) -> str:
-    digest = hashlib.sha256()
-    _hash_ends(path, digest)
-    return digest.hexdigest()
-
-
-def _hash_ends(path: Path, digest: Any) -> None:
+def _hash_ends(path: Path, digest: Any) -> Any:
     with path.open("rb") as stream:
         digest.update(stream.read(_HASHED))
         size = stream.seek(0, os.SEEK_END)
         stream.seek(max(0, size - _HASHED))
         digest.update(stream.read(_HASHED))
+    return digest
 
 
 def fingerprint_of_files(paths: Sequence[Path], *, whole: bool = False) -> str:

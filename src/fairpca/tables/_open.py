@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from ._adapters import import_arrow, import_pandas
 from ._binary import FeatherTable, ParquetTable
 from ._files import (
     BUILT_IN_NAMES,
-    FileState,
     Paths,
     TableFile,
     different_names,
@@ -30,7 +29,6 @@ from ._files import (
 from ._frozen_columns import days, floats
 from ._table import (
     Table,
-    arrow_columns,
     arrow_to_pandas,
     check_size,
     distinct,
@@ -122,9 +120,7 @@ def read_table(
     """
     if str(source) in _LOADERS:
         return _built_in(str(source), data)
-    told: dict[str, Any] = {"columns": columns, "header": header, "encoding": encoding}
-    told["skip_lines"] = skip_lines or None
-    told = {name: value for name, value in told.items() if value is not None}
+    told = _told(columns=columns, header=header, skip_lines=skip_lines, encoding=encoding)
     file = open_table(source, **told)
     try:
         frame = arrow_to_pandas(file.read())
@@ -158,22 +154,23 @@ def _built_in(name: str, data: str | os.PathLike[str] | None) -> Table:
     )
 
 
+def _told(**how: Any) -> dict[str, Any]:
+    """Return what was said about a text file: all that is not as usual."""
+    return {k: v for k, v in how.items() if v is not None and (k != "skip_lines" or v)}
+
+
 def open_table(
-    source: str | os.PathLike[str],
-    *,
-    columns: Sequence[str] | None = None,
-    header: bool | None = None,
-    skip_lines: int = 0,
-    encoding: str | None = None,
-    as_written: bool = False,
+    source: str | os.PathLike[str], *, as_written: bool = False, **how: Any
 ) -> TableFile:
-    """Open a file, to be read whole or in batches; names are made different, or `as_written`."""
+    """Open a file, to be read whole or in batches; names are made different, or `as_written`.
+
+    `how` a text file is read is told as in `read_table`.
+    """
     path = existing_file(Path(source).expanduser(), also=BUILT_IN_NAMES)
     kind = kind_of_file(path)
     if kind not in ("parquet", "arrow"):
-        how = {"columns": columns, "header": header, "skip_lines": skip_lines}
-        return TextTable.open(path, **how, encoding=encoding)
-    if columns is not None or header is not None or skip_lines or encoding is not None:
+        return TextTable.open(path, **how)
+    if _told(**how):
         raise TableError(
             f"'{path}' is a {kind} file, which says all that itself: columns, header, skip_lines "
             f"and encoding are for text files. Leave them out."
@@ -199,33 +196,6 @@ def open_tables(paths: Paths, **how: Any) -> list[TableFile]:
     return files
 
 
-@dataclass(frozen=True, eq=False)
-class FrameTable(TableFile):
-    """A table that is in memory already, by its columns as Arrow arrays."""
-
-    kind: ClassVar[str] = "memory"
-    arrays: dict[str, Any]
-
-    @classmethod
-    def of(cls, frame: Any) -> FrameTable:
-        """Return a frame as if it were a file."""
-        arrays = arrow_columns(frame)
-        types = {name: array.type for name, array in arrays.items()}
-        names, n = tuple(arrays), len(frame)
-        state = FileState("", 0, 0, "")
-        return cls(Path(), state, names, (), types, n, names, dict.fromkeys(names, 0), arrays)
-
-    def read(self) -> Any:
-        """Return all of it as an Arrow table."""
-        return import_arrow().table(self.arrays)
-
-    def batches(self, columns: Sequence[str], rows: int, **how: Any) -> Iterator[Any]:
-        """Yield record batches of some columns."""
-        for start in range(0, self.n_rows or 0, rows):
-            found = [self.arrays[name].slice(start, rows) for name in columns]
-            yield import_arrow().RecordBatch.from_arrays(found, names=list(columns))
-
-
 def is_large(table: Any) -> bool:
     """Whether one file is so large that it should be read in batches."""
     if not isinstance(table, str | os.PathLike) or str(table) in BUILT_IN_NAMES:
@@ -245,29 +215,6 @@ def is_large(table: Any) -> bool:
             if size > LARGE_BYTES or rows > LARGE_ROWS:
                 return True
     return False
-
-
-def in_equal_batches(batches: Iterator[Any], rows: int, skip: int = 0) -> Iterator[Any]:
-    """Yield Arrow tables of so many rows, but for the last, however rows come; skip the first."""
-    table_of = import_arrow().Table.from_batches
-    source, rest = iter(batches), None
-    held: list[Any] = []
-    n, index = 0, 0
-    while (batch := next(source, None) if rest is None else rest) is not None:
-        part = batch.slice(0, rows - n)
-        rest = batch.slice(rows - n) if batch.num_rows > rows - n else None
-        n += part.num_rows
-        if index >= skip:
-            held.append(part)
-        del batch, part  # what a generator has names for stays in memory while it waits
-        if n == rows:
-            if index >= skip:
-                done, held = [table_of(held)], []
-                yield done.pop()
-            n, index = 0, index + 1
-    if held:
-        done, held = [table_of(held)], []
-        yield done.pop()
 
 
 def check_same_columns(
@@ -367,13 +314,9 @@ class RawColumn:
         if self.type is None:
             array = typed(arrow.chunked_array([arrow.array(values, arrow.string())]), self.decimal)
         else:
-            category = arrow.types.is_dictionary(self.type)
-            array = arrow.array(values, self.type.value_type if category else self.type)
-            if category:  # never a quantity
-                return arrow_to_pandas(arrow.table({self.name: array}))[self.name].astype(
-                    "category"
-                )
-        return arrow_to_pandas(arrow.table({self.name: array}))[self.name]
+            array = arrow.array(values, getattr(self.type, "value_type", self.type))
+        series = arrow_to_pandas(arrow.table({self.name: array}))[self.name]
+        return series.astype("category") if hasattr(self.type, "value_type") else series
 
 
 def _common(kinds: Sequence[Any]) -> Any:

@@ -65,10 +65,10 @@ class _Dialect:
 def _sniff(
     path: Path,
     *,
-    columns: Sequence[str] | None,
-    header: bool | None,
-    skip_lines: int,
-    encoding: str | None,
+    columns: Sequence[str] | None = None,
+    header: bool | None = None,
+    skip_lines: int = 0,
+    encoding: str | None = None,
 ) -> _Dialect:
     """Find out how a text file is written."""
     encoding = _encoding_of(path, encoding)
