@@ -17,7 +17,7 @@ from assertions import assert_equal_group_means, assert_orthonormal, assert_same
 from fairpca import FairPCA, InfeasibleError, MissingExtraError, ResidualWarning, collect_moments
 from fairpca.metrics import explained_variance_ratio
 from fairpca.peers._fpca import FPCA, _fpca_problem, _leading_subspace
-from fairpca.peers._fpca_program import _excess_of_spectral_norm, _solve_by_splitting
+from fairpca.peers._fpca_program import _excess_of_spectral_norm, relaxed
 
 slow = pytest.mark.skipif(os.environ.get("FAIRPCA_SLOW") != "1", reason="set FAIRPCA_SLOW=1")
 
@@ -122,7 +122,7 @@ def test_a_higher_price_brings_the_covariances_of_the_relaxation_together():
     problem = problem_of(X, z, 2)
     norms = []
     for price in (0.0, 0.1, 1.0, 10.0):
-        P = _solve_by_splitting(replace(problem, price=price), tol=1e-7, max_steps=5000).P
+        P = relaxed(replace(problem, price=price), "splitting", tol=1e-7, max_steps=5000).P
         norms.append(sum(np.linalg.norm(S @ P, 2) ** 2 for S in problem.roots))
     assert norms == sorted(norms, reverse=True)
     assert norms[-1] < 0.8 * norms[0]
@@ -250,7 +250,7 @@ def assert_at_least_as_good(value, problem, stored):
     if value < problem.value(stored):
         assert problem.mean_gap(stored) > problem.delta
         looser = replace(problem, delta=problem.mean_gap(stored))
-        value = _solve_by_splitting(looser, tol=1e-7, max_steps=5000).value
+        value = relaxed(looser, "splitting", tol=1e-7, max_steps=5000).value
     assert value >= problem.value(stored) * (1 - 1e-6)
 
 

@@ -276,8 +276,7 @@ def transform(
 
 
 def inspect(
-    model: options.Model,
-    as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
+    model: options.Model, as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False
 ) -> None:
     """Show what a model file says about itself, after checking that it is whole.
 
@@ -303,8 +302,7 @@ def export(
     model: options.Model,
     to: Annotated[_Form, Option("--to", help="The form.")],
     out: Annotated[
-        Path | None,
-        Option("--out", "-o", help="Where to.", show_default="beside the model"),
+        Path | None, Option("--out", "-o", help="Where to.", show_default="beside the model")
     ] = None,
     preprocessing: Annotated[
         bool,

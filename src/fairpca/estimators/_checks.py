@@ -231,9 +231,7 @@ def _check_approximation(approximation: Any, kernel: Any) -> None:
         )
 
 
-def check_sensitive_given(
-    sensitive_features: Any, sensitive_columns: Any, name: str = "FairPCA"
-) -> None:
+def check_sensitive_given(sensitive_features: Any, sensitive_columns: Any, name: str) -> None:
     """Raise unless the attributes come from exactly one place; `name` is the estimator's."""
     if sensitive_features is None and sensitive_columns is None:
         raise MissingGroupError(

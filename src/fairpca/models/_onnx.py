@@ -25,11 +25,7 @@ MAX_PROTOBUF = 2**31 - 2**20
 
 
 def export_onnx(
-    model: Any,
-    path: str | os.PathLike[str],
-    *,
-    preprocessing: bool = True,
-    dtype: str = "float32",
+    model: Any, path: str | os.PathLike[str], *, preprocessing: bool = True, dtype: str = "float32"
 ) -> None:
     """Write the map of a fitted model as an ONNX file, for use without Python.
 

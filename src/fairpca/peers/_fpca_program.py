@@ -119,11 +119,14 @@ class _Relaxation:
 
 def relaxed(problem: FairSDP, solver: str, *, tol: float, max_steps: int) -> _Relaxation:
     """Return the solution of one of the `SOLVERS`; warn if its duality gap is above `tol`."""
-    if solver == "cvxpy":
-        found, tol = _solve_by_cvxpy(problem), max(tol, ACCURACY_OF_CONIC_SOLVERS)
-    else:
-        with limited_threads(1 if len(problem.C) < THREADS_FROM else None):
-            found = _solve_by_splitting(problem, tol=tol, max_steps=max_steps)
+    few, R = len(problem.C) < THREADS_FROM and solver == "splitting", None
+    with limited_threads(1 if few else None):
+        if len(problem.f) and problem.delta == 0:  # the bound would leave no interior
+            R, problem = problem.without_mean_direction()
+        if solver == "cvxpy":
+            found, tol = _solve_by_cvxpy(problem), max(tol, ACCURACY_OF_CONIC_SOLVERS)
+        else:
+            found = _Splitting(problem).run(tol, max_steps)
     if found.gap > tol:
         warn_user(
             f"After {found.steps} steps the relative duality gap is {found.gap:.1e}, above "
@@ -131,7 +134,7 @@ def relaxed(problem: FairSDP, solver: str, *, tol: float, max_steps: int) -> _Re
             f"tol. The gap is in duality_gap_.",
             ResidualWarning,
         )
-    return found
+    return found if R is None else replace(found, P=R @ found.P @ R.T)
 
 
 def nearest_with_sum(values: np.ndarray, total: float) -> np.ndarray:
@@ -204,20 +207,12 @@ def _project_below_a_cap(
     return P, low[0] if excess > 0.0 else high[0]
 
 
-def _solve_by_splitting(problem: FairSDP, *, tol: float, max_steps: int) -> _Relaxation:
-    """Return a matrix whose relative duality gap is at most `tol`, if `max_steps` suffice."""
+class _Splitting:
+    """The state: P, its copies, and the scaled multipliers that pull them together."""
+
     # The alternating direction method of multipliers (Boyd et al. 2011) for copies F = P in the
     # fantope and Y_i = S_i P under the penalty. As S_1^T S_1 + S_2^T S_2 is a multiple of the
     # identity, the step in P is an average; the others are three eigendecompositions of order d.
-    if len(problem.f) and problem.delta == 0:
-        R, smaller = problem.without_mean_direction()
-        found = _Splitting(smaller).run(tol, max_steps)
-        return _Relaxation(R @ found.P @ R.T, found.value, found.bound, found.steps)
-    return _Splitting(problem).run(tol, max_steps)
-
-
-class _Splitting:
-    """The state: P, its copies, and the scaled multipliers that pull them together."""
 
     def __init__(self, problem: FairSDP) -> None:
         self.problem = problem
@@ -231,6 +226,7 @@ class _Splitting:
         self.mean_multiplier = 0.0
 
     def run(self, tol: float, max_steps: int) -> _Relaxation:
+        """Return a matrix whose relative duality gap is at most `tol`, if `max_steps` suffice."""
         best = _Relaxation(self.P, -np.inf, np.inf, 0)
         for steps in range(1, max_steps + 1):
             check = steps % CHECK_EVERY == 0 or steps == max_steps
@@ -322,10 +318,9 @@ def _square(A: np.ndarray) -> float:
 
 def _solve_by_cvxpy(problem: FairSDP) -> _Relaxation:
     """Return the solution of Clarabel (few features) or SCS; its multipliers give the bound."""
-    cp = _import_cvxpy()
-    R = np.eye(len(problem.C))
-    if len(problem.f) and problem.delta == 0:  # the bound would leave no interior
-        R, problem = problem.without_mean_direction()
+    with needing("cvxpy", "sdp", "FPCA with solver='cvxpy'"):
+        import cvxpy
+    cp: Any = cvxpy
     d, k = len(problem.C), problem.k
     P, t = cp.Variable((d, d), symmetric=True), cp.Variable(2)
     Y = [cp.Variable((d, d)) for _ in problem.roots]
@@ -352,10 +347,4 @@ def _solve_by_cvxpy(problem: FairSDP) -> _Relaxation:
     bounds = [problem.bound((sign * first, sign * second), multiplier) for sign in (1.0, -1.0)]
     solution = problem.feasible(_project_onto_fantope(np.asarray(P.value, dtype=float), k))
     steps = int(program.solver_stats.num_iters or 0)
-    return _Relaxation(R @ solution @ R.T, problem.value(solution), min(bounds), steps)
-
-
-def _import_cvxpy() -> Any:
-    with needing("cvxpy", "sdp", "FPCA with solver='cvxpy'"):
-        import cvxpy
-    return cvxpy
+    return _Relaxation(solution, problem.value(solution), min(bounds), steps)

@@ -16,14 +16,7 @@ from ._files import (
 )
 from ._frozen_columns import LevelColumn, NumberColumn, floats
 from ._notices import Notice, find_notices
-from ._open import (
-    RawColumn,
-    check_same_columns,
-    is_large,
-    open_table,
-    open_tables,
-    read_table,
-)
+from ._open import RawColumn, check_same_columns, is_large, open_table, open_tables, read_table
 from ._plans import (
     FEWEST_ROWS,
     MOST_GROUPS,
@@ -48,11 +41,4 @@ from ._text_values import (
     with_points,
 )
 
-__all__ = [
-    "Notice",
-    "Table",
-    "TableEncoder",
-    "TableError",
-    "find_notices",
-    "read_table",
-]
+__all__ = ["Notice", "Table", "TableEncoder", "TableError", "find_notices", "read_table"]

@@ -18,15 +18,7 @@ from typing import Any, ClassVar
 from .._numerics import Turn, surely
 from ..errors import TableError
 from ._adapters import import_arrow
-from ._files import (
-    FileState,
-    TableFile,
-    check_text,
-    different_names,
-    kind_of_file,
-    opened,
-    reading,
-)
+from ._files import FileState, TableFile, check_text, different_names, kind_of_file, opened, reading
 from ._text_values import MISSING, cleaned, number, typed, with_points
 
 _BLOCK_BYTES, _PIECE_BYTES = 2**22, 2**18
