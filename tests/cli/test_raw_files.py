@@ -90,7 +90,9 @@ def raw_linear_auc(found, attribute):
 def test_german_credit_as_published(fairpca, data_folder):
     file = data_folder / "german" / "german.data"
     sensitive = ("--sensitive", "age", "--sensitive", "personal_status", "--target", "risk")
-    result = fairpca("audit", file, "--columns", GERMAN, *sensitive, *FEW, *QUICK)
+    result = fairpca(
+        "audit", file, "--columns", GERMAN, *sensitive, "--numeric", "age", *FEW, *QUICK
+    )
     found = found_in(result)
     table = pd.read_csv(file, sep=" ", names=GERMAN.split(","))
     bad = table["risk"] == 2

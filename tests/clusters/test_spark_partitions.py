@@ -1,5 +1,6 @@
 """What Python workers do with record batches, tried without Spark."""
 
+import pickle
 from threading import Lock
 
 import pytest
@@ -10,7 +11,7 @@ pytest.importorskip("pyspark", reason="needs the extra 'spark'")
 import pyarrow as pa
 
 from fairpca._rows import spark as engine
-from fairpca._rows.spark import _Answer, _attempted, _received
+from fairpca._rows.spark import _Answer, _attempted
 
 
 def batches_of(table, size):
@@ -26,7 +27,7 @@ def test_a_partition_is_collected_a_bounded_number_of_rows_at_once(table, monkey
         return [(part.number, part.n_rows)]  # lists add, too
 
     (sent,) = engine._answer_of_partition(given, collect, layout)
-    seen = _received(sent.column(0)[0].as_py()).total
+    seen = pickle.loads(sent.column(0)[0].as_py()).total
     assert seen == [(i, 60) for i in range(6)] + [(6, 40)]
 
 
@@ -52,6 +53,6 @@ def test_the_first_of_several_failures_is_told_whatever_the_order():
 
 def test_moments_too_large_for_a_row_are_refused(monkeypatch):
     monkeypatch.setattr(engine, "MOST_BYTES", 1000)
-    answer = _received(engine._sent(_Answer(bytes(2000))).column(0)[0].as_buffer())
+    answer = pickle.loads(engine._sent(_Answer(bytes(2000))).column(0)[0].as_buffer())
     assert answer.total is None
     assert "bytes, but Spark carries at most 1,000" in str(answer.failure)

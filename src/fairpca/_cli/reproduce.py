@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -98,9 +99,8 @@ def reproduce(
             (out / "results" / f"{name}.jsonl").unlink(missing_ok=True)
         try:
             with shown_progress(experiment.name, quiet=quiet) as report:
-                made = run_experiment(
-                    experiment, settings, out, jobs=jobs, progress=_described(report)
-                )
+                progress = partial(_report, report)
+                made = run_experiment(experiment, settings, out, jobs=jobs, progress=progress)
         except (FairPCAError, OSError) as error:
             complain(f"{experiment.name}: {error}")
             failed = True
@@ -122,18 +122,14 @@ def reproduce(
         raise Exit(1)
 
 
-def _described(report: Report | None) -> Callable[[int, int, Key | None], None]:
-    """Return how the keys of tasks are reported: in a few words, as in 'adult k=2 PCA draw=3'."""
-
-    def describe(done: int, total: int, key: Key | None) -> None:
-        if report is not None:
-            words = (
-                str(value) if name in ("dataset", "method", "protocol") else f"{name}={value}"
-                for name, value in (key or {}).items()
-            )
-            report(done, total, " ".join(words))
-
-    return describe
+def _report(report: Report | None, done: int, total: int, key: Key | None) -> None:
+    """Report the key of a task in a few words, as in 'adult k=2 PCA draw=3'."""
+    if report is not None:
+        words = (
+            str(value) if name in ("dataset", "method", "protocol") else f"{name}={value}"
+            for name, value in (key or {}).items()
+        )
+        report(done, total, " ".join(words))
 
 
 def _data_folder(given: Path | None) -> Path | None:

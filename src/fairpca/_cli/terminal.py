@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from shutil import copyfileobj
 from tempfile import TemporaryDirectory
@@ -233,37 +233,33 @@ def shown_progress(title: str | None = None, *, quiet: bool) -> Iterator[Report 
     Without a `title`, what is done is work with rows: it has a bar of its own, and how fast it
     goes is shown. Nothing is shown if `quiet`.
     """
-    console = Console(stderr=True)
     if quiet:
         yield None
-    elif console.is_terminal:
-        with Progress(
-            TextColumn("[bold]{task.description}"),
-            BarColumn(),
-            TextColumn("{task.fields[count]}"),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[more]}", style="dim", markup=False),
-            console=console,
-            transient=True,
-        ) as bar:
-            yield _in_words(_on(bar), title, _Pace())
-    else:
-        yield _in_words(_lines(console), title, _Pace())
+        return
+    console, pace = Console(stderr=True), _Pace()
+    bar = Progress(
+        TextColumn("[bold]{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[count]}"),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[more]}", style="dim", markup=False),
+        console=console,
+        transient=True,
+    )
+    show = _on(bar) if console.is_terminal else _lines(console)
+
+    def report(done: int, total: int | None, now: str) -> None:
+        count = f"{done:,}" if total is None else f"{done:,} of {total:,}"
+        if title:
+            show(title, done, total, count, now)
+        else:
+            show(now, done, total, f"{count} rows", pace(now, done, total))
+
+    with bar if console.is_terminal else nullcontext():
+        yield report
 
 
 _Show = Callable[[str, int, int | None, str, str], None]
-
-
-def _in_words(show: _Show, title: str | None, pace: _Pace) -> Report:
-    def report(done: int, total: int | None, now: str) -> None:
-        what = title or now
-        count = f"{done:,}" if total is None else f"{done:,} of {total:,}"
-        if title:
-            show(what, done, total, count, now)
-        else:
-            show(what, done, total, f"{count} rows", pace(what, done, total))
-
-    return report
 
 
 def _on(bar: Progress) -> _Show:

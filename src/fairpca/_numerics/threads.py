@@ -266,11 +266,11 @@ def end_with(pid: int) -> None:
     Thread(target=wait, name="fairpca-parent", daemon=True).start()
 
 
-def ahead(items: Iterable[Item], depth: int = 2) -> Iterator[Item]:
+def ahead(items: Iterable[Item]) -> Iterator[Item]:
     """Yield items that a thread of its own makes, a few of them before they are asked for."""
     iterator, end = iter(items), object()
     with surely(getattr(iterator, "close", lambda: None)), pool_of(1, "fairpca-ahead") as pool:
-        waiting = deque(pool.submit(next, iterator, end) for _ in range(depth))
+        waiting = deque(pool.submit(next, iterator, end) for _ in range(2))
         while (item := waiting.popleft().result()) is not end:
             waiting.append(pool.submit(next, iterator, end))
             yield item  # type: ignore[misc]

@@ -90,7 +90,6 @@ class _OrderedByLabels:
     other: str
 
     def __call__(self, rows: Any) -> Any:
-        """Return the rows as they are."""
         if not (rows.index.is_unique and rows.index.is_monotonic_increasing):
             raise self.refusal()
         return rows
@@ -114,7 +113,6 @@ class _Constant:
     value: Any
 
     def __call__(self) -> Any:
-        """Return the value."""
         return self.value
 
 
@@ -183,7 +181,11 @@ def _paired(
     # New tasks are added; lengths of partitions are counted only where they are needed.
     apart = {name: other for name, other in others.items() if not other.lie_beside(X)}
     if apart:
-        _learn_lengths([X, *(b for b in apart.values() if isinstance(b, _Partitions))], count)
+        lazy = [X, *(b for b in apart.values() if isinstance(b, _Partitions))]
+        unknown = [(b, i) for b in lazy for i, n in enumerate(b.lengths) if n is None]
+        lengths = count([b.keys[i] for b, i in unknown]) if unknown else []
+        for (partitions, i), n in zip(unknown, lengths, strict=True):
+            partitions.lengths[i] = n
         for name, other in apart.items():
             n, m = sum(X.lengths), sum(other.lengths)
             if n != m:
@@ -195,16 +197,6 @@ def _paired(
     return [list(keys) for keys in zip(*columns, strict=True)]
 
 
-def _learn_lengths(
-    collections: Sequence[_Partitions], count: Callable[[Sequence[Hashable]], list[int]]
-) -> None:
-    unknown = [(b, i) for b in collections for i, n in enumerate(b.lengths) if n is None]
-    if unknown:
-        lengths = count([b.keys[i] for b, i in unknown])
-        for (partitions, i), n in zip(unknown, lengths, strict=True):
-            partitions.lengths[i] = n
-
-
 def _is_single(value: Any) -> bool:
     """Tell whether this is one value for all rows, such as a weight."""
     return bool(np.isscalar(value)) or getattr(value, "ndim", 1) == 0
@@ -213,17 +205,6 @@ def _is_single(value: Any) -> bool:
 def _count_rows(value: Any) -> int:
     """Return how many rows an array, a sparse matrix, a frame, a column or a list has."""
     return int(value.shape[0]) if hasattr(value, "shape") else len(value)
-
-
-def _check_paired(X: Any, name: str, value: Any) -> None:
-    """Raise unless a partition of something has as many rows as that of X; labels come later."""
-    n, m = _count_rows(X), _count_rows(value)
-    if n != m:
-        raise UnpairedRowsError(
-            f"A partition of X has {n} rows, but that of {name} has {m}, so rows and groups cannot "
-            f"be paired. Pass columns of the same collection as X, or divide {name} into "
-            f"partitions as long as those of X."
-        )
 
 
 def _cuts(wanted: Sequence[int], there: Sequence[int]) -> Iterator[list[tuple[int, int, int]]]:
@@ -480,8 +461,13 @@ class _CollectPartition:
     def _batch(self, number: int, X: Any, values: Sequence[Any]) -> Batch:
         arguments: dict[str, Any] = {}
         for place, value in zip(self.places, values, strict=True):
-            if not _is_single(value):
-                _check_paired(X, place.label, value)
+            name, n = place.label, _count_rows(X)
+            if not _is_single(value) and (m := _count_rows(value)) != n:  # labels come later
+                raise UnpairedRowsError(
+                    f"A partition of X has {n} rows, but that of {name} has {m}, so rows and "
+                    f"groups cannot be paired. Pass columns of the same collection as X, or divide "
+                    f"{name} into partitions as long as those of X."
+                )
             if place.of_several:
                 arguments.setdefault(place.argument, {})[place.column] = value
             else:

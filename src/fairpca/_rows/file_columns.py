@@ -86,14 +86,13 @@ class Numbers:
         self,
         roles: Roles,
         dtype: np.dtype,
-        encoder: TableEncoder | None = None,
-        attributes: Callable[[Mapping[str, Any]], Any] | None = None,
-        kinds: Mapping[str, str] | None = None,
-        reading: str = "",
+        encoder: TableEncoder | None,
+        attributes: Callable[[Mapping[str, Any]], Any] | None,
+        kinds: Mapping[str, str],
+        reading: str,
     ) -> None:
-        self.roles, self.dtype = roles, dtype
+        self.roles, self.dtype, self.kinds, self.reading = roles, dtype, kinds, reading
         self.encoder, self.attributes = encoder, attributes
-        self.kinds, self.reading = kinds or {}, reading
         names = roles.features if encoder is None else encoder.get_feature_names_out()
         self.names = import_pandas().Index([str(name) for name in names], dtype=object)
         self.columns = tuple(roles.needed)

@@ -236,22 +236,6 @@ def _opened(paths: Paths, endings: Sequence[str], kind: str, **how: Any) -> list
     return [open_table(path, as_written=True, **how) for path in found]
 
 
-def _roles_in(
-    files: Sequence[TableFile],
-    encoder: TableEncoder | None,
-    features: Iterable[str] | None,
-    **named: Any,
-) -> Roles:
-    """Return which column is what, in files that all have the needed ones."""
-    if features is None and encoder is not None:
-        features = encoder.needed_columns
-    first = files[0]
-    asked = {"features": features, "renamed": first.renamed, **named}
-    roles = assign_roles(first.names, file=f"'{first.path}'", **asked)
-    check_same_columns(files, roles.needed, every=features is None)
-    return roles
-
-
 class _NumberRows(FileRows):
     """Rows of files of one kind, found in folders by their endings, whose features are numbers."""
 
@@ -278,8 +262,12 @@ class _NumberRows(FileRows):
         attributes: Callable[[Mapping[str, Any]], Any] | None = None,
     ) -> None:
         files = _opened(paths, self.endings, self.kind, **self.written)
-        named = {"sensitive": sensitive, "target": target, "weight": weight, "ignore": ignore}
-        roles = _roles_in(files, encoder, features, **named)
+        if features is None and encoder is not None:
+            features = encoder.needed_columns
+        named: dict[str, Any] = {"sensitive": sensitive, "target": target, "weight": weight}
+        named |= {"features": features, "ignore": ignore, "renamed": files[0].renamed}
+        roles = assign_roles(files[0].names, file=f"'{files[0].path}'", **named)
+        check_same_columns(files, roles.needed, every=features is None)
         types, encoded, kinds = files[0].types, encoder is not None, dict[str, str]()
         if self.kind == "text":
             kinds = _kinds_of_texts(files, roles, encoded=encoded, plain=attributes is None)

@@ -491,7 +491,7 @@ def _sum_of_answers(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatc
     answer = None
     for batch in batches:
         for value in batch.column(0):
-            other = _received(value.as_buffer())
+            other: _Answer = pickle.loads(value.as_buffer())
             answer = other if answer is None else answer + other
     if answer is not None:
         yield _sent(answer)
@@ -504,7 +504,7 @@ def _added_up(answers: DataFrame) -> _Answer:
         n = -(-n // FAN_IN)
         answers = _map_in_arrow(answers.repartition(n), _sum_of_answers, SCHEMA)
     rows = answers.collect()
-    return _received(rows[0].answer) if rows else _Answer()
+    return pickle.loads(rows[0].answer) if rows else _Answer()
 
 
 def _map_in_arrow(frame: DataFrame, function: Any, schema: Any) -> DataFrame:
@@ -513,11 +513,6 @@ def _map_in_arrow(frame: DataFrame, function: Any, schema: Any) -> DataFrame:
         # Spark warns of versions of pandas, which it does not use for record batches.
         warnings.filterwarnings("ignore", "PySpark does not yet fully support", FutureWarning)
         return frame.mapInArrow(function, schema)
-
-
-def _received(value: Any) -> _Answer:
-    """Return an answer from its bytes."""
-    return pickle.loads(value)
 
 
 def _sent(answer: _Answer) -> pa.RecordBatch:

@@ -138,10 +138,6 @@ def _names(value: Any) -> bool:
     return named and all(isinstance(name, str) for name in value)
 
 
-def _output(value: Any) -> bool:
-    return isinstance(value, dict) and value.get("transform") in ("default", "pandas", "polars")
-
-
 _RELIED_ON: dict[str, Any] = {
     "_map": LinearMap | FeatureMap,
     "_inverse": LinearMap,
@@ -151,7 +147,9 @@ _RELIED_ON: dict[str, Any] = {
     "groups_": _groups,
     "explained_variance_ratio_": lambda value: is_array(value, None),
     "feature_names_in_": _names,
-    "_sklearn_output_config": _output,
+    "_sklearn_output_config": lambda value: (
+        isinstance(value, dict) and value.get("transform") in ("default", "pandas", "polars")
+    ),
 }
 """What methods of any estimator rely on: a class, or a check."""
 

@@ -313,14 +313,10 @@ def _model(header: Mapping[str, Any], tensors: Mapping[str, np.ndarray]) -> Any:
         return estimator
     if header["kind"] != FAIR_MODEL:
         raise ModelFileError(f"is of the kind {str(header['kind'])[:40]!r}, which is not known")
-    return FairModel(_made_encoder(header["encoder"], tensors), estimator, header["info"])
-
-
-def _made_encoder(plain: Any, tensors: Mapping[str, np.ndarray]) -> TableEncoder | None:
     try:
-        encoder = unplain(plain, tensors)
+        encoder = unplain(header["encoder"], tensors)
+        if not isinstance(encoder, TableEncoder | None):
+            raise ModelFileError("is something else")
     except ModelFileError as reason:
         raise ModelFileError(f"has preprocessing that cannot be restored: it {reason}") from reason
-    if not isinstance(encoder, TableEncoder | None):
-        raise ModelFileError("has preprocessing that cannot be restored: it is something else")
-    return encoder
+    return FairModel(encoder, estimator, header["info"])

@@ -144,7 +144,8 @@ def stream_transform(
     _check_kept(keep, there, names)
     wanted = list(dict.fromkeys([*encoder.needed_columns, *keep]))
     numbers = [name for name in encoder.number_columns if name not in keep]
-    represent = _fused(encoder, model.map)
+    tables = isinstance(model.map, LinearMap) and isinstance(encoder, TableEncoder)
+    fused = _FusedMap(encoder, model.map) if tables else None
     if whole is None:
         batches = file.batches(wanted, batch_rows, numbers=numbers)
     else:
@@ -153,7 +154,7 @@ def stream_transform(
     def results() -> Iterator[Any]:
         for batch in ahead(batches):
             arrays = {name: simple(batch.column(i)) for i, name in enumerate(wanted)}
-            T = represent(arrays)
+            T = np.asarray(model.map(encoder.encode(arrays)) if fused is None else fused(arrays))
             if T.shape[1] != len(names):
                 raise TableError(
                     f"The map of the model has {T.shape[1]} outputs, but {len(names)} names."
@@ -273,13 +274,6 @@ def _written(path: Path, schema: Any, plain: list[str]) -> Iterator[Callable[[An
         if error.errno is None:
             raise
         raise TableError(f"'{path}' cannot be written: {error.strerror or error}.") from error
-
-
-def _fused(encoder: Any, map: Any) -> Callable[[Mapping[str, Any]], np.ndarray]:
-    """Return a function from Arrow arrays by column to the representation, shape (n, k)."""
-    if isinstance(map, LinearMap) and isinstance(encoder, TableEncoder):
-        return _FusedMap(encoder, map)
-    return lambda arrays: np.asarray(map(encoder.encode(arrays)))
 
 
 class _FusedMap:

@@ -21,9 +21,9 @@ from ._frozen_columns import (
     LevelColumn,
     NumberColumn,
     are_different_texts,
-    is_text,
     means_and_deviations,
 )
+from ._table import is_text
 from ._text_values import are_numbers, distinct_texts, look_like_dates, nearly_numbers
 
 PARTS = ("year", "month", "day", "hour", "total_seconds")
@@ -111,8 +111,11 @@ class DateColumn:
     def _parts(self, microseconds: np.ndarray) -> np.ndarray:
         missing = microseconds == NOT_A_TIME
         instants = np.where(missing, 0, microseconds)
-        local = instants if self.zone is None else _local(instants, self.zone)
-        times = local.astype("datetime64[us]")
+        times, local = instants.astype("datetime64[us]"), instants
+        if self.zone is not None:  # what its clocks show
+            zoned = import_pandas().DatetimeIndex(times, tz="UTC").tz_convert(self.zone)
+            local = zoned.tz_localize(None).as_unit("us").asi8
+            times = local.astype("datetime64[us]")
         months, days = times.astype("datetime64[M]"), times.astype("datetime64[D]")
         parts = np.empty((len(instants), len(self.outputs)))
         parts[:, 0] = times.astype("datetime64[Y]").astype(np.int64) + 1970
@@ -233,12 +236,6 @@ def date_format(texts: list[str]) -> str | None:
                     return None
                 return str(format)
     return None
-
-
-def _local(microseconds: np.ndarray, zone: str) -> np.ndarray:
-    """Return what the clocks of a time zone show."""
-    times = import_pandas().DatetimeIndex(microseconds.astype("datetime64[us]"), tz="UTC")
-    return times.tz_convert(zone).tz_localize(None).as_unit("us").asi8
 
 
 def _tfidf(vocabulary: list[str] | None = None) -> TfidfVectorizer:

@@ -12,7 +12,7 @@ from .._attributes import close_names
 from .._numerics import Packer, is_array, record
 from ..errors import TableError
 from ._dates_and_texts import FrozenColumn, learn
-from ._frozen_columns import Column, Learned, NumberColumn
+from ._frozen_columns import Column, NumberColumn
 from ._table import arrow_columns
 
 LARGEST = 1e30
@@ -101,12 +101,7 @@ class TableEncoder:
         if not arrays or not len(next(iter(arrays.values()))):
             raise TableError("The table has no rows or no columns, so there is nothing to encode.")
         known = {} if like is None else {encoder.name: encoder for encoder in like.encoders_}
-        self._assemble(
-            {name: learn(name, array, known.get(name)) for name, array in arrays.items()}
-        )
-        return self
-
-    def _assemble(self, learned: Mapping[str, Learned]) -> None:
+        learned = {name: learn(name, array, known.get(name)) for name, array in arrays.items()}
         self.columns_, self.encoders_, self.kept_ = [], [], []
         means, scales = [np.empty(0)], [np.empty(0)]
         for name, column in learned.items():
@@ -128,6 +123,7 @@ class TableEncoder:
                 f"other columns, or more rows."
             )
         self.mean_, self.scale_ = np.concatenate(means), np.concatenate(scales)
+        return self
 
     def transform(self, frame: Any) -> np.ndarray:
         """Encode the rows of a table.

@@ -17,7 +17,7 @@ import numpy as np
 from .._numerics import is_count, is_number, record
 from ..errors import TableError
 from ._adapters import import_arrow
-from ._table import distinct
+from ._table import distinct, is_text
 from ._text_values import are_truths, cleaned, number, numbers_of_texts
 
 MISSING_SHARE = 0.02
@@ -93,7 +93,10 @@ class NumberColumn:
     def learned(name: str, array: Any) -> Learned:
         """Learn how a column of numbers is encoded."""
         arrow = import_arrow()
-        boolean = arrow.types.is_boolean(array.type) or _are_truths(array)
+        boolean = arrow.types.is_boolean(array.type)
+        if is_text(array.type):
+            texts = map(cleaned, array.unique().to_pylist())
+            boolean = are_truths([text for text in texts if text is not None])
         values = floats(array, name, boolean=boolean)
         known = np.isfinite(values)
         n_missing = int(np.sum(~known))
@@ -223,19 +226,6 @@ def days(array: Any) -> np.ndarray:
         array = array.cast(arrow.timestamp("us", zone), safe=False).cast(arrow.int64())
         array = array.cast(arrow.duration("us"))
     return floats(array, "") / 86_400
-
-
-def is_text(kind: Any) -> bool:
-    """Tell whether an Arrow type is one of texts."""
-    types = import_arrow().types
-    return bool(types.is_string(kind) or types.is_large_string(kind))
-
-
-def _are_truths(array: Any) -> bool:
-    if not is_text(array.type):
-        return False
-    texts = [cleaned(value) for value in array.unique().to_pylist()]
-    return are_truths([text for text in texts if text is not None])
 
 
 def are_different_texts(texts: Any) -> bool:

@@ -17,8 +17,8 @@ from .._attributes import did_you_mean
 from ..errors import TableError
 from ._adapters import import_arrow
 from ._dates_and_texts import date_format
-from ._frozen_columns import MOST_LEVELS, floats, is_text
-from ._table import arrow_columns
+from ._frozen_columns import MOST_LEVELS, floats
+from ._table import arrow_columns, is_text
 from ._text_values import are_numbers, distinct_texts, look_like_dates, nearly_numbers
 
 _ID_NAME = re.compile(

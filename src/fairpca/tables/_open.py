@@ -192,7 +192,13 @@ def open_tables(paths: Paths, **how: Any) -> list[TableFile]:
         files.append(file)
         _check_plain_names(file)
         check_same_columns([files[0], file])
-        _check_same_families(files[0], file)
+        for name, kind in file.types.items():
+            usual = files[0].types[name]
+            if len({family(usual), family(kind)} - {"nothing"}) > 1:
+                raise TableError(
+                    f"The column '{name}' is of the type {kind} in '{path}', but of the type "
+                    f"{usual} in '{files[0].path}'. Write both alike."
+                )
     return files
 
 
@@ -238,16 +244,6 @@ def check_same_columns(
             raise TableError(
                 f"'{file.path}' has the column '{more[0]}', which '{first.path}' has not. "
                 f"{advice if needed else whole}"
-            )
-
-
-def _check_same_families(first: TableFile, file: TableFile) -> None:
-    """Raise unless the columns of both files are of types that go together, such as numbers."""
-    for name, kind in file.types.items():
-        if len({family(first.types[name]), family(kind)} - {"nothing"}) > 1:
-            raise TableError(
-                f"The column '{name}' is of the type {kind} in '{file.path}', but of the type "
-                f"{first.types[name]} in '{first.path}'. Write both alike."
             )
 
 

@@ -217,7 +217,9 @@ def binary_target(column: Series, positive: Any = None) -> tuple[np.ndarray, np.
     if positive is not None:
         chosen = _named(str(column.name), by_text, positive, shown)
     elif len(by_text) == 2:
-        chosen = _likely_positive(by_text, shown[-1])
+        words = [t for t in by_text if t.casefold() in _POSITIVE_WORDS]
+        sure = len(words) == 1 and isinstance(by_text[words[0]][0], str)
+        chosen = words[0] if sure else shown[-1]
     else:
         raise TargetError(
             f"The target '{column.name}' has {len(by_text)} distinct values "
@@ -260,11 +262,6 @@ def _as_text(value: Any) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value).strip() or "(blank)"
-
-
-def _likely_positive(by_text: Mapping[str, list[Any]], last: str) -> str:
-    words = [t for t in by_text if t.casefold() in _POSITIVE_WORDS]
-    return words[0] if len(words) == 1 and isinstance(by_text[words[0]][0], str) else last
 
 
 def _sorted(values: Sequence[Any]) -> list[Any]:

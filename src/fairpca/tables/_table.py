@@ -92,7 +92,10 @@ class Table:
         TypeError
             If it is no table.
         """
-        made, renamed = _as_pandas(frame)
+        is_pandas = isinstance(frame, import_pandas().DataFrame)
+        made = frame.reset_index(drop=True) if is_pandas else arrow_to_pandas(_arrow_table(frame))
+        names, renamed = different_names([str(name) for name in made.columns])
+        made.columns = names
         check_size(made, f"The table '{name}'", at_least=1)
         fingerprint = fingerprint_of_values(made)
         return cls(made, name, name, fingerprint, renamed, tuple(sensitive), target)
@@ -100,15 +103,6 @@ class Table:
     def __repr__(self) -> str:
         n, d = self.frame.shape
         return f"<Table {self.name}: {n} rows, {d} columns>"
-
-
-def _as_pandas(frame: Any) -> tuple[Any, tuple[tuple[str, str], ...]]:
-    """Return a table as a DataFrame whose columns have different names, and which changed."""
-    is_pandas = isinstance(frame, import_pandas().DataFrame)
-    made = frame.reset_index(drop=True) if is_pandas else arrow_to_pandas(_arrow_table(frame))
-    names, renamed = different_names([str(name) for name in made.columns])
-    made.columns = names
-    return made, renamed
 
 
 def _arrow_table(frame: Any) -> Any:
@@ -217,10 +211,13 @@ def simple(array: Any) -> Any:
             array = arrow.concat_arrays(array.chunks) if array.num_chunks else empty
     types, kind = arrow.types, array.type
     if types.is_dictionary(kind):
-        known = types.is_string(kind.value_type) or types.is_large_string(kind.value_type)
         is_view = str(kind.value_type) == "string_view"
         plain = arrow.large_string() if is_view else kind.value_type
-        return array if known else array.cast(arrow.dictionary(kind.index_type, plain))
+        return (
+            array
+            if is_text(kind.value_type)
+            else array.cast(arrow.dictionary(kind.index_type, plain))
+        )
     if str(kind) == "string_view":
         return array.cast(arrow.large_string())
     usual = family(kind) in ("number", "text", "time", "time in a zone", "nothing", "bool")
@@ -251,11 +248,17 @@ def family(kind: Any) -> str:
         return family(kind.value_type)
     if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
         return "number"
-    if types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view":
+    if is_text(kind) or str(kind) == "string_view":
         return "text"
     if types.is_timestamp(kind):
         return "time" if kind.tz is None else "time in a zone"
     return str(kind)
+
+
+def is_text(kind: Any) -> bool:
+    """Tell whether an Arrow type is one of texts."""
+    types = import_arrow().types
+    return bool(types.is_string(kind) or types.is_large_string(kind))
 
 
 def distinct(array: Any) -> tuple[np.ndarray, list[Any]]:

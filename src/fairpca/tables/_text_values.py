@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import TableError
 from ._adapters import import_arrow
-from ._table import distinct, text_of
+from ._table import distinct, is_text, text_of
 
 NULL_STRINGS = frozenset(
     (
@@ -80,8 +80,7 @@ def are_numbers(texts: list[str]) -> bool:
 
 def numbers_of_texts(array: Any, *, truths: bool) -> tuple[np.ndarray, str | None]:
     """Return the numbers that texts (or `truths`) mean, NaN where missing, and a text without."""
-    types = import_arrow().types
-    if types.is_string(array.type) or types.is_large_string(array.type):
+    if is_text(array.type):
         parsed = _as_kind(_without_nulls(_trimmed(array)), NUMBER)
         if parsed is not None:
             return parsed.to_numpy(zero_copy_only=False), None
