@@ -224,6 +224,7 @@ def test_a_value_is_named_however_it_is_written(number, truth, word):
     assert is_named(f"  {word} ", word)
     assert is_named(word, f"{word} ")
     assert not is_named(f"{word}x", word)
+    assert is_named("cafe\u0301", "caf\u00e9")  # an accent apart, or in the letter
     assert not is_named("Yes", "yes")
 
 

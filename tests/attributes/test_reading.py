@@ -486,3 +486,8 @@ def test_where_every_row_lacks_a_part_there_is_no_intersection():
     (joint,) = intersect([x, y])
     assert joint.labels == ()
     assert joint.codes.tolist() == [-1, -1]
+
+
+def test_columns_of_a_frame_may_be_named_by_numbers():
+    sex, race = read_attributes(pd.DataFrame({0: [*"fm"], 1: [*"ab"]}))
+    assert (sex.labels, race.labels) == (("f", "m"), ("a", "b"))

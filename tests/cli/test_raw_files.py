@@ -90,10 +90,12 @@ def raw_linear_auc(found, attribute):
 def test_german_credit_as_published(fairpca, data_folder):
     file = data_folder / "german" / "german.data"
     sensitive = ("--sensitive", "age", "--sensitive", "personal_status", "--target", "risk")
-    result = fairpca(
-        "audit", file, "--columns", GERMAN, *sensitive, "--numeric", "age", *FEW, *QUICK
-    )
-    found = found_in(result)
+    refused = fairpca("audit", file, "--columns", GERMAN, *sensitive, *FEW, *QUICK)
+    assert refused.exit_code == 2
+    assert "'age' has 53 whole-number values" in refused.stderr
+    assert "--numeric age" in refused.stderr
+    sensitive = (*sensitive, "--numeric", "age")
+    found = found_in(fairpca("audit", file, "--columns", GERMAN, *sensitive, *FEW, *QUICK))
     table = pd.read_csv(file, sep=" ", names=GERMAN.split(","))
     bad = table["risk"] == 2
     assert counted(found, "personal_status") == expected(table["personal_status"], bad)
@@ -129,7 +131,7 @@ def test_adult_as_published(fairpca, data_folder):
 @pytest.mark.slow
 def test_bank_marketing_as_published(fairpca, data_folder):
     file = data_folder / "bank" / "bank-additional-full.csv"
-    arguments = ("--sensitive", "marital", "--sensitive", "age", "--target", "y")
+    arguments = ("-s", "marital", "-s", "age", "--numeric", "age", "--target", "y")
     found = found_in(fairpca("audit", file, *arguments, *FEW, *QUICK))
     table = pd.read_csv(file, sep=";")
     groups = counted(found, "marital")

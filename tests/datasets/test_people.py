@@ -81,7 +81,7 @@ def test_the_trade_off_figure_can_be_reproduced_from_the_public_loader(adult, da
         order = np.random.default_rng(1111 * draw).permutation(len(X))
         train, test = order[:5000], order[5000:10_000]
         scale = StandardScaler().fit(X[train])
-        fair = FairPCA(X.shape[1] - 1).fit(scale.transform(X[train]), sensitive_features=z[train])
+        fair = FairPCA().fit(scale.transform(X[train]), sensitive_features=z[train])
         T, T_test = (fair.transform(scale.transform(X[rows])) for rows in (train, test))
         model = LogisticRegression(C=1 / (2 * 5000 * 0.01), max_iter=10_000).fit(T, y[train])
         positive = model.predict(T_test)

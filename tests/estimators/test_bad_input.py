@@ -329,6 +329,12 @@ def test_masks_are_not_dropped(name):
         masked_X = np.ma.array(rows, mask=np.broadcast_to(some[:, None], rows.shape))
         with pytest.raises(ValueError, match="NaN"):
             clone(estimator).fit(masked_X, y, sensitive_features=sex)
+        if hasattr(estimator, "inverse_transform") and "kernel" not in name:
+            fitted = clone(estimator).fit(rows, y, sensitive_features=sex)
+            T = np.ma.array(fitted.transform(rows))
+            T[5] = np.ma.masked
+            with pytest.raises(ValueError, match="NaN"):
+                fitted.inverse_transform(T)
         masked = np.ma.array(sex, mask=some)
         if name == "pca" or name == "kernel pca":
             return  # these ignore attributes, weights too

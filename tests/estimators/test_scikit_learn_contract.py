@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from assertions import assert_equal_group_means
 from fairpca import FairKernelPCA, FairPCA, MissingGroupError
-from made_up_groups import Fits, FitsBatches, with_made_up_groups
+from made_up_groups import Fits, FitsAndTransforms, FitsBatches, with_made_up_groups
 from optional_libraries import pandas as pd
 from optional_libraries import polars as pl
 
@@ -21,7 +21,7 @@ GroupedPCA = with_made_up_groups(FairPCA)
 GroupedKernelPCA = with_made_up_groups(FairKernelPCA, batches=False)
 
 
-class GroupedApproximateKernelPCA(Fits, FitsBatches, FairKernelPCA):
+class GroupedApproximateKernelPCA(Fits, FitsBatches, FitsAndTransforms, FairKernelPCA):
     def __init__(self, approximation="nystroem", n_landmarks=10, tradeoff=0.0):
         super().__init__(
             approximation=approximation, n_landmarks=n_landmarks, tradeoff=tradeoff, random_state=0

@@ -159,6 +159,14 @@ def test_every_metric_of_groups_is_asked_about_numbers():
 
 
 @pytest.mark.parametrize("name", NUMBERS)
+def test_a_date_is_a_number_of_days(name):
+    rng = np.random.default_rng(0)
+    T, days = rng.normal(size=(400, 2)), rng.permutation(400)
+    born = np.datetime64("1990-01-01") + days
+    assert NUMBERS[name](T, born) == pytest.approx(NUMBERS[name](T, days + 0.5), nan_ok=True)
+
+
+@pytest.mark.parametrize("name", NUMBERS)
 def test_a_number_is_not_one_group_per_value(name):
     rng = np.random.default_rng(0)
     T = rng.normal(size=(400, 2))

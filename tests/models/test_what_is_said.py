@@ -22,7 +22,8 @@ def people():
     names = [*"abcd", *(f"x{j}" for j in range(16))]
     table = pd.DataFrame(rng.normal(size=(2000, 20)), columns=names)
     table["team"] = rng.choice(["red", "blue"], 2000)
-    table["region"] = rng.choice([f"r{i}" for i in range(40)], 2000)
+    share = np.repeat([0.17, 0.15 / 35], [5, 35])
+    table["region"] = rng.choice([f"r{i}" for i in range(40)], 2000, p=share)
     table["sex"] = np.where(rng.random(2000) < 0.1, None, rng.choice(["f", "m"], 2000))
     table["joined"] = pd.to_datetime("2020-01-01") + pd.to_timedelta(np.arange(2000) % 60, "D")
     return table
@@ -42,10 +43,24 @@ def test_merged_levels_and_unknown_groups_are_told(source):
         source, ["region", "sex"], ignore=["joined", "team"], n_components=2
     ).info
     merged, unknown = info["group_notes"]
-    assert merged.startswith("region: 29 levels")
+    assert merged.startswith("region: 35 levels")
     assert "are not removed" in merged
     assert unknown.startswith("sex: ")
     assert "rows have no group here" in unknown
+
+
+def test_many_groups_of_a_table_are_all_made_equal(tmp_path):
+    rng = np.random.default_rng(0)
+    region = np.arange(1200) % 17
+    shift = rng.normal(size=(17, 24))[region]
+    table = pd.DataFrame(rng.normal(size=(1200, 24)) + shift).add_prefix("x")
+    table["region"] = np.char.add("r", region.astype(str))
+    table[:500].to_parquet(tmp_path / "1.parquet")
+    table[500:].to_parquet(tmp_path / "2.parquet")
+    for source in (table, tmp_path):
+        model = fairpca.fit_table(source, "region", n_components=3)
+        assert len(model.estimator.groups_["region"]) == 17
+        assert mean_gap(model.transform(table), table["region"].to_numpy()) < 1e-9
 
 
 def test_dates_are_no_groups(source):

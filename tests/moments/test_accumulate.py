@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assertions import assert_close, assert_same_moments
-from fairpca import collect_moments
+from fairpca import FairPCA, collect_moments
 from fairpca._attributes import Levels
 from fairpca._moments import (
     DenseScatter,
@@ -302,3 +302,11 @@ def test_narrow_levels_far_apart_keep_the_digits_of_their_scatters(make):
     for g in (0, 1):
         centred = far[z == g] - far[z == g].mean(axis=0)
         np.testing.assert_allclose(np.asarray(scatters[g].matrix), centred.T @ centred, atol=1e-5)
+
+
+def test_weights_of_no_rows_are_numbers_that_can_be_saved():
+    rows = np.arange(12.0).reshape(4, 3)
+    fair = FairPCA(1, criterion="equal_opportunity")
+    fair.partial_fit(rows, [0, 0, 0, 0], sensitive_features=[*"abab"], sample_weight=np.ones(4))
+    (group,) = fair.moments_.attributes
+    assert group.weight.dtype == float

@@ -12,9 +12,10 @@ RNG = np.random.default_rng(0)
 X, Z = RNG.normal(size=(40, 4)), np.arange(40) % 2
 
 
-@pytest.mark.parametrize("estimator", [FairPCA(1), FairKernelPCA(1), peers.LEACE()])
+@pytest.mark.parametrize("estimator", [FairPCA, FairKernelPCA])
 def test_a_numeric_attribute_whose_squares_overflow_is_refused(estimator):
     """It was a RuntimeWarning, and then nothing was made uncorrelated."""
+    estimator = estimator(1, sensitive_kinds={"age": "numeric"})
     with pytest.raises(ValueError, match=r"'age' holds values of the size .*e\+200.*Divide it"):
         estimator.fit(X, sensitive_features={"age": RNG.normal(size=40) * 1e200})
 

@@ -35,7 +35,6 @@ CALLS = {
 ALLOWED = {
     ("__init__.py", "import_module"): "names of our own modules, from a table in the same file",
     ("_rows/spark.py", "pickle"): "between the driver and the workers of one job",
-    ("models/_torch.py", "exec_module"): "a file of this package, the same for all models",
 }
 
 

@@ -41,8 +41,8 @@ KERNELS = {
 }
 
 
-def over_rows(columns, weight=None):
-    attributes = read_attributes({str(i): c for i, c in enumerate(columns)})
+def over_rows(columns, weight=None, kinds=None):
+    attributes = read_attributes({str(i): c for i, c in enumerate(columns)}, kinds=kinds)
     return attributes_over_rows(Rows(np.zeros((len(columns[0]), 1)), weight, attributes))
 
 
@@ -361,7 +361,8 @@ def test_units_of_attributes_do_not_matter_for_the_rank():
     for unit in (1e-30, 1e-9, 1e9, 1e30):
         age = unit * (np.arange(FEW) % 7 + RNG.random(FEW))
         four = np.arange(FEW) % 4
-        assert module._deflation_of(KernelScatter(kernel()), over_rows([four, age])).rank == 4
+        columns = over_rows([four, age], kinds={"1": "numeric"})
+        assert module._deflation_of(KernelScatter(kernel()), columns).rank == 4
 
 
 class Indivisible(KernelScatter):

@@ -14,7 +14,14 @@ from .columns import (
     rows_named,
     split_columns,
 )
-from .levels import Attribute, Levels, Numeric, drop_unused_labels, refuse_identifiers
+from .levels import (
+    Attribute,
+    Levels,
+    Numeric,
+    drop_unused_labels,
+    how_to_say,
+    refuse_identifiers,
+)
 from .reading import (
     KINDS,
     MISSING_LABEL,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
+from unicodedata import normalize
 
 import narwhals as nw
 import numpy as np
@@ -196,9 +197,10 @@ def _check_known(columns: Sequence[Any], places: Sequence[Any], there: Sequence[
 def is_named(value: Any, name: Any) -> bool:
     """Tell whether a value of a column is the one that somebody named, as a text or as it is.
 
-    Blanks around texts do not count, numbers are compared by value, truth values by their name.
+    Blanks around texts and the way accents are stored do not count, numbers are compared by value,
+    truth values by their name.
     """
-    texts = [v.strip() for v in (value, name) if isinstance(v, str)]
+    texts = [normalize("NFC", v).strip() for v in (value, name) if isinstance(v, str)]
     if len(texts) != 1:
         return texts[0] == texts[1] if texts else bool(value == name)
     (text,), other = texts, name if isinstance(value, str) else value

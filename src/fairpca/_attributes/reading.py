@@ -87,7 +87,7 @@ def attribute_columns(sensitive: Any) -> dict[Any, Any]:
         return {name: _one_column(column) for name, column in sensitive.items()}
     native = nw.from_native(sensitive, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(native, nw.DataFrame):
-        return {name: native[name] for name in native.columns}
+        return dict(zip(native.columns, native.iter_columns(), strict=True))  # names may be numbers
     if isinstance(native, nw.Series):
         return {"sensitive" if native.name in (None, "") else native.name: native}
     array = as_array(sensitive)
@@ -266,7 +266,8 @@ def _read_floats(name: str, values: np.ndarray, kind: str | None) -> Attribute:
         raise UsageError(
             f"The sensitive attribute {name!r} holds floats of 2^53 and more, where different "
             f"codes have become the same number. Pass codes as integers or as texts, with None "
-            f"where they are missing; if it is a quantity, say {how_to_say(name, 'numeric')}."
+            f"where they are missing; if it is a quantity, divide it, or say "
+            f"{how_to_say(name, 'numeric')}."
         )
     codes = np.full(len(values), -1)
     codes[known] = inverse

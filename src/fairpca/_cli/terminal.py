@@ -107,6 +107,12 @@ def _ended_by_signals() -> Iterator[None]:
             signal.signal(ending, handler)
 
 
+def _end_if_interrupted() -> None:
+    """Raise again what was raised where Python can only ignore it, as while it collects garbage."""
+    if _arrived:
+        raise KeyboardInterrupt
+
+
 def stopped(text: str) -> NoReturn:
     """Print a line, and exit with the code of the signal that ended the command."""
     complain(text)
@@ -188,6 +194,7 @@ def write_whole(path: Path, text: str) -> None:
     """Write a text file, or nothing of it; folders on the way are made."""
     from .._numerics import whole_file
 
+    _end_if_interrupted()
     with whole_file(path) as draft:
         draft.write_text(text, encoding="utf-8")
 
@@ -249,6 +256,7 @@ def shown_progress(title: str | None = None, *, quiet: bool) -> Iterator[Report 
     show = _on(bar) if console.is_terminal else _lines(console)
 
     def report(done: int, total: int | None, now: str) -> None:
+        _end_if_interrupted()
         count = f"{done:,}" if total is None else f"{done:,} of {total:,}"
         if title:
             show(title, done, total, count, now)

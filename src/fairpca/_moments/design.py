@@ -101,11 +101,8 @@ class _LevelColumns:
         self._eye = np.eye(m + 1, m, dtype=dtype) if m <= 64 else None
         self._dtype = dtype
         self.count = np.bincount(attribute.codes + 1, minlength=m + 1)[1:]
-        self.totals = (
-            self.count.astype(float)
-            if weight is None
-            else np.bincount(attribute.codes + 1, weights=weight, minlength=m + 1)[1:]
-        )
+        totals = np.bincount(attribute.codes + 1, weight, minlength=m + 1)[1:]
+        self.totals = totals.astype(float)  # without rows, they are integers
 
     def block(self, block: slice) -> np.ndarray:
         codes = self.attribute.codes[block]

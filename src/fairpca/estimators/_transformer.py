@@ -21,7 +21,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._attributes import as_columns
 from .._moments import AttributeMoments, DenseScatter, GroupMoments, LevelMoments, moments_at
-from .._numerics import Array, Turn, check_n_jobs, is_foreign, is_single, limited_threads
+from .._numerics import (
+    Array,
+    Turn,
+    check_n_jobs,
+    is_foreign,
+    is_single,
+    limited_threads,
+    unmasked,
+)
 from .._rows import (
     FeatureMap,
     LinearMap,
@@ -158,7 +166,8 @@ class Representation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         if is_foreign(T) and self._reader().takes_device_arrays:
             T = checked_rows(T)
         else:
-            T = check_array(in_numpy(T, type(self).__name__) if is_foreign(T) else T, dtype=FLOATS)
+            T = in_numpy(T, type(self).__name__) if is_foreign(T) else unmasked(T)
+            T = check_array(T, dtype=FLOATS)
         if T.shape[1] != self._n_features_out:
             raise UsageError(
                 f"T has {T.shape[1]} columns, but this representation has {self._n_features_out}. "

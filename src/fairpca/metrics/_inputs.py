@@ -57,7 +57,7 @@ def present_values(attribute: ArrayLike, n_rows: int, name: str) -> np.ndarray:
 def read_groups(attribute: ArrayLike, n_rows: int, name: str) -> Attribute:
     """Levels or a number, as estimators read the attribute; none missing, and not all equal."""
     values = present_values(attribute, n_rows, name)
-    found = read_column(name, values, "categorical" if values.dtype.kind in "mM" else None)
+    found = read_column(name, values, "numeric" if values.dtype.kind in "mM" else None)
     if n_rows and (values == values[0]).all():
         raise SingleGroupError(
             f"{name} takes the single value {values.tolist()[0]!r} in all {n_rows} rows, and "

@@ -20,11 +20,12 @@ from .._attributes import (
     about_a_number,
     about_whole_numbers,
     assign_roles,
+    how_to_say,
     is_named,
     listed,
     read_column,
 )
-from ..errors import SingleGroupError, TargetError
+from ..errors import SingleGroupError, TargetError, UsageError
 from ._open import read_table
 from ._table import Table
 
@@ -64,14 +65,15 @@ class AttributePlan:
         return np.array([*self.labels, None], dtype=object)[values]
 
 
-def _plan_levels(name: str, counts: Mapping[str, int], n_missing: int, told: str) -> AttributePlan:
-    """Merge levels of few rows, and those beyond the eleven largest; too few count as unknown."""
+def _plan_levels(
+    name: str, counts: Mapping[str, int], n_missing: int, told: str, most: int | None
+) -> AttributePlan:
+    """Merge levels of few rows, and the smallest of more than `most`; too few count as unknown."""
     # Levels of as many rows are in the order of their names, whichever was read first.
     counts = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
     largest = list(counts)
-    kept = [level for level in largest[: MOST_GROUPS - 1] if counts[level] >= FEWEST_ROWS]
-    if len(counts) == MOST_GROUPS and counts[largest[-1]] >= FEWEST_ROWS:
-        kept = largest
+    own = largest if most is None or len(largest) <= most else largest[: most - 1]
+    kept = [level for level in own if counts[level] >= FEWEST_ROWS]
     rare = largest[len(kept) :]
     n_rare = sum(counts[level] for level in rare)
     labels, n_rows, note = list(kept), [counts[level] for level in kept], ""
@@ -149,9 +151,15 @@ class Measured:
 
 
 def plan_column(
-    column: Series, kind: str | None = None, n_rows: np.ndarray | None = None
+    column: Series,
+    kind: str | None = None,
+    n_rows: np.ndarray | None = None,
+    most: int | None = None,
 ) -> tuple[AttributePlan, np.ndarray]:
-    """Return the plan of a column, `n_rows` of each value, and the group or number of each."""
+    """Return the plan of a column, `n_rows` of each value, and the group or number of each.
+
+    Fits make all groups equal, however many; of what is measured, only so many can be read.
+    """
     name = str(column.name)
     n_rows = np.ones(len(column), dtype=int) if n_rows is None else n_rows
     known = _is_known(column)
@@ -172,14 +180,21 @@ def plan_column(
         rows_of[text] += count
     declared = kind is not None or column.dtype == "category"
     told = "" if declared else about_whole_numbers(name, found.labels)
-    plan = _plan_levels(name, rows_of, n_missing, told)
+    if told and most is not None and len(texts) > most:
+        raise UsageError(
+            f"The sensitive column '{name}' has {len(texts)} whole-number values. If it is a "
+            f"quantity, say {how_to_say(name, 'numeric')}; if they are codes, say "
+            f"{how_to_say(name, 'categorical')}: the {most - 1} with the most rows are then "
+            f"measured alone, the others together. Or make bands of it."
+        )
+    plan = _plan_levels(name, rows_of, n_missing, told, most)
     group_of = np.array([*(plan.position.get(text, -1) for text in texts), -1])
     return plan, group_of[found.codes]
 
 
 def measure_attribute(column: Series, kind: str | None = None) -> Measured:
     """Return the groups of a sensitive column; a quantity is cut at its median to be measured."""
-    plan, values = plan_column(column, kind)
+    plan, values = plan_column(column, kind, most=MOST_GROUPS)
     name = plan.name
     if plan.kind == "categorical":
         note, fitted = " ".join(filter(None, [plan.told, plan.note])), plan.fitted(values)
