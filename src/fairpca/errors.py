@@ -354,7 +354,7 @@ class ManyLevelsWarning(UserWarning):
     >>> with warnings.catch_warnings(action="error", category=ManyLevelsWarning):
     ...     collect_moments(np.ones((200, 2)), age)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    fairpca.errors.ManyLevelsWarning: sensitive has 200 whole-number values, and each is taken...
+    fairpca.errors.ManyLevelsWarning: sensitive has 200 whole-number values, which are...
     >>> moments = collect_moments(np.ones((200, 2)), age, sensitive_kinds={"sensitive": "numeric"})
     """
 

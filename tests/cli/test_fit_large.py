@@ -285,20 +285,21 @@ def test_an_output_that_is_read_is_kept(fairpca):
     assert Path("parts/1.parquet").read_bytes() == before
 
 
-def test_lines_tell_tenths_pace_and_time_left():
+def test_lines_tell_tenths_pace_and_time_left(monkeypatch):
     lines, times = [], iter(range(100))
 
-    class Listening:
+    class Listening(terminal.Console):
         def print(self, line, **_):
             lines.append(line)
 
-    report = terminal._in_words(
-        terminal._lines(Listening()), None, terminal._Pace(clock=lambda: next(times))
-    )
-    for done in range(10, 201, 10):
-        report(done, 200, "Looking")
-    report(2_500_000, None, "Fitting")
-    report(3_500_000, None, "Fitting")
+    pace = terminal._Pace(clock=lambda: next(times))
+    monkeypatch.setattr(terminal, "_Pace", lambda: pace)
+    monkeypatch.setattr(terminal, "Console", Listening)
+    with terminal.shown_progress(quiet=False) as report:
+        for done in range(10, 201, 10):
+            report(done, 200, "Looking")
+        report(2_500_000, None, "Fitting")
+        report(3_500_000, None, "Fitting")
     assert len(lines) == 10 + 2
     assert lines[0] == "Looking: 20 of 200 rows, 10 rows per second, 18 s left"
     assert lines[9] == "Looking: 200 of 200 rows, 10 rows per second"

@@ -394,6 +394,7 @@ def test_an_interrupted_audit_leaves_nothing(tmp_path, ending, jobs):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=lambda: signal.signal(ending, signal.SIG_DFL),  # shells' background ignores it
     )
     first = running.stderr.readline()  # it has begun
     running.send_signal(ending)

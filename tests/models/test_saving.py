@@ -299,7 +299,7 @@ def test_a_model_that_is_not_fitted_cannot_be_saved(path):
 
 def test_names_without_end_are_refused_when_saving(path):
     X, sex, _ = small_rows()
-    frame = pd.DataFrame(X, columns=["x" * 2**21 + str(i) for i in range(6)])
+    frame = pd.DataFrame(X, columns=["x" * 2**23 + str(i) for i in range(6)])
     model = FairPCA(2).fit(frame, sensitive_features=sex)
     with pytest.raises(UnsavableModelError, match="Shorten the column"):
         save(model, path)

@@ -38,7 +38,7 @@ SCALARS: dict[str, Any] = {
 LENGTH = 8
 """A safetensors file starts with so many bytes that give the length of its header."""
 
-MAX_HEADER = 2**23
+MAX_HEADER = 2**25
 """Headers longer than this many bytes are refused before they are read."""
 
 MAX_TENSORS, MAX_DIMENSIONS, MAX_EXTENT = 4096, 3, 2**40
