@@ -34,6 +34,7 @@ def tried(target: Target, case: Case, folder: Path) -> tuple[str, str, str]:
     before = os.getcwd()
     try:
         os.chdir(place)
+        tempfile.tempdir = str(place)  # where a pipe may be kept
         with watched(place), timed(target.seconds):
             return target.check(case, place), "", ""
     except KeyboardInterrupt:
@@ -41,6 +42,7 @@ def tried(target: Target, case: Case, folder: Path) -> tuple[str, str, str]:
     except BaseException as error:  # whatever else it is, it is a failure
         return "failed", signature(error), "".join(traceback.format_exception(error))[-6000:]
     finally:
+        tempfile.tempdir = None
         os.chdir(before)
 
 

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from fairpca import FairKernelPCA, FairModel, FairPCA, peers
-from fairpca._numerics.records import Packer, unplain
+from fairpca._numerics.records import Packer, is_number, unplain
 from fairpca.errors import ModelFileError
 from fairpca.models import UnsavableModelError, load, read_header, save
 from fairpca.models._cards import _counts_of
@@ -320,3 +320,8 @@ def test_a_loaded_model_can_be_cloned_and_fitted_again(path):
     save(fitted("fair pca"), path)
     again = clone(load(path)).fit(X, sensitive_features=sex)
     np.testing.assert_array_equal(again.transform(X), fitted("fair pca").transform(X))
+
+
+@pytest.mark.parametrize("value", [10**400, float("nan"), float("inf"), True, "1", None])
+def test_what_is_no_finite_number_is_none(value):
+    assert not is_number(value)

@@ -499,3 +499,30 @@ def test_a_line_without_end_is_no_table(tmp_path, monkeypatch):
     monkeypatch.setattr(_text, "_LONGEST", 2**20)
     with pytest.raises(TableError, match=r"is not a table: the first 1,048,576 characters are 0"):
         read_table(text_file(tmp_path, "a," * 2**21))
+
+
+def test_a_line_that_is_no_text_is_counted_where_what_stands_before_it_is_none(tmp_path):
+    content = bytearray("a,b\n1,2\n3,4\n".encode("utf-32"))
+    content[4 + 4 * 2 + 2] = content[4 + 4 * 5 + 2] = 0xFF  # two characters that do not exist
+    (tmp_path / "table.csv").write_bytes(content)
+    with pytest.raises(TableError, match=r"UTF-32: line 1 is none"):
+        read_table(tmp_path / "table.csv", encoding="utf-32")
+
+
+def test_long_fields_are_shown_in_part(tmp_path):
+    (tmp_path / "table.csv").write_text(f"{'x' * 9000},1.5,2.5\n" * 4)
+    with pytest.raises(TableError, match="looks like data") as refusal:
+        read_table(tmp_path / "table.csv")
+    assert len(str(refusal.value)) < 700
+
+
+def test_lists_are_no_groups():
+    table = pd.DataFrame({"x": np.arange(60.0), "parts": [[1], [2]] * 30})
+    with pytest.raises(TableError, match="'parts' holds lists"):
+        fit_table(table, "parts")
+
+
+def test_utf_16_that_is_none_is_refused(tmp_path):
+    (tmp_path / "table.csv").write_bytes("ä;b\n1;2\n".encode("utf-8-sig") * 40 + b"\xd8\x00\xd8")
+    with pytest.raises(TableError, match="is not all text in UTF-16"):
+        read_table(tmp_path / "table.csv", encoding="utf-16")

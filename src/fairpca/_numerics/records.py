@@ -10,6 +10,7 @@ import dataclasses
 import hashlib
 import json
 import math
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from numbers import Integral
 from typing import Any, TypeVar
@@ -199,7 +200,7 @@ def is_array(a: Any, *shape: int | None) -> bool:
 def is_number(value: Any) -> bool:
     """Tell whether this is a finite number."""
     number = isinstance(value, int | float | np.integer | np.floating)
-    return number and not isinstance(value, bool) and bool(np.isfinite(value))
+    return number and not isinstance(value, bool) and bool(abs(value) <= sys.float_info.max)
 
 
 def is_count(value: Any) -> bool:

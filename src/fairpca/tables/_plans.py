@@ -25,7 +25,7 @@ from .._attributes import (
     listed,
     read_column,
 )
-from ..errors import SingleGroupError, TargetError, UsageError
+from ..errors import SingleGroupError, TableError, TargetError, UsageError
 from ._open import read_table
 from ._table import Table
 
@@ -268,7 +268,14 @@ def _named(
 
 def _is_known(column: Series) -> np.ndarray:
     """Return which rows have a value; a question mark is none, as in the features."""
-    marks = [v for v in column.unique().tolist() if isinstance(v, str) and v.strip() == "?"]
+    try:
+        distinct = column.unique().tolist()
+    except TypeError:
+        raise TableError(
+            f"The column '{column.name}' holds lists or other values of several parts, which are "
+            f"no groups. Name another column, or make one value of each."
+        ) from None
+    marks = [v for v in distinct if isinstance(v, str) and v.strip() == "?"]
     return (column.notna() & ~column.isin(marks)).to_numpy(dtype=bool)
 
 

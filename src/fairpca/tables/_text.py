@@ -8,7 +8,7 @@ import io
 import re
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -144,7 +144,8 @@ def _has_names(
 
 
 def _shown(names: Sequence[str]) -> str:
-    listed = ", ".join(repr(cleaned(name) or name) for name in names[:4])
+    texts = [cleaned(name) or name for name in names[:4]]
+    listed = ", ".join(repr(text if len(text) <= 60 else f"{text[:57]}...") for text in texts)
     return listed + (", ..." if len(names) > 4 else "")
 
 
@@ -181,7 +182,10 @@ def _texts(path: Path, encoding: str) -> Iterator[str]:
             what = f" ({error})"  # such as that UTF-16 must begin with a mark
             if isinstance(error, UnicodeDecodeError):
                 before = error.object[len(decoder.getstate()[0]) : error.start]
-                n_lines += _breaks(decoder.decode(before))
+                lenient = codecs.getincrementaldecoder(encoding)("replace")
+                lenient.setstate(decoder.getstate())
+                with suppress(UnicodeError):  # UTF-16 without its mark
+                    n_lines += _breaks(lenient.decode(before))
                 what = f", because of the byte 0x{error.object[error.start]:02X}"
             called = "UTF-8" if encoding == _UTF_8 else encoding.upper()
             raise TableError(
