@@ -9,7 +9,7 @@ import time
 import pytest
 from typer.testing import CliRunner
 
-from fairpca._cli import app
+from fairpca._cli import app, terminal
 from fairpca.errors import InfeasibleError
 from fairpca.paper import Experiment, Task
 from fairpca.paper._experiment import summarize_draws
@@ -149,3 +149,16 @@ def test_an_ignored_signal_stays_ignored(fairpca, monkeypatch):
     finally:
         signal.signal(signal.SIGTERM, before)
     assert shown.exit_code == 0, shown.output
+
+
+def test_an_interrupt_that_python_ignored_ends_the_command_all_the_same(monkeypatch, tmp_path):
+    """As one does that comes while garbage is collected: nothing may be written after it."""
+    monkeypatch.setattr(terminal, "_arrived", [signal.SIGINT])
+    with pytest.raises(KeyboardInterrupt):
+        terminal.write_whole(tmp_path / "page.html", "text")
+    assert not list(tmp_path.iterdir())
+    with (
+        terminal.shown_progress("Auditing", quiet=False) as report,
+        pytest.raises(KeyboardInterrupt),
+    ):
+        report(1, 2, "a split")
