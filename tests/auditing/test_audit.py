@@ -171,6 +171,14 @@ def test_a_single_column_says_what_it_cannot_do(of_one_column):
     assert of_one_column.advice.representation in (None, "fair_kernel_pca")
 
 
+def test_a_single_column_is_a_score_and_certified_for_every_threshold(of_one_column, found):
+    columns = {r.key: r.n_columns for r in of_one_column.representations}
+    certified = {one.representation: one.of for one in of_one_column.certificates}
+    assert certified["raw"] == "scores"
+    assert certified == {key: "scores" if columns[key] == 1 else "cells" for key in certified}
+    assert {one.of for one in found.certificates} == {"cells"}
+
+
 @pytest.mark.parametrize(("asked", "started"), [(100_000, 3), (3, 3), (2, 2), (None, 3)])
 def test_more_processes_than_cores_are_not_started_and_it_is_said(monkeypatch, asked, started):
     monkeypatch.setattr(threads, "cpu_count", lambda: 3)

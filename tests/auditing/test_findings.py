@@ -6,12 +6,12 @@ import pytest
 from scipy.stats import norm
 
 from fairpca.auditing._findings import Findings, _combined_p_value
-from fairpca.auditing._measures import _cell_bounds as cell_bounds
+from fairpca.auditing._measures import _certificates as certificates
 from fairpca.auditing._measures import _discrepancies as discrepancies
 from fairpca.auditing._measures import _leakage
 from fairpca.auditing._representations import METHODS, TrainingRows
 from fairpca.auditing._splits import QUICK, HeldOut, halves
-from fairpca.metrics import PROBES, Cells
+from fairpca.metrics import PROBES, Cells, certified_gap
 from slow import slow
 
 
@@ -98,7 +98,7 @@ def test_the_certificate_holds_in_a_known_population(with_target):
         rows = TrainingRows(X[:400], {}, {}, 2, seed=0)
         y_train, y_test = (y[:400], y[400:]) if with_target else (None, None)
         some = HeldOut(0, rows, X[400:], [codes[:400]], [codes[400:]], [2], y_train, y_test)
-        (found,) = cell_bounds(some, X[:400], X[400:], QUICK, 0.95)
+        ((found, _),) = certificates(some, X[:400], X[400:], QUICK, 0.95)
         cells = Cells(QUICK.cells, random_state=0)
         if with_target:
             cells.fit(X[:400], y[:400], sensitive=codes[:400])
@@ -111,6 +111,31 @@ def test_the_certificate_holds_in_a_known_population(with_target):
         worst = 0.5 * np.abs(np.subtract(*(c / c.sum() for c in of_group))).sum()
         assert worst <= found.bound
         assert found.observed <= found.bound
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_single_column_is_certified_for_every_threshold(sign):
+    """A score is not cut into cells, and its accuracy is that of the best threshold."""
+    rng = np.random.default_rng(0)
+    codes = (rng.random(2000) < 0.3).astype(int)
+    codes[rng.random(2000) < 0.1] = -1
+    T = sign * (rng.normal(size=(2000, 1)) + 0.3 * codes[:, None])
+    y = sign * T[:, 0] + 0.5 * rng.normal(size=2000) > 1.0
+    train, new = slice(0, 1000), slice(1000, None)
+    rows = TrainingRows(T[train], {}, {}, 1, seed=0)
+    some = HeldOut(0, rows, T[new], [codes[train]], [codes[new]], [2], y[train], y[new])
+    ((found, accuracy),) = certificates(some, T[train], T[new], QUICK, 0.9)
+    known = codes[new] >= 0
+    assert found == certified_gap(T[new][known, 0], codes[new][known], of="scores", confidence=0.9)
+    assert found.n_rows == known.sum()
+    decided = [(T[:, 0] > t) == (sign > 0) for t in np.sort(T[train, 0])]
+    best = max(decided, key=lambda decision: np.mean(decision[train] == y[train]))
+    assert accuracy[0] == pytest.approx(np.mean(best[new] == y[new]))
+    assert accuracy[0] > 0.85  # of which 0.82 is "no" for all
+    ((_, unknown),) = certificates(
+        replace(some, y=None, y_train=None), T[train], T[new], QUICK, 0.9
+    )
+    assert unknown is None
 
 
 def test_no_method_promises_what_a_skewed_column_breaks():

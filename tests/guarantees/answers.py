@@ -96,6 +96,7 @@ def of_measures(folder: Path) -> Iterator[tuple[str, Any]]:
     yield "mmd", mmd_test(X, sex, n_permutations=50, random_state=5)
     cells = Cells(4).fit(X, sex)
     yield "certificate", certified_gap(cells.predict(new), sex, n_cells=4)
+    yield "certificate of scores", certified_gap(new[:, 0], sex, of="scores")
     onnx = folder / "model.onnx"
     export_onnx(fitted("fair pca"), onnx)
     yield "onnx", onnx

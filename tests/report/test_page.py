@@ -167,6 +167,13 @@ def test_a_bound_that_says_nothing_is_called_so(page):
     assert "says next to nothing" in Reader(page).text()
 
 
+def test_a_bound_on_a_score_is_said_to_hold_for_any_threshold(page):
+    assert ">any threshold" not in page
+    audit = made_up_audit()
+    audit["certificates"][0].update(of="scores", n_cells=2)
+    assert render_page(audit).count(">any threshold") == 1
+
+
 def test_a_hundred_columns_and_twelve_groups_fit_into_six_megabytes():
     audit = many_groups_audit()
     page = page_of(many_groups_audit)

@@ -97,7 +97,9 @@ class Audit:
     gaps: list[Gap] = doc("How differently groups are distributed.")
     downstream: list[Downstream] = doc("Models that predict the target; empty without one.")
     curves: list[Curve] = doc("Accuracy against fairness; empty without a target.")
-    certificates: list[CertifiedGap] = doc("Bounds that hold for every classifier on cells.")
+    certificates: list[CertifiedGap] = doc(
+        "Bounds that hold for every classifier on cells, or every threshold on a score."
+    )
     spectra: list[Spectrum] = doc("Variance explained by each component.")
     pictures: Pictures = doc("Held-out rows in two dimensions.")
 

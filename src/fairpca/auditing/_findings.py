@@ -174,22 +174,23 @@ class Findings:
     def _pairs(self, pairs: Sequence[tuple[float, float]]) -> Estimate:
         return _pooled([p[0] for p in pairs], [p[1] for p in pairs], self.confidence)
 
-    def certificates(self, n_rows: Sequence[int]) -> list[CertifiedGap]:
-        """Return the bounds; `n_rows` are the held-out rows of each attribute."""
+    def certificates(self) -> list[CertifiedGap]:
+        """Return the bounds, from the rows of each attribute that were held out."""
         return [
             CertifiedGap(
                 representation=key,
                 attribute=attribute.name,
                 n_cells=found.n_cells,
-                n_rows=n,
+                n_rows=found.n_rows,
                 observed=found.observed,
                 bound=found.bound,
                 confidence=self.confidence,
-                accuracy=None if found.accuracy is None else self._pairs([found.accuracy]),
+                accuracy=None if accuracy is None else self._pairs([accuracy]),
+                of=found.of,
             )
             for key, measures in self.measured.items()
-            for attribute, n, found in zip(
-                self.attributes, n_rows, measures[0].certificates, strict=True
+            for attribute, (found, accuracy) in zip(
+                self.attributes, measures[0].certificates, strict=True
             )
         ]
 

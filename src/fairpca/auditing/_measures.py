@@ -17,6 +17,7 @@ from ..metrics import (
     PROBES,
     AucDraws,
     Cells,
+    Certificate,
     MMDKernel,
     MMDTest,
     certified_gap,
@@ -57,23 +58,14 @@ class SplitCurve:
     points: list[Judged]
 
 
-@dataclass(frozen=True)
-class _CellBound:
-    """The gap of the worst classifier that sees cells; accuracy of the best one, and its error."""
-
-    observed: float
-    bound: float
-    n_cells: int
-    accuracy: tuple[float, float] | None
-
-
 @dataclass(frozen=True, eq=False)
 class Measures:
     """What one representation shows on the held-out rows of one split.
 
     `seconds`, `failure` and `warned` are those of `Fitted`; `variance_kept` has its standard
     error; leakage is by position of the attribute and probe, gaps, discrepancies and (on the first
-    split) certificates are one per attribute; `ratios` explain the components' variance.
+    split) certificates are one per attribute, with the accuracy of the best decision that they are
+    about, and its error; `ratios` explain the components' variance.
     """
 
     key: str
@@ -88,7 +80,7 @@ class Measures:
     covariance_gaps: list[float] = field(default_factory=list)
     mmd: list[MMDTest] = field(default_factory=list)
     decisions: dict[str, Judged] = field(default_factory=dict)
-    certificates: list[_CellBound] = field(default_factory=list)
+    certificates: list[tuple[Certificate, tuple[float, float] | None]] = field(default_factory=list)
     ratios: list[float] = field(default_factory=list)
     picture: np.ndarray | None = None
 
@@ -113,7 +105,7 @@ def measure(held_out: HeldOut, key: str, effort: Effort, confidence: float) -> M
         covariance_gaps=[covariance_gap(T[c >= 0], c[c >= 0]) for c in held_out.codes],
         mmd=_discrepancies(held_out, T, effort, rng),
         decisions=_decisions(held_out, T_train, T, effort),
-        certificates=_cell_bounds(held_out, T_train, T, effort, confidence),
+        certificates=_certificates(held_out, T_train, T, effort, confidence),
         ratios=[float(r) for r in getattr(fitted.estimator, "explained_variance_ratio_", [])],
         picture=T[held_out.picture_rows(effort), :2] if held_out.index == 0 else None,
     )
@@ -203,15 +195,22 @@ def _decisions(
     }
 
 
-def _cell_bounds(
+def _certificates(
     held_out: HeldOut, T_train: np.ndarray, T: np.ndarray, effort: Effort, confidence: float
-) -> list[_CellBound]:
-    """Bound the gap of all classifiers on cells that keep the target and hide the groups."""
+) -> list[tuple[Certificate, tuple[float, float] | None]]:
+    """Bound the gap of all thresholds on a single column.
+
+    Of several, that of all classifiers on cells that keep the target and hide the groups.
+    """
     if held_out.index != 0:
         return []  # the bound is about one fitted representation
     bounds = []
     for codes_train, codes in zip(held_out.codes_train, held_out.codes, strict=True):
         seen, known = codes_train >= 0, codes >= 0
+        if T.shape[1] == 1:
+            found = certified_gap(T[known, 0], codes[known], of="scores", confidence=confidence)
+            bounds.append((found, _best_accuracy(held_out, T_train, T)))
+            continue
         cells = Cells(effort.cells, random_state=held_out.rows.seed)
         if held_out.y_train is None:
             cells.fit(T_train)
@@ -219,24 +218,31 @@ def _cell_bounds(
             cells.fit(T_train[seen], held_out.y_train[seen], sensitive=codes_train[seen])
             if cells.n_cells_ == 1:  # no split was worth its price, and one cell says nothing
                 cells.fit(T_train[seen], held_out.y_train[seen])
-        new = cells.predict(T)
         found = certified_gap(
-            new[known], codes[known], confidence=confidence, n_cells=cells.n_cells_
+            cells.predict(T[known]), codes[known], confidence=confidence, n_cells=cells.n_cells_
         )
-        accuracy = _cell_accuracy(cells, held_out, T_train, new)
-        bounds.append(_CellBound(found.observed, found.bound, cells.n_cells_, accuracy))
+        bounds.append((found, _best_accuracy(held_out, T_train, T, cells)))
     return bounds
 
 
-def _cell_accuracy(
-    cells: Cells, held_out: HeldOut, T_train: np.ndarray, new: np.ndarray
+def _best_accuracy(
+    held_out: HeldOut, T_train: np.ndarray, T: np.ndarray, cells: Cells | None = None
 ) -> tuple[float, float] | None:
-    """Return the accuracy of the majority of each cell, with its standard error."""
+    """Return the accuracy of the majority of each cell, with its standard error.
+
+    Without cells, those on the two sides of the threshold that is best on training rows.
+    """
     if held_out.y is None or held_out.y_train is None:
         return None
-    seen = cells.predict(T_train)
-    counts = np.bincount(seen, minlength=cells.n_cells_)
-    positive = np.bincount(seen, held_out.y_train, minlength=cells.n_cells_)
+    if cells is not None:
+        seen, new = cells.predict(T_train), cells.predict(T)
+    else:
+        values, place = np.unique(T_train[:, 0], return_inverse=True)
+        excess = np.bincount(place, np.where(held_out.y_train, 1, -1)).cumsum()  # up to each value
+        best = values[np.argmax(np.abs(excess) + np.abs(excess[-1] - excess))]
+        seen, new = (1 * (part[:, 0] > best) for part in (T_train, T))
+    counts = np.bincount(seen, minlength=max(seen.max(), new.max()) + 1)
+    positive = np.bincount(seen, held_out.y_train, minlength=len(counts))
     right = float(np.mean((2 * positive > counts)[new] == held_out.y))
     return right, float(share_error(right, len(new)))
 

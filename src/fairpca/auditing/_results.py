@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import MISSING, dataclass, field
 from typing import Any
 
-SCHEMA_VERSION = "1.1"
+SCHEMA_VERSION = "1.2"
 """Changes of the first number break readers; changes of the second add fields."""
 
 
@@ -255,19 +255,22 @@ class Curve:
 
 @dataclass(frozen=True)
 class CertifiedGap:
-    """A bound on the parity gap of every classifier that sees only the cell of a row."""
+    """A bound on the parity gap of every classifier on cells, or every threshold on a score."""
 
-    representation: str = doc("Key of the representation that was cut into cells.")
+    representation: str = doc("Key of the representation.")
     attribute: str = doc("Name of the attribute.")
-    n_cells: int = doc("Number of cells.")
+    n_cells: int = doc("Number of cells that it was cut into; a threshold makes two.")
     n_rows: int = doc("Held-out rows behind the bound.")
-    observed: float = doc("The largest gap that a classifier has on these rows.")
-    bound: float = doc("With the confidence below, no classifier has more in the population.")
+    observed: float = doc("The largest gap that one of them has on these rows.")
+    bound: float = doc("With the confidence below, none of them has more in the population.")
     confidence: float = doc(
         "Probability that the bound holds; each one by itself, not all of them together."
     )
     accuracy: Estimate | None = doc(
-        "Accuracy of the best decision per cell; null without a target."
+        "Accuracy of the best decision per cell, or threshold; null without a target."
+    )
+    of: str = doc(
+        "'cells', or 'scores' where the only column of the representation is a score.", "cells"
     )
 
 

@@ -190,9 +190,7 @@ def audit(
         gaps=findings.gaps(),
         downstream=findings.downstream(),
         curves=findings.curves(),
-        certificates=findings.certificates(
-            [int(np.count_nonzero(codes >= 0)) for codes in first.codes]
-        ),
+        certificates=findings.certificates(),
         spectra=findings.spectra(),
         pictures=findings.pictures([codes[rows] for codes in first.codes]),
     )

@@ -268,7 +268,7 @@ def _certificate_tables(evidence: Evidence) -> list[_Table]:
     return [
         _Table(
             f"Largest gap of selection rates, between the groups of {attribute.name}, of any "
-            "classifier that sees only the cell of a row, in points",
+            "classifier that sees only the cell of a row, or of any threshold, in points",
             ["Representation", "Observed", "Bound", "Confidence", "Cells", "Rows", "Accuracy"],
             [
                 [
@@ -276,7 +276,7 @@ def _certificate_tables(evidence: Evidence) -> list[_Table]:
                     _Cell(_points(one.observed)),
                     _Cell(_points(one.bound), _worth(one)),
                     _Cell(percent(one.confidence)),
-                    _Cell(whole(one.n_cells)),
+                    _Cell("any threshold" if one.of == "scores" else whole(one.n_cells)),
                     _Cell(whole(one.n_rows)),
                     _share(one.accuracy),
                 ]
