@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from fairpca import FairKernelPCA, FairPCA, peers
+from fairpca import FairKernelPCA, FairPCA, FairPLS, peers
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,11 @@ def kernel(*args: Any, nasty: bool = True, **options: Any) -> Known:
     return Known(FairKernelPCA(*args, **options), fair=True, nasty=nasty)
 
 
+def predictive(*args: Any, nasty: bool = True, **options: Any) -> Known:
+    options = {"random_state": 0, **options}
+    return Known(FairPLS(*args, **options), fair=True, nasty=nasty)
+
+
 COVARIANCES = {"match": "covariances"}
 SPECTRAL = {**COVARIANCES, "covariance_method": "spectral"}
 
@@ -95,6 +100,14 @@ ESTIMATORS = {
     "iterative kernel solver": kernel(3, solver="iterative", random_state=3, nasty=False),
     "nystroem": kernel(1, approximation="nystroem", n_landmarks=6),
     "random features": kernel(1, approximation="random_features", n_landmarks=6),
+    "fair pls": predictive(),
+    "fair pls, spread": predictive(match="covariances", scale=True),
+    "fair pls, means": predictive(1, match="means", criterion="equalized_odds"),
+    "fair pls, equal opportunity": predictive(criterion="equal_opportunity"),
+    "fair pls, kernel": predictive(kernel="rbf", n_landmarks=10, scale=True),
+    "fair pls, kernel spread": predictive(
+        kernel="poly", degree=2, match="covariances", nasty=False
+    ),
     "pca": Known(peers.PCA(), orthonormal=True),
     "kernel pca": Known(peers.KernelPCA(1)),
     "leace": Known(peers.LEACE(), fair=True),

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .estimators import (
         FairKernelPCA,
         FairPCA,
+        FairPLS,
         collect_moments,
         moments_from_csv,
         moments_from_parquet,
@@ -43,6 +44,7 @@ _LATER = {
     "FairKernelPCA": "estimators",
     "FairModel": "models",
     "FairPCA": "estimators",
+    "FairPLS": "estimators",
     "GroupMoments": "_moments",
     "ParquetRows": "_rows",
     "audit": "auditing",
@@ -64,6 +66,7 @@ __all__ = [
     "FairModel",
     "FairPCA",
     "FairPCAError",
+    "FairPLS",
     "FewLandmarksWarning",
     "GroupMoments",
     "IndefiniteKernelWarning",

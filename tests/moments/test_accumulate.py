@@ -165,13 +165,13 @@ def passes(monkeypatch):
     """The shift of each pass over the rows."""
     shifts = []
     module = import_module("fairpca._moments.accumulate")
-    original = module._pass
+    original = module.one_pass
 
     def spy(rows, design, shift, kind):
         shifts.append(shift)
         return original(rows, design, shift, kind)
 
-    monkeypatch.setattr(module, "_pass", spy)
+    monkeypatch.setattr(module, "one_pass", spy)
     return shifts
 
 

@@ -53,7 +53,7 @@ def test_the_moments_of_an_attribute_keep_what_is_known_of_it():
     codes = np.array([0, 1, 0])
     levels = Levels("x", (0.0, 1.0), codes, integral_floats=True, optional=True, stratum="y")
     design = Design(Rows(np.eye(3), None, (levels,)), "float64")
-    (read,) = design.read(np.zeros((3, 3)), None)
+    (read,) = design.read(np.zeros((3, 3)), None)["attributes"]
     assert (read.name, read.stratum, read.labels) == ("x", "y", (0.0, 1.0))
     assert (read.integral_floats, read.optional, read.scatters) == (True, True, None)
     assert read.count.tolist() == [2, 1]
@@ -61,7 +61,7 @@ def test_the_moments_of_an_attribute_keep_what_is_known_of_it():
 
 def test_a_number_that_no_row_has_is_zero_on_average():
     rows = Rows(np.eye(3), None, (Numeric("v", np.full(3, np.nan)),))
-    (read,) = Design(rows, "float64").read(np.zeros((3, 3)), None)
+    (read,) = Design(rows, "float64").read(np.zeros((3, 3)), None)["attributes"]
     assert (read.count, read.weight, read.value_mean, read.value_scatter) == (0, 0.0, 0.0, 0.0)
 
 

@@ -44,6 +44,12 @@ class Levels:
         """Return the attribute tied to a stratum: the other rows do not count."""
         return replace(self, codes=np.where(rows, self.codes, -1), stratum=stratum)
 
+    def spread_over(self, rows: np.ndarray) -> Levels:
+        """Return the attribute of more rows, of which the mask has its own; the others lack it."""
+        codes = np.full(len(rows), -1)
+        codes[rows] = self.codes
+        return replace(self, codes=codes)
+
     @property
     def missing(self) -> np.ndarray:
         """Mask of the rows that do not count."""
@@ -65,6 +71,12 @@ class Numeric:
     def within(self, stratum: Any, rows: np.ndarray) -> Numeric:
         """Return the attribute tied to a stratum: the other rows do not count."""
         return replace(self, values=np.where(rows, self.values, np.nan), stratum=stratum)
+
+    def spread_over(self, rows: np.ndarray) -> Numeric:
+        """Return the attribute of more rows, of which the mask has its own; the others lack it."""
+        values = np.full(len(rows), np.nan)
+        values[rows] = self.values
+        return replace(self, values=values)
 
     @property
     def missing(self) -> np.ndarray:

@@ -81,7 +81,7 @@ def read_attributes(
     return intersect(attributes) if intersectional else tuple(attributes)
 
 
-def attribute_columns(sensitive: Any) -> dict[Any, Any]:
+def attribute_columns(sensitive: Any, unnamed: str = "sensitive") -> dict[Any, Any]:
     """Return columns by name; narwhals Series where the input knows types, arrays elsewhere."""
     if isinstance(sensitive, Mapping):
         return {name: _one_column(column) for name, column in sensitive.items()}
@@ -89,10 +89,10 @@ def attribute_columns(sensitive: Any) -> dict[Any, Any]:
     if isinstance(native, nw.DataFrame):
         return dict(zip(native.columns, native.iter_columns(), strict=True))  # names may be numbers
     if isinstance(native, nw.Series):
-        return {"sensitive" if native.name in (None, "") else native.name: native}
+        return {unnamed if native.name in (None, "") else native.name: native}
     array = as_array(sensitive)
     if array.ndim == 1:
-        return {"sensitive": array}
+        return {unnamed: array}
     if array.ndim != 2:
         raise UsageError(
             f"sensitive_features has {array.ndim} dimensions: it needs one entry, or one row of "

@@ -1,6 +1,13 @@
 """Kernels, evaluated in blocks, and the feature maps that stand for them."""
 
-from .feature_maps import KernelColumns, RandomFeatures, pilot_centre, scale_gamma, whitening
+from .feature_maps import (
+    KernelColumns,
+    RandomFeatures,
+    RowsAndKernel,
+    pilot_centre,
+    scale_gamma,
+    whitening,
+)
 from .kernel import (
     KERNELS,
     NEGATIVE,

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics import is_array, is_sparse, quiet_overflow, record
+from .._numerics import is_array, is_number, is_sparse, quiet_overflow, record
 from .._rows import Rows, block_rows, row_blocks
 from ..errors import UsageError
 from .kernel import NEGATIVE, Kernel, warn_of_negative_directions
@@ -43,6 +43,42 @@ class KernelColumns:
         if X.shape[0] == 0:
             return np.zeros((0, self.n_features))
         return self.kernel(X.astype(float, copy=False), self.rows)
+
+
+@record()
+@dataclass(frozen=True)
+class RowsAndKernel:
+    """The columns of a row, standardised if asked for, times `unit`; then kernel values with them.
+
+    With a `unit` of 1 / sqrt(d Var) both halves are of the same size.
+    """
+
+    columns: KernelColumns
+    unit: float
+    mean: np.ndarray | None = None
+    scale: np.ndarray | None = None
+
+    def _fits_together(self) -> bool:
+        if not isinstance(self.columns, KernelColumns) or not is_number(self.unit):
+            return False
+        d, both = self.n_columns, (self.mean, self.scale)
+        return both == (None, None) or all(is_array(a, d) for a in both)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns d of a row."""
+        return int(self.columns.rows.shape[1])
+
+    @property
+    def n_features(self) -> int:
+        """Number of features, d + p."""
+        return self.n_columns + self.columns.n_features
+
+    def __call__(self, X: Any) -> np.ndarray:
+        """Return the features of a block of rows, of shape (n, d + p)."""
+        X = (X.toarray() if is_sparse(X) else X).astype(float, copy=False)
+        X = X if self.scale is None else (X - self.mean) / self.scale
+        return np.hstack([self.unit * X, self.columns(X)])
 
 
 @record()

@@ -64,7 +64,7 @@ def _mean_of(rows: Rows) -> Everyone:
         variance = held.scatter.diagonal / (weight or 1.0)
     else:
         weight, shift = rows.total_weight, _pilot(rows)[0]
-        sums, products = _pass(rows, Design.of(rows), shift, _Squares)
+        sums, products = one_pass(rows, Design.of(rows), shift, _Squares)
         assert products is not None
         offset = sums[0, :] / (weight or 1.0)
         mean = shift + offset
@@ -81,9 +81,9 @@ def _take_products(rows: Rows, with_scatters: bool) -> GroupMoments:
     pilot_mean, pilot_variance = _pilot(rows)
     far = not is_numpy(rows.empty) or _harmful(pilot_mean, pilot_variance, precision)
     shift = pilot_mean if far else None
-    kind = _LevelProducts if with_scatters else _TotalProducts
+    kind = _LevelProducts if with_scatters else TotalProducts
     for attempt in range(2):
-        sums, products = _pass(rows, design, shift, kind)
+        sums, products = one_pass(rows, design, shift, kind)
         assert products is not None
         level_scatter = products.scatters_by_level(sums)
         offset = sums[0, :] / weight
@@ -98,8 +98,8 @@ def _take_products(rows: Rows, with_scatters: bool) -> GroupMoments:
         weight=weight,
         mean=offset if shift is None else shift + offset,
         scatter=DenseScatter(scatter),
-        attributes=design.read(sums - like(design.totals, sums)[:, None] * offset, level_scatter),
         precision=precision,
+        **design.read(sums - like(design.totals, sums)[:, None] * offset, level_scatter),
     )
 
 
@@ -112,7 +112,7 @@ def _keep_rows(rows: Rows, with_scatters: bool, *, dense: bool) -> GroupMoments:
         shift, sums = sparse_mean_and_sums(rows, design.block(slice(0, X.shape[0])))
     else:
         shift = _pilot(rows)[0]
-        sums, _ = _pass(rows, design, shift, None)
+        sums, _ = one_pass(rows, design, shift, None)
     offset = sums[0, :] / weight if weight > 0 else sums[0, :]
     mean = shift + offset
     sums = sums - like(design.totals, sums)[:, None] * offset
@@ -128,8 +128,8 @@ def _keep_rows(rows: Rows, with_scatters: bool, *, dense: bool) -> GroupMoments:
         weight=weight,
         mean=mean,
         scatter=_form(RowScatter((Rows(X, rows.weight),) if rows.n_rows else (), mean), dense),
-        attributes=design.read(sums, level_scatter if with_scatters else None),
         precision=precision,
+        **design.read(sums, level_scatter if with_scatters else None),
     )
 
 
@@ -137,14 +137,17 @@ def _form(scatter: RowScatter, dense: bool) -> Scatter:
     return scatter.dense() if dense else scatter
 
 
-def _pass(
-    rows: Rows, design: Design, shift: Array | None, kind: type[_TotalProducts] | None
-) -> tuple[Array, _TotalProducts | None]:
+def one_pass(
+    rows: Rows,
+    design: Design,
+    shift: Array | None,
+    kind: Callable[[Array, Design, Array | None], TotalProducts] | None,
+) -> tuple[Array, TotalProducts | None]:
     """Return ``H.T @ (X - shift)``, and the products of the shifted rows that `kind` collects."""
     X = rows.empty
     centre = None if shift is None else like(shift, X)
 
-    def work(blocks: Sequence[slice]) -> tuple[CrossProduct, _TotalProducts | None]:
+    def work(blocks: Sequence[slice]) -> tuple[CrossProduct, TotalProducts | None]:
         sums = CrossProduct((design.width, X.shape[1]), X)
         products = None if kind is None else kind(X, design, shift)
         with quiet_overflow():
@@ -190,7 +193,7 @@ def _harmful(shift: Array, variance: Array, precision: float) -> bool:
     return bool(array_namespace(shift).any(shift * shift > limit * variance))
 
 
-class _TotalProducts:
+class TotalProducts:
     """Products of all rows; `sums` is ``H.T @ (X - shift)`` throughout."""
 
     def __init__(self, X: Array, design: Design, shift: Array | None) -> None:
@@ -213,7 +216,7 @@ class _TotalProducts:
         return None
 
 
-class _Squares(_TotalProducts):
+class _Squares(TotalProducts):
     """Squares of all rows, feature by feature."""
 
     def __init__(self, X: Array, design: Design, shift: Array | None) -> None:
@@ -223,7 +226,7 @@ class _Squares(_TotalProducts):
         self._total.add(array_namespace(B).ones_like(B[:, :1]), B * B)
 
 
-class _LevelProducts(_TotalProducts):
+class _LevelProducts(TotalProducts):
     """Products of the rows of each level of each categorical attribute, and so of all rows.
 
     The levels of an attribute that no row lacks add up to the total, so matching covariances of
@@ -243,7 +246,7 @@ class _LevelProducts(_TotalProducts):
         self._centres = {key: self._centre(*key) for key in self._parts}
         complete = (i for i, a in self._levels.items() if not a.missing.any())
         self._complete = next(complete, None)
-        self._rest = _TotalProducts(X, design, shift) if self._complete is None else None
+        self._rest = TotalProducts(X, design, shift) if self._complete is None else None
 
     def _centre(self, i: int, g: int) -> Array:
         """Return the mean of a few rows of a level, measured from the shift of all rows."""

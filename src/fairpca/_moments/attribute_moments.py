@@ -123,7 +123,7 @@ class LevelMoments(LinearInRows):
             scatters=scatters,
         )
 
-    def merged(self, other: LevelMoments, mean: Array) -> LevelMoments:
+    def merged(self, other: LevelMoments, mean: Array | None) -> LevelMoments:
         """Return the moments of the union of the rows; both are about its mean already."""
         labels = tuple(dict.fromkeys((*self.labels, *other.labels)))
         refuse_identifiers(self.name, len(labels))
@@ -185,7 +185,7 @@ class LevelMoments(LinearInRows):
         )
 
 
-def _merge_level(a: LevelMoments, b: LevelMoments, g: int, mean: Array) -> Scatter | None:
+def _merge_level(a: LevelMoments, b: LevelMoments, g: int, mean: Any) -> Scatter | None:
     assert a.scatters is not None
     assert b.scatters is not None
     of_a, of_b = a.scatters[g], b.scatters[g]
@@ -229,7 +229,7 @@ class NumericMoments(LinearInRows):
         """Return the same moments about another mean: the old one lies `shift` beyond it."""
         return replace(self, total=self.total + self.weight * shift)
 
-    def merged(self, other: NumericMoments, mean: Array) -> NumericMoments:
+    def merged(self, other: NumericMoments, mean: Array | None) -> NumericMoments:
         """Return the moments of the union of the rows; both are about its mean already."""
         weight = self.weight + other.weight
         if self.weight == 0 or other.weight == 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from .scatter import Scatter
 
 
 class Design:
-    """One column of ones, then the columns of each attribute.
+    """One column of ones, then the columns of each attribute, then those of each target.
 
     A categorical attribute has an indicator column per level. A numeric attribute has its centred
     values in units of their standard deviation, and the indicator of the rows where it is known.
@@ -39,7 +40,8 @@ class Design:
         self.columns: list[slice] = []
         self._columns_of: list[_LevelColumns | _NumericColumns] = []
         width = 1
-        for a in rows.attributes:
+        self.described = (*rows.attributes, *rows.targets)
+        for a in self.described:
             kind = _LevelColumns if isinstance(a, Levels) else _NumericColumns
             columns = kind(a, rows.weight, self.dtype)  # type: ignore[arg-type]
             self.columns.append(slice(width, width + columns.width))
@@ -81,16 +83,18 @@ class Design:
 
     def read(
         self, sums: Array, level_scatter: Callable[[int, int], Scatter | None] | None
-    ) -> tuple[AttributeMoments, ...]:
-        """Return the attributes' moments from ``H.T @ (X - mean)``."""
-        return tuple(
-            columns.read(
-                sums[position, :], None if level_scatter is None else partial(level_scatter, i)
-            )
-            for i, (columns, position) in enumerate(
-                zip(self._columns_of, self.columns, strict=True)
+    ) -> dict[str, Any]:
+        """Return the moments of attributes and targets from ``H.T @ (X - mean)``."""
+        p = len(self.rows.attributes)
+        scatters = [None if level_scatter is None else partial(level_scatter, i) for i in range(p)]
+        scatters += [None] * (len(self.described) - p)  # nobody matches covariances of targets
+        found = tuple(
+            columns.read(sums[position, :], of_level)
+            for columns, position, of_level in zip(
+                self._columns_of, self.columns, scatters, strict=True
             )
         )
+        return {"attributes": found[:p], "targets": found[p:]}
 
 
 class _LevelColumns:
@@ -186,7 +190,7 @@ class _DesignOnDevice(Design):
         self._positions: dict[tuple[int, int], tuple[np.ndarray, Array]] = {}
 
     def _sent(self, i: int) -> Array:
-        attribute = self.rows.attributes[i]
+        attribute = self.described[i]
         if isinstance(attribute, Levels):
             few = np.int8 if len(attribute.labels) < 128 else np.int32
             return self._integers(attribute.codes.astype(few)[:, None])
@@ -231,4 +235,4 @@ def attributes_over_rows(rows: Rows) -> tuple[AttributeMoments, ...]:
     and three of four rows: (0.75, -0.25, -0.25, -0.25), and the negative of it.
     """
     design = Design(rows, "float64")
-    return design.read(design.block(slice(0, rows.n_rows)).T, None)
+    return design.read(design.block(slice(0, rows.n_rows)).T, None)["attributes"]

@@ -90,6 +90,8 @@ class GroupMoments(LinearInRows):
         Rounding unit of the coarsest numbers the rows came in.
     everyone : Everyone or None
         Where the criterion counts some of the rows only: mean and spread of all of them.
+    targets : tuple of LevelMoments or NumericMoments
+        What `FairPLS` keeps: moments of the classes, or numbers, of each column of y.
 
     See Also
     --------
@@ -116,16 +118,19 @@ class GroupMoments(LinearInRows):
     attributes: tuple[AttributeMoments, ...]
     precision: float
     everyone: Everyone | None = None
+    targets: tuple[AttributeMoments, ...] = ()
 
     def _fits_together(self) -> bool:
-        if not is_array(self.mean, None) or not isinstance(self.attributes, tuple):
+        both = (self.attributes, self.targets)
+        if not is_array(self.mean, None) or not all(isinstance(of, tuple) for of in both):
             return False
         d = len(self.mean)
         everyone = self.everyone
         fits = everyone is None or (isinstance(everyone, Everyone) and len(everyone.mean) == d)
         known = fits and all(
             isinstance(a, LevelMoments | NumericMoments) and a.total.shape[-1] == d
-            for a in self.attributes
+            for of in both
+            for a in of
         )
         numbers = is_number(self.weight) and self.weight >= 0 and is_number(self.precision)
         return known and numbers and is_count(self.n_rows) and scatter_fits(self.scatter, d)
@@ -172,8 +177,11 @@ class GroupMoments(LinearInRows):
         share = other.weight / weight if weight > 0 else 0.0
         gap = other.mean - self.mean
         mean = self.mean + share * gap
-        mine = [a.moved(-share * gap) for a in self.attributes]
-        theirs = [a.moved((1.0 - share) * gap) for a in other.attributes]
+
+        def merged(mine: Iterable[AttributeMoments], theirs: Iterable[AttributeMoments]) -> Any:
+            mine = [a.moved(-share * gap) for a in mine]
+            return merge_attributes(mine, [b.moved((1.0 - share) * gap) for b in theirs], mean)
+
         scatter = merge_scatters(
             self.scatter,
             other.scatter,
@@ -187,9 +195,10 @@ class GroupMoments(LinearInRows):
             weight=weight,
             mean=mean,
             scatter=scatter,
-            attributes=_merge_attributes(mine, theirs, mean),
+            attributes=merged(self.attributes, other.attributes),
             precision=max(self.precision, other.precision),
             everyone=_merge_everyone(self, other),
+            targets=merged(self.targets, other.targets),
         )
 
     def __radd__(self, other: object) -> GroupMoments:
@@ -202,6 +211,7 @@ class GroupMoments(LinearInRows):
             scatter=scatter(self.scatter),
             attributes=tuple(a._mapped(rows, scatter) for a in self.attributes),
             everyone=self.everyone and self.everyone._mapped(rows, scatter),
+            targets=tuple(a._mapped(rows, scatter) for a in self.targets),
         )
 
     def about_the_origin(self) -> GroupMoments:
@@ -298,6 +308,13 @@ def _as_level(a: AttributeMoments, missing: AttributeMoments) -> LevelMoments:
 
 
 def _check_same_attributes(a: GroupMoments, b: GroupMoments) -> None:
+    targets = [[x.name for x in m.targets] for m in (a, b)]
+    if targets[0] != targets[1]:
+        raise UsageError(
+            f"Moments of the targets {targets[0]} cannot be added to moments of {targets[1]}: what "
+            f"one says of y is unknown of the other's rows. Pass y with the same columns in every "
+            f"batch."
+        )
     names = [list(dict.fromkeys(x.name for x in m.attributes)) for m in (a, b)]
     if set(names[0]) != set(names[1]):
         raise UsageError(
@@ -318,9 +335,10 @@ def _merge_everyone(a: GroupMoments, b: GroupMoments) -> Everyone | None:
     return a.everyone + b.everyone
 
 
-def _merge_attributes(
-    mine: Iterable[AttributeMoments], theirs: Iterable[AttributeMoments], mean: Array
+def merge_attributes(
+    mine: Iterable[AttributeMoments], theirs: Iterable[AttributeMoments], mean: Array | None
 ) -> tuple[AttributeMoments, ...]:
+    """Return the moments of the union; both are about its mean, which scatters need, already."""
     merged: dict[tuple[str, Any], AttributeMoments] = {(a.name, a.stratum): a for a in mine}
     for b in theirs:
         a = merged.get((b.name, b.stratum))
@@ -328,7 +346,7 @@ def _merge_attributes(
     return _agree_across_strata(list(merged.values()))
 
 
-def _merge_pair(a: AttributeMoments, b: AttributeMoments, mean: Array) -> AttributeMoments:
+def _merge_pair(a: AttributeMoments, b: AttributeMoments, mean: Array | None) -> AttributeMoments:
     if isinstance(a, LevelMoments) and isinstance(b, LevelMoments):
         return a.merged(b, mean)
     return _to_numeric(a).merged(_to_numeric(b), mean)

@@ -54,7 +54,8 @@ class Rows:
 
     `chosen` has the positions in `X` of the n rows that count, None for all; weights, which are
     positive, and attributes are theirs. So criteria and zero weights select rows without a copy.
-    Where a criterion left rows out, `everyone` has these too.
+    Where a criterion left rows out, `everyone` has these too. `targets` are the columns of y, where
+    they are to be kept, read as attributes are.
     """
 
     X: Array
@@ -62,6 +63,7 @@ class Rows:
     attributes: tuple[Attribute, ...] = field(default=())
     chosen: np.ndarray | None = None
     everyone: Rows | None = None
+    targets: tuple[Attribute, ...] = field(default=())
 
     def _fits_together(self) -> bool:
         X, weight = self.X, self.weight
@@ -121,14 +123,17 @@ class Rows:
     def seen_as(self, kind: type[Rows], **how: Any) -> Rows:
         """Return the rows, and everyone, as rows of another kind."""
         everyone = self.everyone and self.everyone.seen_as(kind, **how)
-        return kind(self.X, self.weight, self.attributes, self.chosen, everyone, **how)
+        same = (self.X, self.weight, self.attributes, self.chosen, everyone, self.targets)
+        return kind(*same, **how)
 
     def materialized(self) -> Rows:
         """Return the same rows with the chosen features in an array of their own."""
         if self.chosen is None:
             return self
-        X = take_rows(self.X, self.chosen)
-        return Rows(X, self.weight, self.attributes, everyone=self.everyone)
+        return self._of(take_rows(self.X, self.chosen), self.weight)
+
+    def _of(self, X: Array, weight: np.ndarray | None) -> Rows:
+        return Rows(X, weight, self.attributes, everyone=self.everyone, targets=self.targets)
 
 
 @dataclass(frozen=True)
@@ -152,8 +157,7 @@ class MappedRows(Rows):
     def materialized(self) -> Rows:
         """Return the features, and the weights, as arrays of their own."""
         weight = None if self.weight is None else self.weight.copy()
-        X = self.block(slice(0, self.n_rows))
-        return Rows(X, weight, self.attributes, everyone=self.everyone)
+        return self._of(self.block(slice(0, self.n_rows)), weight)
 
 
 def row_blocks(n: int, size: int) -> Iterator[slice]:

@@ -22,6 +22,7 @@ from ._choose_by_leakage import Choice
 from ._collect import collect_moments, moments_from_csv, moments_from_parquet
 from ._fair_kernel_pca import FairKernelPCA
 from ._fair_pca import FairPCA
+from ._fair_pls import FairPLS
 from ._kernel_solutions import dual_of, kernel_scatter, learned_of_kernel
 from ._reader import Reader, check_finite, check_sizes, finite_moments
 from ._transformer import (
@@ -35,6 +36,7 @@ from ._transformer import (
 __all__ = [
     "FairKernelPCA",
     "FairPCA",
+    "FairPLS",
     "collect_moments",
     "moments_from_csv",
     "moments_from_parquet",

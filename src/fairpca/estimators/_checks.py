@@ -8,7 +8,15 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .._attributes import Attribute, are_missing, drop_unused_labels, rows_named
+from .._attributes import (
+    Attribute,
+    are_missing,
+    attribute_columns,
+    checked_kinds,
+    drop_unused_labels,
+    read_column,
+    rows_named,
+)
 from .._kernels import KERNELS, PRECOMPUTED
 from .._numerics import check_n_jobs, is_sparse, on_the_host
 from ..errors import InfeasibleError, MissingGroupError, MissingTargetError, UsageError
@@ -146,7 +154,7 @@ def check_parameters(estimator: Any) -> None:
     check_choice("covariance_method", estimator.covariance_method, ("exact", "spectral"))
     check_bool("scale", estimator.scale)
     check_bool("verbose", estimator.verbose)
-    _check_what_all_have(estimator)
+    _check_what_pca_has(estimator)
     check_directions(estimator.covariance_directions)
     check_covariance_tol(estimator.covariance_tol)
     check_penalty(estimator.covariance_penalty)
@@ -157,11 +165,16 @@ def check_parameters(estimator: Any) -> None:
         )
 
 
-def _check_what_all_have(estimator: Any) -> None:
+def check_what_all_have(estimator: Any) -> None:
+    """Raise if a parameter that all of our methods have is not usable."""
     check_choice("criterion", estimator.criterion, CRITERIA)
-    check_choice("solver", estimator.solver, SOLVERS)
     check_choice("missing_sensitive", estimator.missing_sensitive, MISSING)
     check_bool("intersectional", estimator.intersectional)
+
+
+def _check_what_pca_has(estimator: Any) -> None:
+    check_what_all_have(estimator)
+    check_choice("solver", estimator.solver, SOLVERS)
     check_n_components(estimator.n_components)
     check_tradeoff(estimator.tradeoff)
 
@@ -169,15 +182,10 @@ def _check_what_all_have(estimator: Any) -> None:
 def check_kernel_parameters(estimator: Any) -> None:
     """Raise if a parameter of a kernel method is not usable, by itself or next to another."""
     e = estimator
-    if not callable(e.kernel):
-        check_choice("kernel", e.kernel, (*KERNELS, PRECOMPUTED), or_else="a function of two rows")
-    _check_gamma(e.gamma)
-    check_number("degree", e.degree)
-    check_number("coef0", e.coef0, above=-np.inf)
+    check_features_of_kernel(e, (*KERNELS, PRECOMPUTED))
     check_number("tol", e.tol, zero=True, below=1)
     check_bool("center", e.center)
-    _check_what_all_have(e)
-    check_count("n_landmarks", e.n_landmarks, "a number of rows")
+    _check_what_pca_has(e)
     check_n_jobs(e.n_jobs)
     _check_kernel_params(e.kernel, e.kernel_params)
     _check_approximation(e.approximation, e.kernel)
@@ -187,6 +195,17 @@ def check_kernel_parameters(estimator: Any) -> None:
             f"kernel='precomputed' these are rows compared with. Pass fit(K, "
             f"sensitive_features=...)."
         )
+
+
+def check_features_of_kernel(estimator: Any, known: tuple[str, ...] = KERNELS) -> None:
+    """Raise if a parameter of a kernel, or the number of landmarks, is not usable."""
+    e = estimator
+    if not callable(e.kernel):
+        check_choice("kernel", e.kernel, known, or_else="a function of two rows")
+    _check_gamma(e.gamma)
+    check_number("degree", e.degree)
+    check_number("coef0", e.coef0, above=-np.inf)
+    check_count("n_landmarks", e.n_landmarks, "a number of rows")
 
 
 def _check_gamma(gamma: Any) -> None:
@@ -307,6 +326,36 @@ def check_target(y: Any, n: int, criterion: str) -> np.ndarray:
     if labels.shape != (n,):
         raise UsageError(f"y has shape {labels.shape}, but X has {n} rows. Pass one label per row.")
     return labels
+
+
+def read_targets(y: Any, n: int, kinds: Mapping[Any, str] | None) -> tuple[Attribute, ...]:
+    """Return the columns of y as classes or numbers, by the rules for sensitive attributes."""
+    if y is None:
+        raise MissingTargetError(
+            "This estimator keeps what predicts the target, so it requires y to be passed, but the "
+            "target y is None. Pass fit(X, y, ...), or where you name files target=...; without a "
+            "target, use FairPCA."
+        )
+    try:
+        columns = {str(name): c for name, c in attribute_columns(y, unnamed="y").items()}
+        kinds = checked_kinds(kinds, columns)
+        targets = tuple(read_column(name, c, kinds.get(name)) for name, c in columns.items())
+    except UsageError as error:  # in the words of those who read sensitive columns
+        message = str(error).replace("sensitive attribute", "target").replace("sensitive", "target")
+        raise UsageError(message) from error
+    for a in targets:
+        if len(a.missing) != n:
+            raise UsageError(
+                f"X has {n} rows, but the target {a.name!r} has {len(a.missing)} entries. Pass one "
+                f"entry per row of X."
+            )
+        if a.missing.any():
+            raise MissingTargetError(
+                f"The target {a.name} has missing values, in {int(a.missing.sum())} of {n} rows, "
+                f"and what predicts it cannot be learned there. Fill them in, or leave these rows "
+                f"out."
+            )
+    return targets
 
 
 def apply_criterion(

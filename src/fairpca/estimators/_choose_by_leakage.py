@@ -10,12 +10,10 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 
 from .._attributes import Levels
-from .._moments import GroupMoments
 from .._numerics import is_number, is_numpy, record
-from .._rows import LinearMap, Rows
+from .._rows import Rows
 from ..errors import InfeasibleError, ManyLevelsWarning, UsageError
 from ..metrics import leakage, reading_model
-from ._reader import finite_moments
 
 DIRECTIONS = (1.0, 0.97, 0.93, 0.85, 0.7, 0.5)
 PENALTIES = (0.0, 0.25, 0.5, 1.0, 2.0)
@@ -24,7 +22,8 @@ PENALTIES = (0.0, 0.25, 0.5, 1.0, 2.0)
 FOLDS, FEWEST = 3, 30
 """Parts of the rows that are held out in turn, and the fewest rows that such a part may have."""
 
-Solve = Callable[[GroupMoments, float], LinearMap]
+Fit = Callable[[Rows], Callable[[float], Callable[[Any], Any]]]
+"""From rows to what makes a map of a setting."""
 
 
 @record()
@@ -39,7 +38,7 @@ class Choice:
         return is_number(self.setting) and isinstance(self.auc, dict)
 
 
-def choose_by_leakage(rows: Rows, settings: Sequence[float], solve: Solve, seed: int) -> Choice:
+def choose_by_leakage(rows: Rows, settings: Sequence[float], fit: Fit, seed: int) -> Choice:
     """Return the setting that keeps the most variance among those that hide nearly best."""
     # Each is fitted to two thirds of the rows; boosted trees try to read the attributes of the
     # rest. Of those whose AUC is within one standard error of the smallest, the first in the list
@@ -62,10 +61,10 @@ def choose_by_leakage(rows: Rows, settings: Sequence[float], solve: Solve, seed:
     measured: dict[float, list[float]] = {setting: [] for setting in settings}
     for held_out in folds:
         train = np.setdiff1d(np.arange(rows.n_rows), held_out)
-        moments = finite_moments(_part(rows, train), with_scatters=True)
+        solve = fit(_part(rows, train))
         for setting in settings:
             try:
-                T = solve(moments, setting)(rows.X[held_out])
+                T = solve(setting)(rows.X[held_out])
             except InfeasibleError:
                 continue
             measured[setting].append(_worst(T, _part(rows, held_out), seed))
@@ -74,8 +73,10 @@ def choose_by_leakage(rows: Rows, settings: Sequence[float], solve: Solve, seed:
 
 def _part(rows: Rows, positions: np.ndarray) -> Rows:
     weight = None if rows.weight is None else rows.weight[positions]
-    attributes = tuple(a.take(positions) for a in rows.attributes)
-    return replace(rows, X=rows.X[positions], weight=weight, attributes=attributes)
+    attributes, targets = (
+        tuple(a.take(positions) for a in of) for of in (rows.attributes, rows.targets)
+    )
+    return replace(rows, X=rows.X[positions], weight=weight, attributes=attributes, targets=targets)
 
 
 def _worst(T: np.ndarray, rows: Rows, seed: int) -> float:

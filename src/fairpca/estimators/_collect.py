@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from .._rows import FileRows
     from ..tables import Paths
 
-_QUESTION = ("with_scatters", "sensitive_kinds", "intersectional", "missing_sensitive", "device")
+_QUESTION = (
+    *("with_scatters", "with_targets", "target_kinds"),
+    *("sensitive_kinds", "intersectional", "missing_sensitive", "device"),
+)
 """Options that are handed on to `collect_moments`; the others are for reading files."""
 
 
@@ -27,6 +30,8 @@ def collect_moments(
     criterion: str = "demographic_parity",
     pos_label: Any = 1,
     with_scatters: bool = False,
+    with_targets: bool = False,
+    target_kinds: Mapping[Any, str] | None = None,
     sensitive_kinds: Mapping[Any, str] | None = None,
     intersectional: bool = False,
     missing_sensitive: str = "error",
@@ -45,6 +50,9 @@ def collect_moments(
         Labels (for the criteria other than demographic parity), and weights >= 0.
     with_scatters : bool
         Whether to keep a scatter per group, as ``match="covariances"`` needs.
+    with_targets : bool
+        Whether to keep what `FairPLS` needs of y: its products with the features. All rows then
+        count for these, whatever the criterion; `target_kinds` is as in `FairPLS`.
     device : str or None
         Where to compute: None is where the rows are, and the moments stay there; "cuda" sends
         rows in host memory to a GPU, and the moments come back as NumPy arrays.
@@ -83,6 +91,8 @@ def collect_moments(
         intersectional=intersectional,
         missing_sensitive=missing_sensitive,
         with_scatters=with_scatters,
+        with_targets=with_targets,
+        target_kinds=target_kinds,
         device=device,
         takes_device_arrays=True,
     )
@@ -99,6 +109,8 @@ def moments_from_parquet(
     criterion: str = "demographic_parity",
     pos_label: Any = 1,
     with_scatters: bool = False,
+    with_targets: bool = False,
+    target_kinds: Mapping[Any, str] | None = None,
     sensitive_kinds: Mapping[Any, str] | None = None,
     intersectional: bool = False,
     missing_sensitive: str = "error",
@@ -111,7 +123,8 @@ def moments_from_parquet(
     ----------
     paths, sensitive, features, target, weight
         Which files, and which columns: see `fairpca.ParquetRows`.
-    criterion, pos_label, with_scatters, sensitive_kinds, intersectional, missing_sensitive, device
+    criterion, pos_label, with_scatters, with_targets, target_kinds, sensitive_kinds, \
+    intersectional, missing_sensitive, device
         As in `fairpca.collect_moments`.
     **reading
         ``ignore, n_jobs, checkpoint, checkpoint_seconds, progress, batch_rows, dtype`` as in
@@ -157,6 +170,8 @@ def moments_from_parquet(
         criterion=criterion,
         pos_label=pos_label,
         with_scatters=with_scatters,
+        with_targets=with_targets,
+        target_kinds=target_kinds,
         sensitive_kinds=sensitive_kinds,
         intersectional=intersectional,
         missing_sensitive=missing_sensitive,

@@ -9,19 +9,17 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from .._kernels import PRECOMPUTED, KernelColumns
+from .._kernels import PRECOMPUTED
 from .._moments import GroupMoments
-from .._numerics import quiet_overflow
 from .._rows import FeatureMap, LinearMap, Rows, RowsElsewhere
 from ..errors import UsageError
 from ._checks import check_kernel_parameters, check_n_components, check_tradeoff
 from ._kernel_solutions import (
     Features,
     KernelReader,
-    draw_features,
+    draw_what_rows_are_seen_through,
+    finite_map,
     fit_exactly,
-    kernel_for,
-    sampled_rows,
     solve_features,
 )
 from ._reader import Reader, check_finite
@@ -41,8 +39,6 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 _with_an_approximation: Callable[[Method], Method] = available_if(_approximates)
 _with_the_linear_kernel: Callable[[Method], Method] = available_if(_has_an_inverse)
 
-
-_DECIDED_AT_FIRST = ("kernel", "gamma", "degree", "coef0", "approximation", "n_landmarks")
 
 _UNAVAILABLE = {
     "partial_fit": (
@@ -364,52 +360,15 @@ class FairKernelPCA(Representation):
         return None if rows.chosen is not None else T.astype(rows.X.dtype, copy=False)
 
     def _represent(self, features: Any) -> np.ndarray:
-        with self._threads(), quiet_overflow():
-            T: np.ndarray = super()._represent(features)
-        if not np.isfinite(T).all():
-            raise UsageError(
-                "Kernel values of these rows overflow: they lie much further out than the training "
-                "rows. Check their units, or clip them."
-            )
-        return T
+        with self._threads():
+            return finite_map(self._map, features)
 
     def _reader(self) -> KernelReader:
-        kernel = {name: getattr(self, name) for name in (*_DECIDED_AT_FIRST, "kernel_params")}
-        return KernelReader.of(self, **kernel, seen_through=vars(self).get("_feature_map"))
+        return KernelReader.of_kernel(self)
 
     def _prepared(self, reader: Reader, rows: Rows | RowsElsewhere) -> Reader:
-        """Draw the features that rows are seen through, if these are the first."""
-        if "_feature_map" in vars(self):
-            self._check_unchanged()
-            return reader
-        if isinstance(rows, RowsElsewhere):
-            drawn_from = replace(reader.for_batches(self), criterion="demographic_parity")
-            sample = sampled_rows(drawn_from, rows, fewest=self.n_landmarks, seed=self._seed())
-            self._draw_features(sample, may_be_few=True)
-        else:
-            self._draw_features(rows.everyone or rows, may_be_few=reader.complete)
+        draw_what_rows_are_seen_through(self, reader, rows)
         return replace(self._reader(), complete=reader.complete, keeps=reader.keeps)
-
-    def _draw_features(self, rows: Rows, *, may_be_few: bool) -> None:
-        assert self.approximation is not None
-        check_finite(rows)
-        kernel = kernel_for(self, rows)
-        self._drawn_with = {name: getattr(self, name) for name in _DECIDED_AT_FIRST}
-        self._feature_map = draw_features(
-            kernel, self.approximation, self.n_landmarks, rows, self._seed(), may_be_few=may_be_few
-        )
-        self.gamma_ = kernel.gamma_in_use
-        if isinstance(self._feature_map, KernelColumns):
-            self.landmarks_ = self._feature_map.rows
-
-    def _check_unchanged(self) -> None:
-        changed = [n for n, value in self._drawn_with.items() if getattr(self, n) != value]
-        if changed:
-            raise UsageError(
-                f"The parameter(s) {changed} were changed after the first batch, which decided "
-                f"what rows are seen through, so this batch would not fit to the others. Set them "
-                f"back, or start anew with fit or a clone."
-            )
 
     def _solve(self, moments: GroupMoments) -> dict[str, Any]:
         return solve_features(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -34,7 +34,7 @@ from ._checks import (
     check_tradeoff,
 )
 from ._choose_by_leakage import DIRECTIONS, PENALTIES, Choice, choose_by_leakage
-from ._reader import HOST, Reader
+from ._reader import HOST, Reader, finite_moments
 from ._transformer import FairTransformer, learned_from, warn_of_a_residual
 
 DEFAULT_PENALTY = 0.5
@@ -416,11 +416,16 @@ class FairPCA(FairTransformer):
         name = next(name for name, knob in self._knobs.items() if knob == AUTO)
         settings = DIRECTIONS if name == "covariance_directions" else PENALTIES
 
-        def solve(moments: GroupMoments, setting: float) -> LinearMap:
-            candidate = clone(self).set_params(**{name: setting, "tradeoff": 0.0, "verbose": False})
-            return candidate._solve(moments)["_map"]
+        def fit(some: Rows) -> Callable[[float], LinearMap]:
+            moments = finite_moments(some, with_scatters=True)
 
-        self._choice = choose_by_leakage(rows, settings, solve, self._seed())
+            def solve(setting: float) -> LinearMap:
+                how = {name: setting, "tradeoff": 0.0, "verbose": False}
+                return clone(self).set_params(**how)._solve(moments)["_map"]
+
+            return solve
+
+        self._choice = choose_by_leakage(rows, settings, fit, self._seed())
         setattr(self, f"{name}_", self._choice.setting)
         self.held_out_auc_ = self._choice.auc
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from .._kernels import (
     Kernel,
     KernelColumns,
     RandomFeatures,
+    RowsAndKernel,
     kernel_matrix,
     pilot_centre,
     scale_gamma,
@@ -20,7 +21,13 @@ from .._kernels import (
     whitening,
 )
 from .._moments import AttributeMoments, GroupMoments, attributes_over_rows
-from .._numerics import deterministic_signs, fingerprint_of, is_sparse, machine_epsilon
+from .._numerics import (
+    deterministic_signs,
+    fingerprint_of,
+    is_sparse,
+    machine_epsilon,
+    quiet_overflow,
+)
 from .._rows import (
     Batch,
     FeatureMap,
@@ -45,10 +52,13 @@ from ..solvers import (
     way_out,
 )
 from ._checks import NYSTROEM, SHIFT_INVARIANT
-from ._reader import NO_ROWS, Reader, check_finite, check_some_rows
+from ._reader import NO_ROWS, Reader, check_finite, check_some_rows, finite_moments
 from ._transformer import RESIDUAL_LIMIT, groups_of, warn_of_a_residual
 
-Features = KernelColumns | RandomFeatures
+Features = KernelColumns | RandomFeatures | RowsAndKernel
+
+DECIDED_AT_FIRST = ("kernel", "gamma", "degree", "coef0", "approximation", "n_landmarks")
+"""Parameters that cannot change once features are drawn."""
 
 SAMPLE_ROWS, SAMPLE_NUMBERS = 20_000, 2**24
 """A sample that comes to one place has at most so many rows, and numbers."""
@@ -362,6 +372,13 @@ class KernelReader(Reader):
     n_landmarks: int = 500
     seen_through: Features | None = None
 
+    @classmethod
+    def of_kernel(cls, estimator: Any, **more: Any) -> Self:
+        """Return the reader for the kernel that an estimator describes."""
+        kernel = {name: getattr(estimator, name) for name in (*DECIDED_AT_FIRST, "kernel_params")}
+        drawn = vars(estimator).get("_feature_map")
+        return cls.of(estimator, **kernel, seen_through=drawn, **more)
+
     def check(self, moments: GroupMoments) -> None:
         """Raise unless moments are enough for a solution; features may be as small as they like."""
         check_some_rows(moments)
@@ -423,6 +440,67 @@ def draw_features(
     if callable(kernel.name):
         _check_function(kernel, columns.rows)
     return columns
+
+
+def draw_what_rows_are_seen_through(
+    estimator: Any, reader: Reader, rows: Rows | RowsElsewhere, *, beside_rows: bool = False
+) -> None:
+    """Draw the features that stand for the kernel, if these rows are the first; keep them.
+
+    `beside_rows` keeps the columns themselves, too, standardised if the estimator says so.
+    """
+    e = estimator
+    if "_feature_map" in vars(e):
+        changed = [n for n, value in e._drawn_with.items() if getattr(e, n) != value]
+        if changed:
+            raise UsageError(
+                f"The parameter(s) {changed} were changed after the first batch, which decided "
+                f"what rows are seen through, so this batch would not fit to the others. Set them "
+                f"back, or start anew with fit or a clone."
+            )
+        return
+    few = reader.complete
+    if isinstance(rows, RowsElsewhere):
+        drawn_from = replace(reader.for_batches(e), criterion="demographic_parity")
+        drawn, few = sampled_rows(drawn_from, rows, fewest=e.n_landmarks, seed=e._seed()), True
+    else:
+        drawn = rows.everyone or rows
+    check_finite(drawn)
+    standard = None
+    if beside_rows and e.scale:
+        drawn, standard = _standardised(drawn)
+    kernel = kernel_for(e, drawn)
+    e._drawn_with = {name: getattr(e, name) for name in DECIDED_AT_FIRST}
+    e._feature_map = draw_features(
+        kernel, e.approximation, e.n_landmarks, drawn, e._seed(), may_be_few=few
+    )
+    e.gamma_ = kernel.gamma_in_use
+    if isinstance(e._feature_map, KernelColumns):
+        e.landmarks_ = e._feature_map.rows
+    if beside_rows:
+        unit = float(np.sqrt(scale_gamma(drawn)))
+        e._feature_map = RowsAndKernel(e._feature_map, unit, *(standard or (None, None)))
+
+
+def _standardised(rows: Rows) -> tuple[Rows, tuple[np.ndarray, np.ndarray]]:
+    """Return rows in standard deviations from their mean, and the two."""
+    moments = finite_moments(Rows(rows.X, rows.weight, chosen=rows.chosen), with_scatters=False)
+    mean, scale = np.asarray(moments.mean), np.asarray(moments.standard_deviations)
+    X = rows.materialized().X
+    X = (X.toarray() if is_sparse(X) else X).astype(float)
+    return Rows((X - mean) / scale, rows.weight), (mean, scale)
+
+
+def finite_map(map_: Any, features: Any) -> np.ndarray:
+    """Return the representation by kernel values; raise if these overflow."""
+    with quiet_overflow():
+        T: np.ndarray = map_(features)
+    if not np.isfinite(T).all():
+        raise UsageError(
+            "Kernel values of these rows overflow: they lie much further out than the training "
+            "rows. Check their units, or clip them."
+        )
+    return T
 
 
 def solve_features(

@@ -23,7 +23,15 @@ from .._attributes import (
     split_columns,
     warn_of_whole_numbers,
 )
-from .._moments import GroupMoments, LevelMoments, accumulate, moments_at
+from .._moments import (
+    GroupMoments,
+    LevelMoments,
+    Scores,
+    SharesBelow,
+    accumulate,
+    moments_at,
+    shares_below,
+)
 from .._numerics import (
     array_namespace,
     fingerprint_of,
@@ -57,6 +65,7 @@ from ._checks import (
     check_target,
     check_weights,
     no_positive_row,
+    read_targets,
 )
 
 HOST = np.empty(0)
@@ -97,6 +106,8 @@ class Reader:
     missing_sensitive: str = "error"
     device: Any = None
     with_scatters: bool = False  # whether moments have a scatter per group
+    with_targets: bool = False  # whether moments know y, which then counts whatever the criterion
+    target_kinds: Mapping[Any, str] | None = None
     takes_sparse: bool = True
     takes_device_arrays: bool = False
     complete: bool = False  # no more rows follow, so some of these must count
@@ -140,19 +151,30 @@ class Reader:
         check_lengths(n, attributes)
         weight = check_weights(sample_weight, n, some=self.complete)
         kept = np.ones(n, bool) if weight is None else weight > 0
-        labels = None
+        labels, targets = None, self._targets_of(y, kept)
         if self.criterion != "demographic_parity":
             labels = check_target(y, n, self.criterion)
         kind, everyone = DeviceRows if is_foreign(features) else Rows, None
-        if self.criterion == "equal_opportunity":
+        if self.criterion == "equal_opportunity" and not self.with_targets:
             of_all, positions = _chosen(kept, weight)
             everyone = kind(features, of_all, chosen=positions)
-        attributes, kept = apply_criterion(self.criterion, attributes, labels, self.pos_label, kept)
-        if labels is not None and self.complete and not kept.any():
+        attributes, counted = apply_criterion(
+            self.criterion, attributes, labels, self.pos_label, kept
+        )
+        if labels is not None and self.complete and not counted.any():
             found = list(dict.fromkeys(labels.tolist()))[:10]
             raise no_positive_row(f"y == {self.pos_label!r}; the labels are {found}")
+        if self.with_targets:  # all rows tell what predicts y, some which groups are compared
+            attributes = tuple(a.spread_over(counted[kept]) for a in attributes)
+        else:
+            kept = counted
         weight, chosen = _chosen(kept, weight)
-        return kind(features, weight, attributes, chosen, everyone)
+        return kind(features, weight, attributes, chosen, everyone, targets)
+
+    def _targets_of(self, y: Any, kept: np.ndarray) -> tuple[Attribute, ...]:
+        """Return what y says of the rows that are kept, where somebody wants to know."""
+        targets = read_targets(y, len(kept), self.target_kinds) if self.with_targets else ()
+        return targets if kept.all() else tuple(a.take(np.flatnonzero(kept)) for a in targets)
 
     def attributes_of(self, given: Any, columns: Columns | None) -> tuple[Attribute, ...]:
         """Return the attributes that were given, or that are columns of X."""
@@ -173,6 +195,12 @@ class Reader:
         rows = rows.safe_to_keep() if self.keeps else rows
         moments = finite_moments(rows, with_scatters=self.with_scatters)
         return moments if self.device is None or self.complete else moments_at(moments, HOST)
+
+    def shares(self, rows: Rows | RowsElsewhere, estimator: Any, scores: Scores) -> SharesBelow:
+        """Return how many rows of each group lie below thresholds on scores; one more pass."""
+        if isinstance(rows, RowsElsewhere):
+            return rows.fold(_CollectShares(self.for_batches(estimator), scores))
+        return shares_below(self._seen(rows), scores)
 
     def check(self, moments: GroupMoments) -> None:
         """Raise unless moments are enough for a solution."""
@@ -244,6 +272,8 @@ class Reader:
         """Check the columns of rows that are still to come."""
         if head.sensitive_features is None and self.sensitive_columns is None:
             self.attributes_of(None, None)
+        if head.y is None and self.with_targets:
+            read_targets(None, 0, None)
         if head.y is None and self.criterion != "demographic_parity":
             check_target(None, 0, self.criterion)
         self.features(head.X, estimator, ensure_all_finite=False, ensure_min_samples=0)
@@ -299,6 +329,19 @@ class _CollectMoments:
     def fingerprint(self) -> str:
         """Tells, for checkpoints, whether moments of others belong to the same question."""
         return fingerprint_of(self.reader, self.reader.name)
+
+
+@dataclass(frozen=True)
+class _CollectShares:
+    """From some of the rows, where they are, to the shares of groups below thresholds."""
+
+    reader: Reader
+    scores: Scores
+
+    def __call__(self, batch: Batch) -> SharesBelow | None:
+        if batch.n_rows == 0:
+            return None
+        return self.reader.shares(self.reader.of_batch(batch), None, self.scores)
 
 
 def finite_moments(rows: Rows, *, with_scatters: bool) -> GroupMoments:

@@ -15,6 +15,12 @@ from ._equalize_means import (
 )
 from ._kernel_scatter import KernelScatter
 from ._maximize_variance import SOLVERS, maximize_variance, varying
+from ._predict_targets import (
+    predict_targets,
+    scores_of,
+    target_covariances,
+    usual_shrinkage,
+)
 from ._subspace import DualSubspace, Subspace
 
 __all__ = [
@@ -32,4 +38,5 @@ __all__ = [
     "maximize_variance",
     "mean_constraint",
     "mean_gap",
+    "predict_targets",
 ]

@@ -1,0 +1,148 @@
+"""How many rows of each group lie below thresholds on scores, and how that changes with the scores.
+
+Counts are soft, so they have slopes; both are sums over rows, so they add as moments do. To an
+attribute they are more features of the rows: that is how its groups are matched by label, and
+how numbers, missing values and strata keep their meaning.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from .._numerics import (
+    Array,
+    array_namespace,
+    device,
+    full_precision,
+    is_sparse,
+    like,
+    quiet_overflow,
+    to_numpy,
+)
+from .._rows import MappedRows, Rows
+from .accumulate import TotalProducts, one_pass
+from .attribute_moments import AttributeMoments, LevelMoments
+from .design import Design
+from .group_moments import merge_attributes
+from .products import CrossProduct
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Scores ``(x - centre) @ W`` with W (d, k), to be compared with J thresholds each.
+
+    A row counts as below a threshold t with ``1 / (1 + exp((score - t) / width))``.
+    """
+
+    W: Array
+    centre: Array
+    thresholds: np.ndarray
+    width: float
+
+
+@dataclass(frozen=True)
+class SharesBelow:
+    """Sums over the rows of each group: k J soft counts, then the d slopes of each of them.
+
+    `attributes` are moments whose features are these numbers, J thresholds of the first score
+    first; slopes are those of ``-width`` times the count with respect to W.
+    """
+
+    attributes: tuple[AttributeMoments, ...]
+    n_counts: int
+
+    def __add__(self, other: SharesBelow) -> SharesBelow:
+        both = merge_attributes(self.attributes, other.attributes, None)
+        return replace(self, attributes=both)
+
+    def rescaled(self, scale: Array) -> SharesBelow:
+        """Return the same for rows divided by `scale`: their slopes are."""
+        xp = array_namespace(scale)
+        ones = xp.ones(self.n_counts, dtype=scale.dtype, device=device(scale))
+        units = xp.concat([ones, *[scale] * self.n_counts])
+        return replace(self, attributes=tuple(a.rescaled(units) for a in self.attributes))
+
+    def contrasts(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return how far groups differ from the rest: shares (c, kJ) and their slopes (c, kJ, d).
+
+        For a level, its share below a threshold minus that of all other rows. For a numeric
+        attribute, twice its covariance, in standard deviations, with being below: of numbers that
+        are 0 for one half of the rows and 1 for the other, the same difference.
+        """
+        rows = []
+        size: Any
+        for a in self.attributes:
+            sums, _ = a.contrasts()
+            if isinstance(a, LevelMoments):
+                inside, rest = a.weight, a.weight.sum() - a.weight
+                known = (inside > 0) & (rest > 0)
+                # W_g (mean_g - mean), and mean_g - mean is (1 - p_g) (mean_g - mean_rest)
+                size = np.where(known, inside * rest / max(a.weight.sum(), 1e-300), np.inf)
+            else:
+                size = 0.5 * np.sqrt(a.value_scatter * a.weight) or np.inf
+            rows.append(to_numpy(sums) / np.reshape(size, (-1, 1)))
+        found, n = np.concatenate(rows), self.n_counts
+        return found[:, :n], found[:, n:].reshape(len(found), n, -1)
+
+
+def shares_below(rows: Rows, scores: Scores) -> SharesBelow:
+    """Return how many rows of each group lie below the thresholds, in one pass."""
+    if is_sparse(rows.empty):
+        rows = rows.seen_as(MappedRows, features=_as_dense)
+    rows = replace(rows, targets=())
+    with quiet_overflow(), full_precision(rows.empty):
+        design = Design.of(rows)
+        _, counts = one_pass(rows, design, scores.centre, partial(_Counts, scores))
+        assert isinstance(counts, _Counts)
+        found = design.read(counts.sums, None)["attributes"]
+    n_counts = scores.W.shape[1] * len(scores.thresholds)
+    return SharesBelow(found, n_counts)
+
+
+def _as_dense(X: Any) -> np.ndarray:
+    return X.toarray()
+
+
+class _Counts(TotalProducts):
+    """Soft counts and slopes of the rows of each column of the design."""
+
+    def __init__(self, scores: Scores, X: Array, design: Design, shift: Array | None) -> None:
+        xp = array_namespace(X)
+        self._design, self._xp = design, xp
+        self._W, self._width = like(scores.W, X), scores.width
+        self._at = like(np.asarray(scores.thresholds), X)
+        self._n = scores.W.shape[1] * len(scores.thresholds)
+        self._counts = CrossProduct((design.width, self._n), X)
+        self._slopes = CrossProduct((self._n * design.width, X.shape[1]), X)
+
+    def add(self, B: Array, block: slice) -> None:
+        xp, n = self._xp, B.shape[0]
+        roots = self._design.roots(block)
+        score = B @ self._W
+        if roots is not None:
+            roots = like(roots, B)
+            score = score / roots
+        # tanh, not exp: it does not overflow
+        t = xp.tanh(0.5 * (self._at - score[:, :, None]) / self._width)
+        t = xp.reshape(t, (n, self._n))
+        below, slope = 0.5 * (1.0 + t), 0.25 * (1.0 - t * t)
+        H = like(self._design.block(block), B)
+        self._counts.add(H, below if roots is None else below * roots)
+        each = xp.reshape(slope[:, :, None] * H[:, None, :], (n, self._n * H.shape[1]))
+        self._slopes.add(each, B)
+
+    def merge(self, other: Any) -> None:
+        self._counts.merge(other._counts)
+        self._slopes.merge(other._slopes)
+
+    @property
+    def sums(self) -> Array:
+        """One row per column of the design: the counts, then the slopes of each."""
+        xp, width = self._xp, self._design.width
+        slopes = xp.reshape(self._slopes.total, (self._n, width, -1))
+        slopes = xp.reshape(xp.permute_dims(slopes, (1, 0, 2)), (width, -1))
+        return xp.concat([self._counts.total, slopes], axis=1)

@@ -1,0 +1,510 @@
+"""The scikit-learn face of fair PLS: validate, call, store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Self, TypeVar
+
+from sklearn.base import clone
+from sklearn.utils.metaestimators import available_if
+
+from .._attributes import about_whole_numbers
+from .._moments import GroupMoments, LevelMoments, SharesBelow, moments_at
+from .._numerics import Array, array_namespace, full_precision
+from .._rows import FeatureMap, LinearMap, Rows, RowsElsewhere
+from ..errors import UsageError
+from ..solvers import (
+    Subspace,
+    mean_gap,
+    predict_targets,
+    scores_of,
+    target_covariances,
+    usual_shrinkage,
+)
+from ._checks import (
+    AUTO,
+    NYSTROEM,
+    check_bool,
+    check_choice,
+    check_count,
+    check_features_of_kernel,
+    check_number,
+    check_what_all_have,
+)
+from ._choose_by_leakage import Choice, choose_by_leakage
+from ._fair_pca import TOO_MANY_MAGNITUDES
+from ._kernel_solutions import (
+    KernelReader,
+    draw_what_rows_are_seen_through,
+    finite_map,
+)
+from ._reader import HOST, Reader
+from ._transformer import FairTransformer, groups_of, learned_from, warn_of_a_residual
+
+MATCHES = ("means", "covariances", "distributions")
+
+SPREAD_PENALTY, DISTRIBUTION_PENALTY = 0.1, 1000.0
+"""Chosen on held-out rows: see docs/fair_pls.md."""
+
+SPREAD_PENALTIES = (0.0, 0.1, 0.3, 1.0, 3.0)
+DISTRIBUTION_PENALTIES = (10.0, 100.0, 1000.0, 10000.0)
+"""What "auto" tries, most useful first."""
+
+_UNAVAILABLE = {
+    "partial_fit": (
+        "partial_fit reads every row once, and match='distributions' reads them several times. Use "
+        "fit (of a file, a Dask or a Spark collection, too), or match='covariances'."
+    ),
+    "fit_moments": (
+        "fit_moments needs match='means' or 'covariances' and kernel=None: distributions are "
+        "compared row by row, and moments know of rows only what is linear in them. Use fit."
+    ),
+    "coef_": (
+        "coef_ exists for kernel=None only: a kernel's score is no linear function of the columns."
+    ),
+}
+
+
+def _reads_once(estimator: Any) -> bool:
+    return estimator.match != "distributions"
+
+
+def _is_linear(estimator: Any) -> bool:
+    return _reads_once(estimator) and estimator.kernel is None
+
+
+# Methods keep their types, which scikit-learn's decorator does not say.
+Method = TypeVar("Method", bound=Callable[..., Any])
+_reading_once: Callable[[Method], Method] = available_if(_reads_once)
+_from_moments: Callable[[Method], Method] = available_if(_is_linear)
+
+
+class FairPLS(FairTransformer):
+    r"""Keep the few columns that predict the target, and hide the attribute in them.
+
+    Where the target is known, a representation need not keep everything: one column for a yes or
+    no, or for a number, is enough. Among the directions in which all groups have the same mean,
+    this takes those that predict y best, less a penalty for what still tells the groups apart:
+    by default, any difference between the distributions of a column in the groups. **One column
+    with the same distribution in all groups hides the attribute from every model**, linear or
+    not; how nearly it is the same on new rows, `fairpca.metrics.certified_gap` says.
+
+    Use it where you know what will be predicted; use `FairPCA` where you do not. Several columns
+    (several classes or targets) are matched one by one, and **together may still tell the groups
+    apart**: measure that with `fairpca.metrics.leakage`.
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        Number of columns; None for as many as the targets need: one for two classes or a number,
+        one less than there are classes otherwise.
+    match : {"distributions", "covariances", "means"}, default="distributions"
+        What is made alike in the groups: the mean of each column, exactly; also its spread, nearly;
+        also its distribution, nearly. The first two read the rows once.
+    spread_penalty : float, "auto" or None, default=None
+        How much differences of the groups' variances along a direction count against it, in units
+        of variance; None for 1.0 with "covariances" and 0.1 with "distributions".
+    distribution_penalty : float or "auto", default=1000.0
+        How much differences of the groups' shares below thresholds count against what is
+        explained of the target. "auto", for either, tries several on held-out rows and takes the
+        smallest from which boosted trees read the attributes no better than the least plus one
+        standard error.
+    shrinkage : float or None, default=None
+        What is added to the covariance of the features, in units of their average variance; None
+        for 0.2 times the number of features over that of rows.
+    kernel : str, function or None, default=None
+        None is linear. "rbf", "laplacian", "poly", "sigmoid", "cosine" or a function of two rows
+        let scores bend: rows are seen through their kernel values with `n_landmarks` of them, next
+        to the columns themselves.
+    gamma, degree, coef0
+        Of the kernel; see `FairKernelPCA`.
+    n_landmarks : int, default=400
+        How many rows the others are compared with.
+    criterion : {"demographic_parity", "equal_opportunity", "equalized_odds"}
+        Which rows are compared: all; those with ``y == pos_label``; those of each class. All rows
+        tell what predicts y. Needs a single y.
+    pos_label : label, default=1
+        The positive class of equal opportunity.
+    scale : bool, default=False
+        Whether to divide each feature by its standard deviation first.
+    target_kinds : dict, optional
+        Forces columns of y to be "categorical" or "numeric", by name ("y" if there is none). Else
+        numbers with fractions are numeric, and all else classes; more than ten whole numbers are
+        asked about.
+    sensitive_columns : list, optional
+        Columns of X (names, or positions) that are the attributes; see `FairPCA`.
+    sensitive_kinds : dict, optional
+        Forces attributes to be "categorical" or "numeric", by column name.
+    intersectional : bool, default=False
+        Whether to compare the joint groups of all categorical attributes.
+    missing_sensitive : {"error", "ignore", "group"}, default="error"
+        What to do with missing attributes; see `FairPCA`.
+    device : str or None, default=None
+        Where to compute with ``kernel=None``; see `FairPCA`.
+    n_jobs : int or None, default=None
+        Threads, -1 for all cores. None uses as many as BLAS does.
+    random_state : int, RandomState or None
+        Which rows are landmarks, and which are held out by "auto".
+
+    Attributes
+    ----------
+    components_ : array of shape (k, d)
+        What the centred (and scaled) features are multiplied with; with a kernel, what they
+        contribute beside it. Scores have unit variance and rise with the last class, or the
+        number, that they predict best.
+    coef_ : array of shape (k, d)
+        The same in the units of the original columns; ``kernel=None`` only.
+    explained_targets_ : array of shape (k, number of targets)
+        Which share of the variance of each target each column explains on the training rows.
+    targets_ : dict
+        The classes of each target, or "numeric".
+    mean_, scale_ : array of shape (d,)
+        What is subtracted from and divided into each feature; `scale_` is None unless
+        ``scale=True``.
+    mean_gap_ : float
+        The largest difference of a group's mean left on the training rows, at rounding; see
+        `FairPCA`.
+    distribution_gap_ : float
+        The largest difference between a group's share below a threshold and that of all other
+        rows, smoothed, on the training rows; only with ``match="distributions"``. New rows differ
+        by more: see `fairpca.metrics.certified_gap`.
+    shrinkage_, spread_penalty_, distribution_penalty_ : float
+        What was used; `held_out_auc_` has the AUC of the trees for every setting that "auto" tried.
+    dual_components_, landmarks_, gamma_ : array, array, float
+        With a kernel: what kernel values with the landmarks are multiplied with, the landmarks
+        (standardised with ``scale=True``), and the kernel's gamma.
+    n_components_, constraint_rank_, groups_, moments_, n_features_in_, feature_names_in_, \
+    n_samples_seen_
+        As in `FairPCA`.
+
+    See Also
+    --------
+    FairPCA : Keeps variance, for targets yet unknown.
+    fairpca.metrics.certified_gap : How far decisions by threshold can differ on new rows.
+
+    Notes
+    -----
+    The first two strengths have a closed form in moments; the third takes six Gauss-Newton steps
+    from there, each one pass over the rows. Predicting is not its job: put a model behind it.
+
+    References
+    ----------
+    .. [1] De-Diego, Perez-Suay, Gordaliza, Loubes. "PLS-based approach for fair representation
+       learning". 2025. The idea, with a penalty inside NIPALS.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca import FairPLS
+    >>> rng = np.random.default_rng(0)
+    >>> sex = rng.choice(["f", "m"], size=2000)
+    >>> X = rng.normal(size=(2000, 5)) + np.outer(sex == "m", [2, 1, 0, 0, 0])
+    >>> y = X @ [1, 1, 1, 0, 0] + rng.normal(size=2000) > 1
+    >>> fair = FairPLS().fit(X, y, sensitive_features=sex)
+    >>> fair.transform(X).shape, fair.mean_gap_ < 1e-12, fair.distribution_gap_ < 0.01
+    ((2000, 1), True, True)
+    """
+
+    _learned = FairTransformer._learned | {
+        "scale_",
+        "coef_",
+        "constraint_rank_",
+        "mean_gap_",
+        "distribution_gap_",
+        "explained_targets_",
+        "targets_",
+        "shrinkage_",
+        "spread_penalty_",
+        "distribution_penalty_",
+        "dual_components_",
+    }
+    _decided_at_first = (
+        *("_choice", "held_out_auc_", "_drawn_with", "gamma_", "landmarks_"),
+        "_feature_map",
+    )
+    _map: LinearMap | FeatureMap
+    _choice: Choice
+    _feature_map: Any
+    approximation = NYSTROEM
+    kernel_params: Mapping[str, Any] | None = None
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        match: str = "distributions",
+        spread_penalty: float | str | None = None,
+        distribution_penalty: float | str = DISTRIBUTION_PENALTY,
+        shrinkage: float | None = None,
+        kernel: str | Callable[..., float] | None = None,
+        gamma: float | str = "scale",
+        degree: float = 3,
+        coef0: float = 1.0,
+        n_landmarks: int = 400,
+        criterion: str = "demographic_parity",
+        pos_label: Any = 1,
+        scale: bool = False,
+        target_kinds: Mapping[Any, str] | None = None,
+        sensitive_columns: Sequence[Any] | None = None,
+        sensitive_kinds: Mapping[Any, str] | None = None,
+        intersectional: bool = False,
+        missing_sensitive: str = "error",
+        device: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.match = match
+        self.spread_penalty = spread_penalty
+        self.distribution_penalty = distribution_penalty
+        self.shrinkage = shrinkage
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_landmarks = n_landmarks
+        self.criterion = criterion
+        self.pos_label = pos_label
+        self.scale = scale
+        self.target_kinds = target_kinds
+        self.sensitive_columns = sensitive_columns
+        self.sensitive_kinds = sensitive_kinds
+        self.intersectional = intersectional
+        self.missing_sensitive = missing_sensitive
+        self.device = device
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(
+        self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Learn which few columns predict `y` and look alike in all groups.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix of shape (n, d)
+            Features; see `FairPCA.fit` for Dask, Spark and files, which are read several times.
+        y : array-like of shape (n,), or frame or dict of columns with n rows
+            Targets: classes, numbers, or several columns of either kind. Required.
+        sensitive_features : array-like, Series, frame or dict of columns with n rows
+            Sensitive attributes; see `FairPCA.fit`.
+        sample_weight : array-like of shape (n,), optional
+            Weights >= 0.
+
+        Returns
+        -------
+        self
+        """
+        with self._changing():
+            self._check_parameters()
+            self._forget(all_of_it=True)
+            reader = replace(self._reader(), complete=True)
+            rows = reader.rows(X, y, sensitive_features, sample_weight, self)
+            reader = self._prepared(reader, rows)
+            self._choose(reader, rows)
+            moments = self._learn(reader, rows)
+            self._keep(moments)
+        return self
+
+    @_reading_once
+    def partial_fit(
+        self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Add a batch of rows; not with ``match="distributions"``, which reads rows several times.
+
+        Parameters
+        ----------
+        X, y, sensitive_features, sample_weight
+            As in `fit`. Levels of an attribute, and classes, may be new, or absent, in a batch.
+
+        Returns
+        -------
+        self
+        """
+        if AUTO in (self.spread_penalty, self.distribution_penalty):
+            raise UsageError(
+                "'auto' holds out a part of all rows, so it needs them at once. Pass a number, or "
+                "use fit."
+            )
+        self._add(X, y, sensitive_features, sample_weight)
+        return self
+
+    @_from_moments
+    def fit_moments(self, moments: GroupMoments) -> Self:
+        """Learn from moments with targets; ``match="means"`` or ``"covariances"``, no kernel.
+
+        Parameters
+        ----------
+        moments : GroupMoments
+            From ``collect_moments(..., y=y, with_targets=True, with_scatters=True)``, possibly the
+            sum over many batches or machines.
+
+        Returns
+        -------
+        self
+        """
+        return super().fit_moments(moments)
+
+    def _check_parameters(self) -> None:
+        check_choice("match", self.match, MATCHES)
+        check_bool("scale", self.scale)
+        check_what_all_have(self)
+        check_count("n_components", self.n_components, none_for="as many as the targets need")
+        for name in ("spread_penalty", "distribution_penalty", "shrinkage"):
+            value, optional = getattr(self, name), name != "distribution_penalty"
+            auto = name != "shrinkage" and isinstance(value, str) and value == AUTO
+            if not auto and not (optional and value is None):
+                or_else = " or ".join(["'auto'"] * (name != "shrinkage") + ["None"] * optional)
+                check_number(name, value, zero=True, or_else=or_else)
+        if self.spread_penalty == AUTO and self.distribution_penalty == AUTO:
+            raise UsageError(
+                "spread_penalty and distribution_penalty are both 'auto', and every pair of them "
+                "would have to be tried. Set one of them to 'auto'."
+            )
+        if self.kernel is not None:
+            check_features_of_kernel(self)
+
+    def _reader(self) -> Reader:
+        more: dict[str, Any] = {
+            "with_scatters": self.match != "means",
+            "with_targets": True,
+            "target_kinds": self.target_kinds,
+        }
+        if self.kernel is not None:
+            return KernelReader.of_kernel(self, **more)
+        return Reader.of(self, takes_device_arrays=True, **more)
+
+    def _prepared(self, reader: Reader, rows: Rows | RowsElsewhere) -> Reader:
+        if self.kernel is None:
+            return reader
+        draw_what_rows_are_seen_through(self, reader, rows, beside_rows=True)
+        return replace(self._reader(), complete=reader.complete, keeps=reader.keeps)
+
+    def _choose(self, reader: Reader, rows: Rows | RowsElsewhere) -> None:
+        """Choose the penalty that is "auto" by what trees read from held-out rows."""
+        name = "spread_penalty" if self.spread_penalty == AUTO else "distribution_penalty"
+        if getattr(self, name) != AUTO or (self.match == "means"):
+            return
+        if isinstance(rows, RowsElsewhere):
+            raise UsageError(
+                f"'auto' holds out a part of all rows, so it needs them in one place, but X is a "
+                f"{type(rows).__name__}. Pass a number, or choose it on a sample of the rows."
+            )
+        settings = SPREAD_PENALTIES if name == "spread_penalty" else DISTRIBUTION_PENALTIES
+
+        def fit(some: Rows) -> Callable[[float], Callable[[Any], Any]]:
+            def solve(setting: float) -> Callable[[Any], Any]:
+                candidate = clone(self).set_params(**{name: setting})
+                for kept in ("_feature_map", "n_features_in_", "feature_names_in_"):
+                    if kept in vars(self):
+                        setattr(candidate, kept, getattr(self, kept))
+                candidate._learn(replace(candidate._reader(), complete=True), some)
+                return candidate._map
+
+            return solve
+
+        self._choice = choose_by_leakage(rows, settings, fit, self._seed())
+        self.held_out_auc_ = self._choice.auc
+
+    def _learn(self, reader: Reader, rows: Rows | RowsElsewhere) -> GroupMoments:
+        """Fit to rows; return their moments."""
+        moments = reader.moments(rows, self)
+        reader.check(moments)
+        look = partial(reader.shares, rows, self)
+        self.__dict__.update(self._solve(moments, look))
+        return moments
+
+    def _solve(
+        self, moments: GroupMoments, look: Callable[..., SharesBelow] | None = None
+    ) -> dict[str, Any]:
+        self._check_whole_numbers(moments)
+        if self.device is not None:
+            moments = moments_at(moments, HOST)
+        shrinkage = usual_shrinkage(moments) if self.shrinkage is None else float(self.shrinkage)
+        penalties = self._penalties()
+        with full_precision(moments.mean):
+            scale = moments.standard_deviations if self.scale and self.kernel is None else None
+            work = moments if scale is None else moments.rescaled(scale)
+
+            def measured(W: Array) -> SharesBelow:
+                assert look is not None
+                original = W if scale is None else W / scale[:, None]
+                found = look(scores_of(original, moments.mean))
+                return found if scale is None else found.rescaled(scale)
+
+            fair, gap = predict_targets(
+                work,
+                self.n_components,
+                shrinkage=shrinkage,
+                **penalties,
+                look=measured if self.match == "distributions" else None,
+            )
+            learned = self._described(fair, moments, work, scale)
+            learned["shrinkage_"] = shrinkage
+            learned |= {f"{name}_": value for name, value in penalties.items()}
+            if self.match == "distributions":
+                learned["distribution_gap_"] = gap
+        return learned
+
+    def _penalties(self) -> dict[str, float]:
+        given: dict[str, Any] = {"spread_penalty": self.spread_penalty, "distribution_penalty": 0.0}
+        if self.match == "distributions":
+            given["distribution_penalty"] = self.distribution_penalty
+        if given["spread_penalty"] is None:
+            given["spread_penalty"] = SPREAD_PENALTY if self.match == "distributions" else 1.0
+        if self.match == "means":
+            given["spread_penalty"] = 0.0
+        return {n: self._choice.setting if v == AUTO else float(v) for n, v in given.items()}
+
+    def _described(
+        self, fair: Subspace, moments: GroupMoments, work: GroupMoments, scale: Array | None
+    ) -> dict[str, Any]:
+        xp = array_namespace(work.mean)
+        gap = mean_gap(work, fair)
+        warn_of_a_residual(gap, moments.precision, TOO_MANY_MAGNITUDES)
+        explained = [xp.sum((T.T @ fair.basis) ** 2, axis=0) for T in target_covariances(work)]
+        linear = LinearMap(fair.basis, moments.mean, scale)
+        learned = learned_from(linear, moments) | {
+            "scale_": scale,
+            "constraint_rank_": fair.constraint_rank,
+            "mean_gap_": gap,
+            "explained_targets_": xp.stack(explained, axis=1),
+            "targets_": groups_of(moments.targets),
+        }
+        if self.kernel is None:
+            return learned | {"coef_": linear.scaled_matrix.T}
+        d, features = self._feature_map.n_columns, self._feature_map
+        return learned | {
+            "_map": FeatureMap(features, linear),
+            "components_": fair.basis[:d, :].T,
+            "dual_components_": fair.basis[d:, :],
+            "mean_": features.mean,
+            "scale_": features.scale,
+        }
+
+    def _check_whole_numbers(self, moments: GroupMoments) -> None:
+        said = set(map(str, self.target_kinds or ()))
+        for a in moments.targets:
+            if isinstance(a, LevelMoments) and a.name not in said:
+                how = f"say target_kinds={{{a.name!r}: 'numeric'}}; else say 'categorical'"
+                many = about_whole_numbers(a.name, a.labels, how)
+                if many:
+                    raise UsageError(f"The target {many}")
+
+    def _represent(self, features: Any) -> Any:
+        if self.kernel is None:
+            return super()._represent(features)
+        with self._threads():
+            return finite_map(self._map, features)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _UNAVAILABLE and (name != "coef_" or self.kernel is not None):
+            raise AttributeError(_UNAVAILABLE[name])
+        return super().__getattr__(name)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags

@@ -1,0 +1,306 @@
+"""Fair PLS: the few directions that predict targets and in which all groups look alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._moments import GroupMoments, LevelMoments, Scores, SharesBelow
+from .._numerics import Array, array_namespace, device, like, to_numpy
+from ..errors import InfeasibleError, UsageError
+from ._equalize_covariances import absolute_difference
+from ._equalize_means import MeanConstraint, check_dimension, mean_constraint, names_of
+from ._maximize_variance import maximize_variance
+from ._subspace import Subspace
+
+THRESHOLDS = np.linspace(-2.0, 3.0, 16)
+"""Where groups' shares are compared, in standard deviations of a score."""
+
+WIDTH = 0.2
+"""Over how many standard deviations a row passes from above a threshold to below it."""
+
+ROUNDS = 6
+"""Passes over the rows; after four or five the shares hardly change."""
+
+ROWS_FOR_A_DIRECTION = 0.2
+"""Shrinkage is this times the number of features over that of rows."""
+
+UNPREDICTABLE = 1e-6
+"""Correlations with a target below this times those of the features are rounding."""
+
+Look = Callable[[Array], SharesBelow]
+"""From scores (d, k) of unit variance to the shares of the rows below `THRESHOLDS`."""
+
+
+def predict_targets(
+    moments: GroupMoments,
+    k: int | None = None,
+    *,
+    shrinkage: float | None = None,
+    spread_penalty: float = 0.0,
+    distribution_penalty: float = 0.0,
+    look: Look | None = None,
+) -> tuple[Subspace, float]:
+    r"""Solve fair PLS.
+
+    Among the directions in which every group has the same mean, return those that predict the
+    targets best, less a penalty for what still tells the groups apart.
+
+    Parameters
+    ----------
+    moments : GroupMoments
+        Moments of rows in d dimensions with targets; with a scatter per group for a spread penalty.
+    k : int or None
+        How many directions; None for as many as the targets can be told apart by.
+    shrinkage : float, optional
+        What is added to the covariance, in units of the features' average variance; by default
+        in proportion to d over the number of rows.
+    spread_penalty : float, default=0.0
+        How much differences of the groups' variances along a direction count as noise does.
+    distribution_penalty : float, default=0.0
+        How much differences of the groups' shares below thresholds count; needs `look`.
+    look : callable, optional
+        Takes directions (d, k) of unit variance and returns the shares, in one pass over the rows.
+
+    Returns
+    -------
+    subspace : Subspace
+        The basis is not orthonormal: its columns give scores of unit variance, most predictive
+        first, which rise with the last class or the number that they predict best.
+    gap : float
+        The largest difference of a group's share from that of the other rows; NaN without `look`.
+
+    Raises
+    ------
+    InfeasibleError
+        If no direction with equal means predicts a target, or fewer than `k` do.
+
+    See Also
+    --------
+    fairpca.FairPLS : The same for rows.
+    equalize_means : Keeps variance instead.
+
+    Notes
+    -----
+    With P the projection off the directions that separate means, C the covariance, T the
+    covariances with the targets (each target has a total variance of 1):
+    :math:`A = P (C + \lambda \frac{\mathrm{tr} C}{d} I + \rho \sum_a |S_a|) P`, and the directions
+    are :math:`A^{-1/2}` times the left singular vectors of :math:`A^{-1/2} P T`. The penalty on
+    shares is not quadratic; each pass takes a Gauss-Newton step on it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca import collect_moments
+    >>> from fairpca.solvers import predict_targets
+    >>> rng = np.random.default_rng(0)
+    >>> groups = np.arange(400) % 2
+    >>> X = rng.normal(size=(400, 5)) + groups[:, None]
+    >>> y = X[:, 0] - X[:, 1] + X[:, 2]
+    >>> moments = collect_moments(X, groups, y=y, with_targets=True)
+    >>> fair, _ = predict_targets(moments)
+    >>> score = X @ fair.basis[:, 0]
+    >>> bool(np.isclose(score[groups == 0].mean(), score[groups == 1].mean()))
+    True
+    >>> round(float(np.corrcoef(score, y)[0, 1]), 1)
+    0.9
+    """
+    _check_targets(moments)
+    constraint = mean_constraint(moments)
+    check_dimension(moments, constraint.rank, None)
+    problem = _problem(moments, constraint, shrinkage, spread_penalty)
+    (b, t), gap = problem.start(k), float("nan")
+    if look is not None:
+        b, gap = _equalize_shares(problem, b, t, distribution_penalty, look)
+    return problem.subspace(b), gap
+
+
+def target_covariances(moments: GroupMoments) -> list[Array]:
+    """Return, for each target, the covariances (d, q) of features with it at a total variance of 1.
+
+    A number is one column; so are two classes (the last one's); of more, each is a column.
+    """
+    found = []
+    for a in moments.targets:
+        rows, _ = a.contrasts()
+        if isinstance(a, LevelMoments):
+            share = a.weight / a.weight.sum()
+            variance = float(1.0 - share @ share)
+            if len(share) == 2:
+                rows, variance = rows[1:, :], 0.5 * variance
+        else:
+            variance = a.value_scatter / a.weight
+        found.append((rows / (moments.weight * variance**0.5)).T)
+    return found
+
+
+def _check_targets(moments: GroupMoments) -> None:
+    """Raise if there is nothing to predict."""
+    if not moments.targets:
+        raise UsageError(
+            "These moments know no target. Collect them with collect_moments(X, ..., y=y, "
+            "with_targets=True), or use a method that needs none, such as FairPCA."
+        )
+    for a in moments.targets:
+        if not isinstance(a, LevelMoments):
+            if a.is_constant:
+                raise InfeasibleError(
+                    f"The target {a.name!r} is {a.value_mean:g} in every row, so there is nothing "
+                    f"to predict. Pass rows in which it varies, or leave it out."
+                )
+            continue
+        present = [label for label, w in zip(a.labels, a.weight, strict=True) if w > 0]
+        if len(present) < 2:
+            only = f"one class only, {present[0]!r}" if present else "no class"
+            raise InfeasibleError(
+                f"The target {a.name!r} has {only}, so there is nothing to predict. Pass rows of "
+                f"two classes or more."
+            )
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """The problem inside the fair directions B (d, s): A and C of shape (s, s), T (s, q)."""
+
+    moments: GroupMoments
+    constraint: MeanConstraint
+    B: Array
+    A: Array
+    C: Array
+    T: Array
+
+    def start(self, k: int | None) -> tuple[Array, Array]:
+        """Return the directions (s, k), and the targets' combinations (s, k) that they predict."""
+        xp = array_namespace(self.A)
+        predicted = xp.linalg.solve(self.A, self.T)
+        values, V = xp.linalg.eigh(self.T.T @ predicted)  # of A^{-1/2} T the squared values
+        values, V = xp.flip(values), xp.flip(V, axis=1)
+        found = int(xp.sum(xp.astype(values > UNPREDICTABLE**2, xp.int64)))
+        names = ", ".join(repr(a.name) for a in self.moments.targets)
+        if found == 0:
+            raise InfeasibleError(
+                f"Nothing that the groups of {names_of(self.moments.attributes)} share predicts "
+                f"the target ({names}): it is a function of the attribute, or of what separates "
+                f"the groups. Leave one of the two out."
+            )
+        if k is not None and k > found:
+            raise InfeasibleError(
+                f"n_components={k} is too large: the target ({names}) can be predicted by "
+                f"{found} direction(s) and no more. Use n_components <= {found}, or None.",
+                available=found,
+            )
+        k = found if k is None else k
+        return predicted @ V[:, :k], self.T @ V[:, :k]
+
+    def scaled(self, b: Array) -> Array:
+        """Return directions (s, k) so that their scores have unit variance."""
+        return b / array_namespace(b).sqrt(self.variances(b))
+
+    def variances(self, b: Array) -> Array:
+        """Return the variance of the score of each direction (s, k)."""
+        return array_namespace(b).sum(b * (self.C @ b), axis=0)
+
+    def subspace(self, b: Array) -> Subspace:
+        """Return the directions in the coordinates of the rows, rising with what they predict."""
+        xp, b = array_namespace(b), self.scaled(b)
+        along = self.T.T @ b
+        first = xp.argmax(xp.abs(along), axis=0)
+        sign = [1.0 if float(along[int(i), j]) >= 0 else -1.0 for j, i in enumerate(first)]
+        basis = self.constraint.polished(self.B @ (b * like(np.asarray(sign), b)))
+        return Subspace(basis, self.moments.scatter.along(basis), self.constraint.rank)
+
+
+def _problem(
+    moments: GroupMoments,
+    constraint: MeanConstraint,
+    shrinkage: float | None,
+    spread_penalty: float,
+) -> _Problem:
+    xp = array_namespace(moments.mean)
+    B = maximize_variance(moments, None, avoid=constraint.Q).basis
+    inner = moments.compressed(B)
+    C = inner.scatter.dense().matrix / moments.weight
+    if shrinkage is None:
+        shrinkage = usual_shrinkage(moments)
+    average = float(xp.sum(moments.scatter.diagonal)) / moments.weight / moments.n_features
+    A = C + shrinkage * average * xp.eye(C.shape[0], dtype=C.dtype, device=device(C))
+    if spread_penalty > 0:
+        A = A + spread_penalty * absolute_difference(inner) * _n_compared(moments)
+    return _Problem(moments, constraint, B, A, C, xp.concat(target_covariances(inner), axis=1))
+
+
+def usual_shrinkage(moments: GroupMoments) -> float:
+    """Return how far the covariance of so many rows is not to be trusted."""
+    return ROWS_FOR_A_DIRECTION * moments.n_features / max(moments.n_rows, 1)
+
+
+def _n_compared(moments: GroupMoments) -> int:
+    return sum(isinstance(a, LevelMoments) for a in moments.attributes)
+
+
+@dataclass(frozen=True)
+class _Step:
+    """Where a score is, what that costs, and where Gauss-Newton goes from there."""
+
+    b: np.ndarray
+    goal: np.ndarray
+    cost: float
+    gap: float
+
+
+def _equalize_shares(
+    problem: _Problem, b: Array, t: Array, penalty: float, look: Look
+) -> tuple[Array, float]:
+    """Return directions whose scores have nearly the same distribution in every group; the gap.
+
+    One look a round. A step that costs more than where it came from is taken back and tried again
+    at a third of its length.
+    """
+    worth = to_numpy(array_namespace(b).sum(b * t, axis=0))  # explained variance of the targets
+
+    def measured(b: np.ndarray) -> list[_Step]:
+        found = look(problem.B @ problem.scaled(like(b, problem.A)))
+        differences, slopes = found.contrasts()
+        return [
+            _step(problem, b[:, j], to_numpy(t)[:, j], penalty * worth[j], differences, slopes, j)
+            for j in range(b.shape[1])
+        ]
+
+    best, length = measured(to_numpy(b)), np.ones(b.shape[1])
+    for _ in range(ROUNDS - 1):
+        tried = [s.b + a * (s.goal - s.b) for s, a in zip(best, length, strict=True)]
+        for j, step in enumerate(measured(np.stack(tried, axis=1))):
+            better = step.cost < best[j].cost
+            best[j] = step if better else best[j]
+            length[j] = min(1.0, 2.0 * length[j]) if better else length[j] / 3.0
+    return like(np.stack([s.b for s in best], axis=1), b), max(s.gap for s in best)
+
+
+def _step(
+    problem: _Problem,
+    b: np.ndarray,
+    t: np.ndarray,
+    penalty: float,
+    differences: np.ndarray,
+    slopes: np.ndarray,
+    j: int,
+) -> _Step:
+    n = len(THRESHOLDS)
+    A, C, B = (to_numpy(M) for M in (problem.A, problem.C, problem.B))
+    mine = slice(n * j, n * (j + 1))
+    r = differences[:, mine].ravel()
+    G = slopes[:, mine].reshape(len(r), -1) @ B
+    size = float(b @ C @ b) ** 0.5
+    # Thresholds grow with the score, so its length changes nothing: G b = 0.
+    G = (np.outer(G @ b, C @ b) / size**2 - G) / (WIDTH * size)
+    weight = penalty / n
+    goal = np.linalg.solve(A + weight * G.T @ G, t - weight * G.T @ r)
+    cost = float(b @ A @ b - 2.0 * t @ b + weight * r @ r)
+    return _Step(b, goal, cost, float(np.abs(r).max()))
+
+
+def scores_of(W: Array, centre: Array) -> Scores:
+    """Return what a pass over the rows has to count for directions (d, k) of unit variance."""
+    return Scores(W, centre, THRESHOLDS, WIDTH)
