@@ -182,6 +182,9 @@ def test_no_threshold_is_less_fair_on_these_rows_than_observed(seed, n_values, m
         assert one.observed == pytest.approx(max(gaps), abs=1e-12)
         assert one.observed == pytest.approx(ks_2samp(first, second).statistic, abs=1e-12)
         assert one.n_rows == (len(first), len(second))
+        low, high = np.sort(rng.choice(values, size=2))
+        between = [np.mean((low < some) & (some <= high)) for some in (first, second)]
+        assert abs(np.subtract(*between)) <= 2 * one.observed + 1e-12
     assert found.observed == max(one.observed for one in found.pairs)
     assert found.bound == max(one.bound for one in found.pairs)
 
