@@ -16,7 +16,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from fairpca import FairKernelPCA, FairPCA, SingleGroupError
+from fairpca import FairKernelPCA, FairPCA, FairPLS, SingleGroupError
+from fairpca.errors import UsageError
 from fairpca.metrics import JudgedRows, selection_rate_gap, true_positive_rate_gap
 from fairpca.peers import INLP, LEACE, PCA, SAL, SPLINCE, SamadiPCA
 from fairpca.tradeoff import (
@@ -249,6 +250,11 @@ def test_the_first_steps_of_a_pipeline_are_fitted_once_to_the_training_rows(last
 def test_what_is_not_fair_or_not_fitted_from_moments_is_refused(last, rows):
     with pytest.raises(TypeError, match="tradeoff_curve takes a FairPCA"):
         curve_on(rows, last, LogisticRegression())
+
+
+def test_fair_pls_has_dials_of_its_own(rows):
+    with pytest.raises(UsageError, match="distribution_penalty, or of spread_penalty"):
+        curve_on(rows, make_pipeline(StandardScaler(), FairPLS()), LogisticRegression())
 
 
 PEERS = {

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairpca import FairPCA
+from fairpca import FairPCA, FairPLS
 from fairpca.models import FairModel, model_card
 from fairpca.models._cards import _markdown
 from fairpca.peers import LEACE
@@ -70,6 +70,33 @@ def test_a_trade_off_promises_nothing():
 def test_the_card_says_that_a_kernel_model_holds_training_rows():
     assert "holds 120 rows of the training data" in model_card(fitted("rbf kernel"))
     assert "rows of the training data" not in model_card(fitted("random features"))
+    assert "holds 10 rows of the training data" in model_card(fitted("fair pls, kernel"))
+    assert "rows of the training data" not in model_card(fitted("fair pls"))
+
+
+def test_the_card_of_fair_pls_says_how_far_distributions_are_the_same():
+    X, sex, y = small_rows(400)
+    one = FairPLS().fit(X, {"income": y}, sensitive_features={"sex": sex})
+    card = model_card(one)
+    assert "Target that the columns are made to predict: income, classes 0, 1" in card
+    assert "each column has nearly the same distribution in all groups" in card
+    assert "There is one column" in card
+    assert "certified_gap" in card
+    assert f"| `distribution_gap_` | {one.distribution_gap_:.4g} |" in card
+    share = 100 * one.explained_targets_[0, 0]
+    assert f"| share of income that fairpls0 explains | {share:.1f} % |" in card
+    both = {"income": X[:, 1] + X[:, 2], "grade": X[:, 3] > 3}
+    several = FairPLS().fit(X, both, sensitive_features={"sex": sex})
+    card = model_card(several)
+    assert "income, a number" in card
+    assert "There is one column" not in card
+    assert "several of them together may tell the groups apart" in card
+    assert "that fairpls1 explains" in card
+    spread = FairPLS(match="covariances").fit(X, y, sensitive_features=sex)
+    card = model_card(spread)
+    assert "The spread of each column" in card
+    assert "the same distribution" not in card
+    assert "Equal means do not hide" in card
 
 
 def test_hostile_names_stay_text():

@@ -232,6 +232,47 @@ def test_a_forged_file_is_refused(change, told, whole, other):
     assert told in refusal(resigned(other, whole[0], change))
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda f: f.update(mean=None),
+        lambda f: f.update(mean=f["columns"]["fields"]["rows"]),
+        lambda f: f["scale"]["$array"].update(tensor="zeros"),
+        lambda f: f.update(unit="1"),
+        lambda f: f.update(columns=None),
+    ],
+)
+def test_forged_columns_beside_a_kernel_are_refused(change, other):
+    """A standardised kernel of fair PLS could not be loaded at all: two arrays are not None."""
+    save(fitted("fair pls, kernel"), other)
+    assert load(other).scale_.shape == (6,)
+
+    def forge(header, tensors):
+        for holder in (header["learned"]["_map"]["fields"]["features"], header["learned"]):
+            change(holder.get("_feature_map", holder)["fields"])
+        return header, {**tensors, "zeros": np.zeros(6)}
+
+    assert "RowsAndKernel whose parts do not fit" in refusal(resigned(other, other, forge))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("targets_", {"y": [["nested"]]}, "targets_"),
+        ("targets_", {"y": "numeric", "z": "numeric"}, "targets"),
+        ("explained_targets_", 0.5, "explained_targets_"),
+        ("explained_targets_", None, "explained_targets_"),
+    ],
+)
+def test_forged_targets_are_refused(name, value, told, other):
+    save(fitted("fair pls"), other)
+
+    def forge(header, tensors):
+        return learned(header, **{name: value}), tensors
+
+    assert told in refusal(resigned(other, other, forge))
+
+
 def test_a_header_without_end_is_refused(whole, other):
     header = json.dumps({"sha256": "0" * 64, "x": "y" * MAX_HEADER}, separators=(",", ":"))
     other.write_bytes(safetensors_bytes({"t0": np.zeros(1)}, {"fairpca": header}))

@@ -1,6 +1,7 @@
 """Kernels, evaluated in blocks, and the feature maps that stand for them."""
 
 from .feature_maps import (
+    Features,
     KernelColumns,
     RandomFeatures,
     RowsAndKernel,

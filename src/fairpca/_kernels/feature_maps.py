@@ -34,6 +34,11 @@ class KernelColumns:
         return self.kernel.centre is None or self.kernel.centre.shape == (self.rows.shape[1],)
 
     @property
+    def n_columns(self) -> int:
+        """Number of columns d of a row."""
+        return int(self.rows.shape[1])
+
+    @property
     def n_features(self) -> int:
         """Number of features p."""
         return int(self.rows.shape[0])
@@ -61,13 +66,15 @@ class RowsAndKernel:
     def _fits_together(self) -> bool:
         if not isinstance(self.columns, KernelColumns) or not is_number(self.unit):
             return False
-        d, both = self.n_columns, (self.mean, self.scale)
-        return both == (None, None) or all(is_array(a, d) for a in both)
+        if self.mean is None and self.scale is None:
+            return True
+        d, scale = self.n_columns, self.scale
+        return is_array(self.mean, d) and is_array(scale, d) and bool(np.all(scale))
 
     @property
     def n_columns(self) -> int:
         """Number of columns d of a row."""
-        return int(self.columns.rows.shape[1])
+        return self.columns.n_columns
 
     @property
     def n_features(self) -> int:
@@ -111,6 +118,11 @@ class RandomFeatures:
         return cls(frequencies, centre)
 
     @property
+    def n_columns(self) -> int:
+        """Number of columns d of a row."""
+        return int(self.frequencies.shape[0])
+
+    @property
     def n_features(self) -> int:
         """Number of features p."""
         return 2 * int(self.frequencies.shape[1])
@@ -127,6 +139,9 @@ class RandomFeatures:
         np.sin(angles, out=features[:, half:])
         features *= 1.0 / np.sqrt(half)
         return features
+
+
+Features = KernelColumns | RandomFeatures | RowsAndKernel
 
 
 def whitening(columns: KernelColumns, precision: float) -> np.ndarray:

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._kernels import (
     PRECOMPUTED,
+    Features,
     Kernel,
     KernelColumns,
     RandomFeatures,
@@ -54,8 +55,6 @@ from ..solvers import (
 from ._checks import NYSTROEM, SHIFT_INVARIANT
 from ._reader import NO_ROWS, Reader, check_finite, check_some_rows, finite_moments
 from ._transformer import RESIDUAL_LIMIT, groups_of, warn_of_a_residual
-
-Features = KernelColumns | RandomFeatures | RowsAndKernel
 
 DECIDED_AT_FIRST = ("kernel", "gamma", "degree", "coef0", "approximation", "n_landmarks")
 """Parameters that cannot change once features are drawn."""

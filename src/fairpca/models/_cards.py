@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._attributes import about_whole_numbers
-from .._kernels import KernelColumns
+from .._kernels import KernelColumns, RowsAndKernel
 from .._moments import LevelMoments
 from .._numerics import is_number, library_versions, to_numpy
 from .._rows import FeatureMap
@@ -26,9 +26,14 @@ MOST_LISTED = 60
 LONGEST, LONGEST_NOTE = 80, 1000
 """Longer values are cut in Markdown."""
 
-EQUAL_MEANS = frozenset({"FairPCA", "FairKernelPCA", "LEACE", "MeanProjection", "SPLINCE"})
+EQUAL_MEANS = frozenset(
+    {"FairPCA", "FairKernelPCA", "FairPLS", "LEACE", "MeanProjection", "SPLINCE"}
+)
 NO_PROMISE = frozenset({"PCA", "KernelPCA"})
-KNOWN_FACTS = ("data", "fingerprint", "sensitive", "target", "n_rows", "groups", "group_notes")
+KNOWN_FACTS = (
+    *("data", "fingerprint", "sensitive", "target", "positive"),
+    *("n_rows", "groups", "group_notes"),
+)
 
 
 def model_card(model: Any, *, info: Mapping[str, Any] | None = None) -> str:
@@ -98,8 +103,13 @@ def _training(model: FairModel) -> Iterator[str]:
     if "sensitive" in info:
         names = _markdown_list(info["sensitive"])
         yield f"- Sensitive attributes, never among the features: {names}"
-    if info.get("target") is not None:
+    predicted = vars(estimator).get("targets_", {})
+    if info.get("target") is not None and not predicted:
         yield f"- Target: {_markdown(info['target'])}"
+    for name, classes in predicted.items():
+        kind = "a number" if isinstance(classes, str) else f"classes {_markdown_list(classes)}"
+        yes = f" (1 is {_markdown(info['positive'])})" if "positive" in info else ""
+        yield f"- Target that the columns are made to predict: {_markdown(name)}, {kind}{yes}"
     if model.encoder is not None:
         names = model.encoder.feature_names_in_
     else:
@@ -122,11 +132,12 @@ def _training(model: FairModel) -> Iterator[str]:
             yield f"- {_markdown(about_whole_numbers(name, levels), LONGEST_NOTE)}"
     for note in info.get("group_notes", ()):
         yield f"- {_markdown(note, LONGEST_NOTE)}"
-    if isinstance(model.map, FeatureMap) and isinstance(model.map.features, KernelColumns):
-        count = model.map.features.n_features
+    features = model.map.features if isinstance(model.map, FeatureMap) else None
+    features = features.columns if isinstance(features, RowsAndKernel) else features
+    if isinstance(features, KernelColumns):
         yield (
-            f"- **The file holds {count} rows of the training data** (rows that others are "
-            f"compared with): treat it as you treat the data."
+            f"- **The file holds {features.n_features} rows of the training data** (rows that "
+            f"others are compared with): treat it as you treat the data."
         )
 
 
@@ -161,16 +172,53 @@ def _promises(model: FairModel) -> Iterator[str]:
             )
         if getattr(estimator, "criterion", "demographic_parity") != "demographic_parity":
             yield f"- This holds within classes of the target: {_markdown(estimator.criterion)}."
-        if getattr(estimator, "match", "means") == "covariances":
+        if name == "FairPLS" and estimator.match != "means":
+            yield from _of_distributions(model)
+        elif getattr(estimator, "match", "means") == "covariances":
             yield "- Group covariances were matched as well, up to `covariance_gap_`."
     else:
         yield f"- What {name} promises is described in the documentation of the class."
     yield "- The same row always gives the same numbers; nothing is drawn at random afterwards."
 
 
+def _of_distributions(model: FairModel) -> Iterator[str]:
+    """Say what fair PLS makes alike beyond means."""
+    if model.estimator.match == "covariances":
+        yield (
+            "- The spread of each column was made alike in the groups, nearly: differences of it "
+            "counted against a column, with `spread_penalty_`."
+        )
+        return
+    yield (
+        "- On the rows it was trained on, each column has nearly the same distribution in all "
+        "groups: of no group does the share below a threshold differ from that of all other rows "
+        "by more than `distribution_gap_`, at the thresholds that were compared, smoothed."
+    )
+    if len(model.output_names) == 1:
+        yield (
+            "- There is one column, so this is all there is to see: as far as its distribution is "
+            "the same in all groups, no model, linear or not, can tell them apart by it, and every "
+            "threshold accepts the same share of each."
+        )
+
+
 def _caveats(model: FairModel) -> Iterator[str]:
     """Say what nobody should rely on."""
-    yield "- **Equal means do not hide what a non-linear model can see.** Measure the leakage."
+    if "distribution_gap_" not in vars(model.estimator):
+        yield "- **Equal means do not hide what a non-linear model can see.** Measure the leakage."
+    elif len(model.output_names) > 1:
+        yield (
+            "- **Each column is matched by itself: several of them together may tell the groups "
+            "apart.** Measure the leakage."
+        )
+    else:
+        yield (
+            "- **On new rows the groups differ by more than `distribution_gap_`.** By how much at "
+            "most, whatever the threshold, `fairpca.metrics.certified_gap(scores, groups, "
+            'of="scores")` tells of rows that the model was not fitted to.'
+        )
+    if "targets_" in vars(model.estimator):
+        yield "- It keeps what predicts the target, and is of little use for anything else."
     yield "- On new rows means are equal up to sampling error; more columns, more of it."
     small = [
         f"{_markdown(label)} of {_markdown(name)} ({count} rows)"
@@ -194,7 +242,14 @@ def _numbers(model: FairModel) -> Iterator[str]:
     if "explained_variance_ratio_" in learned:
         kept = float(np.sum(to_numpy(learned["explained_variance_ratio_"])))
         yield f"| variance kept | {percent(kept)} |"
-    for name in ("mean_gap_", "covariance_gap_", "constraint_rank_", "n_directions_", "gamma_"):
+    for j, name in enumerate(learned.get("targets_", ())):
+        shares = to_numpy(learned["explained_targets_"])[:MOST_LISTED, j].tolist()
+        for column, share in zip(model.output_names, shares, strict=False):
+            yield f"| share of {_markdown(name)} that {column} explains | {percent(share)} |"
+    for name in (
+        *("mean_gap_", "covariance_gap_", "distribution_gap_", "spread_penalty_"),
+        *("distribution_penalty_", "shrinkage_", "constraint_rank_", "n_directions_", "gamma_"),
+    ):
         if is_number(learned.get(name)):
             yield f"| `{name}` | {_markdown_number(learned[name])} |"
     for name, value in model.info.items():

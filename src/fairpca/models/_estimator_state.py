@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import estimators, peers
 from .._attributes import as_columns
-from .._kernels import KernelColumns, RandomFeatures
+from .._kernels import Features
 from .._moments import DenseScatter, GroupMoments, LevelMoments
 from .._numerics import Packer, RationedArrays, is_array, is_count, is_label, unplain
 from .._rows import FeatureMap, LinearMap
@@ -107,10 +107,8 @@ def n_columns(fitted: LinearMap | FeatureMap) -> int:
     """Return how many columns rows have that a map takes."""
     if isinstance(fitted, LinearMap):
         return int(fitted.matrix.shape[0])
-    if isinstance(fitted.features, KernelColumns):
-        return int(fitted.features.rows.shape[1])
-    if isinstance(fitted.features, RandomFeatures):
-        return int(fitted.features.frequencies.shape[0])
+    if isinstance(fitted.features, Features):
+        return fitted.features.n_columns
     return int(fitted.linear.matrix.shape[0])  # given kernel values
 
 
@@ -141,10 +139,12 @@ def _names(value: Any) -> bool:
 _RELIED_ON: dict[str, Any] = {
     "_map": LinearMap | FeatureMap,
     "_inverse": LinearMap,
-    "_feature_map": KernelColumns | RandomFeatures,
+    "_feature_map": Features,
     "_choice": Choice,
     "moments_": GroupMoments,
     "groups_": _groups,
+    "targets_": _groups,
+    "explained_targets_": lambda value: is_array(value, None, None),
     "explained_variance_ratio_": lambda value: is_array(value, None),
     "feature_names_in_": _names,
     "_sklearn_output_config": lambda value: (
@@ -194,6 +194,8 @@ def _check_sizes(estimator: Any) -> None:
         "names": names is None or len(names) == learned["n_features_in_"],
         "moments": moments is None or moments.n_features == p,
         "explained_variance_ratio_": len(learned.get("explained_variance_ratio_", ())) <= k,
+        "targets": np.shape(learned.get("explained_targets_", np.empty((k, 0))))
+        == (k, len(learned.get("targets_", ()))),
         "inverse": "_inverse" not in learned or learned["_inverse"].matrix.shape == (d, k),
     }
     wrong = [name for name, fit in fits.items() if not fit]

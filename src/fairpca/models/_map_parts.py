@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._kernels import Kernel, KernelColumns, RandomFeatures
+from .._kernels import Kernel, KernelColumns, RandomFeatures, RowsAndKernel
 from .._numerics import is_sparse
 from .._rows import FeatureMap, LinearMap
 from ..errors import ExportError
@@ -21,7 +21,9 @@ class MapParts:
     """What is computed: ``(f(x) - mean) @ matrix + offset``, with features f of one kind.
 
     They follow from the products G of ``x - centre`` with ``rows``, of shape (d, p), which have the
-    factors of the kernel in them; x is of length 1 with `unit_rows`.
+    factors of the kernel in them; x is of length 1 with `unit_rows`. Before all this, x has its
+    `column_mean` subtracted and is divided by `column_scale`; with `beside`, that x stands before
+    the features.
 
     ==========  ==================================================================
     linear      x itself; there are no rows
@@ -42,6 +44,9 @@ class MapParts:
     shift: Any = None
     centre: np.ndarray | None = None
     unit_rows: bool = False
+    column_mean: np.ndarray | None = None
+    column_scale: np.ndarray | None = None
+    beside: bool = False
     gamma: float = 1.0
     degree: float = 1.0
 
@@ -57,6 +62,12 @@ def map_parts(fitted: LinearMap | FeatureMap) -> MapParts:
     if isinstance(fitted, LinearMap):
         return MapParts("linear", **ends)
     features = fitted.features
+    if isinstance(features, RowsAndKernel):
+        d, unit = features.n_columns, features.unit
+        ends["matrix"] = np.vstack([unit * ends["matrix"][:d], ends["matrix"][d:]])
+        ends["mean"] = np.concatenate([ends["mean"][:d] / unit, ends["mean"][d:]])
+        ends |= {"beside": True, "column_mean": features.mean, "column_scale": features.scale}
+        features = features.columns
     if isinstance(features, RandomFeatures):
         half = features.frequencies.shape[1]
         return MapParts(

@@ -104,6 +104,9 @@ def export_onnx(
 
 def _mapped(graph: _Graph, X: str, parts: MapParts) -> str:
     """Add the map to the graph: features of rows, if there are any, and the linear map."""
+    if parts.column_mean is not None:
+        X = graph.op("Sub", X, graph.constant(parts.column_mean))
+        X = graph.op("Div", X, graph.constant(parts.column_scale))
     features = X
     if parts.centre is not None:
         features = graph.op("Sub", features, graph.constant(parts.centre))
@@ -113,6 +116,7 @@ def _mapped(graph: _Graph, X: str, parts: MapParts) -> str:
         features = _laplacian(graph, features, parts)
     elif parts.kind != "linear":
         features = _of_products(graph, features, parts)
+    features = graph.concat([X, features]) if parts.beside else features
     features = graph.op("Sub", features, graph.constant(parts.mean))
     T = graph.op("MatMul", features, graph.constant(parts.matrix))
     return T if parts.offset is None else graph.op("Add", T, graph.constant(parts.offset))

@@ -91,7 +91,7 @@ def _parts(model: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     parts = map_parts(model.map)
     for field in fields(parts):
         value = getattr(parts, field.name)
-        if field.name in ("kind", "gamma", "degree", "unit_rows"):
+        if field.name in ("kind", "gamma", "degree", "unit_rows", "beside"):
             settings[field.name] = value
         elif value is not None:
             tensors[field.name] = np.atleast_1d(np.asarray(value, dtype=float))

@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from .._attributes import attribute_columns, check_frames, rows_named
 from .._numerics import on_the_host
 from ..errors import UsageError, warn_user
-from ..estimators import FairKernelPCA, FairTransformer, check_choice, check_tradeoff
+from ..estimators import FairKernelPCA, FairPLS, FairTransformer, check_choice, check_tradeoff
 from ..metrics import GroupRates, JudgedRows
 from ._logistic_path import logistic_path
 from ._parts import TakesTradeoff, TradeoffParts
@@ -91,7 +91,8 @@ def tradeoff_curve(
         from moments (LEACE, SAL, MeanProjection, SPLINCE, SamadiPCA, ...). They have no lambda of
         their own: their columns are put beside lambda times plain PCA with as many components,
         and those of erasers, which return all d columns, beside lambda times the centred
-        features. The first steps of a pipeline are fitted once, to `X_train`.
+        features. The first steps of a pipeline are fitted once, to `X_train`. `FairPLS` is
+        refused: it has dials of its own, `spread_penalty` and `distribution_penalty`.
     classifier : scikit-learn classifier
         Learns from the representation. It is cloned, never changed.
     X_train, X_test : array-like, frame or sparse matrix of shape (n, d)
@@ -175,6 +176,12 @@ def tradeoff_curve(
 
 def _fair_step(estimator: Any) -> TakesTradeoff:
     last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+    if isinstance(last, FairPLS):
+        raise UsageError(
+            "tradeoff_curve puts columns of the standard method beside the fair ones, and FairPLS "
+            "has no standard half: what it keeps is for the target alone. It has dials of its own: "
+            "fit it with several values of distribution_penalty, or of spread_penalty."
+        )
     if isinstance(last, FairTransformer | FairKernelPCA):
         return last
     raise TypeError(
