@@ -96,3 +96,114 @@ def fair_kernel_pca_by_the_book(K, *columns, k, rcond=1e-9):
 def centred(K):
     """The kernel of the feature vectors minus their mean."""
     return K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
+
+
+def target_matrix(*targets, weight):
+    """Centred columns of total variance 1 for each target: a number, or indicators of classes."""
+    blocks = []
+    for target in targets:
+        Y = indicator_matrix(target)
+        Y = Y[:, 1:] if Y.shape[1] == 2 else Y
+        Y = Y - weight @ Y / weight.sum()
+        blocks.append(Y / np.sqrt(np.sum(weight @ Y**2) / weight.sum()))
+    return np.hstack(blocks)
+
+
+def spread_by_the_book(X, *columns, weight):
+    """Sum over attributes of |S_0 - S_1|; for more groups, of p_g |S_g - S| over p_g (1 - p_g)."""
+    total = np.zeros((X.shape[1], X.shape[1]))
+    for column in (np.asarray(c) for c in columns):
+        if column.dtype.kind == "f":
+            continue
+        S, share = [], []
+        for g in np.unique(column):
+            rows, w = X[column == g], weight[column == g]
+            rows = rows - w @ rows / w.sum()
+            S.append((rows * w[:, None]).T @ rows / (w.sum() * (1 - 1 / len(rows))))
+            share.append(w.sum() / weight.sum())
+        average = sum(p * S_g for p, S_g in zip(share, S, strict=True))
+        for p, S_g in zip(share, S, strict=True):
+            values, V = np.linalg.eigh(S_g - average)
+            between = sum(q * (1 - q) for q in share)
+            total += p / between * (V * np.abs(values)) @ V.T
+    return total
+
+
+def fair_pls_by_the_book(X, targets, *columns, weight, shrinkage, spread):
+    """A^{-1/2} times the left singular vectors of A^{-1/2} P X'Y, and what they are made of.
+
+    Returns directions R b of unit variance, and (R, A, C, b, t) with b and t as solved for.
+    """
+    w = weight / weight.sum()
+    R = fair_span(X, *columns, weight=weight)
+    X = X - w @ X
+    C = (X * w[:, None]).T @ X
+    ridge = shrinkage * np.trace(C) / len(C)
+    A = R.T @ (C + ridge * np.eye(len(C))) @ R
+    A = A + spread * spread_by_the_book(X @ R, *columns, weight=weight)
+    T = R.T @ (X * w[:, None]).T @ target_matrix(*targets, weight=weight)
+    C = R.T @ C @ R
+    values, E = np.linalg.eigh(A)
+    root = E / np.sqrt(values) @ E.T  # A^{-1/2}
+    left, size, right = np.linalg.svd(root @ T, full_matrices=False)
+    k = int(np.sum(size > 1e-6))
+    b, t = root @ left[:, :k] * size[:k], T @ right[:k].T
+    along = T.T @ b  # scores rise with what they predict best
+    sign = np.sign(along[np.argmax(np.abs(along), axis=0), np.arange(k)])
+    b, t = b * sign, t * sign
+    return R @ b / np.sqrt(np.sum(b * (C @ b), axis=0)), (R, A, C, b, t)
+
+
+def soft_contrasts(scores, columns, weight, thresholds, width):
+    """Soft share below each threshold of each group less that of the rest, and its rows' parts.
+
+    Returns an array over (group, threshold, row) that sums over rows to the differences once it is
+    multiplied with soft counts: a contrast of averages.
+    """
+    below = 1 / (1 + np.exp((scores[:, None] - thresholds) / width))
+    contrast = []
+    for column in (np.asarray(c) for c in columns):
+        if column.dtype.kind == "f":
+            v = column - weight @ column / weight.sum()
+            v = v / np.sqrt(weight @ v**2 / weight.sum())
+            contrast.append(2 * weight * v / weight.sum())
+            continue
+        for g in np.unique(column):
+            of_group, rest = weight * (column == g), weight * (column != g)
+            contrast.append(of_group / of_group.sum() - rest / rest.sum())
+    return np.array(contrast), below
+
+
+def equal_shares_by_the_book(X, *columns, weight, start, penalty, thresholds, width, rounds):
+    """Gauss-Newton on b'Ab - 2t'b + penalty * mean over thresholds of squared differences."""
+    R, A, C, starts, targets = start
+    Z = (X - weight @ X / weight.sum()) @ R
+    found, gaps = [], []
+
+    def looked_at(b, t, mu):
+        size = np.sqrt(b @ C @ b)
+        s = Z @ b / size
+        contrast, below = soft_contrasts(s, columns, weight, thresholds, width)
+        r = contrast @ below  # (groups, J)
+        # (n, J, d): how each soft count changes with b; the score keeps its unit variance
+        moved = Z / size - np.outer(s, C @ b) / size**2
+        slope = -(below * (1 - below) / width)[:, :, None] * moved[:, None, :]
+        G = np.einsum("gn,njd->gjd", contrast, slope).reshape(r.size, -1)
+        goal = np.linalg.solve(A + mu * G.T @ G, t + mu * G.T @ (G @ b - r.ravel()))
+        return b @ A @ b - 2 * t @ b + mu * np.sum(r**2), goal, np.abs(r).max()
+
+    for b, t in zip(starts.T, targets.T, strict=True):
+        mu = penalty * (b @ t) / len(thresholds)
+        cost, goal, gap = looked_at(b, t, mu)
+        length = 1.0
+        for _ in range(rounds - 1):
+            tried = b + length * (goal - b)
+            other = looked_at(tried, t, mu)
+            if other[0] < cost:
+                b, (cost, goal, gap) = tried, other
+                length = min(1.0, 2 * length)
+            else:
+                length = length / 3
+        found.append(R @ b / np.sqrt(b @ C @ b))
+        gaps.append(gap)
+    return np.array(found).T, max(gaps)

@@ -209,9 +209,9 @@ def test_texts_that_hold_numbers_are_numbers_if_declared():
 
 def test_labels_of_mixed_types_have_one_order():
     for labels in ([10, "b", 9, "a"], ["a", 9, "b", 10]):
-        assert reading._sorted_if_possible(labels) == (10, 9, "a", "b")
-    assert reading._sorted_if_possible(["1", 2]) == (2, "1")
-    assert reading._sorted_if_possible([10, 9]) == (9, 10)
+        assert reading.sorted_labels(labels) == (10, 9, "a", "b")
+    assert reading.sorted_labels(["1", 2]) == (2, "1")
+    assert reading.sorted_labels([10, 9]) == (9, 10)
 
 
 @pytest.mark.parametrize(("others", "warns"), [([], True), (["?"], True), (["?", "!"], False)])

@@ -34,5 +34,6 @@ from .reading import (
     name_of_missing,
     read_attributes,
     read_column,
+    sorted_labels,
     warn_of_whole_numbers,
 )

@@ -318,7 +318,7 @@ def _read_objects(name: str, values: np.ndarray, kind: str | None) -> Attribute:
     if kind is None and {float} <= set(map(type, known)) <= {int, float}:
         floats = np.array([np.nan if v is None else v for v in entries], dtype=float)
         return _read_floats(name, floats, kind)
-    labels = _sorted_if_possible(known)
+    labels = sorted_labels(known)
     position = {None: -1, **{label: i for i, label in enumerate(labels)}}
     codes = np.array([position[v] for v in entries], dtype=np.intp)
     undecided = kind is None and any(isinstance(v, Decimal) for v in values)
@@ -404,13 +404,13 @@ def _coded_by_arrow(name: str, series: nw.Series[Any]) -> Attribute | None:
     if len(set(values)) < len(values):
         return None
     codes = column.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
-    labels = _sorted_if_possible(values)
+    labels = sorted_labels(values)
     place = {label: i for i, label in enumerate(labels)}
     order = np.array([*(place[value] for value in values), -1], dtype=np.intp)
     return drop_unused_labels(Levels(name, labels, order[codes]))
 
 
-def _sorted_if_possible(labels: Iterable[Any]) -> tuple[Any, ...]:
+def sorted_labels(labels: Iterable[Any]) -> tuple[Any, ...]:
     """Return labels in their own order; those of several types by type and text."""
     try:
         return tuple(sorted(labels))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from .._attributes import MISSING_LABEL, name_of_missing
+from .._attributes import MISSING_LABEL, name_of_missing, sorted_labels
 from .._numerics import (
     Array,
     array_namespace,
@@ -170,8 +170,7 @@ class GroupMoments(LinearInRows):
                 f"{other.n_features}: they describe rows of different length. Collect both from "
                 f"the same columns."
             )
-        self, other = _settled(self, other), _settled(other, self)
-        _check_same_attributes(self, other)
+        _check_same_targets(self, other)
         other = moments_at(other, self.mean)
         weight = self.weight + other.weight
         share = other.weight / weight if weight > 0 else 0.0
@@ -198,7 +197,7 @@ class GroupMoments(LinearInRows):
             attributes=merged(self.attributes, other.attributes),
             precision=max(self.precision, other.precision),
             everyone=_merge_everyone(self, other),
-            targets=merged(self.targets, other.targets),
+            targets=tuple(map(_in_order, merged(self.targets, other.targets))),
         )
 
     def __radd__(self, other: object) -> GroupMoments:
@@ -267,18 +266,20 @@ class GroupMoments(LinearInRows):
         return float(16.0 * (within_blocks + np.finfo(float).eps))
 
 
-def _settled(moments: GroupMoments, others: GroupMoments) -> GroupMoments:
-    """Return moments in which attributes that were missing in every row are as in the others.
+def _settled(
+    attributes: Sequence[AttributeMoments], others: Sequence[AttributeMoments]
+) -> list[AttributeMoments]:
+    """Return attributes of which those that were missing in every row are as in the others.
 
     Where all values are missing nobody can tell levels from numbers, and missing values are an
     attribute of their own, as for numbers. Moments that know levels have no such attribute, and
     then the missing values become the level that they are there.
     """
-    known = {a.name for a in others.attributes}
-    missing = {(a.name, a.stratum): a for a in moments.attributes}
+    known = {a.name for a in others}
+    missing = {(a.name, a.stratum): a for a in attributes}
     found: list[AttributeMoments] = []
     dropped = set()
-    for a in moments.attributes:
+    for a in attributes:
         companion = name_of_missing(a.name)
         unknown = isinstance(a, LevelMoments) and not a.labels and a.integral_floats
         if unknown and companion not in known and (companion, a.stratum) in missing:
@@ -286,9 +287,7 @@ def _settled(moments: GroupMoments, others: GroupMoments) -> GroupMoments:
             found.append(_as_level(a, missing[companion, a.stratum]))
         else:
             found.append(a)
-    if not dropped:
-        return moments
-    return replace(moments, attributes=tuple(a for a in found if a.name not in dropped))
+    return [a for a in found if a.name not in dropped]
 
 
 def _as_level(a: AttributeMoments, missing: AttributeMoments) -> LevelMoments:
@@ -307,7 +306,7 @@ def _as_level(a: AttributeMoments, missing: AttributeMoments) -> LevelMoments:
     )
 
 
-def _check_same_attributes(a: GroupMoments, b: GroupMoments) -> None:
+def _check_same_targets(a: GroupMoments, b: GroupMoments) -> None:
     targets = [[x.name for x in m.targets] for m in (a, b)]
     if targets[0] != targets[1]:
         raise UsageError(
@@ -315,7 +314,10 @@ def _check_same_attributes(a: GroupMoments, b: GroupMoments) -> None:
             f"one says of y is unknown of the other's rows. Pass y with the same columns in every "
             f"batch."
         )
-    names = [list(dict.fromkeys(x.name for x in m.attributes)) for m in (a, b)]
+
+
+def _check_same_attributes(*both: Iterable[AttributeMoments]) -> None:
+    names = [list(dict.fromkeys(x.name for x in attributes)) for attributes in both]
     if set(names[0]) != set(names[1]):
         raise UsageError(
             f"Moments of the attributes {names[0]} cannot be added to moments of {names[1]}: rows "
@@ -336,14 +338,21 @@ def _merge_everyone(a: GroupMoments, b: GroupMoments) -> Everyone | None:
 
 
 def merge_attributes(
-    mine: Iterable[AttributeMoments], theirs: Iterable[AttributeMoments], mean: Array | None
+    mine: Sequence[AttributeMoments], theirs: Sequence[AttributeMoments], mean: Array | None
 ) -> tuple[AttributeMoments, ...]:
     """Return the moments of the union; both are about its mean, which scatters need, already."""
+    mine, theirs = _settled(mine, theirs), _settled(theirs, mine)
+    _check_same_attributes(mine, theirs)
     merged: dict[tuple[str, Any], AttributeMoments] = {(a.name, a.stratum): a for a in mine}
     for b in theirs:
         a = merged.get((b.name, b.stratum))
         merged[b.name, b.stratum] = b if a is None else _merge_pair(a, b, mean)
     return _agree_across_strata(list(merged.values()))
+
+
+def _in_order(a: AttributeMoments) -> AttributeMoments:
+    """Return classes in an order that does not depend on which batch came first."""
+    return a.with_labels(sorted_labels(a.labels)) if isinstance(a, LevelMoments) else a
 
 
 def _merge_pair(a: AttributeMoments, b: AttributeMoments, mean: Array | None) -> AttributeMoments:
@@ -357,9 +366,9 @@ def _to_numeric(a: AttributeMoments) -> NumericMoments:
         return a
     if not a.integral_floats:
         raise UsageError(
-            f"The sensitive attribute {a.name!r} is numeric in one batch and has the levels "
+            f"The column {a.name!r} is numeric in one batch and has the levels "
             f"{list(a.labels)[:5]} in another, so the two cannot be added. Declare it "
-            f"'categorical' or 'numeric' in sensitive_kinds."
+            f"'categorical' or 'numeric' in sensitive_kinds (a target: in target_kinds)."
         )
     return a.as_numeric()
 

@@ -315,7 +315,14 @@ def check_target(y: Any, n: int, criterion: str) -> np.ndarray:
             f"passed, but the target y is None. Pass fit(X, y, ...), where you name files "
             f"target=..., or use criterion='demographic_parity'."
         )
-    labels = np.asarray(on_the_host(y))
+    columns = list(y.values()) if isinstance(y, Mapping) else [y]
+    labels = np.asarray(on_the_host(columns[0]))
+    several = labels.shape[1] if labels.ndim == 2 else len(columns)
+    if several > 1:
+        raise UsageError(
+            f"criterion={criterion!r} compares rows with the same label, but y has {several} "
+            f"columns. Pass one label per row, or use criterion='demographic_parity'."
+        )
     if are_missing(labels.ravel()).any():
         raise MissingTargetError(
             f"y has missing values, and criterion={criterion!r} cannot tell which rows to compare "

@@ -385,7 +385,8 @@ class FairPLS(FairTransformer):
     def _choose(self, reader: Reader, rows: Rows | RowsElsewhere) -> None:
         """Choose the penalty that is "auto" by what trees read from held-out rows."""
         name = "spread_penalty" if self.spread_penalty == AUTO else "distribution_penalty"
-        if getattr(self, name) != AUTO or (self.match == "means"):
+        used = MATCHES.index(self.match) >= (1 if name == "spread_penalty" else 2)
+        if getattr(self, name) != AUTO or not used:
             return
         if isinstance(rows, RowsElsewhere):
             raise UsageError(
@@ -420,6 +421,8 @@ class FairPLS(FairTransformer):
         self, moments: GroupMoments, look: Callable[..., SharesBelow] | None = None
     ) -> dict[str, Any]:
         self._check_whole_numbers(moments)
+        if self.match == "distributions" and look is None:
+            raise UsageError(_UNAVAILABLE["partial_fit"])
         if self.device is not None:
             moments = moments_at(moments, HOST)
         shrinkage = usual_shrinkage(moments) if self.shrinkage is None else float(self.shrinkage)

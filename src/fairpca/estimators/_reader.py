@@ -18,6 +18,7 @@ from .._attributes import (
     Columns,
     as_columns,
     check_frames,
+    drop_unused_labels,
     indexable,
     read_attributes,
     split_columns,
@@ -174,7 +175,9 @@ class Reader:
     def _targets_of(self, y: Any, kept: np.ndarray) -> tuple[Attribute, ...]:
         """Return what y says of the rows that are kept, where somebody wants to know."""
         targets = read_targets(y, len(kept), self.target_kinds) if self.with_targets else ()
-        return targets if kept.all() else tuple(a.take(np.flatnonzero(kept)) for a in targets)
+        if kept.all():
+            return targets
+        return tuple(drop_unused_labels(a.take(np.flatnonzero(kept))) for a in targets)
 
     def attributes_of(self, given: Any, columns: Columns | None) -> tuple[Attribute, ...]:
         """Return the attributes that were given, or that are columns of X."""

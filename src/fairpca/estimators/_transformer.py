@@ -345,9 +345,10 @@ class FairTransformer(Representation):
                 f"fairpca.collect_moments, or use fit for rows."
             )
         self._check_parameters()
-        other = any(a.stratum is None for a in moments.attributes)
-        if self.criterion == "equal_opportunity":
-            other = moments.everyone is None
+        strata = {a.stratum for a in moments.attributes}
+        other = None in strata
+        if self.criterion == "equal_opportunity":  # moments with targets are those of all rows
+            other |= len(strata) > 1 if self._reader().with_targets else moments.everyone is None
         if self.criterion != "demographic_parity" and other:
             raise UsageError(
                 f"criterion={self.criterion!r}, but these moments were collected for another "

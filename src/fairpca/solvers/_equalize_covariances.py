@@ -195,23 +195,23 @@ def _by_attribute(moments: GroupMoments) -> list[list[tuple[float, Array]]]:
     return differences
 
 
-def absolute_difference(moments: GroupMoments) -> Array:
+def absolute_difference(moments: GroupMoments, *, summed: bool = False) -> Array:
     r"""Return how much group covariances differ, as a matrix in units of variance.
 
     For two groups the matrix absolute value :math:`|\Sigma_0 - \Sigma_1|`: along a direction that
     both covariances share, the difference of the groups' variances without its sign. For more
     groups :math:`\sum_g p_g |T_g| / \sum_g p_g (1 - p_g)`, which is the same for two; the mean over
-    attributes.
+    attributes, or their sum.
     """
     xp = array_namespace(moments.mean)
     attributes = _by_attribute(moments)
     total = xp.zeros_like(attributes[0][0][1])
     for of_attribute in attributes:
-        spread = sum(p * (1.0 - p) for p, _ in of_attribute) * len(attributes)
+        spread = sum(p * (1.0 - p) for p, _ in of_attribute)
         for p, T in of_attribute:
             values, V = xp.linalg.eigh(T)
             total = total + (p / spread) * ((V * xp.abs(values)) @ V.T)
-    return total
+    return total if summed else total / len(attributes)
 
 
 def independent_differences(moments: GroupMoments) -> list[Array]:

@@ -28,7 +28,7 @@ ROWS_FOR_A_DIRECTION = 0.2
 """Shrinkage is this times the number of features over that of rows."""
 
 UNPREDICTABLE = 1e-6
-"""Correlations with a target below this times those of the features are rounding."""
+"""Correlations with a target below this are rounding."""
 
 Look = Callable[[Array], SharesBelow]
 """From scores (d, k) of unit variance to the shares of the rows below `THRESHOLDS`."""
@@ -110,6 +110,8 @@ def predict_targets(
     _check_targets(moments)
     constraint = mean_constraint(moments)
     check_dimension(moments, constraint.rank, None)
+    if look is not None and not any(isinstance(a, LevelMoments) for a in moments.attributes):
+        spread_penalty = 0.0  # numbers have no groups with variances, but shares
     problem = _problem(moments, constraint, shrinkage, spread_penalty)
     (b, t), gap = problem.start(k), float("nan")
     if look is not None:
@@ -172,12 +174,16 @@ class _Problem:
     T: Array
 
     def start(self, k: int | None) -> tuple[Array, Array]:
-        """Return the directions (s, k), and the targets' combinations (s, k) that they predict."""
+        """Return the directions (s, k), and the targets' combinations (s, k) that they predict.
+
+        Scores rise with the target that they predict best.
+        """
         xp = array_namespace(self.A)
         predicted = xp.linalg.solve(self.A, self.T)
-        values, V = xp.linalg.eigh(self.T.T @ predicted)  # of A^{-1/2} T the squared values
-        values, V = xp.flip(values), xp.flip(V, axis=1)
-        found = int(xp.sum(xp.astype(values > UNPREDICTABLE**2, xp.int64)))
+        V = xp.flip(xp.linalg.eigh(self.T.T @ predicted)[1], axis=1)  # right ones of A^{-1/2} T
+        b, t = predicted @ V, self.T @ V
+        known = xp.sum(b * t, axis=0) ** 2 > UNPREDICTABLE**2 * self.variances(b)
+        found = int(xp.sum(xp.astype(known, xp.int64)))
         names = ", ".join(repr(a.name) for a in self.moments.targets)
         if found == 0:
             raise InfeasibleError(
@@ -192,7 +198,9 @@ class _Problem:
                 available=found,
             )
         k = found if k is None else k
-        return predicted @ V[:, :k], self.T @ V[:, :k]
+        along = to_numpy(self.T.T @ b[:, :k])
+        rises = np.sign(along[np.argmax(np.abs(along), axis=0), np.arange(k)])
+        return b[:, :k] * like(rises, b), t[:, :k] * like(rises, b)
 
     def scaled(self, b: Array) -> Array:
         """Return directions (s, k) so that their scores have unit variance."""
@@ -203,12 +211,8 @@ class _Problem:
         return array_namespace(b).sum(b * (self.C @ b), axis=0)
 
     def subspace(self, b: Array) -> Subspace:
-        """Return the directions in the coordinates of the rows, rising with what they predict."""
-        xp, b = array_namespace(b), self.scaled(b)
-        along = self.T.T @ b
-        first = xp.argmax(xp.abs(along), axis=0)
-        sign = [1.0 if float(along[int(i), j]) >= 0 else -1.0 for j, i in enumerate(first)]
-        basis = self.constraint.polished(self.B @ (b * like(np.asarray(sign), b)))
+        """Return the directions in the coordinates of the rows."""
+        basis = self.constraint.polished(self.B @ self.scaled(b))
         return Subspace(basis, self.moments.scatter.along(basis), self.constraint.rank)
 
 
@@ -227,17 +231,13 @@ def _problem(
     average = float(xp.sum(moments.scatter.diagonal)) / moments.weight / moments.n_features
     A = C + shrinkage * average * xp.eye(C.shape[0], dtype=C.dtype, device=device(C))
     if spread_penalty > 0:
-        A = A + spread_penalty * absolute_difference(inner) * _n_compared(moments)
+        A = A + spread_penalty * absolute_difference(inner, summed=True)
     return _Problem(moments, constraint, B, A, C, xp.concat(target_covariances(inner), axis=1))
 
 
 def usual_shrinkage(moments: GroupMoments) -> float:
     """Return how far the covariance of so many rows is not to be trusted."""
     return ROWS_FOR_A_DIRECTION * moments.n_features / max(moments.n_rows, 1)
-
-
-def _n_compared(moments: GroupMoments) -> int:
-    return sum(isinstance(a, LevelMoments) for a in moments.attributes)
 
 
 @dataclass(frozen=True)
@@ -272,7 +272,7 @@ def _equalize_shares(
     for _ in range(ROUNDS - 1):
         tried = [s.b + a * (s.goal - s.b) for s, a in zip(best, length, strict=True)]
         for j, step in enumerate(measured(np.stack(tried, axis=1))):
-            better = step.cost < best[j].cost
+            better = step.cost < best[j].cost and float(step.b @ to_numpy(t)[:, j]) > 0
             best[j] = step if better else best[j]
             length[j] = min(1.0, 2.0 * length[j]) if better else length[j] / 3.0
     return like(np.stack([s.b for s in best], axis=1), b), max(s.gap for s in best)
