@@ -14,7 +14,8 @@ import pytest
 import scipy.sparse
 
 from assertions import assert_same_subspace
-from fairpca import FairPCA
+from fairpca import FairPCA, FairPLS, collect_moments
+from slow import slow
 
 N, D, K = 480, 12, 4
 FEATURES = [f"x{j}" for j in range(D)]
@@ -82,6 +83,14 @@ def polars_frame(table, folder):
     frame = polars.from_pandas(table)
     rest = {"sensitive_features": frame[ATTRIBUTES], "sample_weight": frame["w"], "y": frame["y"]}
     return frame[FEATURES].cast(polars.Float64), rest
+
+
+def arrow(table, folder):
+    import pyarrow
+
+    frame = pyarrow.Table.from_pandas(table.astype(dict.fromkeys(FEATURES, float)))
+    rest = {"sensitive_features": frame.select(ATTRIBUTES), "sample_weight": frame["w"]}
+    return frame.select(FEATURES), {"y": frame["y"], **rest}
 
 
 def parquet(table, folder):
@@ -155,6 +164,7 @@ ENGINES = {
     "sparse": sparse,
     "pandas": pandas,
     "polars": polars_frame,
+    "arrow": arrow,
     "parquet": parquet,
     "csv": csv,
     "dask array": dask_array,
@@ -166,14 +176,20 @@ ENGINES = {
 NEEDS = {"dask array": "dask", "dask dataframe": "dask", "spark": "pyspark", "torch": "torch"}
 
 
-@pytest.mark.parametrize("scale", [False, True])
-@pytest.mark.parametrize("engine", ENGINES)
-def test_the_subspace_is_that_of_rows_in_memory(engine, scale, people, tmp_path, request):
+@pytest.fixture(params=ENGINES)
+def arrived(request, people, tmp_path):
+    """The name of an engine, and the arguments of `fit` as it has them."""
+    engine = request.param
     library = NEEDS.get(engine)
     if library is not None and importlib.util.find_spec(library) is None:
         pytest.skip(f"needs the extra {library!r}")
     place = request.getfixturevalue("spark") if engine == "spark" else tmp_path
-    X, rest = ENGINES[engine](people, place)
+    return engine, *ENGINES[engine](people, place)
+
+
+@pytest.mark.parametrize("scale", [False, True])
+def test_the_subspace_is_that_of_rows_in_memory(arrived, scale, people):
+    engine, X, rest = arrived
     there = FairPCA(K, scale=scale, **OPTIONS).fit(X, **rest)
     X, rest = rows(people)
     here = FairPCA(K, scale=scale, **OPTIONS).fit(X, **rest)
@@ -188,3 +204,99 @@ def test_the_subspace_is_that_of_rows_in_memory(engine, scale, people, tmp_path,
     new = people[FEATURES].astype(float) if hasattr(there, "feature_names_in_") else X
     products = [np.asarray(T) @ np.asarray(T).T for T in (there.transform(new), here.transform(X))]
     np.testing.assert_allclose(*products, atol=1e-3 if engine == "float32" else 1e-6)
+
+
+PLS = {
+    "means": {"match": "means", "criterion": "equalized_odds", "scale": True},
+    "covariances": {"match": "covariances", "missing_sensitive": "group"},
+    "distributions": {"scale": True},
+    "kernel": {"kernel": "rbf", "n_landmarks": N, "match": "covariances", "shrinkage": 0.1},
+}
+"""With as many landmarks as rows, everybody has the same ones."""
+
+
+EVERY_FORM = ["sparse", "polars", "parquet"]
+"""Engines whose rows are also seen through a kernel in the fast tests."""
+
+
+@pytest.mark.parametrize(
+    ("arrived", "form"),
+    [
+        (slow if form == "kernel" and engine not in EVERY_FORM else pytest.param)(engine, form)
+        for engine in ENGINES
+        for form in PLS
+    ],
+    indirect=["arrived"],
+)
+def test_fair_pls_is_that_of_rows_in_memory(arrived, form, people):
+    engine, X, rest = arrived
+    options = {"missing_sensitive": "ignore", **PLS[form]}
+    there = FairPLS(**options).fit(X, **rest)
+    X, rest = rows(people)
+    here = FairPLS(**options).fit(X, **rest)
+    assert_same_scores(there, here, people, 2e-3 if engine == "float32" else 1e-7)
+
+
+PARTS = [slice(0, 1), slice(1, 130), slice(130, 420), slice(420, N)]
+
+
+def by_batches(fair, arguments, parts):
+    for part in parts:
+        fair.partial_fit(**{name: value[part] for name, value in arguments.items()})
+    return fair
+
+
+def by_moments(fair, arguments, parts):
+    how = ("criterion", "missing_sensitive")
+    options = {name: getattr(fair, name) for name in how}
+    options |= {"with_targets": True, "with_scatters": fair.match == "covariances"}
+    return fair.fit_moments(
+        sum(
+            collect_moments(**{name: value[part] for name, value in arguments.items()}, **options)
+            for part in parts
+        )
+    )
+
+
+@pytest.mark.parametrize("by", [by_batches, by_moments])
+@pytest.mark.parametrize("form", ["means", "covariances", "equal opportunity"])
+@pytest.mark.parametrize("order", [1, -1], ids=["forwards", "backwards"])
+def test_fair_pls_is_that_of_batches_that_saw_other_classes_and_levels(form, by, order, people):
+    """Whichever class, level or fraction comes first."""
+    sorted_people = people.sort_values("y", ascending=False, ignore_index=True)
+    X, rest = rows(sorted_people)
+    criterion = {"equal opportunity": {"match": "means", "criterion": "equal_opportunity"}}
+    options = {"missing_sensitive": "ignore", **{**PLS, **criterion}[form]}
+    here = FairPLS(**options).fit(X, **rest)
+    there = by(FairPLS(**options), {"X": X, **rest}, PARTS[::order])
+    assert_same_scores(there, here, sorted_people, 1e-9)
+
+
+@pytest.mark.parametrize("form", ["means", "distributions"])
+def test_fair_pls_takes_weights_as_repeated_rows(form, people):
+    X, rest = rows(people)
+    times = np.random.default_rng(0).integers(0, 4, N)
+    # What depends on the number of rows: shrinkage, and covariances, divided by one less.
+    fixed = {"shrinkage": 0.1, "spread_penalty": 0.0}
+    options = {"missing_sensitive": "ignore", **PLS[form], **fixed}
+    rest["sample_weight"] = times.astype(float)
+    weighted = FairPLS(**options).fit(X, **rest)
+    again = np.repeat(np.arange(N), times)
+    y, groups = rest["y"][again], rest["sensitive_features"].iloc[again].reset_index(drop=True)
+    repeated = FairPLS(**options).fit(X[again], y, sensitive_features=groups)
+    np.testing.assert_allclose(weighted.transform(X), repeated.transform(X), rtol=0, atol=1e-9)
+
+
+def assert_same_scores(there, here, people, atol):
+    X, _ = rows(people)
+    new = people[FEATURES].astype(float) if hasattr(there, "feature_names_in_") else X
+    T, expected = np.asarray(there.transform(new)), here.transform(X)
+    assert expected.std() == pytest.approx(1, abs=0.1)
+    np.testing.assert_allclose(T, expected, rtol=0, atol=atol)
+    np.testing.assert_allclose(
+        np.asarray(there.explained_targets_), here.explained_targets_, atol=atol
+    )
+    assert there.targets_ == here.targets_ == {"y": [0, 1]}
+    assert there.mean_gap_ < max(atol, 1e-9)
+    if hasattr(here, "distribution_gap_"):
+        assert there.distribution_gap_ == pytest.approx(here.distribution_gap_, abs=atol)

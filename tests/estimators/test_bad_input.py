@@ -12,11 +12,13 @@ import registry
 from fairpca import (
     FairKernelPCA,
     FairPCA,
+    FairPLS,
     InfeasibleError,
     ManyLevelsWarning,
     MissingGroupError,
     MissingTargetError,
     SingleGroupError,
+    collect_moments,
 )
 from optional_libraries import pandas as pd
 
@@ -249,13 +251,18 @@ ESTIMATORS = {
 def test_bad_input_is_refused_in_words_and_changes_nothing(method, case):
     estimator = ESTIMATORS[method]
     parameters, arguments, error, message = CASES[case]
-    arguments = {"X": X, **arguments}
-    fresh = estimator(**parameters)
-    with pytest.raises(error, match=f"(?s){message}"):
-        fresh.fit(**arguments)
-    assert vars(fresh).keys() == vars(estimator()).keys()
-
     fitted = estimator(n_components=2).fit(X, sensitive_features=Z)
+    assert_refused_and_unchanged(
+        estimator(), fitted, parameters, {"X": X, **arguments}, error, message
+    )
+
+
+def assert_refused_and_unchanged(fresh, fitted, parameters, arguments, error, message):
+    known = vars(fresh).keys()
+    with pytest.raises(error, match=f"(?s){message}"):
+        fresh.set_params(**parameters).fit(**arguments)
+    assert vars(fresh).keys() == known
+
     before = dict(vars(fitted))
     fitted.set_params(**parameters)
     with pytest.raises(error):
@@ -264,6 +271,222 @@ def test_bad_input_is_refused_in_words_and_changes_nothing(method, case):
     assert {name: vars(fitted)[name] is before[name] for name in learned} == dict.fromkeys(
         learned, True
     )
+
+
+NAMED = {"sensitive_features": {"sex": Z}}
+SCORE = X @ [1.0, -1.0, 0.5, 0.0]
+PLS_CASES = {
+    "no y": ({}, {"y": None}, MissingTargetError, r"requires y.*Pass fit\(X, y, \.\.\.\).*FairPCA"),
+    "no column in y": ({}, {"y": {}}, ValueError, r"y has 0 columns.*Pass one or more"),
+    "columns of one name": ({}, {"y": {1: Y, "1": SCORE}}, ValueError, r"\[1, '1'\].*same"),
+    "y with too many dimensions": (
+        {},
+        {"y": np.ones((40, 1, 2))},
+        ValueError,
+        r"y has 3 dim.*Pass",
+    ),
+    "y of another length": ({}, {"y": Y[:-1]}, ValueError, r"40 rows.*'y' has 39.*Pass one entry"),
+    "a missing class": (
+        {},
+        {"y": [None, *Y[1:].tolist()]},
+        MissingTargetError,
+        r"missing values, in 1 of 40 rows.*Fill them in",
+    ),
+    "a missing number": (
+        {},
+        {"y": np.where(Z == 0, np.nan, SCORE)},
+        MissingTargetError,
+        r"missing values, in 20 of 40 rows",
+    ),
+    "an infinite number": (
+        {},
+        {"y": np.where(Z, np.inf, SCORE)},
+        ValueError,
+        r"target 'y' .*infinite",
+    ),
+    "one class": ({}, {"y": np.ones(40, int)}, InfeasibleError, r"one class only, 1.*Pass rows"),
+    "a constant": ({}, {"y": np.full(40, 0.5)}, InfeasibleError, r"is 0\.5 in every row.*leave it"),
+    "numbers that underflow": ({}, {"y": 1e-200 * SCORE}, ValueError, r"target 'y'.*Multiply it"),
+    "the attribute": ({}, {"y": Z}, InfeasibleError, r"'sex' share predicts the target 'y'.*Leave"),
+    "a function of the attribute": (
+        {},
+        {"y": np.where(Z == 1, 2.5, -0.75)},
+        InfeasibleError,
+        r"function of the attribute",
+    ),
+    "the attribute beside another target": (
+        {"match": "means"},
+        {"y": {"hired": Y, "bonus": Z + 0.5}},
+        InfeasibleError,
+        r"predicts the target 'bonus': it is a function of the attribute",
+    ),
+    "more components than two classes need": (
+        {"n_components": 2},
+        {"y": Y},
+        InfeasibleError,
+        r"n_components=2 is too large: the target \('y'\).* by 1 direction.*<= 1",
+    ),
+    "more components than three classes need": (
+        {"n_components": 3, "match": "means"},
+        {"y": np.arange(40) // 14},
+        InfeasibleError,
+        r"by 2 direction\(s\) and no more. Use n_components <= 2",
+    ),
+    "many whole numbers": (
+        {},
+        {"y": np.arange(40) // 2},
+        ValueError,
+        r"'y' has 20 whole-number values.*target_kinds=\{'y': 'numeric'\}",
+    ),
+    "no kinds": (
+        {"target_kinds": "numeric"},
+        {"y": Y},
+        ValueError,
+        r"target_kinds='numeric'.*dict",
+    ),
+    "a kind of nothing": (
+        {"target_kinds": {"income": "numeric"}},
+        {"y": Y},
+        ValueError,
+        r"target_kinds names the column 'income'.*\['y'\]",
+    ),
+    "a kind that is none": (
+        {"target_kinds": {"y": "count"}},
+        {"y": Y},
+        ValueError,
+        r"is 'count'.*Use",
+    ),
+    "a text as a number": (
+        {"target_kinds": {"y": "numeric"}},
+        {"y": np.where(Y, "yes", "no")},
+        ValueError,
+        r"The target 'y' was declared 'numeric', but.*Declare it 'categorical'",
+    ),
+    "dates": (
+        {},
+        {"y": np.arange(40).astype("datetime64[D]")},
+        ValueError,
+        r"target column 'y' is a date.*target_kinds=\{'y': 'numeric'\}",
+    ),
+    "labels of rows that differ": (
+        {},
+        {"X": pd.DataFrame(X), "y": pd.Series(Y, index=np.arange(40)[::-1])},
+        ValueError,
+        r"row labels of X and y differ",
+    ),
+    **{
+        f"{name}={value!r}": ({name: value}, {"y": Y}, ValueError, f"{name}=.*Use a finite number")
+        for name in ("spread_penalty", "distribution_penalty", "shrinkage")
+        for value in (-1.0, "much", float("nan"), float("inf"), True)
+    },
+    "two penalties to choose": (
+        {"spread_penalty": "auto", "distribution_penalty": "auto"},
+        {"y": Y},
+        ValueError,
+        r"are both 'auto'.*Set one",
+    ),
+    "too few rows to choose": (
+        {"distribution_penalty": "auto"},
+        {"y": Y},
+        ValueError,
+        r"needs at least 90 rows; these are 40",
+    ),
+    "an unknown strength": (
+        {"match": "medians"},
+        {"y": Y},
+        ValueError,
+        r"'means', .*'distributions'",
+    ),
+    "a share of components": ({"n_components": 0.5}, {"y": Y}, ValueError, r"=0\.5 .*integer >= 1"),
+    **{
+        f"{criterion} of two targets": (
+            {"criterion": criterion},
+            {"y": y},
+            ValueError,
+            rf"'{criterion}' compares rows with the same label, but y has 2 columns. Pass one",
+        )
+        for criterion in ("equal_opportunity", "equalized_odds")
+        for y in (pd.DataFrame({"a": Y, "b": SCORE}), {"a": Y, "b": SCORE})
+    },
+    "no positive row": (
+        {"criterion": "equal_opportunity", "pos_label": "yes"},
+        {"y": Y},
+        MissingTargetError,
+        r"no row has y == 'yes'; the labels are \[0, 1\]",
+    ),
+    "odds of numbers": (
+        {"criterion": "equalized_odds"},
+        {"X": np.tile(X, (2, 1)), "y": np.arange(80) + 0.5, "sensitive_features": np.tile(Z, 2)},
+        MissingTargetError,
+        r"80 distinct values.*bands",
+    ),
+    "a group of one row": (
+        {},
+        {"y": Y, "sensitive_features": np.r_[2, Z[1:]]},
+        SingleGroupError,
+        r"group 2 .* has 1 row\(s\).*match='means'",
+    ),
+    "numbers without groups": (
+        {"match": "covariances"},
+        {"y": Y, "sensitive_features": {"age": X[:, 0] + SCORE}},
+        InfeasibleError,
+        r"needs a categorical attribute.*bands",
+    ),
+    "no landmarks": (
+        {"kernel": "rbf", "n_landmarks": 0},
+        {"y": Y},
+        ValueError,
+        r"n_landmarks=0 is not a number of rows",
+    ),
+    "a kernel matrix": ({"kernel": "precomputed"}, {"y": Y}, ValueError, r"'precomputed' is not"),
+}
+
+
+@pytest.mark.parametrize("case", PLS_CASES)
+def test_fair_pls_refuses_targets_in_words_and_changes_nothing(case):
+    parameters, arguments, error, message = PLS_CASES[case]
+    fitted = FairPLS().fit(X, Y, **NAMED)
+    assert_refused_and_unchanged(
+        FairPLS(), fitted, parameters, {"X": X, **NAMED, **arguments}, error, message
+    )
+
+
+@pytest.mark.parametrize(
+    "case", [c for c in CASES if c not in LINEAR_ONLY and "y" not in c.split()]
+)
+def test_fair_pls_refuses_what_fair_pca_does(case):
+    parameters, arguments, error, message = CASES[case]
+    if {"tradeoff", "solver"} & parameters.keys() or case == "a share above 1":
+        return
+    arguments = {"X": X, "y": Y, **arguments}
+    assert_refused_and_unchanged(
+        FairPLS(), FairPLS().fit(X, Y, **NAMED), parameters, arguments, error, message
+    )
+
+
+def test_fair_pls_says_what_it_cannot_do():
+    moments = collect_moments(X, Z)
+    with pytest.raises(AttributeError, match=r"partial_fit reads every row once.*Use fit"):
+        FairPLS().partial_fit(X, Y, sensitive_features=Z)
+    with pytest.raises(AttributeError, match=r"fit_moments needs match='means'.*Use fit"):
+        FairPLS().fit_moments(moments)
+    with pytest.raises(AttributeError, match="kernel=None only"):
+        FairPLS(kernel="rbf", n_landmarks=5).fit(X, Y, sensitive_features=Z).coef_  # noqa: B018
+    with pytest.raises(ValueError, match=r"know no target.*with_targets=True"):
+        FairPLS(match="means").fit_moments(moments)
+    known = collect_moments(X, Z, y=Y, with_targets=True)
+    with pytest.raises(ValueError, match="with_scatters=True"):
+        FairPLS(match="covariances").fit_moments(known)
+    with pytest.raises(ValueError, match=r"'auto' holds out.*Pass a number"):
+        FairPLS(match="covariances", spread_penalty="auto").partial_fit(X, Y, **NAMED)
+    with pytest.raises(MissingTargetError, match="requires y"):
+        collect_moments(X, Z, with_targets=True)
+    changed = FairPLS(match="covariances").partial_fit(X, Y, **NAMED)
+    with pytest.raises(ValueError, match=r"reads them several times. Use fit"):
+        changed.set_params(match="distributions").transform(X)
+    kernel = FairPLS(match="means", kernel="rbf", n_landmarks=5).partial_fit(X, Y, **NAMED)
+    with pytest.raises(ValueError, match=r"\['scale'\] were changed after the first batch"):
+        kernel.set_params(scale=True).partial_fit(X, Y, **NAMED)
 
 
 def test_a_bad_batch_leaves_the_batches_before_it_alone():

@@ -7,6 +7,7 @@ how numbers, missing values and strata keep their meaning.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -24,6 +25,7 @@ from .._numerics import (
     to_numpy,
 )
 from .._rows import MappedRows, Rows
+from ..errors import UsageError
 from .accumulate import TotalProducts, one_pass
 from .attribute_moments import AttributeMoments, LevelMoments
 from .design import Design
@@ -59,6 +61,18 @@ class SharesBelow:
         both = merge_attributes(self.attributes, other.attributes, None)
         return replace(self, attributes=both)
 
+    def check_same_rows(self, attributes: Sequence[AttributeMoments]) -> None:
+        """Raise if other rows were counted than those whose moments are given."""
+        now, before = _weights(self.attributes), _weights(attributes)
+        for key in now | before:
+            a, b = before.get(key, 0.0), now.get(key, 0.0)
+            if abs(a - b) > 1e-6 * max(a, b):
+                raise UsageError(
+                    f"The rows changed while they were read: of the attribute {key[0]!r}, those "
+                    f"with {key[2]!r} weighed {a:g} in the first pass and {b:g} now. Read what "
+                    f"stays as it is: a copy, or a collection that is kept in memory."
+                )
+
     def rescaled(self, scale: Array) -> SharesBelow:
         """Return the same for rows divided by `scale`: their slopes are."""
         xp = array_namespace(scale)
@@ -87,6 +101,17 @@ class SharesBelow:
             rows.append(to_numpy(sums) / np.reshape(size, (-1, 1)))
         found, n = np.concatenate(rows), self.n_counts
         return found[:, :n], found[:, n:].reshape(len(found), n, -1)
+
+
+def _weights(attributes: Sequence[AttributeMoments]) -> dict[Any, float]:
+    found: dict[Any, float] = {}
+    for a in attributes:
+        if isinstance(a, LevelMoments):
+            weights = a.weight.tolist()
+            found |= {(a.name, a.stratum, g): w for g, w in zip(a.labels, weights, strict=True)}
+        else:
+            found[a.name, a.stratum, "a number"] = a.weight
+    return found
 
 
 def shares_below(rows: Rows, scores: Scores) -> SharesBelow:

@@ -344,11 +344,20 @@ def read_targets(y: Any, n: int, kinds: Mapping[Any, str] | None) -> tuple[Attri
             "target, use FairPCA."
         )
     try:
-        columns = {str(name): c for name, c in attribute_columns(y, unnamed="y").items()}
+        found = attribute_columns(y, unnamed="y")
+        columns = {str(name): c for name, c in found.items()}
+        if not 0 < len(found) == len(columns):
+            raise UsageError(
+                f"y has {len(found)} columns, called {list(found)}. Pass one or more, with names "
+                f"that do not read the same."
+            )
         kinds = checked_kinds(kinds, columns)
         targets = tuple(read_column(name, c, kinds.get(name)) for name, c in columns.items())
     except UsageError as error:  # in the words of those who read sensitive columns
-        message = str(error).replace("sensitive attribute", "target").replace("sensitive", "target")
+        words = {"sensitive_features": "y", "sensitive attribute": "target", "sensitive": "target"}
+        message = str(error)
+        for theirs, ours in (words | {"attribute": "target"}).items():
+            message = message.replace(theirs, ours)
         raise UsageError(message) from error
     for a in targets:
         if len(a.missing) != n:

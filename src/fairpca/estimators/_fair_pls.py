@@ -435,6 +435,7 @@ class FairPLS(FairTransformer):
                 assert look is not None
                 original = W if scale is None else W / scale[:, None]
                 found = look(scores_of(original, moments.mean))
+                found.check_same_rows(moments.attributes)
                 return found if scale is None else found.rescaled(scale)
 
             fair, gap = predict_targets(
@@ -490,11 +491,13 @@ class FairPLS(FairTransformer):
     def _check_whole_numbers(self, moments: GroupMoments) -> None:
         said = set(map(str, self.target_kinds or ()))
         for a in moments.targets:
-            if isinstance(a, LevelMoments) and a.name not in said:
-                how = f"say target_kinds={{{a.name!r}: 'numeric'}}; else say 'categorical'"
-                many = about_whole_numbers(a.name, a.labels, how)
-                if many:
-                    raise UsageError(f"The target {many}")
+            labels = a.labels if isinstance(a, LevelMoments) and a.name not in said else ()
+            if about_whole_numbers(a.name, labels):
+                raise UsageError(
+                    f"The target {a.name!r} has {len(labels)} whole-number values, and nobody "
+                    f"can tell classes from a quantity. Say target_kinds={{{a.name!r}: 'numeric'}} "
+                    f"if it is a quantity, 'categorical' if these are classes."
+                )
 
     def _represent(self, features: Any) -> Any:
         if self.kernel is None:

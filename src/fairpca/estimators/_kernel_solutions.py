@@ -469,7 +469,8 @@ def draw_what_rows_are_seen_through(
     if beside_rows and e.scale:
         drawn, standard = _standardised(drawn)
     kernel = kernel_for(e, drawn)
-    e._drawn_with = {name: getattr(e, name) for name in DECIDED_AT_FIRST}
+    decided = (*DECIDED_AT_FIRST, "scale") if beside_rows else DECIDED_AT_FIRST
+    e._drawn_with = {name: getattr(e, name) for name in decided}
     e._feature_map = draw_features(
         kernel, e.approximation, e.n_landmarks, drawn, e._seed(), may_be_few=few
     )

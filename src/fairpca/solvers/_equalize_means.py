@@ -293,8 +293,7 @@ def way_out(attributes: Sequence[AttributeMoments]) -> str:
 def check_attributes(attributes: Sequence[AttributeMoments]) -> None:
     """Raise if there is nothing to be fair between."""
     for a in attributes:
-        if isinstance(a, NumericMoments):
-            _check_not_tiny(a)
+        check_not_tiny(a)
         problem = _single_value(a)
         if problem:
             raise SingleGroupError(
@@ -310,12 +309,15 @@ def check_attributes(attributes: Sequence[AttributeMoments]) -> None:
             )
 
 
-def _check_not_tiny(a: NumericMoments) -> None:
+def check_not_tiny(a: AttributeMoments, what: str = "sensitive attribute") -> None:
+    """Raise if squares of a numeric column underflow."""
+    if isinstance(a, LevelMoments):
+        return
     weight = a.weight if a.weight > 0 else 1.0
     size = max(abs(a.value_mean), np.sqrt(a.value_scatter / weight))
     if 0 < size < SMALLEST_VALUES:
         raise UsageError(
-            f"The numeric sensitive attribute {a.name!r} holds values of the size {size:.0e}, "
+            f"The numeric {what} {a.name!r} holds values of the size {size:.0e}, "
             f"whose squares underflow, so nobody can tell whether it varies. Multiply it by a "
             f"constant first: correlations do not change."
         )

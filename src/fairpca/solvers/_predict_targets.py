@@ -11,7 +11,13 @@ from .._moments import GroupMoments, LevelMoments, Scores, SharesBelow
 from .._numerics import Array, array_namespace, device, like, to_numpy
 from ..errors import InfeasibleError, UsageError
 from ._equalize_covariances import absolute_difference
-from ._equalize_means import MeanConstraint, check_dimension, mean_constraint, names_of
+from ._equalize_means import (
+    MeanConstraint,
+    check_dimension,
+    check_not_tiny,
+    mean_constraint,
+    names_of,
+)
 from ._maximize_variance import maximize_variance
 from ._subspace import Subspace
 
@@ -146,6 +152,7 @@ def _check_targets(moments: GroupMoments) -> None:
             "with_targets=True), or use a method that needs none, such as FairPCA."
         )
     for a in moments.targets:
+        check_not_tiny(a, "target")
         if not isinstance(a, LevelMoments):
             if a.is_constant:
                 raise InfeasibleError(
@@ -164,7 +171,10 @@ def _check_targets(moments: GroupMoments) -> None:
 
 @dataclass(frozen=True)
 class _Problem:
-    """The problem inside the fair directions B (d, s): A and C of shape (s, s), T (s, q)."""
+    """The problem inside the fair directions B (d, s): A and C of shape (s, s), T (s, q).
+
+    `names` are those of the target that each of the q columns belongs to.
+    """
 
     moments: GroupMoments
     constraint: MeanConstraint
@@ -172,6 +182,7 @@ class _Problem:
     A: Array
     C: Array
     T: Array
+    names: tuple[str, ...]
 
     def start(self, k: int | None) -> tuple[Array, Array]:
         """Return the directions (s, k), and the targets' combinations (s, k) that they predict.
@@ -182,15 +193,16 @@ class _Problem:
         predicted = xp.linalg.solve(self.A, self.T)
         V = xp.flip(xp.linalg.eigh(self.T.T @ predicted)[1], axis=1)  # right ones of A^{-1/2} T
         b, t = predicted @ V, self.T @ V
-        known = xp.sum(b * t, axis=0) ** 2 > UNPREDICTABLE**2 * self.variances(b)
-        found = int(xp.sum(xp.astype(known, xp.int64)))
-        names = ", ".join(repr(a.name) for a in self.moments.targets)
-        if found == 0:
+        found = int(np.sum(self._are_predicted(b, t)))
+        some = {self.names[i] for i in np.flatnonzero(self._are_predicted(predicted, self.T))}
+        never = dict.fromkeys(repr(name) for name in self.names if name not in some)
+        if found == 0 or never:
             raise InfeasibleError(
                 f"Nothing that the groups of {names_of(self.moments.attributes)} share predicts "
-                f"the target ({names}): it is a function of the attribute, or of what separates "
-                f"the groups. Leave one of the two out."
+                f"the target {', '.join(never)}: it is a function of the attribute, or of what "
+                f"separates the groups. Leave one of the two out."
             )
+        names = ", ".join(repr(a.name) for a in self.moments.targets)
         if k is not None and k > found:
             raise InfeasibleError(
                 f"n_components={k} is too large: the target ({names}) can be predicted by "
@@ -201,6 +213,12 @@ class _Problem:
         along = to_numpy(self.T.T @ b[:, :k])
         rises = np.sign(along[np.argmax(np.abs(along), axis=0), np.arange(k)])
         return b[:, :k] * like(rises, b), t[:, :k] * like(rises, b)
+
+    def _are_predicted(self, b: Array, t: Array) -> np.ndarray:
+        """Tell which directions correlate with the targets of their columns beyond rounding."""
+        least = max(UNPREDICTABLE, self.moments.rounding)
+        covariance = array_namespace(b).sum(b * t, axis=0)
+        return to_numpy(covariance**2 > least**2 * self.variances(b))
 
     def scaled(self, b: Array) -> Array:
         """Return directions (s, k) so that their scores have unit variance."""
@@ -232,7 +250,9 @@ def _problem(
     A = C + shrinkage * average * xp.eye(C.shape[0], dtype=C.dtype, device=device(C))
     if spread_penalty > 0:
         A = A + spread_penalty * absolute_difference(inner, summed=True)
-    return _Problem(moments, constraint, B, A, C, xp.concat(target_covariances(inner), axis=1))
+    parts = target_covariances(inner)
+    names = [a.name for a, T in zip(moments.targets, parts, strict=True) for _ in range(T.shape[1])]
+    return _Problem(moments, constraint, B, A, C, xp.concat(parts, axis=1), tuple(names))
 
 
 def usual_shrinkage(moments: GroupMoments) -> float:
