@@ -16,10 +16,13 @@ def group_of_each(X):
 
 
 def two_groups(X):
-    """The same, but never all rows in one group."""
+    """The same, but never fewer than two rows in a group."""
     groups = group_of_each(X)
-    if len(groups) > 1 and len(np.unique(groups)) == 1:
-        groups[0] = 1 - groups[0]
+    for g in (0, 1):
+        lacking = max(0, 2 - np.count_nonzero(groups == g)) if len(groups) > 2 else 0
+        groups[np.flatnonzero(groups != g)[:lacking]] = g
+    if len(groups) == 2:
+        groups[:] = 0, 1
     return groups
 
 

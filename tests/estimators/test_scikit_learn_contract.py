@@ -12,13 +12,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from assertions import assert_equal_group_means
-from fairpca import FairKernelPCA, FairPCA, MissingGroupError
+from fairpca import FairKernelPCA, FairPCA, FairPLS, MissingGroupError
 from made_up_groups import Fits, FitsAndTransforms, FitsBatches, with_made_up_groups
 from optional_libraries import pandas as pd
 from optional_libraries import polars as pl
 
 GroupedPCA = with_made_up_groups(FairPCA)
 GroupedKernelPCA = with_made_up_groups(FairKernelPCA, batches=False)
+GroupedPLS = with_made_up_groups(FairPLS, batches=False)
 
 
 class GroupedApproximateKernelPCA(Fits, FitsBatches, FitsAndTransforms, FairKernelPCA):
@@ -26,6 +27,10 @@ class GroupedApproximateKernelPCA(Fits, FitsBatches, FitsAndTransforms, FairKern
         super().__init__(
             approximation=approximation, n_landmarks=n_landmarks, tradeoff=tradeoff, random_state=0
         )
+
+
+class GroupedPLSInOnePass(Fits, FitsBatches, FairPLS):
+    """Of which batches can be fitted."""
 
 
 LANDMARKS_ARE_ROWS = {
@@ -36,6 +41,21 @@ LANDMARKS_ARE_ROWS = {
 }
 
 
+UNPREDICTABLE = dict.fromkeys(
+    ["check_sample_weights_pandas_series", "check_sample_weights_not_an_array"],
+    "its y has no correlation with any of its features, which is refused in words",
+)
+DEPENDS_ON_ROWS = dict.fromkeys(
+    LANDMARKS_ARE_ROWS, "shrinkage, unless it is given, depends on the number of rows"
+)
+
+
+def what_no_estimator_of_its_kind_can(estimator):
+    if isinstance(estimator, FairPLS) and estimator.kernel is None:
+        return UNPREDICTABLE | (DEPENDS_ON_ROWS if estimator.shrinkage is None else {})
+    return LANDMARKS_ARE_ROWS if getattr(estimator, "approximation", None) == "nystroem" else {}
+
+
 @parametrize_with_checks(
     [
         GroupedPCA(),
@@ -44,10 +64,11 @@ LANDMARKS_ARE_ROWS = {
         GroupedKernelPCA(tradeoff=0.5, kernel="laplacian", solver="dense", n_components=1),
         GroupedApproximateKernelPCA(tradeoff=0.5),
         GroupedApproximateKernelPCA("random_features"),
+        GroupedPLS(),
+        GroupedPLSInOnePass(match="means", shrinkage=0.1, scale=True),
+        GroupedPLSInOnePass(kernel="rbf", n_landmarks=10, match="covariances", random_state=0),
     ],
-    expected_failed_checks=lambda estimator: (
-        LANDMARKS_ARE_ROWS if getattr(estimator, "approximation", None) == "nystroem" else {}
-    ),
+    expected_failed_checks=what_no_estimator_of_its_kind_can,
 )
 def test_all_estimator_checks_pass(estimator, check):
     check(estimator)
@@ -119,6 +140,39 @@ def test_grid_search_chooses_over_its_parameters(people, routing):
     grid = {"fairpca__n_components": [1, 4], "fairpca__tradeoff": [0.0, 1.0]}
     search = GridSearchCV(model, grid, cv=3).fit(X, y, sensitive_features=sex)
     assert search.best_params_["fairpca__n_components"] == 4
+
+
+def test_fair_pls_takes_part_in_pipelines_and_grid_searches(people, routing):
+    X, y, sex = people
+    fair = FairPLS(random_state=0).set_fit_request(sensitive_features=True)
+    model = make_pipeline(StandardScaler(), fair, LogisticRegression())
+    grid = {"fairpls__distribution_penalty": [0.0, 1000.0], "fairpls__kernel": [None, "rbf"]}
+    search = GridSearchCV(model, grid, cv=3).fit(X, y, sensitive_features=sex)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    best = search.best_estimator_
+    assert_equal_group_means(best[:-1].transform(X), sex.to_numpy())
+    assert best[:-1].get_feature_names_out().tolist() == ["fairpls0"]
+    assert best.score(X, y) > 0.6
+    weighted = clone(fair).set_fit_request(sample_weight=True)
+    w = np.where(y == 1, 2.0, 1.0)
+    weighted = make_pipeline(weighted).fit(X, y, sensitive_features=sex, sample_weight=w)
+    assert_equal_group_means(weighted.transform(X), sex.to_numpy(), w)
+
+
+def test_fair_pls_keeps_names_and_parameters(people):
+    X, y, sex = people
+    three = np.where(X["c"] > 1, 2, y)
+    fair = FairPLS(kernel="rbf", n_landmarks=20, random_state=0).set_output(transform="pandas")
+    T = fair.fit_transform(X, three, sensitive_features=sex)
+    assert list(T.columns) == ["fairpls0", "fairpls1"] == fair.get_feature_names_out().tolist()
+    assert clone(fair).get_params() == fair.get_params()
+    again = pickle.loads(pickle.dumps(fair))
+    np.testing.assert_array_equal(again.transform(X), T)
+    table = X.assign(sex=sex)
+    columns = FairPLS(sensitive_columns=["sex"]).fit(table, y)
+    np.testing.assert_allclose(
+        columns.transform(X), FairPLS().fit(X, y, sensitive_features=sex).transform(X)
+    )
 
 
 def test_sensitive_columns_need_no_routing_at_all(people):

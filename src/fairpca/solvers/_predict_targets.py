@@ -200,7 +200,8 @@ class _Problem:
             raise InfeasibleError(
                 f"Nothing that the groups of {names_of(self.moments.attributes)} share predicts "
                 f"the target {', '.join(never)}: it is a function of the attribute, or of what "
-                f"separates the groups. Leave one of the two out."
+                f"separates the groups, or of no feature. Leave one of the two out, or add "
+                f"features that predict it (with a kernel, say)."
             )
         names = ", ".join(repr(a.name) for a in self.moments.targets)
         if k is not None and k > found:
