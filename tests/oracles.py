@@ -161,9 +161,10 @@ def soft_contrasts(scores, columns, weight, thresholds, width):
     multiplied with soft counts: a contrast of averages.
     """
     below = 1 / (1 + np.exp((scores[:, None] - thresholds) / width))
-    contrast = []
+    contrast, counts = [], []
     for column in (np.asarray(c) for c in columns):
         if column.dtype.kind == "f":
+            counts.append(1.0)
             v = column - weight @ column / weight.sum()
             v = v / np.sqrt(weight @ v**2 / weight.sum())
             contrast.append(2 * weight * v / weight.sum())
@@ -171,11 +172,17 @@ def soft_contrasts(scores, columns, weight, thresholds, width):
         for g in np.unique(column):
             of_group, rest = weight * (column == g), weight * (column != g)
             contrast.append(of_group / of_group.sum() - rest / rest.sum())
-    return np.array(contrast), below
+            share = of_group.sum() / weight.sum()
+            shares = np.array([weight[column == h].sum() for h in np.unique(column)]) / weight.sum()
+            counts.append(2 * share * (1 - share) ** 2 / np.sum(shares * (1 - shares)))
+    return np.array(contrast), below, np.array(counts)
 
 
 def equal_shares_by_the_book(X, *columns, weight, start, penalty, thresholds, width, rounds):
-    """Gauss-Newton on b'Ab - 2t'b + penalty * mean over thresholds of squared differences."""
+    """Gauss-Newton on b'Ab - 2t'b + penalty * mean over thresholds of squared differences.
+
+    Of two groups, both differences count a half; of more, each by its share of the rows.
+    """
     R, A, C, starts, targets = start
     Z = (X - weight @ X / weight.sum()) @ R
     found, gaps = [], []
@@ -183,14 +190,16 @@ def equal_shares_by_the_book(X, *columns, weight, start, penalty, thresholds, wi
     def looked_at(b, t, mu):
         size = np.sqrt(b @ C @ b)
         s = Z @ b / size
-        contrast, below = soft_contrasts(s, columns, weight, thresholds, width)
+        contrast, below, counts = soft_contrasts(s, columns, weight, thresholds, width)
+        gap = np.abs(contrast @ below).max()
+        contrast = np.sqrt(counts)[:, None] * contrast
         r = contrast @ below  # (groups, J)
         # (n, J, d): how each soft count changes with b; the score keeps its unit variance
         moved = Z / size - np.outer(s, C @ b) / size**2
         slope = -(below * (1 - below) / width)[:, :, None] * moved[:, None, :]
         G = np.einsum("gn,njd->gjd", contrast, slope).reshape(r.size, -1)
         goal = np.linalg.solve(A + mu * G.T @ G, t + mu * G.T @ (G @ b - r.ravel()))
-        return b @ A @ b - 2 * t @ b + mu * np.sum(r**2), goal, np.abs(r).max()
+        return b @ A @ b - 2 * t @ b + mu * np.sum(r**2), goal, gap
 
     for b, t in zip(starts.T, targets.T, strict=True):
         mu = penalty * (b @ t) / len(thresholds)
@@ -199,7 +208,7 @@ def equal_shares_by_the_book(X, *columns, weight, start, penalty, thresholds, wi
         for _ in range(rounds - 1):
             tried = b + length * (goal - b)
             other = looked_at(tried, t, mu)
-            if other[0] < cost:
+            if other[0] < cost and tried @ t > 0:
                 b, (cost, goal, gap) = tried, other
                 length = min(1.0, 2 * length)
             else:

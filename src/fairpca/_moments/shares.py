@@ -17,7 +17,6 @@ import numpy as np
 from .._numerics import (
     Array,
     array_namespace,
-    device,
     full_precision,
     is_sparse,
     like,
@@ -73,21 +72,15 @@ class SharesBelow:
                     f"stays as it is: a copy, or a collection that is kept in memory."
                 )
 
-    def rescaled(self, scale: Array) -> SharesBelow:
-        """Return the same for rows divided by `scale`: their slopes are."""
-        xp = array_namespace(scale)
-        ones = xp.ones(self.n_counts, dtype=scale.dtype, device=device(scale))
-        units = xp.concat([ones, *[scale] * self.n_counts])
-        return replace(self, attributes=tuple(a.rescaled(units) for a in self.attributes))
-
-    def contrasts(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return how far groups differ from the rest: shares (c, kJ) and their slopes (c, kJ, d).
+    def contrasts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return how far groups differ from the rest: shares (c, kJ), slopes (c, kJ, d), weights.
 
         For a level, its share below a threshold minus that of all other rows. For a numeric
         attribute, twice its covariance, in standard deviations, with being below: of numbers that
-        are 0 for one half of the rows and 1 for the other, the same difference.
+        are 0 for one half of the rows and 1 for the other, the same difference. The weights (c,) of
+        two groups add up to 1. A small group has a small one: its shares are known badly.
         """
-        rows = []
+        rows, weights = [], []
         size: Any
         for a in self.attributes:
             sums, _ = a.contrasts()
@@ -96,11 +89,16 @@ class SharesBelow:
                 known = (inside > 0) & (rest > 0)
                 # W_g (mean_g - mean), and mean_g - mean is (1 - p_g) (mean_g - mean_rest)
                 size = np.where(known, inside * rest / max(a.weight.sum(), 1e-300), np.inf)
+                share = inside / max(a.weight.sum(), 1e-300)
+                spread = float(np.sum(share * (1.0 - share))) or 1.0
+                weights.append(2.0 * share * (1.0 - share) ** 2 / spread)
             else:
                 size = 0.5 * np.sqrt(a.value_scatter * a.weight) or np.inf
+                weights.append(np.ones(1))
             rows.append(to_numpy(sums) / np.reshape(size, (-1, 1)))
         found, n = np.concatenate(rows), self.n_counts
-        return found[:, :n], found[:, n:].reshape(len(found), n, -1)
+        slopes = found[:, n:].reshape(len(found), n, -1)
+        return found[:, :n], slopes, np.concatenate(weights)
 
 
 def _weights(attributes: Sequence[AttributeMoments]) -> dict[Any, float]:
@@ -142,7 +140,7 @@ class _Counts(TotalProducts):
         self._at = like(np.asarray(scores.thresholds), X)
         self._n = scores.W.shape[1] * len(scores.thresholds)
         self._counts = CrossProduct((design.width, self._n), X)
-        self._slopes = CrossProduct((self._n * design.width, X.shape[1]), X)
+        self._slopes = CrossProduct((self._n * (design.width - 1), X.shape[1]), X)
 
     def add(self, B: Array, block: slice) -> None:
         xp, n = self._xp, B.shape[0]
@@ -157,6 +155,7 @@ class _Counts(TotalProducts):
         below, slope = 0.5 * (1.0 + t), 0.25 * (1.0 - t * t)
         H = like(self._design.block(block), B)
         self._counts.add(H, below if roots is None else below * roots)
+        H = H[:, 1:]  # nobody asks for the slopes of all rows together
         each = xp.reshape(slope[:, :, None] * H[:, None, :], (n, self._n * H.shape[1]))
         self._slopes.add(each, B)
 
@@ -167,7 +166,8 @@ class _Counts(TotalProducts):
     @property
     def sums(self) -> Array:
         """One row per column of the design: the counts, then the slopes of each."""
-        xp, width = self._xp, self._design.width
-        slopes = xp.reshape(self._slopes.total, (self._n, width, -1))
-        slopes = xp.reshape(xp.permute_dims(slopes, (1, 0, 2)), (width, -1))
+        xp, groups = self._xp, self._design.width - 1
+        slopes = xp.reshape(self._slopes.total, (self._n, groups, -1))
+        slopes = xp.reshape(xp.permute_dims(slopes, (1, 0, 2)), (groups, -1))
+        slopes = xp.concat([0.0 * slopes[:1, :], slopes], axis=0)
         return xp.concat([self._counts.total, slopes], axis=1)

@@ -52,12 +52,12 @@ def collect_moments(
         Whether to keep a scatter per group, as ``match="covariances"`` needs.
     with_targets : bool
         Whether to keep what `FairPLS` needs of y: its products with the features. All rows then
-        count for these, whatever the criterion; `target_kinds` is as in `FairPLS`.
+        count for these, whatever the criterion.
     device : str or None
         Where to compute: None is where the rows are, and the moments stay there; "cuda" sends
         rows in host memory to a GPU, and the moments come back as NumPy arrays.
-    criterion, pos_label, sensitive_kinds, intersectional, missing_sensitive
-        As in `fairpca.FairPCA`.
+    criterion, pos_label, target_kinds, sensitive_kinds, intersectional, missing_sensitive
+        As in `fairpca.FairPLS`.
 
     Returns
     -------
@@ -123,8 +123,9 @@ def moments_from_parquet(
     ----------
     paths, sensitive, features, target, weight
         Which files, and which columns: see `fairpca.ParquetRows`.
-    criterion, pos_label, with_scatters, with_targets, target_kinds, sensitive_kinds, \
-    intersectional, missing_sensitive, device
+    criterion, pos_label, with_scatters, with_targets, target_kinds, device
+        As in `fairpca.collect_moments`.
+    sensitive_kinds, intersectional, missing_sensitive
         As in `fairpca.collect_moments`.
     **reading
         ``ignore, n_jobs, checkpoint, checkpoint_seconds, progress, batch_rows, dtype`` as in

@@ -17,9 +17,9 @@ from ._checks import check_kernel_parameters, check_n_components, check_tradeoff
 from ._kernel_solutions import (
     Features,
     KernelReader,
-    draw_what_rows_are_seen_through,
     finite_map,
     fit_exactly,
+    see_through_kernel,
     solve_features,
 )
 from ._reader import Reader, check_finite
@@ -367,7 +367,7 @@ class FairKernelPCA(Representation):
         return KernelReader.of_kernel(self)
 
     def _prepared(self, reader: Reader, rows: Rows | RowsElsewhere) -> Reader:
-        draw_what_rows_are_seen_through(self, reader, rows)
+        see_through_kernel(self, reader, rows)
         return replace(self._reader(), complete=reader.complete, keeps=reader.keeps)
 
     def _solve(self, moments: GroupMoments) -> dict[str, Any]:

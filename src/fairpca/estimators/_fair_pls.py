@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self, TypeVar
 
+import numpy as np
+from scipy.linalg import block_diag
 from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 
 from .._attributes import about_whole_numbers
+from .._kernels import whitening
 from .._moments import GroupMoments, LevelMoments, SharesBelow, moments_at
-from .._numerics import Array, array_namespace, full_precision
+from .._numerics import Array, array_namespace, full_precision, to_numpy
 from .._rows import FeatureMap, LinearMap, Rows, RowsElsewhere
 from ..errors import UsageError
 from ..solvers import (
     Subspace,
+    mean_constraint,
     mean_gap,
     predict_targets,
     scores_of,
     target_covariances,
-    usual_shrinkage,
 )
 from ._checks import (
     AUTO,
@@ -37,15 +40,15 @@ from ._choose_by_leakage import Choice, choose_by_leakage
 from ._fair_pca import TOO_MANY_MAGNITUDES
 from ._kernel_solutions import (
     KernelReader,
-    draw_what_rows_are_seen_through,
     finite_map,
+    see_through_kernel,
 )
 from ._reader import HOST, Reader
 from ._transformer import FairTransformer, groups_of, learned_from, warn_of_a_residual
 
 MATCHES = ("means", "covariances", "distributions")
 
-SPREAD_PENALTY, DISTRIBUTION_PENALTY = 0.1, 1000.0
+SPREAD_PENALTY, DISTRIBUTION_PENALTY = 0.1, 3000.0
 """Chosen on held-out rows: see docs/fair_pls.md."""
 
 SPREAD_PENALTIES = (0.0, 0.1, 0.3, 1.0, 3.0)
@@ -81,6 +84,34 @@ _reading_once: Callable[[Method], Method] = available_if(_reads_once)
 _from_moments: Callable[[Method], Method] = available_if(_is_linear)
 
 
+@dataclass(frozen=True)
+class _Units:
+    """What the solver sees instead of the features: these over `scale`, or times `matrix`."""
+
+    scale: Array | None
+    matrix: np.ndarray | None
+
+    def work(self, moments: GroupMoments) -> tuple[GroupMoments, Any]:
+        """Return the moments that the solver sees, and the constraint where it is known better."""
+        if self.matrix is None:
+            return (moments if self.scale is None else moments.rescaled(self.scale)), None
+        # The rank is decided before, on all digits.
+        work, tol = moments.compressed(self.matrix), 16 * float(np.sqrt(moments.precision))
+        return work, mean_constraint(moments).compressed(self.matrix, work, tol=tol)
+
+    def original(self, W: Array) -> Array:
+        """Return directions of the features themselves."""
+        if self.matrix is not None:
+            return self.matrix @ W
+        return W if self.scale is None else W / self.scale[:, None]
+
+    def slopes(self, slopes: np.ndarray) -> np.ndarray:
+        """Return how shares change with what the solver sees."""
+        if self.matrix is not None:
+            return slopes @ self.matrix
+        return slopes if self.scale is None else slopes / to_numpy(self.scale)
+
+
 class FairPLS(FairTransformer):
     r"""Keep the few columns that predict the target, and hide the attribute in them.
 
@@ -106,14 +137,14 @@ class FairPLS(FairTransformer):
     spread_penalty : float, "auto" or None, default=None
         How much differences of the groups' variances along a direction count against it, in units
         of variance; None for 1.0 with "covariances" and 0.1 with "distributions".
-    distribution_penalty : float or "auto", default=1000.0
+    distribution_penalty : float or "auto", default=3000.0
         How much differences of the groups' shares below thresholds count against what is
         explained of the target. "auto", for either, tries several on held-out rows and takes the
         smallest from which boosted trees read the attributes no better than the least plus one
         standard error.
     shrinkage : float or None, default=None
         What is added to the covariance of the features, in units of their average variance; None
-        for 0.2 times the number of features over that of rows.
+        lets generalised cross-validation choose, which counts rows and not their weights.
     kernel : str, function or None, default=None
         None is linear. "rbf", "laplacian", "poly", "sigmoid", "cosine" or a function of two rows
         let scores bend: rows are seen through their kernel values with `n_landmarks` of them, next
@@ -379,7 +410,7 @@ class FairPLS(FairTransformer):
     def _prepared(self, reader: Reader, rows: Rows | RowsElsewhere) -> Reader:
         if self.kernel is None:
             return reader
-        draw_what_rows_are_seen_through(self, reader, rows, beside_rows=True)
+        see_through_kernel(self, reader, rows, beside_rows=True)
         return replace(self._reader(), complete=reader.complete, keeps=reader.keeps)
 
     def _choose(self, reader: Reader, rows: Rows | RowsElsewhere) -> None:
@@ -425,27 +456,30 @@ class FairPLS(FairTransformer):
             raise UsageError(_UNAVAILABLE["partial_fit"])
         if self.device is not None:
             moments = moments_at(moments, HOST)
-        shrinkage = usual_shrinkage(moments) if self.shrinkage is None else float(self.shrinkage)
         penalties = self._penalties()
         with full_precision(moments.mean):
             scale = moments.standard_deviations if self.scale and self.kernel is None else None
-            work = moments if scale is None else moments.rescaled(scale)
+            units = _Units(scale, self._whitening(moments.precision))
+            work, constraint = units.work(moments)
 
-            def measured(W: Array) -> SharesBelow:
+            def measured(W: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
                 assert look is not None
-                original = W if scale is None else W / scale[:, None]
-                found = look(scores_of(original, moments.mean))
-                found.check_same_rows(moments.attributes)
-                return found if scale is None else found.rescaled(scale)
+                shares = look(scores_of(units.original(W), moments.mean))
+                shares.check_same_rows(moments.attributes)
+                differences, slopes, weights = shares.contrasts()
+                return differences, units.slopes(slopes), weights
 
-            fair, gap = predict_targets(
+            fair, gap, shrinkage = predict_targets(
                 work,
                 self.n_components,
-                shrinkage=shrinkage,
+                shrinkage=self.shrinkage,
                 **penalties,
                 look=measured if self.match == "distributions" else None,
+                constraint=constraint,
             )
-            learned = self._described(fair, moments, work, scale)
+            explained = [(T.T @ fair.basis) ** 2 for T in target_covariances(work)]
+            fair = replace(fair, basis=units.original(fair.basis))
+            learned = self._described(fair, moments, scale, explained)
             learned["shrinkage_"] = shrinkage
             learned |= {f"{name}_": value for name, value in penalties.items()}
             if self.match == "distributions":
@@ -462,19 +496,26 @@ class FairPLS(FairTransformer):
             given["spread_penalty"] = 0.0
         return {n: self._choice.setting if v == AUTO else float(v) for n, v in given.items()}
 
+    def _whitening(self, precision: float) -> np.ndarray | None:
+        """Return what kernel values become Nystroem's features by, beside the columns."""
+        if self.kernel is None:
+            return None
+        features = self._feature_map
+        return block_diag(np.eye(features.n_columns), whitening(features.columns, precision))
+
     def _described(
-        self, fair: Subspace, moments: GroupMoments, work: GroupMoments, scale: Array | None
+        self, fair: Subspace, moments: GroupMoments, scale: Array | None, explained: list[Array]
     ) -> dict[str, Any]:
-        xp = array_namespace(work.mean)
-        gap = mean_gap(work, fair)
+        xp = array_namespace(moments.mean)
+        gap = mean_gap(moments, fair)
         warn_of_a_residual(gap, moments.precision, TOO_MANY_MAGNITUDES)
-        explained = [xp.sum((T.T @ fair.basis) ** 2, axis=0) for T in target_covariances(work)]
-        linear = LinearMap(fair.basis, moments.mean, scale)
+        basis = fair.basis if scale is None else fair.basis * scale[:, None]
+        linear = LinearMap(basis, moments.mean, scale)
         learned = learned_from(linear, moments) | {
             "scale_": scale,
             "constraint_rank_": fair.constraint_rank,
             "mean_gap_": gap,
-            "explained_targets_": xp.stack(explained, axis=1),
+            "explained_targets_": xp.stack([xp.sum(of, axis=0) for of in explained], axis=1),
             "targets_": groups_of(moments.targets),
         }
         if self.kernel is None:

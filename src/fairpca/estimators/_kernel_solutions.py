@@ -220,7 +220,7 @@ def kernel_scatter(estimator: Any, rows: Rows) -> tuple[KernelColumns | None, Ke
         K = K if asymmetry <= SYMMETRIC else 0.5 * (K + K.T)
         precision = max(machine_epsilon(rows.X), asymmetry)
     else:
-        kernel, rows = kernel_for(estimator, rows.everyone or rows), rows.materialized()
+        kernel, rows = _kernel_for(estimator, rows.everyone or rows), rows.materialized()
         X = rows.X.astype(float)
         if callable(kernel.name):
             _check_function(kernel, X)
@@ -306,7 +306,7 @@ def _check_function(kernel: Kernel, X: Any) -> None:
         )
 
 
-def kernel_for(estimator: Any, rows: Rows) -> Kernel:
+def _kernel_for(estimator: Any, rows: Rows) -> Kernel:
     """Return the kernel with a gamma and a centre that fit the rows."""
     if rows.n_rows == 0:
         raise UsageError(
@@ -388,7 +388,7 @@ class KernelReader(Reader):
         return rows.seen_as(MappedRows, features=self.seen_through)
 
 
-def sampled_rows(reader: Reader, source: RowsElsewhere, *, fewest: int, seed: int) -> Rows:
+def _sampled_rows(reader: Reader, source: RowsElsewhere, *, fewest: int, seed: int) -> Rows:
     """Return rows drawn at random, in their order: at least `fewest`, all where these are few."""
     assert reader.columns is not None
     n = max(fewest, min(SAMPLE_ROWS, SAMPLE_NUMBERS // max(1, reader.columns[0])))
@@ -422,7 +422,7 @@ class _DrawRows:
         return fingerprint_of(self.reader, self.reader.name)
 
 
-def draw_features(
+def _draw_features(
     kernel: Kernel, approximation: str, p: int, rows: Rows, seed: int, *, may_be_few: bool
 ) -> Features:
     """Draw landmarks among the rows, or random frequencies."""
@@ -441,7 +441,7 @@ def draw_features(
     return columns
 
 
-def draw_what_rows_are_seen_through(
+def see_through_kernel(
     estimator: Any, reader: Reader, rows: Rows | RowsElsewhere, *, beside_rows: bool = False
 ) -> None:
     """Draw the features that stand for the kernel, if these rows are the first; keep them.
@@ -461,17 +461,17 @@ def draw_what_rows_are_seen_through(
     few = reader.complete
     if isinstance(rows, RowsElsewhere):
         drawn_from = replace(reader.for_batches(e), criterion="demographic_parity")
-        drawn, few = sampled_rows(drawn_from, rows, fewest=e.n_landmarks, seed=e._seed()), True
+        drawn, few = _sampled_rows(drawn_from, rows, fewest=e.n_landmarks, seed=e._seed()), True
     else:
         drawn = rows.everyone or rows
     check_finite(drawn)
     standard = None
     if beside_rows and e.scale:
         drawn, standard = _standardised(drawn)
-    kernel = kernel_for(e, drawn)
+    kernel = _kernel_for(e, drawn)
     decided = (*DECIDED_AT_FIRST, "scale") if beside_rows else DECIDED_AT_FIRST
     e._drawn_with = {name: getattr(e, name) for name in decided}
-    e._feature_map = draw_features(
+    e._feature_map = _draw_features(
         kernel, e.approximation, e.n_landmarks, drawn, e._seed(), may_be_few=few
     )
     e.gamma_ = kernel.gamma_in_use

@@ -19,7 +19,6 @@ from ._predict_targets import (
     predict_targets,
     scores_of,
     target_covariances,
-    usual_shrinkage,
 )
 from ._subspace import DualSubspace, Subspace
 

@@ -208,6 +208,8 @@ def absolute_difference(moments: GroupMoments, *, summed: bool = False) -> Array
     total = xp.zeros_like(attributes[0][0][1])
     for of_attribute in attributes:
         spread = sum(p * (1.0 - p) for p, _ in of_attribute)
+        if len(of_attribute) == 2:  # p T of one is -p T of the other
+            spread, of_attribute = 0.5 * spread, of_attribute[:1]
         for p, T in of_attribute:
             values, V = xp.linalg.eigh(T)
             total = total + (p / spread) * ((V * xp.abs(values)) @ V.T)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._moments import GroupMoments, LevelMoments, Scores, SharesBelow
-from .._numerics import Array, array_namespace, device, like, to_numpy
+from .._moments import GroupMoments, LevelMoments, RowScatter, Scores
+from .._numerics import Array, array_namespace, like, to_numpy
 from ..errors import InfeasibleError, UsageError
 from ._equalize_covariances import absolute_difference
 from ._equalize_means import (
@@ -21,7 +21,7 @@ from ._equalize_means import (
 from ._maximize_variance import maximize_variance
 from ._subspace import Subspace
 
-THRESHOLDS = np.linspace(-2.0, 3.0, 16)
+THRESHOLDS = np.linspace(-2.0, 2.5, 15)
 """Where groups' shares are compared, in standard deviations of a score."""
 
 WIDTH = 0.2
@@ -30,14 +30,17 @@ WIDTH = 0.2
 ROUNDS = 6
 """Passes over the rows; after four or five the shares hardly change."""
 
-ROWS_FOR_A_DIRECTION = 0.2
-"""Shrinkage is this times the number of features over that of rows."""
+SHRINKAGES = np.logspace(-6, 1.5, 31)
+"""What is tried where nobody says how much."""
+
+LEAST_SHRINKAGE = 1e-10
+"""With less, directions in which rows vary by rounding alone would predict by it."""
 
 UNPREDICTABLE = 1e-6
 """Correlations with a target below this are rounding."""
 
-Look = Callable[[Array], SharesBelow]
-"""From scores (d, k) of unit variance to the shares of the rows below `THRESHOLDS`."""
+Look = Callable[[Array], tuple[np.ndarray, np.ndarray, np.ndarray]]
+"""From scores (d, k) of unit variance to what `SharesBelow.contrasts` says of them."""
 
 
 def predict_targets(
@@ -48,7 +51,8 @@ def predict_targets(
     spread_penalty: float = 0.0,
     distribution_penalty: float = 0.0,
     look: Look | None = None,
-) -> tuple[Subspace, float]:
+    constraint: MeanConstraint | None = None,
+) -> tuple[Subspace, float, float]:
     r"""Solve fair PLS.
 
     Among the directions in which every group has the same mean, return those that predict the
@@ -62,13 +66,16 @@ def predict_targets(
         How many directions; None for as many as the targets can be told apart by.
     shrinkage : float, optional
         What is added to the covariance, in units of the features' average variance; by default
-        in proportion to d over the number of rows.
+        what generalised cross-validation would choose for a regression on the targets.
     spread_penalty : float, default=0.0
         How much differences of the groups' variances along a direction count as noise does.
     distribution_penalty : float, default=0.0
         How much differences of the groups' shares below thresholds count; needs `look`.
     look : callable, optional
-        Takes directions (d, k) of unit variance and returns the shares, in one pass over the rows.
+        Takes directions (d, k) of unit variance and returns, in one pass over the rows, how far
+        groups' shares below thresholds differ, the slopes of that, and what each group counts.
+    constraint : MeanConstraint, optional
+        The directions that separate group means, where they are known already.
 
     Returns
     -------
@@ -77,6 +84,8 @@ def predict_targets(
         first, which rise with the last class or the number that they predict best.
     gap : float
         The largest difference of a group's share from that of the other rows; NaN without `look`.
+    shrinkage : float
+        What was added.
 
     Raises
     ------
@@ -106,7 +115,7 @@ def predict_targets(
     >>> X = rng.normal(size=(400, 5)) + groups[:, None]
     >>> y = X[:, 0] - X[:, 1] + X[:, 2]
     >>> moments = collect_moments(X, groups, y=y, with_targets=True)
-    >>> fair, _ = predict_targets(moments)
+    >>> fair, _, _ = predict_targets(moments)
     >>> score = X @ fair.basis[:, 0]
     >>> bool(np.isclose(score[groups == 0].mean(), score[groups == 1].mean()))
     True
@@ -114,15 +123,15 @@ def predict_targets(
     0.9
     """
     _check_targets(moments)
-    constraint = mean_constraint(moments)
+    constraint = mean_constraint(moments) if constraint is None else constraint
     check_dimension(moments, constraint.rank, None)
     if look is not None and not any(isinstance(a, LevelMoments) for a in moments.attributes):
         spread_penalty = 0.0  # numbers have no groups with variances, but shares
-    problem = _problem(moments, constraint, shrinkage, spread_penalty)
-    (b, t), gap = problem.start(k), float("nan")
+    problem, shrinkage = _problem(moments, constraint, shrinkage, spread_penalty)
+    (b, worth), gap = problem.start(k), float("nan")
     if look is not None:
-        b, gap = _equalize_shares(problem, b, t, distribution_penalty, look)
-    return problem.subspace(b), gap
+        b, gap = _equalize_shares(problem, b, worth, distribution_penalty, look)
+    return problem.subspace(b), gap, shrinkage
 
 
 def target_covariances(moments: GroupMoments) -> list[Array]:
@@ -171,30 +180,30 @@ def _check_targets(moments: GroupMoments) -> None:
 
 @dataclass(frozen=True)
 class _Problem:
-    """The problem inside the fair directions B (d, s): A and C of shape (s, s), T (s, q).
+    """The problem in coordinates in which A is the identity: `B` (d, s) are its fair directions.
 
-    `names` are those of the target that each of the q columns belongs to.
+    `C` (s, s) is the covariance of the rows times B, `T` (s, q) their covariances with the targets,
+    `names` those of the target that each of the q columns belongs to.
     """
 
     moments: GroupMoments
     constraint: MeanConstraint
     B: Array
-    A: Array
     C: Array
     T: Array
     names: tuple[str, ...]
 
     def start(self, k: int | None) -> tuple[Array, Array]:
-        """Return the directions (s, k), and the targets' combinations (s, k) that they predict.
+        """Return the directions (s, k) that predict best, and what they explain of the targets.
 
         Scores rise with the target that they predict best.
         """
-        xp = array_namespace(self.A)
-        predicted = xp.linalg.solve(self.A, self.T)
-        V = xp.flip(xp.linalg.eigh(self.T.T @ predicted)[1], axis=1)  # right ones of A^{-1/2} T
-        b, t = predicted @ V, self.T @ V
-        found = int(np.sum(self._are_predicted(b, t)))
-        some = {self.names[i] for i in np.flatnonzero(self._are_predicted(predicted, self.T))}
+        xp = array_namespace(self.T)
+        U, sizes, _ = xp.linalg.svd(self.T, full_matrices=False)
+        b = U * sizes
+        # A constant feature, which has no variance, may show rounding.
+        found = int(np.sum(self._are_predicted(b) & to_numpy(sizes > UNPREDICTABLE * sizes[0])))
+        some = {self.names[i] for i in np.flatnonzero(self._are_predicted(self.T))}
         never = dict.fromkeys(repr(name) for name in self.names if name not in some)
         if found == 0 or never:
             raise InfeasibleError(
@@ -211,22 +220,21 @@ class _Problem:
                 available=found,
             )
         k = found if k is None else k
-        along = to_numpy(self.T.T @ b[:, :k])
+        along = to_numpy(self.T.T @ U[:, :k])
         rises = np.sign(along[np.argmax(np.abs(along), axis=0), np.arange(k)])
-        return b[:, :k] * like(rises, b), t[:, :k] * like(rises, b)
+        return b[:, :k] * like(rises, U), sizes[:k] ** 2
 
-    def _are_predicted(self, b: Array, t: Array) -> np.ndarray:
-        """Tell which directions correlate with the targets of their columns beyond rounding."""
+    def _are_predicted(self, b: Array) -> np.ndarray:
+        """Tell which columns of targets correlate with what predicts them beyond rounding."""
         least = max(UNPREDICTABLE, self.moments.rounding)
-        covariance = array_namespace(b).sum(b * t, axis=0)
-        return to_numpy(covariance**2 > least**2 * self.variances(b))
+        xp = array_namespace(b)
+        return to_numpy(xp.sum(b * b, axis=0) ** 2 > least**2 * self._variances(b))
 
     def scaled(self, b: Array) -> Array:
         """Return directions (s, k) so that their scores have unit variance."""
-        return b / array_namespace(b).sqrt(self.variances(b))
+        return b / array_namespace(b).sqrt(self._variances(b))
 
-    def variances(self, b: Array) -> Array:
-        """Return the variance of the score of each direction (s, k)."""
+    def _variances(self, b: Array) -> Array:
         return array_namespace(b).sum(b * (self.C @ b), axis=0)
 
     def subspace(self, b: Array) -> Subspace:
@@ -240,30 +248,52 @@ def _problem(
     constraint: MeanConstraint,
     shrinkage: float | None,
     spread_penalty: float,
-) -> _Problem:
+) -> tuple[_Problem, float]:
     xp = array_namespace(moments.mean)
-    B = maximize_variance(moments, None, avoid=constraint.Q).basis
-    inner = moments.compressed(B)
-    C = inner.scatter.dense().matrix / moments.weight
-    if shrinkage is None:
-        shrinkage = usual_shrinkage(moments)
-    average = float(xp.sum(moments.scatter.diagonal)) / moments.weight / moments.n_features
-    A = C + shrinkage * average * xp.eye(C.shape[0], dtype=C.dtype, device=device(C))
+    if isinstance(moments.scatter, RowScatter):
+        N = maximize_variance(moments, None, avoid=constraint.Q).basis
+    else:
+        N = xp.linalg.qr(constraint.Q, mode="complete")[0][:, constraint.rank :]
+    inner = moments.compressed(N)
+    A = C = inner.scatter.dense().matrix / moments.weight
     if spread_penalty > 0:
-        A = A + spread_penalty * absolute_difference(inner, summed=True)
+        A = C + spread_penalty * absolute_difference(inner, summed=True)
+    values, V = xp.linalg.eigh(A)
+    values = xp.where(values > 0, values, xp.zeros_like(values))
     parts = target_covariances(inner)
     names = [a.name for a, T in zip(moments.targets, parts, strict=True) for _ in range(T.shape[1])]
-    return _Problem(moments, constraint, B, A, C, xp.concat(parts, axis=1), tuple(names))
+    C, T = V.T @ (C @ V), V.T @ xp.concat(parts, axis=1)
+    average = float(xp.sum(moments.scatter.diagonal)) / moments.weight / moments.n_features
+    if shrinkage is None:
+        free = moments.n_rows - 1.0 - constraint.rank
+        in_numpy = (to_numpy(values), to_numpy(C), to_numpy(T))
+        shrinkage = _cross_validated(*in_numpy, average, free, len(moments.targets))
+    root = xp.sqrt(values + max(shrinkage, LEAST_SHRINKAGE) * average)
+    B, C, T = N @ (V / root), C / root / root[:, None], T / root[:, None]
+    return _Problem(moments, constraint, B, C, T, tuple(names)), float(shrinkage)
 
 
-def usual_shrinkage(moments: GroupMoments) -> float:
-    """Return how far the covariance of so many rows is not to be trusted."""
-    return ROWS_FOR_A_DIRECTION * moments.n_features / max(moments.n_rows, 1)
+def _cross_validated(
+    values: np.ndarray, C: np.ndarray, T: np.ndarray, average: float, free: float, n_targets: int
+) -> float:
+    """Return the shrinkage with the least generalised cross-validation error of a regression.
+
+    Golub, Heath & Wahba (1979), with rows counted and not weighed: the error of targets of unit
+    variance over the square of the degrees of freedom that are left.
+    """
+    errors = []
+    for shrinkage in SHRINKAGES:
+        inverse = 1.0 / (values + shrinkage * average)
+        b = inverse[:, None] * T
+        error = n_targets - 2.0 * np.sum(T * b) + np.sum(b * (C @ b))
+        left = max(free - float(np.sum(inverse * np.diagonal(C))), 1e-9 * free)
+        errors.append(error / left**2)
+    return float(SHRINKAGES[int(np.argmin(errors))])
 
 
 @dataclass(frozen=True)
 class _Step:
-    """Where a score is, what that costs, and where Gauss-Newton goes from there."""
+    """Where a score is, where Gauss-Newton goes from there, the cost, and the largest gap."""
 
     b: np.ndarray
     goal: np.ndarray
@@ -272,54 +302,53 @@ class _Step:
 
 
 def _equalize_shares(
-    problem: _Problem, b: Array, t: Array, penalty: float, look: Look
+    problem: _Problem, start: Array, worth: Array, penalty: float, look: Look
 ) -> tuple[Array, float]:
     """Return directions whose scores have nearly the same distribution in every group; the gap.
 
-    One look a round. A step that costs more than where it came from is taken back and tried again
-    at a third of its length.
+    What is minimised is |b - start|^2 plus the penalty, in units of what the score explains of the
+    targets, times the mean over thresholds of the squared differences. One look a round. A step
+    that costs more than where it came from is taken back and tried again at a third of its length.
     """
-    worth = to_numpy(array_namespace(b).sum(b * t, axis=0))  # explained variance of the targets
+    B, C, goals = (to_numpy(M) for M in (problem.B, problem.C, start))
+    weights = penalty * to_numpy(worth) / len(THRESHOLDS)
 
     def measured(b: np.ndarray) -> list[_Step]:
-        found = look(problem.B @ problem.scaled(like(b, problem.A)))
-        differences, slopes = found.contrasts()
-        return [
-            _step(problem, b[:, j], to_numpy(t)[:, j], penalty * worth[j], differences, slopes, j)
-            for j in range(b.shape[1])
-        ]
+        W = problem.B @ problem.scaled(like(b, problem.B))
+        differences, slopes, counts = look(W)
+        r = np.split(differences, b.shape[1], axis=1)
+        G = np.split(slopes @ B, b.shape[1], axis=1)
+        each = zip(b.T, goals.T, np.outer(weights, counts), r, G, strict=True)
+        return [_step(C, *of_score) for of_score in each]
 
-    best, length = measured(to_numpy(b)), np.ones(b.shape[1])
+    best, length = measured(goals), np.ones(goals.shape[1])
     for _ in range(ROUNDS - 1):
         tried = [s.b + a * (s.goal - s.b) for s, a in zip(best, length, strict=True)]
         for j, step in enumerate(measured(np.stack(tried, axis=1))):
-            better = step.cost < best[j].cost and float(step.b @ to_numpy(t)[:, j]) > 0
+            better = step.cost < best[j].cost and float(step.b @ goals[:, j]) > 0
             best[j] = step if better else best[j]
             length[j] = min(1.0, 2.0 * length[j]) if better else length[j] / 3.0
-    return like(np.stack([s.b for s in best], axis=1), b), max(s.gap for s in best)
+    return like(np.stack([s.b for s in best], axis=1), start), max(s.gap for s in best)
 
 
 def _step(
-    problem: _Problem,
+    C: np.ndarray,
     b: np.ndarray,
-    t: np.ndarray,
-    penalty: float,
+    start: np.ndarray,
+    weights: np.ndarray,
     differences: np.ndarray,
     slopes: np.ndarray,
-    j: int,
 ) -> _Step:
-    n = len(THRESHOLDS)
-    A, C, B = (to_numpy(M) for M in (problem.A, problem.C, problem.B))
-    mine = slice(n * j, n * (j + 1))
-    r = differences[:, mine].ravel()
-    G = slopes[:, mine].reshape(len(r), -1) @ B
-    size = float(b @ C @ b) ** 0.5
+    roots = np.sqrt(weights)[:, None]
+    r, G = (roots * differences).ravel(), (roots[:, None] * slopes).reshape(differences.size, -1)
+    Cb = C @ b
+    size = float(b @ Cb) ** 0.5
     # Thresholds grow with the score, so its length changes nothing: G b = 0.
-    G = (np.outer(G @ b, C @ b) / size**2 - G) / (WIDTH * size)
-    weight = penalty / n
-    goal = np.linalg.solve(A + weight * G.T @ G, t - weight * G.T @ r)
-    cost = float(b @ A @ b - 2.0 * t @ b + weight * r @ r)
-    return _Step(b, goal, cost, float(np.abs(r).max()))
+    G = (np.outer(G @ b, Cb) / size**2 - G) / (WIDTH * size)
+    goal = start - G.T @ r
+    goal = goal - G.T @ np.linalg.solve(np.eye(len(r)) + G @ G.T, G @ goal)
+    cost = float((b - start) @ (b - start) + r @ r)
+    return _Step(b, goal, cost, float(np.abs(differences).max()))
 
 
 def scores_of(W: Array, centre: Array) -> Scores:
