@@ -173,6 +173,33 @@ def test_ctrl_c_leaves_a_checkpoint_and_says_so(fairpca, monkeypatch):
     assert fairpca("fit", "parts", *FIT, "--checkpoint", "kept").exit_code == 0
 
 
+def test_fair_pls_continues_while_it_adds_up_moments(fairpca, monkeypatch):
+    monkeypatch.setattr(fitting, "MOST_IN_MEMORY", 0)
+    asked = ("fit", "parts", *FIT, "--method", "fair-pls", "--target", "paid", "--jobs", "1")
+    encode, calls = large_tables.EncodedRows.encoded, []
+    with monkeypatch.context() as patched:
+        counting = lambda self, part: calls.append(part.n_rows) or encode(self, part)  # noqa: E731
+        patched.setattr(large_tables.EncodedRows, "encoded", counting)
+        assert fairpca(*asked, "-q").exit_code == 0
+    os.rename("model.fairpca", "uninterrupted.fairpca")
+    os.remove("model.md")
+    n = len(calls) * 1200 // sum(calls)  # batches of a pass
+    # The first pass draws landmarks, the second adds up moments, all others count.
+    for after, kept in ((n + n // 2, True), (2 * n + n // 2, False)):
+        with monkeypatch.context() as patched:
+            interrupting(patched, after=after)
+            assert fairpca(*asked, "--checkpoint", "kept", "-q").exit_code == 130
+        assert os.path.exists("kept") == kept
+        result = fairpca(*asked, "--checkpoint", "kept")
+        assert result.exit_code == 0, result.output
+        assert ("Continuing from kept" in result.stderr) == kept
+        assert not os.path.exists("kept")
+        one, other = (FairModel.load(f"{n}.fairpca").estimator for n in ("model", "uninterrupted"))
+        np.testing.assert_array_equal(one.dual_components_, other.dual_components_)
+        for name in ("model.fairpca", "model.md"):
+            os.remove(name)
+
+
 def test_a_polite_kill_leaves_a_checkpoint_and_says_so(fairpca, monkeypatch):
     before = signal.getsignal(signal.SIGTERM)
     encode, kills = large_tables.EncodedRows.encoded, [signal.SIGTERM]

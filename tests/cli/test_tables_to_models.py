@@ -138,6 +138,65 @@ def test_a_fitted_model_transforms_new_files_with_unseen_levels(fairpca):
     np.testing.assert_allclose(fair.drop(columns="id").to_numpy(), expected, atol=1e-5)
 
 
+PREDICTED = ("fit", "people.csv", "-s", "sex", "--method", "fair-pls", "--out", "model.fairpca")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "targets"),
+    [
+        (("--target", "paid"), {"paid": [0, 1]}),
+        (("--target", "paid", "--linear", "--match", "covariances"), {"paid": [0, 1]}),
+        (("--target", "race"), {"race": ["x", "y", "z"]}),
+        (
+            ("--target", "race", "--positive", "y", "--criterion", "equalized-odds"),
+            {"race": [0, 1]},
+        ),
+        (("--target", "height"), {"height": "numeric"}),
+        (("--target", "shoe", "--numeric", "shoe"), {"shoe": "numeric"}),
+    ],
+)
+def test_what_predicts_a_target_is_fitted_saved_and_applied(fairpca, arguments, targets):
+    people = pd.read_csv("people.csv")
+    people.assign(shoe=(9 * people["height"]).round().astype(int)).to_csv("people.csv", index=False)
+    result = fairpca(*PREDICTED, *arguments)
+    assert result.exit_code == 0, result.output
+    model = FairModel.load("model.fairpca")
+    assert model.estimator.targets_ == targets
+    (target,) = targets
+    assert f"share of {target} that each column explains:" in result.output
+    card = Path("model.md").read_text(encoding="utf-8")
+    assert f"made to predict: {target}, " in card
+    assert ("share below a threshold left" in result.output) == ("--match" not in arguments)
+    assert ("rows of the training data" in card) == ("--linear" not in arguments)
+    new = made_up_people(n=50, seed=1).assign(shoe=40)
+    new.to_csv("new.csv", index=False)
+    result = fairpca("transform", "model.fairpca", "new.csv", "--out", "fair.csv", "--double")
+    assert result.exit_code == 0, result.output
+    np.testing.assert_allclose(pd.read_csv("fair.csv"), model.transform(new), rtol=1e-12)
+    assert "FairPLS" in fairpca("inspect", "model.fairpca").output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "no target was named"),
+        (("--target", "shoe"), "--numeric shoe"),
+        (("--target", "town", "--numeric", "town"), "not numbers"),
+        (("--target", "paid", "--numeric", "height"), "names the column 'height'"),
+        (("--target", "paid", "--n-components", "2"), "too large"),
+        (("--target", "paid", "--tradeoff", "0.5"), "tradeoff"),
+        (("--method", "fair-pca", "--linear"), "--linear is for"),
+        (("--method", "fair-pca", "--match", "distributions"), "fair_pls"),
+        (("--method", "leace", "--target", "shoe", "--numeric", "shoe"), "for fair PLS"),
+    ],
+)
+def test_a_target_that_cannot_be_predicted_ends_with_one_line(fairpca, arguments, message):
+    people = pd.read_csv("people.csv")
+    people.assign(shoe=(9 * people["height"]).round().astype(int)).to_csv("people.csv", index=False)
+    result = fairpca(*PREDICTED, *arguments)
+    assert_refused(result, message, absent=["model.fairpca", "model.md"])
+
+
 def test_inspect_tells_what_a_model_is(fairpca):
     assert fairpca(*FIT).exit_code == 0
     shown = fairpca("inspect", "model.fairpca")

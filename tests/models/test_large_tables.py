@@ -110,6 +110,81 @@ def test_every_method_gives_the_map_of_one_table(tmp_path, wish):
     np.testing.assert_allclose(found * signs, expected, atol=1e-6 * np.abs(expected).max())
 
 
+PREDICTED = {
+    "a yes or no": {"target": "paid"},
+    "one class": {"target": "race", "sensitive": ["sex"], "positive": "y"},
+    "classes": {"target": "race", "sensitive": ["sex"]},
+    "a number": {"target": "luck"},
+    "whole numbers": {"target": "age", "target_kinds": {"age": "numeric"}},
+    "odds": {"target": "paid", "criterion": "equalized_odds", "match": "covariances"},
+    "opportunity": {"target": "paid", "criterion": "equal_opportunity", "kernel": None},
+}
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize("wish", PREDICTED)
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_fair_pls_of_many_files_is_that_of_one_table(tmp_path, monkeypatch, ending, wish, at_once):
+    people = messy_people().drop(columns=["name", "born"])
+    one, parts = write(people, tmp_path, ending)
+    asked = {"sensitive": ["sex", "race"], "n_landmarks": 40, **PREDICTED[wish]}
+    whole = fit_table(one, method="fair_pls", **asked)
+    if not at_once:  # as if the files were large
+        monkeypatch.setattr(fitting, "MOST_IN_MEMORY", 0)
+    apart = fit_table(parts, method="fair_pls", **asked)
+    assert_same_model(apart, whole)
+    assert apart.info.get("positive") == whole.info.get("positive")
+    assert apart.estimator.targets_ == whole.estimator.targets_
+    assert apart.info["n_rows"] == people[asked["target"]].notna().sum()
+    expected, found = whole.transform(people), apart.transform(people)
+    np.testing.assert_allclose(found, expected, atol=1e-6 * np.abs(expected).max())
+    assert apart.estimator.mean_gap_ < 1e-9
+
+
+@pytest.mark.parametrize("form", ["memory", "files"])
+@pytest.mark.parametrize(
+    ("question", "error", "message"),
+    [
+        ({}, TargetError, "no target was named"),
+        ({"target": "age"}, UsageError, r"target_kinds=.'age': 'numeric'. .command line: --num"),
+        ({"target": "height", "target_kinds": {"luck": "numeric"}}, UsageError, "target_kinds"),
+        ({"target": "town", "target_kinds": {"town": "numeric"}}, UsageError, "not numbers"),
+        ({"target": "floor", "criterion": "equalized_odds"}, TargetError, "yes or no"),
+        ({"target": "paid", "positive": "perhaps"}, TargetError, "perhaps"),
+        ({"target": "nothing"}, TargetError, "only"),
+        ({"target": "paid", "tradeoff": 0.5}, AuditError, "tradeoff"),
+        ({"target": "paid", "match": "spreads"}, UsageError, "match='spreads'"),
+        ({"method": "fair_pca", "match": "distributions"}, AuditError, "fair_pls"),
+        (
+            {"method": "pca", "target": "age", "target_kinds": {"age": "numeric"}},
+            AuditError,
+            "target_kinds is for fair PLS",
+        ),
+    ],
+)
+def test_targets_that_cannot_be_predicted_are_refused(tmp_path, form, question, error, message):
+    people = messy_people().drop(columns=["name", "born"]).assign(nothing=1)
+    _, parts = write(people, tmp_path, "parquet")
+    with pytest.raises(error, match=message):
+        fit_table(people if form == "memory" else parts, "sex", **{"method": "fair_pls"} | question)
+
+
+def test_a_target_of_very_many_values_is_a_number_or_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(large_tables, "MOST_VALUES", 100)
+    people = messy_people().drop(columns=["name", "born"])
+    one, parts = write(people, tmp_path, "csv")
+    asked = {"method": "fair_pls", "n_landmarks": 40}
+    found = fit_table(parts, "sex", "height", **asked).estimator
+    assert found.targets_ == {"height": "numeric"}
+    np.testing.assert_allclose(
+        found.explained_targets_,
+        fit_table(one, "sex", "height", **asked).estimator.explained_targets_,
+    )
+    for more in ({"positive": 170}, {"target_kinds": {"height": "categorical"}}):
+        with pytest.raises(TargetError, match="more than 100 different values"):
+            fit_table(parts, "sex", "height", **asked, **more)
+
+
 def test_covariances_are_matched_by_the_moments_of_all_rows(tmp_path):
     people = messy_people()[["sex", "race", "height", "a0", "b0", "skill", "town"]]
     one, parts = write(people, tmp_path, "parquet")
@@ -281,6 +356,22 @@ def test_progress_tells_rows_of_both_passes(tmp_path):
     assert {what for _, _, what in said} == {"Looking at the rows", "Fitting to the rows"}
     assert said[-1] == (1500, 1500, "Fitting to the rows")
     assert all(total == 1500 for _, total, _ in said)
+
+
+def test_progress_tells_which_of_many_passes_it_is(tmp_path, monkeypatch):
+    monkeypatch.setattr(fitting, "MOST_IN_MEMORY", 0)
+    _, parts = write(messy_people(), tmp_path, "csv")
+    said = []
+    asked = {"method": "fair_pls", "n_landmarks": 20, "progress": lambda *words: said.append(words)}
+    fit_table(parts, "sex", "paid", **asked)
+    titles = list(dict.fromkeys(what for _, _, what in said))
+    later = [f"Fitting to the rows, pass {i}" for i in range(2, len(titles))]
+    assert titles == ["Looking at the rows", "Fitting to the rows", *later]
+    assert len(titles) > 5
+    for title in titles:
+        done = [rows for rows, _, what in said if what == title]
+        assert done == sorted(set(done))
+        assert done[-1] == 1500
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ from .reading import (
     as_array,
     attribute_columns,
     checked_kinds,
+    in_words_of_targets,
     name_of_missing,
     read_attributes,
     read_column,

@@ -8,7 +8,8 @@ quantity. Dates are refused until somebody says which of the two they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -202,6 +203,19 @@ def read_column(name: str, column: Any, kind: str | None = None) -> Attribute:
         found = _read_objects(name, column, kind)
     refuse_identifiers(name, 0 if isinstance(found, Numeric) else len(found.labels))
     return found
+
+
+@contextmanager
+def in_words_of_targets() -> Iterator[None]:
+    """Refuse columns of y as sensitive columns are, for the same reasons, by their own name."""
+    try:
+        yield
+    except UsageError as error:
+        words = {"sensitive_features": "y", "sensitive attribute": "target", "sensitive": "target"}
+        message = str(error)
+        for theirs, ours in (words | {"attribute": "target"}).items():
+            message = message.replace(theirs, ours)
+        raise UsageError(message) from error
 
 
 def _refuse_dates(name: str) -> NoReturn:

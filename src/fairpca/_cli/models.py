@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 class _Method(StrEnum):
     fair_pca = "fair-pca"
+    fair_pls = "fair-pls"
     fair_kernel_pca = "fair-kernel-pca"
     leace = "leace"
     pca = "pca"
@@ -48,12 +49,13 @@ class _Criterion(StrEnum):
     equalized_odds = "equalized-odds"
 
 
-_Match = StrEnum("_Match", ["means", "covariances"])
+_Match = StrEnum("_Match", ["means", "covariances", "distributions"])
 _Form = StrEnum("_Form", ["onnx", "torch"])
 
 FIT_EXAMPLES = [
     "fairpca fit loans.csv --sensitive race --sensitive sex --target approved --out model.fairpca",
     "fairpca fit loans.csv -s race --match covariances --n-components 10 --out model.fairpca",
+    "fairpca fit loans.csv -s race --target approved --method fair-pls --out model.fairpca",
     "fairpca fit 'loans/*.parquet' -s race --checkpoint loans.checkpoint --out model.fairpca",
 ]
 TRANSFORM_EXAMPLES = [
@@ -76,13 +78,31 @@ def fit(
     ],
     out: Annotated[Path, Option("--out", "-o", help="The model; its card goes beside it.")],
     sensitive: options.Sensitive = None,
-    target: options.Target = None,
+    target: Annotated[
+        str | None,
+        Option(
+            "--target",
+            "-t",
+            metavar="COLUMN",
+            help="Column with the outcome, a yes or no; it is no feature. Fair PLS needs one, and "
+            "takes classes and numbers (--numeric), too.",
+        ),
+    ] = None,
     positive: options.Positive = None,
     ignore: options.Ignore = None,
     numeric: options.Numeric = None,
     categorical: options.Categorical = None,
     method: Annotated[_Method, Option(help="What to fit.")] = _Method.fair_pca,
-    match: Annotated[_Match, Option(help="What fair PCA makes equal.")] = _Match.means,
+    match: Annotated[
+        _Match | None,
+        Option(
+            help="What is made equal; distributions by fair PLS only.",
+            show_default="means; distributions of fair-pls",
+        ),
+    ] = None,
+    linear: Annotated[
+        bool, Option("--linear", help="Fair PLS without a kernel: the model holds no rows.")
+    ] = False,
     n_components: options.Components = None,
     tradeoff: Annotated[
         float, Option(min=0.0, max=1.0, help="The paper's lambda; above 0 voids guarantees.")
@@ -129,8 +149,8 @@ def fit(
     The file holds numbers and text, no code. It maps new files with `fairpca transform`, which
     needs the features only, not the sensitive columns.
 
-    Several files, and files of more than a million rows or 500 MB, are read in batches, twice: in
-    bounded memory, whatever their size.
+    Several files, and files of more than a million rows or 500 MB, are read in batches, twice, or
+    for fair PLS several times: in bounded memory, whatever their size.
     """
     with one_clear_line(), files_of(table) as files, _can_be_continued(checkpoint):
         from ..models import fit_table, model_card
@@ -145,9 +165,14 @@ def fit(
         if checkpoint is not None and checkpoint.exists() and not quiet:
             print_line(f"Continuing from {checkpoint}", stderr=True)
         more = options.reading(columns, header, skip_lines, encoding)
-        if match is _Match.covariances:
+        if match is _Match.covariances and method is _Method.fair_pca:
             more["covariance_tol"] = covariance_tol
+        if linear:
+            if method is not _Method.fair_pls:
+                raise Refusal("--linear is for --method fair-pls. Leave it out.")
+            more["kernel"] = None
         kinds = options.kinds(numeric, categorical)
+        of_target = {name: kinds.pop(name) for name in [target] if name in kinds}
         with shown_progress(quiet=quiet) as report, catch_warnings():
             simplefilter("ignore", ManyLevelsWarning)  # printed below
             model = fit_table(
@@ -156,12 +181,13 @@ def fit(
                 target,
                 method=method.replace("-", "_"),
                 n_components=n_components,
-                match=match.value,
+                match=None if match is None else match.value,
                 tradeoff=tradeoff,
                 criterion=criterion.replace("-", "_"),
                 positive=positive,
                 ignore=ignore or (),
                 sensitive_kinds=kinds,
+                target_kinds=of_target,
                 intersectional=intersectional,
                 seed=seed,
                 data=data,
@@ -226,9 +252,17 @@ def _facts(model: FairModel) -> list[str]:
     if hasattr(estimator, "covariance_gap_"):
         gap = estimator.covariance_gap_
         lines.append(f"largest relative difference of covariances left: {gap:.2g}")
-    lines.append(
-        "Equal means do not hide what a non-linear model can see: run fairpca audit on the table."
-    )
+    for j, name in enumerate(vars(estimator).get("targets_", ())):
+        shares = ", ".join(map(percent, estimator.explained_targets_[:, j].tolist()))
+        lines.append(f"share of {printable(name)} that each column explains: {shares}")
+    left = "Equal means do not hide what a non-linear model can see"
+    if "distribution_gap_" in vars(estimator):
+        gap = estimator.distribution_gap_
+        lines.append(f"largest difference of a group's share below a threshold left: {gap:.2g}")
+        left = "On new rows the groups differ by more"
+        if n_columns > 1:
+            left = "Several columns together may still tell the groups apart"
+    lines.append(f"{left}: run fairpca audit on the table.")
     return lines
 
 

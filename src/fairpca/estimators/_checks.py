@@ -14,6 +14,7 @@ from .._attributes import (
     attribute_columns,
     checked_kinds,
     drop_unused_labels,
+    in_words_of_targets,
     read_column,
     rows_named,
 )
@@ -343,7 +344,7 @@ def read_targets(y: Any, n: int, kinds: Mapping[Any, str] | None) -> tuple[Attri
             "target y is None. Pass fit(X, y, ...), or where you name files target=...; without a "
             "target, use FairPCA."
         )
-    try:
+    with in_words_of_targets():
         found = attribute_columns(y, unnamed="y")
         columns = {str(name): c for name, c in found.items()}
         if not 0 < len(found) == len(columns):
@@ -353,12 +354,6 @@ def read_targets(y: Any, n: int, kinds: Mapping[Any, str] | None) -> tuple[Attri
             )
         kinds = checked_kinds(kinds, columns)
         targets = tuple(read_column(name, c, kinds.get(name)) for name, c in columns.items())
-    except UsageError as error:  # in the words of those who read sensitive columns
-        words = {"sensitive_features": "y", "sensitive attribute": "target", "sensitive": "target"}
-        message = str(error)
-        for theirs, ours in (words | {"attribute": "target"}).items():
-            message = message.replace(theirs, ours)
-        raise UsageError(message) from error
     for a in targets:
         if len(a.missing) != n:
             raise UsageError(

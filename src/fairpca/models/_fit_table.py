@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .._attributes import Roles, assign_roles, checked_kinds
+from .._attributes import Roles, assign_roles, checked_kinds, in_words_of_targets
 from .._rows import Batch, RowsElsewhere, TableRows, rows_per_batch
 from ..errors import AuditError, InfeasibleError, ManyLevelsWarning, TargetError, warn_user
 from ..estimators import (
     COVARIANCE_TOLERANCE,
     FairKernelPCA,
     FairPCA,
+    FairPLS,
     approximation_for,
     as_many_as_there_are,
     collect_moments,
@@ -34,12 +35,12 @@ from ..tables import (
     TableFile,
     are_many,
     as_table,
-    binary_target,
     fingerprint_of_files,
     is_large,
     is_on_disk,
     open_tables,
     plan_column,
+    plan_target,
     read_table,
     roles_in,
 )
@@ -51,7 +52,11 @@ BATCH_ROWS = 2**15
 
 CHECKPOINT_SECONDS = 10.0
 MOST_FILES_NAMED = 100
-TABLE_METHODS = ("fair_pca", "fair_kernel_pca", "leace", "pca")
+TABLE_METHODS = ("fair_pca", "fair_pls", "fair_kernel_pca", "leace", "pca")
+
+MOST_IN_MEMORY = 2**25
+"""Rows that are all among those looked at are not read again for what takes up to so many numbers,
+256 MB."""
 
 
 def fit_table(
@@ -61,12 +66,13 @@ def fit_table(
     *,
     method: str = "fair_pca",
     n_components: int | None = None,
-    match: str = "means",
+    match: str | None = None,
     tradeoff: float = 0.0,
     criterion: str = "demographic_parity",
     positive: Any = None,
     ignore: Sequence[str] = (),
     sensitive_kinds: Mapping[str, str] | None = None,
+    target_kinds: Mapping[str, str] | None = None,
     intersectional: bool = False,
     seed: int = 0,
     data: str | os.PathLike[str] | None = None,
@@ -88,14 +94,20 @@ def fit_table(
         several files of the same columns, as a pattern (``"loans/*.parquet"``), a folder or a
         list. These, and files of more than a million rows or 500 MB, are read in batches.
     sensitive, target, positive, ignore, sensitive_kinds, data
-        As in `fairpca.audit`. The target is no feature; its values matter for criteria other than
-        demographic parity only.
-    method : {"fair_pca", "fair_kernel_pca", "leace", "pca"}
-        What to fit to the encoded columns.
+        As in `fairpca.audit`. The target is no feature; its values, a yes or no, matter for
+        criteria other than demographic parity only; and for fair PLS, which predicts them.
+    target_kinds : dict, optional
+        For fair PLS, whose target may also be classes, or a number: "categorical" or "numeric" by
+        name, as `sensitive_kinds`. Two values are a yes or no, as `positive` makes any target.
+    method : {"fair_pca", "fair_pls", "fair_kernel_pca", "leace", "pca"}
+        What to fit to the encoded columns. "fair_pls" keeps the few columns that predict the
+        target: use it where you have one.
     n_components : int, optional
-        Number of components, by default 15 or fewer; LEACE keeps all columns.
-    match : {"means", "covariances"}
-        For fair PCA.
+        Number of components, by default 15 or fewer, of fair PLS as many as the target needs; LEACE
+        keeps all columns.
+    match : {"means", "covariances", "distributions"}
+        What is made equal: by default means, for fair PCA, and distributions, which only fair PLS
+        can.
     tradeoff : float in [0, 1]
         The paper's lambda; above 0 the guarantee is gone.
     criterion : str
@@ -115,7 +127,8 @@ def fit_table(
         Called with the rows done, the rows there are (None where unknown) and what is being done.
     **options
         More parameters of the estimator, such as ``covariance_tol``, which is 0.05 here: groups
-        of real tables seldom have equal covariances in many dimensions.
+        of real tables seldom have equal covariances in many dimensions. Fair PLS has
+        ``kernel="rbf"``; with None the model holds no rows of the table.
 
     Returns
     -------
@@ -135,6 +148,8 @@ def fit_table(
     Tables that are read in batches are read twice, in bounded memory. First the groups are counted
     over all rows, and what the columns are is learned from up to 200,000 rows drawn at random; then
     all rows are encoded and summed up. Up to 200,000 rows, the result is that of a table in memory.
+    Fair PLS goes over all rows several times to compare distributions; of these passes a
+    `checkpoint` keeps the sums of the first, which adds up moments.
     Where there are more, a level of a feature that is not among the drawn rows is unknown to the
     model, and ``info["unknown_levels"]`` counts its rows; a text in a column of numbers is an
     error.
@@ -155,7 +170,7 @@ def fit_table(
     """
     wanted = _Options(
         *(method, n_components, match, tradeoff, criterion, intersectional, seed, options),
-        sensitive_kinds or {},
+        *(sensitive_kinds or {}, target_kinds or {}, positive),
     )
     asked = {"sensitive": sensitive, "target": target, "ignore": ignore}
     reading: dict[str, Any] = {"columns": columns, "header": header, "skip_lines": skip_lines}
@@ -170,7 +185,7 @@ def fit_table(
         files = open_tables(table, **reading)
 
         def passed(columns: Sequence[str], batch_rows: int, title: str) -> TableRows:
-            say = None if progress is None else lambda done, total: progress(done, total, title)
+            say = None if progress is None else _by_passes(progress, title)
             return TableRows(
                 files,
                 columns,
@@ -181,7 +196,7 @@ def fit_table(
                 progress=say,
             )
 
-        return _fit_on_disk(_name(table, files), files, wanted, positive, asked, passed)
+        return _fit_on_disk(_name(table, files), files, wanted, asked, passed)
     if isinstance(table, str | os.PathLike):
         table = read_table(table, data=data, **reading)
     elif reading != dict.fromkeys(reading) | {"skip_lines": 0}:
@@ -189,17 +204,30 @@ def fit_table(
             "columns, header, skip_lines and encoding tell how to read text files, but this table "
             "is in memory. Leave them out."
         )
-    return _fit_in_memory(as_table(table, data), wanted, positive, asked)
+    return _fit_in_memory(as_table(table, data), wanted, asked)
 
 
-def _fit_in_memory(
-    table: Table, wanted: _Options, positive: Any, asked: Mapping[str, Any]
-) -> FairModel:
+def _by_passes(
+    progress: Callable[[int, int | None, str], None], title: str
+) -> Callable[[int, int | None], None]:
+    """Return what is told of rows done; the title says which pass it is, from the second on."""
+    n, last = 1, 0
+
+    def say(done: int, total: int | None) -> None:
+        nonlocal n, last
+        n, last = n + (done <= last), done
+        progress(done, total, title if n == 1 else f"{title}, pass {n}")
+
+    return say
+
+
+def _fit_in_memory(table: Table, wanted: _Options, asked: Mapping[str, Any]) -> FairModel:
     roles = roles_in(table, **asked)
-    frame, y = table.frame, None
-    if wanted.needs_outcomes(roles):
-        is_positive, known, _ = binary_target(frame[roles.target], positive)
-        frame, y = frame[known], is_positive[known].astype(int)
+    frame, y, target = table.frame, None, None
+    if wanted.needs_target(roles):
+        target, values = plan_target(frame[roles.target], **wanted.of_target(roles))
+        known = target.known(values)
+        frame, y = frame[known], {target.name: target.fitted(values[known])}
     frame = frame.reset_index(drop=True)
     said = checked_kinds(wanted.declared, roles.sensitive)
     planned = [plan_column(frame[name], said.get(name)) for name in roles.sensitive]
@@ -209,8 +237,8 @@ def _fit_in_memory(
     columns = {plan.name: plan.fitted(values) for plan, values in planned}
     kinds = {plan.name: plan.kind for plan in plans}
     with _ways_out(plans):
-        estimator = wanted.fitted(X, y, columns, kinds, X.shape[1])
-    info = _info(table.name, table.fingerprint, len(frame), roles, plans)
+        estimator = wanted.fitted(X, y, columns, kinds, X.shape[1], target)
+    info = _info(table.name, table.fingerprint, len(frame), roles, plans, target)
     return FairModel(encoder, estimator, info)
 
 
@@ -218,21 +246,22 @@ def _fit_on_disk(
     name: str,
     files: Sequence[TableFile],
     wanted: _Options,
-    positive: Any,
     asked: Mapping[str, Any],
     passed: Callable[[Sequence[str], int, str], TableRows],
 ) -> FairModel:
-    """Fit in two passes: one looks at the rows, the other encodes all and adds up their moments."""
+    """Look at the rows in one pass; then encode all of them, and fit, in one or several."""
     raw = {column.name: column for column in RawColumn.of(files)}
     asked = {**asked, "sensitive": asked["sensitive"] or (), "renamed": files[0].renamed}
     roles = assign_roles(list(raw), **asked)
     kinds = checked_kinds(wanted.declared, roles.sensitive)
-    outcome = raw[roles.target or ""] if wanted.needs_outcomes(roles) else None
+    outcome = raw[roles.target or ""] if wanted.needs_target(roles) else None
     extra = [] if outcome is None else [outcome.name]
     read = [n for n in raw if roles.of(n) in ("feature", "sensitive") or n in extra]
     source = passed(read, BATCH_ROWS, "Looking at the rows")
     seen = look_at_rows(source, [raw[n] for n in read], roles.sensitive, outcome, wanted.seed)
-    outcome_of = {} if seen.outcomes is None else seen.outcomes.outcomes(positive)
+    target = None
+    if outcome is not None and seen.outcomes is not None:
+        target = PlannedColumn(outcome, *seen.outcomes.planned_target(**wanted.of_target(roles)))
     encoder = TableEncoder().fit(seen.sample_frame(raw)[list(roles.features)])
     counted = ((n, seen.counts[n].planned(kinds.get(n))) for n in roles.sensitive)
     planned = tuple(PlannedColumn(raw[n], *plan) for n, plan in counted)
@@ -242,16 +271,16 @@ def _fit_on_disk(
     batch_rows = min(rows_per_batch(d, itemsize=8), max(BATCH_ROWS, d))
     source = passed([n for n in read if n in used], batch_rows, "Fitting to the rows")
     commas = frozenset(column.name for column in raw.values() if column.decimal == ",")
-    rows = EncodedRows(source, encoder, planned, outcome, outcome_of, commas)
-    n_drawn = seen.drawn.num_rows
+    rows = EncodedRows(source, encoder, planned, target, commas)
+    n_drawn, about = seen.drawn.num_rows, None if target is None else target.plan
     with _ways_out(plans):
-        if n_drawn == seen.n_rows and wanted.needs_all_rows_at_once(seen.n_rows):
+        if n_drawn == seen.n_rows and wanted.takes_all_rows_at_once(seen.n_rows, d):
             batch = rows.encoded(Batch(seen.drawn))
-            estimator = wanted.fitted(batch.X, batch.y, batch.sensitive_features, kinds, d)
+            estimator = wanted.fitted(batch.X, batch.y, batch.sensitive_features, kinds, d, about)
         else:
-            estimator = wanted.fitted(rows, None, None, kinds, d)
+            estimator = wanted.fitted(rows, None, None, kinds, d, about)
     fingerprint = fingerprint_of_files([file.path for file in files])
-    info = _info(name, fingerprint, seen.n_rows, roles, plans)
+    info = _info(name, fingerprint, seen.n_rows, roles, plans, about)
     info["files"] = [file.path.name for file in files[:MOST_FILES_NAMED]]
     info["n_files"] = len(files)
     info["sample_rows"] = n_drawn
@@ -269,7 +298,12 @@ def _name(table: Any, files: Sequence[TableFile]) -> str:
 
 
 def _info(
-    name: str, fingerprint: str, n_rows: int, roles: Roles, plans: Sequence[AttributePlan]
+    name: str,
+    fingerprint: str,
+    n_rows: int,
+    roles: Roles,
+    plans: Sequence[AttributePlan],
+    target: AttributePlan | None,
 ) -> dict[str, Any]:
     """Return the facts that a model keeps; warn of what may not be meant."""
     groups = {p.name: dict(zip(p.labels, p.n_rows, strict=True)) for p in plans if p.labels}
@@ -282,6 +316,7 @@ def _info(
         "n_rows": n_rows,
         "sensitive": list(roles.sensitive),
         "target": roles.target,
+        **({"positive": target.labels[-1]} if target and target.kind == "binary" else {}),
         "groups": groups,
         **({"group_notes": list(filter(None, notes))} if any(notes) else {}),
     }
@@ -303,22 +338,35 @@ class _Options:
 
     method: str
     n_components: int | None
-    match: str
+    match: str | None
     tradeoff: float
     criterion: str
     intersectional: bool
     seed: int
     options: Mapping[str, Any]
     declared: Mapping[str, str]
+    target_kinds: Mapping[str, str]
+    positive: Any
 
     def __post_init__(self) -> None:
         if self.method not in TABLE_METHODS:
             listed = ", ".join(map(repr, TABLE_METHODS))
             raise AuditError(f"method='{self.method}' is none of {listed}.")
-        if self.match != "means" and self.method != "fair_pca":
+        if self.match not in (None, "means") and self.method not in ("fair_pca", "fair_pls"):
             raise AuditError(
-                f"match='{self.match}' is for fair PCA, and method='{self.method}' would ignore "
-                f"it. Use method='fair_pca', or leave match out."
+                f"match='{self.match}' is for fair PCA and fair PLS, and method='{self.method}' "
+                f"would ignore it. Use method='fair_pca', or leave match out."
+            )
+        if self.match == "distributions" and self.method == "fair_pca":
+            raise AuditError(
+                "match='distributions' is for fair PLS, whose columns are few. Use "
+                "method='fair_pls', or match='covariances'."
+            )
+        if self.target_kinds and self.method != "fair_pls":
+            raise AuditError(
+                f"target_kinds is for fair PLS, and method='{self.method}' takes a target of yes "
+                f"or no. Leave it out (on the command line --numeric and --categorical of the "
+                f"target)."
             )
         if self.tradeoff and self.method not in ("fair_pca", "fair_kernel_pca"):
             raise AuditError(
@@ -327,10 +375,27 @@ class _Options:
             )
 
     def fitted(
-        self, X: np.ndarray | RowsElsewhere, y: Any, columns: Any, kinds: dict[str, str], d: int
+        self,
+        X: np.ndarray | RowsElsewhere,
+        y: Any,
+        columns: Any,
+        kinds: dict[str, str],
+        d: int,
+        target: AttributePlan | None,
     ) -> Any:
         """Fit to encoded rows of d numbers; those elsewhere have `y` and `columns` with them."""
         usual = usual_components(d)
+        if self.method == "fair_pls" and target is not None:
+            kind = "numeric" if target.kind == "numeric" else "categorical"
+            predictive = FairPLS(
+                self.n_components,
+                match=self.match or "distributions",
+                random_state=self.seed,
+                target_kinds={target.name: kind},
+                **self._choices(kinds),
+                **{"kernel": "rbf", **self.options},
+            )
+            return predictive.fit(X, y, sensitive_features=columns)
         if self.method == "fair_kernel_pca":
             approximation = approximation_for(len(X)) if isinstance(X, np.ndarray) else "nystroem"
             kernel = FairKernelPCA(
@@ -352,21 +417,30 @@ class _Options:
             return LEACE(**self.options).fit_moments(moments)
         return self._with_components(usual, PCA(**self.options), lambda p: p.fit_moments(moments))
 
-    def needs_all_rows_at_once(self, n_rows: int) -> bool:
-        """Whether so few rows are better fitted in memory: by their kernel matrix."""
+    def takes_all_rows_at_once(self, n_rows: int, d: int) -> bool:
+        """Whether so few rows are better fitted in memory: by their kernel matrix, or often."""
+        if self.method == "fair_pls":
+            return n_rows * d <= MOST_IN_MEMORY
         exact = self.options.get("approximation", approximation_for(n_rows)) is None
         return self.method == "fair_kernel_pca" and exact
 
-    def needs_outcomes(self, roles: Roles) -> bool:
-        """Whether rows of the same outcome are compared; refuse where no target was named."""
-        if self.criterion == "demographic_parity":
-            return False
-        if roles.target is None:
-            raise TargetError(
-                f"criterion='{self.criterion}' compares groups among rows with the same outcome, "
-                f"and no target was named. Name one."
-            )
-        return True
+    def needs_target(self, roles: Roles) -> bool:
+        """Whether a target is predicted, or rows of one outcome compared; refuse if none is."""
+        why = ""
+        if self.method == "fair_pls":
+            why = "method='fair_pls' keeps what predicts the target"
+        elif self.criterion != "demographic_parity":
+            why = f"criterion='{self.criterion}' compares groups among rows with the same outcome"
+        if why and roles.target is None:
+            raise TargetError(f"{why}, and no target was named. Name one (--target).")
+        return bool(why)
+
+    def of_target(self, roles: Roles) -> dict[str, Any]:
+        """Return what is said of the target: its kind, the yes, and whether it must be binary."""
+        with in_words_of_targets():
+            kinds = checked_kinds(self.target_kinds, [roles.target])
+        binary = self.method != "fair_pls" or self.criterion != "demographic_parity"
+        return {"kind": kinds.get(roles.target or ""), "positive": self.positive, "binary": binary}
 
     def _choices(self, kinds: dict[str, str]) -> dict[str, Any]:
         return {
@@ -392,7 +466,7 @@ class _Options:
         if self.match == "covariances":
             options = {"covariance_tol": COVARIANCE_TOLERANCE, **options}
         fair = FairPCA(
-            match=self.match,
+            match=self.match or "means",
             tradeoff=self.tradeoff,
             random_state=self.seed,
             **self._choices(kinds),

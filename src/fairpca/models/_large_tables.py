@@ -19,11 +19,11 @@ from ..tables import (
     RawColumn,
     TableEncoder,
     arrow_to_pandas,
-    binary_target,
     decoded,
     distinct,
     import_arrow,
     plan_column,
+    plan_target,
     simple,
     typed,
     with_points,
@@ -239,23 +239,30 @@ class _CountedValues:
         groups = plan.kind == "categorical"
         return plan, dict(zip(values, codes.tolist(), strict=True)) if groups else {}
 
-    def outcomes(self, positive: Any) -> dict[Any, int]:
-        """Return 1 for values of a target that count as positive, 0 for others, -1 for unknown."""
+    def planned_target(
+        self, kind: str | None, positive: Any, *, binary: bool
+    ) -> tuple[AttributePlan, dict[Any, int]]:
+        """Return what a target is, and the class of each value, -1 where it is unknown."""
+        name = self.column.name
         if self.counts is None:
+            number = self.numbers and (kind == "numeric" or (kind is None and self.fractions))
+            if number and not binary and positive is None:
+                return AttributePlan(name, "numeric", ""), {}
             raise TargetError(
-                f"The target '{self.column.name}' has more than {MOST_VALUES:,} different values, "
-                f"but it must be a yes or no. Make a column of two values of it."
+                f"The target '{name}' has more than {MOST_VALUES:,} different values, but it must "
+                f"be a yes or no, or classes. Make a column of few values of it."
             )
         values = list(self.counts)
-        is_positive, known, _ = binary_target(self.column.series(values), positive)
-        outcome = np.where(known, is_positive.astype(int), -1)
+        plan, codes = plan_target(self.column.series(values), kind, positive, binary=binary)
+        known = plan.known(codes)
         odd = [v for v, there in zip(values, known, strict=True) if not there and _is_value(v)]
         if odd:  # a word for "missing" among numbers; its rows were counted as if it were none
             raise TargetError(
                 f"The target '{self.column.name}' has numbers, and '{odd[0]}'. Leave it empty "
                 f"where it is missing."
             )
-        return dict(zip(values, outcome.tolist(), strict=True))
+        groups = plan.kind != "numeric"
+        return plan, dict(zip(values, codes.tolist(), strict=True)) if groups else {}
 
 
 def _levels(array: Any) -> dict[str, int] | None:
@@ -286,17 +293,23 @@ def _is_value(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class PlannedColumn:
-    """A sensitive column, its groups, and the group of each value, -1 where it has none."""
+    """A sensitive column or a target, its groups, and that of each value, -1 where it has none."""
 
     column: RawColumn
     plan: AttributePlan
     code_of: Mapping[Any, int]
 
-    def fitted(self, array: Any) -> np.ndarray:
-        """Return the groups of rows, None where unknown; or their numbers, NaN where unknown."""
-        if self.plan.kind == "categorical":
-            return self.plan.fitted(_looked_up(self.column, self.code_of, array))
-        return self.column.numbers(array)
+    def values(self, array: Any) -> np.ndarray:
+        """Return the places of rows' groups, -1 where unknown; or their numbers, NaN there."""
+        if self.plan.kind == "numeric":
+            return self.column.numbers(array)
+        return _looked_up(self.column, self.code_of, array)
+
+    @property
+    def no_rows(self) -> np.ndarray:
+        """What estimators get of no rows."""
+        kinds: dict[str, type] = {"numeric": float, "binary": int}
+        return np.empty(0, dtype=kinds.get(self.plan.kind, object))
 
 
 def _looked_up(column: RawColumn, code_of: Mapping[Any, int], array: Any) -> np.ndarray:
@@ -316,25 +329,21 @@ def _looked_up(column: RawColumn, code_of: Mapping[Any, int], array: Any) -> np.
 class EncodedRows(RowsElsewhere):
     """Rows of files, whose batches are Arrow tables, as numbers: read again when asked for.
 
-    `outcome_of` has 1 for positive values of the target, where one is needed, 0 for others and -1
-    for those that are unknown. In columns of `commas`, numbers have a decimal comma.
+    Rows without a value of the `target`, where one is needed, do not count. In columns of `commas`,
+    numbers have a decimal comma.
     """
 
     source: RowsElsewhere
     encoder: TableEncoder
     attributes: tuple[PlannedColumn, ...]
-    target: RawColumn | None
-    outcome_of: Mapping[Any, int]
+    target: PlannedColumn | None
     commas: frozenset[str]
 
     @property
     def head(self) -> Batch:
         """Numbers without names, as encoded rows are in memory."""
-        nothing = {
-            a.plan.name: np.empty(0, dtype=object if a.plan.kind == "categorical" else float)
-            for a in self.attributes
-        }
-        y = None if self.target is None else np.empty(0, dtype=int)
+        nothing = {a.plan.name: a.no_rows for a in self.attributes}
+        y = None if self.target is None else {self.target.plan.name: self.target.no_rows}
         return Batch(np.empty((0, len(self.encoder.mean_))), y, nothing)
 
     def encoded(self, batch: Batch) -> Batch:
@@ -342,11 +351,14 @@ class EncodedRows(RowsElsewhere):
         raw = {name: simple(batch.X.column(name)) for name in batch.X.schema.names}
         y = None
         if self.target is not None:
-            y = _looked_up(self.target, self.outcome_of, raw[self.target.name])
-            if (y < 0).any():
-                kept = np.flatnonzero(y >= 0)
-                raw, y = {name: array.take(kept) for name, array in raw.items()}, y[kept]
-        columns = {a.plan.name: a.fitted(raw[a.plan.name]) for a in self.attributes}
+            plan = self.target.plan
+            values = self.target.values(raw[plan.name])
+            known = plan.known(values)
+            if not known.all():
+                kept = np.flatnonzero(known)
+                raw = {name: array.take(kept) for name, array in raw.items()}
+            y = {plan.name: plan.fitted(values[known])}
+        columns = {a.plan.name: a.plan.fitted(a.values(raw[a.plan.name])) for a in self.attributes}
         for name in self.commas.intersection(self.encoder.number_columns):
             raw[name] = with_points(raw[name], ",")
         return Batch(self.encoder.encode(raw), y, columns, None, batch.number)
@@ -374,8 +386,6 @@ class _EncodeThen:
         question, r = getattr(self.collect, "fingerprint", None), self.rows
         if question is None:
             return None
-        columns = [(a.plan, a.column.decimal, a.code_of) for a in r.attributes]
-        target = None if r.target is None else r.target.name
-        return fingerprint_of(
-            (r.encoder.to_plain(), columns, target, r.outcome_of, r.commas, question)
-        )
+        planned = [a for a in (*r.attributes, r.target) if a is not None]
+        columns = [(a.plan, a.column.decimal, a.code_of) for a in planned]
+        return fingerprint_of((r.encoder.to_plain(), columns, r.commas, question))

@@ -26,6 +26,7 @@ from ._plans import (
     binary_target,
     measure_attribute,
     plan_column,
+    plan_target,
     roles_in,
 )
 from ._table import Table, arrow_columns, arrow_to_pandas, decoded, distinct, family, simple

@@ -21,6 +21,7 @@ from .._attributes import (
     about_whole_numbers,
     assign_roles,
     how_to_say,
+    in_words_of_targets,
     is_named,
     listed,
     read_column,
@@ -43,6 +44,7 @@ MOST_GROUPS = 12
 class AttributePlan:
     """Which levels of a column are groups: by most rows, what was merged last; or a quantity.
 
+    A target has all its levels, or is a yes or no: "binary", 1 where it is the last of the labels.
     `position` has the group of each level that is not too rare; `n_unknown` rows have no group. A
     quantity is as it is to estimators, and `cut` in two to be measured. What users should know of
     the kind of the column is in `told`, of the groups in `note`.
@@ -60,9 +62,13 @@ class AttributePlan:
 
     def fitted(self, values: np.ndarray) -> np.ndarray:
         """Return what estimators get for rows of these groups, None where -1; or numbers."""
-        if self.kind == "numeric":
+        if self.kind != "categorical":
             return values
         return np.array([*self.labels, None], dtype=object)[values]
+
+    def known(self, values: np.ndarray) -> np.ndarray:
+        """Return which rows have a group, or a number."""
+        return ~np.isnan(values) if self.kind == "numeric" else values >= 0
 
 
 def _plan_levels(
@@ -245,6 +251,34 @@ def binary_target(column: Series, positive: Any = None) -> tuple[np.ndarray, np.
     is_positive = np.zeros(len(column), dtype=bool)
     is_positive[known] = values.isin(by_text[chosen]).to_numpy(dtype=bool)
     return is_positive, known, chosen
+
+
+def plan_target(
+    column: Series, kind: str | None = None, positive: Any = None, *, binary: bool = False
+) -> tuple[AttributePlan, np.ndarray]:
+    """Return the plan of a target, and the class, yes or no, or number of each row.
+
+    It is a yes or no if it must be (`binary`), if somebody says which value is the yes, or if there
+    are two values; else by the rules for sensitive columns, but no class is too rare.
+    """
+    name, known = str(column.name), _is_known(column)
+    texts = {_as_text(value) for value in column[known].unique().tolist()}
+    if binary or positive is not None or (len(texts) <= 2 and kind != "numeric"):
+        is_positive, known, yes = binary_target(column, positive)
+        plan = AttributePlan(name, "binary", "", labels=("", yes))
+        return plan, np.where(known, is_positive.astype(int), -1)
+    with in_words_of_targets():
+        found = read_column(name, column if known.all() else column.where(known, None), kind)
+        if isinstance(found, Numeric):
+            return AttributePlan(name, "numeric", ""), found.values
+        declared = kind is not None or column.dtype == "category"
+        how = f"say {how_to_say(name, 'numeric')}; else say 'categorical'"
+        many = "" if declared else about_whole_numbers(name, found.labels, how)
+        if many:
+            raise UsageError(f"The target {many}")
+    position = {t: i for i, t in enumerate(dict.fromkeys(map(_as_text, found.labels)))}
+    codes = np.array([*(position[_as_text(label)] for label in found.labels), -1])
+    return AttributePlan(name, "categorical", "", labels=tuple(position)), codes[found.codes]
 
 
 def _named(
