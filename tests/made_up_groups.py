@@ -20,7 +20,7 @@ def two_groups(X):
     groups = group_of_each(X)
     for g in (0, 1):
         lacking = max(0, 2 - np.count_nonzero(groups == g)) if len(groups) > 2 else 0
-        groups[np.flatnonzero(groups != g)[:lacking]] = g
+        groups[np.flatnonzero(groups != g)[::2][:lacking]] = g
     if len(groups) == 2:
         groups[:] = 0, 1
     return groups

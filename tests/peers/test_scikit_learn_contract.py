@@ -8,7 +8,7 @@ from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fairpca.peers
-from fairpca import FairKernelPCA, FairPCA, MissingGroupError
+from fairpca import FairKernelPCA, FairPCA, FairPLS, MissingGroupError
 from fairpca.peers._baselines import _IgnoresSensitiveFeatures
 from made_up_groups import with_made_up_groups
 from optional_libraries import pandas as pd
@@ -88,7 +88,7 @@ def test_checks_of_the_method_pass(name, check):
 
 def test_every_exported_estimator_is_in_the_registry():
     known = {type(known.estimator) for known in ESTIMATORS.values()}
-    assert known == {FairPCA, FairKernelPCA, fairpca.peers.Reductions, *PEERS}
+    assert known == {FairPCA, FairKernelPCA, FairPLS, fairpca.peers.Reductions, *PEERS}
 
 
 def made(peer):

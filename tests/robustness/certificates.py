@@ -18,6 +18,13 @@ SLACK = 500.0
 """How many rounding units a sum of a few dozen products may be off by."""
 
 
+def rows_seen(estimator, data):
+    """Return the mask of rows that are learned from: of FairPLS, all that have a weight."""
+    if type(estimator).__name__ == "FairPLS":
+        return np.ones(len(data.rows), bool) if data.weight is None else data.weight > 0
+    return rows_that_count(estimator, data)
+
+
 def rows_that_count(estimator, data):
     """Return the mask of rows that a criterion and the weights leave."""
     kept = np.ones(len(data.rows), bool) if data.weight is None else data.weight > 0
@@ -120,7 +127,7 @@ def assert_certified(estimator, promise, data, heard):
     assert T.dtype == (np.float32 if of_single_precision(data.X) else np.float64)
     assert np.isfinite(T).all()
     if hasattr(estimator, "n_samples_seen_"):
-        assert estimator.n_samples_seen_ == kept.sum()
+        assert estimator.n_samples_seen_ == rows_seen(estimator, data).sum()
     if promise.fair:
         told = [w for w in heard if w.category is ResidualWarning]
         assert_no_difference_is_left(estimator, T, data, told)
@@ -198,7 +205,7 @@ def size_of_rounding(estimator, T, data):
     unit = float(np.finfo(np.float32).eps) if of_single_precision(data.X) else EPS
     if scipy.sparse.issparse(data.X) and data.X.dtype == np.float32:
         unit = float(np.finfo(np.float32).eps)
-    if hasattr(estimator, "components_"):
+    if hasattr(estimator, "components_") and not hasattr(estimator, "dual_components_"):
         factors = np.abs(estimator.components_)
         if getattr(estimator, "scale_", None) is not None:
             factors = factors / estimator.scale_
@@ -211,13 +218,14 @@ def size_of_rounding(estimator, T, data):
         with np.errstate(over="ignore"):
             kernel_values = estimator._map.features(data.rows)
             lost = digits_lost(estimator._map.features, data.rows)
-        terms = np.max(np.abs(kernel_values), axis=0) @ np.abs(estimator.dual_components_) * lost
+        terms = np.max(np.abs(kernel_values), axis=0) @ np.abs(estimator._map.matrix) * lost
         return SLACK * (unit * np.abs(T).max(axis=0) + 4 * EPS * terms)
     return SLACK * unit * (np.abs(T).max(axis=0) + np.abs(data.rows).max(axis=0))  # OracleLEACE
 
 
 def digits_lost(features, rows):
     """Return how many rounding units kernel values are off by, in distances or in angles."""
+    features = getattr(features, "columns", features)  # beside the rows themselves
     if hasattr(features, "frequencies"):
         return 1.0 + np.max(np.abs(rows) @ np.abs(features.frequencies))
     return features.kernel.digits_lost(rows) if hasattr(features, "kernel") else 1.0

@@ -130,7 +130,9 @@ def test_no_column_of_a_representation_is_rounding(name, kind):
     T = transformed_rows(fitted, X, z).astype(float)
     counts, sizes = np.ptp(T, axis=0) > 0, T[:n].std(axis=0)
     terms = np.full(T.shape[1], sizes.max())
-    if hasattr(fitted, "components_"):  # of a linear map, what a column adds up
+    if hasattr(fitted, "dual_components_"):
+        terms = sizes
+    elif hasattr(fitted, "components_"):  # of a linear map, what a column adds up
         terms = np.abs(fitted._map.scaled_matrix).T @ X[:n].std(axis=0)
     elif T.shape == X.shape:
         terms = X[:n].std(axis=0)

@@ -160,6 +160,11 @@ def _check_targets(moments: GroupMoments) -> None:
             "These moments know no target. Collect them with collect_moments(X, ..., y=y, "
             "with_targets=True), or use a method that needs none, such as FairPCA."
         )
+    if not bool(array_namespace(moments.mean).any(moments.varies)):
+        raise InfeasibleError(
+            f"All {moments.n_rows} rows are alike up to rounding, so no feature predicts anything. "
+            f"Pass features that differ between rows."
+        )
     for a in moments.targets:
         check_not_tiny(a, "target")
         if not isinstance(a, LevelMoments):
