@@ -12,6 +12,7 @@ from .._attributes import Attribute
 from .._numerics import (
     Array,
     array_namespace,
+    each_item,
     in_host_memory,
     is_array,
     is_foreign,
@@ -28,6 +29,10 @@ FEW_FEATURES = 1024
 
 NUMBERS_PER_BLOCK = 2**26
 """Of fewer features: 256 MB of float32, so that a GPU works longer than it takes to ask it to."""
+
+
+NUMBERS_HELD = 2**25
+"""Features of rows that are read several times are held if they are at most so many: 256 MB."""
 
 
 def block_rows(d: int) -> int:
@@ -136,6 +141,10 @@ class Rows:
         return Rows(X, weight, self.attributes, everyone=self.everyone, targets=self.targets)
 
 
+def _as_it_is(X: Array) -> Array:
+    return X
+
+
 @dataclass(frozen=True)
 class MappedRows(Rows):
     """Rows seen through a feature map, block by block; the features are never held as a whole."""
@@ -149,6 +158,19 @@ class MappedRows(Rows):
     def take(self, positions: np.ndarray) -> Array:
         """Return the features of the rows that count at the given positions."""
         return self.features(super().take(positions))
+
+    def computed_once(self, most: int = NUMBERS_HELD) -> MappedRows:
+        """Return the same rows with their features held, if these are at most so many numbers."""
+        n, p = self.n_rows, self.empty.shape[1]
+        if n * p > most:
+            return self
+        held = np.empty((n, p))
+
+        def fill(block: slice) -> None:
+            held[block] = self.block(block)
+
+        each_item(fill, row_blocks(n, block_rows(p)))
+        return replace(self, X=held, chosen=None, everyone=None, features=_as_it_is)
 
     def safe_to_keep(self) -> Rows:
         """Return these rows: features are computed, so nothing of the caller's is kept."""

@@ -442,6 +442,8 @@ class FairPLS(FairTransformer):
 
     def _learn(self, reader: Reader, rows: Rows | RowsElsewhere) -> GroupMoments:
         """Fit to rows; return their moments."""
+        if self.match == "distributions":
+            rows = reader.read_often(rows)
         moments = reader.moments(rows, self)
         reader.check(moments)
         look = partial(reader.shares, rows, self)

@@ -383,6 +383,8 @@ class KernelReader(Reader):
         check_some_rows(moments)
 
     def _seen(self, rows: Rows) -> Rows:
+        if isinstance(rows, MappedRows):
+            return rows
         assert self.seen_through is not None
         check_finite(rows)
         return rows.seen_as(MappedRows, features=self.seen_through)

@@ -205,6 +205,13 @@ class Reader:
             return rows.fold(_CollectShares(self.for_batches(estimator), scores))
         return shares_below(self._seen(rows), scores)
 
+    def read_often(self, rows: Rows | RowsElsewhere) -> Rows | RowsElsewhere:
+        """Return rows of which nothing is computed twice, where memory allows."""
+        if isinstance(rows, RowsElsewhere):
+            return rows
+        seen = self._seen(rows)
+        return seen.computed_once() if isinstance(seen, MappedRows) else rows
+
     def check(self, moments: GroupMoments) -> None:
         """Raise unless moments are enough for a solution."""
         check_sizes(moments)
