@@ -1,5 +1,6 @@
-"""The page "Benchmarks" names files that exist, and its tables are tables."""
+"""The page "Benchmarks" names files that exist, and tables are what was measured."""
 
+import importlib
 import re
 from itertools import pairwise
 from pathlib import Path
@@ -24,3 +25,14 @@ def test_tables_are_whole_and_say_when_and_where_they_were_measured(path):
         if above.startswith("|") and line.startswith("|"):
             assert line.count("|") == above.count("|"), line
     assert re.search(r"\d{4}-\d\d-\d\d.* cores.*Python", lines[-1])
+
+
+def test_the_tables_of_fair_pls_are_those_of_its_numbers(monkeypatch):
+    for library in ("matplotlib", "PIL", "rich"):
+        pytest.importorskip(library)
+    pandas = pytest.importorskip("pandas")
+    monkeypatch.syspath_prepend(ROOT)
+    benchmark = importlib.import_module("benchmarks.fair_pls")
+    page = (ROOT / "docs" / "fair_pls.md").read_text(encoding="utf-8")
+    tables = benchmark.tables(pandas.read_csv(ROOT / "docs" / "data" / "fair_pls.csv"))
+    assert [name for name, table in tables.items() if table not in page] == []
