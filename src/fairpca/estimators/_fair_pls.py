@@ -152,7 +152,7 @@ class FairPLS(FairTransformer):
     gamma, degree, coef0
         Of the kernel; see `FairKernelPCA`.
     n_landmarks : int, default=400
-        How many rows the others are compared with.
+        How many rows the others are compared with, from all joint groups alike.
     criterion : {"demographic_parity", "equal_opportunity", "equalized_odds"}
         Which rows are compared: all; those with ``y == pos_label``; those of each class. All rows
         tell what predicts y. Needs a single y.

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from .._attributes import Levels
 from .._kernels import (
     PRECOMPUTED,
     Features,
@@ -390,15 +391,30 @@ class KernelReader(Reader):
         return rows.seen_as(MappedRows, features=self.seen_through)
 
 
-def _sampled_rows(reader: Reader, source: RowsElsewhere, *, fewest: int, seed: int) -> Rows:
-    """Return rows drawn at random, in their order: at least `fewest`, all where these are few."""
+def _sampled_rows(
+    reader: Reader, source: RowsElsewhere, *, fewest: int, seed: int
+) -> tuple[Rows, np.ndarray]:
+    """Return rows drawn at random, in their order, and their joint groups.
+
+    They are at least `fewest`, all where these are few.
+    """
     assert reader.columns is not None
     n = max(fewest, min(SAMPLE_ROWS, SAMPLE_NUMBERS // max(1, reader.columns[0])))
     drawn: Sample | None = source.fold(_DrawRows(reader, n, seed))
     if drawn is None:
         raise UsageError(NO_ROWS.format(type(source).__name__))
-    X, weight = drawn.rows
-    return Rows(X, None if (weight == 1).all() else weight)
+    X, weight, groups = drawn.rows
+    return Rows(X, None if (weight == 1).all() else weight), groups
+
+
+def _joint_groups(rows: Rows, positions: np.ndarray) -> np.ndarray:
+    """Return a word for the joint group of each row at the positions."""
+    levels = [a for a in rows.attributes if isinstance(a, Levels)]
+    groups = np.full(len(positions), "", dtype=np.str_)
+    for a in levels:
+        words = np.array([*(f"{label!r}|" for label in a.labels), "|"])
+        groups = np.char.add(groups, words[a.codes[positions]])
+    return groups
 
 
 @dataclass(frozen=True)
@@ -416,7 +432,11 @@ class _DrawRows:
         check_finite(rows)  # here it is known where the rows are
         keys = np.random.default_rng([self.seed, batch.number]).random(rows.n_rows)
         weight = rows.weights
-        return Sample.of(self.n, keys, batch.number, lambda i: (rows.take(i), weight[i]))
+
+        def at(i: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
+            return rows.take(i), weight[i], _joint_groups(rows, i)
+
+        return Sample.of(self.n, keys, batch.number, at)
 
     @property
     def asked_later(self) -> str:
@@ -425,9 +445,16 @@ class _DrawRows:
 
 
 def _draw_features(
-    kernel: Kernel, approximation: str, p: int, rows: Rows, seed: int, *, may_be_few: bool
+    kernel: Kernel,
+    approximation: str,
+    p: int,
+    rows: Rows,
+    seed: int,
+    *,
+    may_be_few: bool,
+    groups: np.ndarray | None = None,
 ) -> Features:
-    """Draw landmarks among the rows, or random frequencies."""
+    """Draw landmarks among the rows, from all groups alike if these are given; or frequencies."""
     if approximation != NYSTROEM:
         return RandomFeatures.draw(kernel, p, pilot_centre(rows), seed)
     if not may_be_few and rows.n_rows < p:
@@ -436,11 +463,21 @@ def _draw_features(
             f"are all landmarks there will be. Start with a larger batch.",
             FewLandmarksWarning,
         )
-    drawn = np.random.default_rng(seed).permutation(rows.n_rows)[:p]
+    drawn = np.random.default_rng(seed).permutation(rows.n_rows)
+    drawn = (drawn if groups is None else drawn[_in_turn(groups[drawn])])[:p]
     columns = KernelColumns(kernel, rows.take(np.sort(drawn)).astype(float))
     if callable(kernel.name):
         _check_function(kernel, columns.rows)
     return columns
+
+
+def _in_turn(groups: np.ndarray) -> np.ndarray:
+    """Return positions so that groups take turns, each in its order, until it is used up."""
+    by_group = np.argsort(groups, kind="stable")
+    first = np.unique(groups[by_group], return_index=True, return_inverse=True)
+    turn = np.empty(len(groups), dtype=np.intp)
+    turn[by_group] = np.arange(len(groups)) - first[1][first[2]]
+    return np.argsort(turn, kind="stable")
 
 
 def see_through_kernel(
@@ -463,9 +500,11 @@ def see_through_kernel(
     few = reader.complete
     if isinstance(rows, RowsElsewhere):
         drawn_from = replace(reader.for_batches(e), criterion="demographic_parity")
-        drawn, few = _sampled_rows(drawn_from, rows, fewest=e.n_landmarks, seed=e._seed()), True
+        drawn, groups = _sampled_rows(drawn_from, rows, fewest=e.n_landmarks, seed=e._seed())
+        few = True
     else:
         drawn = rows.everyone or rows
+        groups = _joint_groups(rows, np.arange(rows.n_rows)) if beside_rows else np.empty(0)
     check_finite(drawn)
     standard = None
     if beside_rows and e.scale:
@@ -474,7 +513,13 @@ def see_through_kernel(
     decided = (*DECIDED_AT_FIRST, "scale") if beside_rows else DECIDED_AT_FIRST
     e._drawn_with = {name: getattr(e, name) for name in decided}
     e._feature_map = _draw_features(
-        kernel, e.approximation, e.n_landmarks, drawn, e._seed(), may_be_few=few
+        kernel,
+        e.approximation,
+        e.n_landmarks,
+        drawn,
+        e._seed(),
+        may_be_few=few,
+        groups=groups if beside_rows else None,  # a small group would have next to no landmark
     )
     e.gamma_ = kernel.gamma_in_use
     if isinstance(e._feature_map, KernelColumns):
