@@ -85,11 +85,10 @@ class SharesBelow:
         for a in self.attributes:
             sums, _ = a.contrasts()
             if isinstance(a, LevelMoments):
-                inside, rest = a.weight, a.weight.sum() - a.weight
-                known = (inside > 0) & (rest > 0)
+                share = a.weight / max(a.weight.sum(), 1e-300)
                 # W_g (mean_g - mean), and mean_g - mean is (1 - p_g) (mean_g - mean_rest)
-                size = np.where(known, inside * rest / max(a.weight.sum(), 1e-300), np.inf)
-                share = inside / max(a.weight.sum(), 1e-300)
+                size = a.weight * (1.0 - share)
+                size = np.where(size > 0, size, np.inf)
                 spread = float(np.sum(share * (1.0 - share))) or 1.0
                 weights.append(2.0 * share * (1.0 - share) ** 2 / spread)
             else:

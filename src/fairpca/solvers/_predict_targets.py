@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._moments import GroupMoments, LevelMoments, RowScatter, Scores
+from .._moments import GroupMoments, LevelMoments, RowScatter, Scores, noise_along
 from .._numerics import Array, array_namespace, like, to_numpy
 from ..errors import InfeasibleError, UsageError
 from ._equalize_covariances import absolute_difference
@@ -147,7 +147,9 @@ def target_covariances(moments: GroupMoments) -> list[Array]:
         rows, _ = a.contrasts()
         if isinstance(a, LevelMoments):
             share = a.weight / a.weight.sum()
-            variance = float(1.0 - share @ share)
+            rest, largest = 1.0 - share, int(np.argmax(share))
+            rest[largest] = np.delete(share, largest).sum()  # to all digits
+            variance = float(share @ rest)
             if len(share) == 2:
                 rows, variance = rows[1:, :], 0.5 * variance
         else:
@@ -270,14 +272,25 @@ def _problem(
     values = xp.where(values > 0, values, xp.zeros_like(values))
     parts = target_covariances(inner)
     names = [a.name for a, T in zip(moments.targets, parts, strict=True) for _ in range(T.shape[1])]
+    # What rounding leaves of copies and constants predicts nothing.
+    B = N @ V
+    variances = xp.sum(V * (C @ V), axis=0)
+    real = xp.nonzero(variances * moments.weight > noise_along(moments, B))[0]
+    if real.shape[0] == 0:
+        raise InfeasibleError(
+            f"All directions in which the {moments.n_rows} rows vary by more than rounding "
+            f"separate the groups of {names_of(moments.attributes)}, so none of them may predict "
+            f"anything. Pass more features, or leave those out that are functions of an attribute."
+        )
+    B, V, values = xp.take(B, real, axis=1), xp.take(V, real, axis=1), xp.take(values, real)
     C, T = V.T @ (C @ V), V.T @ xp.concat(parts, axis=1)
     average = float(xp.sum(moments.scatter.diagonal)) / moments.weight / moments.n_features
     if shrinkage is None:
-        free = moments.n_rows - 1.0 - constraint.rank
+        free = max(moments.n_rows - 1.0 - constraint.rank, 1.0)
         in_numpy = (to_numpy(values), to_numpy(C), to_numpy(T))
         shrinkage = _cross_validated(*in_numpy, average, free, len(moments.targets))
     root = xp.sqrt(values + max(shrinkage, LEAST_SHRINKAGE) * average)
-    B, C, T = N @ (V / root), C / root / root[:, None], T / root[:, None]
+    B, C, T = B / root, C / root / root[:, None], T / root[:, None]
     return _Problem(moments, constraint, B, C, T, tuple(names)), float(shrinkage)
 
 
