@@ -187,7 +187,7 @@ def test_what_predicts_a_target_is_fitted_saved_and_applied(fairpca, arguments, 
         (("--target", "paid", "--tradeoff", "0.5"), "tradeoff"),
         (("--method", "fair-pca", "--linear"), "--linear is for"),
         (("--method", "fair-pca", "--match", "distributions"), "fair_pls"),
-        (("--method", "leace", "--target", "shoe", "--numeric", "shoe"), "for fair PLS"),
+        (("--method", "leace", "--target", "shoe", "--numeric", "shoe"), "is for 'fair_pls', and"),
     ],
 )
 def test_a_target_that_cannot_be_predicted_ends_with_one_line(fairpca, arguments, message):

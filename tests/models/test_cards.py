@@ -94,7 +94,7 @@ def test_the_card_of_fair_pls_says_how_far_distributions_are_the_same():
     assert "that fairpls1 explains" in card
     spread = FairPLS(match="covariances").fit(X, y, sensitive_features=sex)
     card = model_card(spread)
-    assert "The spread of each column" in card
+    assert "The spread of each column is more alike" in card
     assert "the same distribution" not in card
     assert "Equal means do not hide" in card
 

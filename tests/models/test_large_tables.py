@@ -158,7 +158,7 @@ def test_fair_pls_of_many_files_is_that_of_one_table(tmp_path, monkeypatch, endi
         (
             {"method": "pca", "target": "age", "target_kinds": {"age": "numeric"}},
             AuditError,
-            "target_kinds is for fair PLS",
+            "is for 'fair_pls', and",
         ),
     ],
 )

@@ -42,10 +42,14 @@ def test_parameters_and_learned_attributes_survive(name, path):
     save(model, path)
     loaded = load(path)
     assert loaded.get_params() == model.get_params()
-    assert set(vars(loaded)) == set(vars(model))
+    left_out = read_header(path)["left_out"]
+    assert left_out == ["moments_"] * (
+        "moments_" in vars(model) and not hasattr(model, "partial_fit")
+    )
+    assert set(vars(loaded)) == set(vars(model)) - set(left_out)
     assert list(loaded.get_feature_names_out()) == list(model.get_feature_names_out())
-    for attribute, value in vars(model).items():
-        assert_same(vars(loaded)[attribute], value, attribute)
+    for attribute in vars(loaded):
+        assert_same(vars(loaded)[attribute], vars(model)[attribute], attribute)
 
 
 def assert_same(loaded, saved, where):

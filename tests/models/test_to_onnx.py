@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
-from fairpca import FairKernelPCA, FairPCA
+from fairpca import FairKernelPCA, FairPCA, FairPLS
 from fairpca.models import ExportError, FairModel, export_onnx
 from fairpca.tables._encoder import TableEncoder
 from people import people
@@ -73,9 +73,8 @@ def of_numbers_and_categories(estimator):
         grade=pd.Categorical(np.random.default_rng(1).choice(["1", "2", "10"], len(frame)))
     )
     encoder = TableEncoder().fit(frame)
-    return FairModel(
-        encoder, estimator.fit(encoder.transform(frame), sensitive_features=sex)
-    ), frame
+    fair = estimator.fit(encoder.transform(frame), frame["age"] > 40, sensitive_features=sex)
+    return FairModel(encoder, fair), frame
 
 
 def inputs_of(path, frame, dtype):
@@ -95,7 +94,11 @@ def inputs_of(path, frame, dtype):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(
     "estimator",
-    [FairPCA(3), FairKernelPCA(3, approximation="nystroem", n_landmarks=40, random_state=0)],
+    [
+        FairPCA(3),
+        FairKernelPCA(3, approximation="nystroem", n_landmarks=40, random_state=0),
+        FairPLS(kernel="rbf", n_landmarks=40, random_state=0),
+    ],
 )
 def test_the_graph_starts_at_the_columns_of_the_table(estimator, dtype, path):
     model, _ = of_numbers_and_categories(estimator)

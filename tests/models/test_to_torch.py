@@ -116,7 +116,9 @@ def test_an_encoded_table_goes_in(torch, module_of):
     np.testing.assert_allclose(T, model.transform(frame), atol=1e-9)
 
 
-@pytest.mark.parametrize("name", ["with a trade-off", "leace", "rbf kernel", "laplacian kernel"])
+@pytest.mark.parametrize(
+    "name", ["with a trade-off", "leace", "rbf kernel", "laplacian kernel", "fair pls, kernel"]
+)
 def test_the_files_work_without_this_package(name, torch, tmp_path):
     model, X = fitted(name), small_rows(50, seed=1)[0]
     export_torch(model, tmp_path / "model.py")

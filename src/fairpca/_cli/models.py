@@ -78,16 +78,7 @@ def fit(
     ],
     out: Annotated[Path, Option("--out", "-o", help="The model; its card goes beside it.")],
     sensitive: options.Sensitive = None,
-    target: Annotated[
-        str | None,
-        Option(
-            "--target",
-            "-t",
-            metavar="COLUMN",
-            help="Column with the outcome, a yes or no; it is no feature. Fair PLS needs one, and "
-            "takes classes and numbers (--numeric), too.",
-        ),
-    ] = None,
+    target: options.Target = None,
     positive: options.Positive = None,
     ignore: options.Ignore = None,
     numeric: options.Numeric = None,
@@ -231,7 +222,8 @@ def _facts(model: FairModel) -> list[str]:
     n_columns = len(model.output_names)
     files = f" of {model.info['n_files']:,} files" if model.info.get("n_files", 1) > 1 else ""
     n_rows = model.info["n_rows"]
-    lines = [f"{type(estimator).__name__}: {n_columns} columns from {n_rows:,} rows{files}"]
+    made = f"{n_columns} column{'s' if n_columns != 1 else ''}"
+    lines = [f"{type(estimator).__name__}: {made} from {n_rows:,} rows{files}"]
     sampled = model.info.get("sample_rows", n_rows)
     if sampled < n_rows:
         lines.append(f"the columns were learned from a sample of {sampled:,} of {n_rows:,} rows")

@@ -25,7 +25,8 @@ Target = Annotated[
         "--target",
         "-t",
         metavar="COLUMN",
-        help="Column with the outcome, a yes or no; it is no feature.",
+        help="Column with the outcome, a yes or no (to fair PLS also classes, or a number); it is "
+        "no feature.",
     ),
 ]
 Positive = Annotated[
@@ -37,11 +38,17 @@ Ignore = Annotated[
 ]
 Numeric = Annotated[
     list[str] | None,
-    Option(metavar="COLUMN", help="Sensitive column that is a quantity, as ages; may be repeated."),
+    Option(
+        metavar="COLUMN",
+        help="Sensitive column, or target, that is a quantity, as ages; may be repeated.",
+    ),
 ]
 Categorical = Annotated[
     list[str] | None,
-    Option(metavar="COLUMN", help="Sensitive column whose numbers are codes; may be repeated."),
+    Option(
+        metavar="COLUMN",
+        help="Sensitive column, or target, whose numbers are codes; may be repeated.",
+    ),
 ]
 Components = Annotated[
     int | None, Option(min=1, help="Number of components.", show_default="15 or fewer")

@@ -79,7 +79,8 @@ def model_card(model: Any, *, info: Mapping[str, Any] | None = None) -> str:
         "Made with": _versions(),
     }
     d, k = model.estimator.n_features_in_, len(model.output_names)
-    title = f"# Model card: {type(model.estimator).__name__}, {d} features to {k} columns"
+    made = f"{k} column{'s' if k != 1 else ''}"
+    title = f"# Model card: {type(model.estimator).__name__}, {d} features to {made}"
     parts = [title, _what(model)]
     for heading, lines in sections.items():
         parts.append(f"## {heading}\n\n" + "\n".join(lines))
@@ -108,7 +109,8 @@ def _training(model: FairModel) -> Iterator[str]:
         yield f"- Target: {_markdown(info['target'])}"
     for name, classes in predicted.items():
         kind = "a number" if isinstance(classes, str) else f"classes {_markdown_list(classes)}"
-        yes = f" (1 is {_markdown(info['positive'])})" if "positive" in info else ""
+        said = info.get("positive", "1")
+        yes = "" if said == "1" else f" (1 is {_markdown(said)})"
         yield f"- Target that the columns are made to predict: {_markdown(name)}, {kind}{yes}"
     if model.encoder is not None:
         names = model.encoder.feature_names_in_
@@ -184,10 +186,7 @@ def _promises(model: FairModel) -> Iterator[str]:
 def _of_distributions(model: FairModel) -> Iterator[str]:
     """Say what fair PLS makes alike beyond means."""
     if model.estimator.match == "covariances":
-        yield (
-            "- The spread of each column was made alike in the groups, nearly: differences of it "
-            "counted against a column, with `spread_penalty_`."
-        )
+        yield "- The spread of each column is more alike in the groups, by `spread_penalty_`."
         return
     yield (
         "- On the rows it was trained on, each column has nearly the same distribution in all "

@@ -59,7 +59,8 @@ def plain_estimator(estimator: Any, packer: Packer) -> dict[str, Any]:
     parameters = fitted.get_params(deep=False)
     learned = {k: v for k, v in vars(fitted).items() if k not in parameters}
     left_out = [k for k in learned if k in SET_FOR_LATER_FITS]
-    if "moments_" in learned and not _are_small(learned["moments_"]):
+    goes_on = hasattr(fitted, "partial_fit")  # else nobody needs them
+    if "moments_" in learned and not (goes_on and _are_small(learned["moments_"])):
         left_out.append("moments_")
     unknown = [k for k in learned if k not in left_out and not _is_own(type(fitted), k)]
     if unknown:

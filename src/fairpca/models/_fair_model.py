@@ -167,8 +167,9 @@ def save(
 
     Notes
     -----
-    Moments are kept up to 64 MB, so that `partial_fit` goes on after loading; larger ones, and
-    those that are the rows themselves, are left out, and the header says so.
+    Moments are kept up to 64 MB, so that `partial_fit` goes on after loading; larger ones, those
+    that are the rows themselves, and those of models that cannot go on, such as `FairPLS` with
+    matched distributions, are left out, and the header says so.
 
     Examples
     --------

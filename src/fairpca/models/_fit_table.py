@@ -352,27 +352,18 @@ class _Options:
         if self.method not in TABLE_METHODS:
             listed = ", ".join(map(repr, TABLE_METHODS))
             raise AuditError(f"method='{self.method}' is none of {listed}.")
-        if self.match not in (None, "means") and self.method not in ("fair_pca", "fair_pls"):
-            raise AuditError(
-                f"match='{self.match}' is for fair PCA and fair PLS, and method='{self.method}' "
-                f"would ignore it. Use method='fair_pca', or leave match out."
-            )
-        if self.match == "distributions" and self.method == "fair_pca":
-            raise AuditError(
-                "match='distributions' is for fair PLS, whose columns are few. Use "
-                "method='fair_pls', or match='covariances'."
-            )
-        if self.target_kinds and self.method != "fair_pls":
-            raise AuditError(
-                f"target_kinds is for fair PLS, and method='{self.method}' takes a target of yes "
-                f"or no. Leave it out (on the command line --numeric and --categorical of the "
-                f"target)."
-            )
-        if self.tradeoff and self.method not in ("fair_pca", "fair_kernel_pca"):
-            raise AuditError(
-                f"tradeoff={self.tradeoff} is for fair PCA and fair kernel PCA, and "
-                f"method='{self.method}' would ignore it. Use one of them, or leave it out."
-            )
+        matched = ["fair_pls"] if self.match == "distributions" else ["fair_pca", "fair_pls"]
+        for name, usual, methods in (
+            ("match", (None, "means"), matched),
+            ("tradeoff", (0.0,), ["fair_pca", "fair_kernel_pca"]),
+            ("target_kinds", ({},), ["fair_pls"]),
+        ):
+            value = getattr(self, name)
+            if value not in usual and self.method not in methods:
+                raise AuditError(
+                    f"{name}={value!r} is for {' and '.join(map(repr, methods))}, and "
+                    f"method='{self.method}' would ignore it. Use one of them, or leave it out."
+                )
 
     def fitted(
         self,

@@ -305,11 +305,9 @@ class PlannedColumn:
             return self.column.numbers(array)
         return _looked_up(self.column, self.code_of, array)
 
-    @property
-    def no_rows(self) -> np.ndarray:
-        """What estimators get of no rows."""
-        kinds: dict[str, type] = {"numeric": float, "binary": int}
-        return np.empty(0, dtype=kinds.get(self.plan.kind, object))
+    def of_no_rows(self) -> np.ndarray:
+        """Return what estimators get where there are no rows."""
+        return self.plan.fitted(np.empty(0, float if self.plan.kind == "numeric" else int))
 
 
 def _looked_up(column: RawColumn, code_of: Mapping[Any, int], array: Any) -> np.ndarray:
@@ -342,8 +340,8 @@ class EncodedRows(RowsElsewhere):
     @property
     def head(self) -> Batch:
         """Numbers without names, as encoded rows are in memory."""
-        nothing = {a.plan.name: a.no_rows for a in self.attributes}
-        y = None if self.target is None else {self.target.plan.name: self.target.no_rows}
+        nothing = {a.plan.name: a.of_no_rows() for a in self.attributes}
+        y = None if self.target is None else {self.target.plan.name: self.target.of_no_rows()}
         return Batch(np.empty((0, len(self.encoder.mean_))), y, nothing)
 
     def encoded(self, batch: Batch) -> Batch:
