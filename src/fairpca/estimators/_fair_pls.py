@@ -206,9 +206,8 @@ class FairPLS(FairTransformer):
     dual_components_, landmarks_, gamma_ : array, array, float
         With a kernel: what kernel values with the landmarks are multiplied with, the landmarks
         (standardised with ``scale=True``), and the kernel's gamma.
-    n_components_, constraint_rank_, groups_, moments_, n_features_in_, feature_names_in_, \
-    n_samples_seen_
-        As in `FairPCA`.
+    n_components_, constraint_rank_, groups_, moments_, n_features_in_, n_samples_seen_
+        As in `FairPCA`; so is `feature_names_in_`.
 
     See Also
     --------
