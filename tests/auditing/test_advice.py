@@ -1,12 +1,17 @@
 import dataclasses
 import shlex
+from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from fairpca import fit_table
+from fairpca._cli import app
 from fairpca.auditing import audit
 from fairpca.auditing._advice import advise, summarise
 from fairpca.auditing._evidence import FAIR, Evidence
+from fairpca.auditing._recipes import python_recipe, shell_recipe
+from fairpca.models import FairModel
 
 
 def evidence(found, **settings):
@@ -64,9 +69,41 @@ def test_to_keep_all_columns_takes_leace(found):
 
 def test_every_advice_says_what_is_not_protected(found):
     for aim in ("hide", "decide", "keep"):
-        caveats = advise(evidence(found, aim=aim)).caveats
-        assert "non-linear model can see" in caveats[0]
-        assert any("Audit again" in caveat for caveat in caveats)
+        advice = advise(evidence(found, aim=aim))
+        alike = "one column, on rows like these, up to a number"
+        limit = alike if advice.representation == "fair_pls" else "non-linear model can see"
+        assert limit in advice.caveats[0]
+        assert any("Audit again" in caveat for caveat in advice.caveats)
+
+
+def of_fair_pls(found, aim):
+    """The evidence where no other fair representation could be fitted."""
+    two = [r for r in found.representations if r.key in ("raw", "fair_pls")]
+    return with_parts(evidence(found, aim=aim), representations=two, curves=[])
+
+
+@pytest.mark.parametrize("aim", ["hide", "decide"])
+def test_a_column_for_the_target_is_advised_with_its_number_and_its_limits(found, aim):
+    some = of_fair_pls(found, aim)
+    advice = advise(some)
+    assert (advice.representation, advice.tradeoff) == ("fair_pls", None)
+    for bound in (c for c in found.certificates if c.representation == "fair_pls"):
+        said = f"{100 * bound.bound:.1f} points between the groups of {bound.attribute}"
+        assert said in advice.caveats[0]
+    assert "95 % confidence" in advice.caveats[0]
+    assert "made for paid only" in advice.caveats[1]
+    assert "when it is fitted, not when rows are transformed" in advice.caveats[1]
+    assert "another target needs a fair PLS of its own" in advice.caveats[1]
+    summary = summary_of(some, advice)
+    assert "After fair PLS, one column made for paid, a linear model" in summary.sentences[1]
+    words = [summary.headline, *summary.sentences, *advice.reasons, *advice.caveats]
+    assert not any("every model" in sentence for sentence in words)
+
+
+def test_a_single_column_does_not_keep_the_others(found):
+    advice = advise(of_fair_pls(found, "keep"))
+    assert advice.representation is None
+    assert advice.reasons == ["No representation that keeps columns could be fitted to these."]
 
 
 def test_a_tradeoff_comes_with_a_warning(found):
@@ -81,21 +118,25 @@ def test_a_tradeoff_comes_with_a_warning(found):
     assert "indistinguishable" not in " ".join(summary.sentences)
 
 
-@pytest.mark.parametrize("aim", ["hide", "decide", "keep"])
-def test_the_python_of_the_advice_runs(found, people, aim, tmp_path, monkeypatch):
+@pytest.mark.parametrize("key", FAIR)
+def test_the_python_and_the_command_of_every_advice_fit_the_same(
+    found, people, key, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
-    advice = advise(evidence(found, aim=aim))
-    names = {"table": people, "new_rows": people.drop(columns=["sex", "race", "paid"])}
-    exec(advice.code, names)
-    assert len(names["representation"]) == len(people)
-    assert (tmp_path / "model.fairpca").exists()
+    people.to_csv("table.csv", index=False)
+    recipe = (found, key, 1 if key == "fair_pls" else 2, None)
+    names = {"table": "table.csv", "new_rows": people.drop(columns=["sex", "race", "paid"])}
+    exec(python_recipe(*recipe), names)
+    Path("model.fairpca").unlink()
+    _, *arguments = shlex.split(shell_recipe(*recipe))
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    again = FairModel.load("model.fairpca").transform(names["new_rows"])
+    assert (again == names["representation"]).all()
+    assert again.shape == (len(people), {"fair_pls": 1, "leace": again.shape[1]}.get(key, 2))
 
 
 def test_the_command_of_the_advice_runs(people, tmp_path, monkeypatch):
-    from typer.testing import CliRunner
-
-    from fairpca._cli import app
-
     monkeypatch.chdir(tmp_path)
     people.to_csv("some people.csv", index=False)
     advice = audit("some people.csv", "sex", "paid", quick=True, n_jobs=1).advice
@@ -148,8 +189,6 @@ def test_a_fitted_table_equalises_means_and_ignores_the_target(people):
     ],
 )
 def test_every_method_fits_saves_and_comes_back(people, options, tmp_path):
-    from fairpca.models import FairModel
-
     model = fit_table(people, ["sex", "race"], "paid", **({"n_components": 2} | options))
     model.save(tmp_path / "model.fairpca")
     again = FairModel.load(tmp_path / "model.fairpca")

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from fairpca._numerics import threads
 from fairpca.auditing import Audit, AuditError, _whole_audit, audit
 from fairpca.auditing._question import ask, prepare
-from fairpca.auditing._representations import METHODS
+from fairpca.auditing._representations import METHODS, fit_method
 from fairpca.auditing._results import SCHEMA_VERSION
 from fairpca.auditing._splits import QUICK, halves
 from fairpca.errors import SingleGroupError
@@ -73,6 +74,31 @@ def test_everything_is_measured_for_every_representation_attribute_and_probe(fou
     assert [c.model for c in found.curves] == ["linear", "kernel"]
     assert all(len(c.points) == 11 for c in found.curves)
     assert len(found.certificates) == len(METHODS) * len(names)
+
+
+def test_a_column_for_the_target_is_measured_like_all_others(found, without_target):
+    (pls,) = [r for r in found.representations if r.key == "fair_pls"]
+    kept = {r.key for r in found.representations if r.variance_kept is not None}
+    assert (pls.n_columns, kept) == (1, METHODS.keys() - {"fair_pls"})
+    assert not any(leak(found, "fair_pls", "sex", probe).above_chance for probe in PROBES)
+    aucs = {d.representation: d.auc.value for d in found.downstream if d.model == "linear"}
+    assert aucs["fair_pls"] > aucs["fair_pca_covariances"]
+    assert "fair_pls" not in {r.key for r in without_target[0].representations}
+
+
+def test_the_target_of_held_out_rows_is_not_looked_at(people):
+    asked = {"positive": None, "ignore": (), "sensitive_kinds": None, "n_components": 2}
+    question = ask(people, "sex", "paid", **asked, effort=QUICK, seed=0, data=None)
+    split = halves(question.strata, 1, np.random.default_rng(0))[0]
+    held_out = np.isin(np.arange(len(people)), split.test)
+    otherwise = replace(question, y=question.y ^ held_out)
+    one, two = (
+        fit_method(METHODS["fair_pls"], prepare(asked, split).rows).represent(
+            prepare(asked, split).X
+        )
+        for asked in (question, otherwise)
+    )
+    assert (one == two).all()
 
 
 def test_estimates_lie_in_their_intervals_and_where_they_can_be(found):
@@ -176,7 +202,7 @@ def test_a_single_column_is_a_score_and_certified_for_every_threshold(of_one_col
     certified = {one.representation: one.of for one in of_one_column.certificates}
     assert certified["raw"] == "scores"
     assert certified == {key: "scores" if columns[key] == 1 else "cells" for key in certified}
-    assert {one.of for one in found.certificates} == {"cells"}
+    assert {one.representation for one in found.certificates if one.of == "scores"} == {"fair_pls"}
 
 
 @pytest.mark.parametrize(("asked", "started"), [(100_000, 3), (3, 3), (2, 2), (None, 3)])

@@ -19,7 +19,7 @@ def decided(seed=0, n=500, m=3):
 
 
 def judged(scores, rate, y, codes, m):
-    held_out = HeldOut(0, None, np.zeros((len(y), 0)), [], [codes], [m], None, y, rate)
+    held_out = HeldOut(0, None, np.zeros((len(y), 0)), [], [codes], [m], y, rate)
     return _judge(scores, held_out, np.arange(len(y)))
 
 

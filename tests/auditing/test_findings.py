@@ -19,9 +19,9 @@ def held_out(X, codes, y=None, index=0, train=None):
     """Rows to measure; by default the same number of rows stand for those fitted to."""
     first = np.arange(len(X)) if train is None else train
     y_train = None if y is None else y[first]
-    rows = TrainingRows(X[first], {}, {}, 2, seed=0)
+    rows = TrainingRows(X[first], {}, {}, 2, seed=0, y=y_train)
     m = [int(codes.max()) + 1]
-    return HeldOut(index, rows, X, [codes[first]], [codes], m, y_train, y)
+    return HeldOut(index, rows, X, [codes[first]], [codes], m, y)
 
 
 def test_groups_that_are_rare_in_a_large_table_are_measured():
@@ -95,9 +95,9 @@ def test_the_certificate_holds_in_a_known_population(with_target):
     everyone, groups, _ = people(50_000, np.random.default_rng(1))
     for seed in range(12):
         X, codes, y = people(800, np.random.default_rng(seed + 2))
-        rows = TrainingRows(X[:400], {}, {}, 2, seed=0)
         y_train, y_test = (y[:400], y[400:]) if with_target else (None, None)
-        some = HeldOut(0, rows, X[400:], [codes[:400]], [codes[400:]], [2], y_train, y_test)
+        rows = TrainingRows(X[:400], {}, {}, 2, seed=0, y=y_train)
+        some = HeldOut(0, rows, X[400:], [codes[:400]], [codes[400:]], [2], y_test)
         ((found, _),) = certificates(some, X[:400], X[400:], QUICK, 0.95)
         cells = Cells(QUICK.cells, random_state=0)
         if with_target:
@@ -122,8 +122,8 @@ def test_a_single_column_is_certified_for_every_threshold(sign):
     T = sign * (rng.normal(size=(2000, 1)) + 0.3 * codes[:, None])
     y = sign * T[:, 0] + 0.5 * rng.normal(size=2000) > 1.0
     train, new = slice(0, 1000), slice(1000, None)
-    rows = TrainingRows(T[train], {}, {}, 1, seed=0)
-    some = HeldOut(0, rows, T[new], [codes[train]], [codes[new]], [2], y[train], y[new])
+    rows = TrainingRows(T[train], {}, {}, 1, seed=0, y=y[train])
+    some = HeldOut(0, rows, T[new], [codes[train]], [codes[new]], [2], y[new])
     ((found, accuracy),) = certificates(some, T[train], T[new], QUICK, 0.9)
     known = codes[new] >= 0
     assert found == certified_gap(T[new][known, 0], codes[new][known], of="scores", confidence=0.9)
@@ -132,9 +132,8 @@ def test_a_single_column_is_certified_for_every_threshold(sign):
     best = max(decided, key=lambda decision: np.mean(decision[train] == y[train]))
     assert accuracy[0] == pytest.approx(np.mean(best[new] == y[new]))
     assert accuracy[0] > 0.85  # of which 0.82 is "no" for all
-    ((_, unknown),) = certificates(
-        replace(some, y=None, y_train=None), T[train], T[new], QUICK, 0.9
-    )
+    without = replace(some, y=None, rows=replace(rows, y=None))
+    ((_, unknown),) = certificates(without, T[train], T[new], QUICK, 0.9)
     assert unknown is None
 
 
@@ -154,7 +153,7 @@ def leaks_of_raw(X, attributes, seed):
     for split in halves(attributes, 1, np.random.default_rng(seed)):
         rows = TrainingRows(X[split.train], {}, {}, 2, seed=0)
         codes = [codes[split.test] for codes in attributes]
-        some = HeldOut(split.index, rows, X[split.test], [], codes, [], None, None)
+        some = HeldOut(split.index, rows, X[split.test], [], codes, [], None)
         rng = np.random.default_rng([seed, split.index])
         found = _leakage(some, some.X, QUICK, rng)
         splits.append(SimpleNamespace(key="raw", index=split.index, failure=None, leakage=found))

@@ -163,6 +163,22 @@ def test_a_method_that_failed_says_why():
     assert "Could not be fitted: Too wide." in Reader(page_of(bare_audit)).text()
 
 
+def test_one_column_for_the_target_is_said_wherever_it_is_compared(page):
+    said = {
+        name: "Fair PLS is a single column, made for approve" in text
+        for name, text in re.findall(r'<section id="(\w+)"(.*?)</section>', page, re.DOTALL)
+    }
+    compared = {"leakage", "tradeoff", "components", "variance", "parity", "gaps"}
+    assert {name for name, found in said.items() if found} == compared
+    assert "Fair PLS" not in page_of(bare_audit)
+
+
+def test_a_variance_that_nobody_kept_is_a_dash_with_its_reason(page):
+    (row,) = re.findall(r'<th scope="row">Fair PLS</th><td class="prose">.*?</tr>', page)
+    assert "<td>1</td>" in row
+    assert "<td>–<small>made to predict the target, not to keep variance</small></td>" in row
+
+
 def test_a_bound_that_says_nothing_is_called_so(page):
     assert "says next to nothing" in Reader(page).text()
 
@@ -187,7 +203,11 @@ def test_tables_of_very_many_groups_are_left_out_and_the_page_says_so():
     groups = {f"attribute {i}": [f"group {j} of {i}" for j in range(12)] for i in range(6)}
     page = render_page(made_up_audit(groups))
     assert len(page.encode()) <= 6_000_000
-    assert "would make the page too large" in page
+    assert "the table of all numbers would make the page too large" in page
+    plots = json.loads(re.search(r'id="figure-data">(.*?)</script>', page)[1])
+    drawn = 'data-figure="components"' in page
+    assert drawn == bool(plots["components"])
+    assert drawn != ("plots of all of them would make the page too large" in page)
 
 
 def test_no_table_is_left_out_of_a_page_that_is_not_too_large(monkeypatch):

@@ -168,15 +168,17 @@ def _print_audit(console: Console, audit: Audit) -> None:
 def _leakage(audit: Audit, attribute: str) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("", no_wrap=True)
+    table.add_column("columns", justify="right")
     for probe in PROBES.values():
         table.add_column(probe, justify="right")
     leaks = {(leak.representation, leak.probe): leak for leak in audit.leakage_of(attribute)}
     for representation in audit.representations:
         if representation.failure is None:
             cells = [_cell(leaks[representation.key, probe]) for probe in PROBES]
-            table.add_row(Text(representation.name), *cells)
+            n_columns = Text(str(representation.n_columns), style="dim")
+            table.add_row(Text(representation.name), n_columns, *cells)
         else:
-            table.add_row(Text(representation.name, style="dim"), *["–"] * len(PROBES))
+            table.add_row(Text(representation.name, style="dim"), *["–"] * (1 + len(PROBES)))
     return table
 
 

@@ -20,14 +20,16 @@ WORTH_IT = 0.005
 def advise(evidence: Evidence) -> Advice:
     """Return the setting to take, and why."""
     aim = evidence.audit.settings.aim
-    if not evidence.fair():
+    if not _competing(evidence):
         failed = [one for one in evidence.audit.representations if one.failure is not None]
         return Advice(
             aim=aim,
             representation=None,
             tradeoff=None,
             reasons=[
-                "No fair representation could be fitted to these columns.",
+                "No representation that keeps columns could be fitted to these."
+                if evidence.fair()
+                else "No fair representation could be fitted to these columns.",
                 *(f"{one.name}: {one.failure}" for one in failed),
             ],
             code="",
@@ -46,6 +48,12 @@ def advise(evidence: Evidence) -> Advice:
         command=shell_recipe(*recipe),
         caveats=_caveats(evidence, key, tradeoff),
     )
+
+
+def _competing(evidence: Evidence) -> list[str]:
+    """Return the fair representations that can serve the aim: one column keeps no others."""
+    keeping = evidence.audit.settings.aim == "keep"
+    return [key for key in evidence.fair() if not keeping or key != "fair_pls"]
 
 
 def _to_hide(evidence: Evidence) -> tuple[str, None, list[str]]:
@@ -76,9 +84,10 @@ def _to_hide(evidence: Evidence) -> tuple[str, None, list[str]]:
     ]
     others = [evidence.name(k) for k in as_good if k != key]
     if others:
+        here = "for this target, the only one that it serves" if key == "fair_pls" else "here"
         reasons.append(
             f"{joined(others)} cannot be told apart from it in what is hidden, but "
-            f"{'are' if len(others) > 1 else 'is'} less useful here."
+            f"{'are' if len(others) > 1 else 'is'} less useful {here}."
         )
     return key, None, reasons
 
@@ -91,7 +100,7 @@ def _recognised(leak: Leak, where: str = "") -> str:
 
 
 def _to_keep(evidence: Evidence) -> tuple[str, None, list[str]]:
-    keys = evidence.fair()
+    keys = _competing(evidence)
     key = "leace" if "leace" in keys else max(keys, key=evidence.usefulness)
     worst = evidence.worst(key, probe="linear")
     kept = evidence.representation(key).variance_kept
@@ -219,6 +228,8 @@ def _caveats(evidence: Evidence, key: str, tradeoff: float | None) -> list[str]:
     """Return what is not protected, the most important first, with its numbers."""
     # What lambda scales down, a model that rescales its inputs sees as from plain PCA.
     leaks = evidence.leaks("pca" if tradeoff else key)
+    if key == "fair_pls":
+        return [*_of_one_column(evidence, largest(leaks)), *_of_every_advice(evidence)]
     worst = largest([leak for leak in leaks if leak.probe != "linear"])
     name, auc = named(worst.attribute), f"AUC {worst.auc.value:.2f}"
     seen = (
@@ -242,6 +253,30 @@ def _caveats(evidence: Evidence, key: str, tradeoff: float | None) -> list[str]:
             f"so on others (the more rows, the nearer); and where groups have differently shaped "
             f"distributions, equal means do not keep a linear score from ranking them."
         )
+    return [*caveats, *_of_every_advice(evidence)]
+
+
+def _of_one_column(evidence: Evidence, worst: Leak) -> list[str]:
+    """Return how far fair PLS is alike in the groups, and that it is for one target."""
+    bounds = [
+        f"{points(one.bound)} between the groups of {named(one.attribute)}"
+        for one in evidence.audit.certificates
+        if one.representation == "fair_pls" and one.attribute in evidence.singles
+    ]
+    level, target = percent(evidence.audit.settings.confidence, 0), evidence.audit.data.target
+    assert target is not None
+    return [
+        f"What fair PLS makes alike is one column, on rows like these, up to a number: decisions "
+        f"by any threshold on it differ by at most {joined(bounds)}, each with {level} confidence. "
+        f"Of models that decide otherwise three were tried, and the best {_recognised(worst)}; "
+        f"others might do better.",
+        f"That column is made for {named(target.name)} only. It needs the target when it is "
+        f"fitted, not when rows are transformed; another target needs a fair PLS of its own. "
+        f"Beside other columns, it hides nothing of what they show.",
+    ]
+
+
+def _of_every_advice(evidence: Evidence) -> list[str]:
     small = [
         f"{named(a.name)} = {named(g.label)} ({g.n_rows})"
         for a in evidence.audit.data.attributes
@@ -249,13 +284,12 @@ def _caveats(evidence: Evidence, key: str, tradeoff: float | None) -> list[str]:
         for g in a.groups
         if g.n_rows < ENOUGH_ROWS
     ]
-    if small:
-        caveats.append(
-            f"Groups of fewer than {ENOUGH_ROWS} rows are measured roughly: "
-            f"{_the_first_four(small)}. Look at the intervals."
-        )
+    rough = (
+        f"Groups of fewer than {ENOUGH_ROWS} rows are measured roughly: "
+        f"{_the_first_four(small)}. Look at the intervals."
+    )
     return [
-        *caveats,
+        *([rough] if small else []),
         "Only the named attributes were measured. Any other may be read from every representation "
         "here.",
         "All numbers are about people like those in this table. Audit again when the data, or "
@@ -354,7 +388,9 @@ def _after(evidence: Evidence, key: str) -> str:
             beyond = "" if best.above_chance else ", within chance"
             part += f" (the best non-linear model: {best.auc.value:.2f}{beyond})"
         parts.append(part)
-    return f"After {evidence.spoken(key)} a linear model guesses {joined(parts)}."
+    target = evidence.audit.data.target
+    column = f", one column made for {named(target.name)}," if key == "fair_pls" and target else ""
+    return f"After {evidence.spoken(key)}{column} a linear model guesses {joined(parts)}."
 
 
 def _or_chance(leak: Leak) -> str:

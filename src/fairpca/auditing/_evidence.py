@@ -9,7 +9,7 @@ from functools import cached_property
 from ._audit_result import Audit
 from ._results import Attribute, CurvePoint, Downstream, Estimate, Leak, Parity, Representation
 
-FAIR = ("fair_pca", "fair_pca_covariances", "fair_kernel_pca", "leace")
+FAIR = ("fair_pca", "fair_pca_covariances", "fair_kernel_pca", "leace", "fair_pls")
 HIDES_NOTHING = ("raw", "pca")
 """Representations that are there to be compared with."""
 

@@ -63,7 +63,9 @@ class Findings:
             words = (key, METHODS[key].name, METHODS[key].promise)
             if key in self.measured:
                 kept, errors = zip(*(m.variance_kept for m in found), strict=True)
-                variance = _pooled(kept, errors, self.confidence, within=(-float("inf"), 1))
+                variance = _if_known(
+                    _pooled(kept, errors, self.confidence, within=(-float("inf"), 1))
+                )
                 n_columns = round(np.median([m.n_columns for m in found]))
                 seconds = float(np.median([m.seconds for m in found]))
                 every.append(Representation(*words, n_columns, variance, seconds, None))

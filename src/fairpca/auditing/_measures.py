@@ -39,6 +39,8 @@ CURVE_MODELS = ("linear", "kernel")
 
 LAMBDAS = PAPERS_TRADEOFFS
 
+UNKNOWN = (float("nan"), float("nan"))
+
 
 @dataclass(frozen=True, eq=False)
 class Judged:
@@ -74,7 +76,7 @@ class Measures:
     failure: str | None
     warned: tuple[str, ...]
     n_columns: int = 0
-    variance_kept: tuple[float, float] = (float("nan"), float("nan"))
+    variance_kept: tuple[float, float] = UNKNOWN
     leakage: dict[tuple[int, str], AucDraws] = field(default_factory=dict)
     mean_gaps: list[float] = field(default_factory=list)
     covariance_gaps: list[float] = field(default_factory=list)
@@ -99,7 +101,7 @@ def measure(held_out: HeldOut, key: str, effort: Effort, confidence: float) -> M
         failure=None,
         warned=fitted.warned,
         n_columns=T.shape[1],
-        variance_kept=_variance_kept(held_out, T_train, T),
+        variance_kept=UNKNOWN if METHODS[key].for_target else _variance_kept(held_out, T_train, T),
         leakage=_leakage(held_out, T, effort, rng),
         mean_gaps=[mean_gap(T[c >= 0], c[c >= 0]) for c in held_out.codes],
         covariance_gaps=[covariance_gap(T[c >= 0], c[c >= 0]) for c in held_out.codes],
@@ -183,11 +185,11 @@ def _bandwidth(T: np.ndarray) -> float | Literal["median"]:
 def _decisions(
     held_out: HeldOut, T_train: np.ndarray, T: np.ndarray, effort: Effort
 ) -> dict[str, Judged]:
-    if held_out.y is None or held_out.y_train is None:
+    if held_out.y is None or held_out.rows.y is None:
         return {}
     rng = np.random.default_rng(held_out.rows.seed)
-    chosen = evenly_sampled([held_out.y_train], effort.train_rows, rng)
-    train, y_train = T_train[chosen], held_out.y_train[chosen]
+    chosen = evenly_sampled([held_out.rows.y], effort.train_rows, rng)
+    train, y_train = T_train[chosen], held_out.rows.y[chosen]
     judged = held_out.judged_rows(effort)
     return {
         model: _judge(_scores(model, train, y_train, T[judged]), held_out, judged)
@@ -212,12 +214,12 @@ def _certificates(
             bounds.append((found, _best_accuracy(held_out, T_train, T)))
             continue
         cells = Cells(effort.cells, random_state=held_out.rows.seed)
-        if held_out.y_train is None:
+        if held_out.rows.y is None:
             cells.fit(T_train)
         else:
-            cells.fit(T_train[seen], held_out.y_train[seen], sensitive=codes_train[seen])
+            cells.fit(T_train[seen], held_out.rows.y[seen], sensitive=codes_train[seen])
             if cells.n_cells_ == 1:  # no split was worth its price, and one cell says nothing
-                cells.fit(T_train[seen], held_out.y_train[seen])
+                cells.fit(T_train[seen], held_out.rows.y[seen])
         found = certified_gap(
             cells.predict(T[known]), codes[known], confidence=confidence, n_cells=cells.n_cells_
         )
@@ -232,17 +234,17 @@ def _best_accuracy(
 
     Without cells, those on the two sides of the threshold that is best on training rows.
     """
-    if held_out.y is None or held_out.y_train is None:
+    if held_out.y is None or held_out.rows.y is None:
         return None
     if cells is not None:
         seen, new = cells.predict(T_train), cells.predict(T)
     else:
         values, place = np.unique(T_train[:, 0], return_inverse=True)
-        excess = np.bincount(place, np.where(held_out.y_train, 1, -1)).cumsum()  # up to each value
+        excess = np.bincount(place, np.where(held_out.rows.y, 1, -1)).cumsum()  # up to each value
         best = values[np.argmax(np.abs(excess) + np.abs(excess[-1] - excess))]
         seen, new = (1 * (part[:, 0] > best) for part in (T_train, T))
     counts = np.bincount(seen, minlength=max(seen.max(), new.max()) + 1)
-    positive = np.bincount(seen, held_out.y_train, minlength=len(counts))
+    positive = np.bincount(seen, held_out.rows.y, minlength=len(counts))
     right = float(np.mean((2 * positive > counts)[new] == held_out.y))
     return right, float(share_error(right, len(new)))
 
@@ -264,16 +266,16 @@ def _variance_kept(held_out: HeldOut, T_train: np.ndarray, T: np.ndarray) -> tup
 def measure_curve(held_out: HeldOut, model: str, effort: Effort) -> SplitCurve:
     """Judge a downstream model at every lambda; fair PCA is solved once, from one pass."""
     assert held_out.y is not None
-    assert held_out.y_train is not None
-    rows, chosen = held_out.rows, np.arange(len(held_out.y_train))
+    assert held_out.rows.y is not None
+    rows, chosen = held_out.rows, np.arange(len(held_out.rows.y))
     if model != "linear":  # which is solved for all lambdas together
         rng = np.random.default_rng(rows.seed)
-        chosen = evenly_sampled([held_out.y_train], effort.curve_rows, rng)
+        chosen = evenly_sampled([held_out.rows.y], effort.curve_rows, rng)
     unfitted, moments = FairPCA(tradeoff=1.0, random_state=rows.seed), rows.moments()
     both = as_many_as_there_are(
         lambda k: clone(unfitted).set_params(n_components=k).fit_moments(moments), rows.k
     )
-    judged, y_train = held_out.judged_rows(effort), held_out.y_train[chosen]
+    judged, y_train = held_out.judged_rows(effort), held_out.rows.y[chosen]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # a rough fit is a model, too
         scores = [
@@ -346,7 +348,7 @@ def _auc_and_error(scores: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     """Return the area under the ROC curve and its standard error (DeLong)."""
     n1, n0 = int(y.sum()), int((~y).sum())
     if not n1 or not n0:
-        return float("nan"), float("nan")
+        return UNKNOWN
     placed = placements(scores[:, None], y.astype(int))[:, 0]
     above, below = placed[y], placed[~y]
     auc = float(above.mean())

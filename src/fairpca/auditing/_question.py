@@ -183,13 +183,18 @@ def prepare(question: Question, split: Split) -> HeldOut:
     return HeldOut(
         index=split.index,
         rows=TrainingRows(
-            X_train, sensitive, kinds, min(question.k, X_train.shape[1]), question.seed
+            X_train,
+            sensitive,
+            kinds,
+            min(question.k, X_train.shape[1]),
+            question.seed,
+            None if y is None else y[split.train],
+            question.roles.target,
         ),
         X=X,
         codes_train=[a.codes[split.train] for a in question.attributes],
         codes=[a.codes[held_out] for a in question.attributes],
         sizes=[len(a.labels) for a in question.attributes],
-        y_train=None if y is None else y[split.train],
         y=None if y is None else y[held_out],
         rate=float("nan") if y is None else float(y[fitted_to].mean()),
     )

@@ -13,14 +13,17 @@ METHODS = {
     "fair_pca_covariances": {"method": "fair_pca", "match": "covariances"},
     "fair_kernel_pca": {"method": "fair_kernel_pca"},
     "leace": {"method": "leace"},
+    "fair_pls": {"method": "fair_pls"},
 }
 """What `fairpca.fit_table` takes for each representation."""
+
+OF_THEIR_OWN_SIZE = ("leace", "fair_pls")
 
 
 def python_recipe(audit: Audit, key: str, k: int | None, tradeoff: float | None) -> str:
     """Return Python that fits the recommended model to all rows and saves it."""
     data = audit.data
-    given = {**_asked(audit), **METHODS[key], **_size(key, k, tradeoff)}
+    given = {**_asked(audit, key), **METHODS[key], **_size(key, k, tradeoff)}
     arguments = [f"    {name}={value!r}," for name, value in given.items()]
     return "\n".join(
         [
@@ -40,7 +43,7 @@ def python_recipe(audit: Audit, key: str, k: int | None, tradeoff: float | None)
 def shell_recipe(audit: Audit, key: str, k: int | None, tradeoff: float | None) -> str:
     """Return the command that does the same."""
     method = {name: value.replace("_", "-") for name, value in METHODS[key].items()}
-    given = {**_reading(audit.data), **_asked(audit), **method, **_size(key, k, tradeoff)}
+    given = {**_reading(audit.data), **_asked(audit, key), **method, **_size(key, k, tradeoff)}
     source = audit.data.source or "table.csv"
     return _command("fit", source, {**given, "out": "model.fairpca"})
 
@@ -76,11 +79,12 @@ def _given(**options: Any) -> dict[str, Any]:
     }
 
 
-def _asked(audit: Audit) -> dict[str, Any]:
-    settings = audit.settings
+def _asked(audit: Audit, key: str) -> dict[str, Any]:
+    settings, target = audit.settings, audit.data.target
     return _given(
         sensitive=settings.sensitive,
         target=settings.target,
+        positive=target.positive if target and key == "fair_pls" else None,
         ignore=audit.data.ignored,
         sensitive_kinds=settings.sensitive_kinds,
     )
@@ -88,7 +92,9 @@ def _asked(audit: Audit) -> dict[str, Any]:
 
 def _size(key: str, k: int | None, tradeoff: float | None) -> dict[str, Any]:
     lam = float(f"{tradeoff:g}") if tradeoff else None
-    return _given(n_components=None if key == "leace" else k, tradeoff=1 if lam == 1 else lam)
+    return _given(
+        n_components=None if key in OF_THEIR_OWN_SIZE else k, tradeoff=1 if lam == 1 else lam
+    )
 
 
 def _table(data: Data) -> str:

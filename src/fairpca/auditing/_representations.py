@@ -1,4 +1,4 @@
-"""What is compared: the features as they are, and five ways to represent them."""
+"""What is compared: the features as they are, and six ways to represent them."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from ..estimators import (
     COVARIANCE_TOLERANCE,
     FairKernelPCA,
     FairPCA,
+    FairPLS,
     approximation_for,
     as_many_as_there_are,
     collect_moments,
@@ -27,13 +28,18 @@ from ..peers import LEACE, PCA
 
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
-    """What every representation is fitted to; attributes are as estimators take them."""
+    """What every representation is fitted to; attributes are as estimators take them.
+
+    `y` says which rows are positive in the `target`; None without one.
+    """
 
     X: np.ndarray
     sensitive: dict[str, np.ndarray]
     kinds: dict[str, str]
     k: int
     seed: int
+    y: np.ndarray | None = None
+    target: str | None = None
 
     def moments(self, *, with_scatters: bool = False) -> GroupMoments:
         """Return the moments: one pass, from which all linear methods are fitted."""
@@ -48,12 +54,17 @@ class TrainingRows:
 
 @dataclass(frozen=True)
 class _Method:
-    """A representation that is measured: what it promises, and how it is fitted, if at all."""
+    """A representation that is measured: what it promises, and how it is fitted, if at all.
+
+    One that is made for the target is measured where there is one, and not by the variance it
+    keeps.
+    """
 
     key: str
     name: str
     promise: str
     fit: Callable[[TrainingRows], Any] | None
+    for_target: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +117,15 @@ def _fair_kernel_pca(rows: TrainingRows, k: int) -> FairKernelPCA:
         missing_sensitive="ignore",
         random_state=rows.seed,
     ).fit(rows.X, sensitive_features=rows.sensitive)
+
+
+def _fair_pls(rows: TrainingRows) -> FairPLS:
+    return FairPLS(
+        kernel="rbf",
+        sensitive_kinds=rows.kinds,
+        missing_sensitive="ignore",
+        random_state=rows.seed,
+    ).fit(rows.X, {rows.target: rows.y}, sensitive_features=rows.sensitive)
 
 
 def _covariances(rows: TrainingRows) -> FairPCA:
@@ -172,5 +192,20 @@ METHODS = {
             "linear score may rank groups by them.",
             lambda rows: LEACE().fit_moments(rows.moments()),
         ),
+        _Method(
+            "fair_pls",
+            "Fair PLS",
+            "One column, made to predict this target; another target needs its own. The groups' "
+            "means are equal, and their distributions nearly, on the rows it was fitted to; on "
+            "rows like these, the certificate says how nearly. Fitting it needs the target, "
+            "transforming rows does not.",
+            _fair_pls,
+            for_target=True,
+        ),
     )
 }
+
+
+def methods_for(has_target: bool) -> list[str]:
+    """Return the keys of what is measured: a representation for the target needs one."""
+    return [key for key, method in METHODS.items() if has_target or not method.for_target]

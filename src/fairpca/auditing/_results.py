@@ -118,7 +118,7 @@ class Settings:
     target: str | None = doc("Column named as target.")
     aim: str = doc("'hide', 'decide' or 'keep': what the advice optimises.")
     max_gap: float = doc("Largest parity gap that the aim 'decide' accepts.")
-    n_components: int = doc("Components of all projections.")
+    n_components: int = doc("Components of all projections; fair PLS has one, made for the target.")
     n_splits: int = doc("Splits into rows to fit on and rows to measure on.")
     n_probe_rows: int = doc("Most held-out rows that probes see in a split.")
     confidence: float = doc("Level of all intervals and certificates.")
@@ -133,12 +133,16 @@ class Settings:
 class Representation:
     """One way to present the rows to a model."""
 
-    key: str = doc("'raw', 'pca', 'fair_pca', 'fair_pca_covariances', 'fair_kernel_pca', 'leace'.")
+    key: str = doc(
+        "'raw', 'pca', 'fair_pca', 'fair_pca_covariances', 'fair_kernel_pca', 'leace', and with a "
+        "target 'fair_pls'."
+    )
     name: str = doc("Its name for people.")
     promise: str = doc("What holds on the rows it is fitted to, and what does not, in words.")
     n_columns: int | None = doc("Columns of the representation; null if it failed.")
     variance_kept: Estimate | None = doc(
-        "Share of the variance of held-out rows that a linear map, learned on the others, recovers."
+        "Share of the variance of held-out rows that a linear map, learned on the others, "
+        "recovers; null if it failed, and for fair PLS, which is not made to keep any."
     )
     fit_seconds: float | None = doc("Median time of a fit.")
     failure: str | None = doc("Why it could not be fitted; null if it could.")

@@ -74,7 +74,6 @@ class HeldOut:
     codes_train: list[np.ndarray]
     codes: list[np.ndarray]
     sizes: list[int]
-    y_train: np.ndarray | None
     y: np.ndarray | None
     rate: float = float("nan")  # of positive rows among the different people that are fitted to
 

@@ -22,7 +22,7 @@ from ._evidence import Evidence
 from ._findings import Findings
 from ._measures import CURVE_MODELS, measure, measure_curve
 from ._question import Question, ask, prepare
-from ._representations import METHODS
+from ._representations import METHODS, methods_for
 from ._results import SCHEMA_VERSION, Advice, Notice, Settings, Summary
 from ._splits import FULL, QUICK, Effort, HeldOut, Split, halves
 
@@ -61,8 +61,8 @@ def audit(
 
     On held-out rows and with confidence intervals, for the raw features, PCA, fair PCA, equal
     covariances, fair kernel PCA and LEACE: how well three kinds of models recognise each sensitive
-    attribute, how differently groups are distributed, and, with a target, how good and how unequal
-    the decisions of models are.
+    attribute, how differently groups are distributed, and, with a target, the same of fair PLS, and
+    how good and how unequal the decisions of models are.
 
     Parameters
     ----------
@@ -86,7 +86,8 @@ def audit(
         fractions are a number, which is measured in two bands; all else are groups, and so are
         whole numbers, however many: say ``{"age": "numeric"}`` of an age in years.
     n_components : int, optional
-        Components of all projections; by default 15, or fewer if there are fewer columns.
+        Components of all projections; by default 15, or fewer if there are fewer columns. Fair PLS
+        has one, whatever is said.
     aim : {"hide", "decide", "keep"}, optional
         What the advice is for: that nobody can tell the attributes; that decisions hardly depend on
         them (the default with a target); or that all columns are kept.
@@ -206,14 +207,15 @@ def _measured(
         question.strata, effort.n_rounds, np.random.default_rng(question.seed), question.people
     )
     models = CURVE_MODELS if question.y is not None else ()
-    workers.n_expected = len(splits) * (1 + len(METHODS) + len(models))
+    keys = methods_for(question.y is not None)
+    workers.n_expected = len(splits) * (1 + len(keys) + len(models))
     encoded = workers.run(
         [(f"encoding, {_named(split)}", prepare, (question, split)) for split in splits]
     )
     found = workers.run(
         [
             (f"{METHODS[key].name}, {_named(e)}", measure, (e, key, effort, confidence))
-            for key in METHODS  # the raw features take longest, so they come first
+            for key in keys  # the raw features take longest, so they come first
             for e in encoded
         ]
     )

@@ -31,8 +31,8 @@ SCRIPTS = ("choices.js", "plots.js", "tradeoff.js", "page.js")
 LARGEST = 6_000_000
 """Bytes of a page that can still be sent by mail."""
 
-LEFT_OUT = ("groups", "curves", "parity")
-"""Tables that are left out, one after the other while a page is too large; the JSON has all."""
+LEFT_OUT = ("groups", "curves", "parity", "components")
+"""Tables, then plots, left out one after the other while a page is too large; the JSON has all."""
 
 DIGITS = 6
 """Significant digits of embedded numbers: far more than any interval here deserves."""
@@ -109,17 +109,24 @@ def render_page(audit: dict[str, Any]) -> str:
         "plotly": plotly,
         "script": script,
         "audit_json": _embedded_json(evidence.audit.to_dict()),
-        "figures_json": _embedded_json(
-            {name: [asdict(one) for one in several] for name, several in figures.items()}
-        ),
+        "tables": tables,
+        "figures": figures,
     }
     template = _template("page.html")
-    page = _encodable(template.render(**shown, tables=tables))
+
+    def rendered() -> str:
+        plots = {name: [asdict(one) for one in several] for name, several in figures.items()}
+        return _encodable(template.render(**shown, figures_json=_embedded_json(plots)))
+
+    page = rendered()
     for name in LEFT_OUT:
         if len(page.encode("utf-8")) <= LARGEST:
             break
-        tables[name] = None
-        page = _encodable(template.render(**shown, tables=tables))
+        if name in tables:
+            tables[name] = None
+        else:
+            figures[name] = []
+        page = rendered()
     return page
 
 

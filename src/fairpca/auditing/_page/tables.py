@@ -56,6 +56,9 @@ class _Table:
     wide: bool = False
 
 
+NO_VARIANCE = _Cell("\N{EN DASH}", "made to predict the target, not to keep variance")
+
+
 def plain_table(caption: str, heads: list[str], rows: Iterable[Iterable[str]]) -> _Table:
     """Return a table of texts."""
     return _Table(caption, heads, [[_Cell(text) for text in row] for row in rows])
@@ -323,6 +326,6 @@ def _compared(one: Representation) -> list[_Cell]:
         _Cell(one.name),
         _Cell(one.promise, tone="prose"),
         _Cell(whole(one.n_columns)),
-        _share(one.variance_kept),
+        _share(one.variance_kept) if one.variance_kept else NO_VARIANCE,
         _Cell(significant(one.fit_seconds)),
     ]
