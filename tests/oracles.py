@@ -178,7 +178,9 @@ def soft_contrasts(scores, columns, weight, thresholds, width):
     return np.array(contrast), below, np.array(counts)
 
 
-def equal_shares_by_the_book(X, *columns, weight, start, penalty, thresholds, width, rounds):
+def equal_shares_by_the_book(
+    X, *columns, weight, start, penalty, thresholds, width, rounds, settled
+):
     """Gauss-Newton on b'Ab - 2t'b + penalty * mean over thresholds of squared differences.
 
     Of two groups, both differences count a half; of more, each by its share of the rows.
@@ -208,7 +210,9 @@ def equal_shares_by_the_book(X, *columns, weight, start, penalty, thresholds, wi
         for _ in range(rounds - 1):
             tried = b + length * (goal - b)
             other = looked_at(tried, t, mu)
-            if other[0] < cost and tried @ t > 0:
+            # |b - start|^2 in the metric of A is b'Ab - 2t'b plus what is constant
+            constant = starts[:, len(found)] @ t
+            if other[0] + constant < settled * (cost + constant) and tried @ t > 0:
                 b, (cost, goal, gap) = tried, other
                 length = min(1.0, 2 * length)
             else:

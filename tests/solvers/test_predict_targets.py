@@ -7,12 +7,19 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from assertions import assert_equal_group_means, assert_uncorrelated
 from fairpca import FairPLS
 from fairpca.solvers import _predict_targets as module
-from oracles import equal_shares_by_the_book, fair_pls_by_the_book, fair_span
+from oracles import (
+    equal_shares_by_the_book,
+    fair_pls_by_the_book,
+    fair_span,
+    soft_contrasts,
+    target_matrix,
+)
 from strategies import grouped_rows
 
-COUNTS = {"thresholds": module.THRESHOLDS, "width": module.WIDTH, "rounds": module.ROUNDS}
+SOFT = {"thresholds": module.THRESHOLDS, "width": module.WIDTH}
 
 
 @st.composite
@@ -71,10 +78,157 @@ def test_every_strength_agrees_with_the_book(match, rows, scale):
     )
     if match == "distributions":
         W, gap = equal_shares_by_the_book(
-            Z, *columns.values(), weight=weight, start=start, penalty=penalty, **COUNTS
+            Z,
+            *columns.values(),
+            weight=weight,
+            start=start,
+            penalty=penalty,
+            rounds=module.ROUNDS,
+            settled=module.SETTLED,
+            **SOFT,
         )
         assert fair.distribution_gap_ == pytest.approx(gap, abs=1e-8)
     far = np.abs(X).max() / X.std(axis=0).max()
     T, expected = fair.transform(X), scores(Z, W)
     T = T - T.mean(axis=0)
     np.testing.assert_allclose(T, expected, rtol=0, atol=1e-9 * max(1, far))
+
+
+@pytest.mark.parametrize("match", ["means", "distributions"])
+@given(rows=rows_with_targets(), scale=st.booleans())
+def test_what_a_fit_says_of_its_scores_is_so_on_the_rows(match, rows, scale):
+    X, columns, weight, targets = rows
+    fair = fitted(rows, match=match, scale=scale)
+    T = fair.transform(X)
+    T = T - np.average(T, axis=0, weights=weight)
+    far = np.abs(X).max() / X.std(axis=0).max()
+    np.testing.assert_allclose(np.average(T**2, axis=0, weights=weight), 1.0, atol=1e-9 * far)
+    for z in columns.values():
+        compare = assert_uncorrelated if z.dtype.kind == "f" else assert_equal_group_means
+        compare(T, z, weight, rtol=1e-9 * max(1, far))
+    for explained, y in zip(fair.explained_targets_.T, targets.values(), strict=True):
+        Y = target_matrix(y, weight=weight)
+        squared = ((weight[:, None] * T).T @ Y / weight.sum()) ** 2
+        np.testing.assert_allclose(explained, squared.sum(axis=1), atol=1e-9 * max(1, far))
+    Y = target_matrix(*targets.values(), weight=weight)
+    if Y.shape[1] == 1:  # two classes, or a number: scores rise with it
+        assert np.all((weight * Y[:, 0]) @ T > 0)
+    if match == "distributions":
+        gaps = [
+            np.abs(np.dot(*soft_contrasts(s, columns.values(), weight, **SOFT)[:2])) for s in T.T
+        ]
+        assert fair.distribution_gap_ == pytest.approx(np.max(gaps), abs=1e-9 * max(1, far))
+
+
+@pytest.mark.parametrize("match", ["means", "covariances"])
+@given(rows=rows_with_targets(), seed=st.integers(0, 100))
+def test_no_fair_direction_predicts_more_for_its_penalty(match, rows, seed):
+    """Of all directions, and of those that are orthogonal to the components before."""
+    X, columns, weight, targets = rows
+    fair = fitted(rows, match=match, shrinkage=0.1, spread_penalty=0.5)
+    spread = 0.5 * (match == "covariances")
+    _, (R, A, _, _, _) = fair_pls_by_the_book(
+        X, targets.values(), *columns.values(), weight=weight, shrinkage=0.1, spread=spread
+    )
+    w = weight / weight.sum()
+    T = R.T @ (X - w @ X).T @ (w[:, None] * target_matrix(*targets.values(), weight=weight))
+    found = R.T @ fair.components_.T
+    np.testing.assert_allclose(R @ found, fair.components_.T, atol=1e-7 * np.abs(found).max())
+    rng = np.random.default_rng(seed)
+    far = np.abs(X).max() / X.std(axis=0).max()
+    for j, b in enumerate(found.T):
+        before = found[:, :j]
+        best = np.sum((T.T @ b) ** 2) / (b @ A @ b)
+        for size in (1e-3, 1.0, 1e3):
+            other = b / np.linalg.norm(b) + size * rng.normal(size=len(b)) / len(b)
+            if j:
+                inner = before.T @ A @ before
+                other = other - before @ np.linalg.solve(inner, before.T @ A @ other)
+            assert np.sum((T.T @ other) ** 2) / (other @ A @ other) <= best + 1e-9 * max(1, far)
+
+
+def groups_that_differ(n=600, d=6, seed=0):
+    """Rows of two groups with other variances and shapes, and a class that they predict."""
+    rng = np.random.default_rng(seed)
+    z = rng.integers(0, 2, n)
+    X = rng.gamma(2.0, size=(n, d)) * np.where(z[:, None] == 1, np.linspace(0.5, 3, d), 1.0)
+    score = (X - X.mean(axis=0)) @ rng.normal(size=d)
+    y = (score + rng.normal(size=n) > 0).astype(int)
+    return X, {"z": z}, np.ones(n), {"y": y}
+
+
+@pytest.mark.parametrize("penalty", [1.0, 3000.0, 1e7])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_more_rounds_never_cost_more(penalty, seed, monkeypatch):
+    rows = X, columns, weight, targets = groups_that_differ(seed=seed)
+    _, (R, A, _, b, t) = fair_pls_by_the_book(
+        X, targets.values(), *columns.values(), weight=weight, shrinkage=0.01, spread=0.1
+    )
+    original, kept = module._equalize_shares, []
+
+    def noting(problem, *arguments):
+        found = original(problem, *arguments)
+        kept.append(R.T @ problem.B @ found[0][:, 0])
+        return found
+
+    monkeypatch.setattr(module, "_equalize_shares", noting)
+    costs, gaps = [], []
+    for rounds in range(1, 9):
+        monkeypatch.setattr(module, "ROUNDS", rounds)
+        fair = fitted(rows, shrinkage=0.01, distribution_penalty=penalty)
+        c, (s,) = kept[-1], fair.transform(X).T
+        contrast, below, counts = soft_contrasts(s, columns.values(), weight, **SOFT)
+        r = np.sqrt(counts)[:, None] * (contrast @ below)
+        mu = penalty * (b[:, 0] @ t[:, 0]) / len(module.THRESHOLDS)
+        costs.append(c @ A @ c - 2 * t[:, 0] @ c + mu * np.sum(r**2))
+        gaps.append(fair.distribution_gap_)
+    assert np.all(np.diff(costs) <= 1e-9 * np.abs(costs).max())
+    assert costs[-1] < costs[0]
+    assert gaps[-1] < gaps[0]
+
+
+def test_shrinkage_is_that_of_generalised_cross_validation():
+    """With the hat matrix itself: n times the squared residuals over (n - its trace) squared."""
+    X, columns, weight, targets = rows = groups_that_differ(n=90, d=12)
+    fair = fitted(rows, match="means")
+    R = fair_span(X, *columns.values())
+    Z, Y = (X - X.mean(axis=0)) @ R, target_matrix(*targets.values(), weight=weight)
+    trace, errors = np.sum((X - X.mean(axis=0)) ** 2), []
+    for shrinkage in module.SHRINKAGES:
+        ridge = shrinkage * trace / X.shape[1] * np.eye(R.shape[1])
+        hat = Z @ np.linalg.solve(Z.T @ Z + ridge, Z.T)
+        left = len(X) - 1 - 1 - np.trace(hat)  # a mean, and what separates the groups
+        errors.append(np.sum((Y - hat @ Y) ** 2) / left**2)
+    assert fair.shrinkage_ == module.CAUTION * module.SHRINKAGES[np.argmin(errors)]
+
+
+UNITS = {
+    "large and small": [1e6, 1e-6, 1e6, 1.0, 1e-6, 1.0],
+    "small": 1e-9,
+    "large": 1e9,
+}
+PLACES = {"at the origin": 0.0, "far": 1e5}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("options", [{}, {"scale": True}, {"scale": True, "kernel": "rbf"}])
+def test_means_are_equal_in_any_units(dtype, unit, place, options):
+    X, _, _, targets = groups_that_differ()
+    rng = np.random.default_rng(1)
+    tiny = np.where(np.arange(len(X)) % 97 == 0, "few", rng.choice(["a", "b"], len(X)))
+    nested = np.where(tiny == "a", "a", "not a")
+    X = ((X + PLACES[place]) * UNITS[unit]).astype(dtype)
+    X[:, -1] = X[:, 0]  # a copy
+    fair = FairPLS(random_state=0, n_landmarks=30, **options)
+    fair.fit(X, targets, sensitive_features={"tiny": tiny, "nested": nested})
+    T = fair.transform(X).astype(float)
+    T = T - T.mean(axis=0)
+    exact = dtype == np.float64
+    far = max(1.0, PLACES[place])
+    for z in (tiny, nested):
+        assert_equal_group_means(T, z, rtol=(1e-10 if exact else 1e-4) * far)
+    np.testing.assert_allclose(T.std(axis=0), 1.0, atol=(1e-9 if exact else 1e-3) * far)
+    assert fair.mean_gap_ < (1e-9 if exact else 1e-3)

@@ -39,6 +39,9 @@ CAUTION = 2.0
 LEAST_SHRINKAGE = 1e-10
 """With less, directions in which rows vary by rounding alone would predict by it."""
 
+SETTLED = 1.0 - 1e-10
+"""A step that costs more than this share of the cost before it differs by rounding."""
+
 UNPREDICTABLE = 1e-6
 """Correlations with a target below this are rounding."""
 
@@ -346,7 +349,7 @@ def _equalize_shares(
     for _ in range(ROUNDS - 1):
         tried = [s.b + a * (s.goal - s.b) for s, a in zip(best, length, strict=True)]
         for j, step in enumerate(measured(np.stack(tried, axis=1))):
-            better = step.cost < best[j].cost and float(step.b @ goals[:, j]) > 0
+            better = step.cost < SETTLED * best[j].cost and float(step.b @ goals[:, j]) > 0
             best[j] = step if better else best[j]
             length[j] = min(1.0, 2.0 * length[j]) if better else length[j] / 3.0
     return like(np.stack([s.b for s in best], axis=1), start), max(s.gap for s in best)
