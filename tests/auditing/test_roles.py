@@ -101,6 +101,7 @@ def test_what_is_written_in_several_ways_is_one_value(values, names, called):
 
 
 def test_without_a_word_blanks_do_not_make_a_third_value():
+    assert binary_target(pd.Series([" low", "high"], name="y"))[2] == "low"  # the last, as "low" is
     is_positive, known, name = binary_target(pd.Series([" yes", "no", "yes", " ?"], name="y"))
     assert (is_positive.tolist(), name) == ([True, False, True, False], "yes")
     assert known.tolist() == [True, True, True, False]

@@ -152,6 +152,7 @@ def test_fair_pls_of_many_files_is_that_of_one_table(tmp_path, monkeypatch, endi
         ({"target": "floor", "criterion": "equalized_odds"}, TargetError, "yes or no"),
         ({"target": "paid", "positive": "perhaps"}, TargetError, "perhaps"),
         ({"target": "nothing"}, TargetError, "only"),
+        ({"target": "id"}, TargetError, r"has 1500 classes .*identifier.*--categorical id"),
         ({"target": "paid", "tradeoff": 0.5}, AuditError, "tradeoff"),
         ({"target": "paid", "match": "spreads"}, UsageError, "match='spreads'"),
         ({"method": "fair_pca", "match": "distributions"}, AuditError, "fair_pls"),
@@ -164,6 +165,7 @@ def test_fair_pls_of_many_files_is_that_of_one_table(tmp_path, monkeypatch, endi
 )
 def test_targets_that_cannot_be_predicted_are_refused(tmp_path, form, question, error, message):
     people = messy_people().drop(columns=["name", "born"]).assign(nothing=1)
+    people["id"] = [f"p{i}" for i in range(len(people))]
     _, parts = write(people, tmp_path, "parquet")
     with pytest.raises(error, match=message):
         fit_table(people if form == "memory" else parts, "sex", **{"method": "fair_pls"} | question)

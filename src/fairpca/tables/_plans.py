@@ -40,6 +40,10 @@ MOST_GROUPS = 12
 """Of more groups, the smaller ones are measured together."""
 
 
+MOST_CLASSES = 50
+"""A target of more classes is refused unless somebody says that it has them."""
+
+
 @dataclass(frozen=True)
 class AttributePlan:
     """Which levels of a column are groups: by most rows, what was merged last; or a quantity.
@@ -228,7 +232,8 @@ def binary_target(column: Series, positive: Any = None) -> tuple[np.ndarray, np.
     by_text: dict[str, list[Any]] = {}  # as the levels of attributes: " yes" is "yes"
     for value in values.unique().tolist():
         by_text.setdefault(_as_text(value), []).append(value)
-    shown = [_as_text(v) for v in _sorted([several[0] for several in by_text.values()])]
+    raw = [text if isinstance(v[0], str) else v[0] for text, v in by_text.items()]
+    shown = [_as_text(v) for v in _sorted(raw)]
     if len(by_text) < 2:
         only = f"the value '{shown[0]}' only" if shown else "no value at all"
         raise TargetError(
@@ -277,6 +282,13 @@ def plan_target(
         if many:
             raise UsageError(f"The target {many}")
     position = {t: i for i, t in enumerate(dict.fromkeys(map(_as_text, found.labels)))}
+    if len(position) > MOST_CLASSES and not declared:
+        raise TargetError(
+            f"The target '{name}' has {len(position)} classes ({listed(list(position), 4)}), as an "
+            f"identifier or a number with other signs in it has. Name another target, or merge "
+            f"classes; or say target_kinds={{{name!r}: 'categorical'}} (command line: "
+            f"--categorical {name})."
+        )
     codes = np.array([*(position[_as_text(label)] for label in found.labels), -1])
     return AttributePlan(name, "categorical", "", labels=tuple(position)), codes[found.codes]
 
