@@ -260,8 +260,9 @@ def _fit_on_disk(
     source = passed(read, BATCH_ROWS, "Looking at the rows")
     seen = look_at_rows(source, [raw[n] for n in read], roles.sensitive, outcome, wanted.seed)
     target = None
-    if outcome is not None and seen.outcomes is not None:
-        target = PlannedColumn(outcome, *seen.outcomes.planned_target(**wanted.of_target(roles)))
+    if outcome is not None:
+        plan = seen.counts[outcome.name].planned_target(**wanted.of_target(roles))
+        target = PlannedColumn(outcome, *plan)
     encoder = TableEncoder().fit(seen.sample_frame(raw)[list(roles.features)])
     counted = ((n, seen.counts[n].planned(kinds.get(n))) for n in roles.sensitive)
     planned = tuple(PlannedColumn(raw[n], *plan) for n, plan in counted)

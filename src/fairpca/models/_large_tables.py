@@ -84,34 +84,28 @@ class _LookAtRows:
         """Look at a batch, whose features are an Arrow table of all columns as they are read."""
         arrays = {c.name: simple(batch.X.column(c.name)) for c in self.columns}
         n_read = batch.n_rows
-        outcomes = None
+        counts = {}
         keys = np.random.default_rng([self.seed, batch.number]).random(n_read)
         if self.target is not None:
             column = next(c for c in self.columns if c.name == self.target)
-            outcomes = _CountedValues.of(column, arrays[self.target])
+            counts[self.target] = _CountedValues.of(column, arrays[self.target])
             codes, values = column.values(arrays[self.target])
             known = np.array([_is_value(value) for value in values])[codes]
             if not known.all():
                 kept = np.flatnonzero(known)
                 arrays = {name: rows_at(array, kept) for name, array in arrays.items()}
                 keys = keys[kept]
-        counts = {
-            c.name: _CountedValues.of(c, arrays[c.name])
-            for c in self.columns
-            if c.name in self.sensitive
-        }
-        levels = {
-            c.name: _levels(arrays[c.name])
-            for c in self.columns
-            if c.name not in counts and c.name != self.target
-        }
+        for c in self.columns:
+            if c.name in self.sensitive:
+                counts[c.name] = _CountedValues.of(c, arrays[c.name])
+        levels = {c.name: _levels(arrays[c.name]) for c in self.columns if c.name not in counts}
 
         def drawn(chosen: np.ndarray) -> tuple[Any, ...]:
             taken = {name: decoded(rows_at(array, chosen)) for name, array in arrays.items()}
             return (import_arrow().table(taken),)
 
         sample = Sample.of(self.n, keys, batch.number, drawn, self.largest_key)
-        return _RowsSeen(n_read, len(keys), sample, counts, levels, outcomes)
+        return _RowsSeen(n_read, len(keys), sample, counts, levels)
 
 
 @dataclass(frozen=True)
@@ -127,19 +121,14 @@ class _RowsSeen:
     sample: Sample
     counts: dict[str, _CountedValues]
     levels: dict[str, dict[str, int] | None]
-    outcomes: _CountedValues | None
 
     def __add__(self, other: _RowsSeen) -> _RowsSeen:
-        outcomes = self.outcomes
-        if outcomes is not None and other.outcomes is not None:
-            outcomes = outcomes + other.outcomes
         return _RowsSeen(
             self.n_read + other.n_read,
             self.n_rows + other.n_rows,
             self.sample + other.sample,
             {name: counts + other.counts[name] for name, counts in self.counts.items()},
             {name: _both(counts, other.levels[name]) for name, counts in self.levels.items()},
-            outcomes,
         )
 
     @property
@@ -250,7 +239,9 @@ class _CountedValues:
                 return AttributePlan(name, "numeric", ""), {}
             raise TargetError(
                 f"The target '{name}' has more than {MOST_VALUES:,} different values, but it must "
-                f"be a yes or no, or classes. Make a column of few values of it."
+                f"be a yes or no, or classes. Make a column of few values of it; if it is a "
+                f"quantity, fair PLS takes it with target_kinds={{{name!r}: 'numeric'}} (command "
+                f"line: --numeric {name})."
             )
         values = list(self.counts)
         plan, codes = plan_target(self.column.series(values), kind, positive, binary=binary)
@@ -258,7 +249,7 @@ class _CountedValues:
         odd = [v for v, there in zip(values, known, strict=True) if not there and _is_value(v)]
         if odd:  # a word for "missing" among numbers; its rows were counted as if it were none
             raise TargetError(
-                f"The target '{self.column.name}' has numbers, and '{odd[0]}'. Leave it empty "
+                f"The target '{name}' has numbers, and '{odd[0]}'. Leave it empty "
                 f"where it is missing."
             )
         groups = plan.kind != "numeric"
