@@ -117,7 +117,8 @@ PREDICTED = {
     "a number": {"target": "luck"},
     "whole numbers": {"target": "age", "target_kinds": {"age": "numeric"}},
     "odds": {"target": "paid", "criterion": "equalized_odds", "match": "covariances"},
-    "opportunity": {"target": "paid", "criterion": "equal_opportunity", "kernel": None},
+    "opportunity": {"target": "paid", "criterion": "equal_opportunity", "match": "means"},
+    "without a kernel": {"target": "paid", "criterion": "equal_opportunity", "kernel": None},
 }
 
 

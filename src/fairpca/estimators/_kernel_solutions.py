@@ -412,7 +412,8 @@ def _joint_groups(rows: Rows, positions: np.ndarray) -> np.ndarray:
     levels = [a for a in rows.attributes if isinstance(a, Levels)]
     groups = np.full(len(positions), "", dtype=np.str_)
     for a in levels:
-        words = np.array([*(f"{label!r}|" for label in a.labels), "|"])
+        # A row is in one of the strata of an attribute, and a batch need not have all of them.
+        words = np.array([*(f"{a.name}={label!r}|" for label in a.labels), ""])
         groups = np.char.add(groups, words[a.codes[positions]])
     return groups
 
@@ -499,7 +500,9 @@ def see_through_kernel(
         return
     few = reader.complete
     if isinstance(rows, RowsElsewhere):
-        drawn_from = replace(reader.for_batches(e), criterion="demographic_parity")
+        drawn_from = reader.for_batches(e)
+        if not reader.with_targets:  # which count all rows, whatever the criterion
+            drawn_from = replace(drawn_from, criterion="demographic_parity")
         drawn, groups = _sampled_rows(drawn_from, rows, fewest=e.n_landmarks, seed=e._seed())
         few = True
     else:
