@@ -3,14 +3,16 @@
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import scipy.linalg
 from sklearn.decomposition import PCA, KernelPCA
 from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import Ridge
 from sklearn.metrics.pairwise import rbf_kernel
 
-from fairpca import FairKernelPCA
+from fairpca import FairKernelPCA, FairPCA, FairPLS, collect_moments
 
 from .timing import alternate
 
@@ -86,6 +88,47 @@ def streamed_rows() -> Iterator[list[str]]:
         ours = seconds.pop("fairpca")
         label = f"p {p}, {1e6 * ours / n:.1f} µs a row"
         yield _row(n, *(seconds.popitem() if seconds else ("", None)), ours, label=label)
+
+
+def predictive_rows() -> Iterator[list[str]]:
+    """Fair PLS of rows against a fit that is not fair; of moments against equal covariances."""
+    n, p = 40_000, 400
+    X, z = people(n)
+    y = (X[:, 0] + X[:, 1] ** 2 > 2).astype(int)
+    gamma = 1 / (FEATURES * X.var())
+
+    def unfair() -> object:
+        features = Nystroem(gamma=gamma, n_components=p, random_state=0).fit_transform(X)
+        return Ridge().fit(features, y)
+
+    fits = {
+        match: FairPLS(match=match, kernel="rbf", n_landmarks=p, random_state=0)
+        for match in ("covariances", "distributions")
+    }
+    contestants = {"Nystroem + Ridge": unfair} | {
+        match: partial(fair.fit, X, y, sensitive_features=z) for match, fair in fits.items()
+    }
+    seconds = alternate(contestants, repeats=5)
+    for match in fits:
+        theirs = seconds["Nystroem + Ridge"]
+        yield _row(n, "Nystroem + Ridge", theirs, seconds[match], f"fair PLS, p {p}, {match}")
+    d = 400
+    rng = np.random.default_rng(0)
+    wide = rng.standard_normal((10_000, d)) * np.linspace(2, 0.3, d)
+    wide[:, 0] += z[:10_000]
+    options = {"y": wide[:, 1] > 0, "with_targets": True, "with_scatters": True}
+    moments = collect_moments(wide, z[:10_000], **options)
+    spectral = FairPCA(K, match="covariances", covariance_method="spectral")
+    ours = FairPLS(match="covariances")
+    seconds = alternate(
+        {
+            "spectral": partial(spectral.fit_moments, moments),
+            "fair PLS": partial(ours.fit_moments, moments),
+        },
+        repeats=9,
+    )
+    row = _row(d, "spectral covariances", *seconds.values(), "fair PLS, covariances")
+    yield [f"moments of {d} features", *row[1:]]
 
 
 def _row(n: int, against: str, theirs: float | None, ours: float, label: str = "") -> list[str]:

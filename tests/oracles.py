@@ -183,40 +183,47 @@ def equal_shares_by_the_book(
 ):
     """Gauss-Newton on b'Ab - 2t'b + penalty * mean over thresholds of squared differences.
 
-    Of two groups, both differences count a half; of more, each by its share of the rows.
+    Of two groups, both differences count a half; of more, each by its share of the rows. Scores
+    are compared one by one, and sums and differences of every two. Slopes are by complex steps.
     """
-    R, A, C, starts, targets = start
+    R, A, C, b, t = start
     Z = (X - weight @ X / weight.sum()) @ R
-    found, gaps = [], []
+    d, k = b.shape
+    worth = np.sum(b * t, axis=0) * penalty / len(thresholds)
+    pairs = [(i, j, sign) for i in range(k) for j in range(i + 1, k) for sign in (1, -1)]
 
-    def looked_at(b, t, mu):
-        size = np.sqrt(b @ C @ b)
-        s = Z @ b / size
-        contrast, below, counts = soft_contrasts(s, columns, weight, thresholds, width)
-        gap = np.abs(contrast @ below).max()
-        contrast = np.sqrt(counts)[:, None] * contrast
-        r = contrast @ below  # (groups, J)
-        # (n, J, d): how each soft count changes with b; the score keeps its unit variance
-        moved = Z / size - np.outer(s, C @ b) / size**2
-        slope = -(below * (1 - below) / width)[:, :, None] * moved[:, None, :]
-        G = np.einsum("gn,njd->gjd", contrast, slope).reshape(r.size, -1)
-        goal = np.linalg.solve(A + mu * G.T @ G, t + mu * G.T @ (G @ b - r.ravel()))
-        return b @ A @ b - 2 * t @ b + mu * np.sum(r**2), goal, gap
+    def differences(b):
+        u = b / np.sqrt(np.sum(b * (C @ b), axis=0))
+        compared = [(u[:, j], worth[j]) for j in range(k)]
+        compared += [(u[:, i] + sign * u[:, j], (worth[i] + worth[j]) / 2) for i, j, sign in pairs]
+        plain, counted = [], []
+        for w, mu in compared:
+            scores = Z @ w / np.sqrt(w @ C @ w)
+            contrast, below, counts = soft_contrasts(scores, columns, weight, thresholds, width)
+            plain.append(contrast @ below)
+            counted.append(np.sqrt(mu * counts)[:, None] * plain[-1])
+        return np.concatenate(counted).ravel(), np.abs(plain).max()
 
-    for b, t in zip(starts.T, targets.T, strict=True):
-        mu = penalty * (b @ t) / len(thresholds)
-        cost, goal, gap = looked_at(b, t, mu)
-        length = 1.0
-        for _ in range(rounds - 1):
-            tried = b + length * (goal - b)
-            other = looked_at(tried, t, mu)
-            # |b - start|^2 in the metric of A is b'Ab - 2t'b plus what is constant
-            constant = starts[:, len(found)] @ t
-            if other[0] + constant < settled * (cost + constant) and tried @ t > 0:
-                b, (cost, goal, gap) = tried, other
-                length = min(1.0, 2 * length)
-            else:
-                length = length / 3
-        found.append(R @ b / np.sqrt(b @ C @ b))
-        gaps.append(gap)
-    return np.array(found).T, max(gaps)
+    def looked_at(b):
+        r, gap = differences(b)
+        steps = 1e-30j * np.eye(k * d).reshape(k * d, k, d).transpose(0, 2, 1)
+        J = np.stack([differences(b + step)[0].imag / 1e-30 for step in steps], axis=1)
+        hessian = np.kron(np.eye(k), A) + J.T @ J
+        goal = np.linalg.solve(hessian, t.T.ravel() + J.T @ (J @ b.T.ravel() - r))
+        cost = np.sum(b * (A @ b)) - 2 * np.sum(t * b) + r @ r
+        return cost, goal.reshape(k, d).T, gap
+
+    cost, goal, gap = looked_at(b)
+    constant = np.sum(b * t)  # |b - start|^2 in the metric of A is b'Ab - 2t'b plus this
+    length = 1.0
+    for _ in range(rounds - 1):
+        tried = b + length * (goal - b)
+        other = looked_at(tried)
+        if other[0] + constant < settled * (cost + constant) and np.all(
+            np.sum(tried * t, axis=0) > 0
+        ):
+            b, (cost, goal, gap) = tried, other
+            length = min(1.0, 2 * length)
+        else:
+            length = length / 3
+    return R @ b / np.sqrt(np.sum(b * (C @ b), axis=0)), gap

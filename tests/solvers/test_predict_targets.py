@@ -1,6 +1,7 @@
 """Fair PLS is what its formulas say, and nobody does better."""
 
 import warnings
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -114,8 +115,10 @@ def test_what_a_fit_says_of_its_scores_is_so_on_the_rows(match, rows, scale):
     if Y.shape[1] == 1:  # two classes, or a number: scores rise with it
         assert np.all((weight * Y[:, 0]) @ T > 0)
     if match == "distributions":
+        sums = [a + sign * b for a, b in combinations(T.T, 2) for sign in (1, -1)]
+        scores = [s / np.sqrt(np.average(s**2, weights=weight)) for s in (*T.T, *sums)]
         gaps = [
-            np.abs(np.dot(*soft_contrasts(s, columns.values(), weight, **SOFT)[:2])) for s in T.T
+            np.abs(np.dot(*soft_contrasts(s, columns.values(), weight, **SOFT)[:2])) for s in scores
         ]
         assert fair.distribution_gap_ == pytest.approx(np.max(gaps), abs=1e-9 * max(1, far))
 

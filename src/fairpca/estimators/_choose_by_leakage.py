@@ -13,7 +13,7 @@ from .._attributes import Levels
 from .._numerics import is_number, is_numpy, record
 from .._rows import Rows
 from ..errors import InfeasibleError, ManyLevelsWarning, UsageError
-from ..metrics import leakage, reading_model
+from ..metrics import certified_gap, leakage, reading_model
 
 DIRECTIONS = (1.0, 0.97, 0.93, 0.85, 0.7, 0.5)
 PENALTIES = (0.0, 0.25, 0.5, 1.0, 2.0)
@@ -29,20 +29,23 @@ Fit = Callable[[Rows], Callable[[float], Callable[[Any], Any]]]
 @record()
 @dataclass(frozen=True)
 class Choice:
-    """The setting chosen, and the mean held-out AUC of every setting that has a solution."""
+    """The setting chosen, and what was measured of every setting that has a solution."""
 
     setting: float
-    auc: dict[float, float]
+    held_out: dict[float, float]
 
     def _fits_together(self) -> bool:
-        return is_number(self.setting) and isinstance(self.auc, dict)
+        return is_number(self.setting) and isinstance(self.held_out, dict)
 
 
-def choose_by_leakage(rows: Rows, settings: Sequence[float], fit: Fit, seed: int) -> Choice:
-    """Return the setting that keeps the most variance among those that hide nearly best."""
+def choose_by_leakage(
+    rows: Rows, settings: Sequence[float], fit: Fit, seed: int, *, trees: bool = True
+) -> Choice:
+    """Return the setting that keeps the most among those that hide nearly best, or the best."""
     # Each is fitted to two thirds of the rows; boosted trees try to read the attributes of the
     # rest. Of those whose AUC is within one standard error of the smallest, the first in the list
-    # is taken.
+    # is taken. Without trees, the smallest Kolmogorov distance of groups counts: of few columns it
+    # says as much, and settings within its error were no better on new rows (docs/fair_pls.md).
     rows = rows.materialized()
     if not is_numpy(rows.X):
         raise UsageError("'auto' works with dense arrays and frames only. Pass a number instead.")
@@ -67,8 +70,9 @@ def choose_by_leakage(rows: Rows, settings: Sequence[float], fit: Fit, seed: int
                 T = solve(setting)(rows.X[held_out])
             except InfeasibleError:
                 continue
-            measured[setting].append(_worst(T, _part(rows, held_out), seed))
-    return _choose(measured)
+            rest = _part(rows, held_out)
+            measured[setting].append(_worst(T, rest, seed) if trees else _largest_distance(T, rest))
+    return _choose(measured, nearly=trees)
 
 
 def _part(rows: Rows, positions: np.ndarray) -> Rows:
@@ -99,7 +103,19 @@ def _worst(T: np.ndarray, rows: Rows, seed: int) -> float:
     return float(max(aucs))
 
 
-def _choose(measured: dict[float, list[float]]) -> Choice:
+def _largest_distance(T: np.ndarray, rows: Rows) -> float:
+    """Return the largest difference of groups' shares below any threshold on any column."""
+    groups = [a for a in rows.attributes if isinstance(a, Levels)]
+    known = [(a.codes[~a.missing], T[~a.missing]) for a in groups]
+    return max(
+        certified_gap(column, codes, of="scores").observed
+        for codes, scores in known
+        if len(np.unique(codes)) > 1
+        for column in scores.T
+    )
+
+
+def _choose(measured: dict[float, list[float]], *, nearly: bool) -> Choice:
     complete = {s: aucs for s, aucs in measured.items() if len(aucs) == FOLDS}
     if not complete:
         raise InfeasibleError(
@@ -108,6 +124,6 @@ def _choose(measured: dict[float, list[float]]) -> Choice:
         )
     means = {s: float(np.mean(aucs)) for s, aucs in complete.items()}
     best = min(means, key=means.__getitem__)
-    error = float(np.std(complete[best], ddof=1)) / np.sqrt(FOLDS)
-    setting = next(s for s, auc in means.items() if auc <= means[best] + error)
+    error = float(np.std(complete[best], ddof=1)) / np.sqrt(FOLDS) if nearly else 0.0
+    setting = next(s for s, leak in means.items() if leak <= means[best] + error)
     return Choice(setting, means)

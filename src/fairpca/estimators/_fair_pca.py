@@ -427,7 +427,7 @@ class FairPCA(FairTransformer):
 
         self._choice = choose_by_leakage(rows, settings, fit, self._seed())
         setattr(self, f"{name}_", self._choice.setting)
-        self.held_out_auc_ = self._choice.auc
+        self.held_out_auc_ = self._choice.held_out
 
     def _represent(self, features: Any) -> Any:
         if self.device is not None:

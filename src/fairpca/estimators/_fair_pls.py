@@ -118,13 +118,14 @@ class FairPLS(FairTransformer):
     Where the target is known, a representation need not keep everything: one column for a yes or
     no, or for a number, is enough. Among the directions in which all groups have the same mean,
     this takes those that predict y best, less a penalty for what still tells the groups apart:
-    by default, any difference between the distributions of a column in the groups. **One column
-    with the same distribution in all groups hides the attribute from every model**, linear or
-    not; how nearly it is the same on new rows, `fairpca.metrics.certified_gap` says.
+    by default, any difference between the distributions of a column in the groups. One column with
+    the same distribution in all groups would hide the attribute from every model, linear or not.
+    **It is nearly the same, up to a tenth of its spread and to sampling error**: how far decisions
+    by threshold can differ on new rows, `fairpca.metrics.certified_gap` says.
 
-    Use it where you know what will be predicted; use `FairPCA` where you do not. Several columns
-    (several classes or targets) are matched one by one, and **together may still tell the groups
-    apart**: measure that with `fairpca.metrics.leakage`.
+    Use it where you know what will be predicted; use `FairPCA` where you do not. Of several columns
+    (several classes or targets) each is matched, and so are sums and differences of every two, and
+    **together they may still tell the groups apart**: measure that with `fairpca.metrics.leakage`.
 
     Parameters
     ----------
@@ -140,8 +141,7 @@ class FairPLS(FairTransformer):
     distribution_penalty : float or "auto", default=3000.0
         How much differences of the groups' shares below thresholds count against what is
         explained of the target. "auto", for either, tries several on held-out rows and takes the
-        smallest from which boosted trees read the attributes no better than the least plus one
-        standard error.
+        one with which the groups' distributions differ least there; the defaults are as good.
     shrinkage : float or None, default=None
         What is added to the covariance of the features, in units of their average variance; None
         lets generalised cross-validation choose, which counts rows and not their weights.
@@ -202,7 +202,8 @@ class FairPLS(FairTransformer):
         rows, smoothed, on the training rows; only with ``match="distributions"``. New rows differ
         by more: see `fairpca.metrics.certified_gap`.
     shrinkage_, spread_penalty_, distribution_penalty_ : float
-        What was used; `held_out_auc_` has the AUC of the trees for every setting that "auto" tried.
+        What was used; `held_out_gap_` has what "auto" saw of each: the largest
+        difference of groups' shares below any threshold.
     dual_components_, landmarks_, gamma_ : array, array, float
         With a kernel: what kernel values with the landmarks are multiplied with, the landmarks
         (standardised with ``scale=True``), and the kernel's gamma.
@@ -251,7 +252,7 @@ class FairPLS(FairTransformer):
         "dual_components_",
     }
     _decided_at_first = (
-        *("_choice", "held_out_auc_", "_drawn_with", "gamma_", "landmarks_"),
+        *("_choice", "held_out_gap_", "_drawn_with", "gamma_", "landmarks_"),
         "_feature_map",
     )
     _map: LinearMap | FeatureMap
@@ -413,7 +414,7 @@ class FairPLS(FairTransformer):
         return replace(self._reader(), complete=reader.complete, keeps=reader.keeps)
 
     def _choose(self, reader: Reader, rows: Rows | RowsElsewhere) -> None:
-        """Choose the penalty that is "auto" by what trees read from held-out rows."""
+        """Choose the penalty that is "auto" by how far groups differ on held-out rows."""
         name = "spread_penalty" if self.spread_penalty == AUTO else "distribution_penalty"
         used = MATCHES.index(self.match) >= (1 if name == "spread_penalty" else 2)
         if getattr(self, name) != AUTO or not used:
@@ -436,8 +437,8 @@ class FairPLS(FairTransformer):
 
             return solve
 
-        self._choice = choose_by_leakage(rows, settings, fit, self._seed())
-        self.held_out_auc_ = self._choice.auc
+        self._choice = choose_by_leakage(rows, settings, fit, self._seed(), trees=False)
+        self.held_out_gap_ = self._choice.held_out
 
     def _learn(self, reader: Reader, rows: Rows | RowsElsewhere) -> GroupMoments:
         """Fit to rows; return their moments."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -21,11 +22,14 @@ from ._equalize_means import (
 from ._maximize_variance import maximize_variance
 from ._subspace import Subspace
 
-THRESHOLDS = np.linspace(-2.0, 2.5, 15)
+THRESHOLDS = np.linspace(-2.0, 2.5, 30)
 """Where groups' shares are compared, in standard deviations of a score."""
 
-WIDTH = 0.2
+WIDTH = 0.1
 """Over how many standard deviations a row passes from above a threshold to below it."""
+
+MOST_TOGETHER = 6
+"""More scores than this are compared one by one."""
 
 ROUNDS = 6
 """Passes over the rows; after four or five the shares hardly change."""
@@ -317,7 +321,7 @@ def _cross_validated(
 
 @dataclass(frozen=True)
 class _Step:
-    """Where a score is, where Gauss-Newton goes from there, the cost, and the largest gap."""
+    """Where scores are (s, k), where Gauss-Newton goes from there, the cost, the largest gap."""
 
     b: np.ndarray
     goal: np.ndarray
@@ -330,49 +334,77 @@ def _equalize_shares(
 ) -> tuple[Array, float]:
     """Return directions whose scores have nearly the same distribution in every group; the gap.
 
-    What is minimised is |b - start|^2 plus the penalty, in units of what the score explains of the
+    What is minimised is |b - start|^2 plus the penalty, in units of what a score explains of the
     targets, times the mean over thresholds of the squared differences. One look a round. A step
     that costs more than where it came from is taken back and tried again at a third of its length.
     """
     B, C, goals = (to_numpy(M) for M in (problem.B, problem.C, start))
-    weights = penalty * to_numpy(worth) / len(THRESHOLDS)
+    D = _compared_together(goals.shape[1])
+    weights = penalty * (to_numpy(worth) @ D**2) / len(THRESHOLDS)
 
-    def measured(b: np.ndarray) -> list[_Step]:
-        W = problem.B @ problem.scaled(like(b, problem.B))
-        differences, slopes, counts = look(W)
-        r = np.split(differences, b.shape[1], axis=1)
-        G = np.split(slopes @ B, b.shape[1], axis=1)
-        each = zip(b.T, goals.T, np.outer(weights, counts), r, G, strict=True)
-        return [_step(C, *of_score) for of_score in each]
+    def measured(b: np.ndarray) -> _Step:
+        w = _of_unit_variance(b, C)[0] @ D
+        v, sizes = _of_unit_variance(w, C)
+        differences, slopes, counts = look(like(B @ v, problem.B))
+        roots = np.sqrt(np.repeat(weights, len(THRESHOLDS)) * counts[:, None])
+        J = _slopes_of_steps(b, C, D, v, sizes, (roots[:, :, None] * slopes) @ B)
+        return _step(b, goals, (roots * differences).ravel(), J, float(np.abs(differences).max()))
 
-    best, length = measured(goals), np.ones(goals.shape[1])
+    best, length = measured(goals), 1.0
     for _ in range(ROUNDS - 1):
-        tried = [s.b + a * (s.goal - s.b) for s, a in zip(best, length, strict=True)]
-        for j, step in enumerate(measured(np.stack(tried, axis=1))):
-            better = step.cost < SETTLED * best[j].cost and float(step.b @ goals[:, j]) > 0
-            best[j] = step if better else best[j]
-            length[j] = min(1.0, 2.0 * length[j]) if better else length[j] / 3.0
-    return like(np.stack([s.b for s in best], axis=1), start), max(s.gap for s in best)
+        step = measured(best.b + length * (best.goal - best.b))
+        rises = bool(np.all(np.sum(step.b * goals, axis=0) > 0))
+        better = rises and step.cost < SETTLED * best.cost
+        best, length = (step, min(1.0, 2.0 * length)) if better else (best, length / 3.0)
+    return like(best.b, start), best.gap
 
 
-def _step(
-    C: np.ndarray,
+def _compared_together(k: int) -> np.ndarray:
+    """Return the combinations (k, m) of scores that are compared: each, and sums and differences.
+
+    Scores that look alike one by one may tell the groups apart together.
+    """
+    pairs = list(combinations(np.eye(k), 2)) if k <= MOST_TOGETHER else []
+    both = [(a + sign * b) / np.sqrt(2.0) for a, b in pairs for sign in (1.0, -1.0)]
+    return np.stack([*np.eye(k), *both], axis=1)
+
+
+def _of_unit_variance(b: np.ndarray, C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    sizes = np.sqrt(np.sum(b * (C @ b), axis=0))
+    return b / sizes, sizes
+
+
+def _slopes_of_steps(
     b: np.ndarray,
-    start: np.ndarray,
-    weights: np.ndarray,
-    differences: np.ndarray,
+    C: np.ndarray,
+    D: np.ndarray,
+    v: np.ndarray,
+    sizes: np.ndarray,
     slopes: np.ndarray,
-) -> _Step:
-    roots = np.sqrt(weights)[:, None]
-    r, G = (roots * differences).ravel(), (roots[:, None] * slopes).reshape(differences.size, -1)
-    Cb = C @ b
-    size = float(b @ Cb) ** 0.5
-    # Thresholds grow with the score, so its length changes nothing: G b = 0.
-    G = (np.outer(G @ b, Cb) / size**2 - G) / (WIDTH * size)
-    goal = start - G.T @ r
-    goal = goal - G.T @ np.linalg.solve(np.eye(len(r)) + G @ G.T, G @ goal)
-    cost = float((b - start) @ (b - start) + r @ r)
-    return _Step(b, goal, cost, float(np.abs(differences).max()))
+) -> np.ndarray:
+    """Return how differences (c, mJ) change with b: an array (c m J, k s).
+
+    Thresholds grow with scores, so the length of b changes nothing: its slope along b is zero.
+    """
+    (s, k), m = b.shape, D.shape[1]
+    H = slopes.reshape(len(slopes), m, -1, s)
+    along = np.einsum("cmjs,sm->cmj", H, v)
+    H = (along[..., None] * (C @ v).T[:, None, :] - H) / (WIDTH * sizes[:, None, None])
+    u, lengths = _of_unit_variance(b, C)
+    along = np.einsum("cmjs,sk->cmjk", H, u)
+    J = H[:, :, :, None, :] - along[..., None] * (C @ u).T
+    return (J * (D.T / lengths)[:, None, :, None]).reshape(-1, k * s)
+
+
+def _step(b: np.ndarray, start: np.ndarray, r: np.ndarray, J: np.ndarray, gap: float) -> _Step:
+    origin = start.T.ravel()
+    slack = r + J @ origin
+    if len(r) <= len(origin):
+        step = J.T @ np.linalg.solve(np.eye(len(r)) + J @ J.T, slack)
+    else:
+        step = np.linalg.solve(np.eye(len(origin)) + J.T @ J, J.T @ slack)
+    goal = (origin - step).reshape(start.T.shape).T
+    return _Step(b, goal, float(np.sum((b - start) ** 2) + r @ r), gap)
 
 
 def scores_of(W: Array, centre: Array) -> Scores:

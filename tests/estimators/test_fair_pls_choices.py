@@ -1,0 +1,82 @@
+"""What fair PLS decides by itself: penalties, shrinkage, landmarks, what is compared together."""
+
+import numpy as np
+import pytest
+
+from fairpca import FairPLS
+from fairpca.metrics import certified_gap
+
+
+@pytest.fixture(scope="module")
+def people():
+    """Sex shows in the mean of the first feature and the spread of the second."""
+    rng = np.random.default_rng(0)
+    n = 3000
+    sex = rng.choice(["f", "m"], n, p=[0.3, 0.7])
+    X = rng.normal(size=(n, 6))
+    X[:, 0] += sex == "m"
+    X[:, 1] *= np.where(sex == "m", 2.0, 0.7)
+    return X, sex, X[:, :4].sum(axis=1) + rng.normal(size=n)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"distribution_penalty": "auto"}, {"spread_penalty": "auto", "match": "covariances"}],
+)
+def test_auto_takes_what_hides_best_from_rows_that_were_held_out(people, options):
+    X, sex, y = people
+    fair = FairPLS(random_state=0, **options).fit(X, y, sensitive_features=sex)
+    (knob,) = (name for name, value in options.items() if value == "auto")
+    chosen, gaps = getattr(fair, f"{knob}_"), fair.held_out_gap_
+    assert gaps[chosen] == min(gaps.values()) < max(gaps.values())
+    direct = FairPLS(**{**options, knob: chosen}).fit(X, y, sensitive_features=sex)
+    np.testing.assert_array_equal(fair.components_, direct.components_)
+    direct.set_params(**{knob: 1.0}).fit(X, y, sensitive_features=sex)
+    assert not hasattr(direct, "held_out_gap_")
+
+
+def test_stronger_matching_brings_new_rows_closer(people):
+    X, sex, y = people
+    half = len(X) // 2
+    gaps = []
+    for match in ("means", "covariances", "distributions"):
+        fair = FairPLS(match=match).fit(X[:half], y[:half], sensitive_features=sex[:half])
+        T = fair.transform(X[half:])
+        gaps.append(certified_gap(T[:, 0], sex[half:], of="scores").observed)
+    assert gaps[0] > gaps[1] > gaps[2]
+
+
+def test_several_scores_are_compared_together(monkeypatch):
+    # Each of the two is alike in both groups, but not their sum: they correlate in one only.
+    rng = np.random.default_rng(0)
+    n = 4000
+    sex = rng.integers(0, 2, n)
+    a, b = rng.normal(size=(2, n))
+    X = np.column_stack([a, np.where(sex == 1, a, b), rng.normal(size=(n, 2))])
+    targets = {"first": X[:, 0] + 0.3 * X[:, 2], "second": X[:, 1] + 0.3 * X[:, 3]}
+    gaps = {}
+    for together in (6, 1):
+        monkeypatch.setattr("fairpca.solvers._predict_targets.MOST_TOGETHER", together)
+        T = FairPLS(spread_penalty=0.0).fit(X, targets, sensitive_features=sex).transform(X)
+        sums = (T[:, 0] + T[:, 1], T[:, 0] - T[:, 1])
+        gaps[together] = max(certified_gap(s, sex, of="scores").observed for s in sums)
+    assert gaps[6] < 0.5 * gaps[1]
+
+
+def test_shrinkage_grows_where_rows_are_few(people):
+    X, sex, y = people
+    wide = np.hstack([X, np.random.default_rng(1).normal(size=(len(X), 30))])
+    few, many = (
+        FairPLS(match="means").fit(wide[:n], y[:n], sensitive_features=sex[:n]).shrinkage_
+        for n in (60, 3000)
+    )
+    assert few > 3 * many
+
+
+def test_landmarks_come_from_all_groups_alike(people):
+    X, _, y = people
+    rare = np.where(np.arange(len(X)) < 60, "rare", "many")
+    fair = FairPLS(kernel="rbf", n_landmarks=80, random_state=0)
+    fair.fit(X, y, sensitive_features=rare)
+    from_rare = (fair.landmarks_[:, None] == X[None, :60]).all(axis=2).any(axis=1).sum()
+    assert from_rare == 40
