@@ -195,9 +195,9 @@ def _of_distributions(model: FairModel) -> Iterator[str]:
     )
     if len(model.output_names) == 1:
         yield (
-            "- There is one column, so this is all there is to see: as far as its distribution is "
-            "the same in all groups, no model, linear or not, can tell them apart by it, and every "
-            "threshold accepts the same share of each."
+            "- There is one column, so this is all there is to see: every threshold accepts nearly "
+            "the same share of all groups, and if the distribution were exactly the same in them, "
+            "no model, linear or not, could tell them apart."
         )
 
 
@@ -207,14 +207,16 @@ def _caveats(model: FairModel) -> Iterator[str]:
         yield "- **Equal means do not hide what a non-linear model can see.** Measure the leakage."
     elif len(model.output_names) > 1:
         yield (
-            "- **Each column is matched by itself: several of them together may tell the groups "
-            "apart.** Measure the leakage."
+            "- **Columns are matched one by one, and sums and differences of two: together they "
+            "may still tell the groups apart.** Measure the leakage."
         )
     else:
         yield (
             "- **On new rows the groups differ by more than `distribution_gap_`.** By how much at "
             "most, whatever the threshold, `fairpca.metrics.certified_gap(scores, groups, "
-            'of="scores")` tells of rows that the model was not fitted to.'
+            'of="scores")` tells of rows that the model was not fitted to. That bounds what a '
+            "threshold does; a model that looks at narrow ranges of the column may see more. "
+            "Measure the leakage."
         )
     if "targets_" in vars(model.estimator):
         yield "- It keeps what predicts the target, and is of little use for anything else."
