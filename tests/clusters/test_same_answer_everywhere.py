@@ -237,6 +237,20 @@ def test_fair_pls_is_that_of_rows_in_memory(arrived, form, people):
     assert_same_scores(there, here, people, 2e-3 if engine == "float32" else 1e-7)
 
 
+@pytest.mark.parametrize("criterion", ["equal_opportunity", "equalized_odds"])
+@pytest.mark.parametrize("engine", ["parquet", "dask dataframe"])
+def test_fair_pls_sees_rows_through_the_same_landmarks(engine, criterion, people, tmp_path):
+    """Drawn from all groups alike, where few of the rows are: whatever rows are compared."""
+    X, rest = ENGINES[engine](people, tmp_path)
+    options = {"kernel": "rbf", "n_landmarks": 20, "random_state": 0, "criterion": criterion}
+    options |= {"missing_sensitive": "ignore", "match": "means"}
+    there = FairPLS(**options).fit(X, **rest)
+    X, rest = rows(people)
+    here = FairPLS(**options).fit(X, **rest)
+    np.testing.assert_allclose(there.landmarks_, here.landmarks_)
+    assert_same_scores(there, here, people, 1e-7)
+
+
 PARTS = [slice(0, 1), slice(1, 130), slice(130, 420), slice(420, N)]
 
 

@@ -30,11 +30,11 @@ def people(n=700, d=9, seed=0):
     return People(X, sensitive, rng.integers(0, 2, n), rng.integers(0, 4, n) / 2.0)
 
 
-def fitted(rows, *, put=None, weighted=False, only=None, **parameters):
-    """Fit FairPCA to all of it, every array taken somewhere by `put`."""
+def fitted(rows, *, put=None, weighted=False, only=None, method=FairPCA, **parameters):
+    """Fit FairPCA, or another method, to all of it, every array taken somewhere by `put`."""
     put = put or (lambda a: a)
     names = rows.sensitive if only is None else only
-    return FairPCA(**parameters).fit(
+    return method(**parameters).fit(
         put(rows.X),
         put(rows.y),
         sensitive_features={name: put(rows.sensitive[name]) for name in names},

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from devices.people import fitted, people, projector
-from fairpca import FairPCA, collect_moments
+from fairpca import FairPCA, FairPLS, collect_moments
 from fairpca._numerics.arrays import to_numpy
 
 CASES = {
@@ -42,6 +42,27 @@ def test_the_subspace_is_that_of_numpy(place, case):
     np.testing.assert_allclose(
         to_numpy(back), theirs.inverse_transform(theirs.transform(rows.X)), atol=1e-6
     )
+
+
+PLS = {
+    "means": {"match": "means", "scale": True},
+    "covariances": {"match": "covariances", "weighted": True},
+    "distributions": {"criterion": "equal_opportunity"},
+    "scaled distributions": {"scale": True, "weighted": True},
+}
+
+
+@pytest.mark.parametrize("case", PLS)
+def test_fair_pls_is_that_of_numpy(place, case):
+    rows, options = people(), {"method": FairPLS, **PLS[case]}
+    ours, theirs = fitted(rows, put=place.put, **options), fitted(rows, **options)
+    T = ours.transform(place.put(rows.X))
+    assert all(map(place.holds, (T, ours.coef_, ours.mean_, ours.explained_targets_)))
+    np.testing.assert_allclose(to_numpy(T), theirs.transform(rows.X), atol=1e-8)
+    np.testing.assert_allclose(
+        to_numpy(ours.explained_targets_), theirs.explained_targets_, atol=1e-9
+    )
+    assert ours.targets_ == theirs.targets_
 
 
 @pytest.mark.parametrize("case", CASES)

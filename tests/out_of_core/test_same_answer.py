@@ -8,6 +8,7 @@ from fairpca import (
     CSVRows,
     FairKernelPCA,
     FairPCA,
+    FairPLS,
     ParquetRows,
     collect_moments,
     moments_from_csv,
@@ -64,6 +65,28 @@ def test_a_file_in_which_an_attribute_is_always_missing(tmp_path):
         apart = FairPCA(2, missing_sensitive=missing).fit(rows)
         whole = fit_in_memory(frame, sensitive=("race", "age", "team"), missing_sensitive=missing)
         assert_same_fit(apart, whole)
+
+
+@pytest.mark.parametrize("match", ["means", "covariances", "distributions"])
+def test_fair_pls_of_files_in_which_an_attribute_or_a_class_is_missing(tmp_path, match):
+    """The first file knows no level, no number and one class; the last has yet another class."""
+    frame = people()
+    frame["hired"] = np.where(np.arange(1000) < 300, "yes", frame["hired"].map({0: "no", 1: "yes"}))
+    frame.loc[900:, "hired"] = "a third"
+    frame.loc[:299, ["race", "age"]] = None
+    write_in_parts(frame, tmp_path / "d", [300, 500])
+    options = {"match": match, "missing_sensitive": "group", "scale": True}
+    apart = FairPLS(**options).fit(ParquetRows(tmp_path / "d", batch_rows=100, **BOTH))
+    whole = FairPLS(**options).fit(
+        frame[FEATURES],
+        frame["hired"],
+        sensitive_features=frame[["race", "age"]],
+        sample_weight=frame["w"],
+    )
+    T, expected = (fair.transform(frame[FEATURES]) for fair in (apart, whole))
+    np.testing.assert_allclose(T, expected, atol=1e-8)
+    assert apart.targets_ == whole.targets_ == {"hired": ["a third", "no", "yes"]}
+    assert T.shape == (1000, 2)
 
 
 def test_scatters_of_joint_groups(tmp_path):

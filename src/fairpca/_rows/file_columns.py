@@ -120,7 +120,7 @@ class Numbers:
         sensitive = {name: simple(columns[name]) for name in roles.sensitive}
         part = Batch(
             X=self._frame(X.astype(self.dtype, copy=False)),
-            y=None if roles.target is None else _labels(simple(columns[roles.target])),
+            y=None if roles.target is None else self._target(columns[roles.target]),
             sensitive_features=(
                 {name: _attribute(array) for name, array in sensitive.items()}
                 if self.attributes is None
@@ -131,6 +131,10 @@ class Numbers:
         )
         columns.clear()  # before the products: a batch is in memory once
         return part
+
+    def _target(self, column: Any) -> Any:
+        labels = _labels(simple(column))
+        return import_pandas().Series(labels, name=self.roles.target, dtype=labels.dtype)
 
     def _frame(self, X: np.ndarray) -> Any:
         """Return features with their names, without a copy."""

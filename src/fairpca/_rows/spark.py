@@ -328,7 +328,7 @@ class SparkRows(RowsElsewhere):
         return _Layout(
             self.features,
             tuple(roles.sensitive),
-            has_target=bool(roles.target),
+            tuple(roles.target),
             has_weight=bool(roles.weight),
             width=self._width,
         )
@@ -361,7 +361,7 @@ class _Layout:
 
     features: tuple[str, ...]
     sensitive: tuple[str, ...] = ()
-    has_target: bool = False
+    target: tuple[str, ...] = ()
     has_weight: bool = False
     width: int | None = None
 
@@ -370,8 +370,8 @@ class _Layout:
         d, end = len(self.features), len(self.features) + len(self.sensitive)
         X = _frame(table, 0, self.features) if self.width is None else self._stacked(table)
         sensitive = _frame(table, d, self.sensitive) if self.sensitive else None
-        y = _values(table, end) if self.has_target else None
-        weight = _values(table, end + self.has_target) if self.has_weight else None
+        y = _frame(table, end, self.target)[self.target[0]] if self.target else None
+        weight = _values(table, end + len(self.target)) if self.has_weight else None
         return Batch(X, y, sensitive, weight, number)
 
     def _stacked(self, table: pa.Table) -> np.ndarray:
