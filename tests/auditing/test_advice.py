@@ -2,6 +2,7 @@ import dataclasses
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -10,7 +11,10 @@ from fairpca._cli import app
 from fairpca.auditing import audit
 from fairpca.auditing._advice import advise, summarise
 from fairpca.auditing._evidence import FAIR, Evidence
+from fairpca.auditing._question import ask, prepare
 from fairpca.auditing._recipes import python_recipe, shell_recipe
+from fairpca.auditing._representations import METHODS, fit_method
+from fairpca.auditing._splits import QUICK, halves
 from fairpca.models import FairModel
 
 
@@ -134,6 +138,19 @@ def test_the_python_and_the_command_of_every_advice_fit_the_same(
     again = FairModel.load("model.fairpca").transform(names["new_rows"])
     assert (again == names["representation"]).all()
     assert again.shape == (len(people), {"fair_pls": 1, "leace": again.shape[1]}.get(key, 2))
+
+
+def test_what_was_measured_is_what_is_advised(people):
+    """A table's fair PLS is that of the audit, whose target is a yes or no already."""
+    asked = {"positive": None, "ignore": (), "sensitive_kinds": None, "n_components": 2}
+    question = ask(people, "sex", "paid", **asked, effort=QUICK, seed=0, data=None)
+    (split, _) = halves(question.strata, 1, np.random.default_rng(0))
+    measured = fit_method(METHODS["fair_pls"], prepare(question, split).rows).estimator
+    advised = fit_table(people, "sex", "paid", positive="yes", method="fair_pls").estimator
+    assert advised.get_params() == {
+        **measured.get_params(),
+        "target_kinds": {"paid": "categorical"},
+    }
 
 
 def test_the_command_of_the_advice_runs(people, tmp_path, monkeypatch):
