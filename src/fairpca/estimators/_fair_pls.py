@@ -199,8 +199,9 @@ class FairPLS(FairTransformer):
         `FairPCA`.
     distribution_gap_ : float
         The largest difference between a group's share below a threshold and that of all other
-        rows, smoothed, on the training rows; only with ``match="distributions"``. New rows differ
-        by more: see `fairpca.metrics.certified_gap`.
+        rows, smoothed, on the training rows, for columns and sums and differences of two; only
+        with ``match="distributions"``. New rows differ by more: see
+        `fairpca.metrics.certified_gap`.
     shrinkage_, spread_penalty_, distribution_penalty_ : float
         What was used; `held_out_gap_` has what "auto" saw of each: the largest
         difference of groups' shares below any threshold.
