@@ -5,16 +5,22 @@ import pickle
 import random
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
 from assertions import assert_same_subspace
-from fairpca import FairKernelPCA, FairPCA, collect_moments
+from fairpca import FairKernelPCA, FairPCA, FairPLS, collect_moments
 from fairpca._numerics.fingerprints import fingerprint_of
 from fairpca._rows import Batch, RowsElsewhere
-from fairpca.errors import MissingGroupError, MissingTargetError, UnknownQuestionError
+from fairpca.errors import (
+    MissingGroupError,
+    MissingTargetError,
+    UnknownQuestionError,
+    UsageError,
+)
 from fairpca.estimators._reader import _CollectMoments
 from fairpca.peers import PCA, BalancedPCA
 from optional_libraries import array_api_strict
@@ -45,6 +51,43 @@ class ListedParts(RowsElsewhere):
         for result in results:
             total = result if total is None else total + result
         return total
+
+
+class RowsThatChange(ListedParts):
+    """An engine whose rows are others, or fewer, or in other groups, when they are read again."""
+
+    def __init__(self, parts, change):
+        super().__init__(parts)
+        self.change, self.passes = change, 0
+
+    def fold(self, collect):
+        self.passes += 1
+        if self.passes == 3:
+            self.parts = self.change(self.parts)
+        return super().fold(collect)
+
+
+CHANGES = {
+    "rows are added": lambda parts: [*parts, parts[-1]],
+    "rows are gone": lambda parts: parts[:-1],
+    "rows change groups": lambda parts: [
+        replace(p, sensitive_features=p.sensitive_features.assign(race="a")) for p in parts
+    ],
+    "weights change": lambda parts: (
+        [replace(p, sample_weight=2.0 * p.sample_weight) for p in parts[:1]] + parts[1:]
+    ),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_rows_that_change_between_passes_are_noticed(change):
+    X, s, y, w = people()
+    source = RowsThatChange(parts_of(X, s[["race"]], y, w, [200, 400]), CHANGES[change])
+    fair = FairPLS()
+    with pytest.raises(UsageError, match=r"rows changed while they were read: .*'race'.*Read what"):
+        fair.fit(source)
+    assert not hasattr(fair, "components_")
+    assert source.passes == 3
 
 
 def rows_and_groups():

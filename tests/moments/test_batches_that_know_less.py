@@ -7,6 +7,7 @@ from fairpca import collect_moments
 from fairpca._attributes import Levels
 from fairpca._moments import accumulate
 from fairpca._rows import Rows
+from fairpca.errors import UsageError
 
 X = np.random.default_rng(3).normal(size=(8, 2))
 W = np.array([1.0, 2.0, 0.5, 1.0, 3.0, 1.0, 0.25, 1.0])
@@ -134,3 +135,38 @@ def test_numbers_and_whether_they_are_missing_stay_two_attributes(first):
         assert found["v"].value_mean == pytest.approx(whole["v"].value_mean)
         np.testing.assert_allclose(found["v"].cross, whole["v"].cross, atol=1e-12)
         assert by_label(found["v is missing"])[True][0] == by_label(whole["v is missing"])[True][0]
+
+
+Y = np.array([1, 1, 1, 0, 2, 0, 1, 2])
+Z = np.array([0, 1, 0, 1, 0, 1, 0, 1])
+
+
+def with_targets(rows, y):
+    return collect_moments(X[rows], Z[rows], y=y[rows], sample_weight=W[rows], with_targets=True)
+
+
+@pytest.mark.parametrize("order", [1, -1], ids=["first", "last"])
+def test_classes_are_in_their_order_whichever_batch_came_first(order):
+    first, last = [with_targets(rows, Y) for rows in (slice(0, 3), slice(3, 8))][::order]
+    (together,), (whole,) = (first + last).targets, with_targets(slice(None), Y).targets
+    assert together.labels == whole.labels == (0, 1, 2)
+    np.testing.assert_array_equal(together.count, whole.count)
+    np.testing.assert_allclose(together.weight, whole.weight)
+    np.testing.assert_allclose(together.total, whole.total, atol=1e-12)
+
+
+def test_targets_are_numbers_as_soon_as_one_batch_says_so():
+    y = np.array([0.0, 1.0, 1.0, 0.0, 0.5, 1.0, 2.25, 0.0])
+    (together,) = (with_targets(slice(0, 4), y) + with_targets(slice(4, 8), y)).targets
+    (whole,) = with_targets(slice(None), y).targets
+    assert together.value_scatter == pytest.approx(whole.value_scatter)
+    np.testing.assert_allclose(together.cross, whole.cross, atol=1e-12)
+
+
+def test_batches_that_know_other_targets_are_not_added():
+    known, unknown = with_targets(slice(0, 4), Y), collect_moments(X[4:], Z[4:])
+    for a, b in ((known, unknown), (unknown, known)):
+        with pytest.raises(UsageError, match=r"targets .*cannot be added.*Pass y with the same"):
+            a + b
+    with pytest.raises(UsageError, match=r"'y' is numeric in one batch .*\(a target: in target_k"):
+        known + with_targets(slice(4, 8), X[:, 0])

@@ -58,7 +58,8 @@ def fit_in_memory(frame, k=2, *, sensitive=("race", "age"), weighted=True, **opt
 def same_bits(a, b):
     """Tell whether two moments are the same to the last bit."""
     pairs = [(a.mean, b.mean), (a.scatter.dense().matrix, b.scatter.dense().matrix)]
-    for x, y in zip(a.attributes, b.attributes, strict=True):
+    described = [(*m.attributes, *m.targets) for m in (a, b)]
+    for x, y in zip(*described, strict=True):
         assert x.name == y.name
         pairs.append((x.total, y.total))
     return all(np.array_equal(x, y) for x, y in pairs) and a.weight == b.weight

@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pytest
 
-from fairpca import CSVRows, FairKernelPCA, FairPCA, ParquetRows, moments_from_parquet
+from fairpca import CSVRows, FairKernelPCA, FairPCA, FairPLS, ParquetRows, moments_from_parquet
 from fairpca.errors import CheckpointError, FairPCAError
 from out_of_core.people_in_files import (
     TOLD,
@@ -76,6 +76,36 @@ def test_interrupted_work_goes_on_with_the_same_bits(folder, tmp_path, n_jobs, a
     assert told[0][0] > after
     assert told[-1] == (2000, 2000)
     assert list(path.parent.iterdir()) == []
+
+
+@pytest.mark.parametrize("target", ["hired", "x3"], ids=["classes", "numbers"])
+def test_targets_are_kept_in_a_checkpoint(folder, tmp_path, target):
+    how = {"with_targets": True, "with_scatters": True, "criterion": "demographic_parity"}
+    how |= {"target": target, "ignore": ["id", "x4"]}
+    path = tmp_path / "fit.checkpoint"
+    with pytest.raises(Interrupted):
+        moments(folder, path, progress=interrupted_after(1000), **how)
+    with pytest.raises(CheckpointError, match="parameters"):
+        moments(folder, path, **{**how, "with_targets": False})
+    again, whole = moments(folder, path, **how), moments(folder, **how)
+    assert same_bits(again, whole)
+    assert [a.name for a in again.targets] == [target]
+
+
+def test_fair_pls_goes_on_from_a_checkpoint(folder, tmp_path):
+    path, told = tmp_path / "fit.checkpoint", []
+    reading = {"batch_rows": 50, "checkpoint_seconds": 0.0, **TOLD, "sensitive": ["race", "age"]}
+
+    def fit(**how):
+        rows = ParquetRows(folder, **reading, **how)
+        return FairPLS(missing_sensitive="ignore", scale=True).fit(rows)
+
+    with pytest.raises(Interrupted):
+        fit(checkpoint=path, progress=interrupted_after(1000))
+    again = fit(checkpoint=path, progress=lambda *rows: told.append(rows))
+    assert told[0][0] > 1000
+    np.testing.assert_array_equal(again.coef_, fit().coef_)
+    assert not path.exists()
 
 
 def test_work_that_a_user_stops_loses_nothing(folder, tmp_path):

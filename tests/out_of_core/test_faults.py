@@ -14,6 +14,7 @@ from fairpca import (
     CSVRows,
     FairKernelPCA,
     FairPCA,
+    FairPLS,
     ParquetRows,
     collect_moments,
     fit_table,
@@ -177,6 +178,28 @@ def test_a_file_that_changes_while_it_is_read_is_refused(folder, content):
     other = write_parquet(people(300, 5, missing=0), folder / "other", 100).read_bytes()
     how = {"batch_rows": 100, "progress": change, "n_jobs": 1}
     refused(folder, r"part-002\.parquet' was changed while it was read", **how)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_a_file_that_grows_between_two_passes_is_refused(tmp_path, ending):
+    frame, path, passes = people(300, missing=0), tmp_path / f"people.{ending}", []
+
+    def write(n):
+        some = frame[:n]
+        return write_parquet(some, path) if ending == "parquet" else some.to_csv(path, index=False)
+
+    def grow(done, total):
+        if done == 200:
+            passes.append(done)
+        if len(passes) == 2:
+            write(300)
+
+    write(200)
+    rows = (ParquetRows if ending == "parquet" else CSVRows)(
+        path, **PLAIN, target="hired", batch_rows=100, progress=grow, n_jobs=1
+    )
+    with pytest.raises(TableError, match=rf"people\.{ending}' was changed while it was read"):
+        FairPLS().fit(rows)
 
 
 def test_a_target_that_was_not_named_is_asked_for_at_once(folder):
