@@ -105,12 +105,11 @@ def _training(model: FairModel) -> Iterator[str]:
         names = _markdown_list(info["sensitive"])
         yield f"- Sensitive attributes, never among the features: {names}"
     predicted = vars(estimator).get("targets_", {})
+    yes = f", the yes is {_markdown(info['positive'])}" if "positive" in info else ""
     if info.get("target") is not None and not predicted:
-        yield f"- Target: {_markdown(info['target'])}"
+        yield f"- Target: {_markdown(info['target'])}{yes}"
     for name, classes in predicted.items():
         kind = "a number" if isinstance(classes, str) else f"classes {_markdown_list(classes)}"
-        said = info.get("positive", "1")
-        yes = "" if said == "1" else f" (1 is {_markdown(said)})"
         yield f"- Target that the columns are made to predict: {_markdown(name)}, {kind}{yes}"
     if model.encoder is not None:
         names = model.encoder.feature_names_in_
