@@ -372,6 +372,9 @@ def test_progress_tells_which_of_many_passes_it_is(tmp_path, monkeypatch):
     assert titles == ["Looking at the rows", "Fitting to the rows", *later]
     assert len(titles) > 5
     for title in titles:
+        assert {total for _, total, what in said if what == title} == {
+            None if title == titles[0] else 1500
+        }
         done = [rows for rows, _, what in said if what == title]
         assert done == sorted(set(done))
         assert done[-1] == 1500

@@ -271,6 +271,7 @@ def _fit_on_disk(
     used = {*encoder.needed_columns, *roles.sensitive, *extra}
     batch_rows = min(rows_per_batch(d, itemsize=8), max(BATCH_ROWS, d))
     source = passed([n for n in read if n in used], batch_rows, "Fitting to the rows")
+    source.n_rows = seen.n_read  # text files did not tell
     commas = frozenset(column.name for column in raw.values() if column.decimal == ",")
     rows = EncodedRows(source, encoder, planned, target, commas)
     n_drawn, about = seen.drawn.num_rows, None if target is None else target.plan
