@@ -215,14 +215,15 @@ PLS = {
 """With as many landmarks as rows, everybody has the same ones."""
 
 
-EVERY_FORM = ["sparse", "polars", "parquet"]
-"""Engines whose rows are also seen through a kernel in the fast tests."""
+FAST = {"kernel": ["sparse", "parquet"], "means": set(ENGINES) - {"spark", "csv"}}
+FAST["covariances"] = FAST["means"] - {"dask dataframe"}
+"""Engines that are tried in these forms by the fast tests."""
 
 
 @pytest.mark.parametrize(
     ("arrived", "form"),
     [
-        (slow if form == "kernel" and engine not in EVERY_FORM else pytest.param)(engine, form)
+        (pytest.param if engine in FAST.get(form, ENGINES) else slow)(engine, form)
         for engine in ENGINES
         for form in PLS
     ],

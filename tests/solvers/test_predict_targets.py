@@ -37,6 +37,8 @@ def rows_with_targets(draw):
         score = unit @ rng.normal(size=X.shape[1]) + rng.normal(size=len(X))
         cuts = {"two": [0.5], "three": [0.3, 0.6], "number": []}[kind]
         targets[kind] = np.searchsorted(np.quantile(score, cuts), score) if cuts else 1e3 * score
+        # A function of the attribute is refused.
+        assume(any(len(np.unique(targets[kind][columns["z"] == g])) > 1 for g in columns["z"]))
     if not draw(st.booleans()):
         weight = np.ones(len(X))
     return X, columns, weight, targets
@@ -235,3 +237,36 @@ def test_means_are_equal_in_any_units(dtype, unit, place, options):
         assert_equal_group_means(T, z, rtol=(1e-10 if exact else 1e-4) * far)
     np.testing.assert_allclose(T.std(axis=0), 1.0, atol=(1e-9 if exact else 1e-3) * far)
     assert fair.mean_gap_ < (1e-9 if exact else 1e-3)
+
+
+def test_numbers_alone_are_matched_by_the_book():
+    """They have no groups whose variances could be compared, and so no spread counts."""
+    X, columns, weight, targets = groups_that_differ()
+    v = {"v": X[:, 0] ** 2 + 3.0 * columns["z"]}
+    fair = fitted((X, v, weight, targets), shrinkage=0.1, distribution_penalty=500.0)
+    _, start = fair_pls_by_the_book(
+        X, targets.values(), *v.values(), weight=weight, shrinkage=0.1, spread=0.0
+    )
+    how = {"rounds": module.ROUNDS, "settled": module.SETTLED, **SOFT}
+    W, gap = equal_shares_by_the_book(
+        X, *v.values(), weight=weight, start=start, penalty=500.0, **how
+    )
+    np.testing.assert_allclose(fair.transform(X), scores(X, W), rtol=0, atol=1e-9)
+    assert fair.distribution_gap_ == pytest.approx(gap, abs=1e-9)
+
+
+@pytest.mark.parametrize("match", ["means", "covariances", "distributions"])
+def test_a_criterion_is_an_attribute_that_other_rows_lack(match):
+    X, columns, _, targets = groups_that_differ()
+    z, y = columns["z"].astype(object), targets["y"]
+    within = {f"z among {c}": np.where(y == c, z, None) for c in (0, 1)}
+    options = {"match": match, "shrinkage": 0.1}
+    for criterion, groups in (
+        ("equal_opportunity", {"z": within["z among 1"]}),
+        ("equalized_odds", within),
+    ):
+        fair = FairPLS(criterion=criterion, **options).fit(X, y, sensitive_features={"z": z})
+        other = FairPLS(missing_sensitive="ignore", **options).fit(X, y, sensitive_features=groups)
+        np.testing.assert_allclose(fair.transform(X), other.transform(X), rtol=0, atol=1e-10)
+        T = fair.transform(X)[y == 1]
+        assert_equal_group_means(T, columns["z"][y == 1])
