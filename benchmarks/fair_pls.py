@@ -36,8 +36,8 @@ from fairpca.datasets import load_adult, load_bank, load_compas, load_german, lo
 from fairpca.metrics import certified_gap, reading_model, selection_rate_gap
 from fairpca.peers import LEACE, PCA
 
-SPLITS = {"adult": 3, "bank": 3, "german": 10, "loanapp": 10, "compas": 10, "fairface": 3}
-SPLITS |= {"adult, two": 3, "adult, hours": 3}
+SPLITS = {"adult": 6, "bank": 6, "german": 30, "loanapp": 30, "compas": 30, "fairface": 3}
+SPLITS |= {"adult, two": 6, "adult, hours": 6}
 QUICK = {"german": 1, "loanapp": 1, "compas": 1}
 TITLES = {
     "adult": "Adult: sex",

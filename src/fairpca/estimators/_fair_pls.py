@@ -48,7 +48,7 @@ from ._transformer import FairTransformer, groups_of, learned_from, warn_of_a_re
 
 MATCHES = ("means", "covariances", "distributions")
 
-SPREAD_PENALTY, DISTRIBUTION_PENALTY = 0.1, 3000.0
+SPREAD_PENALTY, DISTRIBUTION_PENALTY = 0.1, 1000.0
 """Chosen on held-out rows: see docs/fair_pls.md."""
 
 SPREAD_PENALTIES = (0.0, 0.1, 0.3, 1.0, 3.0)
@@ -138,7 +138,7 @@ class FairPLS(FairTransformer):
     spread_penalty : float, "auto" or None, default=None
         How much differences of the groups' variances along a direction count against it, in units
         of variance; None for 1.0 with "covariances" and 0.1 with "distributions".
-    distribution_penalty : float or "auto", default=3000.0
+    distribution_penalty : float or "auto", default=1000.0
         How much differences of the groups' shares below thresholds count against what is
         explained of the target. "auto", for either, tries several on held-out rows and takes the
         one with which the groups' distributions differ least there; the defaults are as good.
