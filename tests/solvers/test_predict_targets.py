@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from assertions import assert_equal_group_means, assert_uncorrelated
-from fairpca import FairPLS
+from fairpca import FairPLS, InfeasibleError
 from fairpca.solvers import _predict_targets as module
 from oracles import (
     equal_shares_by_the_book,
@@ -253,6 +253,11 @@ def test_numbers_alone_are_matched_by_the_book():
     )
     np.testing.assert_allclose(fair.transform(X), scores(X, W), rtol=0, atol=1e-9)
     assert fair.distribution_gap_ == pytest.approx(gap, abs=1e-9)
+    options = {"shrinkage": 0.1, "distribution_penalty": 500.0, "missing_sensitive": "group"}
+    known = fitted((X, v, weight, targets), **options)  # none is missing, which is no group
+    np.testing.assert_allclose(known.transform(X), fair.transform(X), rtol=0, atol=1e-12)
+    with pytest.raises(InfeasibleError, match="needs a categorical attribute"):
+        fitted((X, v, weight, targets), match="covariances", missing_sensitive="group")
 
 
 @pytest.mark.parametrize("match", ["means", "covariances", "distributions"])

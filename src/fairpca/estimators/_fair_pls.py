@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from .._attributes import about_whole_numbers
 from .._kernels import whitening
 from .._moments import GroupMoments, LevelMoments, SharesBelow, moments_at
-from .._numerics import Array, array_namespace, full_precision, to_numpy
+from .._numerics import Array, array_namespace, full_precision, quiet_overflow, to_numpy
 from .._rows import FeatureMap, LinearMap, Rows, RowsElsewhere
 from ..errors import UsageError
 from ..solvers import (
@@ -504,7 +504,8 @@ class FairPLS(FairTransformer):
         if self.kernel is None:
             return None
         features = self._feature_map
-        return block_diag(np.eye(features.n_columns), whitening(features.columns, precision))
+        with quiet_overflow():
+            return block_diag(np.eye(features.n_columns), whitening(features.columns, precision))
 
     def _described(
         self, fair: Subspace, moments: GroupMoments, scale: Array | None, explained: list[Array]

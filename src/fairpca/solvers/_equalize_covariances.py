@@ -177,11 +177,15 @@ def covariance_differences(moments: GroupMoments) -> list[tuple[float, Array]]:
     return [pair for of_attribute in _by_attribute(moments) for pair in of_attribute]
 
 
+def with_groups(moments: GroupMoments) -> list[LevelMoments]:
+    """Return the attributes that have groups to compare; an optional one may have a single one."""
+    levels = [a for a in moments.attributes if isinstance(a, LevelMoments)]
+    return [a for a in levels if not a.optional or np.count_nonzero(a.weight) == len(a.weight) > 1]
+
+
 def _by_attribute(moments: GroupMoments) -> list[list[tuple[float, Array]]]:
     differences = []
-    for a in moments.attributes:
-        if not isinstance(a, LevelMoments) or (a.optional and np.any(a.weight == 0)):
-            continue
+    for a in with_groups(moments):
         covariances = _covariances(a)
         shares = (a.weight / a.weight.sum()).tolist()
         average = sum(p * C for p, C in zip(shares, covariances, strict=True))

@@ -11,7 +11,7 @@ import numpy as np
 from .._moments import GroupMoments, LevelMoments, RowScatter, Scores, noise_along
 from .._numerics import Array, array_namespace, like, to_numpy
 from ..errors import InfeasibleError, UsageError
-from ._equalize_covariances import absolute_difference
+from ._equalize_covariances import absolute_difference, with_groups
 from ._equalize_means import (
     MeanConstraint,
     check_dimension,
@@ -135,7 +135,7 @@ def predict_targets(
     _check_targets(moments)
     constraint = mean_constraint(moments) if constraint is None else constraint
     check_dimension(moments, constraint.rank, None)
-    if look is not None and not any(isinstance(a, LevelMoments) for a in moments.attributes):
+    if look is not None and not with_groups(moments):
         spread_penalty = 0.0  # numbers have no groups with variances, but shares
     problem, shrinkage = _problem(moments, constraint, shrinkage, spread_penalty)
     (b, worth), gap = problem.start(k), float("nan")
