@@ -1,6 +1,6 @@
 """How much of the group can be read from new rows, and how well is the target predicted?
 
-Run ``python -m benchmarks.fair_pls --data DIR``; about ten minutes on two cores (``--quick``: one
+Run ``python -m benchmarks.fair_pls --data DIR``; five to ten minutes on two cores (``--quick``: one
 split of the small sets). DIR holds adult/, bank/, german/, compas/ and fairface/. Half of the rows
 fits, a quarter trains the readers, a quarter judges; nothing is chosen on either quarter.
 """
@@ -49,6 +49,7 @@ TITLES = {
     "adult, two": "Adult: sex and race at once",
     "adult, hours": "Adult: sex (hours of work)",
 }
+COLUMNS = ["Adult", "Bank", "German", "mortgages", "COMPAS", "faces", "both", "hours"]
 SEED = 100  # of the first split: the defaults were chosen on others
 MATCHES = ("means", "covariances", "distributions")
 DISTRIBUTION_PENALTIES = (3.0, 30.0, 300.0, 30_000.0)
@@ -93,7 +94,9 @@ def main(data: Path, out: Path, quick: bool) -> None:
 
 def report(measured: pd.DataFrame, out: Path | None) -> None:
     by_setting = measured.drop(columns="split").groupby(KEYS, sort=False)
-    means = by_setting.mean().assign(splits=by_setting.size()).reset_index().round(4)
+    errors = by_setting[["leak", "util"]].sem().add_suffix("_error")
+    means = by_setting.mean().join(errors).assign(splits=by_setting.size())
+    means = means.reset_index().round(4)
     if out is not None:
         for folder in ("data", "images"):
             (out / folder).mkdir(parents=True, exist_ok=True)
@@ -246,9 +249,10 @@ def score(model: Any, T: np.ndarray, y: np.ndarray, train: Any, judge: Any, numb
 
 def tables(means: pd.DataFrame) -> dict[str, str]:
     """Return what the page shows, in Markdown."""
-    usual = means[means.setting == 0].assign(data=means.dataset.map(TITLES))
+    names = dict(zip(SPLITS, COLUMNS, strict=True))
+    usual = means[means.setting == 0].assign(data=means.dataset.map(names))
     both = usual.dataset == "adult, two"
-    usual.loc[both, "data"] = "Adult, both: " + usual.attribute
+    usual.loc[both, "data"] = "both: " + usual.attribute
     several = both & (usual.attribute != "sex")
     usual["leak / util"] = usual.leak.map("{:.3f}".format) + " / " + usual.util.map("{:.3f}".format)
     usual["rates"] = usual.gap.map("{:.3f}".format)
