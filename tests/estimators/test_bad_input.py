@@ -438,6 +438,12 @@ PLS_CASES = {
         ValueError,
         r"n_landmarks=0 is not a number of rows",
     ),
+    "kernel values that overflow": (
+        {"kernel": "poly", "gamma": 10.0},
+        {"X": 1e100 * X, "y": Y},
+        ValueError,
+        r"X is finite, but kernel values.*overflow.*smaller gamma",
+    ),
     "a kernel matrix": ({"kernel": "precomputed"}, {"y": Y}, ValueError, r"'precomputed' is not"),
 }
 

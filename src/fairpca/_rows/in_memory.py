@@ -17,6 +17,7 @@ from .._numerics import (
     is_array,
     is_foreign,
     is_sparse,
+    quiet_overflow,
     record,
     take_rows,
 )
@@ -167,7 +168,8 @@ class MappedRows(Rows):
         held = np.empty((n, p))
 
         def fill(block: slice) -> None:
-            held[block] = self.block(block)
+            with quiet_overflow():  # refused with the moments
+                held[block] = self.block(block)
 
         each_item(fill, row_blocks(n, block_rows(p)))
         return replace(self, X=held, chosen=None, everyone=None, features=_as_it_is)

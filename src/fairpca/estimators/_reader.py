@@ -368,13 +368,13 @@ def finite_moments(rows: Rows, *, with_scatters: bool) -> GroupMoments:
     if moments.weight > LARGEST_WEIGHT:
         raise UsageError(_of_weights(moments.weight, "overflow"))
     if not (np.isfinite(diagonal).all() and size.max() <= LARGEST):
-        check_finite(rows)
-        if isinstance(rows, MappedRows):
+        if isinstance(rows, MappedRows):  # of which X was checked before
             raise UsageError(
                 "X is finite, but kernel values of its rows, or their squares times the weights, "
                 "overflow or are NaN. Divide X or the weights by a constant first, use a smaller "
                 "gamma or degree (a whole one), or check the kernel function."
             )
+        check_finite(rows)
         raise UsageError(
             f"X is finite, but its squares, times the weights, overflow, or powers of them would: "
             f"feature {int(size.argmax())} has the size {size.max():.0e} or more. Divide X or the "
