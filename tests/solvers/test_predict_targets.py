@@ -239,6 +239,27 @@ def test_means_are_equal_in_any_units(dtype, unit, place, options):
     assert fair.mean_gap_ < (1e-9 if exact else 1e-3)
 
 
+@pytest.mark.parametrize("name", ["spread_penalty", "distribution_penalty"])
+@pytest.mark.parametrize("kernel", [None, "rbf"])
+def test_auto_takes_what_held_out_rows_say(name, kernel):
+    X, columns, _, targets = groups_that_differ()
+    y, z = targets["y"], columns["z"]
+    options = {"kernel": kernel, "n_landmarks": 20, "random_state": 0, "scale": True}
+    chosen = FairPLS(**{name: "auto"}, **options).fit(X, y, sensitive_features=z)
+    setting, tried = getattr(chosen, f"{name}_"), chosen.held_out_gap_
+    assert len(tried) > 2
+    assert tried[setting] == min(tried.values())
+    fixed = FairPLS(**{name: setting}, **options).fit(X, y, sensitive_features=z)
+    np.testing.assert_array_equal(fixed.transform(X), chosen.transform(X))
+    again = FairPLS(**{name: "auto"}, **options)
+    extra = np.r_[X, 1e3 * X[:20]], np.r_[y, y[:20]]  # rows without weight are no rows
+    w = np.repeat([1.0, 0.0], [len(X), 20])
+    again.fit(*extra, sensitive_features=np.r_[z, z[:20]], sample_weight=w)
+    assert again.held_out_gap_ == pytest.approx(tried)
+    unused = FairPLS(match="means", **{name: "auto"}).fit(X, y, sensitive_features=z)
+    assert not hasattr(unused, "held_out_gap_")
+
+
 def test_numbers_alone_are_matched_by_the_book():
     """They have no groups whose variances could be compared, and so no spread counts."""
     X, columns, weight, targets = groups_that_differ()
