@@ -260,6 +260,18 @@ def test_auto_takes_what_held_out_rows_say(name, kernel):
     assert not hasattr(unused, "held_out_gap_")
 
 
+def test_a_class_without_weight_is_no_class():
+    """Of three labels, the one that is last of those that count decides the sign."""
+    X, columns, _, targets = groups_that_differ()
+    z, y = columns["z"], targets["y"].copy()
+    y[:30] = -1
+    weighted = FairPLS(shrinkage=0.1, match="means")
+    weighted.fit(X, y, sensitive_features=z, sample_weight=(y >= 0).astype(float))
+    without = FairPLS(shrinkage=0.1, match="means").fit(X[30:], y[30:], sensitive_features=z[30:])
+    np.testing.assert_allclose(weighted.transform(X), without.transform(X), rtol=0, atol=1e-9)
+    assert weighted.targets_ == without.targets_ == {"y": [0, 1]}
+
+
 def test_numbers_alone_are_matched_by_the_book():
     """They have no groups whose variances could be compared, and so no spread counts."""
     X, columns, weight, targets = groups_that_differ()
