@@ -5,8 +5,9 @@ What if I know the target?
 Then keep one column for it, and nothing else. From fifteen fair components of real mortgage
 applications, boosted trees still recognise race in people they have never met, with an AUC of
 0.66. From the one column of ``FairPLS`` that predicts the lenders' decision they are left with
-0.54, where 0.50 is guessing, and the decision is predicted better. **That holds for this column
-alone**: not beside others, not for another target, and less well for groups with few people.
+0.53, and a linear model with 0.55, where 0.50 is guessing; and the decision is predicted better.
+**That holds for this column alone**: not beside others, not for another target, and less well for
+groups with few people.
 """
 
 # %%
@@ -82,8 +83,8 @@ table = pd.DataFrame(measured).groupby("method", sort=False).mean().rename_axis(
 print(table.round(2).to_string())
 # The AUCs of the first paragraph:
 read, predicted = table["race, trees"], table["approval (AUC)"]
-said = read[["FairPCA, 15 columns", "FairPLS, rbf"]]
-np.testing.assert_allclose(said, [0.66, 0.54], atol=0.03)
+said = [read["FairPCA, 15 columns"], *table.iloc[-1, [1, 0]]]
+np.testing.assert_allclose(said, [0.66, 0.53, 0.55], atol=0.03)
 assert predicted["FairPLS, rbf"] > predicted["FairPCA, 15 columns"]
 
 # %%
