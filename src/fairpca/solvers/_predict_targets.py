@@ -296,9 +296,10 @@ def _problem(
         free = max(moments.n_rows - 1.0 - constraint.rank, 1.0)
         in_numpy = (to_numpy(values), to_numpy(C), to_numpy(T))
         shrinkage = _cross_validated(*in_numpy, average, free, len(moments.targets))
-    root = xp.sqrt(values + max(shrinkage, LEAST_SHRINKAGE) * average)
+    shrinkage = max(float(shrinkage), LEAST_SHRINKAGE)
+    root = xp.sqrt(values + shrinkage * average)
     B, C, T = B / root, C / root / root[:, None], T / root[:, None]
-    return _Problem(moments, constraint, B, C, T, tuple(names)), float(shrinkage)
+    return _Problem(moments, constraint, B, C, T, tuple(names)), shrinkage
 
 
 def _cross_validated(
