@@ -70,7 +70,7 @@ class SkipsWhatNeedsLibraries:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item, call):
         report = yield
-        if report.failed and not is_core(item.path):
+        if report.failed and call.excinfo is not None and not is_core(item.path):
             library = missing_library(call.excinfo.value)
             if library is not None:
                 report.outcome = "skipped"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fairpca import FairPLS
+from fairpca import FairPLS, UsageError
 from fairpca.metrics import certified_gap
 
 
@@ -76,7 +76,37 @@ def test_shrinkage_grows_where_rows_are_few(people):
 def test_landmarks_come_from_all_groups_alike(people):
     X, _, y = people
     rare = np.where(np.arange(len(X)) < 60, "rare", "many")
-    fair = FairPLS(kernel="rbf", n_landmarks=80, random_state=0)
+    fair = FairPLS(kernel="rbf", n_landmarks=80, scale=False, random_state=0)
     fair.fit(X, y, sensitive_features=rare)
     from_rare = (fair.landmarks_[:, None] == X[None, :60]).all(axis=2).any(axis=1).sum()
     assert from_rare == 40
+
+
+def test_the_score_of_two_classes_rises_with_the_positive_one(people):
+    X, sex, y = people
+    words = np.where(y > 0, "accept", "reject")
+    scores = {}
+    for positive in ("accept", "reject"):
+        fair = FairPLS(pos_label=positive).fit(X, words, sensitive_features=sex)
+        scores[positive] = fair.transform(X)[:, 0]
+        assert np.corrcoef(scores[positive], words == positive)[0, 1] > 0.3
+        assert fair.targets_["y"][-1] == positive
+
+
+def test_units_of_features_do_not_matter(people):
+    X, sex, y = people
+    kernel = {"kernel": "rbf", "n_landmarks": 50, "random_state": 0}
+    units = np.array([1e4, 1.0, 1e-3, 5.0, 1.0, 1e2])
+    for options in ({}, kernel):
+        one, other = (
+            FairPLS(**options).fit(Z, y, sensitive_features=sex).transform(Z)
+            for Z in (X, X * units)
+        )
+        np.testing.assert_allclose(one, other, atol=1e-6)
+
+
+def test_more_classes_than_columns_are_made_for_are_refused(people):
+    X, sex, _ = people
+    y = np.array([f"p{i % 30}" for i in range(len(X))])
+    with pytest.raises(UsageError, match="30 classes, more than the 20"):
+        FairPLS().fit(X, y, sensitive_features=sex)

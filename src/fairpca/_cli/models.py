@@ -102,8 +102,13 @@ def fit(
         _Criterion.demographic_parity
     ),
     covariance_tol: Annotated[
-        float, Option(min=0.0, help="Largest relative difference of covariances accepted.")
-    ] = 0.05,
+        float | None,
+        Option(
+            min=0.0,
+            help="Largest relative difference of covariances accepted.",
+            show_default="0.05",
+        ),
+    ] = None,
     intersectional: Annotated[
         bool, Option("--intersectional", help="Compare joint groups.")
     ] = False,
@@ -156,7 +161,9 @@ def fit(
         if checkpoint is not None and checkpoint.exists() and not quiet:
             print_line(f"Continuing from {checkpoint}", stderr=True)
         more = options.reading(columns, header, skip_lines, encoding)
-        if match is _Match.covariances and method is _Method.fair_pca:
+        if covariance_tol is not None:
+            if match is not _Match.covariances or method is not _Method.fair_pca:
+                raise Refusal("--covariance-tol is for --method fair-pca --match covariances.")
             more["covariance_tol"] = covariance_tol
         if linear:
             if method is not _Method.fair_pls:
@@ -250,11 +257,19 @@ def _facts(model: FairModel) -> list[str]:
     left = "Equal means do not hide what a non-linear model can see"
     if "distribution_gap_" in vars(estimator):
         gap = estimator.distribution_gap_
-        lines.append(f"largest difference of a group's share below a threshold left: {gap:.2g}")
+        among = "" if estimator.criterion == "demographic_parity" else " within classes"
+        lines.append(
+            f"largest difference of a group's share below a threshold left{among}: {gap:.2g}"
+        )
         left = "On new rows the groups differ by more"
         if n_columns > 1:
             left = "Several columns together may still tell the groups apart"
-    lines.append(f"{left}: run fairpca audit on the table.")
+    classes = [len(c) for c in vars(estimator).get("targets_", {}).values() if c != "numeric"]
+    audited = "targets_" not in vars(estimator) or classes == [2]
+    measure = (
+        "run fairpca audit on the table" if audited else "measure with fairpca.metrics.leakage"
+    )
+    lines.append(f"{left}: {measure}.")
     return lines
 
 

@@ -255,8 +255,8 @@ def check_sensitive_given(sensitive_features: Any, sensitive_columns: Any, name:
     """Raise unless the attributes come from exactly one place; `name` is the estimator's."""
     if sensitive_features is None and sensitive_columns is None:
         raise MissingGroupError(
-            f"No sensitive features were given, and without them this would be plain PCA. Pass "
-            f"fit(X, sensitive_features=...); in a pipeline, fit(X, y, "
+            f"No sensitive features were given, and without them this would be plain PCA (or PLS). "
+            f"Pass fit(X, ..., sensitive_features=...); in a pipeline, fit(X, y, "
             f"{name.lower()}__sensitive_features=...) or set_fit_request(sensitive_features=True) "
             f"with metadata routing; or name columns of X with {name}(sensitive_columns=[...])."
         )
@@ -410,7 +410,7 @@ def no_positive_row(said: str) -> MissingTargetError:
     """Return what to raise if equal opportunity has no row to work with."""
     return MissingTargetError(
         f"criterion='equal_opportunity' uses the rows with y == pos_label, but no row has {said}. "
-        f"Set pos_label to one of the labels."
+        f"Set pos_label to one of the labels; cut a continuous y into bands first."
     )
 
 

@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 
 from .._attributes import about_whole_numbers
 from .._kernels import whitening
-from .._moments import GroupMoments, LevelMoments, SharesBelow, moments_at
+from .._moments import AttributeMoments, GroupMoments, LevelMoments, SharesBelow, moments_at
 from .._numerics import Array, array_namespace, full_precision, quiet_overflow, to_numpy
 from .._rows import FeatureMap, LinearMap, Rows, RowsElsewhere
 from ..errors import UsageError
@@ -157,9 +157,11 @@ class FairPLS(FairTransformer):
         Which rows are compared: all; those with ``y == pos_label``; those of each class. All rows
         tell what predicts y. Needs a single y.
     pos_label : label, default=1
-        The positive class of equal opportunity.
-    scale : bool, default=False
-        Whether to divide each feature by its standard deviation first.
+        The positive class of equal opportunity, and that which the score of two classes rises with.
+    scale : bool, default=True
+        Whether to divide each feature by its standard deviation first, as scikit-learn's
+        PLSRegression does. Without it, shrinkage and kernels see little of features in small
+        units. With a kernel, deviations are those of the first rows seen, as landmarks are.
     target_kinds : dict, optional
         Forces columns of y to be "categorical" or "numeric", by name ("y" if there is none). Else
         numbers with fractions are numeric, and all else classes; more than ten whole numbers are
@@ -183,14 +185,15 @@ class FairPLS(FairTransformer):
     ----------
     components_ : array of shape (k, d)
         What the centred (and scaled) features are multiplied with; with a kernel, what they
-        contribute beside it. Scores have unit variance and rise with the last class, or the
-        number, that they predict best.
+        contribute beside it. Scores have unit variance and rise with the number, or the class,
+        that they predict best: of two classes with `pos_label`, else with the last one in
+        `targets_`. What predicts most comes first, before distributions are matched.
     coef_ : array of shape (k, d)
         The same in the units of the original columns; ``kernel=None`` only.
     explained_targets_ : array of shape (k, number of targets)
         Which share of the variance of each target each column explains on the training rows.
     targets_ : dict
-        The classes of each target, or "numeric".
+        The classes of each target, in their own order but for `pos_label`, or "numeric".
     mean_, scale_ : array of shape (d,)
         What is subtracted from and divided into each feature; `scale_` is None unless
         ``scale=True``.
@@ -277,7 +280,7 @@ class FairPLS(FairTransformer):
         n_landmarks: int = 400,
         criterion: str = "demographic_parity",
         pos_label: Any = 1,
-        scale: bool = False,
+        scale: bool = True,
         target_kinds: Mapping[Any, str] | None = None,
         sensitive_columns: Sequence[Any] | None = None,
         sensitive_kinds: Mapping[Any, str] | None = None,
@@ -455,6 +458,7 @@ class FairPLS(FairTransformer):
         self, moments: GroupMoments, look: Callable[..., SharesBelow] | None = None
     ) -> dict[str, Any]:
         self._check_whole_numbers(moments)
+        moments = replace(moments, targets=tuple(map(self._positive_last, moments.targets)))
         if self.match == "distributions" and look is None:
             raise UsageError(_UNAVAILABLE["partial_fit"])
         if self.device is not None:
@@ -532,6 +536,13 @@ class FairPLS(FairTransformer):
             "mean_": features.mean,
             "scale_": features.scale,
         }
+
+    def _positive_last(self, target: AttributeMoments) -> AttributeMoments:
+        """Return a target whose score, if it has two classes, rises with the positive one."""
+        if not isinstance(target, LevelMoments) or len(target.labels) != 2:
+            return target
+        first, last = target.labels
+        return target.with_labels((last, first)) if first == self.pos_label else target
 
     def _check_whole_numbers(self, moments: GroupMoments) -> None:
         said = set(map(str, self.target_kinds or ()))

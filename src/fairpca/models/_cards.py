@@ -158,12 +158,15 @@ def _promises(model: FairModel) -> Iterator[str]:
     if name in EQUAL_MEANS:
         gap = "`mean_gap_` standard deviations" if "mean_gap_" in vars(estimator) else "rounding"
         kinds = vars(estimator).get("groups_", {})
+        everybody = getattr(estimator, "criterion", "demographic_parity") == "demographic_parity"
+        within = "" if everybody else ", within classes of the target,"
+        rows = "them" if everybody else "the rows of a class"
         numbers = [name for name, levels in kinds.items() if isinstance(levels, str)]
         if len(numbers) < len(kinds) or not kinds:
             yield (
-                f"- On the rows it was trained on, all groups have the same mean in every column, "
-                f"up to {gap}, so no linear model fitted to them can tell the groups apart better "
-                f"than a constant."
+                f"- On the rows it was trained on, all groups{within} have the same mean in every "
+                f"column, up to {gap}, so no linear model fitted to {rows} can tell the groups "
+                f"apart better than a constant."
             )
         if numbers:
             yield (
@@ -171,8 +174,11 @@ def _promises(model: FairModel) -> Iterator[str]:
                 f"{_markdown_list(numbers)}, up to {gap.split()[0]}: there is no linear relation "
                 f"with a number. Ranges of it, such as low, middle and high, may differ in means."
             )
-        if getattr(estimator, "criterion", "demographic_parity") != "demographic_parity":
-            yield f"- This holds within classes of the target: {_markdown(estimator.criterion)}."
+        if not everybody:
+            yield (
+                f"- This holds within classes of the target, and not for all people together: "
+                f"{_markdown(estimator.criterion)}."
+            )
         if name == "FairPLS" and estimator.match != "means":
             yield from _of_distributions(model)
         elif getattr(estimator, "match", "means") == "covariances":
@@ -187,12 +193,15 @@ def _of_distributions(model: FairModel) -> Iterator[str]:
     if model.estimator.match == "covariances":
         yield "- The spread of each column is more alike in the groups, by `spread_penalty_`."
         return
+    everybody = model.estimator.criterion == "demographic_parity"
+    whose = "" if everybody else ", within classes of the target"
     yield (
-        "- On the rows it was trained on, each column has nearly the same distribution in all "
-        "groups: of no group does the share below a threshold differ from that of all other rows "
-        "by more than `distribution_gap_`, at the thresholds that were compared, smoothed."
+        f"- On the rows it was trained on, each column has nearly the same distribution in all "
+        f"groups{whose}: of no group does the share below a threshold differ from that of all "
+        f"other rows by more than `distribution_gap_`, at the thresholds that were compared, "
+        f"smoothed. (A number has no groups: its covariance with being below is as small.)"
     )
-    if len(model.output_names) == 1:
+    if len(model.output_names) == 1 and everybody:
         yield (
             "- There is one column, so this is all there is to see: every threshold accepts nearly "
             "the same share of all groups, and if the distribution were exactly the same in them, "
@@ -213,7 +222,8 @@ def _caveats(model: FairModel) -> Iterator[str]:
         yield (
             "- **On new rows the groups differ by more than `distribution_gap_`.** By how much at "
             "most, whatever the threshold, `fairpca.metrics.certified_gap(scores, groups, "
-            'of="scores")` tells of rows that the model was not fitted to. That bounds what a '
+            'of="scores")` tells of rows that the model was not fitted to (under another criterion '
+            "than demographic parity, of those of one class). That bounds what a "
             "threshold does; a model that looks at narrow ranges of the column may see more. "
             "Measure the leakage."
         )

@@ -277,10 +277,12 @@ def plan_target(
         if isinstance(found, Numeric):
             return AttributePlan(name, "numeric", ""), found.values
         declared = kind is not None or column.dtype == "category"
-        how = f"say {how_to_say(name, 'numeric')}; else say 'categorical'"
-        many = "" if declared else about_whole_numbers(name, found.labels, how)
-        if many:
-            raise UsageError(f"The target {many}")
+        if not declared and about_whole_numbers(name, found.labels):
+            raise UsageError(
+                f"The target {name!r} has {len(found.labels)} whole-number values, and nobody can "
+                f"tell classes from a quantity. Say {how_to_say(name, 'numeric')} if it is a "
+                f"quantity, {how_to_say(name, 'categorical')} if these are classes."
+            )
     position = {t: i for i, t in enumerate(dict.fromkeys(map(_as_text, found.labels)))}
     if len(position) > MOST_CLASSES and not declared:
         raise TargetError(
