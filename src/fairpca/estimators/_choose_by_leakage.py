@@ -11,9 +11,10 @@ import numpy as np
 
 from .._attributes import Levels
 from .._numerics import is_number, is_numpy, record
-from .._rows import Rows
+from .._rows import Rows, RowsElsewhere
 from ..errors import InfeasibleError, ManyLevelsWarning, UsageError
 from ..metrics import certified_gap, leakage, reading_model
+from ._reader import Reader
 
 DIRECTIONS = (1.0, 0.97, 0.93, 0.85, 0.7, 0.5)
 PENALTIES = (0.0, 0.25, 0.5, 1.0, 2.0)
@@ -39,13 +40,29 @@ class Choice:
 
 
 def choose_by_leakage(
-    rows: Rows, settings: Sequence[float], fit: Fit, seed: int, *, trees: bool = True
+    reader: Reader,
+    rows: Rows | RowsElsewhere,
+    settings: Sequence[float],
+    fit: Fit,
+    seed: int,
+    *,
+    trees: bool = True,
 ) -> Choice:
     """Return the setting that keeps the most among those that hide nearly best, or the best."""
     # Each is fitted to two thirds of the rows; boosted trees try to read the attributes of the
     # rest. Of those whose AUC is within one standard error of the smallest, the first in the list
     # is taken. Without trees, the smallest Kolmogorov distance of groups counts: of few columns it
     # says as much, and settings within its error were no better on new rows (docs/fair_pls.md).
+    if isinstance(rows, RowsElsewhere):
+        raise UsageError(
+            f"'auto' holds out a part of all rows, so it needs them in one place, but X is a "
+            f"{type(rows).__name__}. Pass a number, or choose it on a sample of the rows."
+        )
+    if not reader.complete:
+        raise UsageError(
+            "'auto' holds out a part of all rows, so it needs them at once. Pass a number, "
+            "or use fit."
+        )
     rows = rows.materialized()
     if not is_numpy(rows.X):
         raise UsageError("'auto' works with dense arrays and frames only. Pass a number instead.")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 
 from .._kernels import PRECOMPUTED
 from .._moments import GroupMoments
@@ -23,7 +22,7 @@ from ._kernel_solutions import (
     solve_features,
 )
 from ._reader import Reader, check_finite
-from ._transformer import Representation
+from ._transformer import Representation, available_where
 
 
 def _approximates(estimator: Any) -> bool:
@@ -32,12 +31,6 @@ def _approximates(estimator: Any) -> bool:
 
 def _has_an_inverse(estimator: Any) -> bool:
     return estimator.kernel == "linear" and estimator.approximation is None
-
-
-# Methods keep their types, which scikit-learn's decorator does not say.
-Method = TypeVar("Method", bound=Callable[..., Any])
-_with_an_approximation: Callable[[Method], Method] = available_if(_approximates)
-_with_the_linear_kernel: Callable[[Method], Method] = available_if(_has_an_inverse)
 
 
 _UNAVAILABLE = {
@@ -291,7 +284,7 @@ class FairKernelPCA(Representation):
         T = self._fit(X, y, sensitive_features, sample_weight)
         return self.transform(X) if T is None else T
 
-    @_with_an_approximation
+    @available_where(_approximates)
     def partial_fit(
         self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
     ) -> Self:
@@ -312,7 +305,7 @@ class FairKernelPCA(Representation):
         self._add(X, y, sensitive_features, sample_weight)
         return self
 
-    @_with_the_linear_kernel
+    @available_where(_has_an_inverse)
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Return the rows that a representation by the linear kernel stands for.
 
@@ -341,12 +334,10 @@ class FairKernelPCA(Representation):
         with self._changing():
             self._forget(all_of_it=True)
             reader = replace(self._reader(), complete=True)
-            if _approximates(self):
-                moments = self._moments(reader, X, y, sensitive_features, sample_weight)
-                self._fit_to(moments)
-                self._keep(moments)
-                return None
             rows = reader.rows(X, y, sensitive_features, sample_weight, self)
+            if _approximates(self):
+                self._fit_rows(self._prepared(reader, rows), rows)
+                return None
             if isinstance(rows, RowsElsewhere):
                 raise UsageError(
                     f"Exact kernel PCA compares every row with every other, so it needs them in "

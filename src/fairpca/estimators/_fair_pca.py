@@ -398,20 +398,10 @@ class FairPCA(FairTransformer):
             for name in self._decided_at_first:  # of an earlier fit
                 self.__dict__.pop(name, None)
             return reader
-        if isinstance(rows, RowsElsewhere):
-            raise UsageError(
-                f"'auto' holds out a part of all rows, so it needs them in one place, but X is a "
-                f"{type(rows).__name__}. Pass a number, or choose it on a sample of the rows."
-            )
-        if not reader.complete:
-            raise UsageError(
-                "'auto' holds out a part of all rows, so it needs them at once. Pass a number, "
-                "or use fit."
-            )
-        self._choose(rows)
+        self._choose(reader, rows)
         return reader
 
-    def _choose(self, rows: Rows) -> None:
+    def _choose(self, reader: Reader, rows: Rows | RowsElsewhere) -> None:
         """Choose the knob that is "auto" by what trees read from held-out rows."""
         name = next(name for name, knob in self._knobs.items() if knob == AUTO)
         settings = DIRECTIONS if name == "covariance_directions" else PENALTIES
@@ -425,7 +415,7 @@ class FairPCA(FairTransformer):
 
             return solve
 
-        self._choice = choose_by_leakage(rows, settings, fit, self._seed())
+        self._choice = choose_by_leakage(reader, rows, settings, fit, self._seed())
         setattr(self, f"{name}_", self._choice.setting)
         self.held_out_auc_ = self._choice.held_out
 

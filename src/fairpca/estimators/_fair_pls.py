@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import block_diag
 from sklearn.base import clone
-from sklearn.utils.metaestimators import available_if
 
 from .._attributes import about_whole_numbers
 from .._kernels import whitening
@@ -44,7 +43,13 @@ from ._kernel_solutions import (
     see_through_kernel,
 )
 from ._reader import HOST, Reader
-from ._transformer import FairTransformer, groups_of, learned_from, warn_of_a_residual
+from ._transformer import (
+    FairTransformer,
+    available_where,
+    groups_of,
+    learned_from,
+    warn_of_a_residual,
+)
 
 MATCHES = ("means", "covariances", "distributions")
 
@@ -76,12 +81,6 @@ def _reads_once(estimator: Any) -> bool:
 
 def _is_linear(estimator: Any) -> bool:
     return _reads_once(estimator) and estimator.kernel is None
-
-
-# Methods keep their types, which scikit-learn's decorator does not say.
-Method = TypeVar("Method", bound=Callable[..., Any])
-_reading_once: Callable[[Method], Method] = available_if(_reads_once)
-_from_moments: Callable[[Method], Method] = available_if(_is_linear)
 
 
 @dataclass(frozen=True)
@@ -332,18 +331,10 @@ class FairPLS(FairTransformer):
         -------
         self
         """
-        with self._changing():
-            self._check_parameters()
-            self._forget(all_of_it=True)
-            reader = replace(self._reader(), complete=True)
-            rows = reader.rows(X, y, sensitive_features, sample_weight, self)
-            reader = self._prepared(reader, rows)
-            self._choose(reader, rows)
-            moments = self._learn(reader, rows)
-            self._keep(moments)
-        return self
+        given = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
+        return super().fit(X, y, **given)
 
-    @_reading_once
+    @available_where(_reads_once)
     def partial_fit(
         self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
     ) -> Self:
@@ -358,15 +349,10 @@ class FairPLS(FairTransformer):
         -------
         self
         """
-        if AUTO in (self.spread_penalty, self.distribution_penalty):
-            raise UsageError(
-                "'auto' holds out a part of all rows, so it needs them at once. Pass a number, or "
-                "use fit."
-            )
-        self._add(X, y, sensitive_features, sample_weight)
-        return self
+        given = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
+        return super().partial_fit(X, y, **given)
 
-    @_from_moments
+    @available_where(_is_linear)
     def fit_moments(self, moments: GroupMoments) -> Self:
         """Learn from moments with targets; ``match="means"`` or ``"covariances"``, no kernel.
 
@@ -412,22 +398,18 @@ class FairPLS(FairTransformer):
         return Reader.of(self, takes_device_arrays=True, **more)
 
     def _prepared(self, reader: Reader, rows: Rows | RowsElsewhere) -> Reader:
-        if self.kernel is None:
-            return reader
-        see_through_kernel(self, reader, rows, beside_rows=True)
-        return replace(self._reader(), complete=reader.complete, keeps=reader.keeps)
+        if self.kernel is not None:
+            see_through_kernel(self, reader, rows, beside_rows=True)
+            reader = replace(self._reader(), complete=reader.complete, keeps=reader.keeps)
+        self._choose(reader, rows)
+        return reader
 
     def _choose(self, reader: Reader, rows: Rows | RowsElsewhere) -> None:
         """Choose the penalty that is "auto" by how far groups differ on held-out rows."""
         name = "spread_penalty" if self.spread_penalty == AUTO else "distribution_penalty"
         used = MATCHES.index(self.match) >= (1 if name == "spread_penalty" else 2)
-        if getattr(self, name) != AUTO or not used:
+        if getattr(self, name) != AUTO or (reader.complete and not used):
             return
-        if isinstance(rows, RowsElsewhere):
-            raise UsageError(
-                f"'auto' holds out a part of all rows, so it needs them in one place, but X is a "
-                f"{type(rows).__name__}. Pass a number, or choose it on a sample of the rows."
-            )
         settings = SPREAD_PENALTIES if name == "spread_penalty" else DISTRIBUTION_PENALTIES
 
         def fit(some: Rows) -> Callable[[float], Callable[[Any], Any]]:
@@ -436,23 +418,23 @@ class FairPLS(FairTransformer):
                 for kept in ("_feature_map", "n_features_in_", "feature_names_in_"):
                     if kept in vars(self):
                         setattr(candidate, kept, getattr(self, kept))
-                candidate._learn(replace(candidate._reader(), complete=True), some)
+                candidate._fit_rows(replace(candidate._reader(), complete=True), some)
                 return candidate._map
 
             return solve
 
-        self._choice = choose_by_leakage(rows, settings, fit, self._seed(), trees=False)
+        self._choice = choose_by_leakage(reader, rows, settings, fit, self._seed(), trees=False)
         self.held_out_gap_ = self._choice.held_out
 
-    def _learn(self, reader: Reader, rows: Rows | RowsElsewhere) -> GroupMoments:
-        """Fit to rows; return their moments."""
-        if self.match == "distributions":
-            rows = reader.read_often(rows)
+    def _fit_rows(self, reader: Reader, rows: Rows | RowsElsewhere) -> None:
+        if _reads_once(self):
+            super()._fit_rows(reader, rows)
+            return
+        rows = reader.read_often(rows)
         moments = reader.moments(rows, self)
         reader.check(moments)
-        look = partial(reader.shares, rows, self)
-        self.__dict__.update(self._solve(moments, look))
-        return moments
+        self.__dict__.update(self._solve(moments, partial(reader.shares, rows, self)))
+        self._keep(moments)
 
     def _solve(
         self, moments: GroupMoments, look: Callable[..., SharesBelow] | None = None

@@ -6,17 +6,18 @@ where rows are not read as they are, `_reader`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array, check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._attributes import as_columns
@@ -50,6 +51,15 @@ KEEP_UP_TO = 4096
 
 RESIDUAL_LIMIT, RESIDUAL_LIMIT_SINGLE = 1e-7, 1e-3
 """Gaps above this are reported, in double and single precision."""
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def available_where(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
+    """Return scikit-learn's `available_if`, under which methods keep their types."""
+    found: Callable[[Method], Method] = available_if(check)
+    return found
 
 
 @contextmanager
@@ -191,11 +201,11 @@ class Representation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         for name in [*self._learned, "moments_", *(at_first if all_of_it else ())]:
             self.__dict__.pop(name, None)
 
-    def _moments(
-        self, reader: Reader, X: Any, y: Any, sensitive_features: Any, sample_weight: Any
-    ) -> GroupMoments:
-        rows = reader.rows(X, y, sensitive_features, sample_weight, self)
-        return self._prepared(reader, rows).moments(rows, self)
+    def _fit_rows(self, reader: Reader, rows: Rows | RowsElsewhere) -> None:
+        """Fit to rows that are all there is, and keep their moments."""
+        moments = reader.moments(rows, self)
+        self._fit_to(moments)
+        self._keep(moments)
 
     def _fit_to(self, moments: GroupMoments) -> None:
         self._reader().check(moments)
@@ -218,7 +228,8 @@ class Representation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         with self._changing():
             self._check_parameters()
             reader = replace(self._reader(), keeps=True, advise=False)
-            moments = self._moments(reader, X, y, sensitive_features, sample_weight)
+            rows = reader.rows(X, y, sensitive_features, sample_weight, self)
+            moments = self._prepared(reader, rows).moments(rows, self)
             total = moments if first else self.moments_ + moments
             reader.tell_of_levels(total)
             self._forget()
@@ -300,9 +311,8 @@ class FairTransformer(Representation):
             self._check_parameters()
             self._forget(all_of_it=True)
             reader = replace(self._reader(), complete=True)
-            moments = self._moments(reader, X, y, sensitive_features, sample_weight)
-            self._fit_to(moments)
-            self._keep(moments)
+            rows = reader.rows(X, y, sensitive_features, sample_weight, self)
+            self._fit_rows(self._prepared(reader, rows), rows)
         return self
 
     def partial_fit(
