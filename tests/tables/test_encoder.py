@@ -14,7 +14,7 @@ from skrub import StringEncoder, TableVectorizer
 
 from fairpca import CSVRows, collect_moments, fit_table
 from fairpca._numerics import unplain
-from fairpca.errors import ModelFileError
+from fairpca.errors import ModelFileError, UsageError
 from fairpca.models import stream_transform
 from fairpca.tables import TableEncoder, TableError, read_table
 from fairpca.tables._dates_and_texts import TextColumn
@@ -347,3 +347,72 @@ def test_adult_becomes_numbers(data_folder):
     assert kinds["native-country"] == "text"
     assert kinds["age"] == "numeric"
     assert "occupation_missing" in encoder.get_feature_names_out()
+
+
+def test_each_output_belongs_to_the_column_whose_values_move_it(fitted):
+    frame, before = messy(), fitted.transform(messy())
+    where = fitted.outputs_by_column
+    assert list(where) == fitted.needed_columns
+    assert np.concatenate(list(where.values())).tolist() == list(range(before.shape[1]))
+    for name, positions in where.items():
+        turned = frame.assign(**{name: frame[name].to_numpy()[::-1]})
+        if isinstance(frame[name].dtype, pd.CategoricalDtype | pd.DatetimeTZDtype):
+            turned[name] = turned[name].astype(frame[name].dtype)
+        changed = np.flatnonzero((fitted.transform(turned) != before).any(axis=0))
+        assert changed.tolist() == positions.tolist()
+
+
+@pytest.fixture(scope="module")
+def weighed(fitted):
+    weights = np.random.default_rng(0).normal(size=len(fitted.mean_))
+    return weights, fitted.column_weights(weights)
+
+
+def test_a_weight_is_what_one_more_of_a_column_adds_to_the_score(fitted, weighed):
+    weights, rows = weighed
+    frame = messy()[fitted.needed_columns]
+    told = {(row.column, row.what): row.weight for row in rows}
+
+    def score(**columns):
+        return fitted.transform(frame.assign(**columns)) @ weights
+
+    more = score(age=frame["age"] + 1) - score()
+    np.testing.assert_allclose(more, told["age", "one more"], rtol=1e-9)
+    truth = score(member=True) - score(member=False)
+    np.testing.assert_allclose(truth, told["member", "true"], rtol=1e-9)
+    nurse = score(job="nurse") - score(job="cook")
+    np.testing.assert_allclose(nurse, told["job", "nurse"] - told["job", "cook"], rtol=1e-9)
+    median = frame["income"].median()
+    missing = score(income=np.nan) - score(income=median)
+    np.testing.assert_allclose(missing, told["income", "missing"], rtol=1e-9)
+
+
+def test_levels_are_weighed_against_the_average_row_and_effects_are_of_one_deviation(
+    fitted, weighed
+):
+    weights, rows = weighed
+    X, where = fitted.transform(messy()), fitted.outputs_by_column
+    for name in ("sex", "job", "declared", "🙂 <b>"):
+        scores = X[:, where[name]] @ weights[where[name]]
+        values = [None if pd.isna(v) or v == "?" else str(v).strip() for v in messy()[name]]
+        values = pd.Series(values, dtype=object)
+        levels = [row for row in rows if row.column == name]
+        assert len(levels) == values.nunique() + values.isna().any()
+        for row in levels:
+            there = values.isna() if row.kind == "missing" else values == row.what
+            np.testing.assert_allclose(scores[there], row.weight, rtol=1e-9)
+            unit = (there - there.mean()) / there.std(ddof=0)
+            np.testing.assert_allclose(row.effect, np.mean(unit * scores), rtol=1e-9, atol=1e-12)
+    effects = {row.what: row.effect for row in rows if row.column in ("age", "born")}
+    assert effects["one more"] == weights[where["age"][0]]
+    assert list(effects) == ["one more", "year", "month", "day", "total_seconds"]
+
+
+def test_weights_of_another_number_of_outputs_are_refused(fitted):
+    n = len(fitted.mean_)
+    assert fitted.column_weights(np.ones((1, n))) == fitted.column_weights(np.ones(n))
+    for shape in ((n - 1,), (2, n), ()):
+        with pytest.raises(UsageError, match=f"the encoder has {n} outputs"):
+            fitted.column_weights(np.ones(shape))
+    with pytest.raises(NotFittedError):
+        TableEncoder().column_weights([1.0])

@@ -14,7 +14,7 @@ from ._files import (
     is_on_disk,
     kind_of_file,
 )
-from ._frozen_columns import LevelColumn, NumberColumn, floats
+from ._frozen_columns import ColumnWeight, LevelColumn, NumberColumn, floats
 from ._notices import Notice, find_notices
 from ._open import RawColumn, check_same_columns, is_large, open_table, open_tables, read_table
 from ._plans import (
@@ -42,4 +42,12 @@ from ._text_values import (
     with_points,
 )
 
-__all__ = ["Notice", "Table", "TableEncoder", "TableError", "find_notices", "read_table"]
+__all__ = [
+    "ColumnWeight",
+    "Notice",
+    "Table",
+    "TableEncoder",
+    "TableError",
+    "find_notices",
+    "read_table",
+]

@@ -10,9 +10,9 @@ from sklearn.exceptions import NotFittedError
 
 from .._attributes import close_names
 from .._numerics import Packer, is_array, record
-from ..errors import TableError
+from ..errors import TableError, UsageError
 from ._dates_and_texts import FrozenColumn, learn
-from ._frozen_columns import Column, NumberColumn
+from ._frozen_columns import Column, ColumnWeight, LevelColumn, NumberColumn
 from ._table import arrow_columns
 
 LARGEST = 1e30
@@ -238,6 +238,71 @@ class TableEncoder:
         return np.array(list(names), dtype=object)
 
     @property
+    def outputs_by_column(self) -> dict[str, np.ndarray]:
+        """Which of the D outputs are made of each column; those that do not vary make none.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from fairpca.tables import TableEncoder
+        >>> people = pd.DataFrame({"job": ["nurse", "cook", "smith"], "age": [30, 40, 50]})
+        >>> TableEncoder().fit(people).outputs_by_column
+        {'job': array([0, 1, 2]), 'age': array([3])}
+        """
+        self._check_fitted()
+        return {c.name: np.arange(span.start, span.stop) for c, span, _ in self.spans()}
+
+    def column_weights(self, weights: Any) -> list[ColumnWeight]:
+        """Return weights of the outputs as weights of the table's columns, in their own units.
+
+        Parameters
+        ----------
+        weights : array-like of shape (D,) or (1, D)
+            Of a linear model on what `transform` returns, or on a representation of it: then what
+            its method `column_weights` returns.
+
+        Returns
+        -------
+        list of ColumnWeight
+            In the order of the table: one for a number, one per level of a category, one per part
+            of a date or a text, and one for being missing where that is an output.
+
+        Raises
+        ------
+        UsageError
+            If there is not one weight per output.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from fairpca.tables import TableEncoder
+        >>> people = pd.DataFrame({"age": [30, 40, 50, 60], "paid": ["no", "yes", "yes", "yes"]})
+        >>> encoder = TableEncoder().fit(people)
+        >>> for row in encoder.column_weights([1.0, 0.5]):
+        ...     print(f"{row.column:4} {row.what:8} {row.weight:6.3f} {row.effect:6.3f}")
+        age  one more  0.089  1.000
+        paid no       -0.866 -0.500
+        paid yes       0.289  0.500
+        """
+        self._check_fitted()
+        given, n = np.asarray(weights, dtype=float), len(self.mean_)
+        if given.shape not in ((n,), (1, n)):
+            raise UsageError(
+                f"weights has the shape {given.shape}, but the encoder has {n} outputs. Pass one "
+                f"number per output, of one score at a time."
+            )
+        given, rows = given.ravel(), []
+        for column, span, kept in self.spans():
+            if isinstance(column, LevelColumn):
+                values = self.standardized(column.table[:, kept], span)
+                rows += column.weights(values @ given[span], self.mean_[span])
+                continue
+            for i, weight, scale in zip(kept, given[span], self.scale_[span], strict=True):
+                told = column.name, *_meaning(column, int(i))
+                rows.append(ColumnWeight(*told, float(weight / scale), float(weight)))
+        return rows
+
+    @property
     def feature_names_in_(self) -> list[str]:
         """The columns of the table."""
         return [column.name for column in self.columns_]
@@ -284,6 +349,15 @@ class TableEncoder:
         if not hasattr(self, "encoders_"):
             return "TableEncoder()"
         return f"<TableEncoder: {len(self.columns_)} columns, {len(self.mean_)} outputs>"
+
+
+def _meaning(column: FrozenColumn, i: int) -> tuple[str, str]:
+    """Return of what kind an output of numbers, dates or texts is, and what it stands for."""
+    what = column.outputs[i][len(column.name) + 1 :]
+    if not what:
+        return "number", "true" if getattr(column, "boolean", False) else "one more"
+    last = i == len(column.outputs) - 1
+    return ("missing", what) if last and getattr(column, "indicator", False) else ("part", what)
 
 
 def _names(frame: Any, arrays: Mapping[str, Any]) -> list[str]:

@@ -47,6 +47,45 @@ class Column:
         return texts and all(map(is_count, (self.n_missing, self.n_distinct, self.n_outputs)))
 
 
+@dataclass(frozen=True)
+class ColumnWeight:
+    """What a linear score gives to a column of a table, or to a level of it, in its own units.
+
+    Parameters
+    ----------
+    column : str
+        Name of the column.
+    kind : {"number", "level", "missing", "part"}
+        "part" is one of a date, per unit, or a combination of letters of a text.
+    what : str
+        "one more" of a number, "true" of a truth; else the level, "missing", or the part.
+    weight : float
+        What this adds to the score: one unit of a number; a level, against the average row of the
+        fit; that a number, a date or a text is missing, against what is put in its place.
+    effect : float
+        What one standard deviation of it adds: columns are ranked by its size.
+
+    See Also
+    --------
+    TableEncoder.column_weights : What makes them.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from fairpca.tables import TableEncoder
+    >>> encoder = TableEncoder().fit(pd.DataFrame({"income": [1000.0, 2000.0, 3000.0, 2000.0]}))
+    >>> (row,) = encoder.column_weights([0.7])
+    >>> row.column, row.kind, row.what, round(row.weight, 6), row.effect
+    ('income', 'number', 'one more', 0.00099, 0.7)
+    """
+
+    column: str
+    kind: str
+    what: str
+    weight: float
+    effect: float
+
+
 @dataclass(frozen=True, eq=False)
 class Learned:
     """An encoder fresh from its column, with the means and deviations of its outputs."""
@@ -177,6 +216,17 @@ class LevelColumn:
     def rows(self, array: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the code of each row, and the numbers for each code."""
         return self.codes(array), self.table
+
+    def weights(self, scores: np.ndarray, mean: np.ndarray) -> list[ColumnWeight]:
+        """Return what each level adds, of the scores for each code and the means of the outputs."""
+        told = [("level", level) for level in self.levels]
+        told += [("missing", "missing")] * self.missing
+        shares = np.array([1.0 - mean[0], mean[0]]) if len(told) == 2 else mean
+        odds = shares / (1.0 - shares)
+        return [
+            ColumnWeight(self.name, kind, what, float(score), float(score * unit))
+            for (kind, what), score, unit in zip(told, scores, np.sqrt(odds), strict=False)
+        ]
 
     @staticmethod
     def learned(name: str, rows_of: Mapping[str, int], n_missing: int) -> Learned:
