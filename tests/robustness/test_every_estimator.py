@@ -8,13 +8,15 @@ import pytest
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
-from fairpca import FairPCA, InfeasibleError, peers
-from registry import ESTIMATORS, NASTY, need
+from fairpca import FairPCA, FairPLS, InfeasibleError, UsageError, peers
+from optional_libraries import pandas as pd
+from registry import ESTIMATORS, NASTY, asks_for_groups, fitted_once, need, small_rows
 from registry import transformed as transformed_rows
 from robustness.certificates import (
     assert_certified,
@@ -172,3 +174,45 @@ def test_no_number_of_components_is_refused_by_all_that_have_one():
             estimator = promise.made().set_params(n_components=0)
             with pytest.raises(ValueError, match="n_components=0"):
                 estimator.fit(rows, np.arange(20) // 10, sensitive_features=np.arange(20) % 2)
+
+
+REPRESENTATIONS = [name for name, known in ESTIMATORS.items() if hasattr(known.made(), "transform")]
+
+
+@pytest.mark.parametrize("name", REPRESENTATIONS)
+def test_weights_on_a_representation_are_weights_on_the_columns_or_refused(name):
+    estimator, (X, sex, _), rng = fitted_once(name), small_rows(), np.random.default_rng(0)
+    T = transformed_rows(estimator, X, sex)
+    m, k = 3, T.shape[1]
+    coef, intercept = rng.normal(size=(m, k)), rng.normal(size=m)
+    if getattr(estimator, "kernel", None) is not None or asks_for_groups(estimator):
+        with pytest.raises(UsageError, match="no linear function of the columns"):
+            estimator.column_weights(coef, intercept)
+        return
+    weights, constant = estimator.column_weights(coef, intercept)
+    assert weights.shape == (m, X.shape[1])
+    assert constant.shape == (m,)
+    size = np.abs(X) @ np.abs(weights.T) + np.abs(constant)
+    differences = np.abs(X @ weights.T + constant - (T @ coef.T + intercept))
+    assert (differences < 1e-13 * size).all()
+    one, added = estimator.column_weights(coef[0].tolist(), float(intercept[0]))
+    np.testing.assert_allclose(one, weights[0], rtol=1e-12)
+    assert added == pytest.approx(constant[0])
+    for wrong in (coef[:, 1:], coef[None], coef[0, 0]):
+        with pytest.raises(UsageError, match=f"has {k} columns"):
+            estimator.column_weights(wrong)
+    with pytest.raises(UsageError, match="one number for each row"):
+        estimator.column_weights(coef, intercept[1:])
+
+
+@pytest.mark.parametrize("estimator", [FairPCA(2, scale=True), FairPLS(n_components=1)])
+def test_weights_are_per_unit_of_a_column_scaled_inside(estimator):
+    X, sex, y = small_rows()
+    units, frame = 10.0 ** np.arange(-2, 4), pd.DataFrame(X, columns=list("abcdef"))
+    frame["sex"] = sex
+    estimator = clone(estimator).set_params(sensitive_columns=["sex"])
+    before = estimator.fit(frame, y).column_weights(np.ones(estimator.transform(frame).shape[1]))
+    frame[list("abcdef")] *= units
+    after = estimator.fit(frame, y).column_weights(np.ones(estimator.transform(frame).shape[1]))
+    np.testing.assert_allclose(after[0] * units, before[0], rtol=1e-6)
+    np.testing.assert_allclose(after[1], before[1], rtol=1e-6)

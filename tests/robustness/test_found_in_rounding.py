@@ -47,6 +47,7 @@ def exact_variances(components, rows):
     return np.array(variances)
 
 
+@pytest.mark.filterwarnings("ignore::fairpca.UnscaledWarning")  # rightly
 @pytest.mark.parametrize("digits", [8, 12, 14])
 @pytest.mark.parametrize("order", ["ascending", "descending", "shuffled"])
 def test_components_are_ordered_by_variance_whatever_the_units(digits, order):
@@ -77,6 +78,7 @@ def true_gap(fair, rows, z):
     return float(np.max(np.abs(means) / np.sqrt(np.mean(T**2, axis=0))))
 
 
+@pytest.mark.filterwarnings("ignore::fairpca.UnscaledWarning")  # rightly
 @pytest.mark.parametrize("apart", [1.0, 1e3, 1e5, 1e7, 1e9])
 @pytest.mark.parametrize("span", [0, 12, 20])
 def test_the_gap_that_is_told_is_the_gap_there_is(span, apart):

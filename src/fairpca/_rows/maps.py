@@ -72,6 +72,13 @@ class LinearMap:
         """What centred rows are multiplied with."""
         return self.matrix if self.scale is None else self.matrix / self.scale[:, None]
 
+    def column_weights(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return what weights of the outputs, of shape (..., k), are for rows, and the constant."""
+        there = self.converted(to_numpy)
+        weights = coef @ there.scaled_matrix.T
+        shift = 0.0 if there.offset is None else coef @ there.offset
+        return weights, shift - weights @ there.mean
+
     def streamed(self, rows: StreamedRows) -> np.ndarray:
         """Map rows in host memory on the device that their blocks are sent to."""
         T = np.empty((rows.n_rows, self.matrix.shape[1]), dtype=rows.X.dtype)

@@ -8,13 +8,24 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
+import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from .._attributes import as_columns
 from .._moments import GroupMoments, moments_at
-from .._numerics import Array, array_namespace, full_precision, is_foreign, is_numpy, placed
+from .._numerics import (
+    Array,
+    array_namespace,
+    full_precision,
+    is_foreign,
+    is_numpy,
+    like,
+    placed,
+    to_numpy,
+)
 from .._rows import LinearMap, Rows, RowsElsewhere, StreamedRows, example_on, side_by_side, streamed
-from ..errors import ResidualWarning, UsageError, warn_user
+from ..errors import ResidualWarning, UnscaledWarning, UsageError, warn_user
 from ..solvers import (
     Subspace,
     covariance_gap,
@@ -22,6 +33,7 @@ from ..solvers import (
     equalize_covariances_spectral,
     equalize_means,
     maximize_variance,
+    mean_constraint,
     mean_gap,
 )
 from ._checks import (
@@ -43,6 +55,10 @@ DEFAULT_PENALTY = 0.5
 
 PAPERS_DIRECTIONS = 0.85
 """The larger of the two fractions in the paper's tables."""
+
+NEARLY_ALL, LARGER_UNIT = 0.9, 30.0
+"""Which share of the variance a few columns have, and how many times the usual deviation, where
+their units were forgotten."""
 
 TOO_MANY_MAGNITUDES = "the data, or the weights, span too many orders of magnitude. Try scale=True"
 
@@ -106,7 +122,8 @@ class FairPCA(FairTransformer):
         model that rescales its inputs (trees, a pipeline with a scaler after this step) reads the
         second part at any lambda.
     scale : bool, default=False
-        Whether to standardise the features inside.
+        Whether to standardise the features inside. Without it, columns in large units decide what
+        is kept and what the constraint takes; where few of them do, an `UnscaledWarning` says so.
     solver : {"auto", "dense", "iterative"}, default="auto"
         LAPACK, or Lanczos iterations for data that are large in both directions.
     sensitive_columns : list, optional
@@ -317,6 +334,14 @@ class FairPCA(FairTransformer):
         scatters = self.match == "covariances"
         return Reader.of(self, with_scatters=scatters, takes_device_arrays=True)
 
+    def _fit_to(self, moments: GroupMoments) -> None:
+        super()._fit_to(moments)
+        if not self.scale:
+            hidden = as_columns(self.sensitive_columns)
+            names = [n for n in vars(self).get("feature_names_in_", ()) if n not in hidden]
+            kept = float(self.explained_variance_ratio_.sum())
+            _warn_of_units(moments, self.components_, kept, names or range(moments.n_features))
+
     def _solve(self, moments: GroupMoments) -> dict[str, Any]:
         k, tradeoff = check_n_components(self.n_components), check_tradeoff(self.tradeoff)
         options: dict[str, Any] = {"solver": self.solver, "random_state": self._start()}
@@ -439,6 +464,60 @@ def _learned(
         "constraint_rank_": fair.constraint_rank,
         "mean_gap_": mean_gap(work, fair),
     }
+
+
+def _warn_of_units(
+    moments: GroupMoments, components: Array, kept: float, names: Sequence[Any]
+) -> None:
+    """Warn where a few columns in large units are what the constraint takes, or all that is seen.
+
+    Scaling is forgotten, not needless, where these columns vary so much within groups, too.
+    """
+    few, share = _in_large_units(moments)
+    if not few:
+        return
+    lost, lost_scaled = (
+        float(array_namespace(m.mean).sum(m.objective.along(mean_constraint(m).Q)))
+        / float(array_namespace(m.mean).sum(m.objective.diagonal))
+        for m in (moments, moments.rescaled(moments.standard_deviations))
+    )
+    k, d = components.shape
+    seen = float(np.mean(np.delete(to_numpy(components * components).sum(axis=0), few)))
+    if lost > 0.5 and lost_scaled < 0.5 * lost:
+        told = (
+            f"Group differences along them took {100 * lost:.1f} % of the variance away, and "
+            f"{100 * kept:.1f} % is kept; with scale=True, where all columns count alike, they "
+            f"would take {100 * lost_scaled:.1f} %"
+        )
+    elif seen < 0.1:
+        told = (
+            f"The {k} component(s) are made of little else: of the direction of another column "
+            f"they have {100 * seen:.1f} % on average"
+        )
+    else:
+        return
+    shown = ", ".join(repr(names[j]) for j in few[:3]) + (", ..." if few[3:] else "")
+    warn_user(
+        f"scale=False, and {len(few)} of {d} columns ({shown}) hold {100 * share:.1f} % of the "
+        f"variance, being in larger units than the others. {told}. Unless all columns are in one "
+        f"unit, use scale=True.",
+        UnscaledWarning,
+    )
+
+
+def _in_large_units(moments: GroupMoments) -> tuple[list[int], float]:
+    """Return the few columns that vary far more than the others within groups; their share."""
+    squares = to_numpy(moments.objective.diagonal)
+    rows, sizes = moments.contrasts()
+    correlations = rows / like(np.where(sizes > 0, sizes, 1.0), rows)[:, None] / moments.spread
+    within = squares * np.clip(1.0 - to_numpy(correlations * correlations).sum(axis=0), 0.0, 1.0)
+    order, varying = np.argsort(-within, kind="stable"), np.sort(squares[to_numpy(moments.varies)])
+    if within[order[0]] <= LARGER_UNIT**2 * varying[(len(varying) - 1) // 2]:
+        return [], 0.0
+    shares = np.cumsum(within[order]) / within.sum()
+    few = order[: int(np.searchsorted(shares, NEARLY_ALL)) + 1].tolist()
+    share = float(squares[few].sum() / squares.sum())
+    return (few, share) if len(few) <= max(1, len(order) // 4) and share > NEARLY_ALL else ([], 0.0)
 
 
 def _moved(value: Any, example: Array) -> Any:

@@ -165,6 +165,75 @@ class Representation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         standard = [f"{prefix}_standard{i}" for i in range(len(names) - k)]
         return np.asarray([*names[:k], *standard], dtype=object)
 
+    def column_weights(self, coef: Any, intercept: Any = 0.0) -> tuple[np.ndarray, Any]:
+        """Return the weights that a linear model on the representation gives to the columns of X.
+
+        ``X @ weights.T + intercept`` is then what the model makes of the representation of X.
+
+        Parameters
+        ----------
+        coef : array-like of shape (k,) or (m, k)
+            Weights of the columns of the representation, such as `coef_` of scikit-learn's models.
+        intercept : float or array-like of shape (m,), default=0.0
+            What the model adds, such as its `intercept_`.
+
+        Returns
+        -------
+        weights : array of shape (d,) or (m, d)
+            Per unit of each column of X, whether or not it was scaled inside, in the order of
+            `feature_names_in_` (without the `sensitive_columns`).
+        intercept : float or array of shape (m,)
+            What is left to add.
+
+        Raises
+        ------
+        UsageError
+            If the representation is no linear function of the columns, as with a kernel.
+
+        See Also
+        --------
+        fairpca.tables.TableEncoder.column_weights : Goes on to the columns of a table.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from fairpca import FairPCA
+        >>> rng = np.random.default_rng(0)
+        >>> sex, X = rng.integers(0, 2, size=500), rng.normal(size=(500, 4))
+        >>> fair = FairPCA(scale=True).fit(X, sensitive_features=sex)
+        >>> T = fair.transform(X)
+        >>> model = LogisticRegression().fit(T, X[:, 1] > 0)
+        >>> weights, intercept = fair.column_weights(model.coef_, model.intercept_)
+        >>> weights.shape, int(abs(weights[0]).argmax())
+        ((1, 4), 1)
+        >>> bool(np.allclose(X @ weights[0] + intercept, model.decision_function(T)))
+        True
+        """
+        check_is_fitted(self)
+        self._ensure_solved()
+        linear = vars(self).get("_map")
+        if not isinstance(linear, LinearMap):
+            raise UsageError(
+                f"What this {type(self).__name__} returns is no linear function of the columns "
+                f"alone, so a model on it has no weights of theirs. Ask how much each column "
+                f"matters: sklearn.inspection.permutation_importance of the whole pipeline."
+            )
+        coef, added = np.asarray(coef, dtype=float), np.asarray(intercept, dtype=float)
+        k = self._n_features_out
+        if (
+            coef.ndim not in (1, 2)
+            or coef.shape[-1] != k
+            or added.shape not in ((), coef.shape[:-1])
+        ):
+            raise UsageError(
+                f"coef and intercept have the shapes {coef.shape} and {added.shape}, but this "
+                f"representation has {k} columns. Pass coef of shape ({k},) or (m, {k}), and one "
+                f"number for each row of it, or a single one."
+            )
+        weights, constant = linear.column_weights(coef)
+        return weights, constant + added
+
     @property
     def _n_features_out(self) -> int:
         return int(self._map.matrix.shape[1])
