@@ -150,12 +150,14 @@ def test_texts_of_numbers_and_huge_or_tiny_numbers_keep_their_order():
         {
             "huge": [10**30 * i for i in range(1, 9)],
             "vast": [1e300 * i for i in range(1, 9)],
+            "vastest": [-1.7e308, *(1e307 * i for i in range(1, 6)), 1.6e308, 1.7e308],
+            "all vast": [1e308 + 1e307 * i for i in range(1, 8)] + [1.79e308],
             "tiny": [1e-300 * i for i in range(1, 9)],
             "offset": [2**60 + 1000 * i for i in range(1, 9)],
         }
     )
     X = TableEncoder().fit_transform(frame)
-    assert X.shape == (8, 4)
+    assert X.shape == (8, 6)
     assert (np.diff(X, axis=0) > 0).all()
     np.testing.assert_allclose(X.std(axis=0), 1)
 

@@ -208,8 +208,10 @@ class TableEncoder:
         array of shape (n, s)
             Less their mean, and cut where products would overflow.
         """
+        units: np.ndarray = 0.5 * values  # differences of halves do not overflow
+        units -= 0.5 * self.mean_[span]
         with np.errstate(over="ignore"):
-            units: np.ndarray = (values - self.mean_[span]) / self.scale_[span]
+            units /= 0.5 * self.scale_[span]
         np.clip(units, -LARGEST, LARGEST, out=units)
         return units
 

@@ -140,7 +140,7 @@ class NumberColumn:
         known = np.isfinite(values)
         n_missing = int(np.sum(~known))
         n_infinite = int(np.isinf(values).sum())
-        fill = float(np.median(values[known])) if known.any() else 0.0
+        fill = 2 * float(np.median(0.5 * values[known])) if known.any() else 0.0  # no overflow
         if boolean:
             fill = float(round(fill))
         column = NumberColumn(
@@ -305,4 +305,4 @@ def means_and_deviations(
         mean = weights @ steps
         deviation = np.sqrt(weights @ (steps - mean) ** 2)
     deviation[(spread <= rounding) | (deviation < 1e-15)] = 0.0
-    return start + 2 * (mean * spread), 2 * (deviation * spread)
+    return 2 * (0.5 * start + mean * spread), 2 * (deviation * spread)
