@@ -130,11 +130,17 @@ METRICS = {
     "MMDKernel": lambda T, g, y: metrics.MMDKernel(T).test(g, n_permutations=2),
     "certified_gap": lambda T, g, y: metrics.certified_gap(T["x0"] > 3, g),
     "covariance_gap": lambda T, g, y: metrics.covariance_gap(T, g),
+    "distribution_gap": lambda T, g, y: metrics.distribution_gap(T["x0"], g),
+    "false_positive_rate_gap": lambda T, g, y: metrics.false_positive_rate_gap(y, g, y_true=y),
     "leakage": lambda T, g, y: metrics.leakage(T, g, n_permutations=2, random_state=0),
     "linear_inseparability": lambda T, g, y: metrics.linear_inseparability(T, g),
     "mean_gap": lambda T, g, y: metrics.mean_gap(T, g),
+    "mean_prediction_gap": lambda T, g, y: metrics.mean_prediction_gap(T["x0"], g),
     "mmd_test": lambda T, g, y: metrics.mmd_test(T, g, n_permutations=2),
+    "precision_gap": lambda T, g, y: metrics.precision_gap(y, g, y_true=y),
+    "selected": lambda T, g, y: metrics.selected(T["x0"], 0.5, sample_weight=g == GROUPS.iloc[0]),
     "selection_rate_gap": lambda T, g, y: metrics.selection_rate_gap(y, g),
+    "selection_rate_ratio": lambda T, g, y: metrics.selection_rate_ratio(y, g),
     "squared_mmd": lambda T, g, y: metrics.squared_mmd(T, g),
     "true_positive_rate_gap": lambda T, g, y: metrics.true_positive_rate_gap(y, g, y_true=y),
 }
@@ -173,6 +179,18 @@ def test_metrics_refuse_labels_and_held_out_rows_of_others():
             metrics.linear_inseparability(T, GROUPS, T_test=T, attribute_test=moved)
         with REFUSED:
             metrics.MMDKernel(T, strata=moved)
+
+
+def test_metrics_refuse_weights_of_others():
+    weight = labelled()[3]
+    for moved in others(weight):
+        for name in ("selection_rate_gap", "precision_gap"):
+            with REFUSED:
+                getattr(metrics, name)(LABELS, GROUPS, y_true=LABELS, sample_weight=moved)
+        with REFUSED:
+            metrics.distribution_gap(T["x0"], GROUPS, sample_weight=moved)
+        with REFUSED:
+            metrics.leakage(T, GROUPS, sample_weight=moved)
 
 
 def test_moments_and_curves_refuse_rows_of_others():

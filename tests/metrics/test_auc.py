@@ -14,26 +14,34 @@ from fairpca.metrics._probes import PROBES, _LandmarkFeatures
 from slow import first_fast
 
 
-def pairs_ordered_rightly(scores, inside):
+def pairs_ordered_rightly(scores, inside, weight):
     """The definition: every row against every row of the other side."""
     lower = (scores[:, None] > scores) + 0.5 * (scores[:, None] == scores)
-    return np.where(inside, lower[:, ~inside].mean(axis=1), 1 - lower[:, inside].mean(axis=1))
+    others = (
+        np.average(lower[:, side], axis=1, weights=weight[side]) for side in (~inside, inside)
+    )
+    return np.where(inside, next(others), 1 - next(others))
 
 
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("levels", [2, 3])
-def test_placements_are_shares_of_pairs_and_average_to_the_auc(levels):
+def test_placements_are_shares_of_pairs_and_average_to_the_auc(levels, weighted):
     rng = np.random.default_rng(levels)
     codes = rng.permutation(np.r_[np.arange(levels), rng.integers(levels, size=40)])
     scores = rng.integers(6, size=(len(codes), 1 if levels == 2 else levels)).astype(float)
-    placed = placements(scores, codes)
+    w = rng.exponential(size=len(codes)) if weighted else np.ones(len(codes))
+    given = (w,) if weighted else ()
+    placed = placements(scores, codes, *given)
+    aucs = []
     for column, level in enumerate([1] if levels == 2 else range(levels)):
         inside = codes == level
-        expected = pairs_ordered_rightly(scores[:, column], inside)
+        expected = pairs_ordered_rightly(scores[:, column], inside, w)
         np.testing.assert_allclose(placed[:, column], expected)
-        auc = placed[inside, column].mean()
-        assert auc == pytest.approx(placed[~inside, column].mean())
-    of_levels = [placed[codes == (c if levels > 2 else 1), c].mean() for c in range(len(placed[0]))]
-    assert np.mean(of_levels) == pytest.approx(macro_auc(scores, codes[None])[0])
+        both = [np.average(placed[side, column], weights=w[side]) for side in (inside, ~inside)]
+        textbook = roc_auc_score(inside, scores[:, column], sample_weight=w)
+        assert both == pytest.approx([textbook, textbook])
+        aucs.append(textbook)
+    assert np.mean(aucs) == pytest.approx(macro_auc(scores, codes[None], *given)[0])
 
 
 class FixedDirection:
@@ -84,6 +92,82 @@ def test_intervals_of_a_fitted_probe_cover_for_two_levels(strength):
         covered += low <= np.mean([true_auc(w, shift) for w in Remembering.weights]) <= high
     # Binomial(200, 0.95) is below 181 with a probability of less than 0.5 %.
     assert covered >= 181
+
+
+@pytest.mark.parametrize("strength", first_fast([0.3, 0.0, 1.0]))
+def test_intervals_and_chance_hold_where_rows_have_weights(strength):
+    """The largest of these weights are 50 times the median, and 150 rows are worth about 60."""
+    n, k, repeats = 150, 4, 200
+    shift, covered, alarms = strength * np.eye(k)[0], 0, 0
+    for seed in range(repeats):
+        rng = np.random.default_rng(seed)
+        z, w = rng.integers(2, size=n), np.exp(rng.normal(size=n))
+        T = rng.normal(size=(n, k)) + np.outer(z, shift)
+        Weighing.weights.clear()
+        draws = cross_fitted_aucs(T, z, Weighing(), 5, 99, seed, sample_weight=w)
+        low, high = draws.interval()
+        covered += low <= np.mean([true_auc(v, shift) for v in Weighing.weights]) <= high
+        alarms += draws.p_value < 0.05
+    # Binomial(200, 0.95) is below 181, and Binomial(200, 0.05) above 19, in less than 0.5 %.
+    assert covered >= 181
+    assert strength > 0 or alarms <= 19
+
+
+@pytest.mark.parametrize("probe", PROBES)
+@pytest.mark.parametrize("levels", [2, 3])
+def test_weights_that_are_equal_change_nothing_and_ratios_are_all_that_counts(probe, levels):
+    rng = np.random.default_rng(levels)
+    z = rng.integers(levels, size=150)
+    T, w = rng.normal(size=(150, 2)) + 0.4 * z[:, None], rng.exponential(size=150)
+
+    def found(weight, rows=slice(None)):
+        draws = cross_fitted_aucs(T[rows], z[rows], probe, 3, 20, 0, sample_weight=weight)
+        return *draws.fold_aucs, draws.standard_error, *draws.chance_draws, draws.smallest_level
+
+    assert found(np.full(150, 0.1)) == found(None)
+    assert found(2.0**-20 * w) == found(w)
+    assert found(3 * w) == pytest.approx(found(w), abs=1e-6)
+    assert found(w) != pytest.approx(found(None), abs=0.01)
+    w[::4] = 0
+    kept = np.flatnonzero(w)
+    assert found(w) == found(w[kept], kept)
+    assert found((w > 0) * 5.0) == found(None, kept)
+
+
+@given(st.integers(0, 2**20))
+def test_a_weight_is_so_many_rows_of_which_one_was_drawn(seed):
+    """AUCs are those of repeated rows; as evidence a row is one, however much it stands for."""
+    rng = np.random.default_rng(seed)
+    codes = np.r_[0, 1, rng.integers(2, size=18)]
+    scores, w = np.round(rng.normal(size=(20, 1)) + codes[:, None], 1), rng.integers(1, 5, size=20)
+    rows = np.repeat(np.arange(20), w)
+    repeated = placements(scores[rows], codes[rows])
+    np.testing.assert_allclose(placements(scores, codes, w)[rows], repeated)
+    auc = macro_auc(scores, codes[None], w)
+    assert auc == pytest.approx(macro_auc(scores[rows], codes[rows][None]))
+
+
+def test_labels_are_permuted_while_weights_stay_with_the_rows():
+    w, codes = np.array([1e9, 1.0, 1.0, 1.0]), np.array([1, 1, 0, 0])
+    scores = np.array([[1.0], [0.0], [0.5], [0.2]])
+    found = _permuted_macro_auc(scores, codes, 400, np.random.default_rng(0), w)
+    # Everything hangs on the first row, which is above all others, whichever side it is given.
+    assert set(np.round(found, 6)) == {0.0, 1.0}
+
+
+class Weighing(FixedDirection):
+    """Difference of weighted means, noting its directions where the test finds them."""
+
+    weights: list = []  # noqa: RUF012
+
+    def fit(self, T, y, sample_weight):
+        means = [np.average(T[y == g], axis=0, weights=sample_weight[y == g]) for g in (0, 1)]
+        self.w = means[1] - means[0]
+        self.weights.append(self.w)
+        return self
+
+    def decision_function(self, T):
+        return T @ self.w
 
 
 @pytest.mark.parametrize("rare", first_fast([5, 10, 20, 50]))

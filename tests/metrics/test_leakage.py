@@ -5,13 +5,23 @@ import dataclasses
 import numpy as np
 import pytest
 from scipy.stats import kstest
+from sklearn import config_context
 from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline
 from sklearn.svm import LinearSVC
 
-from fairpca.errors import MissingGroupError, SingleGroupError
-from fairpca.metrics import leakage, linear_inseparability
+from fairpca.errors import MissingGroupError, SingleGroupError, UsageError
+from fairpca.metrics import (
+    fit_reading_model,
+    leakage,
+    level_scores,
+    linear_inseparability,
+    reading_model,
+)
 from fairpca.metrics._inputs import median_threshold
 from fairpca.metrics._probes import PROBES, as_classifier
 from optional_libraries import pandas as pd
@@ -21,6 +31,71 @@ from slow import first_fast
 def noise(n, k=2, seed=0):
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n, k)), rng.integers(2, size=n)
+
+
+@pytest.mark.parametrize("probe", PROBES)
+def test_only_rows_that_count_are_read(probe):
+    """Two thirds of the rows give the attribute away, and hardly count."""
+    T, z = noise(900)
+    loud = np.arange(900) % 3 > 0
+    T[loud, 0] += 4 * z[loud]
+    given = {"probe": probe, "n_permutations": 100, "random_state": 0}
+    assert leakage(T, z, **given).auc > 0.75
+    quiet = leakage(T, z, sample_weight=np.where(loud, 1e-6, 1.0), **given)
+    assert quiet.chance_interval[0] < quiet.auc < quiet.chance_interval[1]
+    left_out = leakage(T, z, sample_weight=~loud, **given)
+    assert left_out == leakage(T[~loud], z[~loud], **given)
+    assert left_out.n_rows == 300
+
+
+def test_weights_that_cannot_be_used_are_refused_in_words():
+    T, z = noise(20)
+    for weight, words in (
+        (np.ones(3), r"shape \(3,\), but there are 20 rows"),
+        (np.r_[-1.0, np.ones(19)], "1 negative entries"),
+        (np.r_[np.nan, np.ones(19)], "NaN or infinity"),
+        (np.zeros(20), "All 20 entries of sample_weight are zero"),
+        (1.0 * (z == 1), r"level 0 in only 0 of \d+ rows of positive weight"),
+    ):
+        with pytest.raises(UsageError, match=words):
+            leakage(T, z, sample_weight=weight)
+    given = {"probe": KNeighborsClassifier(2), "cv": 2, "sample_weight": np.arange(20)}
+    with pytest.raises(UsageError, match=r"fit of KNeighborsClassifier takes none"):
+        leakage(T, z, **given)
+    assert 0 <= leakage(T, z, **{**given, "sample_weight": np.full(20, 3)}).auc <= 1
+
+
+@pytest.mark.parametrize("routing", [False, True])
+@pytest.mark.parametrize("as_is", [False, True])
+@pytest.mark.parametrize("number", [False, True])
+@pytest.mark.parametrize("name", PROBES)
+def test_weights_reach_every_step_of_a_model(name, number, as_is, routing):
+    """A rule that two halves of the rows disagree about is that of the half that counts."""
+    rng = np.random.default_rng(0)
+    T, second = rng.normal(size=(800, 2)), np.arange(800) >= 400
+    y = np.where(second, -1, 1) * T[:, 0]
+    y = y if number else (y > 0).astype(int)
+    w = np.where(second, 1e-3, 1.0)
+    with config_context(enable_metadata_routing=routing):
+        model = fit_reading_model(reading_model(name, as_is=as_is, number=number), T, y, w)
+        other = fit_reading_model(reading_model(name, as_is=as_is, number=number), T, y, w[::-1])
+    assert model.score(T[~second], y[~second]) > 0.85
+    assert other.score(T[second], y[second]) > 0.85
+    assert level_scores(model, T).shape == (800, 1)
+    if not as_is and name != "boosting":
+        T[second] += 9
+        model = fit_reading_model(reading_model(name, number=number), T, y, w)
+        mean = np.average(T, axis=0, weights=w)
+        np.testing.assert_allclose(model.named_steps["standardscaler"].mean_, mean)
+
+
+def test_steps_that_pass_rows_through_take_no_weights():
+    T, z = noise(60)
+    model = Pipeline([("scale", "passthrough"), ("model", LogisticRegression())])
+    w = np.arange(60)
+    fitted = fit_reading_model(model, T, z, w)
+    plain = LogisticRegression().fit(T, z, sample_weight=w / w.mean())
+    np.testing.assert_allclose(fitted.predict_proba(T), plain.predict_proba(T), atol=1e-12)
 
 
 def test_a_planted_shift_is_found_by_all_probes():

@@ -1,5 +1,7 @@
 """Variance kept, and gaps of means and covariances, against definitions."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -131,6 +133,10 @@ def test_a_group_of_one_row_is_refused():
         covariance_gap(np.eye(3), ["a", "a", "b"])
 
 
+def of_decisions(name, T, age):
+    return getattr(metrics, name)(1 * (T[:, 0] > 0), age, y_true=1 * (T[:, 1] > 0))
+
+
 NUMBERS = {
     "squared_mmd": lambda T, age: metrics.squared_mmd(T, age),
     "mmd_test": lambda T, age: metrics.mmd_test(T, age, random_state=0),
@@ -143,15 +149,17 @@ NUMBERS = {
     "linear_inseparability": lambda T, age: metrics.linear_inseparability(T, age),
     "certified_gap": lambda T, age: metrics.certified_gap(np.arange(len(T)) % 4, age).bound,
     "Cells": lambda T, age: metrics.Cells(4).fit(T, T[:, 0] > 0, sensitive=age).predict(T).tolist(),
-    "selection_rate_gap": lambda T, age: metrics.selection_rate_gap(1 * (T[:, 0] > 0), age),
-    "true_positive_rate_gap": lambda T, age: metrics.true_positive_rate_gap(
-        1 * (T[:, 0] > 0), age, y_true=1 * (T[:, 1] > 0)
-    ),
+    "mean_prediction_gap": lambda T, age: metrics.mean_prediction_gap(T[:, 0], age),
+    "distribution_gap": lambda T, age: metrics.distribution_gap(T[:, 0], age),
 }
 """Everything that is told of groups, or of a number."""
 
+OF_DECISIONS = {"selection_rate_gap", "selection_rate_ratio", "precision_gap"}
+OF_DECISIONS |= {"true_positive_rate_gap", "false_positive_rate_gap"}
+NUMBERS |= {name: partial(of_decisions, name) for name in sorted(OF_DECISIONS)}
+
 NO_GROUPS = {"AucDraws", "Certificate", "Leakage", "MMDTest", "PairGap", "cross_fitted_aucs"}
-NO_GROUPS |= {"explained_variance_ratio", "median_bandwidth"}
+NO_GROUPS |= {"explained_variance_ratio", "median_bandwidth", "selected"}
 
 
 def test_every_metric_of_groups_is_asked_about_numbers():
@@ -196,9 +204,9 @@ def test_masks_of_groups_and_of_rows_are_not_dropped(name):
     T, sex = np.random.default_rng(0).normal(size=(400, 2)), np.arange(400) % 2
     with pytest.raises(MissingGroupError, match="missing"):
         NUMBERS[name](T, np.ma.array(sex, mask=np.arange(400) == 3))
-    if "rate_gap" not in name and name != "certified_gap":  # these see no representation
+    if name not in OF_DECISIONS | {"certified_gap"}:  # these see no representation
         with pytest.raises(ValueError, match="NaN"):
-            NUMBERS[name](np.ma.array(T, mask=np.arange(800).reshape(400, 2) == 3), sex)
+            NUMBERS[name](np.ma.array(T, mask=np.arange(800).reshape(400, 2) == 2), sex)
 
 
 def test_a_number_that_was_made_uncorrelated_has_no_gap():

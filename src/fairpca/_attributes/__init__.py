@@ -30,6 +30,7 @@ from .reading import (
     are_missing,
     as_array,
     attribute_columns,
+    check_weights,
     checked_kinds,
     in_words_of_targets,
     name_of_missing,

@@ -129,6 +129,32 @@ def as_array(values: Any) -> np.ndarray:
     return typed if typed.dtype.kind in "biuf" and not integers else plain
 
 
+def check_weights(sample_weight: Any, n: int, *, some: bool = True) -> np.ndarray | None:
+    """Return weights as an array, None for unit weights; `some` must be positive if asked."""
+    if sample_weight is None:
+        return None
+    weight = np.asarray(on_the_host(sample_weight), dtype=float)
+    if weight.ndim == 0:
+        weight = np.full(n, float(weight))
+    if weight.shape != (n,):
+        raise UsageError(
+            f"sample_weight has shape {weight.shape}, but there are {n} rows. Pass one for each."
+        )
+    if not np.isfinite(weight).all():
+        raise UsageError("sample_weight contains NaN or infinity. Pass finite weights.")
+    if (weight < 0).any():
+        raise UsageError(
+            f"sample_weight has {int((weight < 0).sum())} negative entries (the smallest is "
+            f"{weight.min():g}), and a row cannot count less than nothing. Pass weights >= 0."
+        )
+    if some and not weight.any():
+        raise UsageError(
+            f"All {n} entries of sample_weight are zero, so no row counts. Give some rows a "
+            f"positive weight."
+        )
+    return None if (weight == 1).all() else weight
+
+
 def checked_kinds(kinds: Mapping[Any, str] | None, columns: Iterable[Any]) -> dict[str, str]:
     """Return what users say that columns are, by name; raise if it cannot be."""
     columns = list(columns)

@@ -282,32 +282,6 @@ def check_lengths(n: int, attributes: Sequence[Attribute]) -> None:
             )
 
 
-def check_weights(sample_weight: Any, n: int, *, some: bool = True) -> np.ndarray | None:
-    """Return weights as an array, None for unit weights; `some` must be positive if asked."""
-    if sample_weight is None:
-        return None
-    weight = np.asarray(on_the_host(sample_weight), dtype=float)
-    if weight.ndim == 0:
-        weight = np.full(n, float(weight))
-    if weight.shape != (n,):
-        raise UsageError(
-            f"sample_weight has shape {weight.shape}, but X has {n} rows. Pass one weight per row."
-        )
-    if not np.isfinite(weight).all():
-        raise UsageError("sample_weight contains NaN or infinity. Pass finite weights.")
-    if (weight < 0).any():
-        raise UsageError(
-            f"sample_weight has {int((weight < 0).sum())} negative entries (the smallest is "
-            f"{weight.min():g}), and a row cannot count less than nothing. Pass weights >= 0."
-        )
-    if some and not weight.any():
-        raise UsageError(
-            f"All {n} entries of sample_weight are zero, so no row counts. Give some rows a "
-            f"positive weight."
-        )
-    return None if (weight == 1).all() else weight
-
-
 def check_target(y: Any, n: int, criterion: str) -> np.ndarray:
     """Return y as a vector of labels."""
     if y is None:

@@ -18,6 +18,7 @@ from .._attributes import (
     Columns,
     as_columns,
     check_frames,
+    check_weights,
     drop_unused_labels,
     indexable,
     read_attributes,
@@ -64,7 +65,6 @@ from ._checks import (
     check_lengths,
     check_sensitive_given,
     check_target,
-    check_weights,
     no_positive_row,
     read_targets,
 )

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import beta
 
-from .._attributes import are_missing, as_array, check_frames
+from .._attributes import check_frames
 from ..errors import UsageError
-from ._inputs import coded_levels, present_values
+from ._inputs import coded_levels, present_values, score_places
 
 _METHODS = {"cells": ("best", "deviation", "cells", "fare"), "scores": ("best", "deviation", "dkw")}
 
@@ -248,7 +248,9 @@ def certified_gap(
     if not n:
         raise UsageError(f"{of} has no rows, and of none nothing is known. Pass one value per row.")
     if of == "scores":
-        positions, n_known = _ranks(cells)
+        names_of_cells = ", or of='cells' if these are names of cells"
+        values, positions = score_places(cells, "scores", names_of_cells)
+        n_known = len(values)
     else:
         positions, n_known = _numbered(present_values(cells, n, "cells"), n_cells)
     levels, codes = coded_levels(groups, n, "groups")
@@ -278,24 +280,6 @@ def certified_gap(
         pairs=pairs,
         of=of,
     )
-
-
-def _ranks(scores: ArrayLike) -> tuple[np.ndarray, int]:
-    """Return each row's position among the different scores, ascending, and how many there are."""
-    values = as_array(scores)
-    if lost := int(are_missing(values).sum()):
-        raise UsageError(
-            f"scores is missing (None or NaN) in {lost} of {len(values)} rows, which are on "
-            f"neither side of a threshold. Give them the score by which they are decided, such as "
-            f"-inf, or drop them if nobody decides about such rows."
-        )
-    if values.dtype.kind not in "biuf":
-        raise UsageError(
-            f"scores has values that are not numbers, such as {values.flat[0]!r}, so no threshold "
-            f"divides them. Pass numbers, or of='cells' if these are names of cells."
-        )
-    found, ranks = np.unique(present_values(values, len(values), "scores"), return_inverse=True)
-    return ranks, len(found)
 
 
 def _numbered(cells: np.ndarray, n_cells: int | None) -> tuple[np.ndarray, int]:

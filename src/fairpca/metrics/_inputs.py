@@ -16,6 +16,7 @@ from .._attributes import (
     are_missing,
     as_array,
     check_frames,
+    check_weights,
     read_column,
 )
 from .._numerics import unmasked
@@ -52,6 +53,34 @@ def present_values(attribute: ArrayLike, n_rows: int, name: str) -> np.ndarray:
             f"those rows, or give them a level of their own, such as 'unknown'."
         )
     return values
+
+
+def score_places(
+    scores: ArrayLike, name: str, otherwise: str = ""
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the different scores, ascending, and the place of each row's score among them.
+
+    They may be infinite; `otherwise` says what to do with values that are no numbers.
+    """
+    values = as_array(scores)
+    if lost := int(are_missing(values).sum()):
+        raise UsageError(
+            f"{name} is missing (None or NaN) in {lost} of {len(values)} rows, which are on "
+            f"neither side of a threshold. Give them the score by which they are decided, such as "
+            f"-inf, or drop them if nobody decides about such rows."
+        )
+    if values.dtype.kind not in "biuf":
+        raise UsageError(
+            f"{name} has values that are not numbers, such as {values.flat[0]!r}, so no threshold "
+            f"divides them. Pass numbers{otherwise}."
+        )
+    return np.unique(present_values(values, len(values), name), return_inverse=True)
+
+
+def row_weights(sample_weight: Any, n_rows: int) -> np.ndarray | None:
+    """Return weights relative to the largest, since ratios are all that counts; None if equal."""
+    weight = check_weights(sample_weight, n_rows)
+    return None if weight is None or (weight == weight[0]).all() else weight / weight.max()
 
 
 def read_groups(attribute: ArrayLike, n_rows: int, name: str) -> Attribute:

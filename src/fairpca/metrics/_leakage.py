@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from .._attributes import Levels
 from ..errors import UsageError
 from ._auc import cross_fitted_aucs
-from ._inputs import finite_rows, median_threshold, present_values, read_groups
+from ._inputs import finite_rows, median_threshold, present_values, read_groups, row_weights
 from ._probes import Probe, as_classifier
 
 
@@ -89,6 +89,7 @@ def leakage(
     cv: int = 5,
     n_permutations: int = 1000,
     random_state: int | np.random.RandomState | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Leakage:
     r"""Measure how well a probe reads an attribute from a representation, against chance.
 
@@ -125,6 +126,10 @@ def leakage(
         Number of draws from chance.
     random_state : int, RandomState or None, default=None
         Seeds the folds and the permutations.
+    sample_weight : array of shape (n,), optional
+        How much each row counts, in fitting the probe and in the AUC, such as how many people it
+        stands for; only ratios matter, and rows of weight 0 are left out. The interval widens,
+        since rows of unequal weight tell less. Of a `probe` of your own, ``fit`` has to take it.
 
     Returns
     -------
@@ -133,8 +138,9 @@ def leakage(
     Raises
     ------
     MissingGroupError, SingleGroupError, ValueError
-        If attribute values are missing, all equal, of another number than the rows, or if a
-        level has fewer rows than there are folds.
+        If attribute values are missing, all equal, of another number than the rows, if a
+        level has fewer rows (of positive weight) than there are folds, or if weights are negative,
+        missing, all zero or of another number than the rows.
 
     See Also
     --------
@@ -168,23 +174,27 @@ def leakage(
     >>> leakage(noise + z[:, None], z, random_state=0).above_chance
     True
     """
-    T = finite_rows(T, attribute=attribute)
+    T = finite_rows(T, attribute=attribute, sample_weight=sample_weight)
     _, levels, codes = _coded(attribute, len(T))
+    weight = row_weights(sample_weight, len(T))
     if cv < 2 or n_permutations < 1:
         raise UsageError(
             f"cv={cv} and n_permutations={n_permutations} were given, but at least 2 folds and 1 "
             f"permutation are needed to hold rows out and to know chance. The defaults are 5 and "
             f"1000."
         )
-    counts = np.bincount(codes)
+    counts = np.bincount(codes if weight is None else codes[weight > 0], minlength=len(levels))
     if counts.min() < cv:
         raise UsageError(
             f"attribute has level {levels[int(counts.argmin())]!r} in only {counts.min()} of "
-            f"{counts.sum()} rows, but cv={cv} folds need at least {cv} rows of each of the "
-            f"{len(levels)} levels. Merge rare levels, use fewer folds, or cut a quantity "
-            f"in two: attribute > numpy.median(attribute)."
+            f"{counts.sum()} rows{'' if weight is None else ' of positive weight'}, but cv={cv} "
+            f"folds need at least {cv} rows of each of the {len(levels)} levels. Merge rare "
+            f"levels, use fewer folds, or cut a quantity in two: attribute > "
+            f"numpy.median(attribute)."
         )
-    draws = cross_fitted_aucs(T, codes, probe, cv, n_permutations, random_state)
+    draws = cross_fitted_aucs(
+        T, codes, probe, cv, n_permutations, random_state, sample_weight=weight
+    )
     return Leakage(
         probe=as_classifier(probe)[0],
         auc=draws.auc,

@@ -7,16 +7,18 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from scipy.spatial.distance import pdist
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.pipeline import make_pipeline
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from .._kernels import Kernel, KernelColumns, whitening
 from .._numerics import one_thread
 from ..errors import UsageError
+from ._inputs import row_weights
 
 Probe = Literal["linear", "boosting", "kernel"] | Any
 
@@ -28,11 +30,17 @@ _STEPS = 5.0  # learning rate times rounds: fewer rounds take larger steps
 _SMALL = 20_000  # up to so many rows a probe is fitted faster by one thread than by several
 
 
-def reading_model(name: str, n_levels: int = 2, *, as_is: bool = False) -> Any:
-    """Return an unfitted model of so many levels; `as_is` keeps the columns' own scale."""
+def reading_model(
+    name: str, n_levels: int = 2, *, as_is: bool = False, number: bool = False
+) -> Any:
+    """Return an unfitted model of so many levels, or of a `number`.
+
+    `as_is` keeps the columns' own scale.
+    """
     if name == "boosting":
-        rounds = 25 if n_levels > _MANY_LEVELS else 50
-        return HistGradientBoostingClassifier(
+        rounds = 25 if n_levels > _MANY_LEVELS and not number else 50
+        trees = HistGradientBoostingRegressor if number else HistGradientBoostingClassifier
+        return trees(
             max_iter=rounds,
             learning_rate=_STEPS / rounds,
             max_leaf_nodes=8,
@@ -40,11 +48,44 @@ def reading_model(name: str, n_levels: int = 2, *, as_is: bool = False) -> Any:
             random_state=0,
         )
     if name == "linear":
-        model = LogisticRegression(max_iter=1000)
+        model = Ridge(alpha=1.0) if number else LogisticRegression(max_iter=1000)
     else:
         # Ridge instead of logistic regression: as good at ranking, solved at once for all levels.
-        model = make_pipeline(_LandmarkFeatures(), RidgeClassifier(alpha=1.0))
+        ridge = Ridge(alpha=1.0) if number else RidgeClassifier(alpha=1.0)
+        model = make_pipeline(_LandmarkFeatures(), ridge)
     return model if as_is else make_pipeline(StandardScaler(), model)
+
+
+def fit_reading_model(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    """Fit a model in place and return it; in pipelines weights go to all steps that take them.
+
+    Weights are scaled to a mean of 1: multiplied by a number, they make the same model.
+    """
+    weight = row_weights(sample_weight, len(y))
+    if weight is None:
+        return model.fit(X, y)
+    last = model
+    while isinstance(last, Pipeline):
+        last = last.steps[-1][1]
+    if not has_fit_parameter(last, "sample_weight"):
+        raise UsageError(
+            f"sample_weight was given, but fit of {type(last).__name__} takes none, so every row "
+            f"would count the same. Use a model whose fit takes sample_weight, such as the "
+            f"probes 'linear', 'boosting' and 'kernel', or leave out the weights."
+        )
+    with config_context(enable_metadata_routing=False):  # which forbids to name steps
+        return model.fit(X, y, **_for_steps(model, weight / weight.mean()))
+
+
+def _for_steps(model: Any, weight: np.ndarray) -> dict[str, np.ndarray]:
+    if isinstance(model, Pipeline):
+        return {
+            f"{name}__{argument}": given
+            for name, step in model.steps
+            for argument, given in _for_steps(step, weight).items()
+        }
+    takes_weights = hasattr(model, "fit") and has_fit_parameter(model, "sample_weight")
+    return {"sample_weight": weight} if takes_weights else {}
 
 
 def as_classifier(probe: Probe, n_levels: int = 2) -> tuple[str, Any]:
@@ -67,11 +108,12 @@ def few_threads(n: int) -> AbstractContextManager[Any]:
 
 
 def level_scores(classifier: Any, T: np.ndarray) -> np.ndarray:
-    """Scores of shape (n, m), or (n, 1) for two levels."""
+    """Scores of shape (n, m), or (n, 1) for two levels; of a model of a number what it predicts."""
     if hasattr(classifier, "predict_proba"):
         probabilities: np.ndarray = classifier.predict_proba(T)
         return probabilities[:, 1:] if probabilities.shape[1] == 2 else probabilities
-    decisions: np.ndarray = classifier.decision_function(T)
+    method = "decision_function" if hasattr(classifier, "decision_function") else "predict"
+    decisions: np.ndarray = getattr(classifier, method)(T)
     return decisions[:, None] if decisions.ndim == 1 else decisions
 
 
