@@ -134,7 +134,7 @@ CASES = {
         {},
         {"sensitive_features": Z, "sample_weight": np.ones(3)},
         ValueError,
-        r"shape \(3,\), but X has 40 rows",
+        r"shape \(3,\), but there are 40 rows",
     ),
     "NaN weights": (
         {},
