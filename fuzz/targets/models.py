@@ -130,7 +130,7 @@ class Models(Target):
 
 def assert_representation(model: Any, T: np.ndarray, n: int) -> None:
     """Check that there are as many finite columns as the model names."""
-    names = model.output_names if isinstance(model, FairModel) else model.get_feature_names_out()
+    names = model.get_feature_names_out()
     if T.shape != (n, len(names)) or T.dtype.kind != "f":
         raise Failed(f"{T.dtype} of shape {T.shape} for {n} rows and {len(names)} names")
     if not np.isfinite(T).all() and not _is_extreme(model):

@@ -26,15 +26,14 @@ ARRAYS = ("components_", "mean_", "explained_variance_", "explained_variance_rat
 
 SLOWLY = """
 import sys, time
-from fairpca.models import _fit_table as fitting
 from fairpca.models import _large_tables as large_tables
 from fairpca.__main__ import main
-fitting.CHECKPOINT_SECONDS = 0.0
-encode = large_tables.EncodedRows.encoded
+large_tables.CHECKPOINT_SECONDS = 0.0
+encode = large_tables._EncodedRows.encoded
 def slowly(self, part):
     time.sleep(0.3)
     return encode(self, part)
-large_tables.EncodedRows.encoded = slowly
+large_tables._EncodedRows.encoded = slowly
 sys.argv = ["fairpca", *sys.argv[1:]]
 main()
 """
@@ -123,9 +122,9 @@ def test_a_killed_fit_continues_with_the_same_result(fairpca, monkeypatch, tmp_p
     assert not os.path.exists("model.fairpca")
 
     encoded = []
-    encode = large_tables.EncodedRows.encoded
+    encode = large_tables._EncodedRows.encoded
     monkeypatch.setattr(
-        large_tables.EncodedRows,
+        large_tables._EncodedRows,
         "encoded",
         lambda self, part: encoded.append(part.n_rows) or encode(self, part),
     )
@@ -149,7 +148,7 @@ def _rows_kept(path):
 
 def interrupting(monkeypatch, after):
     """Have Ctrl-C arrive in the second pass."""
-    encode, calls = large_tables.EncodedRows.encoded, []
+    encode, calls = large_tables._EncodedRows.encoded, []
 
     def encoded(self, part):
         calls.append(part)
@@ -157,7 +156,7 @@ def interrupting(monkeypatch, after):
             raise KeyboardInterrupt
         return encode(self, part)
 
-    monkeypatch.setattr(large_tables.EncodedRows, "encoded", encoded)
+    monkeypatch.setattr(large_tables._EncodedRows, "encoded", encoded)
 
 
 def test_ctrl_c_leaves_a_checkpoint_and_says_so(fairpca, monkeypatch):
@@ -176,10 +175,10 @@ def test_ctrl_c_leaves_a_checkpoint_and_says_so(fairpca, monkeypatch):
 def test_fair_pls_continues_while_it_adds_up_moments(fairpca, monkeypatch):
     monkeypatch.setattr(fitting, "MOST_IN_MEMORY", 0)
     asked = ("fit", "parts", *FIT, "--method", "fair-pls", "--target", "paid", "--jobs", "1")
-    encode, calls = large_tables.EncodedRows.encoded, []
+    encode, calls = large_tables._EncodedRows.encoded, []
     with monkeypatch.context() as patched:
         counting = lambda self, part: calls.append(part.n_rows) or encode(self, part)  # noqa: E731
-        patched.setattr(large_tables.EncodedRows, "encoded", counting)
+        patched.setattr(large_tables._EncodedRows, "encoded", counting)
         assert fairpca(*asked, "-q").exit_code == 0
     os.rename("model.fairpca", "uninterrupted.fairpca")
     os.remove("model.md")
@@ -202,7 +201,7 @@ def test_fair_pls_continues_while_it_adds_up_moments(fairpca, monkeypatch):
 
 def test_a_polite_kill_leaves_a_checkpoint_and_says_so(fairpca, monkeypatch):
     before = signal.getsignal(signal.SIGTERM)
-    encode, kills = large_tables.EncodedRows.encoded, [signal.SIGTERM]
+    encode, kills = large_tables._EncodedRows.encoded, [signal.SIGTERM]
 
     def encoded(self, part):
         if kills:
@@ -211,7 +210,7 @@ def test_a_polite_kill_leaves_a_checkpoint_and_says_so(fairpca, monkeypatch):
         return encode(self, part)
 
     with monkeypatch.context() as patched:
-        patched.setattr(large_tables.EncodedRows, "encoded", encoded)
+        patched.setattr(large_tables._EncodedRows, "encoded", encoded)
         result = fairpca("fit", "parts", *FIT, "--checkpoint", "kept", "-q")
     assert result.exit_code == 143
     assert "The same command continues from kept" in result.stderr
@@ -299,7 +298,7 @@ def a_text_among_numbers():
 )
 def test_what_cannot_be_read_ends_with_one_line(fairpca, monkeypatch, damage, arguments, message):
     monkeypatch.setattr(large_tables, "SAMPLE_ROWS", 50)
-    monkeypatch.setattr(fitting, "BATCH_ROWS", 100)
+    monkeypatch.setattr(large_tables, "BATCH_ROWS", 100)
     if damage is not None:
         damage()
     assert_refused(fairpca("fit", *arguments, "-q"), message)

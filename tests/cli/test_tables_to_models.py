@@ -204,6 +204,15 @@ def test_inspect_tells_what_a_model_is(fairpca):
     assert shown.exit_code == 0
     assert "FairPCA" in shown.output
     assert "sha256" in shown.output
+    lines = [line.rstrip() for line in shown.output.splitlines()]
+    start = lines.index("parameters")  # its entries stand below it, one a line
+    assert all(line.startswith("  ") for line in lines[start + 1 : start + 10])
+    assert "  n_components" in [line[:14] for line in lines[start:]]
+    counts = pd.read_csv("people.csv")["sex"].value_counts()
+    sex = lines.index("    sex")
+    assert [line.split() for line in lines[sex + 1 : sex + 3]] == [
+        [label, str(n)] for label, n in counts.items()
+    ]
     header = json.loads(fairpca("inspect", "model.fairpca", "--json").output)
     assert header["info"]["sensitive"] == ["sex"]
 

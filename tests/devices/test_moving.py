@@ -86,7 +86,7 @@ def test_a_model_of_a_device_is_saved_and_loaded_as_numpy(place, tmp_path):
 def test_a_model_of_a_device_is_described_and_handed_over_as_numpy(place):
     rows = people()
     there, here = fitted(rows, put=place.put, **OPTIONS), fitted(rows, **OPTIONS)
-    model = FairModel(None, there)
+    model = FairModel.of(None, there)
     np.testing.assert_allclose(model.map.matrix, here._map.matrix, atol=1e-8)
     np.testing.assert_allclose(model.transform(rows.X), here.transform(rows.X), atol=1e-8)
     assert "variance kept" in model_card(there)

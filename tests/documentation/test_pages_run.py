@@ -7,7 +7,7 @@ import pytest
 from documentation.page_code import run_page
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = [DOCS / "start.md", *sorted((DOCS / "guide").glob("*.md"))]
+PAGES = [DOCS / "start.md", DOCS / "models.md", *sorted((DOCS / "guide").glob("*.md"))]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

@@ -144,7 +144,7 @@ def test_a_very_long_name_is_cut_before_it_is_looked_at():
 
 def test_facts_of_any_kind_are_shown_as_json(table_model, tmp_path):
     info = {"data": "\x1b[31m\x9b\u202e", "by": {(1, "a"): np.inf, None: [2.5, float("nan")]}}
-    FairModel(table_model.encoder, table_model.estimator, info).save(tmp_path / "x.fairpca")
+    FairModel.of(table_model.encoder, table_model.estimator, info).save(tmp_path / "x.fairpca")
     code, output = run_command(["inspect", str(tmp_path / "x.fairpca"), "--json"])
     assert code == 0
     assert output.isascii()

@@ -43,7 +43,7 @@ def test_groups_that_the_model_did_not_count_are_told_by_info():
 
 
 def test_the_card_gives_the_numbers_that_were_measured():
-    model = FairModel(
+    model = FairModel.of(
         None,
         fitted("matched covariances"),
         {
@@ -106,7 +106,7 @@ def test_hostile_names_stay_text():
     groups = {"<img src=x>": rng.choice(HOSTILE[:2], len(X))}
     encoder = TableEncoder().fit(frame)
     estimator = FairPCA(2).fit(encoder.transform(frame), sensitive_features=groups)
-    card = model_card(FairModel(encoder, estimator, {"data": "<b>", "x|y": "</table>"}))
+    card = model_card(FairModel.of(encoder, estimator, {"data": "<b>", "x|y": "</table>"}))
     assert "<" not in card
     assert not re.search(r"(?<!\\)\]\(", card)
     headings = [line for line in card.splitlines() if line.startswith("#")]

@@ -1,17 +1,30 @@
-"""A model with its preprocessing goes to a file and comes back."""
+"""A model of a table is a scikit-learn estimator, goes to a file and comes back."""
+
+import pickle
+import re
+from inspect import signature
 
 import numpy as np
 import pandas as pd
+import polars
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import PredefinedSplit, cross_val_score
+from sklearn.pipeline import Pipeline, make_pipeline
 
 from fairpca import FairKernelPCA, FairPCA, InfeasibleError
+from fairpca.errors import AuditError
 from fairpca.models import (
     FairModel,
     ModelFileError,
     UnsavableModelError,
+    export_torch,
     fit_table,
     load,
+    model_card,
     save,
 )
 from fairpca.models._model_file import read_model_file, write_model_file
@@ -25,7 +38,7 @@ def model():
     frame, sex = people()
     encoder = TableEncoder().fit(frame)
     fair = FairPCA(3).fit(encoder.transform(frame), sensitive_features=sex)
-    return FairModel(encoder, fair, {"sensitive": ["sex"], "data": "people", "leakage": 0.75})
+    return FairModel.of(encoder, fair, {"sensitive": ["sex"], "data": "people", "leakage": 0.75})
 
 
 @pytest.fixture
@@ -45,7 +58,7 @@ def test_new_rows_with_unseen_categories_are_mapped_alike_after_loading(model, p
     assert T.shape == (50, 3)
     np.testing.assert_array_equal(T, model.transform(new))
     assert loaded.info == model.info
-    assert loaded.output_names == ["fairpca0", "fairpca1", "fairpca2"]
+    assert loaded.get_feature_names_out().tolist() == ["fairpca0", "fairpca1", "fairpca2"]
 
 
 def test_the_map_takes_encoded_rows(model):
@@ -61,7 +74,7 @@ def test_load_returns_the_model_with_its_preprocessing(model, path):
 
 @pytest.mark.parametrize("name", ["fair pca", "nystroem", "leace"])
 def test_there_may_be_no_preprocessing(name, path):
-    FairModel(None, fitted(name), {"data": "numbers"}).save(path)
+    FairModel.of(None, fitted(name), {"data": "numbers"}).save(path)
     X, _, _ = small_rows(seed=1)
     np.testing.assert_array_equal(FairModel.load(path).transform(X), fitted(name).transform(X))
 
@@ -78,7 +91,7 @@ def test_kernels_follow_the_preprocessing(path):
     encoder = TableEncoder().fit(frame)
     fair = FairKernelPCA(3, approximation="nystroem", n_landmarks=30, random_state=0)
     fair.fit(encoder.transform(frame), sensitive_features=sex)
-    model = FairModel(encoder, fair)
+    model = FairModel.of(encoder, fair)
     model.save(path)
     np.testing.assert_array_equal(load(path).transform(frame), model.transform(frame))
 
@@ -87,16 +100,16 @@ def test_an_estimator_fitted_with_names_gives_no_warning(path):
     frame, sex = people()
     encoder = TableEncoder().fit(frame)
     encoded = pd.DataFrame(encoder.transform(frame), columns=encoder.get_feature_names_out())
-    model = FairModel(encoder, FairPCA(3).fit(encoded, sensitive_features=sex))
+    model = FairModel.of(encoder, FairPCA(3).fit(encoded, sensitive_features=sex))
     model.save(path)
     np.testing.assert_array_equal(load(path).transform(frame), model.transform(frame))
 
 
 def test_a_model_is_fitted_and_its_parts_fit_together(model):
     with pytest.raises(NotFittedError):
-        FairModel(None, FairPCA(2))
+        FairModel.of(None, FairPCA(2))
     with pytest.raises(ValueError, match="columns, but the estimator was fitted to 6"):
-        FairModel(model.encoder, fitted("fair pca"))
+        FairModel.of(model.encoder, fitted("fair pca"))
 
 
 def test_other_preprocessing_cannot_be_saved(path):
@@ -105,7 +118,7 @@ def test_other_preprocessing_cannot_be_saved(path):
             return list("abcdef")
 
     with pytest.raises(UnsavableModelError, match="Identity"):
-        FairModel(Identity(), fitted("fair pca")).save(path)
+        FairModel.of(Identity(), fitted("fair pca")).save(path)
 
 
 def test_a_model_has_its_own_info(model, path):
@@ -129,7 +142,7 @@ def test_many_texts_are_kept_beside_the_header(path):
     frame["story"] = [f"{i * 7919 % 10007} tales of {i * 104729 % 9973}" for i in range(len(frame))]
     encoder = TableEncoder().fit(frame)
     fair = FairPCA(3).fit(encoder.transform(frame), sensitive_features=sex)
-    FairModel(encoder, fair).save(path)
+    FairModel.of(encoder, fair).save(path)
     content = path.read_bytes()
     assert int.from_bytes(content[:8], "little") < 20_000
     np.testing.assert_array_equal(
@@ -155,3 +168,175 @@ def test_columns_that_depend_on_others_are_no_components(method, most):
     assert model.estimator.n_components_ == most
     with pytest.raises(InfeasibleError, match=rf"along {most} direction"):
         fit_table(table, sensitive=["sex"], method=method, n_components=4)
+
+
+def applicants(n=600, seed=0):
+    """People with a group, an outcome that depends on work, texts and gaps."""
+    rng = np.random.default_rng(seed)
+    sex = rng.choice(["f", "m"], size=n)
+    frame = pd.DataFrame({"sex": sex, "age": rng.integers(18, 80, size=n)})
+    frame["height"] = rng.normal(168, 7, size=n) + 12 * (sex == "m")
+    frame["job"] = rng.choice(["cook", "nurse", "smith"], size=n)
+    frame["score"] = np.where(rng.random(n) < 0.05, np.nan, rng.normal(size=n))
+    earned = frame["score"].fillna(0) + 0.5 * (frame["job"] == "nurse") + 0.3 * (sex == "m")
+    frame["paid"] = np.where(earned + rng.normal(size=n) > 0, "yes", "no")
+    return frame
+
+
+METHODS = ["fair_pca", "fair_pls", "fair_kernel_pca", "leace", "pca"]
+FRAMES = {"pandas": lambda frame: frame, "polars": lambda frame: polars.from_pandas(frame)}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_clone_fitted_to_the_same_rows_is_the_same_model(method, path):
+    frame = applicants()
+    model = fit_table(frame, "sex", "paid", method=method, n_components=1, ignore=["age"])
+    again = clone(model)
+    with pytest.raises(NotFittedError):
+        again.transform(frame)
+    assert again.get_params() == model.get_params()
+    T = model.transform(frame)
+    np.testing.assert_array_equal(again.fit(frame).transform(frame), T)
+    np.testing.assert_array_equal(again.fit_transform(frame), T)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).transform(frame), T)
+    model.save(path)
+    loaded = load(path)
+    assert loaded.get_params() == model.get_params()
+    np.testing.assert_array_equal(clone(loaded).fit(frame).transform(frame), T)
+
+
+def test_options_of_the_estimator_are_one_parameter():
+    model = fit_table(applicants(), "sex", "paid", method="fair_pls", kernel=None)
+    assert model.options == {"kernel": None}
+    assert clone(model).fit(applicants()).estimator.kernel is None
+    assert model.set_params(options=None).fit(applicants()).estimator.kernel == "rbf"
+
+
+@pytest.mark.parametrize("library", FRAMES)
+@pytest.mark.parametrize("method", METHODS)
+def test_a_model_of_frames_is_validated_in_a_pipeline(method, library):
+    frame = FRAMES[library](applicants())
+    k = None if method == "fair_pls" else 4
+    model = FairModel("sex", "paid", method=method, n_components=k)
+    pipeline = Pipeline([("fair", model), ("classify", LogisticRegression())])
+    y = (applicants()["paid"] == "yes").to_numpy()
+    scores = cross_val_score(pipeline, frame, y, cv=3, scoring="roc_auc")
+    assert (scores > 0.65).all(), scores
+    assert (scores < 0.95).all(), "the target was a feature"
+    with pytest.raises(NotFittedError):
+        model.get_feature_names_out()  # scikit-learn fitted clones of it
+
+
+def test_cross_validation_gives_what_is_fitted_by_hand():
+    frame, halves = applicants(), np.arange(600) % 2
+    y = (frame["paid"] == "yes").to_numpy()
+    pipeline = make_pipeline(FairModel("sex", "paid", method="fair_pls"), LogisticRegression())
+    found = cross_val_score(pipeline, frame, y, cv=PredefinedSplit(halves), scoring="roc_auc")
+    expected = []
+    for half in (0, 1):
+        train, test = frame[halves != half], frame[halves == half].drop(columns=["sex", "paid"])
+        model = fit_table(train, "sex", "paid", method="fair_pls")
+        classify = LogisticRegression().fit(model.transform(train), y[halves != half])
+        scores = classify.decision_function(model.transform(test))
+        expected.append(roc_auc_score(y[halves == half], scores))
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("given", [pd.Series, np.asarray, list, polars.Series])
+def test_the_target_may_come_beside_the_table(given):
+    """Of cross-validation, as `y`; the column is never a feature, and need not be there."""
+    frame = applicants()
+    expected = fit_table(frame, "sex", "paid", method="fair_pls").transform(frame)
+    shuffled = frame.assign(paid=frame["paid"].sample(frac=1.0, random_state=0).to_numpy())
+    y = given(frame["paid"].tolist())
+    for table, target in [
+        (shuffled, "paid"),
+        (frame.drop(columns="paid"), "paid"),
+        (frame.drop(columns="paid"), None),
+    ]:
+        model = FairModel("sex", target, method="fair_pls").fit(table, y)
+        np.testing.assert_array_equal(model.transform(frame), expected)
+        assert "paid" not in model.feature_names_in_
+        assert model.info["target"] == (target or "y")
+
+
+def test_what_is_predicted_cannot_be_a_feature_unseen(tmp_path):
+    frame = applicants()
+    with pytest.raises(AuditError, match="Say target='paid'"):
+        FairModel("sex").fit(frame, frame["paid"])
+    with pytest.raises(AuditError, match=r"1 column\(s\) of 599 rows"):
+        FairModel("sex", "paid").fit(frame, frame["paid"][1:])
+    with pytest.raises(AuditError, match="2 column"):
+        FairModel("sex", "paid").fit(frame, frame[["paid", "job"]])
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    with pytest.raises(AuditError, match="this one is on disk"):
+        FairModel("sex", "paid").fit(tmp_path / "people.csv", frame["paid"])
+
+
+@pytest.mark.parametrize("library", FRAMES)
+@pytest.mark.parametrize("output", ["pandas", "polars"])
+def test_named_columns_come_out_of_frames(library, output):
+    frame = FRAMES[library](applicants())
+    model = FairModel("sex", "paid", n_components=2).set_output(transform=output)
+    T = model.fit_transform(frame)
+    assert type(T).__module__.startswith(output)
+    assert list(T.columns) == list(model.get_feature_names_out()) == ["fairpca0", "fairpca1"]
+    assert model.feature_names_in_.tolist() == ["age", "height", "job", "score"]
+    assert model.n_features_in_ == 4
+    rows = applicants().drop(columns=["sex", "paid"]).iloc[::2]
+    if output == "pandas":
+        assert model.transform(rows).index.equals(rows.index)
+
+
+def test_a_failed_fit_leaves_the_model_as_it_was():
+    model = fit_table(applicants(), "sex", "paid", n_components=2)
+    T = model.transform(applicants())
+    with pytest.raises(AuditError, match="is none of"):
+        model.set_params(method="magic").fit(applicants())
+    np.testing.assert_array_equal(model.transform(applicants()), T)
+
+
+def test_a_model_of_parts_says_that_it_cannot_be_fitted_again(model, path):
+    """Nobody knows which options made the parts; a file of an earlier version does not say."""
+    with pytest.raises(AuditError, match="made of fitted parts"):
+        clone(model).fit(applicants())
+    fit_table(applicants(), "sex", "paid", n_components=2).save(path)
+    header, tensors = read_model_file(path)
+    header = {k: v for k, v in header.items() if k not in ("sha256", "table_parameters")}
+    write_model_file(path, header, tensors)
+    old = load(path)
+    assert old.transform(applicants()).shape == (600, 2)
+    with pytest.raises(AuditError, match="made of fitted parts"):
+        old.fit(applicants())
+
+
+@pytest.mark.parametrize("forged", [7, {"method": "magic"}, {"_map": 7}, {"match": {"$x": 1}}])
+def test_forged_parameters_are_refused(forged, path):
+    fit_table(applicants(), "sex", "paid", n_components=2).save(path)
+    header, tensors = read_model_file(path)
+    header.pop("sha256")
+    known = header["table_parameters"]
+    header["table_parameters"] = {**known, **forged} if isinstance(forged, dict) else forged
+    write_model_file(path, header, tensors)
+    with pytest.raises(ModelFileError):
+        load(path)
+
+
+def test_nothing_that_is_not_fitted_is_handed_over(path):
+    for use in (
+        model_card,
+        lambda m: save(m, path),
+        lambda m: export_torch(m, path.with_suffix(".py")),
+    ):
+        with pytest.raises(NotFittedError):
+            use(FairModel("sex"))
+    assert not path.exists()
+
+
+def test_each_parameter_of_the_model_is_explained_once():
+    """`fit_table` is a door: what it takes stands in `FairModel`, and in its `fit`."""
+    told = FairModel.__doc__ + FairModel.fit.__doc__
+    taken = [*signature(FairModel).parameters, *signature(FairModel.fit).parameters][:-1]
+    named = re.findall(r"^ +([\w, ]+?)(?: :.*)?$", told, flags=re.MULTILINE)
+    listed = {name for names in named for name in names.split(", ")}
+    assert {*taken} - {"self"} <= listed

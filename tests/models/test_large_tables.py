@@ -248,7 +248,7 @@ def test_the_sample_is_uniform_and_the_same_for_the_same_seed(tmp_path, monkeypa
     people = made_up_people(n)[["sex", "town"]].assign(place=np.arange(n, dtype=float))
     _, parts = write(people, tmp_path, "csv", edges=(100, 4000))
     monkeypatch.setattr(large_tables, "SAMPLE_ROWS", 500)
-    monkeypatch.setattr(fitting, "BATCH_ROWS", 256)
+    monkeypatch.setattr(large_tables, "BATCH_ROWS", 256)
     means = []
     for seed in (0, 0, 1):
         model = fit_table(parts, "sex", n_components=1, seed=seed, n_jobs=2)

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, StandardScaler
 
-from fairpca import FairKernelPCA, FairPCA
+from fairpca import FairKernelPCA, FairModel, FairPCA
 from fairpca.models import (
     ModelFileError,
     UnsavableModelError,
@@ -47,6 +47,16 @@ def test_a_pipeline_gives_the_same_bits_after_loading(last, path):
     loaded = load_pipeline(path)
     np.testing.assert_array_equal(loaded.transform(X), steps.transform(X))
     assert repr(loaded) == repr(steps)
+
+
+def test_a_pipeline_of_frames_gives_the_same_bits_after_loading(path):
+    frame, sex = people()
+    fair = FairModel("sex", "owner", n_components=3, ignore=["note"])
+    steps = make_pipeline(fair, LogisticRegression()).fit(frame.assign(sex=sex), frame["owner"])
+    save_pipeline(steps, path)
+    loaded = load_pipeline(path)
+    np.testing.assert_array_equal(loaded.predict_proba(frame), steps.predict_proba(frame))
+    assert loaded[0].get_params() == fair.get_params()
 
 
 @pytest.mark.parametrize("make", [scipy.sparse.csr_matrix, scipy.sparse.csr_array])

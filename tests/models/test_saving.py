@@ -239,8 +239,8 @@ def test_groups_are_counted_where_moments_are_there():
     _, sex, _ = small_rows()
     counts = {label: int((sex == label).sum()) for label in ("f", "m")}
     for name in ("fair pca", "splince", "equalized odds"):  # and not the target's classes
-        assert _counts_of(FairModel(None, fitted(name))) == {"sensitive": counts}
-    assert _counts_of(FairModel(None, fitted("rbf kernel"))) == {}
+        assert _counts_of(FairModel.of(None, fitted(name))) == {"sensitive": counts}
+    assert _counts_of(FairModel.of(None, fitted("rbf kernel"))) == {}
 
 
 def a_kernel_of_mine(a, b):

@@ -31,7 +31,7 @@ def model_of(encoder, k=K):
         offset=rng.normal(size=k),
     )
     names = [f"fair_{i}" for i in range(k)]
-    return SimpleNamespace(encoder=encoder, map=made, output_names=names)
+    return SimpleNamespace(encoder=encoder, map=made, get_feature_names_out=lambda: names)
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ def test_the_fused_result_is_that_of_encoder_and_map(tmp_path, model, source, dt
     out = tmp_path / "fair.parquet"
     assert stream_transform(model, path, out, dtype=dtype, batch_rows=128) == len(new)
     found = pd.read_parquet(out)
-    assert found.columns.tolist() == model.output_names
+    assert found.columns.tolist() == model.get_feature_names_out()
     assert set(found.dtypes) == {np.dtype(dtype)}
     size = np.abs(expected).max()
     tolerance = {"float32": 1e-6, "float64": 1e-12}[dtype] * size
@@ -88,17 +88,19 @@ def test_every_format_can_be_written_and_columns_kept(tmp_path, model, out):
     path = write(FRAME, tmp_path / "a.parquet")
     stream_transform(model, path, tmp_path / out, keep=["name", "age", "name"], batch_rows=256)
     found = read(tmp_path / out)
-    assert found.columns.tolist() == ["name", "age", *model.output_names]
+    assert found.columns.tolist() == ["name", "age", *model.get_feature_names_out()]
     assert found["age"].tolist() == FRAME["age"].tolist()
     assert found["name"].fillna("").tolist() == FRAME["name"].fillna("").tolist()
     expected = model.map(model.encoder.transform(FRAME))
-    np.testing.assert_allclose(found[model.output_names], expected, atol=2e-6)
+    np.testing.assert_allclose(found[model.get_feature_names_out()], expected, atol=2e-6)
 
 
 def test_any_callable_is_a_map(tmp_path, model):
     path = write(FRAME, tmp_path / "a.parquet")
     tanh = SimpleNamespace(
-        encoder=model.encoder, map=lambda X: np.tanh(X[:, :2]), output_names=["a", "b"]
+        encoder=model.encoder,
+        map=lambda X: np.tanh(X[:, :2]),
+        get_feature_names_out=lambda: ["a", "b"],
     )
     stream_transform(tanh, path, tmp_path / "b.parquet", dtype="float64", batch_rows=100)
     expected = np.tanh(model.encoder.transform(FRAME)[:, :2])
@@ -296,5 +298,5 @@ def test_a_nasty_file_goes_all_the_way(tmp_path):
     stream_transform(model, path, tmp_path / "b.parquet", dtype="float64", keep=["id"])
     expected = model.map(encoder.transform(features))
     found = pd.read_parquet(tmp_path / "b.parquet")
-    np.testing.assert_allclose(found[model.output_names], expected, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(found[model.get_feature_names_out()], expected, rtol=0, atol=1e-11)
     assert found["id"].tolist() == table.frame["id"].tolist()

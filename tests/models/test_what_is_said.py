@@ -1,14 +1,18 @@
 """What a fit does not make equal is said, and columns that are no features are none."""
 
+import json
 import warnings
 from decimal import Decimal
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
 import fairpca
 from fairpca import CSVRows, FairKernelPCA, FairPCA, ParquetRows
+from fairpca._cli import app
 from fairpca.errors import InfeasibleError, ManyLevelsWarning, SingleGroupError, UsageError
 from fairpca.metrics import mean_gap
 from fairpca.models import FairModel, model_card
@@ -83,7 +87,7 @@ def test_a_model_of_plain_numbers_transforms_files_by_name(people, tmp_path):
     people[["b", "a", "d"]].to_csv(tmp_path / "new.csv", index=False)
     rows = ParquetRows(tmp_path / "people.parquet", sensitive="team", features=["a", "b", "d"])
     fair = FairPCA(1, missing_sensitive="ignore").fit(rows)
-    model = FairModel(None, fair, {})
+    model = FairModel.of(None, fair, {})
     for name in ("people.parquet", "new.csv"):
         n = stream_transform(model, tmp_path / name, tmp_path / "fair.parquet", dtype="float64")
         assert n == len(people)
@@ -97,7 +101,9 @@ def test_missing_numbers_are_refused_where_nothing_fills_them_in(people, tmp_pat
     people.loc[7, "b"] = np.nan
     people.to_parquet(tmp_path / "new.parquet")
     with pytest.raises(TableError, match="Column 'b' has missing"):
-        stream_transform(FairModel(None, fair, {}), tmp_path / "new.parquet", tmp_path / "out.csv")
+        stream_transform(
+            FairModel.of(None, fair, {}), tmp_path / "new.parquet", tmp_path / "out.csv"
+        )
     assert not (tmp_path / "out.csv").exists()
 
 
@@ -105,7 +111,9 @@ def test_numbers_without_names_cannot_be_found_in_a_file(people, tmp_path):
     people.to_parquet(tmp_path / "people.parquet")
     fair = FairPCA(1).fit(people[["a", "b"]].to_numpy(), sensitive_features=people["team"])
     with pytest.raises(TableError, match="without names"):
-        stream_transform(FairModel(None, fair, {}), tmp_path / "people.parquet", tmp_path / "o.csv")
+        stream_transform(
+            FairModel.of(None, fair, {}), tmp_path / "people.parquet", tmp_path / "o.csv"
+        )
 
 
 CODES = np.random.default_rng(1).integers(1, 13, 3000)
@@ -128,58 +136,92 @@ def of_codes(values):
     return pd.DataFrame(X, columns=[f"x{j}" for j in range(20)]).assign(race=values)
 
 
-def by_fit(table, folder):
-    fair = FairPCA(2, missing_sensitive="ignore")
+def by_fit(table, folder, kinds=None):
+    fair = FairPCA(2, missing_sensitive="ignore", sensitive_kinds=kinds)
     return fair.fit(table.drop(columns="race"), sensitive_features=table[["race"]])
 
 
-def by_batches(table, folder):
-    fair = FairPCA(2, missing_sensitive="ignore")
+def by_batches(table, folder, kinds=None):
+    fair = FairPCA(2, missing_sensitive="ignore", sensitive_kinds=kinds)
     for start in range(0, 3000, 500):
         part = table[start : start + 500]
         fair.partial_fit(part.drop(columns="race"), sensitive_features=part[["race"]])
     return fair
 
 
-def by_table(table, folder):
-    return fairpca.fit_table(table, "race", n_components=2).estimator
+def by_table(table, folder, kinds=None):
+    return fairpca.fit_table(table, "race", n_components=2, sensitive_kinds=kinds).estimator
 
 
-def by_parquet_files(table, folder):
+def by_parquet_files(table, folder, kinds=None):
     table[:900].to_parquet(folder / "1.parquet")
     table[900:].to_parquet(folder / "2.parquet")
-    return fairpca.fit_table(folder, "race", n_components=2).estimator
+    return fairpca.fit_table(folder, "race", n_components=2, sensitive_kinds=kinds).estimator
 
 
-def by_text_files(table, folder):
+def by_text_files(table, folder, kinds=None):
     table[:900].to_csv(folder / "1.csv", index=False)
     table[900:].to_csv(folder / "2.csv", index=False)
-    return fairpca.fit_table(folder, "race", n_components=2).estimator
+    return fairpca.fit_table(folder, "race", n_components=2, sensitive_kinds=kinds).estimator
 
 
-def by_parquet_rows(table, folder):
+def by_parquet_rows(table, folder, kinds=None):
     table.to_parquet(folder / "1.parquet", row_group_size=800)
     rows = ParquetRows(folder, sensitive="race")
-    return FairPCA(2, missing_sensitive="ignore").fit(rows)
+    return FairPCA(2, missing_sensitive="ignore", sensitive_kinds=kinds).fit(rows)
 
 
-def by_text_rows(table, folder):
+def by_text_rows(table, folder, kinds=None):
     table.to_csv(folder / "1.csv", index=False)
     rows = CSVRows(folder, sensitive="race", batch_rows=800)
-    return FairPCA(2, missing_sensitive="ignore").fit(rows)
+    return FairPCA(2, missing_sensitive="ignore", sensitive_kinds=kinds).fit(rows)
 
 
-def by_dask(table, folder):
+def by_dask(table, folder, kinds=None):
     dask = pytest.importorskip("dask")
     with dask.config.set({"dataframe.convert-string": False}):  # decimals would be texts
         rows = pytest.importorskip("dask.dataframe").from_pandas(table, npartitions=3)
-    return FairPCA(2, missing_sensitive="ignore").fit(
+    return FairPCA(2, missing_sensitive="ignore", sensitive_kinds=kinds).fit(
         rows.drop(columns="race"), sensitive_features=rows[["race"]]
     )
 
 
 DOORS = [by_fit, by_batches, by_table, by_parquet_files, by_text_files]
 DOORS += [by_parquet_rows, by_text_rows, by_dask]
+
+
+def by_command(table, folder, kinds=None):
+    table.to_csv(folder / "people.csv", index=False)
+    said = [word for name, kind in (kinds or {}).items() for word in (f"--{kind}", name)]
+    out = folder / "model.fairpca"
+    words = ["fit", folder / "people.csv", "-s", "race", "--n-components", 2, *said, "--out", out]
+    result = CliRunner().invoke(app, list(map(str, words)))
+    assert result.exit_code == 0, result.output
+    assert ("whole-number values, which are taken as groups" in result.output) == (not kinds)
+    return FairModel.load(out).estimator
+
+
+def by_audit(table, folder, kinds=None):
+    table = table[["x0", "x1", "x2", "race"]]
+    found = fairpca.audit(table, "race", sensitive_kinds=kinds, quick=True, max_rows=600, n_jobs=1)
+    return as_audited(found.to_dict())
+
+
+def by_audit_command(table, folder, kinds=None):
+    table[["x0", "x1", "x2", "race"]].to_csv(folder / "people.csv", index=False)
+    said = [word for name, kind in (kinds or {}).items() for word in (f"--{kind}", name)]
+    words = ["audit", folder / "people.csv", "-s", "race", "--quick", "--max-rows", 600, *said]
+    words += ["--jobs", 1, "--json", folder / "a.json", "--out", folder / "a.html"]
+    result = CliRunner().invoke(app, list(map(str, words)))
+    if result.exit_code:
+        raise UsageError(" ".join(result.output.split()))
+    return as_audited(json.loads((folder / "a.json").read_text()))
+
+
+def as_audited(found):
+    (race,) = found["data"]["attributes"]
+    groups = [group["label"] for group in race["groups"]]
+    return SimpleNamespace(groups_={"race": "numeric" if race["kind"] == "numeric" else groups})
 
 
 @pytest.mark.parametrize("door", DOORS, ids=lambda door: door.__name__)
@@ -200,6 +242,31 @@ def test_a_column_is_the_same_by_every_door(tmp_path, door, values, kind):
         known = np.arange(3000) >= (99 if pd.isna(values[0]) else 0)
         if "table" not in door.__name__ and "files" not in door.__name__:  # these standardise
             assert mean_gap(T[known], CODES[known].astype(str)) < 1e-9
+
+
+AGES = np.random.default_rng(2).integers(20, 80, 3000)
+
+
+@pytest.mark.parametrize("door", [*DOORS, by_command, by_audit, by_audit_command])
+@pytest.mark.parametrize("said", [None, "numeric", "categorical"])
+def test_sixty_ages_are_no_number_by_one_door_and_groups_by_another(tmp_path, door, said):
+    """Whole numbers are groups unless somebody says more; what measures groups asks."""
+    X = np.random.default_rng(0).normal(size=(3000, 70)) + (AGES == 30)[:, None]
+    table = pd.DataFrame(X, columns=[f"x{j}" for j in range(70)]).assign(race=AGES)
+    kinds = None if said is None else {"race": said}
+    if said is None and "audit" in door.__name__:
+        with pytest.raises(UsageError, match=r"60 whole-number.*--numeric race.*--categorical ra"):
+            door(table, tmp_path)
+        return
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", ManyLevelsWarning)
+        groups = door(table, tmp_path, kinds).groups_["race"]
+    if said == "numeric":
+        assert groups == "numeric"
+    else:
+        assert len(groups) == (12 if "audit" in door.__name__ else 60)  # it measures the largest
+    asked = [w for w in told if "race has 60 whole-number values" in str(w.message)]
+    assert bool(asked) == (said is None and door is not by_command)  # which prints it
 
 
 def test_a_card_promises_for_a_number_what_holds_for_a_number():

@@ -148,7 +148,7 @@ class AnyOrder(RuleBasedStateMachine):
                 save(self.fair, path)
             count("save and load", "refused")
             return
-        save(FairModel(None, self.fair, {}) if as_model else self.fair, path)
+        save(FairModel.of(None, self.fair, {}) if as_model else self.fair, path)
         loaded = load(path)
         loaded = loaded.estimator if as_model else loaded
         np.testing.assert_array_equal(loaded.transform(self.model.rows), T)

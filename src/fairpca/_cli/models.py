@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from warnings import catch_warnings, simplefilter
@@ -63,8 +64,8 @@ TRANSFORM_EXAMPLES = [
     "fairpca transform model.fairpca new.csv --out fair.csv --keep id",
 ]
 
-LONGEST = 200
-"""Longer texts are cut where people read them; --json has all of them."""
+LONGEST, MOST = 200, 30
+"""Longer texts, and lists of more, are cut where people read them; --json has all of them."""
 
 
 def fit(
@@ -226,7 +227,7 @@ def _facts(model: FairModel) -> list[str]:
     from ..metrics import percent
 
     estimator = model.estimator
-    n_columns = len(model.output_names)
+    n_columns = len(model.get_feature_names_out())
     files = f" of {model.info['n_files']:,} files" if model.info.get("n_files", 1) > 1 else ""
     n_rows = model.info["n_rows"]
     made = f"{n_columns} column{'s' if n_columns != 1 else ''}"
@@ -331,11 +332,12 @@ def inspect(
         echo(json.dumps(_plain(header), indent=1, default=str))
         return
     table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="bold", no_wrap=True)
+    table.add_column(style="bold", no_wrap=True, max_width=40)
     table.add_column(overflow="fold")
     for name, value in header.items():
         if value not in (None, {}, []):
-            table.add_row(name, Text(printable(_short(value))))
+            for label, text in _lines(name, value):
+                table.add_row(Text(printable(label)), Text(printable(text)))
     Console().print(table)
 
 
@@ -384,12 +386,22 @@ def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
+def _lines(name: str, value: Any) -> Iterator[tuple[str, str]]:
+    """Return what is called how, a line each; entries of a dictionary stand below it, indented."""
+    if not isinstance(value, dict) or not value:
+        yield name, _short(value)
+        return
+    yield name, "" if len(value) <= MOST else f"{len(value)} in all, the first {MOST}:"
+    for key, entry in islice(value.items(), MOST):
+        yield from ((f"  {label}", text) for label, text in _lines(_short(key), entry))
+
+
 def _short(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name}: {_short(entry)}" for name, entry in value.items())
+        value = [f"{name}: {_short(entry)}" for name, entry in value.items()]
     if isinstance(value, list | tuple):
-        shown = ", ".join(_short(entry) for entry in value[:12])
-        return shown if len(value) <= 12 else f"{shown}, ... ({len(value)} in all)"
+        shown = ", ".join(map(_short, value[:MOST])) or "none"
+        return shown if len(value) <= MOST else f"{shown}, ... ({len(value)} in all)"
     text = f"{value:.6g}" if isinstance(value, float) else str(value)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 

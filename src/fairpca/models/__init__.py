@@ -2,8 +2,7 @@
 
 from ..errors import ExportError, ModelFileError, UnsavableModelError
 from ._cards import model_card
-from ._fair_model import FairModel, load, read_header, save
-from ._fit_table import fit_table
+from ._fair_model import FairModel, fit_table, load, read_header, save
 from ._onnx import export_onnx
 from ._pipelines import load_pipeline, save_pipeline
 from ._streaming import stream_transform

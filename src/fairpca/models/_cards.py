@@ -15,7 +15,7 @@ from .._moments import LevelMoments
 from .._numerics import is_number, library_versions, to_numpy
 from .._rows import FeatureMap
 from ..metrics import percent
-from ._fair_model import FairModel
+from ._fair_model import FairModel, fitted_model
 
 SMALL_GROUP = 100
 """Groups with fewer rows than this are pointed out."""
@@ -67,8 +67,7 @@ def model_card(model: Any, *, info: Mapping[str, Any] | None = None) -> str:
     >>> print(card.splitlines()[0])
     # Model card: FairPCA, 4 features to 2 columns
     """
-    if not isinstance(model, FairModel):
-        model = FairModel(None, model, dict(info or {}))
+    model = fitted_model(model, info)
     sections = {
         "What it was trained on": _training(model),
         "What it promises": _promises(model),
@@ -78,7 +77,7 @@ def model_card(model: Any, *, info: Mapping[str, Any] | None = None) -> str:
         "How to use it": _use(model),
         "Made with": _versions(),
     }
-    d, k = model.estimator.n_features_in_, len(model.output_names)
+    d, k = model.estimator.n_features_in_, len(model.get_feature_names_out())
     made = f"{k} column{'s' if k != 1 else ''}"
     title = f"# Model card: {type(model.estimator).__name__}, {d} features to {made}"
     parts = [title, _what(model)]
@@ -201,7 +200,7 @@ def _of_distributions(model: FairModel) -> Iterator[str]:
         f"other rows by more than `distribution_gap_`, at the thresholds that were compared, "
         f"smoothed. (A number has no groups: its covariance with being below is as small.)"
     )
-    if len(model.output_names) == 1 and everybody:
+    if len(model.get_feature_names_out()) == 1 and everybody:
         yield (
             "- There is one column, so this is all there is to see: every threshold accepts nearly "
             "the same share of all groups, and if the distribution were exactly the same in them, "
@@ -213,7 +212,7 @@ def _caveats(model: FairModel) -> Iterator[str]:
     """Say what nobody should rely on."""
     if "distribution_gap_" not in vars(model.estimator):
         yield "- **Equal means do not hide what a non-linear model can see.** Measure the leakage."
-    elif len(model.output_names) > 1:
+    elif len(model.get_feature_names_out()) > 1:
         yield (
             "- **Columns are matched one by one, and sums and differences of two: together they "
             "may still tell the groups apart.** Measure the leakage."
@@ -254,7 +253,7 @@ def _numbers(model: FairModel) -> Iterator[str]:
         yield f"| variance kept | {percent(kept)} |"
     for j, name in enumerate(learned.get("targets_", ())):
         shares = to_numpy(learned["explained_targets_"])[:MOST_LISTED, j].tolist()
-        for column, share in zip(model.output_names, shares, strict=False):
+        for column, share in zip(model.get_feature_names_out(), shares, strict=False):
             yield f"| share of {_markdown(name)} that {column} explains | {percent(share)} |"
     for name in (
         *("mean_gap_", "covariance_gap_", "distribution_gap_", "spread_penalty_"),
@@ -293,7 +292,7 @@ def _use(model: FairModel) -> Iterator[str]:
     yield "from fairpca.models import load"
     yield ""
     yield 'model = load("model.fairpca")  # executes nothing; refuses altered files'
-    yield f"T = model.transform({rows})  # array of {len(model.output_names)} column(s)"
+    yield f"T = model.transform({rows})  # array of {len(model.get_feature_names_out())} column(s)"
     yield "```"
 
 

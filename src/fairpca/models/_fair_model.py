@@ -1,33 +1,78 @@
-"""A model as it is handed over: `FairModel`, and `save` and `load` of it and of estimators."""
+"""From a table to a model that is handed over: `FairModel`, `fit_table`, `save` and `load`."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from inspect import signature
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from .._numerics import Packer, is_foreign, library_versions, to_numpy, unplain
+from .._numerics import Packer, RationedArrays, is_foreign, library_versions, to_numpy, unplain
 from .._rows import FeatureMap, LinearMap
-from ..errors import ModelFileError, UnsavableModelError, UsageError
+from ..errors import AuditError, ModelFileError, UnsavableModelError, UsageError
 from ..estimators import FLOATS
-from ..tables import TableEncoder
-from ._estimator_state import made_estimator, n_columns, plain_estimator
+from ..tables import TableEncoder, are_many, as_table, is_large, is_on_disk, read_table
+from ._estimator_state import MAX_PARAMETERS, made_estimator, n_columns, plain_estimator
+from ._fit_table import TableOptions, fit_in_memory
+from ._large_tables import fit_on_disk
 from ._model_file import FORMAT, MAX_BYTES, VERSION, read_model_file, write_model_file
 
 ESTIMATOR, FAIR_MODEL = "estimator", "fair model"
 
 
-@dataclass(frozen=True)
-class FairModel:
-    """From rows of a table, as they are in a file, to their fair representation.
+class FairModel(TransformerMixin, BaseEstimator, TableOptions):
+    """From rows of a table with messy columns, as they are in a file, to a fair representation.
+
+    A scikit-learn estimator whose rows are frames: columns of any kind become numbers, and what
+    `method` says is fitted to them. Sensitive columns are used by `fit`, are never features, and
+    need not be there afterwards.
 
     Parameters
+    ----------
+    sensitive : str or sequence of str
+        Columns with attributes; built-in data sets know theirs.
+    target : str, optional
+        Column with the outcome, which is no feature. Its values, a yes or no, matter for criteria
+        other than demographic parity only; and for fair PLS, which predicts them.
+    method : {"fair_pca", "fair_pls", "fair_kernel_pca", "leace", "pca"}
+        What to fit to the encoded columns. "fair_pls" keeps the few columns that predict the
+        target: use it where you have one.
+    n_components : int, optional
+        Number of components, by default 15 or fewer, of fair PLS as many as the target needs; LEACE
+        keeps all columns.
+    match : {"means", "covariances", "distributions"}
+        What is made equal: by default means, for fair PCA, and distributions, which only fair PLS
+        can.
+    tradeoff : float in [0, 1]
+        The paper's lambda; above 0 the guarantee is gone.
+    criterion : str
+        As in `fairpca.FairPCA`.
+    positive : value, optional
+        Value of the target that counts as yes.
+    ignore : sequence of str
+        Columns to leave out, such as identifiers.
+    sensitive_kinds : dict, optional
+        "categorical" or "numeric" by the name of a sensitive column. By default numbers with
+        fractions are a quantity, and everything else is groups, whole numbers too.
+    target_kinds : dict, optional
+        For fair PLS, whose target may also be classes, or a number: "categorical" or "numeric" by
+        name, as `sensitive_kinds`. Two values are a yes or no, as `positive` makes any target.
+    intersectional : bool
+        Whether to compare joint groups.
+    seed : int
+        The same seed gives the same numbers.
+    options : dict, optional
+        More parameters of the estimator, such as ``covariance_tol``, which is 0.05 here: groups
+        of real tables seldom have equal covariances in many dimensions. Fair PLS has
+        ``kernel="rbf"``; with None the model holds no rows of the table.
+
+    Attributes
     ----------
     encoder : TableEncoder or None
         Fitted preprocessing: columns of any kind become numbers. None if rows are numbers already.
@@ -39,71 +84,211 @@ class FairModel:
 
     See Also
     --------
-    fit_table : What makes it of a table.
+    fit_table : The same in one call.
     fairpca.models.model_card : The same model for people.
+    fairpca.audit : What to fit, and what it would cost.
+
+    Notes
+    -----
+    **Equal means do not hide what a non-linear model can see**: run `fairpca.audit` on the same
+    table.
 
     Examples
     --------
+    What a model on top of it is worth on new rows, whose sensitive column nobody looks at:
+
     >>> import numpy as np
-    >>> from fairpca import FairPCA
-    >>> from fairpca.models import FairModel
+    >>> import pandas as pd
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from fairpca import FairModel
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(50, 4))
-    >>> fair = FairPCA(2).fit(X, sensitive_features=rng.choice(["f", "m"], size=50))
-    >>> model = FairModel(None, fair, {"data": "made up", "sensitive": ["sex"]})
-    >>> model.output_names
-    ['fairpca0', 'fairpca1']
-    >>> model.transform(X).shape
-    (50, 2)
+    >>> people = pd.DataFrame({"sex": rng.choice(["f", "m"], size=400)})
+    >>> people["height"] = rng.normal(170, 7, size=400) + 13 * (people["sex"] == "m")
+    >>> people["work"] = rng.choice(["day", "night"], size=400)
+    >>> people["age"] = rng.integers(18, 80, size=400)
+    >>> people["paid"] = people["age"] + rng.normal(size=400) * 20 > 50
+    >>> model = FairModel("sex", "paid", n_components=2)
+    >>> pipeline = make_pipeline(model, LogisticRegression())
+    >>> auc = cross_val_score(pipeline, people, people["paid"], scoring="roc_auc")
+    >>> print(f"{auc.mean():.1f}")
+    0.8
     """
 
     encoder: Any
     estimator: Any
-    info: Mapping[str, Any] = field(default_factory=dict)
+    info: dict[str, Any]
 
-    def __post_init__(self) -> None:
-        check_is_fitted(self.estimator)
-        self.estimator._ensure_solved()
-        if self.encoder is None:
-            return
-        wanted, given = n_columns(self.map), len(self.encoder.get_feature_names_out())
+    @classmethod
+    def of(cls, encoder: Any, estimator: Any, info: Mapping[str, Any] | None = None) -> Self:
+        """Return the model of parts that were fitted by themselves; it cannot be fitted again.
+
+        Parameters
+        ----------
+        encoder, estimator, info
+            See the attributes. The estimator was fitted to what the encoder returns.
+
+        Returns
+        -------
+        FairModel
+        """
+        check_is_fitted(estimator)
+        estimator._ensure_solved()
+        model = cls(method=None)
+        model.encoder, model.estimator, model.info = encoder, estimator, dict(info or {})
+        wanted = n_columns(model.map)
+        given = wanted if encoder is None else len(encoder.get_feature_names_out())
         if wanted != given:
             raise UsageError(
                 f"The encoder makes {given} columns, but the estimator was fitted to {wanted}. "
                 f"Fit it to what this encoder returns."
             )
+        return model
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        data: str | os.PathLike[str] | None = None,
+        columns: Sequence[str] | None = None,
+        header: bool | None = None,
+        skip_lines: int = 0,
+        encoding: str | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        n_jobs: int | None = None,
+        progress: Callable[[int, int | None, str], None] | None = None,
+    ) -> Self:
+        """Learn what the columns of a table are, and fit the representation to its rows.
+
+        Parameters
+        ----------
+        X : DataFrame, Table, path, or sequence of paths
+            A table in memory, a file, or the name of a built-in data set, as in `fairpca.audit`; or
+            several files of the same columns, as a pattern (``"loans/*.parquet"``), a folder or a
+            list. These, and files of more than a million rows or 500 MB, are read in batches.
+        y : array-like of shape (n,), optional
+            Values of the target, as cross-validation passes them, for tables in memory: taken
+            instead of the column, which need not be there.
+        data : path, optional
+            Folder of the built-in data sets.
+        columns, header, skip_lines, encoding
+            How to read text files, as in `fairpca.tables.read_table`.
+        checkpoint : path, optional
+            Where to keep what was summed up of the batches. After an interruption the same call
+            continues from there, with the same result; the file is removed at the end.
+        n_jobs : int, optional
+            Threads that read and encode batches; by default as many as BLAS may use. The result is
+            the same to the last bit.
+        progress : callable, optional
+            Called with the rows done, the rows there are (None where unknown) and what is being
+            done.
+
+        Returns
+        -------
+        self
+
+        Notes
+        -----
+        Tables that are read in batches are read twice, in bounded memory. First the groups are
+        counted over all rows, and what the columns are is learned from up to 200,000 rows drawn at
+        random; then all rows are encoded and summed up. Up to 200,000 rows, the result is that of a
+        table in memory. Fair PLS goes over all rows several times to compare distributions; of
+        these passes a `checkpoint` keeps the sums of the first, which adds up moments.
+        Where there are more, a level of a feature that is not among the drawn rows is unknown to
+        the model, and ``info["unknown_levels"]`` counts its rows; a text in a column of numbers is
+        an error.
+        """
+        self._check_options()
+        reading: dict[str, Any] = {"columns": columns, "header": header, "skip_lines": skip_lines}
+        reading["encoding"] = encoding
+        in_batches = checkpoint is not None or n_jobs is not None
+        if in_batches and not is_on_disk(X):
+            raise AuditError(
+                "checkpoint and n_jobs are for tables on disk, which are read in batches, but this "
+                "one is in memory. Leave them out, or name the files."
+            )
+        if y is not None and is_on_disk(X):
+            raise AuditError(
+                "y is for a table in memory, whose rows are in its order, but this one is on disk. "
+                "Name the column: target=..."
+            )
+        if in_batches or are_many(X) or is_large(X):
+            fitted = fit_on_disk(X, reading, self, n_jobs, checkpoint, progress)
+        else:
+            if isinstance(X, str | os.PathLike):
+                X = read_table(X, data=data, **reading)
+            elif reading != dict.fromkeys(reading) | {"skip_lines": 0}:
+                raise AuditError(
+                    "columns, header, skip_lines and encoding tell how to read text files, but "
+                    "this table is in memory. Leave them out."
+                )
+            fitted = fit_in_memory(as_table(X, data), self, y)
+        self.encoder, self.estimator, self.info = fitted
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "estimator" in vars(self)
+
+    @property
+    def feature_names_in_(self) -> np.ndarray:
+        """Columns of the table that are features."""
+        check_is_fitted(self)
+        names = (self.estimator if self.encoder is None else self.encoder).feature_names_in_
+        return np.asarray(names, dtype=object)
+
+    @property
+    def n_features_in_(self) -> int:
+        """How many columns of the table are features."""
+        check_is_fitted(self)
+        return (
+            self.estimator.n_features_in_ if self.encoder is None else len(self.feature_names_in_)
+        )
 
     @property
     def map(self) -> LinearMap | FeatureMap:
         """The map on encoded rows, in NumPy arrays; a `FeatureMap` is one of kernel values."""
+        check_is_fitted(self)
         fitted: LinearMap | FeatureMap = self.estimator._map
         if isinstance(fitted, LinearMap) and is_foreign(fitted.matrix):
             return fitted.converted(to_numpy)
         return fitted
 
-    @property
-    def output_names(self) -> list[str]:
-        """Names of the columns of the representation."""
-        return [str(name) for name in self.estimator.get_feature_names_out()]
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the columns of the representation.
 
-    def transform(self, frame: Any) -> np.ndarray:
+        Parameters
+        ----------
+        input_features : ignored
+            As in scikit-learn.
+
+        Returns
+        -------
+        names : array of str
+        """
+        check_is_fitted(self)
+        return np.asarray(self.estimator.get_feature_names_out())
+
+    def transform(self, X: Any) -> Any:
         """Return the representation of the rows of a table.
 
         Parameters
         ----------
-        frame : frame, or array-like of shape (n, d) where there is no encoder
+        X : frame, or array-like of shape (n, d) where there is no encoder
             Rows with the columns the model was fitted to; sensitive ones are not needed.
 
         Returns
         -------
-        T : array of float of shape (n, k)
+        T : array of float of shape (n, k), or the frame that `set_output` asks for
         """
+        check_is_fitted(self)
         if self.encoder is None:
-            return np.asarray(self.estimator.transform(frame))
+            return np.asarray(self.estimator.transform(X))
         # The encoder has checked the names of the columns; the estimator's are its own.
-        encoded = check_array(self.encoder.transform(frame), dtype=FLOATS, ensure_min_samples=0)
+        encoded = check_array(self.encoder.transform(X), dtype=FLOATS, ensure_min_samples=0)
         if len(encoded) == 0:  # a batch of a stream may be empty
-            return np.empty((0, len(self.output_names)))
+            return np.empty((0, len(self.get_feature_names_out())))
         return np.asarray(self.estimator._represent(encoded))
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -136,7 +321,65 @@ class FairModel:
             If the file is not a model, as in `fairpca.load`.
         """
         header, model = _opened(path, MAX_BYTES)
-        return model if isinstance(model, cls) else cls(None, model, header["info"])
+        return model if isinstance(model, cls) else cls.of(None, model, header["info"])
+
+
+def fit_table(
+    table: Any, sensitive: str | Sequence[str] | None = None, target: str | None = None, **more: Any
+) -> FairModel:
+    """Fit a fair representation to a table with messy columns, ready to be saved.
+
+    Parameters
+    ----------
+    table : DataFrame, Table, path, or sequence of paths
+        A table in memory, one file, several, or the name of a built-in data set: see
+        `FairModel.fit`.
+    sensitive, target
+        Columns with attributes, and the one with the outcome: see `FairModel`.
+    **more
+        Other parameters of `FairModel`, such as ``method`` and ``n_components``; those of its
+        `fit`, such as ``n_jobs`` and ``checkpoint``; all else are its ``options``, which the
+        estimator gets, such as ``kernel=None`` of fair PLS.
+
+    Returns
+    -------
+    FairModel
+        With `transform` for frames of the same columns (sensitive ones are not needed), `save` and
+        the numbers of the fit.
+
+    See Also
+    --------
+    FairModel : What it returns, and all its parameters.
+    save : Writes it to a file.
+    audit : What to fit, and what it would cost.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from fairpca import fit_table
+    >>> rng = np.random.default_rng(0)
+    >>> people = pd.DataFrame({"sex": rng.choice(["f", "m"], size=200)})
+    >>> people["height"] = rng.normal(170, 7, size=200) + 13 * (people["sex"] == "m")
+    >>> people["shoe"] = people["height"] / 4 + rng.normal(size=200)
+    >>> people["age"] = rng.integers(18, 80, size=200)
+    >>> model = fit_table(people, "sex", n_components=2)
+    >>> model.transform(people.drop(columns="sex")).shape
+    (200, 2)
+    """
+    of_model, of_fit = (set(signature(f).parameters) for f in (FairModel, FairModel.fit))
+    own = {name: more.pop(name) for name in of_model.intersection(more)}
+    reading = {name: more.pop(name) for name in of_fit.intersection(more)}
+    options = {**(own.pop("options", None) or {}), **more} or None
+    return FairModel(sensitive, target, **own, options=options).fit(table, **reading)
+
+
+def fitted_model(model: Any, info: Mapping[str, Any] | None = None) -> FairModel:
+    """Return a model as it is handed over, also of an estimator by itself; raise if not fitted."""
+    if not isinstance(model, FairModel):
+        return FairModel.of(None, model, info)
+    check_is_fitted(model)
+    return model
 
 
 def save(
@@ -186,14 +429,16 @@ def save(
     >>> bool((load(path).transform(X) == fair.transform(X)).all())
     True
     """
-    kind, estimator, encoder = ESTIMATOR, model, None
+    kind, estimator, encoder, asked = ESTIMATOR, model, None, {}
     if isinstance(model, FairModel):
+        check_is_fitted(model)
         if info is not None:
             raise UnsavableModelError(
                 "A FairModel has its own info, so info=... would hide it. Put the facts there: "
-                "dataclasses.replace(model, info={**model.info, ...})."
+                "model.info.update(...)."
             )
         kind, estimator, encoder, info = FAIR_MODEL, model.estimator, model.encoder, model.info
+        asked = model.get_params(deep=False)
     if not isinstance(encoder, TableEncoder | None):
         raise UnsavableModelError(
             f"The encoder is a {type(encoder).__name__}, and model files hold a "
@@ -211,6 +456,7 @@ def save(
         **plain_estimator(estimator, packer),
         "info": packer.plain(facts, "info"),
         "encoder": packer.plain(encoder, "encoder"),
+        "table_parameters": {k: packer.plain(v, f"FairModel.{k}") for k, v in asked.items()},
     }
     write_model_file(path, header, packer.tensors)
 
@@ -320,4 +566,10 @@ def _model(header: Mapping[str, Any], tensors: Mapping[str, np.ndarray]) -> Any:
             raise ModelFileError("is something else")
     except ModelFileError as reason:
         raise ModelFileError(f"has preprocessing that cannot be restored: it {reason}") from reason
-    return FairModel(encoder, estimator, header["info"])
+    model = FairModel.of(encoder, estimator, header["info"])
+    few = RationedArrays(tensors, MAX_PARAMETERS)
+    # Files of earlier versions do not say how the table was fitted.
+    asked = {k: unplain(v, few) for k, v in header.get("table_parameters", {}).items()}
+    if asked.get("method") is not None:
+        model.set_params(**asked)._check_options()
+    return model

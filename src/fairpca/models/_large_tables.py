@@ -2,32 +2,53 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .._attributes import about_a_number, refuse_identifiers
+from .._attributes import about_a_number, assign_roles, checked_kinds, refuse_identifiers
 from .._numerics import fingerprint_of
-from .._rows import Batch, Collect, LargestKey, RowsElsewhere, Sample, TableRows, rows_at
+from .._rows import (
+    Batch,
+    Collect,
+    LargestKey,
+    RowsElsewhere,
+    Sample,
+    TableRows,
+    rows_at,
+    rows_per_batch,
+)
 from ..errors import TableError, TargetError
 from ..tables import (
     AttributePlan,
     LevelColumn,
     RawColumn,
     TableEncoder,
+    TableFile,
     arrow_to_pandas,
     decoded,
     distinct,
+    fingerprint_of_files,
     import_arrow,
+    open_tables,
     plan_column,
     plan_target,
     simple,
     typed,
     with_points,
 )
+from ._fit_table import Fitted, TableOptions
+
+BATCH_ROWS = 2**15
+"""Rows at a time: several such batches, as texts and as numbers, are in memory at once."""
+
+CHECKPOINT_SECONDS = 10.0
+MOST_FILES_NAMED = 100
 
 SAMPLE_ROWS = 200_000
 """What the columns of a table are is learned from this many rows: few enough for any memory, and
@@ -43,7 +64,95 @@ LOOK_AT = 8_192
 """Rows of a batch that show whether a column has many values."""
 
 
-def look_at_rows(
+def fit_on_disk(
+    table: Any,
+    reading: Mapping[str, Any],
+    wanted: TableOptions,
+    n_jobs: int | None,
+    checkpoint: str | os.PathLike[str] | None,
+    progress: Callable[[int, int | None, str], None] | None,
+) -> Fitted:
+    """Look at the rows in one pass; then encode all of them, and fit, in one or several."""
+    files = open_tables(table, **reading)
+
+    def passed(columns: Sequence[str], batch_rows: int, title: str) -> TableRows:
+        return TableRows(
+            files,
+            columns,
+            batch_rows=batch_rows,
+            n_jobs=n_jobs,
+            checkpoint=checkpoint,
+            checkpoint_seconds=CHECKPOINT_SECONDS,
+            progress=None if progress is None else _by_passes(progress, title),
+        )
+
+    raw = {column.name: column for column in RawColumn.of(files)}
+    roles = assign_roles(
+        list(raw),
+        sensitive=wanted.sensitive or (),
+        target=wanted.target,
+        ignore=wanted.ignore,
+        renamed=files[0].renamed,
+    )
+    kinds = checked_kinds(wanted.sensitive_kinds, roles.sensitive)
+    outcome = raw[roles.target or ""] if wanted._needs_target(roles) else None
+    extra = [] if outcome is None else [outcome.name]
+    read = [n for n in raw if roles.of(n) in ("feature", "sensitive") or n in extra]
+    source = passed(read, BATCH_ROWS, "Looking at the rows")
+    seen = _look_at_rows(source, [raw[n] for n in read], roles.sensitive, outcome, wanted.seed)
+    target = None
+    if outcome is not None:
+        plan = seen.counts[outcome.name].planned_target(**wanted._of_target(roles))
+        target = _PlannedColumn(outcome, *plan)
+    encoder = TableEncoder().fit(seen.sample_frame(raw)[list(roles.features)])
+    counted = ((n, seen.counts[n].planned(kinds.get(n))) for n in roles.sensitive)
+    planned = tuple(_PlannedColumn(raw[n], *plan) for n, plan in counted)
+    plans = [p.plan for p in planned]
+    d = len(encoder.mean_)
+    used = {*encoder.needed_columns, *roles.sensitive, *extra}
+    batch_rows = min(rows_per_batch(d, itemsize=8), max(BATCH_ROWS, d))
+    source = passed([n for n in read if n in used], batch_rows, "Fitting to the rows")
+    source.n_rows = seen.n_read  # text files did not tell
+    commas = frozenset(column.name for column in raw.values() if column.decimal == ",")
+    rows = _EncodedRows(source, encoder, planned, target, commas)
+    n_drawn, about = seen.drawn.num_rows, None if target is None else target.plan
+    encoded: tuple[Any, Any, Any] = rows, None, None
+    if n_drawn == seen.n_rows and wanted._takes_all_rows_at_once(seen.n_rows, d):
+        batch = rows.encoded(Batch(seen.drawn))
+        encoded = batch.X, batch.y, batch.sensitive_features
+    estimator = wanted._fitted(*encoded, plans, about)
+    fingerprint = fingerprint_of_files([file.path for file in files])
+    info = wanted._facts(_name(table, files), fingerprint, seen.n_rows, roles, plans, about)
+    info["files"] = [file.path.name for file in files[:MOST_FILES_NAMED]]
+    info |= {"n_files": len(files), "sample_rows": n_drawn}
+    if n_drawn < seen.n_rows:
+        info["unknown_levels"] = seen.unknown_levels(encoder)
+    return encoder, estimator, info
+
+
+def _name(table: Any, files: Sequence[TableFile]) -> str:
+    if len(files) == 1:
+        return Path(files[0].path.name.removesuffix(".gz")).stem
+    if isinstance(table, str | os.PathLike):
+        return Path(table).name
+    return f"{files[0].path.name} and {len(files) - 1} more"
+
+
+def _by_passes(
+    progress: Callable[[int, int | None, str], None], title: str
+) -> Callable[[int, int | None], None]:
+    """Return what is told of rows done; the title says which pass it is, from the second on."""
+    n, last = 1, 0
+
+    def say(done: int, total: int | None) -> None:
+        nonlocal n, last
+        n, last = n + (done <= last), done
+        progress(done, total, title if n == 1 else f"{title}, pass {n}")
+
+    return say
+
+
+def _look_at_rows(
     source: TableRows,
     columns: Sequence[RawColumn],
     sensitive: Sequence[str],
@@ -283,7 +392,7 @@ def _is_value(value: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class PlannedColumn:
+class _PlannedColumn:
     """A sensitive column or a target, its groups, and that of each value, -1 where it has none."""
 
     column: RawColumn
@@ -315,7 +424,7 @@ def _looked_up(column: RawColumn, code_of: Mapping[Any, int], array: Any) -> np.
 
 
 @dataclass(frozen=True, eq=False)
-class EncodedRows(RowsElsewhere):
+class _EncodedRows(RowsElsewhere):
     """Rows of files, whose batches are Arrow tables, as numbers: read again when asked for.
 
     Rows without a value of the `target`, where one is needed, do not count. In columns of `commas`,
@@ -324,8 +433,8 @@ class EncodedRows(RowsElsewhere):
 
     source: RowsElsewhere
     encoder: TableEncoder
-    attributes: tuple[PlannedColumn, ...]
-    target: PlannedColumn | None
+    attributes: tuple[_PlannedColumn, ...]
+    target: _PlannedColumn | None
     commas: frozenset[str]
 
     @property
@@ -361,7 +470,7 @@ class EncodedRows(RowsElsewhere):
 class _EncodeThen:
     """From a batch as it is read to what `collect` makes of it as numbers."""
 
-    rows: EncodedRows
+    rows: _EncodedRows
     collect: Collect
 
     def __call__(self, batch: Batch) -> Any:

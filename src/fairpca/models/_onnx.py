@@ -12,7 +12,7 @@ from .._numerics import library_versions, whole_file
 from ..errors import ExportError, needing
 from ..tables import LARGEST, NULL_STRINGS, LevelColumn, NumberColumn
 from ._estimator_state import n_columns
-from ._fair_model import FairModel
+from ._fair_model import fitted_model
 from ._map_parts import MapParts, map_parts
 
 OPSET, ML_OPSET, IR_VERSION = 17, 3, 8
@@ -76,8 +76,7 @@ def export_onnx(
         import onnx.numpy_helper
     if dtype not in ("float32", "float64"):
         raise ExportError(f"dtype={dtype!r} is not offered. Use 'float32' or 'float64'.")
-    if not isinstance(model, FairModel):
-        model = FairModel(None, model)
+    model = fitted_model(model)
     graph = _Graph(onnx, dtype)
     if preprocessing and model.encoder is not None:
         X = _column_values(graph, model.encoder)
@@ -89,12 +88,13 @@ def export_onnx(
             f"The arrays of this model take {graph.bytes / 2**30:.1f} GB, and an ONNX file holds "
             f"at most 2. Use approximation='nystroem' with fewer landmarks."
         )
-    made = graph.model(T, len(model.output_names))
+    names = model.get_feature_names_out().tolist()
+    made = graph.model(T, len(names))
     facts = {
         "fairpca": library_versions()["fairpca"],
         "class": type(model.estimator).__name__,
         "inputs": json.dumps(graph.described),
-        "output_names": json.dumps(model.output_names),
+        "output_names": json.dumps(names),
     }
     onnx.helper.set_model_props(made, facts)
     onnx.checker.check_model(made)

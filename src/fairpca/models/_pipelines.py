@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from .._numerics import FUNCTIONS, RECORDS, whole_file
 from ..errors import ModelFileError, UnsavableModelError, needing
 from ._estimator_state import CLASSES
+from ._fair_model import FairModel
 from ._model_file import MAX_BYTES, about_file, file_content
 
 LARGEST_GROWTH, ALWAYS_ALLOWED = 20, 2**27
@@ -122,7 +123,8 @@ def load_pipeline(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -
 
 def _trusted_types() -> frozenset[str]:
     """Return the types that files may hold beside those that skops trusts, by skops' names."""
-    known: list[Any] = [*CLASSES.values(), *RECORDS.values(), *FUNCTIONS.values(), *HARMLESS]
+    ours = (FairModel, *CLASSES.values(), *RECORDS.values(), *FUNCTIONS.values())
+    known: tuple[Any, ...] = (*ours, *HARMLESS)
     return frozenset(f"{cls.__module__}.{cls.__qualname__}" for cls in known)
 
 

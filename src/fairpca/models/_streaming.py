@@ -70,7 +70,7 @@ def stream_transform(
 
     Parameters
     ----------
-    model : object with `encoder`, `map` and `output_names`
+    model : object with `encoder`, `map` and `get_feature_names_out`
         Where `map` is a `LinearMap`, levels are looked up in tables, which is many
         times faster than encoding them.
     source : str or path
@@ -118,7 +118,7 @@ def stream_transform(
     >>> model = types.SimpleNamespace(
     ...     encoder=TableEncoder().fit(people),
     ...     map=LinearMap(np.ones((2, 1)), mean=np.zeros(2)),
-    ...     output_names=["fair_1"],
+    ...     get_feature_names_out=lambda: ["fair_1"],
     ... )
     >>> stream_transform(model, folder / "people.csv", folder / "fair.csv", keep=["age"])
     3
@@ -138,7 +138,7 @@ def stream_transform(
         how: dict[str, Any] = {"columns": columns, "header": header, "skip_lines": skip_lines}
         whole, file = None, open_table(source, **how, encoding=encoding)
         there, n_rows = list(file.names), file.n_rows
-    encoder, names = _encoder_of(model), list(model.output_names)
+    encoder, names = _encoder_of(model), list(model.get_feature_names_out())
     require_columns(encoder.needed_columns, there)
     keep = list(dict.fromkeys(keep))
     _check_kept(keep, there, names)

@@ -13,7 +13,7 @@ import numpy as np
 from .._numerics import library_versions, pack, whole_file
 from ..errors import ExportError
 from ._estimator_state import n_columns
-from ._fair_model import FairModel
+from ._fair_model import fitted_model
 from ._map_parts import map_parts
 
 SOURCE = Path(__file__).with_name("torch_module.txt")
@@ -84,8 +84,7 @@ def torch_files(path: str | os.PathLike[str]) -> tuple[Path, Path]:
 
 def _parts(model: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """Return the buffers and the settings of the module."""
-    if not isinstance(model, FairModel):
-        model = FairModel(None, model)
+    model = fitted_model(model)
     tensors: dict[str, np.ndarray] = {}
     settings: dict[str, Any] = {}
     parts = map_parts(model.map)
@@ -101,7 +100,7 @@ def _parts(model: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         names = vars(model.estimator).get("feature_names_in_", ())
     settings["input_names"] = [str(name) for name in names]
     settings["n_inputs"] = n_columns(model.map)
-    settings["output_names"] = model.output_names
+    settings["output_names"] = model.get_feature_names_out().tolist()
     settings["class"] = type(model.estimator).__name__
     settings["version"] = library_versions()["fairpca"]
     return tensors, settings
