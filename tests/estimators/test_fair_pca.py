@@ -21,6 +21,7 @@ from assertions import (
 )
 from fairpca import FairPCA, InfeasibleError, UnscaledWarning, UsageError, collect_moments
 from fairpca.datasets import load_loanapp
+from optional_libraries import array_api_strict as strict
 from optional_libraries import pandas as pd
 from oracles import (
     equal_opportunity_by_the_book,
@@ -507,6 +508,9 @@ DOORS = {
     "batches": in_batches,
     "moments": lambda X, sex: FairPCA(2).fit_moments(collect_moments(X.to_numpy(), sex)),
     "frame": lambda X, sex: FairPCA(2).fit(X, sensitive_features=sex).transform(X),
+    "other arrays": lambda X, sex: FairPCA(2).fit(
+        strict.asarray(X.to_numpy()), sensitive_features=sex
+    ),
     "columns": lambda X, sex: FairPCA(2, sensitive_columns=["sex"]).fit(X.assign(sex=sex)),
 }
 

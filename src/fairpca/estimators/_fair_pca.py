@@ -339,7 +339,7 @@ class FairPCA(FairTransformer):
         if not self.scale:
             hidden = as_columns(self.sensitive_columns)
             names = [n for n in vars(self).get("feature_names_in_", ()) if n not in hidden]
-            kept = float(self.explained_variance_ratio_.sum())
+            kept = float(to_numpy(self.explained_variance_ratio_).sum())
             _warn_of_units(moments, self.components_, kept, names or range(moments.n_features))
 
     def _solve(self, moments: GroupMoments) -> dict[str, Any]:
