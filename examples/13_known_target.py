@@ -29,7 +29,7 @@ from sklearn.preprocessing import StandardScaler
 
 from fairpca import FairPCA, FairPLS
 from fairpca.datasets import load_loanapp
-from fairpca.metrics import certified_gap, leakage, selection_rate_gap
+from fairpca.metrics import certified_gap, leakage, selected, selection_rate_gap
 from fairpca.paper._panels import headed
 from fairpca.paper._style import FAINT, GROUPS, INK, RC
 from fairpca.peers import PCA
@@ -57,7 +57,7 @@ def fitted(method, X, fit):
 def judged(T, T_new, fit, new):
     model = LogisticRegression(max_iter=1000).fit(T, y[fit])
     scores = model.decision_function(T_new)
-    approved = scores > np.quantile(scores, 1 - y[fit].mean())
+    approved = selected(scores, y[fit].mean())
     reads = {
         f"race, {name}": leakage(T_new, race[new], probe=probe, random_state=0).auc
         for name, probe in {"linear": "linear", "trees": "boosting"}.items()
