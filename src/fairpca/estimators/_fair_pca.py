@@ -482,7 +482,8 @@ def _warn_of_units(
         for m in (moments, moments.rescaled(moments.standard_deviations))
     )
     k, d = components.shape
-    seen = float(np.mean(np.delete(to_numpy(components * components).sum(axis=0), few)))
+    shown = array_namespace(components).sum(components * components, axis=0)
+    seen = float(np.mean(np.delete(to_numpy(shown), few)))
     if lost > 0.5 and lost_scaled < 0.5 * lost:
         told = (
             f"Group differences along them took {100 * lost:.1f} % of the variance away, and "
@@ -496,9 +497,9 @@ def _warn_of_units(
         )
     else:
         return
-    shown = ", ".join(repr(names[j]) for j in few[:3]) + (", ..." if few[3:] else "")
+    listed = ", ".join(repr(names[j]) for j in few[:3]) + (", ..." if few[3:] else "")
     warn_user(
-        f"scale=False, and {len(few)} of {d} columns ({shown}) hold {100 * share:.1f} % of the "
+        f"scale=False, and {len(few)} of {d} columns ({listed}) hold {100 * share:.1f} % of the "
         f"variance, being in larger units than the others. {told}. Unless all columns are in one "
         f"unit, use scale=True.",
         UnscaledWarning,
@@ -510,7 +511,8 @@ def _in_large_units(moments: GroupMoments) -> tuple[list[int], float]:
     squares = to_numpy(moments.objective.diagonal)
     rows, sizes = moments.contrasts()
     correlations = rows / like(np.where(sizes > 0, sizes, 1.0), rows)[:, None] / moments.spread
-    within = squares * np.clip(1.0 - to_numpy(correlations * correlations).sum(axis=0), 0.0, 1.0)
+    between = to_numpy(array_namespace(rows).sum(correlations * correlations, axis=0))
+    within = squares * np.clip(1.0 - between, 0.0, 1.0)
     order, varying = np.argsort(-within, kind="stable"), np.sort(squares[to_numpy(moments.varies)])
     if within[order[0]] <= LARGER_UNIT**2 * varying[(len(varying) - 1) // 2]:
         return [], 0.0
