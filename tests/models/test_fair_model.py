@@ -14,9 +14,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import PredefinedSplit, cross_val_score
 from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.utils import estimator_checks
 
 from fairpca import FairKernelPCA, FairPCA, InfeasibleError
-from fairpca.errors import AuditError
+from fairpca.errors import AuditError, UsageError
 from fairpca.models import (
     FairModel,
     ModelFileError,
@@ -184,6 +185,14 @@ def applicants(n=600, seed=0):
 
 
 METHODS = ["fair_pca", "fair_pls", "fair_kernel_pca", "leace", "pca"]
+CHECKS = [
+    estimator_checks.check_parameters_default_constructible,
+    estimator_checks.check_no_attributes_set_in_init,
+    estimator_checks.check_get_params_invariance,
+    estimator_checks.check_set_params,
+    estimator_checks.check_estimators_unfitted,
+    estimator_checks.check_transformers_unfitted,
+]
 FRAMES = {"pandas": lambda frame: frame, "polars": lambda frame: polars.from_pandas(frame)}
 
 
@@ -203,6 +212,12 @@ def test_a_clone_fitted_to_the_same_rows_is_the_same_model(method, path):
     loaded = load(path)
     assert loaded.get_params() == model.get_params()
     np.testing.assert_array_equal(clone(loaded).fit(frame).transform(frame), T)
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_the_model_keeps_the_contract_of_scikit_learn(check):
+    """Its other checks pass arrays, and a table has names."""
+    check("FairModel", FairModel("sex"))
 
 
 def test_options_of_the_estimator_are_one_parameter():
@@ -260,6 +275,20 @@ def test_the_target_may_come_beside_the_table(given):
         assert model.info["target"] == (target or "y")
 
 
+def test_what_a_model_reads_of_an_attribute_is_cross_validated():
+    """Its column is what `y` is then, no target; columns that are left out may be, too."""
+    frame, found = applicants(), {}
+    for method, k in {"pca": 5, "fair_pca": 4}.items():
+        model = FairModel("sex", "paid", method=method, n_components=k)
+        pipeline = make_pipeline(model, LogisticRegression())
+        found[method] = cross_val_score(pipeline, frame, frame["sex"], scoring="roc_auc").mean()
+    assert found["pca"] > 0.7
+    assert found["fair_pca"] < 0.55
+    model = FairModel("sex", ignore=["paid"]).fit(frame, frame["paid"])
+    assert model.info["target"] is None
+    assert model.feature_names_in_.tolist() == ["age", "height", "job", "score"]
+
+
 def test_what_is_predicted_cannot_be_a_feature_unseen(tmp_path):
     frame = applicants()
     with pytest.raises(AuditError, match="Say target='paid'"):
@@ -268,6 +297,10 @@ def test_what_is_predicted_cannot_be_a_feature_unseen(tmp_path):
         FairModel("sex", "paid").fit(frame, frame["paid"][1:])
     with pytest.raises(AuditError, match="2 column"):
         FairModel("sex", "paid").fit(frame, frame[["paid", "job"]])
+    with pytest.raises(AuditError, match="Say target='age'"):
+        FairModel("sex", "paid").fit(frame, frame["age"])
+    with pytest.raises(UsageError, match="row labels of X and y differ"):
+        FairModel("sex", "paid").fit(frame, frame["paid"][::-1])
     frame.to_csv(tmp_path / "people.csv", index=False)
     with pytest.raises(AuditError, match="this one is on disk"):
         FairModel("sex", "paid").fit(tmp_path / "people.csv", frame["paid"])
@@ -275,7 +308,7 @@ def test_what_is_predicted_cannot_be_a_feature_unseen(tmp_path):
 
 @pytest.mark.parametrize("library", FRAMES)
 @pytest.mark.parametrize("output", ["pandas", "polars"])
-def test_named_columns_come_out_of_frames(library, output):
+def test_named_columns_come_out_of_frames(library, output, path):
     frame = FRAMES[library](applicants())
     model = FairModel("sex", "paid", n_components=2).set_output(transform=output)
     T = model.fit_transform(frame)
@@ -286,6 +319,8 @@ def test_named_columns_come_out_of_frames(library, output):
     rows = applicants().drop(columns=["sex", "paid"]).iloc[::2]
     if output == "pandas":
         assert model.transform(rows).index.equals(rows.index)
+    model.save(path)
+    assert load(path).transform(frame).equals(T)
 
 
 def test_a_failed_fit_leaves_the_model_as_it_was():

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from .._attributes import check_frames
 from .._numerics import Packer, RationedArrays, is_foreign, library_versions, to_numpy, unplain
 from .._rows import FeatureMap, LinearMap
 from ..errors import AuditError, ModelFileError, UnsavableModelError, UsageError
@@ -169,8 +170,8 @@ class FairModel(TransformerMixin, BaseEstimator, TableOptions):
             several files of the same columns, as a pattern (``"loans/*.parquet"``), a folder or a
             list. These, and files of more than a million rows or 500 MB, are read in batches.
         y : array-like of shape (n,), optional
-            Values of the target, as cross-validation passes them, for tables in memory: taken
-            instead of the column, which need not be there.
+            What is to be predicted, as cross-validation passes it with a table in memory. Where
+            the values of the target matter, these are taken, and its column need not be there.
         data : path, optional
             Folder of the built-in data sets.
         columns, header, skip_lines, encoding
@@ -214,6 +215,8 @@ class FairModel(TransformerMixin, BaseEstimator, TableOptions):
                 "y is for a table in memory, whose rows are in its order, but this one is on disk. "
                 "Name the column: target=..."
             )
+        if y is not None:
+            check_frames(X=X, y=y)
         if in_batches or are_many(X) or is_large(X):
             fitted = fit_on_disk(X, reading, self, n_jobs, checkpoint, progress)
         else:
@@ -242,9 +245,8 @@ class FairModel(TransformerMixin, BaseEstimator, TableOptions):
     def n_features_in_(self) -> int:
         """How many columns of the table are features."""
         check_is_fitted(self)
-        return (
-            self.estimator.n_features_in_ if self.encoder is None else len(self.feature_names_in_)
-        )
+        alone: int = self.estimator.n_features_in_
+        return alone if self.encoder is None else len(self.feature_names_in_)
 
     @property
     def map(self) -> LinearMap | FeatureMap:
@@ -429,7 +431,7 @@ def save(
     >>> bool((load(path).transform(X) == fair.transform(X)).all())
     True
     """
-    kind, estimator, encoder, asked = ESTIMATOR, model, None, {}
+    kind, estimator, encoder, asked, output = ESTIMATOR, model, None, {}, None
     if isinstance(model, FairModel):
         check_is_fitted(model)
         if info is not None:
@@ -439,6 +441,7 @@ def save(
             )
         kind, estimator, encoder, info = FAIR_MODEL, model.estimator, model.encoder, model.info
         asked = model.get_params(deep=False)
+        output = vars(model).get("_sklearn_output_config", {}).get("transform")
     if not isinstance(encoder, TableEncoder | None):
         raise UnsavableModelError(
             f"The encoder is a {type(encoder).__name__}, and model files hold a "
@@ -456,6 +459,7 @@ def save(
         **plain_estimator(estimator, packer),
         "info": packer.plain(facts, "info"),
         "encoder": packer.plain(encoder, "encoder"),
+        "output": output,
         "table_parameters": {k: packer.plain(v, f"FairModel.{k}") for k, v in asked.items()},
     }
     write_model_file(path, header, packer.tensors)
@@ -572,4 +576,5 @@ def _model(header: Mapping[str, Any], tensors: Mapping[str, np.ndarray]) -> Any:
     asked = {k: unplain(v, few) for k, v in header.get("table_parameters", {}).items()}
     if asked.get("method") is not None:
         model.set_params(**asked)._check_options()
-    return model
+    output = header.get("output")
+    return model.set_output(transform=output) if output in ("pandas", "polars") else model

@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 from sklearn.base import clone
 
-from .._attributes import Roles, attribute_columns, checked_kinds, in_words_of_targets
+from .._attributes import Roles, as_columns, attribute_columns, checked_kinds, in_words_of_targets
 from .._rows import RowsElsewhere
 from ..errors import AuditError, InfeasibleError, ManyLevelsWarning, TargetError, warn_user
 from ..estimators import (
@@ -44,7 +44,7 @@ def fit_in_memory(table: Table, wanted: TableOptions, y: Any = None) -> Fitted:
         table, wanted = _with_target(table, wanted, y)
     roles = roles_in(table, wanted.sensitive, wanted.target, wanted.ignore)
     frame, y, target = table.frame, None, None
-    if wanted._needs_target(roles):
+    if wanted._needs_target(roles.target):
         target, values = plan_target(frame[roles.target], **wanted._of_target(roles))
         known = target.known(values)
         frame, y = frame[known], {target.name: target.fitted(values[known])}
@@ -61,22 +61,25 @@ def fit_in_memory(table: Table, wanted: TableOptions, y: Any = None) -> Fitted:
 
 
 def _with_target(table: Table, wanted: TableOptions, y: Any) -> tuple[Table, TableOptions]:
-    """Return the table with the values of the target among its columns, or in their place."""
-    (name, column), *more = attribute_columns(y, "y").items()
-    if more or len(column) != len(table.frame):
+    """Return the table with what is to be predicted as its target, where somebody looks at it."""
+    frame, target = table.frame, wanted.target
+    (name, column), *more = attribute_columns(y, target or "y").items()
+    if more or len(column) != len(frame):
         raise AuditError(
             f"y has {1 + len(more)} column(s) of {len(column)} rows, and the table has "
-            f"{len(table.frame)} rows. Pass one value of the target per row."
+            f"{len(frame)} rows. Pass one value of the target per row."
         )
-    name = str(name) if wanted.target is None else wanted.target
-    if wanted.target is None and name in table.frame:
+    others = (target, *as_columns(wanted.sensitive or table.sensitive), *as_columns(wanted.ignore))
+    if str(name) in frame and str(name) not in others:
         raise AuditError(
             f"y is called '{name}', and so is a column of the table, which would be a feature: "
             f"what is to be predicted would be known. Say target='{name}', or rename one of them."
         )
+    if not wanted._needs_target("y"):
+        return table, replace(wanted, target=target if target in frame else None)
     values = column.to_pandas().array if isinstance(column, nw.Series) else column
-    frame = table.frame.assign(**{name: values})
-    return replace(table, frame=frame), replace(wanted, target=name)
+    target = str(name) if target is None else target
+    return replace(table, frame=frame.assign(**{target: values})), replace(wanted, target=target)
 
 
 @dataclass(eq=False, repr=False)
@@ -146,6 +149,16 @@ class TableOptions:
     ) -> Any:
         usual = usual_components((X if isinstance(X, np.ndarray) else X.head.X).shape[1])
         more = self.options or {}
+        choices: dict[str, Any] = {
+            "criterion": self.criterion,
+            "intersectional": self.intersectional,
+            "sensitive_kinds": kinds,
+            "missing_sensitive": "ignore",
+        }
+
+        def fit(unfitted: Any) -> Any:
+            return unfitted.fit(X, y, sensitive_features=columns)
+
         if self.method == "fair_pls" and target is not None:
             kind = "numeric" if target.kind == "numeric" else "categorical"
             predictive = FairPLS(
@@ -153,27 +166,25 @@ class TableOptions:
                 match=self.match or "distributions",
                 random_state=self.seed,
                 target_kinds={target.name: kind},
-                **self._choices(kinds),
+                **choices,
                 **{"kernel": "rbf", **more},
             )
-            return predictive.fit(X, y, sensitive_features=columns)
+            return fit(predictive)
         if self.method == "fair_kernel_pca":
             approximation = approximation_for(len(X)) if isinstance(X, np.ndarray) else "nystroem"
             kernel = FairKernelPCA(
                 tradeoff=self.tradeoff,
                 random_state=self.seed,
-                **self._choices(kinds),
+                **choices,
                 **{"approximation": approximation, **more},
             )
-            return self._with_components(
-                usual, kernel, lambda e: e.fit(X, y, sensitive_features=columns)
-            )
+            return self._with_components(usual, kernel, fit)
         if self.method == "fair_pca" and isinstance(X, np.ndarray):
-            return self._fair_pca(usual, kinds, lambda f: f.fit(X, y, sensitive_features=columns))
+            return self._fair_pca(usual, choices, fit)
         scatters = self.method == "fair_pca" and self.match == "covariances"
-        moments = collect_moments(X, columns, y=y, with_scatters=scatters, **self._choices(kinds))
+        moments = collect_moments(X, columns, y=y, with_scatters=scatters, **choices)
         if self.method == "fair_pca":
-            return self._fair_pca(usual, kinds, lambda f: f.fit_moments(moments))
+            return self._fair_pca(usual, choices, lambda f: f.fit_moments(moments))
         if self.method == "leace":
             return LEACE(**more).fit_moments(moments)
         return self._with_components(usual, PCA(**more), lambda p: p.fit_moments(moments))
@@ -210,14 +221,14 @@ class TableOptions:
         exact = (self.options or {}).get("approximation", approximation_for(n_rows)) is None
         return self.method == "fair_kernel_pca" and exact
 
-    def _needs_target(self, roles: Roles) -> bool:
+    def _needs_target(self, target: str | None) -> bool:
         """Whether a target is predicted, or rows of one outcome compared; refuse if none is."""
         why = ""
         if self.method == "fair_pls":
             why = "method='fair_pls' keeps what predicts the target"
         elif self.criterion != "demographic_parity":
             why = f"criterion='{self.criterion}' compares groups among rows with the same outcome"
-        if why and roles.target is None:
+        if why and target is None:
             raise TargetError(f"{why}, and no target was named. Name one (--target).")
         return bool(why)
 
@@ -228,14 +239,6 @@ class TableOptions:
         binary = self.method != "fair_pls" or self.criterion != "demographic_parity"
         return {"kind": kinds.get(roles.target or ""), "positive": self.positive, "binary": binary}
 
-    def _choices(self, kinds: dict[str, str]) -> dict[str, Any]:
-        return {
-            "criterion": self.criterion,
-            "intersectional": self.intersectional,
-            "sensitive_kinds": kinds,
-            "missing_sensitive": "ignore",
-        }
-
     def _with_components(self, usual: int, unfitted: Any, fit: Callable[[Any], Any]) -> Any:
         """Fit as many components as were asked for, else as many as is usual, or there are."""
         if self.n_components is not None:
@@ -244,16 +247,14 @@ class TableOptions:
             lambda k: fit(clone(unfitted).set_params(n_components=k)), usual
         )
 
-    def _fair_pca(
-        self, usual: int, kinds: dict[str, str], fit: Callable[[FairPCA], FairPCA]
-    ) -> FairPCA:
+    def _fair_pca(self, usual: int, choices: Mapping[str, Any], fit: Callable[[Any], Any]) -> Any:
         """Fit; equal covariances in fewer components where nobody named a number of them."""
         usual_tol = {"covariance_tol": COVARIANCE_TOLERANCE} if self.match == "covariances" else {}
         fair = FairPCA(
             match=self.match or "means",
             tradeoff=self.tradeoff,
             random_state=self.seed,
-            **self._choices(kinds),
+            **choices,
             **usual_tol | dict(self.options or {}),
         )
         if self.n_components is None and self.match == "covariances":
@@ -261,8 +262,7 @@ class TableOptions:
             for k in more:
                 with contextlib.suppress(InfeasibleError):
                     return fit(clone(fair).set_params(n_components=k))
-        fitted: FairPCA = self._with_components(usual, fair, fit)
-        return fitted
+        return self._with_components(usual, fair, fit)
 
 
 def _what_was_merged(plan: AttributePlan) -> str:

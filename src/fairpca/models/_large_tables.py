@@ -95,7 +95,7 @@ def fit_on_disk(
         renamed=files[0].renamed,
     )
     kinds = checked_kinds(wanted.sensitive_kinds, roles.sensitive)
-    outcome = raw[roles.target or ""] if wanted._needs_target(roles) else None
+    outcome = raw[roles.target or ""] if wanted._needs_target(roles.target) else None
     extra = [] if outcome is None else [outcome.name]
     read = [n for n in raw if roles.of(n) in ("feature", "sensitive") or n in extra]
     source = passed(read, BATCH_ROWS, "Looking at the rows")
