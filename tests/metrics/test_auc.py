@@ -147,6 +147,16 @@ def test_a_weight_is_so_many_rows_of_which_one_was_drawn(seed):
     assert auc == pytest.approx(macro_auc(scores[rows], codes[rows][None]))
 
 
+def test_one_row_that_outweighs_all_others_says_next_to_nothing():
+    z = np.arange(200) % 2
+    T = np.random.default_rng(0).normal(size=(200, 2)) + 2 * z[:, None]
+    draws = cross_fitted_aucs(T, z, "linear", 4, 9, 0, sample_weight=1.0 + 1e9 * (z.cumsum() == 1))
+    low, high = draws.interval()
+    assert draws.smallest_level < 3
+    assert high - low > 0.8
+    assert draws.standard_error < 0.5
+
+
 def test_labels_are_permuted_while_weights_stay_with_the_rows():
     w, codes = np.array([1e9, 1.0, 1.0, 1.0]), np.array([1, 1, 0, 0])
     scores = np.array([[1.0], [0.0], [0.5], [0.2]])

@@ -93,6 +93,9 @@ def test_shares_and_scores_that_select_nothing_are_refused():
             selected([1.0, 2.0], share)
     with pytest.raises(UsageError, match=r"scores is missing .* in 1 of 2 rows"):
         selected([1.0, np.nan], 0.5)
+    for scores in ([], 3.0, [[1.0, 2.0]]):
+        with pytest.raises(UsageError, match=r"scores has shape \(.*\), but one value per row"):
+            selected(scores, 0.5)
     with pytest.raises(UsageError, match=r"scores has values that are not numbers, such as 'a'"):
         selected(["a", "b"], 0.5)
 

@@ -202,7 +202,8 @@ def cross_fitted_aucs(
     if isinstance(rng, np.random.Generator):
         rng = np.random.RandomState(rng.integers(2**31 - 1))
     weight = row_weights(sample_weight, len(T))
-    if weight is not None and not weight.all():
+    weight = np.ones(len(T)) if weight is None else weight
+    if not weight.all():
         rows = weight > 0
         return cross_fitted_aucs(
             T[rows], codes[rows], probe, cv, n_permutations, rng, sample_weight=weight[rows]
@@ -214,12 +215,10 @@ def cross_fitted_aucs(
     scored, chance = [], np.zeros(n_permutations)
     with few_threads(len(T)):
         for train, test in folds:
-            w_train, w = (None, None) if weight is None else (weight[train], weight[test])
-            fitted = fit_reading_model(clone(classifier), T[train], codes[train], w_train)
-            scores = level_scores(fitted, T[test])
-            placed = placements(scores, codes[test], w)
-            scored.append((placed, codes[test], np.ones(len(test)) if w is None else w))
-            chance += _permuted_macro_auc(scores, codes[test], n_permutations, permuting, w) / cv
+            model = fit_reading_model(clone(classifier), T[train], codes[train], weight[train])
+            scores, labels, w = level_scores(model, T[test]), codes[test], weight[test]
+            scored.append((placements(scores, labels, w), labels, w))
+            chance += _permuted_macro_auc(scores, labels, n_permutations, permuting, w) / cv
 
     level_aucs = np.array([_level_aucs(*fold) for fold in scored])
     sampling, sizes = _variance(scored, level_aucs.mean(axis=0))
@@ -261,7 +260,7 @@ def _variance(
     means = np.bincount(labels, weights=weight * influence) / total
     within = np.bincount(labels, weights=(weight * (influence - means[labels])) ** 2)
     sizes = total**2 / squares
-    corrected = sizes / np.maximum(sizes - 1, _ROUNDING) * within
+    corrected = sizes / np.maximum(sizes - 1, 1.0) * within
     return float(np.sum(corrected + squares * means**2)), sizes
 
 

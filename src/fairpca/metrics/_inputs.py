@@ -63,6 +63,11 @@ def score_places(
     They may be infinite; `otherwise` says what to do with values that are no numbers.
     """
     values = as_array(scores)
+    if values.ndim != 1 or not len(values):
+        raise UsageError(
+            f"{name} has shape {values.shape}, but one value per row is needed, and a row at "
+            f"least. Pass one column at a time."
+        )
     if lost := int(are_missing(values).sum()):
         raise UsageError(
             f"{name} is missing (None or NaN) in {lost} of {len(values)} rows, which are on "
@@ -74,7 +79,7 @@ def score_places(
             f"{name} has values that are not numbers, such as {values.flat[0]!r}, so no threshold "
             f"divides them. Pass numbers{otherwise}."
         )
-    return np.unique(present_values(values, len(values), name), return_inverse=True)
+    return np.unique(values, return_inverse=True)
 
 
 def row_weights(sample_weight: Any, n_rows: int) -> np.ndarray | None:

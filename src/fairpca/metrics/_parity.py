@@ -62,7 +62,7 @@ def selected(
     check_frames(scores=scores, sample_weight=sample_weight)
     place = score_places(scores, "scores")[1]
     at = np.bincount(place, weights=row_weights(sample_weight, len(place)))
-    from_here = np.append(at[::-1].cumsum()[::-1], 0.0) if len(at) else np.ones(1)
+    from_here = np.append(at[::-1].cumsum()[::-1], 0.0)
     distance = np.abs(from_here / from_here[0] - share)
     return np.asarray(place >= np.argmax(distance <= distance.min() + _ROUNDING))
 
@@ -330,11 +330,12 @@ def mean_prediction_gap(
     >>> mean_prediction_gap([10.0, 14.0, 9.0, 10.0], ["m", "m", "f", "f"])
     2.5
     """
-    found, place, groups, weight = _numbers(y_pred, sensitive_features, sample_weight)
-    if len(found) and not np.isfinite(found[[0, -1]]).all():
+    found, place = score_places(y_pred, "y_pred")
+    if not np.isfinite(found[[0, -1]]).all():
         raise UsageError(
             "y_pred has infinite values, which have no mean. Leave them out, or pass numbers."
         )
+    _, groups, weight = _grouped(len(place), sensitive_features, sample_weight, y_pred=y_pred)
     return _largest_gap(group_shares(found[place], groups, among=weight))
 
 
@@ -368,7 +369,8 @@ def distribution_gap(
     >>> distribution_gap([10.0, 14.0, 9.0, 10.0], ["m", "m", "f", "f"])
     0.5
     """
-    _, place, groups, weight = _numbers(y_pred, sensitive_features, sample_weight)
+    place = score_places(y_pred, "y_pred")[1]
+    _, groups, weight = _grouped(len(place), sensitive_features, sample_weight, y_pred=y_pred)
     return float(np.ptp(shares_up_to(place, groups, among=weight), axis=0).max())
 
 
@@ -413,10 +415,9 @@ def _rates(
     sample_weight: ArrayLike | None,
 ) -> np.ndarray:
     """Return a rate of every group; raise where one has no rows that it could be taken among."""
-    given = {"y_pred": y_pred, "sensitive_features": sensitive_features, "y_true": y_true}
-    check_frames(**given, sample_weight=sample_weight)
     flags = _is_positive(y_pred, pos_label, "y_pred")
-    levels, groups, weight = _grouped(sensitive_features, len(flags), sample_weight)
+    of_rows = {"y_pred": y_pred, "y_true": y_true}
+    levels, groups, weight = _grouped(len(flags), sensitive_features, sample_weight, **of_rows)
     if rate == "selection rate":
         return group_shares(flags, groups, among=weight)
     among = _is_positive(y_true, pos_label, "y_true", n_rows=len(flags))
@@ -443,9 +444,10 @@ def _rates(
 
 
 def _grouped(
-    sensitive_features: ArrayLike, n_rows: int, sample_weight: ArrayLike | None
+    n_rows: int, sensitive_features: ArrayLike, sample_weight: ArrayLike | None, **beside: Any
 ) -> tuple[list[Any], np.ndarray, np.ndarray | None]:
     """Return levels, the group of each row, and weights; raise where a group has none."""
+    check_frames(**beside, sensitive_features=sensitive_features, sample_weight=sample_weight)
     levels, groups = coded_levels(sensitive_features, n_rows, "sensitive_features")
     weight = row_weights(sample_weight, n_rows)
     total = np.bincount(groups, weights=weight)
@@ -455,15 +457,6 @@ def _grouped(
             f"them counts. Leave that group out, or give its rows a weight."
         )
     return levels, groups, weight
-
-
-def _numbers(
-    y_pred: ArrayLike, sensitive_features: ArrayLike, sample_weight: ArrayLike | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
-    """Return the different numbers, the place of each row's among them, groups and weights."""
-    check_frames(y_pred=y_pred, sensitive_features=sensitive_features, sample_weight=sample_weight)
-    found, place = score_places(y_pred, "y_pred")
-    return found, place, *_grouped(sensitive_features, len(place), sample_weight)[1:]
 
 
 def _is_positive(y: Any, pos_label: Any, name: str, n_rows: int | None = None) -> np.ndarray:
