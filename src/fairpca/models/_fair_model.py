@@ -32,7 +32,8 @@ class FairModel(TransformerMixin, BaseEstimator, TableOptions):
 
     A scikit-learn estimator whose rows are frames: columns of any kind become numbers, and what
     `method` says is fitted to them. Sensitive columns are used by `fit`, are never features, and
-    need not be there afterwards.
+    need not be there afterwards. **Equal means do not hide what a non-linear model can see**: run
+    `fairpca.audit` on the same table.
 
     Parameters
     ----------
@@ -88,11 +89,6 @@ class FairModel(TransformerMixin, BaseEstimator, TableOptions):
     fit_table : The same in one call.
     fairpca.models.model_card : The same model for people.
     fairpca.audit : What to fit, and what it would cost.
-
-    Notes
-    -----
-    **Equal means do not hide what a non-linear model can see**: run `fairpca.audit` on the same
-    table.
 
     Examples
     --------
