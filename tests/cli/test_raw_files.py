@@ -319,6 +319,62 @@ def test_what_cannot_be_measured_is_said_in_one_line(fairpca, columns, messages)
     assert_refused(result, *messages)
 
 
+SEX, PAID = ("-s", "sex"), ("-s", "sex", "-t", "paid")
+ROWS = np.arange(240)
+DATES = pd.date_range("2020-01-01", periods=240).astype(str)
+
+
+@pytest.mark.parametrize(
+    ("columns", "arguments", "words"),
+    [
+        ({"luck": "", "skill": ""}, PAID, "Nothing varies in 'luck', 'skill'"),
+        ({"luck": 1.5, "skill": "x"}, PAID, "Nothing varies in 'luck', 'skill'"),
+        ({"luck": 1.0 * (ROWS == 7), "skill": 0}, PAID, "Nothing varies in 'luck', 'skill'"),
+        ({}, (*PAID, "--ignore", "luck", "--ignore", "skill"), "No feature is left"),
+        ({}, (*SEX, "--ignore", "sex"), "named twice, as sensitive and as ignored"),
+        ({}, (*PAID, "--ignore", "luk"), "Did you mean 'luck'?"),
+        ({}, (*PAID, "--positive", "maybe"), "No row of the target 'paid' is 'maybe'"),
+        ({}, (*PAID, "--numeric", "sex"), "holds entries that are not numbers"),
+        ({}, (*PAID, "--numeric", "luck"), "sensitive_kinds names the column 'luck'"),
+        ({}, (*PAID, "--aim", "win"), "none of 'hide', 'decide', 'keep'"),
+        ({}, (*SEX, "--aim", "decide"), "no target was named"),
+        ({"sex": [f"g{i % 120}" for i in ROWS]}, PAID, "fewer than two groups of at least 20"),
+        ({"sex": ROWS}, PAID, "--numeric sex"),
+        ({"sex": DATES}, PAID, "fewer than two groups"),
+        ({"sex": 3.5}, PAID, "nothing to compare"),
+        ({"sex": np.where(ROWS < 12, ROWS / 7, 0.5)}, PAID, "on one side of 0.5"),
+        ({"sex": np.where(ROWS % 2, " f", "f ")}, PAID, "'f' (240)"),
+        ({"sex": np.where(ROWS < 235, np.nan, 1)}, PAID, "fewer than two groups"),
+        ({"paid": np.where(ROWS < 150, "", outcomes(200))}, PAID, "90 rows with a known 'paid'"),
+        ({"sex": 1e20 * (1 + ROWS / 240)}, PAID, "2^53"),
+        ({"sex": 1e-320 * (1 + ROWS)}, PAID, "underflow"),
+        ({"luck,skill": 1}, ("-s", "luck,skill", "--columns", "a,b"), "columns= names 2"),
+    ],
+)
+def test_a_mistake_is_told_in_one_line(fairpca, columns, arguments, words):
+    table = made_up_people(n=240)[["sex", "paid", "luck", "skill"]]
+    table.assign(**columns).to_csv("people.csv", index=False)
+    result = fairpca("audit", "people.csv", *arguments, "--quick", "--jobs", "1", "--quiet")
+    assert_refused(result, words)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"luck": np.where(ROWS % 3, 1.7e308, -1.7e308)},  # no such number, to many programs
+        {"luck": np.where(ROWS % 7, ROWS, np.inf)},
+        {"luck": DATES, "skill": DATES[::-1]},
+        {"luck": (ROWS % 2) * 1.0, "sex": np.where(ROWS % 2, "m", "f"), "skill": ROWS % 2},
+        {"paid": np.where(ROWS % 2, "yes", "no"), "sex": np.where(ROWS % 2, "m", "f")},
+    ],
+    ids=["huge", "infinite", "dates only", "copies of sex only", "the target is sex"],
+)
+def test_odd_tables_are_measured_all_the_same(fairpca, columns):
+    table = made_up_people(n=240)[["sex", "paid", "luck", "skill"]]
+    table.assign(**columns).to_csv("people.csv", index=False)
+    found_in(fairpca("audit", "people.csv", *PAID, *QUICK))
+
+
 def test_a_first_line_of_data_is_explained_in_options(fairpca):
     made_up_people(n=240).to_csv("people.csv", index=False, header=False)
     refused = fairpca("audit", "people.csv", "-s", "sex")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from .._attributes import close_names
+from .._attributes import close_names, listed
 from .._numerics import Packer, is_array, record
 from ..errors import TableError, UsageError
 from ._dates_and_texts import FrozenColumn, learn
@@ -119,7 +119,7 @@ class TableEncoder:
             )
         if not self.encoders_:
             raise TableError(
-                f"None of the {len(learned)} columns varies, so there is nothing to encode. Give "
+                f"Nothing varies in {listed(list(learned))}, so there is nothing to encode. Give "
                 f"other columns, or more rows."
             )
         self.mean_, self.scale_ = np.concatenate(means), np.concatenate(scales)
