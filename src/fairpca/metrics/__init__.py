@@ -3,7 +3,7 @@
 from ._auc import AucDraws, chance_limit, chance_p_value, cross_fitted_aucs, placements
 from ._cells import Cells
 from ._certificate import Certificate, PairGap, certified_gap
-from ._inputs import FEWEST, row_weights, stratified_rows
+from ._inputs import FEWEST, stratified_rows
 from ._leakage import Leakage, leakage, linear_inseparability
 from ._mmd import MMDKernel, MMDTest, median_bandwidth, mmd_test, squared_mmd
 from ._moments import covariance_gap, explained_variance_ratio, mean_gap
