@@ -27,7 +27,6 @@ EXTRAS = {
     "pandas": "tables",
     "PIL": "data",
     "playwright": "test",
-    "plotly": "report",
     "polars": "test",
     "pooch": "data",
     "pyarrow": "tables",

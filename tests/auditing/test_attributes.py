@@ -17,10 +17,37 @@ def test_groups_are_sorted_by_size_and_counted():
     race = measure_attribute(column({"a": 30, "b": 50}))
     assert race.labels == ("b", "a")
     found = _counted(race, [race], np.arange(80) < 30)
-    assert [(g.label, g.n_rows, g.positive_rate) for g in found.groups] == [
+    assert [(g.label, g.n_rows, g.outcome) for g in found.groups] == [
         ("b", 50, 0.0),
         ("a", 30, 1.0),
     ]
+
+
+def test_shares_and_outcomes_of_groups_go_by_weights():
+    race = measure_attribute(column({"a": 20, "b": 60}))
+    weights = np.repeat([3.0, 0.5, 1.5], [20, 30, 30])
+    yes = np.arange(80) < 50
+    found = {g.label: g for g in _counted(race, [race], yes, weights).groups}
+    assert (found["a"].share, found["b"].share) == (0.5, 0.5)
+    assert (found["a"].outcome, found["b"].outcome) == (1.0, 0.25)
+    assert (found["a"].n_rows, found["b"].n_rows) == (20, 60)
+    wages = np.repeat([2.0, 4.0, 8.0], [20, 30, 30])
+    assert [g.outcome for g in _counted(race, [race], wages, weights).groups] == [7.0, 2.0]
+    classes = np.arange(80) % 3
+    assert [g.outcome for g in _counted(race, [race], classes, weights).groups] == [None, None]
+
+
+def test_what_is_rare_is_decided_by_people_not_by_their_rows():
+    race = column({"a": 30, "b": 30, "c": 60})
+    people_each = np.repeat([1.0, 1.0, 1 / 6], [30, 30, 60])
+    assert measure_attribute(race).labels == ("c", "a", "b")
+    assert measure_attribute(race, n_rows=people_each).labels == ("a", "b")
+    sex = measure_attribute(pd.Series(["f", "m"] * 60, name="sex"))
+    (alone,) = intersections([sex, measure_attribute(race)])
+    assert alone.labels == ("f & c", "m & c")
+    assert intersections([sex, measure_attribute(race)], people_each) == []
+    ages = measure_attribute(pd.Series(np.arange(120.0), name="age"), "numeric", people_each)
+    assert ages.labels == ("age > 34.5", "age ≤ 34.5")  # half of the 70 people, not of the rows
 
 
 def test_a_group_of_three_rows_counts_as_unknown_and_is_said():

@@ -5,12 +5,11 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from fairpca.auditing._findings import _parity
-from fairpca.auditing._measures import _rates, _sampled_with_rare_groups
+from fairpca.auditing._measures import _sampled_with_rare_groups
 from fairpca.auditing._question import ask, prepare
-from fairpca.auditing._representations import METHODS, fit_method
+from fairpca.auditing._representations import fit_method
 from fairpca.auditing._splits import QUICK, halves
-from fairpca.metrics import PROBES, leakage, selection_rate_gap, true_positive_rate_gap
+from fairpca.metrics import PROBES, leakage
 
 SEED = 0
 
@@ -35,9 +34,9 @@ def held_out(people):
 def test_leakage_gives_exactly_the_aucs_that_the_audit_prints(found, held_out, key):
     aucs = defaultdict(list)
     for split in held_out:
-        T = fit_method(METHODS[key], split.rows).represent(split.X)
+        T = fit_method(key, split.rows).represent(split.X)
         rng = np.random.default_rng([SEED, split.index])
-        for attribute, codes in zip(["sex", "race"], split.codes, strict=True):
+        for attribute, codes in zip(["sex", "race"], split.codes[:2], strict=True):
             rows = _sampled_with_rare_groups(codes, QUICK.probe_rows, rng)
             seed = int(rng.integers(2**31 - 1))  # one for all probes of an attribute
             for probe in PROBES:
@@ -56,12 +55,3 @@ def test_leakage_gives_exactly_the_aucs_that_the_audit_prints(found, held_out, k
         if leak.representation == key
     }
     assert printed == {question: float(np.mean(values)) for question, values in aucs.items()}
-
-
-def test_gaps_of_one_split_are_those_of_the_public_metrics(held_out):
-    split = held_out[0]
-    chosen = split.X[:, 0] > 0
-    for codes, m in zip(split.codes, split.sizes, strict=True):
-        gaps = _parity("any", list("abc"[:m]), [_rates(chosen, split.y, codes, m)], 0.95)
-        assert gaps.dp_gap.value == selection_rate_gap(chosen, codes)
-        assert gaps.eo_gap.value == true_positive_rate_gap(chosen, codes, y_true=split.y)

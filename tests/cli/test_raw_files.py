@@ -61,7 +61,7 @@ def found_in(result):
 def counted(found, name):
     """Return the rows and the share of positive ones by group of an attribute."""
     (attribute,) = [a for a in found["data"]["attributes"] if a["name"] == name]
-    return {g["label"]: (g["n_rows"], g["positive_rate"]) for g in attribute["groups"]}
+    return {g["label"]: (g["n_rows"], g["outcome"]) for g in attribute["groups"]}
 
 
 def expected(groups, positive):

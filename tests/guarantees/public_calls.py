@@ -143,7 +143,7 @@ CALLS: dict[str, tuple[Callable[[Path], Any], tuple[str, ...]]] = {
     "fits peers": (fits_peers, ()),
     "saves and loads": (saves_and_loads, ("safetensors",)),
     "exports": (exports, ("onnx",)),
-    "audits": (audits, ("pandas", "plotly", "jinja2", "fairlearn")),
+    "audits": (audits, ("pandas", "jinja2", "fairlearn")),
     "fits a table": (fits_a_table, ("pandas", "pyarrow")),
     "reads files": (reads_files, ("pandas", "pyarrow")),
     "plots": (plots, ("matplotlib",)),

@@ -12,78 +12,143 @@ from fairpca.auditing._results import (
     SCHEMA_VERSION,
     Advice,
     Attribute,
+    Carrier,
     CertifiedGap,
     Column,
     Curve,
     CurvePoint,
     Data,
+    Decider,
     Downstream,
     Estimate,
-    Gap,
     Group,
     GroupRates,
     Leak,
+    ModelNumbers,
     Notice,
-    Panel,
-    PanelGroups,
+    Option,
     Parity,
-    Pictures,
     Representation,
     Settings,
-    Spectrum,
     Summary,
     Target,
+    Weight,
 )
 
 SCRIPT = "<script>window.pwned=1;alert(1)</script>"
 IMAGE = "</script><img src=x onerror=window.pwned=1;alert(1)>"
 ENTITY = "<b>R&D</b> &amp; %{x} {{7*7}} \u2028 var(--text)"
 
-REPRESENTATIONS = {
-    "raw": ("Raw features", 0.0),
-    "pca": ("PCA", 0.02),
-    "fair_pca": ("Fair PCA", 0.8),
-    "fair_pca_covariances": ("Fair PCA, equal covariances", 0.9),
-    "fair_kernel_pca": ("Fair kernel PCA", 0.75),
-    "leace": ("LEACE", 0.7),
-    "fair_pls": ("Fair PLS", 0.95),
+METHODS = {
+    "raw": ("Raw features", 57, 0.0),
+    "pca": ("PCA", 15, 0.02),
+    "fair_pca": ("Fair PCA", 15, 0.7),
+    "fair_pca_covariances": ("Fair PCA, equal covariances", 7, 0.9),
+    "fair_pca@7": ("Fair PCA, 7 components", 7, 0.72),
+    "fair_kernel_pca": ("Fair kernel PCA", 15, 0.75),
+    "leace": ("LEACE", 57, 0.6),
+    "fair_pls": ("Fair PLS", 1, 0.95),
 }
-"""Key, name, and how much of the leakage is gone."""
+"""Key, name, columns, and how much of what is recognised is gone."""
 
-PROBES = {"linear": 0.77, "boosting": 0.75, "kernel": 0.73}
+MODELS = ("linear", "boosting", "kernel")
 LAMBDAS = [(step / 8) ** 3 for step in range(9)]
 GROUPS = {"race": ["white", "black", "hispanic"], "sex": ["male", "female"]}
+TARGETS = {
+    "approve": Target("approve", "binary", "yes", 0.877, [], None, None),
+    "lwage": Target("lwage", "number", None, None, [], 1.62, 0.53),
+    "party": Target("party", "classes", None, None, ["left", "centre", "right"], None, None),
+}
 
 
-def made_up_audit(groups=GROUPS, *, target="approve", table="loans", n_columns=41, seed=0):
+def made_up_audit(
+    groups=GROUPS, *, target="approve", table="loans", n_columns=41, own=(), verdict="take", seed=0
+):
     """Return an audit as a dictionary; `groups` maps attributes to the labels of their groups."""
     rng = np.random.default_rng(seed)
-    methods = {key: one for key, one in REPRESENTATIONS.items() if target or key != "fair_pls"}
-    both = " × ".join(groups)
+    aim = TARGETS.get(target, TARGETS["approve"]) if target else None
+    methods = {key: one for key, one in METHODS.items() if target or key != "fair_pls"}
     named = dict(groups)
     if len(groups) > 1:
-        named[both] = [f"{one} & {two}" for one in groups[both.split(" × ")[0]] for two in "AB"]
+        first, second = list(groups)[:2]
+        named[f"{first} × {second}"] = [f"{a} & {b}" for a in groups[first] for b in "AB"]
     attributes = [_attribute(name, labels) for name, labels in named.items()]
+    singles = list(groups)
+    compared = [
+        Representation(key, name, "features" if key == "raw" else "method", "A promise.", k,
+                       None if key == "fair_pls" else _near(0.9 - gone / 3), 0.02, None, "")
+        for key, (name, k, gone) in methods.items()
+    ]  # fmt: skip
+    compared += [
+        Representation(one, one.replace(":", " "), one.split(":")[0], "", 1, None, None, None, "")
+        for one in own
+    ]
+    gone_of = {key: gone for key, (_, _, gone) in methods.items()} | dict.fromkeys(own, 0.3)
+    leakage = [
+        _leak(key, name, probe, gone, rng)
+        for key, gone in gone_of.items()
+        for name in named
+        for probe in MODELS
+    ]
+    downstream = [
+        _downstream(key, model, gone, attributes, aim)
+        for key, gone in gone_of.items()
+        for model in (["own"] if key in own else MODELS)
+        if target
+    ]
+    sizes = methods | {one: (one.replace(":", " "), 0, 0.3) for one in own}
+    options = [
+        _option(key, lam, sizes, singles, aim, named, taken)
+        for key, lam, taken in [
+            ("raw", None, 0.0),
+            *((one, None, 0.0) for one in own),
+            ("fair_pca", LAMBDAS[2] if target else None, 0.05),
+            ("fair_kernel_pca", None, 0.83),
+            ("fair_pca_covariances", None, 0.12),
+        ]
+    ]
+    taken = verdict in ("take", "tie")
     audit = Audit(
         SCHEMA_VERSION,
         "0.1.0",
         "2026-11-15T17:00:00+00:00",
         34.2,
         {"python": "3.11.7", "numpy": "2.4.6"},
-        Settings(list(groups), target, "decide", 0.05, 15, 4, 8000, 0.95, 0, False),
+        Settings(
+            singles,
+            target,
+            None,
+            "decide" if target else "hide",
+            0.05,
+            "any",
+            15,
+            7,
+            20,
+            20,
+            8000,
+            0.9,
+            0,
+            False,
+            None,
+            [one.split(":")[1] for one in own if one.startswith("score")],
+            [one.split(":")[1] for one in own if one.startswith("decision")],
+            None,
+            None,
+        ),
         Data(
             name=table,
             source=table,
             fingerprint="sha256:" + "0" * 64,
             n_rows=1989,
             n_rows_dropped=3,
+            n_people=1989,
             n_features=n_columns,
             n_encoded=57,
             ignored=["id"],
             columns=[_column(f"column {i}", "feature", 3 * i) for i in range(n_columns)]
             + [_column(name, "sensitive") for name in groups],
             attributes=attributes,
-            target=Target(target, "yes", 0.877) if target else None,
+            target=aim and Target(*[target, *list(vars(aim).values())[1:]]),
         ),
         [
             Notice(
@@ -91,38 +156,25 @@ def made_up_audit(groups=GROUPS, *, target="approve", table="loans", n_columns=4
             ),
             Notice("small_group", "info", "", "race", 3.0, "3 rows of 'other' are too few."),
         ],
-        Summary("From these columns a model guesses race.", ["After fair PCA it does not.", "So."]),
+        Summary(
+            "From these columns a model recognises race; with fair kernel PCA it hardly does.",
+            ["After fair kernel PCA decisions differ by 8 points instead of 23.", "So."],
+        ),
         Advice(
-            "decide",
-            "fair_pca",
-            LAMBDAS[2] if target else None,
-            ["The gap is within what you allow."],
-            "from fairpca import FairPCA\nFairPCA(15)",
-            "fairpca fit loans.csv --sensitive race --out model.fairpca",
+            "decide" if target else "hide",
+            verdict,
+            "fair_kernel_pca" if taken else None,
+            None,
+            [options[-1].name] if verdict == "tie" else [],
+            options if verdict != "nothing helps" else options[:-1],
+            ["The gap cannot be told from what you allow, and nothing that helps is better."],
+            "from fairpca import FairKernelPCA\nFairKernelPCA(15)" if taken else "",
+            "fairpca fit loans.csv --sensitive race --out model.fairpca" if taken else "",
             ["Equal means do not hide what a non-linear model can see."],
         ),
-        [
-            Representation(key, name, "A promise.", *size, 0.02, None)
-            for key, (name, _) in methods.items()
-            for size in [(1, None) if key == "fair_pls" else (15, _near(0.6))]
-        ],
-        [
-            _leak(key, name, probe, auc, gone, rng)
-            for key, (_, gone) in methods.items()
-            for name in named
-            for probe, auc in PROBES.items()
-        ],
-        [
-            Gap(key, name, _near(1 - gone), _near(0.3), _near(0.07 * (1 - gone), 0.002), 0.01, 0.2)
-            for key, (_, gone) in methods.items()
-            for name in named
-        ],
-        [
-            Downstream(key, model, _near(0.88 - gone / 50), _near(0.8), _parities(attributes, gone))
-            for key, (_, gone) in methods.items()
-            for model in PROBES
-            if target
-        ],
+        compared,
+        leakage,
+        downstream,
         [
             Curve(
                 "fair_pca",
@@ -130,9 +182,8 @@ def made_up_audit(groups=GROUPS, *, target="approve", table="loans", n_columns=4
                 [
                     CurvePoint(
                         value,
-                        _near(0.86 + 0.02 * value),
-                        _near(0.7),
-                        _parities(attributes, 1 - value),
+                        _near(0.69 + 0.05 * value),
+                        [_parity(one, 0.7 * (1 - value), aim, groups=False) for one in attributes],
                     )
                     for value in LAMBDAS
                 ],
@@ -141,15 +192,24 @@ def made_up_audit(groups=GROUPS, *, target="approve", table="loans", n_columns=4
             if target
         ],
         [
-            CertifiedGap(key, name, 8, 990, 0.1, 0.21 if key != "raw" else 0.97, 0.95, None)
-            for key in ("raw", "fair_pca")
+            CertifiedGap("fair_pls", name, 990, 0.06, 0.16 if name in singles else 0.9, 0.9)
             for name in named
+            if target
         ],
         [
-            Spectrum(key, sorted((rng.random(12) * 0.08).tolist(), reverse=True))
-            for key in ("pca", "fair_pca")
+            Carrier(name, f"column {place}", _near(0.05 / (1 + place) ** 1.5, 0.006))
+            for name in singles
+            for place in range(min(10, n_columns))
         ],
-        _pictures(attributes, rng),
+        [
+            Decider(
+                f"column {place}",
+                _near(0.12 / (1 + place), 0.01),
+                [Weight("per unit", 0.03, 0.2), Weight("= yes", -0.4, -0.1)][: 1 + place % 2],
+            )
+            for place in range(min(8, n_columns))
+            if target and taken
+        ],
     )
     return audit.to_dict()
 
@@ -160,13 +220,17 @@ def hostile_audit():
         {SCRIPT: [IMAGE, SCRIPT, ENTITY, "ü & ß"], "sex": ["male", ENTITY]},
         target=IMAGE,
         table=SCRIPT,
+        own=(f"score:{SCRIPT}", f"decision:{ENTITY}"),
     )
     audit["data"]["columns"][3].update(name=SCRIPT, kind=IMAGE, note=ENTITY)
     audit["notices"][0].update(text=f"Look at {SCRIPT}.", column=IMAGE, severity=SCRIPT)
     audit["summary"] = {"headline": f"A model guesses {SCRIPT}.", "sentences": [IMAGE, ENTITY]}
     audit["advice"].update(reasons=[SCRIPT], code=f"# {IMAGE}", command=ENTITY, caveats=[IMAGE])
+    audit["advice"]["options"][1]["name"] = SCRIPT
+    audit["carriers"][0]["column"] = audit["deciders"][1]["column"] = IMAGE
+    audit["deciders"][0]["weights"][0]["what"] = SCRIPT
     for one in audit["representations"]:
-        one["promise"] = IMAGE
+        one["promise"], one["note"] = IMAGE, SCRIPT
     audit["representations"][1]["name"] = SCRIPT
     return audit
 
@@ -180,17 +244,39 @@ def bare_audit():
     """Return an audit of one numeric attribute, without a target, with failures and gaps."""
     audit = made_up_audit({"age": ["42 or less", "more than 42"]}, target=None)
     audit["data"]["attributes"][0].update(kind="numeric", note="Cut at the median, 42.")
-    failed = "fair_pca_covariances"
+    failed = "fair_pca"
     for one in audit["representations"]:
         if one["key"] == failed:
             one.update(n_columns=None, variance_kept=None, fit_seconds=None, failure="Too wide.")
-    for part in ("leakage", "gaps", "spectra", "certificates"):
-        audit[part] = [one for one in audit[part] if one["representation"] != failed]
+        if one["key"] == "fair_pca_covariances":
+            one["note"] = "It reaches 7 of 15 components."
+    audit["leakage"] = [one for one in audit["leakage"] if one["representation"] != failed]
+    audit["advice"]["options"] = [
+        one for one in audit["advice"]["options"] if one["representation"] != failed
+    ]
     audit["leakage"][0]["auc"] = {"value": None, "low": None, "high": None}
-    audit["gaps"][0]["covariance_gap"] = None
-    audit["notices"], audit["certificates"] = [], []
-    audit["advice"].update(representation=None, tradeoff=None, reasons=[], code="", command="")
+    audit["notices"] = []
     return audit
+
+
+def wage_audit():
+    """Return an audit of a continuous target."""
+    return made_up_audit({"female": ["0", "1"]}, target="lwage", table="wages")
+
+
+def classes_audit():
+    """Return an audit of a target of several classes."""
+    return made_up_audit(target="party", table="anes", verdict="nothing helps")
+
+
+def own_model_audit():
+    """Return an audit of a score and a decision that exist."""
+    return made_up_audit(own=("score:risk", "decision:granted"), verdict="tie")
+
+
+def nothing_to_do_audit():
+    """Return an audit that finds nothing to change."""
+    return made_up_audit({"sex": ["male", "female"]}, verdict="nothing to do")
 
 
 @cache
@@ -230,48 +316,105 @@ def _attribute(name, labels):
     columns = name.split(" × ")
     kind = "intersection" if len(columns) > 1 else "levels"
     share = 1 / len(labels)
-    groups = [Group(label, int(1989 * share), share, 0.8) for label in labels]
+    groups = [Group(label, int(1989 * share), share, 0.8, int(1989 * share)) for label in labels]
     return Attribute(name, columns, kind, groups, 15, "")
 
 
-def _leak(key, name, probe, auc, gone, rng):
-    hard = 1.0 if probe == "linear" else 0.6
-    value = 0.5 + (auc - 0.5) * (1 - min(1, hard * gone)) + rng.normal() * 0.005
+def _leak(key, name, probe, gone, rng):
+    hard = {"linear": 1.0, "boosting": 0.7, "kernel": 0.65}[probe]
+    best = {"linear": 0.82, "boosting": 0.84, "kernel": 0.81}[probe]
+    value = 0.5 + (best - 0.5) * (1 - min(1, hard * gone)) + rng.normal() * 0.005
     above = bool(value > 0.54)
-    return Leak(
-        key, name, probe, _near(value, 0.03), 0.46, 0.54, 0.001 if above else 0.3, above, 0.001
+    return Leak(key, name, probe, _near(value, 0.03), 0.54, above, 0.001 if above else 0.3, 0.001)
+
+
+def _gap(gone, aim, model="linear"):
+    """Return a gap; trees see more than linear models, whatever was made equal."""
+    left = 1 - gone * (0.6 if model == "boosting" else 1.0)
+    return _near((0.9 if aim and aim.kind == "number" else 0.2) * left + 0.03, 0.03)
+
+
+def _parity(attribute, gone, aim, model="linear", *, groups=True, own=False):
+    number, decided = aim.kind == "number", aim.kind == "binary"
+    gap = _gap(gone, aim, model)
+    return Parity(
+        attribute.name,
+        aim.classes[-1] if aim.classes else None,
+        gap,
+        None if number else _near(1 - gap.value, 0.05),
+        _near(0.1 * (1 - gone)) if decided else None,
+        _near(0.2 * (1 - gone)) if decided else None,
+        _near(0.05) if decided else None,
+        _near(0.3) if number or own else None,
+        [
+            GroupRates(
+                group.label,
+                group.n_rows // 2,
+                place < 10,
+                None if number else _near(0.9 - gap.value * place / len(attribute.groups)),
+                _near(0.95) if decided else None,
+                _near(0.4) if decided else None,
+                _near(0.9) if decided else None,
+                _near(1.6 - gap.value * place) if number else _near(0.85) if own else None,
+                _near(1.62) if number else _near(0.87) if own else None,
+            )
+            for place, group in enumerate(attribute.groups)
+            if groups
+        ],
     )
 
 
-def _parities(attributes, gone):
-    return [
-        Parity(
-            one.name,
-            _near(0.03 + 0.2 * (1 - gone)),
-            None if position else _near(0.1 * (1 - gone)),
-            [
-                GroupRates(
-                    group.label,
-                    group.n_rows,
-                    _near(0.9 - 0.04 * place * (1 - gone)),
-                    None if position else _near(0.9),
-                    _near(0.85),
-                )
-                for place, group in enumerate(one.groups)
-            ],
-        )
-        for position, one in enumerate(attributes)
-    ]
+def _utility(gone, model, aim):
+    best = 0.4 if aim.kind == "number" else 0.79
+    return _near(best - gone / 12 - {"linear": 0, "boosting": 0.01, "kernel": 0.02}.get(model, 0))
 
 
-def _pictures(attributes, rng, n=300):
-    codes = [rng.integers(-1, len(one.groups), n) for one in attributes]
-    panels = [
-        Panel(key, np.round(rng.normal(size=n) * scale + shift * codes[0], 3).tolist(),
-              np.round(rng.normal(size=n) * scale, 3).tolist())
-        for key, scale, shift in (("pca", 1, 1), ("fair_pca", 1, 0), ("fair_kernel_pca", 0.1, 0))
-    ]  # fmt: skip
-    return Pictures(
-        panels,
-        [PanelGroups(one.name, c.tolist()) for one, c in zip(attributes, codes, strict=True)],
+def _downstream(key, model, gone, attributes, aim):
+    own = model == "own"
+    return Downstream(
+        key,
+        model,
+        None if key.startswith("decision") else _utility(gone, model, aim),
+        _near(0.6) if aim.kind == "number" else None,
+        _near(0.88) if aim.kind == "binary" else None,
+        [_parity(one, gone, aim, model, own=own) for one in attributes],
+    )
+
+
+def _option(key, tradeoff, methods, singles, aim, named, taken):
+    name, k, gone = methods[key]
+    own = ":" in key
+    gone = gone * (0.6 if tradeoff else 1.0)
+    lam = f", lambda {tradeoff:.2g}" if tradeoff else ""
+    gap = _gap(gone, aim, "boosting") if aim else None
+    joint = list(named)[-1] if len(named) > len(singles) else None
+    return Option(
+        representation=key,
+        name=f"{name}, {k} components{lam}" if key != "raw" and not own else name,
+        n_columns=k,
+        tradeoff=tradeoff,
+        gap=gap,
+        gap_attribute=singles[0] if aim else None,
+        gap_model="own" if own else "boosting" if aim else None,
+        utility=None
+        if key.startswith("decision")
+        else _utility(gone, "linear", aim)
+        if aim
+        else _near(0.9 - gone / 3),
+        utility_model="own" if own else "linear" if aim else None,
+        leak=_near(0.84 - 0.25 * gone, 0.03),
+        leak_attribute=singles[0],
+        leak_probe="boosting",
+        leak_above_chance=gone < 0.9,
+        ratio=None if not aim or aim.kind == "number" else _near(1 - gap.value, 0.05),
+        joint_gap=_near(gap.value + 0.05, 0.04) if aim and joint else None,
+        joint_attribute=joint if aim else None,
+        reduction=None if not aim or key == "raw" else _near(0.2 * gone, 0.03),
+        models=[
+            ModelNumbers(model, _utility(gone, model, aim), _gap(gone, aim, model), singles[0])
+            for model in (["own"] if own else MODELS)
+            if aim
+        ],
+        eligible=gone > 0.7,
+        taken=taken,
     )

@@ -1,6 +1,7 @@
 """What must be true of every page, in a real browser."""
 
 import json
+import re
 import shutil
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,8 +18,9 @@ ARGUMENTS = (
     "--disable-sync",
     "--no-first-run",
 )
-LARGEST_PAGE = 6_000_000
-DESKTOP, PHONE = (1280, 900), (360, 740)
+LARGEST_PAGE = 1_500_000
+MOST_SCREENS, MOST_SHEETS = 7, 8
+DESKTOP, PHONE = (1280, 800), (390, 844)
 
 
 @contextmanager
@@ -45,14 +47,9 @@ class Visit:
     requests: list[str] = field(default_factory=list)
     dialogs: list[str] = field(default_factory=list)
 
-    def figures(self) -> dict[str, list[dict[str, Any]]]:
-        """Return the traces of each plot that is shown."""
-        return self.page.evaluate(
-            """() => Object.fromEntries([...document.querySelectorAll("[data-figure]")]
-                .filter((plot) => !plot.hidden)
-                .map((plot, place) => [`${place} ${plot.dataset.figure}`, plot.data.map((trace) =>
-                    ({x: [...trace.x], y: [...trace.y], text: trace.text ?? null}))]))"""
-        )
+    def open_all(self) -> None:
+        """Open every part that is closed."""
+        self.page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
 
     def text(self, selector: str) -> str:
         """Return the text of an element as a reader sees it."""
@@ -98,100 +95,112 @@ def check_quiet(visit: Visit, file: Path) -> None:
     assert elsewhere == []
 
 
-def check_plots_have_data(visit: Visit) -> None:
-    """Every plot that is shown has numbers, and marks on the screen."""
-    figures = visit.figures()
-    assert figures
-    for name, traces in figures.items():
-        known = [value for trace in traces for value in trace["x"] if value is not None]
-        assert known, f"{name} is empty"
-    empty = visit.page.evaluate(
-        """() => [...document.querySelectorAll("[data-figure]")].filter((plot) => !plot.hidden &&
-            ![...plot.querySelectorAll(".point path, path.point, .bars path")].some((mark) =>
-                mark.getBoundingClientRect().width > 0)).map((plot) => plot.dataset.figure)"""
-    )
-    assert empty == []
+FIGURES = """() => [...document.querySelectorAll(".figure > svg")]
+    .filter((svg) => svg.getBoundingClientRect().width > 0)
+    .map((svg) => {
+        const box = (one) => one.getBoundingClientRect();
+        const texts = [...svg.querySelectorAll("text")].map((one) => [one.textContent, box(one)]);
+        const frame = box(svg), name = svg.querySelector("title").textContent, faults = [];
+        const shown = (look) => [...svg.querySelectorAll("." + look.split(" ").join("."))]
+            .filter((one) => box(one).width + box(one).height > 0);
+        if (!shown("mark").length) faults.push("no mark");
+        texts.forEach(([text, one], place) => {
+            if (one.left < frame.left - 1 || one.right > frame.right + 1 ||
+                one.top < frame.top - 1 || one.bottom > frame.bottom + 1)
+                faults.push(`${text} is cut off`);
+            for (const [other, two] of texts.slice(place + 1))
+                if (one.left < two.right - 1 && two.left < one.right - 1 &&
+                    one.top < two.bottom - 3 && two.top < one.bottom - 3)
+                    faults.push(`${text} lies on ${other}`);
+        });
+        for (const entry of svg.parentElement.querySelectorAll(".key [data-mark]")) {
+            const found = shown(entry.dataset.mark), paint = (one) => getComputedStyle(one);
+            const example = entry.firstElementChild;
+            if (!found.length) faults.push(`nothing looks like ${entry.dataset.mark}`);
+            else if (paint(found[0]).fill !== paint(example).fill ||
+                     paint(found[0]).stroke !== paint(example).stroke)
+                faults.push(`${entry.dataset.mark} has another colour`);
+        }
+        return [name, faults];
+    })"""
+"""Every figure that is shown, and what is wrong with it."""
 
 
-def check_slider_moves_the_point(visit: Visit) -> None:
-    """One step by keyboard moves the marked point, the bars and the words to the next lambda."""
-    page = visit.page
-    audit = json.loads(page.inner_text("#audit-data") or page.text_content("#audit-data"))
-    points = audit["curves"][0]["points"]
-    attribute = audit["data"]["attributes"][0]["name"]
-    page.focus("#lambda")
-    page.keyboard.press("Home")
-    seen = []
-    for step in range(2):
-        parity = next(p for p in points[step]["parities"] if p["attribute"] == attribute)
-        figures = {name.split()[1]: traces for name, traces in visit.figures().items()}
-        mark, bars = figures["tradeoff"][-1], figures["rates"][0]
-        assert mark["x"] == pytest.approx([100 * parity["dp_gap"]["value"]])
-        assert mark["y"] == pytest.approx([100 * points[step]["accuracy"]["value"]])
-        assert bars["x"] == pytest.approx([g["selection_rate"]["value"] for g in parity["groups"]])
-        assert float(visit.text("#lambda-value")) == pytest.approx(
-            points[step]["tradeoff"], rel=0.01
-        )
-        assert visit.text("#lambda-value") in page.get_attribute("#lambda", "aria-valuetext")
-        assert f"{100 * points[step]['accuracy']['value']:.1f}" in visit.text("#tradeoff-text")
-        seen.append(
-            (mark["x"], visit.text("#tradeoff-text"), page.get_attribute("#lambda", "value"))
-        )
-        page.keyboard.press("ArrowRight")
-    assert seen[0][1] != seen[1][1]
+def check_figures(visit: Visit) -> list[str]:
+    """Figures have marks, legends are about some, and no text lies on another or outside."""
+    visit.open_all()
+    found = visit.page.evaluate(FIGURES)
+    assert [(name, faults) for name, faults in found if faults] == []
+    assert found
+    return [name for name, _ in found]
 
 
 def check_attribute_chooser(visit: Visit) -> None:
-    """Another attribute changes the plots, the tables and all other choosers."""
+    """Another attribute changes the figures, the tables and all other choosers."""
     page = visit.page
-    before = visit.figures(), visit.text("#leakage .finding")
+    visit.open_all()
+
+    def seen() -> list[str]:
+        return page.eval_on_selector_all(
+            "#leakage .finding, #leakage caption, #parity caption",
+            "all => all.filter((one) => !one.closest('[hidden]')).map((one) => one.textContent)",
+        )
+
+    before = seen()
     page.select_option("#leakage-attribute", "1")
-    audit = json.loads(page.text_content("#audit-data"))
-    name = audit["data"]["attributes"][1]["name"]
-    assert visit.figures() != before[0]
-    assert visit.text("#leakage .finding") != before[1]
+    name = json.loads(page.text_content("#audit-data"))["data"]["attributes"][1]["name"]
+    assert len(seen()) == len(before) == 4
+    assert all(" ".join(name.split()) in " ".join(one.split()) for one in seen())
     values = page.eval_on_selector_all(
         "select[data-choice=attribute]", "all => all.map((one) => one.value)"
     )
     assert set(values) == {"1"}
-    shown = page.eval_on_selector_all(
-        "#leakage caption, #gaps caption",
-        "all => all.filter((one) => !one.closest('[hidden]')).map((one) => one.textContent)",
-    )
-    assert len(shown) == 2
-    assert all(" ".join(name.split()) in " ".join(caption.split()) for caption in shown)
     page.select_option("#leakage-attribute", "0")
-    assert visit.text("#leakage .finding") == before[1]
+    assert seen() == before
+
+
+def check_screens(visit: Visit) -> None:
+    """With closed details the page is at most seven screens of a desktop."""
+    height = visit.page.evaluate("document.documentElement.scrollHeight")
+    assert height <= MOST_SCREENS * DESKTOP[1]
+
+
+def check_decisive_column_on_a_phone(visit: Visit) -> None:
+    """What options come to is on the screen of a phone, beside their names."""
+    outside = visit.page.eval_on_selector_all(
+        ".cards td, .cards tbody th",
+        """all => all.filter((one) => one.getBoundingClientRect().left < 0 ||
+            one.getBoundingClientRect().right > innerWidth).map((one) => one.textContent)""",
+    )
+    assert visit.page.locator(".cards td").count() > 0
+    assert outside == []
 
 
 def check_accessible(visit: Visit) -> None:
     """The axe scan finds nothing, in closed parts neither."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe")
-    visit.page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
+    visit.open_all()
     found = axe.Axe().run(visit.page).response["violations"]
     assert [(one["id"], [node["target"] for node in one["nodes"]][:3]) for one in found] == []
 
 
 def check_fits_the_width(visit: Visit) -> None:
     """Nothing but tables and code scrolls sideways, closed parts included."""
-    visit.page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
+    visit.open_all()
     beyond = visit.page.evaluate("document.documentElement.scrollWidth - innerWidth")
     assert beyond <= 0
 
 
 def check_prints(visit: Visit) -> None:
-    """Printing opens the numbers, draws in light colours, and leaves the page as it was."""
+    """Printing opens the details, takes at most eight sheets, and leaves the page as it was."""
     page = visit.page
     page.evaluate(
-        """() => addEventListener("beforeprint", () => { window.atPrint = {
-            closed: document.querySelectorAll("details:not([open])").length,
-            widest: Math.max(...[...document.querySelectorAll("[data-figure] .main-svg")].map(
-                (one) => one.getBoundingClientRect().width))}; })"""
+        """() => addEventListener("beforeprint", () => { window.closedAtPrint =
+            document.querySelectorAll("details:not([open])").length; })"""
     )
     before = page.evaluate("document.querySelectorAll('details:not([open])').length")
-    assert page.pdf(format="A4").startswith(b"%PDF")
-    at_print = page.evaluate("window.atPrint")
-    assert at_print["closed"] == 0
-    assert at_print["widest"] <= 700
+    pdf = page.pdf(format="A4")
+    assert pdf.startswith(b"%PDF")
+    assert 1 <= len(re.findall(rb"/Type\s*/Page\b", pdf)) <= MOST_SHEETS
+    assert page.evaluate("window.closedAtPrint") == 0
     assert page.evaluate("document.querySelectorAll('details:not([open])').length") == before
-    assert page.evaluate("document.documentElement.dataset.theme ?? null") is None

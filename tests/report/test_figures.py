@@ -1,124 +1,142 @@
-"""Plots as dictionaries: they show the numbers of the audit, and text stays text."""
+"""Figures as SVG: marks lie where the numbers of the audit are, and text stays text."""
 
-import json
+import re
+from xml.etree import ElementTree
 
 import pytest
 
-from fairpca.auditing._page.figures import evidence_figures
-from fairpca.auditing._page.tradeoff_figures import decision_figures
+from fairpca.auditing._page.drawing import _Scale, text_width
+from fairpca.auditing._page.figures import page_figures
 from report.made_up_audit import (
-    ENTITY,
     LAMBDAS,
     SCRIPT,
     bare_audit,
     hostile_audit,
     made_up_audit,
     many_groups_audit,
+    own_model_audit,
     read,
+    wage_audit,
 )
 
 
-def every_figure(evidence):
-    """Return every figure of the page."""
-    named = evidence_figures(evidence) | decision_figures(evidence)
-    return [figure for figures in named.values() for figure in figures]
+def drawn(figure, size="wide"):
+    """Return the drawing of a figure as elements."""
+    return ElementTree.fromstring(figure.drawings[size])
 
 
-def texts(value, key=""):
-    """Yield every string that plotly may show."""
-    if isinstance(value, dict):
-        for name, entry in value.items():
-            yield from texts(entry, name)
-    elif isinstance(value, list):
-        for entry in value:
-            yield from texts(entry, key)
-    elif isinstance(value, str) and key != "legendgroup":
-        yield value
+def marks(figure, look="mark"):
+    """Return where the marks of a drawing are, in the order in which they are drawn."""
+    wanted = set(look.split())
+    return [
+        tuple(float(number) for number in re.findall(r"[-\d.]+", one.get("transform")))
+        for one in drawn(figure).iter("path")
+        if wanted <= set(one.get("class").split()) and one.get("transform")
+    ]
 
 
-def test_every_auc_is_a_dot_with_its_interval():
+def on_one_line(places, values):
+    """Return whether places are a straight line of values, as on an axis."""
+    (first, last), (low, high) = (min(places), max(places)), (min(values), max(values))
+    scaled = [first + (value - low) / (high - low) * (last - first) for value in values]
+    return sorted(places) == pytest.approx(sorted(scaled), abs=0.11)
+
+
+def test_every_auc_is_a_mark_where_it_is():
     audit = made_up_audit()
-    for figure, attribute in zip(
-        evidence_figures(read(audit))["leakage"], audit["data"]["attributes"], strict=True
-    ):
+    figures = page_figures(read(audit))["leakage"]
+    for figure, attribute in zip(figures, audit["data"]["attributes"], strict=True):
         leaks = [one for one in audit["leakage"] if one["attribute"] == attribute["name"]]
-        _, *probes = figure.data
-        drawn = [x for trace in probes for x in trace["x"]]
-        assert sorted(drawn) == sorted(one["auc"]["value"] for one in leaks)
-        for trace in probes:
-            reach = [x + up for x, up in zip(trace["x"], trace["error_x"]["array"], strict=True)]
-            highs = {round(one["auc"]["high"], 9) for one in leaks}
-            assert {round(high, 9) for high in reach} <= highs
+        places = marks(figure)
+        assert len(places) == len(leaks)
+        assert len({y for _, y in places}) == len(leaks)
+        assert on_one_line([x for x, _ in places], [one["auc"]["value"] for one in leaks])
 
 
-def test_the_band_of_chance_lies_behind_each_dot():
-    evidence = read(made_up_audit())
-    chance, *probes = evidence_figures(evidence)["leakage"][0].data
-    assert set(chance["y"]) - {None} == {y for trace in probes for y in trace["y"]}
-    assert set(chance["x"]) - {None} == {0.46, 0.54}
-
-
-def test_a_curve_has_a_point_for_each_lambda():
+def test_chance_is_one_sided_and_a_mark_is_beyond_it_exactly_if_it_is_above_chance():
     audit = made_up_audit()
-    figure = decision_figures(read(audit))["tradeoff"][0]
-    line = figure.data[-2]
-    parities = [point["parities"][0] for point in audit["curves"][0]["points"]]
-    assert line["x"] == pytest.approx([100 * one["dp_gap"]["value"] for one in parities])
-    assert len(line["x"]) == len(LAMBDAS)
-    assert len(figure.data) == len(audit["representations"]) + 2
+    figure = page_figures(read(audit))["leakage"][0]
+    (bars,) = [one for one in drawn(figure).iter("path") if one.get("class") == "chance"]
+    ends = re.findall(r"M([\d.]+) ([\d.]+)L([\d.]+) [\d.]+", bars.get("d"))
+    reach = {float(y): (float(start), float(end)) for start, y, end in ends}
+    assert len({start for start, _ in reach.values()}) == 1
+    above = {
+        one["auc"]["value"]: one["above_chance"]
+        for one in audit["leakage"]
+        if one["attribute"] == "race"
+    }
+    beyond = sorted(x > reach[y][1] for x, y in marks(figure))
+    assert beyond == sorted(above.values())
+    assert 0 < sum(beyond) < len(beyond)
 
 
-def test_a_point_without_a_number_is_left_out():
+def test_options_lie_by_gap_and_utility_and_the_limit_is_drawn():
     audit = made_up_audit()
-    audit["curves"][0]["points"][3]["accuracy"] = {"value": None, "low": None, "high": None}
-    line = decision_figures(read(audit))["tradeoff"][0].data[-2]
-    assert len(line["x"]) == len(LAMBDAS) - 1
+    (figure,) = page_figures(read(audit))["options"]
+    options = audit["advice"]["options"]
+    places = marks(figure)
+    assert on_one_line([x for x, _ in places], [one["gap"]["value"] for one in options])
+    assert on_one_line([-y for _, y in places], [one["utility"]["value"] for one in options])
+    assert len(marks(figure, "mark advised")) == len(marks(figure, "mark raw")) == 1
+    assert [one.get("class") for one in drawn(figure).iter("path")].count("limit") == 1
+    assert [entry.words for entry in figure.key] == [
+        "recommended",
+        "another that one may take",
+        "the raw features",
+        "the gap that you allow",
+    ]
 
 
-def test_panels_of_one_scale_share_their_axes_and_others_do_not():
-    pca, fair, kernel, *_ = evidence_figures(read(made_up_audit()))["components"]
-    assert pca.layout["xaxis"]["range"] == fair.layout["xaxis"]["range"]
-    assert kernel.layout["xaxis"]["range"][1] < pca.layout["xaxis"]["range"][1] / 4
+def test_a_decision_without_utility_lies_below_all_others():
+    (figure,) = page_figures(read(own_model_audit()))["options"]
+    own = marks(figure, "mark own")
+    assert len(own) == 2
+    assert max(own, key=lambda at: at[1]) == max(marks(figure), key=lambda at: at[1])
 
 
-def test_panels_without_spread_or_numbers_still_have_axes():
+def test_without_a_target_what_is_recognised_lies_against_what_is_kept():
+    audit = bare_audit()
+    (figure,) = page_figures(read(audit))["options"]
+    leaks = [one["leak"]["value"] for one in audit["advice"]["options"]]
+    assert on_one_line([x for x, _ in marks(figure)], leaks)
+    assert "limit" not in figure.drawings["wide"]
+
+
+def test_a_curve_has_a_mark_for_each_lambda_that_was_measured():
     audit = made_up_audit()
-    panels = audit["pictures"]["panels"]
-    panels[0]["x"] = [0.0] * len(panels[0]["x"])
-    panels[1]["y"] = [None] * len(panels[1]["y"])
-    for figure in evidence_figures(read(audit))["components"]:
-        for axis in ("xaxis", "yaxis"):
-            low, high = figure.layout[axis]["range"]
-            assert low < high
+    audit["curves"][0]["points"][3]["utility"] = {"value": None, "low": None, "high": None}
+    first, *others = page_figures(read(audit))["curves"]
+    assert len(marks(first)) == len(LAMBDAS) - 2 + 1
+    assert len(marks(others[-1])) == len(LAMBDAS)
 
 
-def test_the_finding_of_a_panel_is_the_distance_of_the_means():
-    audit = made_up_audit({"sex": ["male", "female"]})
-    picture = audit["pictures"]["panels"][0]
-    codes = [place % 2 for place in range(len(picture["x"]))]
-    audit["pictures"]["groups"][0]["codes"] = codes
-    picture["x"] = [float(2 * code) for code in codes]
-    picture["y"] = [float(1 - 2 * (place // 2 % 2)) for place in range(len(codes))]
-    finding = evidence_figures(read(audit))["components"][0].finding
-    assert "at most 2.00 standard deviations apart" in finding
+@pytest.mark.parametrize("size", ["wide", "narrow"])
+@pytest.mark.parametrize("make", [made_up_audit, many_groups_audit, bare_audit, wage_audit])
+def test_marks_and_texts_are_inside_the_drawing(make, size):
+    for figures in page_figures(read(make())).values():
+        for figure in figures:
+            root = drawn(figure, size)
+            width, height = (float(end) for end in root.get("viewBox").split()[2:])
+            for one in root.iter("text"):
+                assert 0 <= float(one.get("x")) <= width
+                assert 0 <= float(one.get("y")) <= height
 
 
-def test_twelve_groups_have_twelve_different_marks():
-    figure = evidence_figures(read(many_groups_audit()))["components"][0]
-    assert len({(one["colour"], one["symbol"]) for one in figure.key}) == 12
+def test_no_text_of_the_data_becomes_an_element():
+    for figures in page_figures(read(hostile_audit())).values():
+        for figure in figures:
+            elements = {one.tag for one in drawn(figure).iter()}
+            assert elements <= {"svg", "title", "desc", "path", "rect", "text"}
+            assert SCRIPT not in figure.drawings["wide"]
 
 
-def test_no_text_of_a_plot_holds_markup_from_the_data():
-    for figure in every_figure(read(hostile_audit())):
-        for text in texts([figure.data, figure.layout]):
-            assert "<" not in text.replace("<br>", "")
-            assert SCRIPT not in text
-            assert ENTITY not in text
-            assert "hovertemplate" not in text
+@pytest.mark.parametrize(("low", "high"), [(0, 27), (0.4551, 0.8823), (-0.002, 0.0031), (3, 3)])
+def test_ticks_are_few_round_and_inside(low, high):
+    ticks = _Scale(low, high, 0, 100).ticks(6)
+    assert 1 <= len(ticks) <= 13
+    assert all(low - 1e-9 <= value <= high + 1e-9 for value, _ in ticks)
+    assert len({text for _, text in ticks}) == len(ticks)
 
 
-@pytest.mark.parametrize("make", [made_up_audit, many_groups_audit, bare_audit])
-def test_plots_are_plain_json(make):
-    for figure in every_figure(read(make())):
-        json.dumps([figure.data, figure.layout, figure.key], allow_nan=False)
-        assert all("hovertemplate" not in trace for trace in figure.data)
+def test_wide_characters_are_given_more_room():
+    assert text_width("収入の合計") > 1.5 * text_width("abcde")

@@ -10,12 +10,13 @@ from report.page_checks import (
     PHONE,
     check_accessible,
     check_attribute_chooser,
+    check_decisive_column_on_a_phone,
+    check_figures,
     check_fits_the_width,
-    check_plots_have_data,
     check_prints,
     check_quiet,
+    check_screens,
     check_size,
-    check_slider_moves_the_point,
     chromium,
     visited,
 )
@@ -40,12 +41,14 @@ def test_the_page_of_a_real_audit_works_in_a_browser(audited, tmp_path):
     check_size(file)
     with chromium() as browser:
         with visited(browser, file) as visit:
-            check_plots_have_data(visit)
-            check_slider_moves_the_point(visit)
+            check_screens(visit)
+            check_figures(visit)
             check_attribute_chooser(visit)
             check_quiet(visit, file)
         for size, dark in ((DESKTOP, False), (PHONE, True)):
             with visited(browser, file, size=size, dark=dark) as visit:
+                check_decisive_column_on_a_phone(visit)
+                check_figures(visit)
                 check_fits_the_width(visit)
                 check_accessible(visit)
                 check_quiet(visit, file)

@@ -13,10 +13,10 @@ def test_the_summary_holds_the_findings_and_leakage_before_and_after():
     assert audit["summary"]["headline"] in fragment
     assert all(sentence in fragment for sentence in audit["summary"]["sentences"])
     assert fragment.count("<table") == len(audit["data"]["attributes"])
-    for name in ("Raw features", "Fair PCA"):
+    for name in ("Raw features", "Fair kernel PCA"):
         assert fragment.count(f">{name}</th>") == len(audit["data"]["attributes"])
     raw = next(one for one in audit["leakage"] if one["representation"] == "raw")
-    assert f"{raw['auc']['value']:.2f}" in fragment
+    assert f"{raw['auc']['value']:.3f}" in fragment
 
 
 def test_the_summary_is_small_and_has_no_scripts():

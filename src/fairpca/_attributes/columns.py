@@ -1,10 +1,10 @@
-"""Which column is what: features, sensitive attributes, target, weight."""
+"""Which column is what: features, sensitive attributes, target, weight and others."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
@@ -39,21 +39,26 @@ class Roles:
     target: str | None = None
     weight: str | None = None
     ignored: tuple[str, ...] = ()
+    person: str | None = None
+    score: tuple[str, ...] = ()
+    decision: tuple[str, ...] = ()
 
     @property
     def needed(self) -> list[str]:
         """The columns that are read, each once."""
-        others = (name for name in (self.target, self.weight) if name is not None)
-        return list(dict.fromkeys([*self.features, *self.sensitive, *others]))
+        return [*self.features, *(n for n, role in self._others.items() if role != "ignored")]
 
     def of(self, column: str) -> str:
-        """Return 'feature', 'sensitive', 'target', 'weight' or 'ignored'."""
+        """Return 'feature', or the role by which a column is named here."""
         return self._others.get(column, "feature")
 
     @cached_property
     def _others(self) -> dict[str, str]:
-        roles = ("ignored", "sensitive", "weight", "target")
-        return {name: role for role in roles for name in as_columns(getattr(self, role))}
+        return {
+            name: role
+            for role in (f.name for f in fields(self) if f.name != "features")
+            for name in as_columns(getattr(self, role))
+        }
 
 
 def assign_roles(
@@ -62,6 +67,9 @@ def assign_roles(
     sensitive: str | Iterable[str],
     target: str | None = None,
     weight: str | None = None,
+    person: str | None = None,
+    score: Iterable[str] = (),
+    decision: Iterable[str] = (),
     features: Iterable[str] | None = None,
     ignore: str | Iterable[str] = (),
     file: str | None = None,
@@ -73,9 +81,10 @@ def assign_roles(
     of another of its name is no feature unasked.
     """
     where, error = ("", AuditError) if file is None else (f" in {file}", TableError)
-    roles = {"sensitive": sensitive, "target": target, "weight": weight, "ignored": ignore}
+    roles = {"sensitive": sensitive, "target": target, "weight": weight, "person": person}
+    roles |= {"score": score, "decision": decision, "ignored": ignore, "features": features}
     there, taken = set(names), dict[str, str]()
-    for role, given in {**roles, "features": features}.items():
+    for role, given in roles.items():
         for name in dict.fromkeys(as_columns(given)):
             if name not in there:
                 hint = did_you_mean(name, names) or f" There are: {listed(names)}."
@@ -105,7 +114,8 @@ def assign_roles(
                 f"called '{copy}', would be a feature. Rename it, or name it too: as sensitive, or "
                 f"to be ignored."
             )
-    return Roles(chosen, of["sensitive"], target, weight, of.get("ignored", ()))
+    ignored, *own = (of.get(role, ()) for role in ("ignored", "score", "decision"))
+    return Roles(chosen, of["sensitive"], target, weight, ignored, person, *own)
 
 
 def close_names(name: Any, names: Iterable[Any], n: int = 3, cutoff: float = 0.6) -> list[str]:

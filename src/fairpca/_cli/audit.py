@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,16 +26,20 @@ from .terminal import (
 )
 
 if TYPE_CHECKING:
-    from ..auditing import Audit, Leak
+    from ..auditing import Advice, Audit, Estimate, Leak
 
 EXAMPLES = [
     "fairpca audit   # the built-in loan applications",
     "fairpca audit loans.csv --sensitive race --sensitive sex --target approved",
     "zcat loans.csv.gz | fairpca audit - --sensitive race",
     "fairpca audit people.parquet -s gender --quick --out quick.html --json quick.json",
+    "fairpca audit loans.csv -s race -t repaid --score risk --decision approved",
+    "fairpca audit wages.csv -s sex -t wage --person worker --weight w --model boosting",
 ]
 
 PROBES = {"linear": "linear", "boosting": "trees", "kernel": "kernel"}
+
+_Model = StrEnum("_Model", ["linear", "boosting", "kernel", "any"])
 
 
 def audit(
@@ -48,6 +54,38 @@ def audit(
     sensitive: options.Sensitive = None,
     target: options.Target = None,
     positive: options.Positive = None,
+    above: Annotated[
+        float | None,
+        Option(metavar="VALUE", help="A number as target counts as yes where it exceeds this."),
+    ] = None,
+    score: Annotated[
+        list[str] | None,
+        Option(
+            metavar="COLUMN",
+            help="Column with the scores of a model of your own, larger where it would rather say "
+            "yes: it is audited, too; may be repeated.",
+        ),
+    ] = None,
+    decision: Annotated[
+        list[str] | None,
+        Option(
+            metavar="COLUMN",
+            help="Column with decisions that were made, a yes or no: they are audited, too; may be "
+            "repeated.",
+        ),
+    ] = None,
+    person: Annotated[
+        str | None,
+        Option(
+            metavar="COLUMN",
+            help="Column that tells whose row it is, where people have several: these stay on one "
+            "side of every split, and each person is measured once.",
+        ),
+    ] = None,
+    weight: Annotated[
+        str | None,
+        Option(metavar="COLUMN", help="Column with how much each row counts: 0 or more."),
+    ] = None,
     ignore: options.Ignore = None,
     numeric: options.Numeric = None,
     categorical: options.Categorical = None,
@@ -65,8 +103,16 @@ def audit(
         ),
     ] = None,
     max_gap: Annotated[
-        float, Option(min=0.0, max=1.0, help="Largest gap that 'decide' accepts.")
+        float,
+        Option(
+            help="Largest gap that 'decide' accepts: from 1 on in points, below as a share, so 5 "
+            "is 0.05; of a number, in hundredths of its standard deviation, or as a part of it.",
+        ),
     ] = 0.05,
+    model: Annotated[
+        _Model, Option(help="Kind of model that the advice has to hold for; 'any': all of them.")
+    ] = _Model.any,
+    confidence: Annotated[float, Option(help="Level of all intervals and certificates.")] = 0.95,
     n_components: options.Components = None,
     columns: options.Columns = None,
     header: options.Header = None,
@@ -76,9 +122,7 @@ def audit(
         int | None,
         Option(min=100, help="Rows to draw of more.", show_default="100,000; quick 20,000"),
     ] = None,
-    quick: Annotated[
-        bool, Option("--quick", help="A first look: fewer rows and splits, no intersections.")
-    ] = False,
+    quick: Annotated[bool, Option("--quick", help="A first look: fewer rows and splits.")] = False,
     seed: options.Seed = 0,
     jobs: Annotated[
         int | None, Option(min=1, help="Number of processes.", show_default="and at most all cores")
@@ -114,11 +158,18 @@ def audit(
                 sensitive or None,
                 target,
                 positive=positive,
+                above=above,
+                scores=score or (),
+                decisions=decision or (),
+                person=person,
+                weight=weight,
                 ignore=ignore or (),
                 sensitive_kinds=options.kinds(numeric, categorical),
                 n_components=n_components,
                 aim=aim,
                 max_gap=max_gap,
+                model=model.value,
+                confidence=confidence,
                 max_rows=max_rows,
                 quick=quick,
                 seed=seed,
@@ -139,18 +190,27 @@ def audit(
 
 
 def _print_audit(console: Console, audit: Audit) -> None:
-    """Print the summary, the leakage of each attribute, what to look at and the advice."""
+    """Print the summary, the settings to choose from, what is recognised, and what to do."""
     console.print()
     console.print(Text(printable(audit.summary.headline), style="bold"))
-    for sentence in audit.summary.sentences[1:]:
-        console.print(Text(f"• {printable(sentence)}"))
+    for sentence in audit.summary.sentences:
+        if sentence != audit.summary.headline:
+            console.print(Text(f"• {printable(sentence)}"))
+    for line in _not_reached(audit):
+        console.print(Text(f"! {printable(line)}", style="yellow"))
+    console.print()
+    console.print(Text(printable(_caption(audit)), style="italic"))
+    console.print(_options(audit))
     for attribute in audit.data.attributes:
+        if not audit.leakage_of(attribute.name):
+            continue
         console.print()
         title = f"How well {attribute.name} is recognised (AUC on held-out rows; 0.50 is guessing)"
         console.print(Text(printable(title), style="italic"))
         if attribute.note:
             console.print(Text(printable(attribute.note), style="yellow"))
-        console.print(_leakage(audit, attribute.name))
+        for part in _leakage(audit, attribute.name):
+            console.print(part)
     warnings = [notice for notice in audit.notices if notice.severity == "warning"]
     if warnings:
         console.print()
@@ -165,24 +225,102 @@ def _print_audit(console: Console, audit: Audit) -> None:
         console.print(Text(printable(caveat), style="italic"))
 
 
-def _leakage(audit: Audit, attribute: str) -> Table:
+def _not_reached(audit: Audit) -> Iterator[str]:
+    """Yield what could not be fitted, or not with all components, and why."""
+    for one in audit.representations:
+        if one.failure is not None:
+            yield f"{one.name} could not be fitted: {one.failure}"
+        elif one.note:
+            yield f"{one.name}: {one.note}"
+
+
+def _caption(audit: Audit) -> str:
+    models = {"any": "linear models, trees and kernel models", "boosting": "trees"}
+    model = models.get(audit.settings.model, f"{audit.settings.model} models")
+    if audit.data.target is None and not audit.downstream:
+        return f"What there is to choose from, by the worst of {model}"
+    gaps = "standard deviations" if _in_deviations(audit) else "points"
+    return f"What there is to choose from, by the worst of {model}; gaps in {gaps}"
+
+
+def _in_deviations(audit: Audit) -> bool:
+    return audit.data.target is not None and audit.data.target.kind == "number"
+
+
+def _options(audit: Audit) -> Table:
+    """Return the settings that one may take, and models that exist, with their numbers."""
+    advice, target, with_gap = audit.advice, audit.data.target, bool(audit.downstream)
+    utility = "variance kept" if target is None else "R2" if target.kind == "number" else "AUC"
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("", no_wrap=True)
+    for name in ("columns", *(["gap", "ratio"] if with_gap else []), utility, "recognised"):
+        table.add_column(name, justify="right")
+    table.add_column("taken", justify="right")
+
+    def add(name: str, n_columns: int | None, *cells: Estimate | None, taken: str = "") -> None:
+        gap, ratio, *others = cells
+        shown = [_gap(gap, _in_deviations(audit)), _number(ratio)] if with_gap else []
+        size = "" if n_columns is None else str(n_columns)
+        style = "bold" if taken and name == _advised(advice) else ""
+        row = (printable(name), size, *shown, *map(_number, others), taken)
+        table.add_row(*(Text(cell, style=style) for cell in row))
+
+    for option in advice.options:
+        numbers = option.gap, option.ratio, option.utility, option.leak
+        add(option.name, option.n_columns, *numbers, taken=f"{100 * option.taken:.0f} %")
+    names = {one.key: one.name for one in audit.representations}
+    single = {a.name for a in audit.data.attributes if a.kind != "intersection"}
+    for model in (m for m in audit.downstream if m.model == "own"):
+        key = model.representation
+        parities = [p for p in model.parities if p.attribute in single]
+        worst = max(parities, key=lambda parity: parity.gap.value, default=None)
+        of_gap = (None, None) if worst is None else (worst.gap, worst.ratio)
+        leaks = [k for k in audit.leakage if k.representation == key and k.attribute in single]
+        leak = max((k.auc for k in leaks), key=lambda auc: auc.value, default=None)
+        add(names[key], None, *of_gap, model.utility, leak)
+    return table
+
+
+def _advised(advice: Advice) -> str | None:
+    """Return the name of the option that is recommended, if one is."""
+    wanted = advice.representation, advice.tradeoff
+    named = [o.name for o in advice.options if (o.representation, o.tradeoff) == wanted]
+    return named[0] if named and advice.verdict in ("take", "tie") else None
+
+
+def _gap(gap: Estimate | None, in_deviations: bool) -> str:
+    if gap is None:
+        return ""
+    scale, digits = (1, 2) if in_deviations else (100, 1)
+    value, low, high = (f"{scale * x:.{digits}f}" for x in (gap.value, gap.low, gap.high))
+    return f"{value} ({low} to {high})"
+
+
+def _number(number: Estimate | None) -> str:
+    return "" if number is None else f"{number.value:.2f}"
+
+
+def _leakage(audit: Audit, attribute: str) -> Iterator[Table | Text]:
+    """Yield a table of what probes recognise, and what there is nothing to say about."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("", no_wrap=True)
     table.add_column("columns", justify="right")
     for probe in PROBES.values():
         table.add_column(probe, justify="right")
     leaks = {(leak.representation, leak.probe): leak for leak in audit.leakage_of(attribute)}
-    for representation in audit.representations:
-        if representation.failure is None:
-            cells = [_cell(leaks[representation.key, probe]) for probe in PROBES]
-            n_columns = Text(str(representation.n_columns), style="dim")
-            table.add_row(Text(representation.name), n_columns, *cells)
-        else:
-            table.add_row(Text(representation.name, style="dim"), *["–"] * (1 + len(PROBES)))
-    return table
+    for one in audit.representations:
+        cells = [_cell(leaks.get((one.key, probe))) for probe in PROBES]
+        if any(cells):
+            table.add_row(printable(one.name), Text(str(one.n_columns), style="dim"), *cells)
+    yield table
+    failed = [one.name for one in audit.representations if one.failure is not None]
+    if failed:
+        yield Text(f"{', '.join(failed)}: could not be fitted, for the reason above", style="dim")
 
 
-def _cell(leak: Leak) -> Text:
+def _cell(leak: Leak | None) -> Text:
+    if leak is None:
+        return Text("")
     text = Text(f"{leak.auc.value:.2f}", style="" if leak.above_chance else "green")
     text.append(f" ±{(leak.auc.high - leak.auc.low) / 2:.2f}", style="dim")
     return text

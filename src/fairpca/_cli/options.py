@@ -25,8 +25,8 @@ Target = Annotated[
         "--target",
         "-t",
         metavar="COLUMN",
-        help="Column with the outcome, a yes or no (to fair PLS also classes, or a number); it is "
-        "no feature.",
+        help="Column with the outcome: a yes or no; to audits and fair PLS also classes, or a "
+        "number. It is no feature.",
     ),
 ]
 Positive = Annotated[

@@ -3,7 +3,7 @@
 from ..errors import AuditError, TargetError, UnknownColumnError, UnreadableAuditError
 from ._audit_result import Audit, audit_schema
 from ._page import render_page, render_summary
-from ._results import Leak
+from ._results import Advice, Estimate, Leak
 from ._whole_audit import audit
 
 __all__ = [

@@ -1,295 +1,253 @@
-"""The findings in plain words, which setting to take for an aim, and what it does not protect."""
+"""The findings and the decision in plain words, and what the advice does not protect."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from ..metrics import joined, named, percent, points
-from ._evidence import Evidence, largest
+from ..metrics import decimal, joined, named, percent, points
+from ._decision import Decision
+from ._evidence import Evidence, largest, parity_of, widest_gap
+from ._judging import ENOUGH_ROWS
 from ._recipes import python_recipe, shell_recipe
-from ._results import Advice, CurvePoint, Downstream, Leak, Parity, Summary
+from ._results import Advice, Estimate, Leak, Option, Summary
 
-ENOUGH_ROWS = 100
-"""Groups of fewer rows have rates too rough to choose by, unless there are no two larger ones."""
+MODELS = {
+    "linear": "a linear model",
+    "boosting": "boosted trees",
+    "kernel": "a kernel model",
+    "any": "the worst of three kinds of models",
+}
 
-WORTH_IT = 0.005
-"""A smaller gain in AUC is noise, or worth less than a smaller gap."""
 
-
-def advise(evidence: Evidence) -> Advice:
-    """Return the setting to take, and why."""
-    aim = evidence.audit.settings.aim
-    if not _competing(evidence):
-        failed = [one for one in evidence.audit.representations if one.failure is not None]
-        return Advice(
-            aim=aim,
-            representation=None,
-            tradeoff=None,
-            reasons=[
-                "No representation that keeps columns could be fitted to these."
-                if evidence.fair()
-                else "No fair representation could be fitted to these columns.",
-                *(f"{one.name}: {one.failure}" for one in failed),
-            ],
-            code="",
-            command="",
-            caveats=["What the raw features give away stands as measured."],
-        )
-    choose = {"hide": _to_hide, "decide": _to_decide, "keep": _to_keep}[aim]
-    key, tradeoff, reasons = choose(evidence)
-    recipe = (evidence.audit, key, evidence.representation(key).n_columns, tradeoff)
+def advise(evidence: Evidence, decision: Decision) -> Advice:
+    """Return the decision with its reasons, code to copy where there is something to take."""
+    chosen = decision.chosen
+    recipe = None
+    if chosen is not None:
+        recipe = (evidence.audit, chosen.representation, chosen.n_columns, chosen.tradeoff)
     return Advice(
-        aim=aim,
-        representation=key,
-        tradeoff=tradeoff,
-        reasons=reasons,
-        code=python_recipe(*recipe),
-        command=shell_recipe(*recipe),
-        caveats=_caveats(evidence, key, tradeoff),
+        aim=evidence.audit.settings.aim,
+        verdict=decision.verdict,
+        representation=chosen.representation if chosen else None,
+        tradeoff=chosen.tradeoff if chosen else None,
+        tied=decision.tied,
+        options=decision.options,
+        reasons=_reasons(evidence, decision),
+        code=python_recipe(*recipe) if recipe else "",
+        command=shell_recipe(*recipe) if recipe else "",
+        caveats=_caveats(evidence, chosen or decision.raw),
     )
 
 
-def _competing(evidence: Evidence) -> list[str]:
-    """Return the fair representations that can serve the aim: one column keeps no others."""
-    keeping = evidence.audit.settings.aim == "keep"
-    return [key for key in evidence.fair() if not keeping or key != "fair_pls"]
+def _reasons(evidence: Evidence, decision: Decision) -> list[str]:
+    chosen = decision.chosen
+    failed = [
+        f"{one.name} could not be fitted: {one.failure}"
+        for one in evidence.audit.representations
+        if one.failure
+    ]
+    if chosen is None:
+        why = _nothing_to_do if decision.verdict == "nothing to do" else _nothing_helps
+        return [*why(evidence, decision), *failed]
+    return [
+        _what_it_does(evidence, decision.raw, chosen),
+        *_against_the_limit(evidence, decision, chosen),
+        _how_sure(decision),
+        *_others(evidence, decision, chosen),
+        *_left_out(evidence),
+        *failed,
+    ]
 
 
-def _to_hide(evidence: Evidence) -> tuple[str, None, list[str]]:
-    """Of those that hide best, as far as that can be told apart, the most useful one."""
-    keys = evidence.fair()
-
-    def given_away(key: str) -> tuple[float, float]:  # nothing, where chance explains it
-        leak = evidence.worst(key)
-        return leak.auc.value if leak.above_chance else 0.5, leak.auc.value
-
-    best = min(keys, key=given_away)
-    limits = [leak.auc.high for leak in evidence.worst_of_each(best)]
-    as_good = [
-        key
-        for key in keys
-        if all(
-            leak.auc.value <= limit
-            for leak, limit in zip(evidence.worst_of_each(key), limits, strict=True)
+def _what_it_does(evidence: Evidence, raw: Option, chosen: Option) -> str:
+    with_it = f"With {evidence.spoken_option(chosen)} ({_columns(chosen.n_columns)})"
+    if evidence.audit.settings.aim == "decide":
+        return (
+            f"{with_it}, {_what(evidence)} of {_model(evidence)} differ by "
+            f"{_gap(evidence, chosen.gap)} between the groups of "
+            f"{named(str(chosen.gap_attribute))}; with the raw features by "
+            f"{_gap(evidence, raw.gap)}. The {_utility(evidence)} of the best model is "
+            f"{_value(chosen.utility)} instead of {_value(raw.utility)}."
         )
+    probes = "a linear probe" if evidence.audit.settings.aim == "keep" else "the best of the probes"
+    return (
+        f"{with_it}, {probes} {_recognised(chosen)}; from the raw features the AUC is "
+        f"{_value(raw.leak)} ({named(raw.leak_attribute)}). The {_utility(evidence)} is "
+        f"{_value(chosen.utility)} instead of {_value(raw.utility)}."
+    )
+
+
+def _recognised(option: Option) -> str:
+    name = named(option.leak_attribute)
+    if option.leak_above_chance:
+        return f"recognises {name} with AUC {_value(option.leak)}"
+    return f"does not recognise {name} better than chance (AUC {option.leak.value:.2f})"
+
+
+def _against_the_limit(evidence: Evidence, decision: Decision, chosen: Option) -> list[str]:
+    settings = evidence.audit.settings
+    if settings.aim != "decide" or chosen.gap is None:
+        return []
+    limit = _limit(evidence)
+    if chosen.gap.high <= settings.max_gap:
+        return [f"That is within {limit}, which are accepted, with the whole interval."]
+    if chosen.gap.low <= settings.max_gap:
+        return [
+            f"On these rows that cannot be told from {limit}, which are accepted; in the "
+            f"population it may be as large as {_plain_gap(evidence, chosen.gap.high)}. Of the "
+            f"{decision.n_settings} settings tried, those that cannot be told from the limit "
+            f"compete by how useful they are."
+        ]
+    return [
+        f"No setting tried, of {decision.n_settings}, comes to {limit}, which are accepted; this "
+        f"one comes as near as any that is as useful."
     ]
-    key = max(as_good, key=evidence.usefulness)
-    worst = evidence.worst(key)
-    interval = f" ({worst.auc.low:.2f} to {worst.auc.high:.2f})" if worst.above_chance else ""
-    rest = ", and no other attribute better" if len(evidence.singles) > 1 else ""
-    reasons = [
-        f"With {evidence.name(key)} the best of three probes {_recognised(worst)}{interval}{rest}; "
-        f"from the raw features the AUC is {evidence.worst('raw', worst.attribute).auc.value:.2f}."
+
+
+def _how_sure(decision: Decision) -> str:
+    assert decision.chosen is not None
+    of = "of 100 resamples of these people and splits"
+    if not decision.tied:
+        return f"It would have been recommended in {_hundredths(decision.sure)} {of}."
+    shares = {one.name: one.taken for one in decision.options}
+    others = [f"{name} in {_hundredths(shares[name])}" for name in decision.tied]
+    first = f"{decision.chosen.name} would have been recommended in {_hundredths(decision.sure)}"
+    return f"They cannot be told apart on these rows: {first} {of}, {joined(others)}."
+
+
+def _hundredths(share: float) -> str:
+    return f"{100 * share:.0f}"
+
+
+def _others(evidence: Evidence, decision: Decision, chosen: Option) -> list[str]:
+    """Return the runner-up, and what joint groups still see."""
+    own = {one.key for one in evidence.audit.representations if one.kind != "method"}
+    others = [
+        f"{evidence.spoken_option(one)} ({_short(evidence, one)})"
+        for one in decision.options
+        if one.representation not in own
+        and (one.representation, one.tradeoff) != (chosen.representation, chosen.tradeoff)
     ]
-    others = [evidence.name(k) for k in as_good if k != key]
+    found = []
     if others:
-        here = "for this target, the only one that it serves" if key == "fair_pls" else "here"
-        reasons.append(
-            f"{joined(others)} cannot be told apart from it in what is hidden, but "
-            f"{'are' if len(others) > 1 else 'is'} less useful {here}."
+        found.append(f"No other setting is both fairer and more useful. Others: {joined(others)}.")
+    if chosen.joint_gap is not None and evidence.audit.settings.aim == "decide":
+        found.append(
+            f"Between the groups of {named(str(chosen.joint_attribute))} it is "
+            f"{_gap(evidence, chosen.joint_gap)}: single attributes were chosen by, not these."
         )
-    return key, None, reasons
+    return found
 
 
-def _recognised(leak: Leak, where: str = "") -> str:
-    what = f"{named(leak.attribute)}{where}"
-    if leak.above_chance:
-        return f"recognises {what} with AUC {leak.auc.value:.2f}"
-    return f"does not recognise {what} better than chance (AUC {leak.auc.value:.2f})"
+def _short(evidence: Evidence, one: Option) -> str:
+    utility = f"{_utility(evidence)} {_value(one.utility)}"
+    if evidence.audit.settings.aim == "decide" and one.gap is not None:
+        return f"{_plain_gap(evidence, one.gap.value)}, {utility}"
+    return f"recognised with AUC {one.leak.value:.2f}, {utility}"
 
 
-def _to_keep(evidence: Evidence) -> tuple[str, None, list[str]]:
-    keys = _competing(evidence)
-    key = "leace" if "leace" in keys else max(keys, key=evidence.usefulness)
-    worst = evidence.worst(key, probe="linear")
-    kept = evidence.representation(key).variance_kept
-    assert kept is not None
-    reason = (
-        f"{evidence.name(key)} keeps {percent(kept.value, 0)} of the variance, and a linear "
-        f"model {_recognised(worst, ' from it')}."
-    )
-    return key, None, [reason]
-
-
-@dataclass(frozen=True)
-class _Option:
-    key: str
-    tradeoff: float | None
-    gap: float
-    surely: float
-    accuracy: float
-    auc: float
-
-
-def _to_decide(evidence: Evidence) -> tuple[str, float | None, list[str]]:
-    """Of linear models whose gaps are small enough, the best; of equally good ones, the fairest.
-
-    Of equally good ones, those with a guarantee (no lambda above 0) come first. Gaps are compared
-    as measured: at the upper ends of their intervals, few tables have rows enough for any setting.
-    """
-    curves = evidence.audit.curves
-    options = [
-        _option(evidence, key, None, evidence.linear(key))
-        for key in evidence.fair()
-        if key != "fair_pca" or not curves
+def _nothing_to_do(evidence: Evidence, decision: Decision) -> list[str]:
+    raw = decision.raw
+    share = f"{_hundredths(decision.sure)} of 100 resamples say the same."
+    if evidence.audit.settings.aim == "decide":
+        assert raw.gap is not None
+        sure = (
+            "with the whole interval"
+            if raw.gap.high <= evidence.audit.settings.max_gap
+            else "though more cannot be ruled out: see the interval"
+        )
+        return [
+            f"With the raw features, {_what(evidence)} of {_model(evidence)} differ by "
+            f"{_gap(evidence, raw.gap)} between groups: within {_limit(evidence)}, which are "
+            f"accepted, {sure}. {share}"
+        ]
+    return [
+        f"From the raw features, the best of the probes {_recognised(raw)}. That none did better "
+        f"than chance on these rows does not show that none could. {share}"
     ]
-    linear = [point for curve in curves if curve.model == "linear" for point in curve.points]
-    options += [_option(evidence, "fair_pca", point.tradeoff, point) for point in linear]
-    allowed = evidence.audit.settings.max_gap
-    within = [option for option in options if option.gap <= allowed]
-    if within:
-        enough = max(option.auc for option in within) - WORTH_IT
-        as_good = [option for option in within if option.auc >= enough]
-        best = min(as_good, key=lambda o: (bool(o.tradeoff), o.gap, -o.auc))
-    else:
-        best = min(options, key=lambda option: option.gap)
-    raw = _option(evidence, "raw", None, evidence.linear("raw"))
-    at = f" at lambda = {best.tradeoff:g}" if best.tradeoff else ""
+
+
+def _nothing_helps(evidence: Evidence, decision: Decision) -> list[str]:
+    raw, n = decision.raw, decision.n_settings
+    if not n:
+        return ["No fair representation could be fitted to these columns."]
+    deciding = evidence.audit.settings.aim == "decide"
+    best = [one for one in decision.options[1:] if one.reduction is not None]
+    nearest = max(best, key=lambda one: one.reduction.value, default=None)  # type: ignore[union-attr]
+    what = (
+        f"the gap ({_gap(evidence, raw.gap)} with the raw features)"
+        if deciding
+        else f"what is recognised (AUC {_value(raw.leak)} from the raw features)"
+    )
+    tried = "the one setting tried does not make" if n == 1 else f"none of {n} settings tried makes"
     reasons = [
-        f"With {evidence.name(best.key)}{at}, the decisions of a linear model differ by "
-        f"{points(best.gap)} between groups (raw features: {points(raw.gap)}), at an AUC of "
-        f"{best.auc:.3f} ({raw.auc:.3f}) and an accuracy of {percent(best.accuracy)} "
-        f"({percent(raw.accuracy)})."
+        f"Here {tried} {what} smaller beyond what chance explains, with models that are better "
+        f"than guessing."
     ]
-    parities = _of_singles(evidence, evidence.linear("raw"))
-    small = sorted({name for parity in parities for name in _too_small(parity)})
-    if small:
+    if nearest is not None:
         reasons.append(
-            f"Groups of fewer than {ENOUGH_ROWS} rows did not take part in this choice: "
-            f"{_the_first_four([named(name) for name in small])}."
+            f"Nearest comes {evidence.spoken_option(nearest)}: {_short(evidence, nearest)}."
         )
-    limit = f"the {100 * allowed:g} points that are allowed"
-    if len(within) == 1:
-        reasons.append(f"Of the {len(options)} settings tried, no other stays within {limit}.")
-    elif within:
-        stay = "all stay" if len(within) == len(options) else f"{len(within)} stay"
-        reasons.append(
-            f"Of the {len(options)} settings tried, {stay} within {limit}; of these, none has an "
-            f"AUC higher by more than {WORTH_IT:g}."
-        )
-    else:
-        reasons.append(
-            f"None of the {len(options)} settings tried stays within {limit}; this one comes "
-            f"nearest."
-        )
-    if best.surely > allowed:
-        reasons.append(
-            f"That is what these rows show; in the population the gap may be as large as "
-            f"{points(best.surely)}."
-        )
-    if raw.gap <= allowed:
-        reasons.append(
-            "The raw features stay within that, too: for these decisions alone, nothing need be "
-            "changed."
-        )
-    return best.key, best.tradeoff, reasons
+    return reasons
 
 
-def _option(
-    evidence: Evidence, key: str, tradeoff: float | None, found: Downstream | CurvePoint
-) -> _Option:
-    return _Option(
-        key,
-        tradeoff,
-        gap=_gap_of_large_groups(evidence, found),
-        surely=max(parity.dp_gap.high for parity in _of_singles(evidence, found)),
-        accuracy=found.accuracy.value,
-        auc=found.auc.value,
+def _left_out(evidence: Evidence) -> list[str]:
+    """Return which groups have too few people to be compared."""
+    small = dict.fromkeys(
+        named(group.label)
+        for one in evidence.audit.downstream[:1]
+        for parity in one.parities
+        if parity.attribute in evidence.singles
+        for group in parity.groups
+        if not group.compared
     )
+    if not small:
+        return []
+    return [
+        f"Gaps leave out groups of fewer than {ENOUGH_ROWS} people: {_first_four(list(small))}."
+    ]
 
 
-def _of_singles(evidence: Evidence, found: Downstream | CurvePoint) -> list[Parity]:
-    return [parity for parity in found.parities if parity.attribute in evidence.singles]
-
-
-def _gap_of_large_groups(evidence: Evidence, found: Downstream | CurvePoint) -> float:
-    """Return the largest gap between groups of enough rows, over the single attributes."""
-    return max(_large_gap(parity) for parity in _of_singles(evidence, found))
-
-
-def _large_gap(parity: Parity) -> float:
-    """Return the gap between groups of enough rows; of all, where fewer than two have them."""
-    small = _too_small(parity)
-    rates = [g.selection_rate.value for g in parity.groups if g.label not in small]
-    return max(rates) - min(rates)
-
-
-def _too_small(parity: Parity) -> list[str]:
-    small = [group.label for group in parity.groups if group.n_rows < ENOUGH_ROWS]
-    return small if len(parity.groups) - len(small) >= 2 else []
-
-
-def _the_first_four(names: Sequence[str]) -> str:
+def _first_four(names: Sequence[str]) -> str:
     return joined(names[:4]) + (" and others" if len(names) > 4 else "")
 
 
-def _caveats(evidence: Evidence, key: str, tradeoff: float | None) -> list[str]:
+def _caveats(evidence: Evidence, option: Option) -> list[str]:
     """Return what is not protected, the most important first, with its numbers."""
+    key = option.representation
+    one = evidence.representation(key)
     # What lambda scales down, a model that rescales its inputs sees as from plain PCA.
-    leaks = evidence.leaks("pca" if tradeoff else key)
-    if key == "fair_pls":
-        return [*_of_one_column(evidence, largest(leaks)), *_of_every_advice(evidence)]
-    worst = largest([leak for leak in leaks if leak.probe != "linear"])
-    name, auc = named(worst.attribute), f"AUC {worst.auc.value:.2f}"
-    seen = (
-        f"here the better of the two non-linear probes still recognises {name} with {auc}."
-        if worst.above_chance
-        else f"here the two non-linear probes did not do better than chance ({auc} for {name}), "
-        f"but others might."
-    )
-    caveats = [f"Equal means do not hide what a non-linear model can see: {seen}"]
-    linear = largest([leak for leak in leaks if leak.probe == "linear"])
-    if tradeoff:
-        caveats.append(
-            f"With lambda = {tradeoff:g} the attributes are still in the representation, scaled "
-            f"down: a model that rescales its inputs reads them. The guarantee of fair PCA holds "
-            f"for lambda = 0 only."
+    leaks = evidence.leaks("pca" if option.tradeoff else key)
+    caveats = []
+    if one.kind == "method":
+        worst = largest([leak for leak in leaks if leak.probe != "linear"])
+        name, auc = named(worst.attribute), f"AUC {worst.auc.value:.2f}"
+        seen = (
+            f"here the better of the two non-linear probes still recognises {name} with {auc}."
+            if worst.above_chance
+            else f"here the two non-linear probes did not do better than chance ({auc} for "
+            f"{name}), but others might."
         )
-    elif linear.above_chance:
+        caveats.append(f"Equal means do not hide what a non-linear model can see: {seen}")
+        caveats += _of_models(evidence, option)
+    if key.startswith("fair_pls"):
+        caveats += _of_one_target(evidence)
+    linear = largest([leak for leak in leaks if leak.probe == "linear"])
+    if option.tradeoff:
+        caveats.append(
+            f"With lambda = {option.tradeoff:g} the attributes are still in the representation, "
+            f"scaled down: a model that rescales its inputs reads them. The guarantee of fair PCA "
+            f"holds for lambda = 0 only."
+        )
+    elif linear.above_chance and one.kind == "method":
         caveats.append(
             f"On new rows a linear model still recognises {named(linear.attribute)} with AUC "
             f"{linear.auc.value:.2f}: means are equal on the rows that were fitted to, and nearly "
             f"so on others (the more rows, the nearer); and where groups have differently shaped "
             f"distributions, equal means do not keep a linear score from ranking them."
         )
-    return [*caveats, *_of_every_advice(evidence)]
-
-
-def _of_one_column(evidence: Evidence, worst: Leak) -> list[str]:
-    """Return how far fair PLS is alike in the groups, and that it is for one target."""
-    bounds = [
-        f"{points(one.bound)} between the groups of {named(one.attribute)}"
-        for one in evidence.audit.certificates
-        if one.representation == "fair_pls" and one.attribute in evidence.singles
-    ]
-    level, target = percent(evidence.audit.settings.confidence, 0), evidence.audit.data.target
-    assert target is not None
     return [
-        f"What fair PLS makes alike is one column, on rows like these, up to a number: decisions "
-        f"by any threshold on it differ by at most {joined(bounds)}, each with {level} confidence. "
-        f"Of models that decide otherwise three were tried, and the best {_recognised(worst)}; "
-        f"others might do better.",
-        f"That column is made for {named(target.name)} only. It needs the target when it is "
-        f"fitted, not when rows are transformed; another target needs a fair PLS of its own. "
-        f"Beside other columns, it hides nothing of what they show.",
-    ]
-
-
-def _of_every_advice(evidence: Evidence) -> list[str]:
-    small = [
-        f"{named(a.name)} = {named(g.label)} ({g.n_rows})"
-        for a in evidence.audit.data.attributes
-        if a.name in evidence.singles
-        for g in a.groups
-        if g.n_rows < ENOUGH_ROWS
-    ]
-    rough = (
-        f"Groups of fewer than {ENOUGH_ROWS} rows are measured roughly: "
-        f"{_the_first_four(small)}. Look at the intervals."
-    )
-    return [
-        *([rough] if small else []),
+        *caveats,
         "Only the named attributes were measured. Any other may be read from every representation "
         "here.",
         "All numbers are about people like those in this table. Audit again when the data, or "
@@ -297,70 +255,92 @@ def _of_every_advice(evidence: Evidence) -> list[str]:
     ]
 
 
-def summarise(evidence: Evidence) -> Summary:
-    """Return the headline and the sentences under it."""
-    advice = evidence.audit.advice
-    key, before = advice.representation, _before(evidence)
-    if key is None:
-        return Summary(headline=before, sentences=[before, advice.reasons[0]])
-    after = _scaled_down(evidence) if advice.tradeoff else _after(evidence, key)
-    headline = (
-        _headline_of_decisions(evidence, key) if advice.tradeoff else _headline(evidence, key)
-    )
-    return Summary(headline=headline, sentences=[before, after, *_decisions(evidence, key)])
-
-
-def _headline_of_decisions(evidence: Evidence, key: str) -> str:
-    """Lambda above 0 hides nothing from a model that rescales its inputs; say what it does."""
-    before, after = (
-        points(_gap_of_large_groups(evidence, evidence.linear(one))) for one in ("raw", key)
-    )
-    lessened = f"a linear model's decisions differ by {after} instead of {before}"
-    what = f"fair PCA at lambda = {evidence.audit.advice.tradeoff:g}"
-    if not evidence.worst("raw").above_chance:
-        return f"{_guessed(evidence)}; with {what}, {lessened}."
-    return f"{_guessed(evidence)}; {what} does not hide it, but {lessened}."
-
-
-def _guessed(evidence: Evidence) -> str:
-    """Return what the raw features give away, as the beginning of a sentence."""
-    worst, n = evidence.worst("raw"), evidence.audit.data.n_features
-    start = "From this one column" if n == 1 else f"From these {n} columns"
-    if worst.above_chance:
-        return f"{start} a model guesses {named(worst.attribute)} with AUC {worst.auc.value:.2f}"
-    names = " or ".join(named(name) for name in evidence.singles)
-    return (
-        f"{start} none of three models guesses {names} better than chance (AUC "
-        f"{worst.auc.value:.2f})"
-    )
-
-
-def _scaled_down(evidence: Evidence) -> str:
-    leaks = [
-        f"{named(leak.attribute)} with AUC {leak.auc.value:.2f}{_or_chance(leak)}"
-        for leak in evidence.worst_of_each("pca")
+def _of_models(evidence: Evidence, option: Option) -> list[str]:
+    """Say where the advice is void: with models that it is not for."""
+    limit = max(evidence.audit.settings.max_gap, option.gap.value if option.gap else 0.0)
+    void = [
+        f"with {MODELS[one.model]} {_what(evidence)} differ by {_gap(evidence, one.gap)}"
+        for one in option.models
+        if one.gap.low > limit and one.model in MODELS
     ]
+    return [f"The advice does not hold for every model: {joined(void)}."] if void else []
+
+
+def _of_one_target(evidence: Evidence) -> list[str]:
+    """Return how far fair PLS is alike in the groups, and that it is for one target."""
+    bounds = [
+        f"{points(one.bound)} between the groups of {named(one.attribute)}"
+        for one in evidence.certified()
+        if one.representation == "fair_pls" and one.attribute in evidence.singles
+    ]
+    target, level = evidence.audit.data.target, percent(evidence.audit.settings.confidence, 0)
+    assert target is not None
+    certified = (
+        f"What fair PLS makes alike is one column, on rows like these, up to a number: decisions "
+        f"by any threshold on it differ by at most {joined(bounds)}, each with {level} confidence."
+    )
+    return [
+        *([certified] if bounds else []),
+        f"Fair PLS is made for {named(target.name)} only. It needs the target when it is fitted, "
+        f"not when rows are transformed; another target needs a fair PLS of its own. Beside other "
+        f"columns, it hides nothing of what they show.",
+    ]
+
+
+def summarise(evidence: Evidence, decision: Decision) -> Summary:
+    """Return the headline and the sentences under it."""
+    chosen = decision.chosen
+    sentences = [_given_away(evidence)]
+    if chosen is not None:
+        sentences.append(_after(evidence, chosen))
+    sentences += _decisions(evidence, decision)
+    return Summary(_headline(evidence, decision), sentences)
+
+
+def _headline(evidence: Evidence, decision: Decision) -> str:
+    raw, chosen = decision.raw, decision.chosen
+    if evidence.audit.settings.aim != "decide" or raw.gap is None:
+        return _headline_of_hiding(evidence, decision)
+    before = f"{_what(evidence)} differ by {_plain_gap(evidence, raw.gap.value)}"
+    where = f"between the groups of {named(str(raw.gap_attribute))}"
+    if decision.verdict == "nothing to do":
+        return f"Nothing to do: {before} {where}, within the {_limit(evidence)} accepted."
+    if chosen is None or chosen.gap is None:
+        return f"Nothing here helps: {before} {where}, and no setting tried makes that smaller."
+    rest = (
+        f"at {_utility(evidence)} {_value(chosen.utility, interval=False)} instead of "
+        f"{_value(raw.utility, interval=False)}"
+    )
+    between = (
+        "" if not decision.tied else f" (or {joined(decision.tied)}: they cannot be told apart)"
+    )
     return (
-        f"With lambda = {evidence.audit.advice.tradeoff:g} the attributes are scaled down, not "
-        f"hidden: a model that rescales its inputs can guess {joined(leaks)}, as from plain PCA."
+        f"From these columns {before} {where}; with {evidence.spoken_option(chosen)}{between} by "
+        f"{_plain_gap(evidence, chosen.gap.value)} at most, {rest}."
     )
 
 
-def _headline(evidence: Evidence, key: str) -> str:
-    worst = evidence.worst("raw")
-    if not worst.above_chance:
-        return f"{_guessed(evidence)}."
-    strongest = evidence.worst(key, worst.attribute)
-    spoken = evidence.spoken(key)
-    if not strongest.above_chance:
-        end = f"after {spoken} none of three models does better than chance"
-    else:
-        still = "still reaches" if strongest.auc.value > 0.6 else "reaches"
-        end = f"after {spoken} the best of three {still} {strongest.auc.value:.2f}"
-    return f"{_guessed(evidence)}; {end}."
+def _headline_of_hiding(evidence: Evidence, decision: Decision) -> str:
+    raw, chosen, n = decision.raw, decision.chosen, evidence.audit.data.n_features
+    start = "From this one column" if n == 1 else f"From these {n} columns"
+    if decision.verdict == "nothing to do":
+        names = " or ".join(named(name) for name in evidence.singles)
+        return (
+            f"Nothing to do: {start[0].lower()}{start[1:]} no probe guesses {names} better than "
+            f"chance (AUC {raw.leak.value:.2f})."
+        )
+    guessed = f"{start} a model guesses {named(raw.leak_attribute)} with AUC {raw.leak.value:.2f}"
+    if chosen is None:
+        return f"Nothing here helps: {guessed[0].lower()}{guessed[1:]}, and no setting hides it."
+    end = f"reaches {chosen.leak.value:.2f}"
+    if chosen.leak_attribute != raw.leak_attribute:
+        end += f" ({named(chosen.leak_attribute)})"
+    if not chosen.leak_above_chance:
+        end = f"does no better than chance ({chosen.leak.value:.2f})"
+    return f"{guessed}; after {evidence.spoken_option(chosen)} the best probe {end}."
 
 
-def _before(evidence: Evidence) -> str:
+def _given_away(evidence: Evidence) -> str:
     parts = [
         f"{named(leak.attribute)} with AUC {leak.auc.value:.2f} ({leak.auc.low:.2f} to "
         f"{leak.auc.high:.2f}){_or_chance(leak)}"
@@ -373,59 +353,147 @@ def _before(evidence: Evidence) -> str:
         if n == 1
         else f"From {n} columns, none of which is {hidden},"
     )
+    worst = evidence.worst("raw")
     return (
-        f"{start} the best of three models guesses {joined(parts)}. An AUC of 0.50 is guessing, "
-        f"1.00 is certainty."
+        f"{start} the best of three models guesses {joined(parts)}: of two people of different "
+        f"{named(worst.attribute)}, it tells which is which in {100 * worst.auc.value:.0f} of 100 "
+        f"cases; 50 is guessing."
     )
 
 
-def _after(evidence: Evidence, key: str) -> str:
+def _after(evidence: Evidence, chosen: Option) -> str:
+    key = "pca" if chosen.tradeoff else chosen.representation
     parts = []
     for name in evidence.singles:
-        linear, best = evidence.worst(key, name, "linear"), evidence.worst(key, name)
-        part = f"{named(name)} with AUC {linear.auc.value:.2f}{_or_chance(linear)}"
-        if best.probe != "linear":
-            beyond = "" if best.above_chance else ", within chance"
-            part += f" (the best non-linear model: {best.auc.value:.2f}{beyond})"
-        parts.append(part)
-    target = evidence.audit.data.target
-    column = f", one column made for {named(target.name)}," if key == "fair_pls" and target else ""
-    return f"After {evidence.spoken(key)}{column} a linear model guesses {joined(parts)}."
+        best = evidence.worst(key, name)
+        parts.append(f"{named(name)} with AUC {best.auc.value:.2f}{_or_chance(best)}")
+    return f"After {evidence.spoken_option(chosen)} it guesses {joined(parts)}."
 
 
 def _or_chance(leak: Leak) -> str:
-    return "" if leak.above_chance else ", indistinguishable from chance"
+    return "" if leak.above_chance else ", no better than chance"
 
 
-def _decisions(evidence: Evidence, key: str) -> list[str]:
-    target = evidence.audit.data.target
-    if not evidence.audit.downstream or target is None:
-        kept = evidence.representation(key).variance_kept
-        assert kept is not None
-        return [f"It keeps {percent(kept.value, 0)} of the variance of the columns."]
-    raw, after = evidence.linear("raw"), evidence.linear(key)
+def _decisions(evidence: Evidence, decision: Decision) -> list[str]:
+    """Return gaps, ratios and utility before and after, and those of models that exist."""
+    raw, chosen = decision.raw, decision.chosen or decision.raw
     sentences = []
-    decided = f"{named(target.name)} = {named(target.positive)}"
-    for before_parity, parity in zip(raw.parities, after.parities, strict=True):
-        if before_parity.attribute not in evidence.singles:
-            continue
-        gap, large = parity.dp_gap, _large_gap(parity)
-        small_group = gap.value - large >= 0.005  # makes the gap
-        sentences.append(
-            f"A linear model's decisions ({decided}) differ by {points(gap.value)} "
-            f"({100 * gap.low:.0f} to {100 * gap.high:.0f}) between the groups of "
-            f"{named(parity.attribute)}, instead of {points(before_parity.dp_gap.value)}."
-            + f" Between groups of at least {ENOUGH_ROWS} rows it is {points(large)}."
-            * small_group
+    for one in evidence.audit.representations:
+        if one.kind in ("score", "decision"):
+            sentences += _of_own(evidence, one.key, one.name)
+    if evidence.audit.data.target is None:
+        if decision.chosen is not None:
+            sentences.append(f"It keeps {_value(chosen.utility)} of the variance of the columns.")
+        return sentences
+    target = evidence.audit.data.target
+    what = _what(evidence).capitalize()
+    equal = "" if evidence.audit.settings.above is not None else "= "
+    yes = f" ({named(target.name)} {equal}{named(target.positive)})" if target.positive else ""
+    for name in evidence.singles:
+        before = _widest_of(evidence, raw, name)
+        after = (
+            "" if decision.chosen is None else f"{_widest_of(evidence, chosen, name)}, instead of "
         )
-    change = after.accuracy.value - raw.accuracy.value
-    accuracy = (
-        f"stays at {percent(after.accuracy.value)}"
-        if abs(change) < 0.0005
-        else f"{'falls' if change < 0 else 'rises'} by {points(abs(change))}, from "
-        f"{percent(raw.accuracy.value)} to {percent(after.accuracy.value)}"
-    )
-    sentences.append(
-        f"Its accuracy {accuracy}; its AUC goes from {raw.auc.value:.3f} to {after.auc.value:.3f}."
-    )
+        sentences.append(
+            f"{what}{yes} of {_model(evidence)} differ by {after}{before}, between the groups of "
+            f"{named(name)}."
+        )
+    if raw.ratio is not None:
+        after = "" if decision.chosen is None else f" and {_value(chosen.ratio)} with the advice"
+        sentences.append(
+            f"Ratio of selection rates (disparate impact; the four-fifths rule asks for 0.80): "
+            f"{_value(raw.ratio)} with the raw features{after}."
+        )
+    if decision.chosen is not None:
+        sentences.append(
+            f"The {_utility(evidence)} of the best model goes from {_value(raw.utility)} to "
+            f"{_value(chosen.utility)}."
+        )
     return sentences
+
+
+def _of_own(evidence: Evidence, key: str, name: str) -> list[str]:
+    found = evidence.downstream.get((key, "own"))
+    leak = evidence.worst(key)
+    if found is None:
+        return []
+    gaps = [
+        f"{_points(parity.gap)} between the groups of {named(attribute)}"
+        for attribute in evidence.singles
+        if (parity := parity_of(found, attribute))
+    ]
+    utility = "" if found.utility is None else f", at AUC {_value(found.utility)}"
+    return [
+        f"{name}: decisions differ by {joined(gaps)}{utility}; it gives "
+        f"{named(leak.attribute)} away with AUC {leak.auc.value:.2f}{_or_chance(leak)}."
+    ]
+
+
+def _widest_of(evidence: Evidence, option: Option, attribute: str) -> str:
+    asked = evidence.audit.settings.model
+    gaps = [
+        parity.gap
+        for one in option.models
+        if asked in ("any", one.model)
+        and (parity := parity_of(evidence.decisions(option, one.model), attribute))
+    ]
+    return _gap(evidence, widest_gap(gaps)) if gaps else "an unknown gap"
+
+
+# How numbers are said
+
+
+def _columns(n: int) -> str:
+    return "one column" if n == 1 else f"{n} columns"
+
+
+def _model(evidence: Evidence) -> str:
+    return MODELS[evidence.audit.settings.model]
+
+
+def _what(evidence: Evidence) -> str:
+    target = evidence.audit.data.target
+    return "predictions" if target is not None and target.kind == "number" else "decisions"
+
+
+def _utility(evidence: Evidence) -> str:
+    target = evidence.audit.data.target
+    if target is None:
+        return "share of the variance kept"
+    return "R²" if target.kind == "number" else "AUC"
+
+
+def _value(estimate: Estimate | None, digits: int = 2, interval: bool = True) -> str:
+    if estimate is None:
+        return "n/a"
+    ends = f" ({decimal(estimate.low, digits)} to {decimal(estimate.high, digits)})"
+    return decimal(estimate.value, digits) + ends * interval
+
+
+def _limit(evidence: Evidence) -> str:
+    return _plain_gap(evidence, evidence.audit.settings.max_gap, digits=None)
+
+
+def _plain_gap(evidence: Evidence, gap: float, digits: int | None = 1) -> str:
+    target = evidence.audit.data.target
+    if target is not None and target.kind == "number":
+        return f"{decimal(gap, 2)} standard deviations"
+    return points(gap) if digits is not None else f"{100 * gap:g} points"
+
+
+def _points(gap: Estimate) -> str:
+    return f"{points(gap.value)} ({decimal(100 * gap.low, 1)} to {decimal(100 * gap.high, 1)})"
+
+
+def _gap(evidence: Evidence, gap: Estimate | None) -> str:
+    """Return a gap with its interval: in points, or in deviations and units of the target."""
+    target = evidence.audit.data.target
+    if gap is None:
+        return "an unknown gap"
+    if target is None or target.kind != "number":
+        return _points(gap)
+    unit = target.deviation or 1.0
+    return (
+        f"{decimal(gap.value, 2)} standard deviations of {named(target.name)} "
+        f"({decimal(gap.low, 2)} to {decimal(gap.high, 2)}; {gap.value * unit:.3g} in its unit)"
+    )

@@ -16,17 +16,16 @@ from ..errors import UnreadableAuditError
 from ._results import (
     SCHEMA_VERSION,
     Advice,
+    Carrier,
     CertifiedGap,
     Curve,
     Data,
+    Decider,
     Downstream,
-    Gap,
     Leak,
     Notice,
-    Pictures,
     Representation,
     Settings,
-    Spectrum,
     Summary,
     doc,
 )
@@ -55,12 +54,11 @@ class Audit:
         The table, and what a person should look at in it.
     summary, advice
         The findings in plain words, and which setting to take.
-    representations, leakage, gaps, spectra, pictures
-        What was compared: what probes recognise, how differently groups are distributed, the
-        variance of each component, and held-out rows in two dimensions.
-    downstream, curves, certificates
-        Models that predict the target, accuracy against fairness, and bounds that hold for every
-        classifier on cells; the first two are empty without a target.
+    representations, leakage, carriers
+        What was compared, what probes recognise, and which columns tell it.
+    downstream, curves, certificates, deciders
+        Models that predict the target or exist, utility against fairness, bounds for every
+        threshold on a single column, and the columns that decide.
 
     See Also
     --------
@@ -78,7 +76,7 @@ class Audit:
     >>> found = audit(people, "sex", quick=True, n_jobs=1)
     >>> found.settings.sensitive, found.data.n_rows
     (['sex'], 200)
-    >>> len(found.to_html()) < 6_000_000  # one page, to be opened in a browser
+    >>> len(found.to_html()) < 1_500_000  # one page, to be opened in a browser
     True
     """
 
@@ -94,14 +92,11 @@ class Audit:
     advice: Advice = doc("Which setting to take.")
     representations: list[Representation] = doc("What was compared.")
     leakage: list[Leak] = doc("What probes recognise.")
-    gaps: list[Gap] = doc("How differently groups are distributed.")
-    downstream: list[Downstream] = doc("Models that predict the target; empty without one.")
-    curves: list[Curve] = doc("Accuracy against fairness; empty without a target.")
-    certificates: list[CertifiedGap] = doc(
-        "Bounds that hold for every classifier on cells, or every threshold on a score."
-    )
-    spectra: list[Spectrum] = doc("Variance explained by each component.")
-    pictures: Pictures = doc("Held-out rows in two dimensions.")
+    downstream: list[Downstream] = doc("Models that predict the target, and models that exist.")
+    curves: list[Curve] = doc("Utility against fairness; empty without a target.")
+    certificates: list[CertifiedGap] = doc("Bounds for every threshold on a single column.")
+    carriers: list[Carrier] = doc("Columns that carry the attributes, by what is lost with them.")
+    deciders: list[Decider] = doc("Columns that decide, by how many decisions change with them.")
 
     def leakage_of(self, attribute: str) -> list[Leak]:
         """Return what probes recognise of one attribute.
@@ -231,21 +226,14 @@ def _restored(kind: Any, value: Any, where: str) -> Any:
 
 
 def _check_places(audit: Audit) -> None:
-    """Refuse what names or counts something that is not there."""
-    n_groups = {one.name: len(one.groups) for one in audit.data.attributes}
-    for i, panel in enumerate(audit.pictures.panels):
-        if len(panel.y) != len(panel.x):
-            _refuse(f"audit.pictures.panels[{i}].y", panel.y, f"x has {len(panel.x)} rows")
-    for i, groups in enumerate(audit.pictures.groups):
-        where, m = f"audit.pictures.groups[{i}].codes", n_groups.get(groups.attribute, 0)
-        for panel in audit.pictures.panels:
-            if len(panel.x) != len(groups.codes):
-                _refuse(where, groups.codes, f"the panels have {len(panel.x)} rows")
-        if groups.attribute in n_groups and not all(-1 <= code < m for code in groups.codes):
-            _refuse(where, groups.codes, f"{brief(groups.attribute)} has {m} groups")
-    for curve in audit.curves if audit.advice.tradeoff else []:
-        if audit.advice.tradeoff not in [point.tradeoff for point in curve.points]:
-            _refuse("audit.advice.tradeoff", audit.advice.tradeoff, "no curve has such a point")
+    """Refuse what names something that is not there."""
+    advice, keys = audit.advice, {one.key for one in audit.representations}
+    settings = [(one.representation, one.tradeoff) for one in advice.options]
+    if advice.representation and (advice.representation, advice.tradeoff) not in settings:
+        _refuse("audit.advice.representation", advice.representation, "no option has that name")
+    for i, (key, _) in enumerate(settings):
+        if key not in keys:
+            _refuse(f"audit.advice.options[{i}].representation", key, "nothing of it was compared")
 
 
 def _refuse(where: str, value: Any, why: str) -> NoReturn:

@@ -7,11 +7,19 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ._audit_result import Audit
-from ._results import Attribute, CurvePoint, Downstream, Estimate, Leak, Parity, Representation
+from ._results import (
+    Attribute,
+    CertifiedGap,
+    CurvePoint,
+    Downstream,
+    Estimate,
+    Leak,
+    Option,
+    Parity,
+    Representation,
+)
 
-FAIR = ("fair_pca", "fair_pca_covariances", "fair_kernel_pca", "leace", "fair_pls")
-HIDES_NOTHING = ("raw", "pca")
-"""Representations that are there to be compared with."""
+_SMALL_BOUND = 0.2  # a certificate below this says something, whatever the raw features do
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,20 +57,9 @@ class Evidence:
         """Return the name of a representation for people."""
         return next((one.name for one in self.audit.representations if one.key == key), key)
 
-    def spoken(self, key: str) -> str:
-        """Return its name for the middle of a sentence: 'the raw features', but 'PCA'."""
-        name = self.name(key)
-        if name == "Raw features":
-            return "the raw features"
-        return name[0].lower() + name[1:] if name[1:2].islower() else name
-
     def representation(self, key: str) -> Representation:
         """Return a representation."""
         return next(one for one in self.audit.representations if one.key == key)
-
-    def fair(self) -> list[str]:
-        """Return the keys of the fair representations that could be fitted."""
-        return [one.key for one in self.fitted if one.key in FAIR]
 
     @cached_property
     def leak(self) -> dict[tuple[str, str, str], Leak]:
@@ -94,46 +91,70 @@ class Evidence:
         """The models that predict the target, by representation and kind of model."""
         return {(one.representation, one.model): one for one in self.audit.downstream}
 
-    def usefulness(self, key: str) -> float:
-        """Return the AUC of the best downstream model, or the variance kept without a target."""
-        aucs = [one.auc.value for one in self.audit.downstream if one.representation == key]
-        kept = self.representation(key).variance_kept
-        return max(aucs) if aucs else kept.value if kept is not None else 0.0
+    def certified(self) -> list[CertifiedGap]:
+        """Return the certificates that say something: of less than the raw gap, or of little."""
+        largest_gap = dict.fromkeys((one.name for one in self.attributes), _SMALL_BOUND)
+        for found in self.audit.downstream:
+            for parity in found.parities if found.representation == "raw" else []:
+                gap = max(parity.gap.value or 0.0, largest_gap.get(parity.attribute, 0.0))
+                largest_gap[parity.attribute] = gap
+        return [
+            one
+            for one in self.audit.certificates
+            if one.bound is not None and one.bound < largest_gap.get(one.attribute, 0.0)
+        ]
 
-    def before(self) -> str | None:
-        """Return the representation that hides nothing: the raw features, or else PCA."""
-        keys = [one.key for one in self.fitted]
-        return next((key for key in HIDES_NOTHING if key in keys), None)
+    def decisions(self, option: Option, model: str) -> Downstream | CurvePoint | None:
+        """Return what a kind of model decides with a setting."""
+        if option.tradeoff is None:
+            return self.downstream.get((option.representation, model))
+        points = [p for curve in self.audit.curves if curve.model == model for p in curve.points]
+        return next((point for point in points if point.tradeoff == option.tradeoff), None)
 
-    def after(self) -> str | None:
-        """Return the representation to compare with: the advised, or else the first fair one."""
-        fair = [one.key for one in self.fitted if one.key not in HIDES_NOTHING]
-        advised = self.audit.advice.representation
-        return advised if advised in fair else next(iter(fair), None)
+    def readable(self, option: Option) -> str:
+        """Return the key of what a model that rescales its inputs reads: above lambda 0, PCA."""
+        return "pca" if option.tradeoff else option.representation
 
-    def readable_from(self, key: str) -> str:
-        """Return what can be read: above lambda 0, plain PCA stands beside the fair components."""
-        return "pca" if key == "fair_pca" and self.audit.advice.tradeoff else key
+    def carried(self, attribute: str) -> list[str]:
+        """Return the columns without which an attribute is recognised less, beyond chance."""
+        return [
+            one.column
+            for one in self.audit.carriers
+            if one.attribute == attribute and one.lost.low is not None and one.lost.low > 0
+        ]
 
-    def decisions(self, key: str, model: str) -> Downstream | CurvePoint | None:
-        """Return the decisions on a representation, with the advised lambda where there is one."""
-        advised = self.audit.advice.tradeoff
-        if key == "fair_pca" and advised:
-            for curve in self.audit.curves:
-                if curve.model == model:
-                    return next(point for point in curve.points if point.tradeoff == advised)
-        return self.downstream.get((key, model))
+    def spoken_option(self, option: Option) -> str:
+        """Return the name of a setting for the middle of a sentence."""
+        if option.name == "Raw features":
+            return "the raw features"
+        return (
+            option.name[0].lower() + option.name[1:] if option.name[1:2].islower() else option.name
+        )
 
-    def linear(self, key: str) -> Downstream | CurvePoint:
-        """Return those of the linear model, which is always asked where there is a target."""
-        found = self.decisions(key, "linear")
-        assert found is not None
-        return found
+    @property
+    def advised(self) -> Option | None:
+        """The recommended setting, if there is one."""
+        advice = self.audit.advice
+        return next(
+            (
+                one
+                for one in advice.options
+                if (one.representation, one.tradeoff) == (advice.representation, advice.tradeoff)
+            ),
+            None,
+        )
 
 
 def largest(leaks: Sequence[Leak]) -> Leak:
     """Return the leak with the highest AUC, one above chance if there is any."""
     return max(leaks, key=lambda leak: (leak.above_chance, leak.auc.value))
+
+
+def widest_gap(gaps: Sequence[Estimate]) -> Estimate:
+    """Return the largest of several gaps; it is above a limit if one of them is."""
+    known = [gap for gap in gaps if gap.value is not None and gap.value == gap.value] or gaps
+    ends = ([getattr(gap, end) for gap in known] for end in ("value", "low", "high"))
+    return Estimate(*map(max, ends))
 
 
 def parity_of(found: Downstream | CurvePoint | None, attribute: str) -> Parity | None:

@@ -2,37 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache
-from itertools import product
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache, cached_property
 
 import numpy as np
-from scipy.stats import combine_pvalues, norm, studentized_range
+from scipy.stats import norm, studentized_range
 
-from ..metrics import PROBES, AucDraws, chance_limit, chance_p_value
+from ..metrics import AucDraws, chance_limit, chance_p_value
 from ..tables import Measured
-from ._measures import CURVE_MODELS, LAMBDAS, Judged, Measures, SplitCurve, share_error
-from ._representations import METHODS
+from ._judging import N_RESAMPLES, Judged, Number, Rates, Round, compared_groups, share_error
+from ._measures import CURVE_MODELS, LAMBDAS, Measures, with_tradeoff
+from ._representations import METHODS, method_of
 from ._results import (
+    Carrier,
     CertifiedGap,
     Curve,
     CurvePoint,
+    Decider,
     Downstream,
     Estimate,
-    Gap,
     GroupRates,
     Leak,
     Notice,
-    Panel,
-    PanelGroups,
     Parity,
-    Pictures,
     Representation,
-    Spectrum,
+    Target,
+    Weight,
 )
+from ._splits import OwnModel
 
-DRAWN = ("pca", "fair_pca", "fair_pca_covariances", "fair_kernel_pca")
-UNBOUNDED = (0.0, float("inf"))
+MOST_COLUMNS = 30
+"""So many columns are told of, those that matter most."""
+
+UNBOUNDED = (-float("inf"), float("inf"))
+
+_OWN = {
+    "score": "A score that exists, as it is: whoever made it promised nothing here.",
+    "decision": "Decisions as they were made: whoever made them promised nothing here.",
+}
 
 
 class Findings:
@@ -41,41 +49,246 @@ class Findings:
     def __init__(
         self,
         measures: Sequence[Measures],
-        curves: Sequence[SplitCurve],
+        curves: Sequence[tuple[str, Measures]],
+        rounds: Sequence[Round],
         attributes: Sequence[Measured],
         confidence: float,
+        target: Target | None,
+        own: Sequence[OwnModel],
+        n_encoded: int = 0,
     ) -> None:
         by_split = sorted(measures, key=lambda m: m.index)
-        self.all = {key: [m for m in by_split if m.key == key] for key in METHODS}
+        keys = list(dict.fromkeys(m.key for m in measures))
+        self.all = {key: [m for m in by_split if m.key == key] for key in keys}
         self.measured = {
-            key: found
-            for key, found in self.all.items()
-            if found and all(m.failure is None for m in found)
+            key: found for key, found in self.all.items() if all(m.failure is None for m in found)
         }
-        self.curves_found = sorted(curves, key=lambda c: c.index)
-        self.attributes = attributes
-        self.confidence = confidence
+        self.rounds, self.attributes = rounds, attributes
+        self.confidence, self.target = confidence, target
+        self.own, self.n_encoded = {one.key: one for one in own}, n_encoded
+        self._scores = {
+            (key, model): [m.scores[model] for m in found]
+            for key, found in self.measured.items()
+            for model in found[0].scores
+        }
+        for model, one in sorted(curves, key=lambda pair: pair[1].index):
+            self._scores.setdefault((one.key, model), []).append(one.scores[model])
+        self._judged: dict[tuple[str, str], list[Judged]] = {}
+
+    # What decisions come to
+
+    def judged(self, key: str, model: str) -> list[Judged]:
+        """Return what a model on a setting comes to, round by round."""
+        if (key, model) not in self._judged:
+            scores = self._scores[key, model]
+            kind = self.own[key].kind if key in self.own else None
+            pairs = zip(scores[0::2], scores[1::2], strict=True)
+            self._judged[key, model] = [
+                one.judged(np.concatenate(both), own=kind)
+                for one, both in zip(self.rounds, pairs, strict=False)
+            ]
+        return self._judged[key, model]
+
+    def settings(self) -> list[tuple[str, str]]:
+        """Return every setting and model whose scores were judged."""
+        return list(self._scores)
+
+    def compared_rate(self, judged: Sequence[Judged]) -> tuple[str, float]:
+        """Return what gaps compare: selection rates, or means of numbers, in deviations."""
+        if "selection_rate" in judged[0].groups[0]:
+            return "selection_rate", 1.0
+        return "mean_score", (self.target and self.target.deviation) or 1.0
+
+    def utility(self, key: str, model: str) -> Estimate | None:
+        """Return AUC or R2."""
+        return self._number([one.utility for one in self.judged(key, model)], UNBOUNDED)
+
+    def parity(self, key: str, model: str, position: int) -> Parity:
+        """Return how a model's decisions compare between the groups of an attribute."""
+        judged = self.judged(key, model)
+        attribute = self.attributes[position]
+        compared = self.compared(judged, position)
+        rates = {
+            name: _over_rounds([one.groups[position][name] for one in judged])
+            for name in judged[0].groups[position]
+        }
+        name, unit = self.compared_rate(judged)
+        top = float("inf") if name == "mean_score" else 1.0
+        gaps = [
+            largest_difference(v[compared] / unit, e[compared] / unit, self.confidence, top)
+            for v, e in zip(*rates[name], strict=True)
+        ]
+        level = int(np.argmax([gap.value for gap in gaps]))
+
+        def gap(name: str) -> Estimate | None:
+            if name not in rates:
+                return None
+            v, e = (part[level][compared] for part in rates[name])
+            return _if_known(largest_difference(v, e, self.confidence))
+
+        def of_group(name: str, g: int) -> Estimate | None:
+            if name not in rates:
+                return None
+            place = level if len(rates[name][0]) > 1 else 0
+            within = UNBOUNDED if name.startswith("mean") else (0.0, 1.0)
+            value, error = (float(part[place][g]) for part in rates[name])
+            return _if_known(_estimate(value, error, self.confidence, within))
+
+        counts = np.mean([one.counts[position] for one in judged], axis=0)
+        return Parity(
+            attribute=attribute.name,
+            level=self.target.classes[level] if self.target and len(gaps) > 1 else None,
+            gap=gaps[level],
+            ratio=self._ratio(rates[name], level, compared) if name != "mean_score" else None,
+            true_positive_gap=gap("true_positive_rate"),
+            false_positive_gap=gap("false_positive_rate"),
+            precision_gap=gap("precision"),
+            distribution_gap=self._apart([one.apart[position] for one in judged]),
+            groups=[
+                GroupRates(
+                    label=label,
+                    n_rows=round(counts[g]),
+                    compared=bool(compared[g]),
+                    selection_rate=of_group("selection_rate", g),
+                    true_positive_rate=of_group("true_positive_rate", g),
+                    false_positive_rate=of_group("false_positive_rate", g),
+                    precision=of_group("precision", g),
+                    mean_score=of_group("mean_score", g),
+                    mean_outcome=of_group("mean_outcome", g),
+                )
+                for g, label in enumerate(attribute.labels)
+            ],
+        )
+
+    def compared(self, judged: Sequence[Judged], position: int) -> np.ndarray:
+        """Return which groups have people enough to be compared; all, where no two have."""
+        return compared_groups(np.mean([one.counts[position] for one in judged], axis=0))
+
+    def gap_draws(self, key: str, model: str, position: int) -> np.ndarray:
+        """Return what the gap would have been in other samples of people and of rounds.
+
+        A largest difference grows with noise; that is taken off, so that their mean is the gap.
+        """
+        judged = self.judged(key, model)
+        compared = self.compared(judged, position)
+        name, unit = self.compared_rate(judged)
+        rates = [one.groups[position][name] for one in judged]
+        drawn = np.zeros((*rates[0].values.shape, N_RESAMPLES))
+        for share, rate in zip(_round_shares(len(judged)), rates, strict=True):
+            assert rate.draws is not None
+            drawn += share * (rate.values[..., None] + rate.draws)
+        between = drawn[:, compared] / unit
+        gaps = (np.nanmax(between, axis=1) - np.nanmin(between, axis=1)).max(axis=0)
+        return gaps - gaps.mean() + self.parity(key, model, position).gap.value
+
+    def utility_draws(self, key: str, model: str) -> np.ndarray:
+        """Return what AUC or R2 would have been in other samples of people and of rounds."""
+        judged = self.judged(key, model)
+        drawn = np.zeros(N_RESAMPLES)
+        for share, one in zip(_round_shares(len(judged)), judged, strict=True):
+            value = np.nan if one.utility is None else one.utility[0]
+            drawn += share * (value + one.utility_draws)
+        return drawn
+
+    def _ratio(
+        self, rates: tuple[np.ndarray, np.ndarray], level: int, compared: np.ndarray
+    ) -> Estimate | None:
+        """Return the smallest over the largest rate; its logarithm has about normal errors."""
+        v, e = (part[level][compared] for part in rates)
+        if len(v) < 2 or not np.nanmax(v) > 0:
+            return None
+        low, high = int(np.nanargmin(v)), int(np.nanargmax(v))
+        ratio = float(v[low] / v[high])
+        if ratio == 0:
+            return Estimate(0.0, 0.0, float(min(1.0, 2 * e[low] / v[high])))
+        reach = norm.ppf(0.5 + self.confidence / 2) * np.hypot(e[low] / v[low], e[high] / v[high])
+        top = max(ratio, min(1.0, float(ratio * np.exp(reach))))
+        return Estimate(ratio, float(ratio * np.exp(-reach)), top)
+
+    def _apart(self, found: Sequence[tuple[float, float] | None]) -> Estimate | None:
+        known = [one for one in found if one is not None]
+        if not known:
+            return None
+        value, rough = (float(np.mean(part)) for part in zip(*known, strict=True))
+        reach = float(np.sqrt(-np.log((1 - self.confidence) / 2) / 2 * rough))
+        return Estimate(value, max(0.0, value - reach), min(1.0, value + reach))
+
+    def downstream(self) -> list[Downstream]:
+        """Return the models that predict the target, and those that exist."""
+        return [
+            Downstream(
+                representation=key,
+                model=model,
+                utility=self.utility(key, model),
+                rank_correlation=self._number([j.rank for j in self.judged(key, model)]),
+                accuracy=self._number([j.accuracy for j in self.judged(key, model)]),
+                parities=self._parities(key, model),
+            )
+            for key, model in self._scores
+            if key in self.measured
+        ]
+
+    def curves(self) -> list[Curve]:
+        """Return utility against fairness."""
+        found = []
+        for model in CURVE_MODELS:
+            points = [
+                CurvePoint(value, utility, [replace(p, groups=[]) for p in parities])
+                for value in LAMBDAS
+                if (key := with_tradeoff("fair_pca", value), model) in self._scores
+                and (utility := self.utility(key, model)) is not None
+                and (parities := self._parities(key, model))
+            ]
+            if points:
+                found.append(Curve("fair_pca", model, points))
+        return found
+
+    def _parities(self, key: str, model: str) -> list[Parity]:
+        return [self.parity(key, model, i) for i in range(len(self.attributes))]
+
+    def _number(
+        self, numbers: Sequence[Number | None], within: tuple[float, float] = (-1.0, 1.0)
+    ) -> Estimate | None:
+        known = [one for one in numbers if one is not None]
+        if len(known) < len(numbers) or not known:
+            return None
+        value, error = _mean_and_error(*(np.array(part) for part in zip(*known, strict=True)))
+        number = self.target is not None and self.target.kind == "number"
+        within = within if number else (0.0, 1.0)
+        return _estimate(float(value), float(error), self.confidence, within)
+
+    # What is recognised
 
     def representations(self) -> list[Representation]:
         """Return what was compared, and what could not be."""
         every = []
         for key, found in self.all.items():
-            words = (key, METHODS[key].name, METHODS[key].promise)
+            if key in self.own:
+                kind = self.own[key].kind
+                words = (key, self.own[key].name, kind, _OWN[kind])
+                every.append(Representation(*words, 1, None, None, None, ""))
+                continue
+            method = method_of(key)[0]
+            words = (key, method.name, "method" if method.fit else "features", method.promise)
             if key in self.measured:
-                kept, errors = zip(*(m.variance_kept for m in found), strict=True)
-                variance = _if_known(
-                    _pooled(kept, errors, self.confidence, within=(-float("inf"), 1))
-                )
+                kept = _of_splits(*zip(*(m.variance_kept for m in found), strict=True))
+                variance = _if_known(_estimate(*kept, self.confidence, (-float("inf"), 1)))
                 n_columns = round(np.median([m.n_columns for m in found]))
+                if [m.n_columns for m in found] == [m.n_columns for m in self.all["raw"]]:
+                    n_columns = self.n_encoded  # of all rows; a half may lack a level
                 seconds = float(np.median([m.seconds for m in found]))
-                every.append(Representation(*words, n_columns, variance, seconds, None))
-            elif found:
+                missed = next((m.missed for m in found if m.missed is not None), None)
+                fewest = min(m.n_columns for m in found)
+                note = f"{fewest} of {missed} components: no more can be had." if missed else ""
+                every.append(Representation(*words, n_columns, variance, seconds, None, note))
+            else:
                 failure = next(m.failure for m in found if m.failure is not None)
-                every.append(Representation(*words, None, None, None, failure))
+                every.append(Representation(*words, None, None, None, failure, ""))
         return every
 
-    def leakage(self) -> list[Leak]:
-        """Return what probes recognise."""
+    @cached_property
+    def leaks(self) -> list[Leak]:
+        """What probes recognise."""
         return [leak for key in self.measured for leak in self._leaks(key)]
 
     def _leaks(self, key: str) -> list[Leak]:
@@ -87,8 +300,9 @@ class Findings:
         they do; attributes are drawn apart, as if they were independent, which is never too bold
         where they go together.
         """
-        cells = list(product(range(len(self.attributes)), PROBES))
-        found = [[m.leakage[cell] for m in self.measured[key]] for cell in cells]
+        asked = [m.leakage for m in self.measured[key] if m.leakage]
+        cells = list(asked[0])
+        found = [[leakage[cell] for leakage in asked] for cell in cells]
         chance = np.stack([_chance_of_rounds(draws) for draws in found])
         spread = np.sqrt(np.mean((chance - 0.5) ** 2, axis=1))
         spread[spread == 0] = np.inf  # a probe that says the same of all rows is never above
@@ -98,83 +312,22 @@ class Findings:
         for (position, probe), draws, own, deviation in zip(
             cells, found, chance, spread, strict=True
         ):
-            auc = _pooled([d.auc for d in draws], [_auc_error(d) for d in draws], self.confidence)
+            value, error = _of_splits([d.auc for d in draws], [_auc_error(d) for d in draws])
             reach = limit * deviation if np.isfinite(deviation) else 0.0
-            p_value = chance_p_value(best, (auc.value - 0.5) / deviation)
+            bound = float(min(1.0, 0.5 + reach))
             leaks.append(
                 Leak(
                     representation=key,
                     attribute=self.attributes[position].name,
                     probe=probe,
-                    auc=auc,
-                    chance_low=float(max(0.0, 0.5 - reach)),
-                    chance_high=float(min(1.0, 0.5 + reach)),
-                    p_value=p_value,
-                    above_chance=p_value < 1.0 - self.confidence,
-                    p_value_alone=chance_p_value(own, auc.value),
+                    auc=_estimate(value, error, self.confidence),
+                    chance=bound,
+                    above_chance=value > bound,
+                    p_value=chance_p_value(best, (value - 0.5) / deviation),
+                    p_value_alone=chance_p_value(own, value),
                 )
             )
         return leaks
-
-    def gaps(self) -> list[Gap]:
-        """Return how differently groups are distributed."""
-        return [
-            self._gap(key, position)
-            for key in self.measured
-            for position in range(len(self.attributes))
-        ]
-
-    def _gap(self, key: str, position: int) -> Gap:
-        found = self.measured[key]
-
-        def over_splits(values: Sequence[float]) -> Estimate:
-            return _pooled(values, [0.0] * len(values), self.confidence, within=UNBOUNDED)
-
-        tests = [m.mmd[position] for m in found]
-        return Gap(
-            representation=key,
-            attribute=self.attributes[position].name,
-            mean_gap=over_splits([m.mean_gaps[position] for m in found]),
-            covariance_gap=over_splits([m.covariance_gaps[position] for m in found]),
-            mmd2=over_splits([t.mmd2 for t in tests]),
-            mmd2_chance=float(np.mean([t.chance_mean for t in tests])),
-            mmd2_p_value=_combined_p_value([t.p_value for t in tests]),
-        )
-
-    def downstream(self) -> list[Downstream]:
-        """Return the models that predict the target."""
-        found = []
-        for key, measures in self.measured.items():
-            for model in PROBES:
-                judged = [m.decisions[model] for m in measures if model in m.decisions]
-                if judged:
-                    found.append(Downstream(key, model, *self._judged(judged)))
-        return found
-
-    def curves(self) -> list[Curve]:
-        """Return accuracy against fairness."""
-        found = []
-        for model in CURVE_MODELS:
-            splits = [c.points for c in self.curves_found if c.model == model]
-            if splits:
-                points = [
-                    CurvePoint(value, *self._judged([points[i] for points in splits]))
-                    for i, value in enumerate(LAMBDAS)
-                ]
-                found.append(Curve("fair_pca", model, points))
-        return found
-
-    def _judged(self, judged: Sequence[Judged]) -> tuple[Estimate, Estimate, list[Parity]]:
-        accuracy = self._pairs([j.accuracy for j in judged])
-        auc = self._pairs([j.auc for j in judged])
-        parities = [
-            _parity(a.name, a.labels, [j.groups[i] for j in judged], self.confidence)
-            for i, a in enumerate(self.attributes)
-        ]
-        return accuracy, auc, parities
-
-    def _pairs(self, pairs: Sequence[tuple[float, float]]) -> Estimate:
-        return _pooled([p[0] for p in pairs], [p[1] for p in pairs], self.confidence)
 
     def certificates(self) -> list[CertifiedGap]:
         """Return the bounds, from the rows of each attribute that were held out."""
@@ -182,127 +335,82 @@ class Findings:
             CertifiedGap(
                 representation=key,
                 attribute=attribute.name,
-                n_cells=found.n_cells,
                 n_rows=found.n_rows,
                 observed=found.observed,
                 bound=found.bound,
                 confidence=self.confidence,
-                accuracy=None if accuracy is None else self._pairs([accuracy]),
-                of=found.of,
             )
             for key, measures in self.measured.items()
-            for attribute, (found, accuracy) in zip(
-                self.attributes, measures[0].certificates, strict=True
-            )
+            for attribute, found in zip(self.attributes, measures[0].certificates, strict=False)
         ]
-
-    def spectra(self) -> list[Spectrum]:
-        """Return the variance explained by each component."""
-        return [
-            Spectrum(key, measures[0].ratios)
-            for key, measures in self.measured.items()
-            if measures[0].ratios and key != "fair_kernel_pca"  # its variance is another one
-        ]
-
-    def pictures(self, codes: Sequence[np.ndarray]) -> Pictures:
-        """Return held-out rows in two dimensions; `codes` are the groups of these rows."""
-        panels = []
-        for key in DRAWN:
-            picture = self.measured[key][0].picture if key in self.measured else None
-            if picture is not None and picture.shape[1] == 2:
-                x, y = np.round(picture, 3).T.tolist()
-                panels.append(Panel(key, x, y))
-        groups = [
-            PanelGroups(a.name, c.tolist()) for a, c in zip(self.attributes, codes, strict=True)
-        ]
-        return Pictures(panels, groups)
 
     def notices(self) -> list[Notice]:
         """Return what methods warned about."""
         found: dict[str, Notice] = {}
         for key, measures in self.all.items():
             for text in (text for m in measures for text in m.warned):
-                name = METHODS[key].name
+                name = METHODS[key.partition("@")[0]].name
                 found.setdefault(key, Notice("method", "info", "", name, None, f"{name}: {text}"))
         return list(found.values())
 
+    # Back to columns
 
-def _combined_p_value(p_values: Sequence[float]) -> float:
-    # The two splits of a round test disjoint rows, so their p-values are combined as independent
-    # ones (Fisher). Rounds test the same rows again: twice the mean of their p-values is valid
-    # however they depend on each other (Rueschendorf 1982).
-    rounds = [combine_pvalues(p_values[i : i + 2]).pvalue for i in range(0, len(p_values), 2)]
-    return float(rounds[0]) if len(rounds) == 1 else min(1.0, 2.0 * float(np.mean(rounds)))
+    def carriers(
+        self, found: Mapping[int, Sequence[Mapping[str, tuple[float, float]]]]
+    ) -> list[Carrier]:
+        """Return which columns carry each attribute, those that carry most first."""
+        return [
+            Carrier(self.attributes[position].name, column, lost)
+            for position, splits in found.items()
+            for column, lost in self._ranked(splits, (-1.0, 1.0))
+        ]
 
+    def deciders(
+        self,
+        found: Sequence[tuple[Mapping[str, tuple[float, float]], Mapping[str, list[Weight]]]],
+    ) -> list[Decider]:
+        """Return which columns decide, those that change most decisions first."""
+        weights = found[0][1] if found else {}
+        return [
+            Decider(column, changed, weights.get(column, []))
+            for column, changed in self._ranked([changes for changes, _ in found], (0.0, np.inf))
+        ]
 
-def _chance_of_rounds(draws: Sequence[AucDraws]) -> np.ndarray:
-    # A round's two splits score disjoint rows. Rounds score the same rows again: the spread of one
-    # round is the widest that their mean can have.
-    halves = zip(draws[0::2], draws[1::2], strict=True)
-    return np.concatenate([(a.chance_draws + b.chance_draws) / 2 for a, b in halves])
-
-
-def _auc_error(draws: AucDraws) -> float:
-    """Return the standard error; a perfect order has no spread to estimate one from."""
-    if draws.auc in (0.0, 1.0):
-        return float(share_error(draws.auc, draws.smallest_level))
-    return draws.standard_error
-
-
-def _parity(
-    attribute: str, labels: Sequence[str], counted: Sequence[np.ndarray], confidence: float
-) -> Parity:
-    """Return the gaps and the groups' rates over all splits, each `counted` by `rates`."""
-    tables = np.stack(counted)  # (splits, m, 7)
-
-    def over_splits(column: int, group: int) -> Estimate:
-        return _pooled(tables[:, group, column], tables[:, group, column + 3], confidence)
-
-    def gap(column: int) -> Estimate:
-        # The rates are averaged over the splits first: the mean of each split's own largest
-        # difference would be larger by the noise of small groups.
-        each = [_mean_and_error(t[:, column], t[:, column + 3]) for t in tables.swapaxes(0, 1)]
-        return _largest_difference([e[0] for e in each], [e[1] for e in each], confidence)
-
-    groups = [
-        GroupRates(
-            label=label,
-            n_rows=round(tables[:, g, 0].mean() * min(2, len(tables))),
-            selection_rate=over_splits(1, g),
-            true_positive_rate=_if_known(over_splits(2, g)),
-            accuracy=over_splits(3, g),
-        )
-        for g, label in enumerate(labels)
-    ]
-    return Parity(attribute, gap(1), _if_known(gap(2)), groups)
+    def _ranked(
+        self, splits: Sequence[Mapping[str, tuple[float, float]]], within: tuple[float, float]
+    ) -> list[tuple[str, Estimate]]:
+        columns = [c for c in splits[0] if all(c in one for one in splits)] if splits else []
+        estimates = []
+        for column in columns:
+            value, error = _of_splits(*zip(*(one[column] for one in splits), strict=True))
+            estimates.append((column, _estimate(value, error, self.confidence, within)))
+        return sorted(estimates, key=lambda pair: -pair[1].value)[:MOST_COLUMNS]
 
 
-def _if_known(estimate: Estimate) -> Estimate | None:
-    return None if np.isnan(estimate.value) else estimate
+@cache
+def _round_shares(n_rounds: int) -> np.ndarray:
+    """Return how much each round counts in each resample, of shape (rounds, N_RESAMPLES)."""
+    chosen = np.random.default_rng(0).integers(n_rounds, size=(N_RESAMPLES, n_rounds))
+    return np.stack([(chosen == r).mean(axis=1) for r in range(n_rounds)])
 
 
-def _pooled(
-    values: Sequence[float] | np.ndarray,
-    errors: Sequence[float] | np.ndarray,
-    confidence: float,
-    *,
-    within: tuple[float, float] = (0.0, 1.0),
-) -> Estimate:
-    """Return the mean over splits with a confidence interval, cut where such a number can be.
+def _over_rounds(rates: Sequence[Rates]) -> tuple[np.ndarray, np.ndarray]:
+    return _mean_and_error(
+        *(np.stack([getattr(r, n) for r in rates]) for n in ("values", "errors"))
+    )
 
-    Each split has its standard error; where it is 0, the interval is the spread over splits only.
+
+def _mean_and_error(values: np.ndarray, errors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return means over rounds and their standard errors.
+
+    Every round holds out the same people again. So rounds do not lessen the sampling error; they
+    average over how the halves were drawn, of which the spread between rounds tells.
     """
-    value, error = _mean_and_error(values, errors)
-    if np.isnan(value):
-        return Estimate(value, value, value)
-    reach = float(norm.ppf(0.5 + confidence / 2)) * error
-    low, high = max(within[0], value - reach), min(within[1], value + reach)
-    return Estimate(value, float(min(low, value)), float(max(high, value)))
+    between = values.var(axis=0, ddof=1) / len(values) if len(values) > 1 else 0.0
+    return values.mean(axis=0), np.sqrt(np.mean(errors**2, axis=0) + between)
 
 
-def _mean_and_error(
-    values: Sequence[float] | np.ndarray, errors: Sequence[float] | np.ndarray
-) -> tuple[float, float]:
+def _of_splits(values: Sequence[float], errors: Sequence[float]) -> tuple[float, float]:
     """Return the mean over splits and its standard error; NaN of nothing.
 
     The two splits of a round hold out disjoint halves, so a round has half the sampling variance
@@ -321,8 +429,37 @@ def _mean_and_error(
     return float(v.mean()), float(np.sqrt(np.mean(e**2) / halves + between))
 
 
-def _largest_difference(
-    values: Sequence[float] | np.ndarray, errors: Sequence[float] | np.ndarray, confidence: float
+def _chance_of_rounds(draws: Sequence[AucDraws]) -> np.ndarray:
+    # A round's two splits score disjoint rows. Rounds score the same rows again: the spread of one
+    # round is the widest that their mean can have.
+    halves = zip(draws[0::2], draws[1::2], strict=True)
+    return np.concatenate([(a.chance_draws + b.chance_draws) / 2 for a, b in halves])
+
+
+def _auc_error(draws: AucDraws) -> float:
+    """Return the standard error; a perfect order has no spread to estimate one from."""
+    if draws.auc in (0.0, 1.0):
+        return float(share_error(draws.auc, draws.smallest_level))
+    return draws.standard_error
+
+
+def _if_known(estimate: Estimate) -> Estimate | None:
+    return None if np.isnan(estimate.value) else estimate
+
+
+def _estimate(
+    value: float, error: float, confidence: float, within: tuple[float, float] = (0.0, 1.0)
+) -> Estimate:
+    """Return a value with its confidence interval, cut where such a number can be."""
+    if np.isnan(value):
+        return Estimate(value, value, value)
+    reach = float(norm.ppf(0.5 + confidence / 2)) * error
+    low, high = max(within[0], value - reach), min(within[1], value + reach)
+    return Estimate(value, float(min(low, value)), float(max(high, value)))
+
+
+def largest_difference(
+    values: np.ndarray, errors: np.ndarray, confidence: float, most: float = 1.0
 ) -> Estimate:
     """Return the largest difference between groups that have a number, with an interval for it.
 
@@ -342,7 +479,7 @@ def _largest_difference(
     error = np.hypot(e[first], e[second])
     one, any_of_all = norm.ppf(0.5 + confidence / 2), _studentised_range(len(v), confidence)
     low = max(0.0, float(np.max(apart - any_of_all * error / np.sqrt(2))))
-    high = min(1.0, float(np.max(apart + one * error)))
+    high = min(most, float(np.max(apart + one * error)))
     return Estimate(float(apart.max()), low, high)
 
 

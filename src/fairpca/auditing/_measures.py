@@ -1,157 +1,129 @@
-"""One representation on one split: everything that is measured on the held-out rows."""
+"""One representation on one split: what is recognised, predicted and bounded on held-out rows."""
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import pdist
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from ..errors import UsageError
 from ..estimators import FairPCA, as_many_as_there_are
 from ..metrics import (
-    FEWEST,
     PROBES,
     AucDraws,
-    Cells,
     Certificate,
-    MMDKernel,
-    MMDTest,
     certified_gap,
-    covariance_gap,
     cross_fitted_aucs,
-    group_shares,
+    fit_reading_model,
     level_scores,
-    mean_gap,
     placements,
     reading_model,
+    selected,
     stratified_rows,
 )
-from ..tradeoff import PAPERS_TRADEOFFS, TradeoffParts, predictions_along
-from ._representations import METHODS, fit_method
-from ._splits import Effort, HeldOut, evenly_sampled
+from ..tradeoff import TradeoffParts
+from ._judging import mean_auc
+from ._representations import fit_method, method_of
+from ._results import Weight
+from ._splits import Effort, HeldOut, OwnModel, evenly_sampled
 
 CURVE_MODELS = ("linear", "kernel")
 """Trees are left out: they do not notice how a column is scaled, hence not lambda."""
 
-LAMBDAS = PAPERS_TRADEOFFS
+LAMBDAS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
 
 UNKNOWN = (float("nan"), float("nan"))
-
-
-@dataclass(frozen=True, eq=False)
-class Judged:
-    """What decisions come to: accuracy and AUC with their errors, and `rates` per attribute."""
-
-    accuracy: tuple[float, float]
-    auc: tuple[float, float]
-    groups: list[np.ndarray]
-
-
-@dataclass(frozen=True, eq=False)
-class SplitCurve:
-    """The curve of one downstream model on one split; its points are in the order of `LAMBDAS`."""
-
-    model: str
-    index: int
-    points: list[Judged]
 
 
 @dataclass(frozen=True, eq=False)
 class Measures:
     """What one representation shows on the held-out rows of one split.
 
-    `seconds`, `failure` and `warned` are those of `Fitted`; `variance_kept` has its standard
-    error; leakage is by position of the attribute and probe, gaps, discrepancies and (on the first
-    split) certificates are one per attribute, with the accuracy of the best decision that they are
-    about, and its error; `ratios` explain the components' variance.
+    `seconds`, `failure`, `warned` and `missed` are those of fitting; `variance_kept` has its
+    standard error; leakage is by position of the attribute and probe; certificates are one per
+    attribute, of single columns on the first split; `scores` are by model, of shape (n, 1) or
+    (n, classes), of the rows that are judged.
     """
 
     key: str
     index: int
-    seconds: float
-    failure: str | None
-    warned: tuple[str, ...]
+    seconds: float = 0.0
+    failure: str | None = None
+    warned: tuple[str, ...] = ()
+    missed: int | None = None
     n_columns: int = 0
     variance_kept: tuple[float, float] = UNKNOWN
     leakage: dict[tuple[int, str], AucDraws] = field(default_factory=dict)
-    mean_gaps: list[float] = field(default_factory=list)
-    covariance_gaps: list[float] = field(default_factory=list)
-    mmd: list[MMDTest] = field(default_factory=list)
-    decisions: dict[str, Judged] = field(default_factory=dict)
-    certificates: list[tuple[Certificate, tuple[float, float] | None]] = field(default_factory=list)
-    ratios: list[float] = field(default_factory=list)
-    picture: np.ndarray | None = None
+    certificates: list[Certificate] = field(default_factory=list)
+    scores: dict[str, np.ndarray] = field(default_factory=dict)
 
 
 def measure(held_out: HeldOut, key: str, effort: Effort, confidence: float) -> Measures:
     """Fit one representation and measure it; a method that cannot be fitted says why."""
-    fitted = fit_method(METHODS[key], held_out.rows)
+    fitted = fit_method(key, held_out.rows)
     if fitted.failure is not None:
         return Measures(key, held_out.index, fitted.seconds, fitted.failure, fitted.warned)
-    rng = np.random.default_rng([held_out.rows.seed, held_out.index])
     T_train, T = fitted.represent(held_out.rows.X), fitted.represent(held_out.X)
+    for_target = method_of(key)[0].for_target
     return Measures(
         key=key,
         index=held_out.index,
         seconds=fitted.seconds,
-        failure=None,
         warned=fitted.warned,
+        missed=fitted.missed,
         n_columns=T.shape[1],
-        variance_kept=UNKNOWN if METHODS[key].for_target else _variance_kept(held_out, T_train, T),
-        leakage=_leakage(held_out, T, effort, rng),
-        mean_gaps=[mean_gap(T[c >= 0], c[c >= 0]) for c in held_out.codes],
-        covariance_gaps=[covariance_gap(T[c >= 0], c[c >= 0]) for c in held_out.codes],
-        mmd=_discrepancies(held_out, T, effort, rng),
-        decisions=_decisions(held_out, T_train, T, effort),
-        certificates=_certificates(held_out, T_train, T, effort, confidence),
-        ratios=[float(r) for r in getattr(fitted.estimator, "explained_variance_ratio_", [])],
-        picture=T[held_out.picture_rows(effort), :2] if held_out.index == 0 else None,
+        variance_kept=UNKNOWN if for_target else _variance_kept(held_out, T_train, T),
+        leakage=_leakage(held_out, T, effort),
+        certificates=_certificates(held_out, T, confidence) if for_target else [],
+        scores=_predictions(held_out, T_train, T, effort),
     )
 
 
-def _leakage(
-    held_out: HeldOut, T: np.ndarray, effort: Effort, rng: np.random.Generator
-) -> dict[tuple[int, str], AucDraws]:
+def measure_own(held_out: HeldOut, own: OwnModel, effort: Effort, confidence: float) -> Measures:
+    """Measure what a model that exists says of held-out rows; those it does not know are out."""
+    values = own.values[held_out.places][:, None]
+    known = np.isfinite(values[:, 0])
+    seen = held_out.at(np.flatnonzero(known))
+    return Measures(
+        key=own.key,
+        index=held_out.index,
+        n_columns=1,
+        leakage=_leakage(seen, values[known], effort),
+        certificates=_certificates(seen, values[known], confidence),
+        scores={"own": values[held_out.judged_rows(effort)]},
+    )
+
+
+def _leakage(held_out: HeldOut, T: np.ndarray, effort: Effort) -> dict[tuple[int, str], AucDraws]:
     """Ask every probe for every attribute: the numbers of `fairpca.metrics.leakage`.
 
     All probes of an attribute have the same folds and permutations, so that it can be told what
     the best of them reaches by chance.
     """
+    if held_out.index >= 2 * effort.n_rounds:
+        return {}  # further splits are for decisions
+    rng = np.random.default_rng([held_out.rows.seed, held_out.index])
     found = {}
-    for position, codes in enumerate(held_out.codes):
+    for position in range(effort.n_probed(held_out)):
+        codes = held_out.codes[position]
         chosen = _sampled_with_rare_groups(codes, effort.probe_rows, rng)
         seed = int(rng.integers(2**31 - 1))
+        weights = None if held_out.weights is None else held_out.weights[chosen]
         for name in PROBES:
             found[position, name] = cross_fitted_aucs(
-                T[chosen], codes[chosen], name, effort.folds, effort.permutations, seed
+                T[chosen],
+                codes[chosen],
+                name,
+                effort.folds,
+                effort.permutations,
+                seed,
+                sample_weight=weights,
             )
     return found
-
-
-def _discrepancies(
-    held_out: HeldOut, T: np.ndarray, effort: Effort, rng: np.random.Generator
-) -> list[MMDTest]:
-    """Test every attribute; those whose groups a common sample represents share one kernel matrix.
-
-    Others get rows of their own: the common sample may have next to nothing of a rare group.
-    """
-    common = evenly_sampled(held_out.codes, effort.mmd_rows, rng)
-    shared = MMDKernel(T[common], bandwidth=_bandwidth(T[common]))
-    tests = []
-    for codes in held_out.codes:
-        rows, kernel = common, shared
-        if not _represents(common, codes):
-            rows = _sampled_with_rare_groups(codes, effort.mmd_rows, rng)
-            kernel = MMDKernel(T[rows], bandwidth=_bandwidth(T[rows]))
-        seed = int(rng.integers(2**31))
-        tests.append(
-            kernel.test(codes[rows], n_permutations=effort.mmd_permutations, random_state=seed)
-        )
-    return tests
 
 
 def _sampled_with_rare_groups(
@@ -163,90 +135,53 @@ def _sampled_with_rare_groups(
     return known[stratified_rows(len(known), n_rows, codes[known], random)]
 
 
-def _represents(rows: np.ndarray, codes: np.ndarray) -> bool:
-    """Whether a sample has known groups only, and of each at least 50 rows, or all there are."""
-    if codes[rows].min() < 0:
-        return False
-    drawn, counts = (
-        np.bincount(c, minlength=codes.max() + 1) for c in (codes[rows], codes[codes >= 0])
-    )
-    return bool(np.all(drawn >= np.minimum(counts, FEWEST)))
-
-
-def _bandwidth(T: np.ndarray) -> float | Literal["median"]:
-    """Return the root of the mean squared distance where most rows are alike."""
-    sample = T[: min(len(T), 400)]
-    if np.median(pdist(sample, "sqeuclidean")) > 0 and len(np.unique(T, axis=0)) > len(T) / 2:
-        return "median"
-    spread = float(T.var(axis=0).sum())
-    return float(np.sqrt(spread)) if spread > 0 else 1.0
-
-
-def _decisions(
+def _predictions(
     held_out: HeldOut, T_train: np.ndarray, T: np.ndarray, effort: Effort
-) -> dict[str, Judged]:
-    if held_out.y is None or held_out.rows.y is None:
+) -> dict[str, np.ndarray]:
+    """Return the scores of each kind of model on the rows that are judged."""
+    if held_out.rows.y is None:
         return {}
-    rng = np.random.default_rng(held_out.rows.seed)
-    chosen = evenly_sampled([held_out.rows.y], effort.train_rows, rng)
-    train, y_train = T_train[chosen], held_out.rows.y[chosen]
-    judged = held_out.judged_rows(effort)
-    return {
-        model: _judge(_scores(model, train, y_train, T[judged]), held_out, judged)
-        for model in PROBES
-    }
+    judged = T[held_out.judged_rows(effort)]
+    return {name: _fitted_model(name, held_out, T_train, effort)(judged) for name in PROBES}
 
 
-def _certificates(
-    held_out: HeldOut, T_train: np.ndarray, T: np.ndarray, effort: Effort, confidence: float
-) -> list[tuple[Certificate, tuple[float, float] | None]]:
-    """Bound the gap of all thresholds on a single column.
+def _fitted_model(name: str, held_out: HeldOut, T_train: np.ndarray, effort: Effort) -> Any:
+    """Return the function from rows of a representation to scores of shape (n, 1 or classes)."""
+    rows = held_out.rows
+    assert rows.y is not None
+    number = rows.target_kind == "number"
+    strata = _quarters(rows.y) if number else rows.y.astype(int)
+    chosen = evenly_sampled([strata], effort.train_rows, np.random.default_rng(rows.seed))
+    n_levels = 2 if held_out.n_levels == 1 else held_out.n_levels
+    # On the columns' own scale, as on the curve, where lambda is that scale.
+    model = reading_model(name, n_levels, as_is=True, number=number)
+    centre, unit = (rows.y.mean(), rows.y.std() or 1.0) if number else (0.0, 1.0)
+    y = (rows.y[chosen] - centre) / unit if number else rows.y[chosen].astype(int)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a rough fit is a model, too
+        weights = None if rows.weights is None else rows.weights[chosen]
+        fit_reading_model(model, T_train[chosen], y, sample_weight=weights)
 
-    Of several, that of all classifiers on cells that keep the target and hide the groups.
-    """
-    if held_out.index != 0:
-        return []  # the bound is about one fitted representation
-    bounds = []
-    for codes_train, codes in zip(held_out.codes_train, held_out.codes, strict=True):
-        seen, known = codes_train >= 0, codes >= 0
-        if T.shape[1] == 1:
-            found = certified_gap(T[known, 0], codes[known], of="scores", confidence=confidence)
-            bounds.append((found, _best_accuracy(held_out, T_train, T)))
-            continue
-        cells = Cells(effort.cells, random_state=held_out.rows.seed)
-        if held_out.rows.y is None:
-            cells.fit(T_train)
-        else:
-            cells.fit(T_train[seen], held_out.rows.y[seen], sensitive=codes_train[seen])
-            if cells.n_cells_ == 1:  # no split was worth its price, and one cell says nothing
-                cells.fit(T_train[seen], held_out.rows.y[seen])
-        found = certified_gap(
-            cells.predict(T[known]), codes[known], confidence=confidence, n_cells=cells.n_cells_
-        )
-        bounds.append((found, _best_accuracy(held_out, T_train, T, cells)))
-    return bounds
+    def scores(T: np.ndarray) -> np.ndarray:
+        found = model.predict(T)[:, None] * unit + centre if number else level_scores(model, T)
+        return np.asarray(found, dtype=np.float32)
+
+    scores.model = model  # type: ignore[attr-defined]
+    return scores
 
 
-def _best_accuracy(
-    held_out: HeldOut, T_train: np.ndarray, T: np.ndarray, cells: Cells | None = None
-) -> tuple[float, float] | None:
-    """Return the accuracy of the majority of each cell, with its standard error.
+def _quarters(y: np.ndarray) -> np.ndarray:
+    return np.searchsorted(np.quantile(y, [0.25, 0.5, 0.75]), y)
 
-    Without cells, those on the two sides of the threshold that is best on training rows.
-    """
-    if held_out.y is None or held_out.rows.y is None:
-        return None
-    if cells is not None:
-        seen, new = cells.predict(T_train), cells.predict(T)
-    else:
-        values, place = np.unique(T_train[:, 0], return_inverse=True)
-        excess = np.bincount(place, np.where(held_out.rows.y, 1, -1)).cumsum()  # up to each value
-        best = values[np.argmax(np.abs(excess) + np.abs(excess[-1] - excess))]
-        seen, new = (1 * (part[:, 0] > best) for part in (T_train, T))
-    counts = np.bincount(seen, minlength=max(seen.max(), new.max()) + 1)
-    positive = np.bincount(seen, held_out.rows.y, minlength=len(counts))
-    right = float(np.mean((2 * positive > counts)[new] == held_out.y))
-    return right, float(share_error(right, len(new)))
+
+def _certificates(held_out: HeldOut, T: np.ndarray, confidence: float) -> list[Certificate]:
+    """Bound the gap of all thresholds on a single column; of several columns nothing is said."""
+    if held_out.index != 0 or T.shape[1] != 1 or held_out.weights is not None:
+        return []  # a bound is about one fitted representation, and rows that count alike
+    return [
+        certified_gap(T[codes >= 0, 0], codes[codes >= 0], of="scores", confidence=confidence)
+        for codes in held_out.codes
+    ]
 
 
 def _variance_kept(held_out: HeldOut, T_train: np.ndarray, T: np.ndarray) -> tuple[float, float]:
@@ -255,114 +190,138 @@ def _variance_kept(held_out: HeldOut, T_train: np.ndarray, T: np.ndarray) -> tup
     For a projection this is the variance it explains; the error is that of a ratio of two sums.
     """
     X_train, X = held_out.rows.X, held_out.X
-    mean, centre = X_train.mean(axis=0), T_train.mean(axis=0)
-    back = np.linalg.lstsq(T_train - centre, X_train - mean, rcond=None)[0]
+    w_train, w = held_out.rows.weights, held_out.weights
+    mean, centre = (np.average(of, axis=0, weights=w_train) for of in (X_train, T_train))
+    root = 1.0 if w_train is None else np.sqrt(w_train)[:, None]
+    back = np.linalg.lstsq(root * (T_train - centre), root * (X_train - mean), rcond=None)[0]
     left = np.sum((X - mean - (T - centre) @ back) ** 2, axis=1)
-    whole = np.sum((X - X.mean(axis=0)) ** 2, axis=1)
+    whole = np.sum((X - np.average(X, axis=0, weights=w)) ** 2, axis=1)
+    if w is not None:
+        left, whole = w * left, w * whole
     lost = float(left.sum() / whole.sum())
     return 1.0 - lost, float(np.linalg.norm(left - lost * whole) / whole.sum())
 
 
-def measure_curve(held_out: HeldOut, model: str, effort: Effort) -> SplitCurve:
-    """Judge a downstream model at every lambda; fair PCA is solved once, from one pass."""
-    assert held_out.y is not None
-    assert held_out.rows.y is not None
-    rows, chosen = held_out.rows, np.arange(len(held_out.rows.y))
-    if model != "linear":  # which is solved for all lambdas together
-        rng = np.random.default_rng(rows.seed)
-        chosen = evenly_sampled([held_out.rows.y], effort.curve_rows, rng)
+def measure_curve(held_out: HeldOut, model: str, effort: Effort) -> list[Measures]:
+    """Predict at every lambda; fair PCA is solved once, from one pass."""
+    rows = held_out.rows
     unfitted, moments = FairPCA(tradeoff=1.0, random_state=rows.seed), rows.moments()
-    both = as_many_as_there_are(
-        lambda k: clone(unfitted).set_params(n_components=k).fit_moments(moments), rows.k
+    parts = TradeoffParts(
+        as_many_as_there_are(
+            lambda k: clone(unfitted).set_params(n_components=k).fit_moments(moments), rows.k
+        )
     )
-    judged, y_train = held_out.judged_rows(effort), held_out.rows.y[chosen]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # a rough fit is a model, too
-        scores = [
-            predicted.scores_of(True)
-            for predicted in predictions_along(
-                TradeoffParts(both),
-                reading_model(model, as_is=True),
-                rows.X[chosen],
-                y_train,
-                held_out.X[judged],
-                LAMBDAS,
-            )
-        ]
-    points = [_judge(np.asarray(s), held_out, judged) for s in scores]
-    return SplitCurve(model, held_out.index, points)
+    both, judged = parts.both(rows.X), parts.both(held_out.X[held_out.judged_rows(effort)])
+    found = []
+    for tradeoff in LAMBDAS:
+        predict = _fitted_model(model, held_out, parts.scaled(both, tradeoff), effort)
+        scores = {model: predict(parts.scaled(judged, tradeoff))}
+        key = with_tradeoff("fair_pca", tradeoff)
+        found.append(Measures(key, held_out.index, n_columns=len(both[0]), scores=scores))
+    return found
 
 
-def _scores(name: str, train: np.ndarray, y_train: np.ndarray, test: np.ndarray) -> np.ndarray:
-    """Fit a downstream model to the training rows and return its scores of others."""
-    model = reading_model(name, as_is=True)  # as on the curve, where lambda is the columns' scale
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(train, y_train)
-    return level_scores(model, test)[:, 0]
+def with_tradeoff(key: str, tradeoff: float | None) -> str:
+    """Return the key of a setting: of a representation, and lambda if there is one."""
+    return key if tradeoff is None else f"{key}~{tradeoff:g}"
 
 
-def _judge(scores: np.ndarray, held_out: HeldOut, rows: np.ndarray) -> Judged:
-    """Select a share of held-out rows, those with the highest scores, and count.
+def carried(held_out: HeldOut, position: int, effort: Effort) -> dict[str, tuple[float, float]]:
+    """Return, for each column, the AUC that boosted trees lose without it, and its error.
 
-    The share is that of the positive rows among the training rows: at a threshold of one half, a
-    model of a rare outcome selects nobody, and no gap can be seen. The threshold is a quantile of
-    the held-out scores, without their outcomes. One of the training scores would not do: trees are
-    surer of the rows they have learned than of others, and would select a third of the share, with
-    gaps as small. Rows with equal scores are decided alike, whichever brings the share nearer: a
-    model that says the same of all rows selects nobody if most rows are negative, else all.
+    They are fitted to the training half; in the other half, the column's values are shuffled.
     """
-    assert held_out.y is not None
-    rate, y = held_out.rate, held_out.y[rows]
-    threshold = np.quantile(scores, 1.0 - rate, method="higher")
-    with_ties, without = np.mean(scores >= threshold), np.mean(scores > threshold)
-    ties_are_in = abs(with_ties - rate) <= abs(without - rate)
-    decisions = scores >= threshold if ties_are_in else scores > threshold
-    right = decisions == y
-    accuracy = float(right.mean())
-    return Judged(
-        accuracy=(accuracy, float(share_error(accuracy, len(y)))),
-        auc=_auc_and_error(scores, y),
-        groups=[
-            _rates(decisions, y, codes[rows], m)
-            for codes, m in zip(held_out.codes, held_out.sizes, strict=True)
-        ],
+    rng = np.random.default_rng([held_out.rows.seed, held_out.index, position])
+    train_codes, codes = held_out.codes_train[position], held_out.codes[position]
+    train = _sampled_with_rare_groups(train_codes, effort.probe_rows, rng)
+    test = _sampled_with_rare_groups(codes, effort.probe_rows // 2, rng)
+    model = reading_model("boosting", held_out.sizes[position])
+    weights = None if held_out.rows.weights is None else held_out.rows.weights[train]
+    fit_reading_model(model, held_out.rows.X[train], train_codes[train], sample_weight=weights)
+    w = None if held_out.weights is None else held_out.weights[test]
+
+    def influences(X: np.ndarray) -> tuple[float, np.ndarray]:
+        scores = level_scores(model, X)
+        placed = placements(scores, codes[test], sample_weight=w)
+        return mean_auc(placed, codes[test], np.ones(len(test)) if w is None else w)
+
+    X = held_out.X[test]
+    auc, own = influences(X)
+    found = {}
+    for column, where in held_out.columns.items():
+        shuffled = X.copy()
+        shuffled[:, where] = X[np.ix_(rng.permutation(len(X)), where)]
+        without, other = influences(shuffled)
+        found[column] = (auc - without, float(np.linalg.norm(own - other)))
+    return found
+
+
+def decided_by(
+    held_out: HeldOut, key: str, tradeoff: float | None, model: str, effort: Effort
+) -> tuple[dict[str, tuple[float, float]], dict[str, list[Weight]]]:
+    """Return how many decisions change without each column, with errors, and linear weights.
+
+    A column's values are shuffled among the held-out rows. Of a number, it is the mean change of
+    the prediction, in deviations of the target.
+    """
+    rows = held_out.rows
+    represent, estimator = _represented(held_out, key, tradeoff)
+    scores = _fitted_model(model, held_out, represent(rows.X), effort)
+    rng = np.random.default_rng([rows.seed, held_out.index])
+    judged = evenly_sampled(held_out.codes[:1], effort.picked_rows, rng)
+    X, w = held_out.X[judged], np.ones(len(judged))
+    if held_out.weights is not None:
+        w = held_out.weights[judged]
+
+    def decided(X: np.ndarray) -> np.ndarray:
+        found = scores(represent(X))
+        if rows.target_kind == "number":
+            return found[:, 0] / (rows.y.std() or 1.0)  # type: ignore[union-attr]
+        if found.shape[1] > 1:
+            return found.argmax(axis=1)
+        return (found[:, 0] >= threshold).astype(float)
+
+    if rows.target_kind == "binary":
+        first = scores(represent(X))[:, 0]
+        chosen = selected(first, float(held_out.rate), sample_weight=w)
+        threshold = first[chosen].min() if chosen.any() else np.inf
+    before, changes = decided(X), {}
+    for column, where in held_out.columns.items():
+        shuffled = X.copy()
+        shuffled[:, where] = X[np.ix_(rng.permutation(len(X)), where)]
+        after = decided(shuffled)
+        change = np.abs(after - before) if rows.target_kind == "number" else after != before
+        mean = float(np.average(change, weights=w))
+        changes[column] = (mean, float(np.linalg.norm(w * (change - mean)) / w.sum()))
+    weights = {}
+    if model == "linear" and held_out.n_levels == 1 and tradeoff is None:
+        weights = _linear_weights(held_out, estimator, scores.model)
+    return changes, weights
+
+
+def _represented(held_out: HeldOut, key: str, tradeoff: float | None) -> tuple[Any, Any]:
+    if tradeoff is None:
+        fitted = fit_method(key, held_out.rows)
+        return fitted.represent, fitted.estimator
+    unfitted, moments = FairPCA(tradeoff=tradeoff), held_out.rows.moments()
+    pca = as_many_as_there_are(
+        lambda k: clone(unfitted).set_params(n_components=k).fit_moments(moments), held_out.rows.k
     )
+    return pca.transform, pca
 
 
-def _rates(decisions: np.ndarray, y: np.ndarray, codes: np.ndarray, m: int) -> np.ndarray:
-    """Return rows, selection rate, true positive rate, accuracy, and three standard errors.
-
-    Group by group, of the rows whose group is known: their code is not -1.
-    """
-    known = codes >= 0
-    c, chosen, true = codes[known], decisions[known], y[known]
-    n, n_true = np.bincount(c, minlength=m), np.bincount(c, true, minlength=m)
-    selected, right = group_shares(chosen, c, m=m), group_shares(chosen == true, c, m=m)
-    found = group_shares(chosen, c, among=true, m=m)
-    errors = [share_error(selected, n), share_error(found, n_true), share_error(right, n)]
-    return np.stack([n, selected, found, right, *errors], axis=1)
-
-
-def _auc_and_error(scores: np.ndarray, y: np.ndarray) -> tuple[float, float]:
-    """Return the area under the ROC curve and its standard error (DeLong)."""
-    n1, n0 = int(y.sum()), int((~y).sum())
-    if not n1 or not n0:
-        return UNKNOWN
-    placed = placements(scores[:, None], y.astype(int))[:, 0]
-    above, below = placed[y], placed[~y]
-    auc = float(above.mean())
-    if auc in (0.0, 1.0):  # no spread to estimate an error from: a share of the rarer kind
-        return auc, float(share_error(auc, min(n0, n1)))
-    variance = float(above.var()) / max(n1 - 1, 1) + float(below.var()) / max(n0 - 1, 1)
-    return auc, float(np.sqrt(variance))
-
-
-def share_error(share: float | np.ndarray, n: float | np.ndarray) -> np.ndarray:
-    """Return the standard error of a share of n rows.
-
-    One row is added on either side, so that a share of 0 or 1 in a few rows is not called certain.
-    """
-    n = np.asarray(n, dtype=float)
-    softened = (np.asarray(share) * n + 1.0) / (n + 2.0)
-    return np.sqrt(softened * (1.0 - softened) / np.maximum(n, 1.0))
+def _linear_weights(held_out: HeldOut, estimator: Any, model: Any) -> dict[str, list[Weight]]:
+    """Return what each value of a column adds to a linear score; nothing through kernels."""
+    coefficients = np.ravel(model.coef_)
+    if held_out.rows.y is not None and held_out.rows.target_kind == "number":
+        coefficients = coefficients * (held_out.rows.y.std() or 1.0)  # as the target is measured
+    if estimator is not None:
+        try:
+            coefficients, _ = estimator.column_weights(coefficients)
+        except UsageError:  # not a linear map
+            return {}
+    found: dict[str, list[Weight]] = {}
+    assert held_out.encoder is not None
+    for one in held_out.encoder.column_weights(coefficients):
+        found.setdefault(one.column, []).append(Weight(one.what, one.weight, one.effect))
+    return found

@@ -19,18 +19,25 @@ METHODS = {
 
 OF_THEIR_OWN_SIZE = ("leace", "fair_pls")
 
+ON_THE_COMMAND_LINE = {"scores": "score", "decisions": "decision"}
+"""Options that are called otherwise there, where each is one of several."""
+
 
 def python_recipe(audit: Audit, key: str, k: int | None, tradeoff: float | None) -> str:
     """Return Python that fits the recommended model to all rows and saves it."""
-    data = audit.data
+    data, key = audit.data, key.partition("@")[0]
     given = {**_asked(audit, key), **METHODS[key], **_size(key, k, tradeoff)}
     arguments = [f"    {name}={value!r}," for name, value in given.items()]
+    exceeds = _exceeds(audit, key)
+    table = _table(data, as_frame=bool(exceeds)) if data.source else "table"
     return "\n".join(
         [
-            "import fairpca.tables" if data.reading else "import fairpca",
+            "import fairpca.tables" if "fairpca.tables" in table else "import fairpca",
             "",
+            *([f"table = {table}"] if exceeds and data.source else []),
+            *([exceeds] if exceeds else []),
             "model = fairpca.fit_table(",
-            f"    {_table(data) if data.source else 'table'},",
+            f"    {'table' if exceeds else table},",
             *arguments,
             ")",
             'model.save("model.fairpca")',
@@ -41,7 +48,10 @@ def python_recipe(audit: Audit, key: str, k: int | None, tradeoff: float | None)
 
 
 def shell_recipe(audit: Audit, key: str, k: int | None, tradeoff: float | None) -> str:
-    """Return the command that does the same."""
+    """Return the command that does the same; none where the table has to be changed first."""
+    key = key.partition("@")[0]
+    if _exceeds(audit, key):
+        return ""
     method = {name: value.replace("_", "-") for name, value in METHODS[key].items()}
     given = {**_reading(audit.data), **_asked(audit, key), **method, **_size(key, k, tradeoff)}
     source = audit.data.source or "table.csv"
@@ -51,14 +61,22 @@ def shell_recipe(audit: Audit, key: str, k: int | None, tradeoff: float | None) 
 def audit_again(audit: Audit) -> str:
     """Return what makes this audit again: a command for a file, a call for a frame in memory."""
     settings, data = audit.settings, audit.data
+    by_value = data.target is not None and settings.above is None
     given = _given(
         sensitive=settings.sensitive,
-        target=data.target.name if data.target else None,
-        positive=data.target.positive if data.target else None,
+        target=settings.target,
+        positive=data.target.positive if data.target and by_value else None,
+        above=settings.above,
         ignore=data.ignored,
         sensitive_kinds=settings.sensitive_kinds,
+        scores=settings.scores,
+        decisions=settings.decisions,
+        person=settings.person,
+        weight=settings.weight,
         aim=settings.aim,
         max_gap=settings.max_gap,
+        model=settings.model,
+        confidence=settings.confidence,
         n_components=settings.n_components,
         seed=settings.seed,
         quick=settings.quick,
@@ -75,19 +93,35 @@ def _given(**options: Any) -> dict[str, Any]:
     return {
         name: value
         for name, value in options.items()
-        if value is not None and value is not False and value != []
+        if value is not None and value is not False and value not in ([], {})
     }
 
 
 def _asked(audit: Audit, key: str) -> dict[str, Any]:
+    """Return what was asked, as far as fits know it; what was no feature is none there."""
     settings, target = audit.settings, audit.data.target
+    kinds = dict(settings.sensitive_kinds or {})
+    of_target = {name: kinds.pop(name) for name in [settings.target] if name in kinds}
+    others = [settings.person, settings.weight]
+    no_features = [*settings.scores, *settings.decisions, *(o for o in others if o is not None)]
+    fits_target = key == "fair_pls" and settings.above is None
     return _given(
         sensitive=settings.sensitive,
         target=settings.target,
-        positive=target.positive if target and key == "fair_pls" else None,
-        ignore=audit.data.ignored,
-        sensitive_kinds=settings.sensitive_kinds,
+        positive=target.positive if target and fits_target else None,
+        ignore=[*audit.data.ignored, *no_features],
+        sensitive_kinds=kinds,
+        target_kinds=of_target if fits_target else None,
     )
+
+
+def _exceeds(audit: Audit, key: str) -> str:
+    """Return Python for a target that says whether a number exceeds a limit, where it matters."""
+    name, above = audit.settings.target, audit.settings.above
+    if above is None or key != "fair_pls":
+        return ""
+    column = f"table[{name!r}]"
+    return f"table = table.assign(**{{{name!r}: ({column} > {above!r}).where({column}.notna())}})"
 
 
 def _size(key: str, k: int | None, tradeoff: float | None) -> dict[str, Any]:
@@ -97,16 +131,18 @@ def _size(key: str, k: int | None, tradeoff: float | None) -> dict[str, Any]:
     )
 
 
-def _table(data: Data) -> str:
+def _table(data: Data, *, as_frame: bool) -> str:
     """Return Python for the table: its path, or how a file is read that needs to be explained."""
-    reading = data.reading
-    if reading is None:
+    reading, given = data.reading, {}
+    if reading is None and not as_frame:
         return repr(data.source)
-    header = {} if reading.header is None else {"header": reading.header}
-    skipped, encoding = reading.skip_lines or None, reading.encoding
-    given = {**_given(columns=reading.columns, skip_lines=skipped, encoding=encoding), **header}
+    if reading is not None:
+        header = {} if reading.header is None else {"header": reading.header}
+        skipped, encoding = reading.skip_lines or None, reading.encoding
+        given = {**_given(columns=reading.columns, skip_lines=skipped, encoding=encoding), **header}
     options = "".join(f", {name}={value!r}" for name, value in given.items())
-    return f"fairpca.tables.read_table({data.source!r}{options})"
+    read = f"fairpca.tables.read_table({data.source!r}{options})"
+    return f"{read}.frame" if as_frame else read
 
 
 def _reading(data: Data) -> dict[str, Any]:
@@ -125,10 +161,11 @@ def _reading(data: Data) -> dict[str, Any]:
 
 def _command(name: str, source: str, given: dict[str, Any]) -> str:
     words = ["fairpca", name, source]
-    for column, kind in given.pop("sensitive_kinds", {}).items():
-        words += [f"--{kind}", column]
+    for kinds in ("sensitive_kinds", "target_kinds"):
+        for column, kind in given.pop(kinds, {}).items():
+            words += [f"--{kind}", column]
     for option, value in given.items():
-        flag = "--" + option.replace("_", "-")
+        flag = "--" + ON_THE_COMMAND_LINE.get(option, option).replace("_", "-")
         for one in value if isinstance(value, list) else [value]:
             words += [flag] if one is True else [flag, str(one)]
     return shlex.join(words)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from .._moments import GroupMoments
-from ..errors import InfeasibleError, ResidualWarning, warn_user
+from ..errors import InfeasibleError, ResidualWarning
 from ..estimators import (
     COVARIANCE_TOLERANCE,
     FairKernelPCA,
@@ -30,7 +30,8 @@ from ..peers import LEACE, PCA
 class TrainingRows:
     """What every representation is fitted to; attributes are as estimators take them.
 
-    `y` says which rows are positive in the `target`; None without one.
+    `y` says which rows are positive in the `target`, or has classes or numbers, as `target_kind`
+    says; None without one.
     """
 
     X: np.ndarray
@@ -40,6 +41,8 @@ class TrainingRows:
     seed: int
     y: np.ndarray | None = None
     target: str | None = None
+    target_kind: str | None = None
+    weights: np.ndarray | None = None
 
     def moments(self, *, with_scatters: bool = False) -> GroupMoments:
         """Return the moments: one pass, from which all linear methods are fitted."""
@@ -47,6 +50,7 @@ class TrainingRows:
             self.X,
             self.sensitive,
             sensitive_kinds=self.kinds,
+            sample_weight=self.weights,
             missing_sensitive="ignore",
             with_scatters=with_scatters,
         )
@@ -75,16 +79,19 @@ class _Fitted:
     seconds: float
     failure: str | None = None
     warned: tuple[str, ...] = ()
+    missed: int | None = None  # components that were asked for, where there are fewer
 
     def represent(self, X: np.ndarray) -> np.ndarray:
         """Return the representation of rows."""
         return X if self.estimator is None else np.asarray(self.estimator.transform(X))
 
 
-def fit_method(method: _Method, rows: TrainingRows) -> _Fitted:
+def fit_method(key: str, rows: TrainingRows) -> _Fitted:
     """Fit, and keep what went wrong instead of stopping the audit."""
+    method, k = method_of(key)
     if method.fit is None:
         return _Fitted(None, 0.0)
+    rows = rows if k is None else replace(rows, k=k)
     start = perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
@@ -94,18 +101,9 @@ def fit_method(method: _Method, rows: TrainingRows) -> _Fitted:
         except InfeasibleError as error:
             return _Fitted(None, perf_counter() - start, failure=str(error))
     said = tuple(dict.fromkeys(str(w.message) for w in caught))
-    return _Fitted(estimator, perf_counter() - start, warned=said)
-
-
-def as_many_as_rows_have(rows: TrainingRows, fit: Callable[[int], Any]) -> Any:
-    """Fit `k` components, or as many as there are, and say so."""
-    fitted = as_many_as_there_are(fit, rows.k)
-    if fitted.n_components_ < rows.k:
-        warn_user(
-            f"the rows vary along {fitted.n_components_} such direction(s) only, not {rows.k}.",
-            ResidualWarning,
-        )
-    return fitted
+    fewer = key.partition("@")[0] in PROJECTIONS and estimator.n_components_ < rows.k
+    missed = rows.k if fewer else None
+    return _Fitted(estimator, perf_counter() - start, warned=said, missed=missed)
 
 
 def _fair_kernel_pca(rows: TrainingRows, k: int) -> FairKernelPCA:
@@ -116,16 +114,23 @@ def _fair_kernel_pca(rows: TrainingRows, k: int) -> FairKernelPCA:
         sensitive_kinds=rows.kinds,
         missing_sensitive="ignore",
         random_state=rows.seed,
-    ).fit(rows.X, sensitive_features=rows.sensitive)
+    ).fit(rows.X, sensitive_features=rows.sensitive, sample_weight=rows.weights)
 
 
 def _fair_pls(rows: TrainingRows) -> FairPLS:
+    kind = "numeric" if rows.target_kind == "number" else "categorical"
     return FairPLS(
         kernel="rbf",
         sensitive_kinds=rows.kinds,
+        target_kinds={rows.target: kind},
         missing_sensitive="ignore",
         random_state=rows.seed,
-    ).fit(rows.X, {rows.target: rows.y}, sensitive_features=rows.sensitive)
+    ).fit(
+        rows.X,
+        {rows.target: rows.y},
+        sensitive_features=rows.sensitive,
+        sample_weight=rows.weights,
+    )
 
 
 def _covariances(rows: TrainingRows) -> FairPCA:
@@ -139,11 +144,6 @@ def _covariances(rows: TrainingRows) -> FairPCA:
         except InfeasibleError as error:
             reason = error
             continue
-        if k < rows.k:
-            warn_user(
-                f"equal covariances were found with {k} components only, not with {rows.k}.",
-                ResidualWarning,
-            )
         return fitted
     raise reason
 
@@ -156,7 +156,7 @@ METHODS = {
             "pca",
             "PCA",
             "Keeps the most variance and does not look at the attributes: nothing is hidden.",
-            lambda rows: as_many_as_rows_have(rows, lambda k: PCA(k).fit_moments(rows.moments())),
+            lambda rows: as_many_as_there_are(lambda k: PCA(k).fit_moments(rows.moments()), rows.k),
         ),
         _Method(
             "fair_pca",
@@ -164,8 +164,8 @@ METHODS = {
             "The groups' means are equal on the rows it was fitted to: fitted there, a linear "
             "model of the attribute is a constant. Differences in spread and shape stay: "
             "non-linear models may see them, and even a linear score may rank groups by them.",
-            lambda rows: as_many_as_rows_have(
-                rows, lambda k: FairPCA(k, random_state=rows.seed).fit_moments(rows.moments())
+            lambda rows: as_many_as_there_are(
+                lambda k: FairPCA(k, random_state=rows.seed).fit_moments(rows.moments()), rows.k
             ),
         ),
         _Method(
@@ -181,7 +181,7 @@ METHODS = {
             "Fair kernel PCA",
             "The groups' means of k non-linear features are equal on the rows it was fitted to. "
             "Other non-linear features are not protected.",
-            lambda rows: as_many_as_rows_have(rows, lambda k: _fair_kernel_pca(rows, k)),
+            lambda rows: as_many_as_there_are(lambda k: _fair_kernel_pca(rows, k), rows.k),
         ),
         _Method(
             "leace",
@@ -195,10 +195,10 @@ METHODS = {
         _Method(
             "fair_pls",
             "Fair PLS",
-            "One column, made to predict this target; another target needs its own. The groups' "
-            "means are equal, and their distributions nearly, on the rows it was fitted to; on "
-            "rows like these, the certificate says how nearly. Fitting it needs the target, "
-            "transforming rows does not.",
+            "Made to predict this target (one column, or one for each class); another target needs "
+            "its own. The groups' means are equal, and their distributions nearly, on the rows it "
+            "was fitted to; on rows like these, the certificate says how nearly. Fitting it needs "
+            "the target, transforming rows does not.",
             _fair_pls,
             for_target=True,
         ),
@@ -206,6 +206,28 @@ METHODS = {
 }
 
 
+PROJECTIONS = ("pca", "fair_pca", "fair_pca_covariances", "fair_kernel_pca")
+"""Representations whose number of components is chosen, so that they are compared at one."""
+
+
 def methods_for(has_target: bool) -> list[str]:
     """Return the keys of what is measured: a representation for the target needs one."""
     return [key for key, method in METHODS.items() if has_target or not method.for_target]
+
+
+def at_components(key: str, k: int) -> str:
+    """Return the key of a representation with so many components.
+
+    >>> at_components("pca", 3)
+    'pca@3'
+    """
+    return f"{key}@{k}"
+
+
+def method_of(key: str) -> tuple[_Method, int | None]:
+    """Return the method that a key names, and the components it says, if any."""
+    name, _, k = key.partition("@")
+    method = METHODS[name]
+    return (
+        (replace(method, key=key, name=f"{method.name}, k = {k}"), int(k)) if k else (method, None)
+    )

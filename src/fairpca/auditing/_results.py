@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import MISSING, dataclass, field
 from typing import Any
 
-SCHEMA_VERSION = "1.2"
+SCHEMA_VERSION = "2.0"
 """Changes of the first number break readers; changes of the second add fields."""
 
 
@@ -29,11 +29,9 @@ class Group:
 
     label: str = doc("The level, or levels joined with ' & ' for intersections.")
     n_rows: int = doc("Rows of this group in the data.")
-    share: float = doc("Its share of the rows whose group is known.")
-    positive_rate: float | None = doc("Share of its rows with the positive target, if any.")
-    n_used: int | None = doc(
-        "Rows of this group that were used; all, unless rows were drawn.", None
-    )
+    share: float = doc("Its share of the rows whose group is known, by their weights.")
+    outcome: float | None = doc("Share of its rows with the positive target, or the target's mean.")
+    n_used: int = doc("Rows of this group that were used; all, unless rows were drawn.")
 
 
 @dataclass(frozen=True)
@@ -53,7 +51,9 @@ class Column:
     """A column of the table and what was made of it."""
 
     name: str = doc("Its name, as text.")
-    role: str = doc("'feature', 'sensitive', 'target' or 'ignored'.")
+    role: str = doc(
+        "'feature', 'sensitive', 'target', 'score', 'decision', 'person', 'weight', 'ignored'."
+    )
     kind: str = doc("'numeric', 'category', 'text', 'date', 'constant', 'empty', ...")
     n_missing: int = doc("Rows without a value.")
     n_distinct: int = doc("Distinct values.")
@@ -78,8 +78,12 @@ class Target:
     """What is to be predicted."""
 
     name: str = doc("Name of the column.")
-    positive: str = doc("The value that counts as positive.")
-    rate: float = doc("Share of positive rows.")
+    kind: str = doc("'binary', 'classes' or 'number'.")
+    positive: str | None = doc("The value that counts as positive; null unless binary.")
+    rate: float | None = doc("Share of positive rows; null unless binary.")
+    classes: list[str] = doc("The classes; empty unless there are several.")
+    mean: float | None = doc("Mean of a number; else null.")
+    deviation: float | None = doc("Standard deviation of a number; else null.")
 
 
 @dataclass(frozen=True)
@@ -101,8 +105,9 @@ class Data:
     fingerprint: str = doc("'sha256:' and the digest of the file, or of the values of a frame.")
     n_rows: int = doc("Rows that were used.")
     n_rows_dropped: int = doc("Rows left out because their target is missing.")
+    n_people: int = doc("Different people among them: each counts once.")
     n_features: int = doc("Columns that are features.")
-    n_encoded: int = doc("Numbers per row after encoding (on the first split).")
+    n_encoded: int = doc("Numbers per row after encoding (all rows together).")
     ignored: list[str] = doc("Columns left out on request.")
     columns: list[Column] = doc("Every column of the table.")
     attributes: list[Attribute] = doc("What was measured: attributes, then intersections.")
@@ -116,36 +121,49 @@ class Settings:
 
     sensitive: list[str] = doc("Columns named as sensitive.")
     target: str | None = doc("Column named as target.")
+    above: float | None = doc("The target is whether its column exceeds this; else null.")
     aim: str = doc("'hide', 'decide' or 'keep': what the advice optimises.")
-    max_gap: float = doc("Largest parity gap that the aim 'decide' accepts.")
-    n_components: int = doc("Components of all projections; fair PLS has one, made for the target.")
-    n_splits: int = doc("Splits into rows to fit on and rows to measure on.")
+    max_gap: float = doc("Largest gap that the aim 'decide' accepts.")
+    model: str = doc("'linear', 'boosting', 'kernel' or 'any': models that the advice is for.")
+    n_components: int = doc("Components that were asked of all projections.")
+    common_components: int | None = doc(
+        "Components that every projection reaches, where some reach fewer; else null."
+    )
+    n_splits: int = doc("Splits into rows to fit on and rows that probes are asked about.")
+    n_decision_splits: int = doc("Splits whose decisions are judged.")
     n_probe_rows: int = doc("Most held-out rows that probes see in a split.")
     confidence: float = doc("Level of all intervals and certificates.")
     seed: int = doc("Seed of splits, probes and permutations.")
     quick: bool = doc("Whether fewer splits and rows were used.")
     sensitive_kinds: dict[str, str] | None = doc(
-        "Sensitive columns that were said to be 'numeric' or 'categorical'; null if none.", None
+        "Sensitive columns, or the target, that were said to be 'numeric' or 'categorical'."
     )
+    scores: list[str] = doc("Columns with scores of models that exist.")
+    decisions: list[str] = doc("Columns with decisions that were made.")
+    person: str | None = doc("Column that tells whose row it is; null if every row is a person.")
+    weight: str | None = doc("Column with weights of rows; null if all count alike.")
 
 
 @dataclass(frozen=True)
 class Representation:
-    """One way to present the rows to a model."""
+    """One way to present the rows to a model, or what a model that exists says of them."""
 
     key: str = doc(
-        "'raw', 'pca', 'fair_pca', 'fair_pca_covariances', 'fair_kernel_pca', 'leace', and with a "
-        "target 'fair_pls'."
+        "'raw', 'pca', 'fair_pca', 'fair_pca_covariances', 'fair_kernel_pca', 'leace', 'fair_pls'; "
+        "the same with '@' and a number of components where it is compared at fewer; 'score:' or "
+        "'decision:' and a column."
     )
     name: str = doc("Its name for people.")
+    kind: str = doc("'features', 'method', 'score' or 'decision'.")
     promise: str = doc("What holds on the rows it is fitted to, and what does not, in words.")
     n_columns: int | None = doc("Columns of the representation; null if it failed.")
     variance_kept: Estimate | None = doc(
         "Share of the variance of held-out rows that a linear map, learned on the others, "
-        "recovers; null if it failed, and for fair PLS, which is not made to keep any."
+        "recovers; null if it failed, and where it is not made to keep any."
     )
     fit_seconds: float | None = doc("Median time of a fit.")
     failure: str | None = doc("Why it could not be fitted; null if it could.")
+    note: str = doc("What it could not reach, such as all components; empty if nothing.")
 
 
 @dataclass(frozen=True)
@@ -156,85 +174,72 @@ class Leak:
     attribute: str = doc("Name of the attribute or intersection.")
     probe: str = doc("'linear', 'boosting' or 'kernel'.")
     auc: Estimate = doc("Area under the ROC curve on held-out rows; 0.5 is guessing.")
-    chance_low: float = doc("As far below 0.5 as the upper end is above.")
-    chance_high: float = doc(
+    chance: float = doc(
         "Above this is above chance: with permuted groups, the best of all attributes and probes "
         "stays below it, with the confidence. Each is measured in its own deviations."
     )
+    above_chance: bool = doc("Whether the AUC is above that.")
     p_value: float = doc(
         "How often the best of all attributes and probes of this representation does as well or "
         "better with permuted groups."
     )
-    above_chance: bool = doc("Whether that is less than 1 - confidence.")
-    p_value_alone: float | None = doc(
+    p_value_alone: float = doc(
         "How often this probe does as well or better with permuted groups of this attribute, for "
-        "who asks for no other.",
-        None,
-    )
-
-
-@dataclass(frozen=True)
-class Gap:
-    """How differently the groups of an attribute are distributed in a representation."""
-
-    representation: str = doc("Key of the representation.")
-    attribute: str = doc("Name of the attribute or intersection.")
-    mean_gap: Estimate = doc(
-        "Largest distance of a group's mean from that of all held-out rows, over columns, in "
-        "standard deviations; above 0 by chance alone. The interval is the spread over splits."
-    )
-    covariance_gap: Estimate | None = doc(
-        "Largest distance of a group's covariance from the average one, relative to that of all "
-        "held-out rows (Frobenius norms); above 0 by chance alone. The interval is the spread "
-        "over splits."
-    )
-    mmd2: Estimate = doc(
-        "Squared maximum mean discrepancy, largest over pairs of groups. The interval is the "
-        "spread over splits."
-    )
-    mmd2_chance: float = doc("Its mean under permuted groups.")
-    mmd2_p_value: float = doc(
-        "How often permuted groups differ as much or more: the tests of all splits combined."
+        "who asks for no other."
     )
 
 
 @dataclass(frozen=True)
 class GroupRates:
-    """What a downstream model does to one group."""
+    """What a model does to one group; what its target does not have is null."""
 
     label: str = doc("The group.")
-    n_rows: int = doc("Its held-out rows in all splits of one round.")
-    selection_rate: Estimate = doc("Share of positive decisions.")
-    true_positive_rate: Estimate | None = doc(
-        "Share of positive rows that are selected; null if there are none."
-    )
-    accuracy: Estimate = doc("Share of right decisions.")
+    n_rows: int = doc("People of it that are held out in a round of splits.")
+    compared: bool = doc("Whether gaps compare it; groups of few rows they leave out.")
+    selection_rate: Estimate | None = doc("Share of positive decisions.")
+    true_positive_rate: Estimate | None = doc("Share of positive rows that are selected.")
+    false_positive_rate: Estimate | None = doc("Share of negative rows that are selected.")
+    precision: Estimate | None = doc("Share of selected rows that are positive.")
+    mean_score: Estimate | None = doc("Mean of predicted numbers, or of scores from 0 to 1.")
+    mean_outcome: Estimate | None = doc("Mean of what they predict, on the same rows.")
 
 
 @dataclass(frozen=True)
 class Parity:
-    """Decisions compared between the groups of an attribute."""
+    """Decisions or predictions compared between the groups of an attribute."""
 
     attribute: str = doc("Name of the attribute or intersection.")
-    dp_gap: Estimate = doc(
-        "Largest difference of selection rates: demographic parity. Of several small groups it "
-        "is too large by chance; its interval allows for that."
+    level: str | None = doc("Of several classes, the one whose gap is largest, which this is of.")
+    gap: Estimate = doc(
+        "Largest difference of selection rates (demographic parity); of a number, that of mean "
+        "predictions, in standard deviations of the target. Of several groups it is too large by "
+        "chance; its interval allows for that."
     )
-    eo_gap: Estimate | None = doc(
-        "Largest difference of true positive rates, of groups with positive rows; null if fewer "
-        "than two have some."
+    ratio: Estimate | None = doc(
+        "Smallest selection rate over the largest: 0.8 is the four-fifths rule; null of a number."
+    )
+    true_positive_gap: Estimate | None = doc("Largest difference of true positive rates.")
+    false_positive_gap: Estimate | None = doc("Largest difference of false positive rates.")
+    precision_gap: Estimate | None = doc("Largest difference of precisions.")
+    distribution_gap: Estimate | None = doc(
+        "Of a number or a score: largest difference, over all thresholds, of the shares above; "
+        "larger than 0 by chance."
     )
     groups: list[GroupRates] = doc("Rates of each group, in the order of the attribute's.")
 
 
 @dataclass(frozen=True)
 class Downstream:
-    """A model that predicts the target from a representation."""
+    """A model that predicts the target from a representation, or a model that exists."""
 
     representation: str = doc("Key of the representation.")
-    model: str = doc("'linear', 'boosting' or 'kernel'.")
-    accuracy: Estimate = doc("Share of right decisions.")
-    auc: Estimate = doc("Area under the ROC curve.")
+    model: str = doc("'linear', 'boosting', 'kernel'; 'own' of scores and decisions.")
+    utility: Estimate | None = doc(
+        "Area under the ROC curve, its mean over several classes, or R2 of a number; null of "
+        "what is no prediction of the target."
+    )
+    rank_correlation: Estimate | None = doc("Of predicted numbers with the true ones.")
+    accuracy: Estimate | None = doc("Share of right decisions; null unless yes or no.")
     parities: list[Parity] = doc("One for each attribute and intersection.")
 
 
@@ -243,14 +248,13 @@ class CurvePoint:
     """One lambda of the trade-off."""
 
     tradeoff: float = doc("The lambda.")
-    accuracy: Estimate = doc("Share of right decisions.")
-    auc: Estimate = doc("Area under the ROC curve.")
-    parities: list[Parity] = doc("One for each attribute and intersection.")
+    utility: Estimate = doc("As of models on representations.")
+    parities: list[Parity] = doc("One for each attribute and intersection, without groups.")
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Accuracy against fairness over all lambdas, for one downstream model."""
+    """Utility against fairness over all lambdas, for one downstream model."""
 
     representation: str = doc("Key of the representation that lambda blends with plain PCA.")
     model: str = doc("'linear' or 'kernel'.")
@@ -259,56 +263,94 @@ class Curve:
 
 @dataclass(frozen=True)
 class CertifiedGap:
-    """A bound on the parity gap of every classifier on cells, or every threshold on a score."""
+    """A bound on the gap of selection rates of every threshold on a single column."""
 
     representation: str = doc("Key of the representation.")
     attribute: str = doc("Name of the attribute.")
-    n_cells: int = doc("Number of cells that it was cut into; a threshold makes two.")
     n_rows: int = doc("Held-out rows behind the bound.")
-    observed: float = doc("The largest gap that one of them has on these rows.")
-    bound: float = doc("With the confidence below, none of them has more in the population.")
+    observed: float = doc("The largest gap that a threshold has on these rows.")
+    bound: float = doc("With the confidence, no threshold has more in the population.")
     confidence: float = doc(
         "Probability that the bound holds; each one by itself, not all of them together."
     )
-    accuracy: Estimate | None = doc(
-        "Accuracy of the best decision per cell, or threshold; null without a target."
-    )
-    of: str = doc(
-        "'cells', or 'scores' where the only column of the representation is a score.", "cells"
-    )
 
 
 @dataclass(frozen=True)
-class Spectrum:
-    """How much variance each component explains on the rows of the first split."""
-
-    representation: str = doc("Key of the representation.")
-    ratios: list[float] = doc("Share of each component in the total variance of the features.")
-
-
-@dataclass(frozen=True)
-class Panel:
-    """Held-out rows in the first two components of a representation."""
-
-    representation: str = doc("Key of the representation.")
-    x: list[float] = doc("First component.")
-    y: list[float] = doc("Second component.")
-
-
-@dataclass(frozen=True)
-class PanelGroups:
-    """The groups of the rows in the panels."""
+class Carrier:
+    """How much of what is recognised of an attribute one column of the table carries."""
 
     attribute: str = doc("Name of the attribute.")
-    codes: list[int] = doc("Position of each row's group among the attribute's; -1 if none.")
+    column: str = doc("Column of the table.")
+    lost: Estimate = doc(
+        "AUC that boosted trees lose on held-out rows when the column's values are shuffled; what "
+        "other columns say, too, is not lost."
+    )
 
 
 @dataclass(frozen=True)
-class Pictures:
-    """The same held-out rows in several representations."""
+class Weight:
+    """What one value of a column adds to the score of a linear model."""
 
-    panels: list[Panel] = doc("One per representation.")
-    groups: list[PanelGroups] = doc("One per attribute and intersection.")
+    what: str = doc("'one more' of a number, 'true' of a truth; else the level, or 'missing'.")
+    weight: float = doc(
+        "What it adds, to a predicted number in its own unit; of a level, compared with the "
+        "average row."
+    )
+    per_deviation: float = doc("The same for one standard deviation.")
+
+
+@dataclass(frozen=True)
+class Decider:
+    """How much the recommended model's decisions depend on one column of the table."""
+
+    column: str = doc("Column of the table.")
+    changed: Estimate = doc(
+        "Share of held-out decisions that change when the column's values are shuffled; of a "
+        "number, the mean change of predictions in standard deviations of the target."
+    )
+    weights: list[Weight] = doc("Of a linear model through a linear map; else empty.")
+
+
+@dataclass(frozen=True)
+class ModelNumbers:
+    """Utility and gap of one kind of model on a setting."""
+
+    model: str = doc("'linear', 'boosting', 'kernel', or 'own'.")
+    utility: Estimate | None = doc("As in the downstream models.")
+    gap: Estimate = doc("Largest gap over the single attributes.")
+    attribute: str = doc("The attribute of that gap.")
+
+
+@dataclass(frozen=True)
+class Option:
+    """A setting that one may take: a representation, perhaps at a lambda, and what it comes to."""
+
+    representation: str = doc("Key of the representation.")
+    name: str = doc("Its name for people, with components and lambda.")
+    n_columns: int = doc("Columns of the representation.")
+    tradeoff: float | None = doc("The lambda; null where there is none.")
+    gap: Estimate | None = doc(
+        "Largest gap over the single attributes and the models asked for; null without a target."
+    )
+    gap_attribute: str | None = doc("The attribute of that gap.")
+    gap_model: str | None = doc("The model of that gap.")
+    utility: Estimate | None = doc(
+        "Best utility of the models asked for; without a target, the variance kept."
+    )
+    utility_model: str | None = doc("The model of that utility; null without a target.")
+    leak: Estimate = doc("Largest AUC over the single attributes and the probes asked for.")
+    leak_attribute: str = doc("The attribute of that AUC.")
+    leak_probe: str = doc("The probe of that AUC.")
+    leak_above_chance: bool = doc("Whether that is above chance.")
+    ratio: Estimate | None = doc("Ratio of selection rates of that gap: four-fifths rule.")
+    joint_gap: Estimate | None = doc("Largest gap between groups of intersections, if measured.")
+    joint_attribute: str | None = doc("The intersection of that gap.")
+    reduction: Estimate | None = doc(
+        "By how much the gap is smaller than that of the raw features, on the same rows."
+    )
+    models: list[ModelNumbers] = doc("Every kind of model, whichever were asked for.")
+    eligible: bool = doc("Whether it cannot be told from what the aim accepts, and helps.")
+    taken: float = doc("Share of resamples in which it would have been recommended.")
 
 
 @dataclass(frozen=True)
@@ -321,12 +363,18 @@ class Summary:
 
 @dataclass(frozen=True)
 class Advice:
-    """Which setting to take."""
+    """Which setting to take, if any."""
 
     aim: str = doc("What was asked for: 'hide', 'decide' or 'keep'.")
-    representation: str | None = doc("Key of the recommended one; null if none helps.")
+    verdict: str = doc("'take', 'tie' (of several), 'nothing to do' or 'nothing helps'.")
+    representation: str | None = doc("Key of the recommended one; null if none is.")
     tradeoff: float | None = doc("Recommended lambda, where there is a choice.")
+    tied: list[str] = doc("Names of settings that cannot be told apart from it.")
+    options: list[Option] = doc(
+        "The raw features, then what no other one exceeds in both gap (or hiding) and utility; "
+        "two to four of them, by decreasing utility."
+    )
     reasons: list[str] = doc("Why, in words with numbers.")
-    code: str = doc("Python that reproduces the recommended model.")
-    command: str = doc("The command that fits and saves it.")
+    code: str = doc("Python that fits the recommended setting; empty if none is.")
+    command: str = doc("The command that fits and saves it; empty if none is.")
     caveats: list[str] = doc("What is not protected.")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ..errors import AuditError
-from ..tables import FEWEST_ROWS
+from ..tables import FEWEST_ROWS, TableEncoder
 from ._representations import TrainingRows
 
 _LEAST_SHARE = 0.25  # of a group in each half: a fold of fewer rows may miss the group
@@ -18,22 +18,31 @@ _MOST_DRAWS = 50  # of halves, for that; groups of one row can never be in both
 
 @dataclass(frozen=True)
 class Effort:
-    """How much work goes into a measurement: rows, rounds of halves, folds, permutations, cells."""
+    """How much work goes into a measurement: rows, rounds of halves, folds, permutations.
+
+    Decisions are always compared between joint groups; probes are asked about these if `joint`.
+    """
 
     max_rows: int = 100_000
     group_rows: int = 1_000  # that every group keeps of a larger table, if it has them
     joint: bool = True
     n_rounds: int = 2
+    most_rounds: int = 8  # of decisions, in tables of few rows
+    many_rows: int = 12_000  # in all such rounds together
     probe_rows: int = 8_000
-    mmd_rows: int = 1_500
     train_rows: int = 20_000  # of downstream models
-    curve_rows: int = 10_000  # of the kernel model of the curve
     judged_rows: int = 25_000  # held-out rows that decisions are made about
+    picked_rows: int = 2_000  # held-out rows whose columns are shuffled
     folds: int = 3
     permutations: int = 500
-    mmd_permutations: int = 200
-    cells: int = 8
-    picture_rows: int = 1_200
+
+    def decision_rounds(self, n_rows: int) -> int:
+        """Return how often rows are halved to judge decisions: the fewer they are, the more."""
+        return min(self.most_rounds, max(2, self.many_rows // n_rows))
+
+    def n_probed(self, held_out: HeldOut) -> int:
+        """Return how many attributes probes are asked about: single ones come first."""
+        return len(held_out.codes) if self.joint else held_out.n_single
 
 
 FULL = Effort()
@@ -42,14 +51,25 @@ QUICK = Effort(
     group_rows=500,
     joint=False,
     n_rounds=1,
+    most_rounds=4,
+    many_rows=8_000,
     probe_rows=1_500,
-    mmd_rows=700,
     train_rows=4_000,
-    curve_rows=2_500,
     judged_rows=6_000,
+    picked_rows=1_000,
     folds=2,
     permutations=300,
 )
+
+
+@dataclass(frozen=True, eq=False)
+class OwnModel:
+    """A model that exists: its scores, or its decisions as 0 and 1, NaN where it has none."""
+
+    key: str
+    name: str
+    kind: str
+    values: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +85,10 @@ class Split:
 class HeldOut:
     """The two halves of a split as numbers: `rows` to fit, and `X` of shape (n, d) to measure on.
 
-    Codes are -1 where the group is unknown; `sizes` are the attributes' numbers of groups.
+    Codes are -1 where the group is unknown; `sizes` are the attributes' numbers of groups. `rate`
+    is the share of positive rows, or of each class, among the people that are fitted to. `places`
+    are those of the held-out rows in the question's, `people` whose they are, and `columns` the
+    places of each column's outputs.
     """
 
     index: int
@@ -75,12 +98,33 @@ class HeldOut:
     codes: list[np.ndarray]
     sizes: list[int]
     y: np.ndarray | None
-    rate: float = float("nan")  # of positive rows among the different people that are fitted to
+    rate: float | np.ndarray = float("nan")
+    weights: np.ndarray | None = None
+    places: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int))
+    people: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int))
+    columns: dict[str, np.ndarray] = field(default_factory=dict)
+    encoder: TableEncoder | None = None
 
-    def picture_rows(self, effort: Effort) -> np.ndarray:
-        """Return the rows that are drawn, the same for every representation."""
-        return evenly_sampled(
-            self.codes, effort.picture_rows, np.random.default_rng(self.rows.seed)
+    @property
+    def n_single(self) -> int:
+        """Attributes that are not intersections; they come first."""
+        return len(self.rows.sensitive)
+
+    @property
+    def n_levels(self) -> int:
+        """Columns of scores: one of a yes or no and of a number, else one for each class."""
+        return 1 if self.rows.target_kind != "classes" else len(np.atleast_1d(self.rate))
+
+    def at(self, rows: np.ndarray) -> HeldOut:
+        """Return the same with some of the held-out rows only."""
+        return replace(
+            self,
+            X=self.X[rows],
+            codes=[codes[rows] for codes in self.codes],
+            y=None if self.y is None else self.y[rows],
+            weights=None if self.weights is None else self.weights[rows],
+            places=self.places[rows],
+            people=self.people[rows],
         )
 
     def judged_rows(self, effort: Effort) -> np.ndarray:
@@ -114,6 +158,12 @@ def halves(
         first, second = np.flatnonzero(in_first[person]), np.flatnonzero(~in_first[person])
         splits += [Split(2 * turn, first, second), Split(2 * turn + 1, second, first)]
     return splits
+
+
+def one_row_each(people: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return the position of one row of each person, drawn at random, ascending."""
+    order = rng.permutation(len(people))
+    return np.sort(order[np.unique(people[order], return_index=True)[1]])
 
 
 def copies(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, bool]:

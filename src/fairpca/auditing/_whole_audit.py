@@ -18,12 +18,14 @@ from .._numerics import allowed_jobs, each_in_processes, library_versions
 from ..errors import AuditError, ManyLevelsWarning
 from ._advice import advise, summarise
 from ._audit_result import Audit
+from ._decision import Decision, decide
 from ._evidence import Evidence
 from ._findings import Findings
-from ._measures import CURVE_MODELS, measure, measure_curve
+from ._judging import Round
+from ._measures import CURVE_MODELS, carried, decided_by, measure, measure_curve, measure_own
 from ._question import Question, ask, prepare
-from ._representations import METHODS, methods_for
-from ._results import SCHEMA_VERSION, Advice, Notice, Settings, Summary
+from ._representations import PROJECTIONS, at_components, method_of, methods_for
+from ._results import SCHEMA_VERSION, Advice, Carrier, Decider, Notice, Settings, Summary
 from ._splits import FULL, QUICK, Effort, HeldOut, Split, halves
 
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "fairlearn")
@@ -36,6 +38,7 @@ _Job = tuple[str, Callable[..., Any], tuple[Any, ...]]
 
 
 AIMS = ("hide", "decide", "keep")
+MODELS = ("linear", "boosting", "kernel", "any")
 
 
 def audit(
@@ -44,11 +47,17 @@ def audit(
     target: str | None = None,
     *,
     positive: Any = None,
+    above: float | None = None,
     ignore: Sequence[str] = (),
     sensitive_kinds: Mapping[str, str] | None = None,
+    scores: str | Sequence[str] = (),
+    decisions: str | Sequence[str] = (),
+    person: str | None = None,
+    weight: str | None = None,
     n_components: int | None = None,
     aim: str | None = None,
     max_gap: float = 0.05,
+    model: str = "any",
     confidence: float = 0.95,
     quick: bool = False,
     max_rows: int | None = None,
@@ -74,17 +83,32 @@ def audit(
         Columns with the sensitive attributes. They are never features. Built-in data sets know
         theirs.
     target : str, optional
-        Column to be predicted, a yes or no. Without one, decisions are not measured.
+        Column to be predicted: a yes or no, several classes, or a number. Without one, nothing is
+        predicted.
     positive : object, optional
-        The value of the target that counts as yes; by default a word such as "yes", or the larger
-        value. Blanks around it do not count; 1, "1" and 1.0 are one value, and so are True and
-        "true".
+        The value of the target that counts as yes, and all others as no; of two values by default a
+        word such as "yes", or the larger value. Blanks around it do not count; 1, "1" and 1.0 are
+        one value, and so are True and "true".
+    above : float, optional
+        Of a target of numbers: it counts as yes where it exceeds this.
     ignore : sequence of str
         Columns to leave out, such as identifiers.
     sensitive_kinds : dict, optional
-        Says of sensitive columns, by name, that they are "categorical" or "numeric". By default
-        fractions are a number, which is measured in two bands; all else are groups, and so are
-        whole numbers, however many: say ``{"age": "numeric"}`` of an age in years.
+        Says of sensitive columns and of the target, by name, that they are "categorical" or
+        "numeric". By default fractions are a number, which of a sensitive column is measured in two
+        bands; all else are groups. Where whole numbers are many, as ages in years are, it has to be
+        said: ``{"age": "numeric"}``.
+    scores, decisions : str or sequence of str
+        Columns with what a model that exists says of the rows: numbers that are larger where it
+        would rather say yes, or a yes or no. They are audited like predictions from a
+        representation, and are no features. A decision's yes is the target's where it has it, else
+        as of a target.
+    person : str, optional
+        Column that tells whose row it is. Rows of one person are on one side of every split, and
+        one of them, drawn at random, is measured. Without it, every row is a person, but for rows
+        that are copies.
+    weight : str, optional
+        Column of numbers, 0 or more: how much each row counts, such as those of a survey.
     n_components : int, optional
         Components of all projections; by default 15, or fewer if there are fewer columns. Fair PLS
         has one, whatever is said.
@@ -92,11 +116,17 @@ def audit(
         What the advice is for: that nobody can tell the attributes; that decisions hardly depend on
         them (the default with a target); or that all columns are kept.
     max_gap : float
-        Largest difference of selection rates that "decide" accepts.
+        Largest difference of selection rates that "decide" accepts: below 1 a share, from 1 on in
+        points, so that 0.05 and 5 are the same. Of a number it is that of mean predictions, in
+        standard deviations of the target, or in hundredths of one.
+    model : {"linear", "boosting", "kernel", "any"}
+        The kind of model that will be fitted to the representation, which the advice is for; "any"
+        asks that it holds for all three.
     confidence : float
         Level of all intervals and certificates.
     quick : bool
-        Whether to use fewer rows and splits, and leave out intersections: a first look.
+        Whether to use fewer rows and splits, and leave out what is recognised of intersections: a
+        first look.
     max_rows : int, optional
         Of more rows, as many are drawn: 100,000, or 20,000 of a quick audit, if nothing is said.
     seed : int
@@ -144,104 +174,206 @@ def audit(
     True
     """
     start = perf_counter()
-    _check_numbers(confidence, max_gap, n_components, max_rows)
+    _check_numbers(confidence, n_components, max_rows)
+    max_gap, model = _as_share(max_gap), _checked_model(model)
     effort = QUICK if quick else FULL
     effort = effort if max_rows is None else replace(effort, max_rows=max_rows)
     workers = _Workers(n_jobs, progress)
-    question = ask(
+    question: Question = workers.meanwhile(
+        ask,
         table,
         sensitive,
         target,
         positive=positive,
+        above=above,
         ignore=ignore,
         sensitive_kinds=sensitive_kinds,
+        scores=scores,
+        decisions=decisions,
+        person=person,
+        weight=weight,
         n_components=n_components,
         effort=effort,
         seed=seed,
         data=data,
     )
+    effort = replace(effort, most_rounds=effort.decision_rounds(len(question.features)))
     settings = Settings(
         sensitive=list(question.roles.sensitive),
         target=question.roles.target,
+        above=above,
         aim=_checked_aim(aim, question.y is not None),
         max_gap=max_gap,
+        model=model,
         n_components=question.k,
+        common_components=None,
         n_splits=2 * effort.n_rounds,
+        n_decision_splits=2 * effort.most_rounds if question.y is not None else 0,
         n_probe_rows=effort.probe_rows,
         confidence=confidence,
         seed=seed,
         quick=quick,
         sensitive_kinds=dict(sensitive_kinds) if sensitive_kinds else None,
+        scores=list(question.roles.score),
+        decisions=list(question.roles.decision),
+        person=person,
+        weight=weight,
     )
-    findings, first = _measured(question, effort, confidence, workers)
-    rows, versions = first.picture_rows(effort), library_versions(LIBRARIES)
+    findings, encoded, common = _measured(question, effort, confidence, workers)
+    settings = replace(settings, common_components=common)
+    singles = range(encoded[0].n_single)
+    decision = decide(findings, settings, singles)
+    versions = library_versions(LIBRARIES)
     found = Audit(
         schema_version=SCHEMA_VERSION,
         fairpca_version=versions["fairpca"],
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        seconds=perf_counter() - start,
+        seconds=0.0,
         versions=versions,
         settings=settings,
-        data=question.described(first.rows.X.shape[1]),
+        data=question.described(),
         notices=[*question.notices, *findings.notices(), *workers.notices()],
         summary=Summary("", []),
-        advice=Advice(settings.aim, None, None, [], "", "", []),
+        advice=_undecided(settings.aim, decision),
         representations=findings.representations(),
-        leakage=findings.leakage(),
-        gaps=findings.gaps(),
+        leakage=findings.leaks,
         downstream=findings.downstream(),
         curves=findings.curves(),
         certificates=findings.certificates(),
-        spectra=findings.spectra(),
-        pictures=findings.pictures([codes[rows] for codes in first.codes]),
+        carriers=_carriers(findings, encoded, effort, workers),
+        deciders=_deciders(findings, decision, encoded, effort, workers),
     )
-    found = replace(found, advice=advise(Evidence(found)))
-    return replace(found, summary=summarise(Evidence(found)))
+    found = replace(found, advice=advise(Evidence(found), decision))
+    found = replace(found, summary=summarise(Evidence(found), decision))
+    return replace(found, seconds=perf_counter() - start)
+
+
+def _undecided(aim: str, decision: Decision) -> Advice:
+    return Advice(aim, decision.verdict, None, None, [], decision.options, [], "", "", [])
 
 
 def _measured(
     question: Question, effort: Effort, confidence: float, workers: _Workers
-) -> tuple[Findings, HeldOut]:
-    """Encode each half once, then measure every representation on every split."""
+) -> tuple[Findings, list[HeldOut], int | None]:
+    """Encode each half once, then measure every representation on every split.
+
+    Projections that reach more components than others are compared at the common number, too.
+    """
+    n_rounds = effort.n_rounds if question.y is None else effort.most_rounds
     splits = halves(
-        question.strata, effort.n_rounds, np.random.default_rng(question.seed), question.people
+        question.strata, n_rounds, np.random.default_rng(question.seed), question.people
     )
+    few = 2 * effort.n_rounds
     models = CURVE_MODELS if question.y is not None else ()
     keys = methods_for(question.y is not None)
-    workers.n_expected = len(splits) * (1 + len(keys) + len(models))
+    workers.n_expected = len(splits) * (1 + len(keys) + len(question.own)) + few * len(models)
     encoded = workers.run(
         [(f"encoding, {_named(split)}", prepare, (question, split)) for split in splits]
     )
-    found = workers.run(
-        [
-            (f"{METHODS[key].name}, {_named(e)}", measure, (e, key, effort, confidence))
+
+    def jobs(keys: Sequence[str]) -> list[_Job]:
+        return [
+            (f"{method_of(key)[0].name}, {_named(e)}", measure, (e, key, effort, confidence))
             for key in keys  # the raw features take longest, so they come first
             for e in encoded
         ]
-    )
-    if any(m.failure is not None for m in found if m.key == "fair_pca"):
+
+    found = workers.run(jobs(keys))
+    own = [
+        (f"{one.name}, {_named(e)}", measure_own, (e, one, effort, confidence))
+        for one in question.own
+        for e in encoded
+    ]
+    found += workers.run(own)
+    reached = {
+        key: min(m.n_columns for m in found if m.key == key)
+        for key in PROJECTIONS
+        if not any(m.failure for m in found if m.key == key)
+    }
+    common = min(reached.values(), default=0)
+    more = [at_components(key, common) for key, k in reached.items() if k > common]
+    workers.n_expected += len(more) * len(encoded)
+    found += workers.run(jobs(more))
+    if "fair_pca" not in reached:
         models = ()
     curves = workers.run(
         [
             (f"trade-off, {model}, {_named(e)}", measure_curve, (e, model, effort))
             for model in models
-            for e in encoded
+            for e in encoded[:few]
         ]
     )
-    return Findings(found, curves, question.attributes, confidence), encoded[0]
+    names = [model for model in models for _ in encoded[:few]]
+    along = [(model, m) for model, points in zip(names, curves, strict=True) for m in points]
+    rounds = [Round(pair, effort) for pair in zip(encoded[0::2], encoded[1::2], strict=True)]
+    findings = Findings(
+        found,
+        along,
+        rounds,
+        question.attributes,
+        confidence,
+        question.target,
+        question.own,
+        len(question.encoder.mean_),
+    )
+    return findings, encoded, common if more else None
+
+
+def _carriers(
+    findings: Findings, encoded: Sequence[HeldOut], effort: Effort, workers: _Workers
+) -> list[Carrier]:
+    """Ask which columns carry each single attribute."""
+    asked = [(i, e) for i in range(encoded[0].n_single) for e in encoded[: effort.n_rounds]]
+    jobs: list[_Job] = [(f"columns, {_named(e)}", carried, (e, i, effort)) for i, e in asked]
+    workers.n_expected += len(jobs)
+    found: dict[int, list[Any]] = {}
+    for (i, _), one in zip(asked, workers.run(jobs), strict=True):
+        found.setdefault(i, []).append(one)
+    return findings.carriers(found)
+
+
+def _deciders(
+    findings: Findings,
+    decision: Decision,
+    encoded: Sequence[HeldOut],
+    effort: Effort,
+    workers: _Workers,
+) -> list[Decider]:
+    """Ask which columns decide, with the setting that is recommended, or else the raw features."""
+    option = decision.chosen or decision.raw
+    if option.utility_model is None:
+        return []
+    how = (option.representation, option.tradeoff, option.utility_model, effort)
+    jobs: list[_Job] = [
+        (f"columns, {_named(e)}", decided_by, (e, *how)) for e in encoded[: effort.n_rounds]
+    ]
+    workers.n_expected += len(jobs)
+    return findings.deciders(workers.run(jobs))
 
 
 def _named(split: Split | HeldOut) -> str:
     return f"split {split.index + 1}"
 
 
-def _check_numbers(
-    confidence: float, max_gap: float, n_components: int | None, max_rows: int | None
-) -> None:
+def _as_share(max_gap: float) -> float:
+    """Return the largest gap as a share: from 1 on it is said in points."""
+    if not 0.0 <= max_gap <= 100.0:
+        raise AuditError(
+            f"max_gap={max_gap} is no difference of shares. Say it in points (5), or below 1 as a "
+            f"share (0.05)."
+        )
+    return max_gap / 100 if max_gap >= 1 else max_gap
+
+
+def _checked_model(model: str) -> str:
+    if model not in MODELS:
+        raise AuditError(f"model='{model}' is none of {', '.join(map(repr, MODELS))}.")
+    return model
+
+
+def _check_numbers(confidence: float, n_components: int | None, max_rows: int | None) -> None:
     if not 0.5 <= confidence < 1.0:
         raise AuditError(f"confidence={confidence} is no level; 0.95 is usual.")
-    if not 0.0 <= max_gap <= 1.0:
-        raise AuditError(f"max_gap={max_gap} is no difference of shares; 0.05 is 5 points.")
     if n_components is not None and n_components < 1:
         raise AuditError(f"n_components={n_components}, but at least 1 is needed.")
     if max_rows is not None and max_rows < 100:
@@ -271,6 +403,18 @@ class _Workers:
 
     def _start(self) -> None:
         list(each_in_processes(_ready, range(self.n_jobs), self.n_jobs))
+
+    def meanwhile(self, work: Callable[..., Any], *given: Any, **options: Any) -> Any:
+        """Return the result of work that is done while they start; if it fails, wait for them.
+
+        A process whose parent ends before it has begun complains of that at length.
+        """
+        try:
+            return work(*given, **options)
+        except BaseException:
+            if self.n_jobs > 1:
+                self._starting.join()
+            raise
 
     def run(self, jobs: Sequence[_Job]) -> list[Any]:
         """Return the results in the order of the jobs."""

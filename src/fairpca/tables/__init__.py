@@ -15,7 +15,7 @@ from ._files import (
     kind_of_file,
 )
 from ._frozen_columns import ColumnWeight, LevelColumn, NumberColumn, floats
-from ._notices import Notice, find_notices
+from ._notices import Notice, find_notices, find_person
 from ._open import RawColumn, check_same_columns, is_large, open_table, open_tables, read_table
 from ._plans import (
     FEWEST_ROWS,
@@ -25,6 +25,7 @@ from ._plans import (
     as_table,
     binary_target,
     measure_attribute,
+    numbers_of,
     plan_column,
     plan_target,
     roles_in,

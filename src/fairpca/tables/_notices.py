@@ -38,6 +38,12 @@ _NEARLY, _MANY = 0.95, 100
 _SURE, _LIKELY = 0.95, 0.8
 """From these areas under the ROC curve on, a column is a warning, or pointed out."""
 
+_SAME_PERSON, _ALIKE = 0.95, 0.15
+"""So far beyond chance rows of a person agree in an attribute, and in half of the columns."""
+
+_MOST_ROWS_EACH = 100
+"""Of more rows a value is no person."""
+
 ROWS = 20_000
 BINS, _MOST_BINS = 32, 1000
 """Ranges of numbers, and levels, that a column is looked at in."""
@@ -55,7 +61,7 @@ class Notice:
 
     Parameters
     ----------
-    kind : {"id", "constant", "empty", "renamed", "copy", "proxy", "leak", "format"}
+    kind : {"id", "constant", "empty", "renamed", "copy", "proxy", "leak", "format", "person"}
         A proxy tells a sensitive attribute, a leak tells the target; a format keeps numbers or
         dates from being read as such.
     severity : {"info", "warning"}
@@ -186,6 +192,72 @@ def find_notices(
                 found.append(_tells(name, other, auc, of + how, other == target))
     order = {name: i for i, name in enumerate(arrays)}
     return sorted(found, key=lambda x: (x.severity != "warning", order.get(x.column, -1)))
+
+
+def find_person(
+    frame: Any, sensitive: Sequence[str], candidates: Sequence[str], seed: int = 0
+) -> Notice | None:
+    """Point out a column that seems to say whose row it is, of people with several rows.
+
+    Two rows of one person agree in an attribute, and in most columns more often than two of
+    anybody: agreeing goes some of the way from chance to certainty. Of a place or an occupation,
+    rows agree in what describes it, and in few other columns.
+    """
+    arrays = arrow_columns(frame)
+    n = len(next(iter(arrays.values())))
+    if n > ROWS:
+        rows = np.sort(np.random.default_rng(seed).choice(n, ROWS, replace=False))
+        arrays, n = {name: array.take(rows) for name, array in arrays.items()}, ROWS
+    columns = {name: _binned(array, name, _FEW_LEVELS).codes for name, array in arrays.items()}
+    by_chance = {name: _pairs(codes) / (n * (n - 1) / 2) for name, codes in columns.items()}
+    found = []
+    for name in candidates:
+        whose = np.unique(_exact(arrays[name]), return_inverse=True)[1]
+        counts = np.bincount(whose)
+        repeated = int(np.count_nonzero(counts > 1))
+        if repeated < FEWEST_ROWS or n > _MOST_ROWS_EACH * len(counts):
+            continue
+
+        def alike(other: str, whose: np.ndarray = whose) -> float:
+            chance, codes = by_chance[other], columns[other]
+            agree = _pairs(whose * (int(codes.max()) + 1) + codes) / _pairs(whose)
+            return (agree - chance) / (1.0 - chance) if chance < 1 else 0.0
+
+        attribute = max(sensitive, key=alike)
+        if alike(attribute) < _SAME_PERSON:
+            continue
+        others = [other for other in columns if other != name and by_chance[other] < 1]
+        share = float(np.median([alike(other) for other in others]))
+        if share >= _ALIKE:
+            text = (
+                f"'{name}' seems to tell whose row it is: {len(counts):,} values in {n:,} rows, "
+                f"and rows with the same one have the same '{attribute}' and are alike in most "
+                f"columns. A model that has met a person need not guess: say person='{name}' "
+                f"(command line: --person {name}), or make one row of each."
+            )
+            found.append(
+                (
+                    counts[counts > 1].sum(),
+                    Notice("person", "warning", name, attribute, share, text),
+                )
+            )
+    return max(found, key=lambda each: each[0])[1] if found else None
+
+
+def _exact(array: Any) -> np.ndarray:
+    """Return a number for each value, different ones for missing values."""
+    codes = array.dictionary_encode()
+    codes = codes.combine_chunks() if hasattr(codes, "combine_chunks") else codes
+    places = codes.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    missing = np.flatnonzero(places < 0)
+    places[missing] = -1 - np.arange(len(missing))
+    return places
+
+
+def _pairs(codes: np.ndarray) -> float:
+    """Return the number of pairs of rows with equal codes."""
+    counts = np.unique(codes, return_counts=True)[1].astype(float)
+    return float(np.sum(counts * (counts - 1)) / 2)
 
 
 def _about(name: str, array: Any) -> Iterator[Notice]:

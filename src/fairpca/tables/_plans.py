@@ -26,7 +26,7 @@ from .._attributes import (
     listed,
     read_column,
 )
-from ..errors import SingleGroupError, TableError, TargetError, UsageError
+from ..errors import AuditError, SingleGroupError, TableError, TargetError, UsageError
 from ._open import read_table
 from ._table import Table
 
@@ -119,12 +119,12 @@ def _cut_in_two(name: str, distinct: np.ndarray, counts: np.ndarray) -> float:
             f"The sensitive column '{name}' is a number of {len(distinct)} value(s), so there is "
             f"nothing to compare. Name another column, or give more rows."
         )
-    ends = np.cumsum(counts)
+    ends = np.cumsum(counts).round(6)
     middle = [(ends[-1] - 1) // 2, ends[-1] // 2]
     median = np.mean(distinct[np.searchsorted(ends, middle, side="right")])
     cut = float(min(float(median), distinct[-2]))
-    above = int(counts[distinct > cut].sum())
-    fewer = min(above, int(counts.sum()) - above)
+    above = counts[distinct > cut].sum()
+    fewer = int(np.rint(min(above, counts.sum() - above)))
     if fewer < FEWEST_ROWS:
         raise SingleGroupError(
             f"The sensitive column '{name}' has {fewer} row(s) on one side of {cut:g}, but "
@@ -168,7 +168,8 @@ def plan_column(
 ) -> tuple[AttributePlan, np.ndarray]:
     """Return the plan of a column, `n_rows` of each value, and the group or number of each.
 
-    Fits make all groups equal, however many; of what is measured, only so many can be read.
+    Of people with several rows, each row may count as a part of one. Fits make all groups equal,
+    however many; of what is measured, only so many can be read.
     """
     name = str(column.name)
     n_rows = np.ones(len(column), dtype=int) if n_rows is None else n_rows
@@ -179,14 +180,14 @@ def plan_column(
     n_missing = int(n_rows[found.missing].sum())
     if isinstance(found, Numeric):
         distinct, place = np.unique(found.values[~found.missing], return_inverse=True)
-        counts = np.bincount(place, n_rows[~found.missing]).astype(int)
+        counts = np.bincount(place, n_rows[~found.missing])
         told = about_a_number(name, declared=kind is not None)
         cut = _cut_in_two(name, distinct, counts)
         return AttributePlan(name, "numeric", told, n_missing, cut=cut), found.values
     texts = [_as_text(label) for label in found.labels]
     rows_of: dict[str, int] = dict.fromkeys(texts, 0)
-    rows = np.bincount(found.codes + 1, n_rows, minlength=len(texts) + 1)[1:].astype(int)
-    for text, count in zip(texts, rows.tolist(), strict=True):
+    rows = np.bincount(found.codes + 1, n_rows, minlength=len(texts) + 1)[1:]
+    for text, count in zip(texts, np.rint(rows).astype(int).tolist(), strict=True):
         rows_of[text] += count
     declared = kind is not None or column.dtype == "category"
     told = "" if declared else about_whole_numbers(name, found.labels)
@@ -202,9 +203,11 @@ def plan_column(
     return plan, group_of[found.codes]
 
 
-def measure_attribute(column: Series, kind: str | None = None) -> Measured:
+def measure_attribute(
+    column: Series, kind: str | None = None, n_rows: np.ndarray | None = None
+) -> Measured:
     """Return the groups of a sensitive column; a quantity is cut at its median to be measured."""
-    plan, values = plan_column(column, kind, most=MOST_GROUPS)
+    plan, values = plan_column(column, kind, n_rows, MOST_GROUPS)
     name = plan.name
     if plan.kind == "categorical":
         note, fitted = " ".join(filter(None, [plan.told, plan.note])), plan.fitted(values)
@@ -258,14 +261,39 @@ def binary_target(column: Series, positive: Any = None) -> tuple[np.ndarray, np.
     return is_positive, known, chosen
 
 
+def numbers_of(column: Series, what: str) -> np.ndarray:
+    """Return a column as floats, NaN where there is no value; `what` it is says the refusal."""
+    known = _is_known(column)
+    try:
+        found = read_column(str(column.name), column.where(known, None), "numeric")
+    except UsageError:
+        finite = (isinstance(v, int | float) and np.isfinite(v) for v in column[known])
+        odd = next((v for v, is_fine in zip(column[known], finite, strict=True) if not is_fine), "")
+        raise AuditError(
+            f"The {what} '{column.name}' has to be numbers, but it holds '{odd}'. Name another "
+            f"column, or write numbers and leave the others empty."
+        ) from None
+    return np.asarray(found.values) if isinstance(found, Numeric) else np.full(len(column), np.nan)
+
+
 def plan_target(
-    column: Series, kind: str | None = None, positive: Any = None, *, binary: bool = False
+    column: Series,
+    kind: str | None = None,
+    positive: Any = None,
+    above: float | None = None,
+    *,
+    binary: bool = False,
 ) -> tuple[AttributePlan, np.ndarray]:
     """Return the plan of a target, and the class, yes or no, or number of each row.
 
-    It is a yes or no if it must be (`binary`), if somebody says which value is the yes, or if there
-    are two values; else by the rules for sensitive columns, but no class is too rare.
+    It is a yes or no if it must be (`binary`), if somebody says which value is the yes or `above`
+    which it is one, or if there are two values; else by the rules for sensitive columns, but no
+    class is too rare.
     """
+    if above is not None:
+        values = numbers_of(column, "target")
+        plan = AttributePlan(str(column.name), "binary", "", labels=("", f"> {above:.15g}"))
+        return plan, np.where(np.isnan(values), -1, values > above)
     name, known = str(column.name), _is_known(column)
     texts = {_as_text(value) for value in column[known].unique().tolist()}
     if binary or positive is not None or (len(texts) <= 2 and kind != "numeric"):
@@ -351,7 +379,11 @@ def as_table(table: Any, data: str | os.PathLike[str] | None = None) -> Table:
 
 
 def roles_in(
-    table: Table, sensitive: str | Sequence[str] | None, target: str | None, ignore: Sequence[str]
+    table: Table,
+    sensitive: str | Sequence[str] | None,
+    target: str | None,
+    ignore: Sequence[str],
+    **others: Any,
 ) -> Roles:
     """Return the roles of the columns; built-in data sets know theirs."""
     if sensitive is None or not len(sensitive):
@@ -359,5 +391,5 @@ def roles_in(
         target = target if target is not None else table.target
     columns = list(table.frame.columns)
     return assign_roles(
-        columns, sensitive=sensitive, target=target, ignore=ignore, renamed=table.renamed
+        columns, sensitive=sensitive, target=target, ignore=ignore, renamed=table.renamed, **others
     )

@@ -1,7 +1,7 @@
 """The page: text, tables and plots of an audit in one HTML file, and its summary for notebooks.
 
-Data and scripts inside the file are never read as markup, and nothing else may run. This is the
-only place that imports jinja2 and plotly, and only when a page is asked for.
+Data and the script inside the file are never read as markup, and nothing else may run. This is
+the only place that imports jinja2, and only when a page is asked for.
 """
 
 from __future__ import annotations
@@ -9,48 +9,44 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from dataclasses import asdict
 from importlib.resources import files
 from typing import Any
 
 from ...errors import UsageError, needing
-from ...metrics import decimal, significant, whole
+from ...metrics import decimal, joined, named, significant, whole
 from .._audit_result import audit_from_plain
 from .._evidence import Evidence
 from .._recipes import audit_again
-from .figures import evidence_figures
-from .tables import leakage_tables, page_tables, plain_table
-from .tradeoff_figures import decision_figures
-from .words import level, model_name, percent, points, summary_tiles
+from .figures import page_figures
+from .tables import given_away, leakage_tables, page_tables, plain_table
+from .words import Units, level, model_name, percent
 
 __all__ = ["render_page", "render_summary"]
 
-SCRIPTS = ("choices.js", "plots.js", "tradeoff.js", "page.js")
-"""Parts of the page's own script, in the order in which they are joined."""
+LARGEST = 1_500_000
+"""Bytes of a page that can be sent by mail and opened on a phone."""
 
-LARGEST = 6_000_000
-"""Bytes of a page that can still be sent by mail."""
-
-LEFT_OUT = ("groups", "curves", "parity", "components")
-"""Tables, then plots, left out one after the other while a page is too large; the JSON has all."""
+LEFT_OUT = ("groups", "curves", "parity", "leakage")
+"""Left out one after the other, tables and plots, while a page is too large; the JSON has all."""
 
 DIGITS = 6
 """Significant digits of embedded numbers: far more than any interval here deserves."""
 
 POLICY = (
-    "default-src 'none'; script-src 'sha256-{}' 'sha256-{}'; style-src 'unsafe-inline'; "
+    "default-src 'none'; script-src 'sha256-{}'; style-src 'unsafe-inline'; "
     "img-src data: blob:; base-uri 'none'; form-action 'none'"
 )
-"""Two inline scripts run, and no other; nothing is fetched; plotly writes styles as it draws."""
+"""One inline script runs, and no other; nothing is fetched."""
 
 ESCAPED = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 WRITERS = {
     "decimal": decimal,
+    "joined": joined,
     "level": level,
     "model": model_name,
+    "named": named,
     "percent": percent,
-    "points": points,
     "significant": significant,
     "table": plain_table,
     "whole": whole,
@@ -67,12 +63,12 @@ def render_page(audit: dict[str, Any]) -> str:
     Parameters
     ----------
     audit : dict
-        An audit as plain dictionaries, lists, strings and numbers, of version 1 of its structure.
+        An audit as plain dictionaries, lists, strings and numbers, of version 2 of its structure.
 
     Returns
     -------
     page : str
-        HTML, to be written in UTF-8; about 5 MB, nearly all of it plotly.js.
+        HTML, to be written in UTF-8; a few hundred kilobytes.
 
     Raises
     ------
@@ -80,7 +76,7 @@ def render_page(audit: dict[str, Any]) -> str:
         If it is not an audit, one of an unknown version, or does not follow the schema; the
         message names the place.
     MissingExtraError
-        If jinja2 or plotly is not installed.
+        If jinja2 is not installed.
 
     See Also
     --------
@@ -95,37 +91,31 @@ def render_page(audit: dict[str, Any]) -> str:
     fairpca.errors.UnreadableAuditError: schema_version='9.0' cannot be shown: ...
     """
     evidence = Evidence(audit_from_plain(audit))
-    figures = evidence_figures(evidence) | decision_figures(evidence)
-    tables = page_tables(evidence)
-    plotly = _inline_script(_plotly_script())
-    script = _inline_script("\n".join(_source(name) for name in SCRIPTS))
-    shown = {
-        "audit": evidence.audit,
-        "evidence": evidence,
-        "tiles": summary_tiles(evidence),
-        "command": audit_again(evidence.audit),
-        "write": WRITERS,
-        "policy": POLICY.format(_digest(plotly), _digest(script)),
-        "plotly": plotly,
-        "script": script,
-        "audit_json": _embedded_json(evidence.audit.to_dict()),
-        "tables": tables,
-        "figures": figures,
-    }
+    figures, tables = page_figures(evidence), page_tables(evidence)
+    script = _inline_script(_source("page.js"))
     template = _template("page.html")
 
     def rendered() -> str:
-        plots = {name: [asdict(one) for one in several] for name, several in figures.items()}
-        return _encodable(template.render(**shown, figures_json=_embedded_json(plots)))
+        page = template.render(
+            audit=evidence.audit,
+            evidence=evidence,
+            units=Units(evidence.audit.data.target),
+            tiles=given_away(evidence),
+            command=audit_again(evidence.audit),
+            write=WRITERS,
+            policy=POLICY.format(_digest(script)),
+            script=script,
+            audit_json=_embedded_json(evidence.audit.to_dict()),
+            tables=tables,
+            figures=figures,
+        )
+        return _encodable(page)
 
     page = rendered()
     for name in LEFT_OUT:
         if len(page.encode("utf-8")) <= LARGEST:
             break
-        if name in tables:
-            tables[name] = None
-        else:
-            figures[name] = []
+        tables[name] = figures[name] = []
         page = rendered()
     return page
 
@@ -136,12 +126,12 @@ def render_summary(audit: dict[str, Any]) -> str:
     Parameters
     ----------
     audit : dict
-        An audit as plain dictionaries, lists, strings and numbers, of version 1 of its structure.
+        An audit as plain dictionaries, lists, strings and numbers, of version 2 of its structure.
 
     Returns
     -------
     fragment : str
-        The headline, the findings, and how well probes guess each attribute before and after.
+        The headline, the findings, and how well probes recognise each attribute before and after.
 
     Raises
     ------
@@ -159,7 +149,7 @@ def render_summary(audit: dict[str, Any]) -> str:
     fairpca.errors.UnreadableAuditError: schema_version='9.0' cannot be shown: ...
     """
     evidence = Evidence(audit_from_plain(audit))
-    names = {evidence.name(key) for key in (evidence.before(), evidence.after()) if key}
+    names = {evidence.name(evidence.readable(one)) for one in evidence.audit.advice.options}
     tables = [
         (table, [row for row in table.rows if row[0].text in names])
         for table in leakage_tables(evidence)
@@ -220,10 +210,3 @@ def _template(name: str) -> Any:
         lstrip_blocks=True,
     )
     return environment.get_template(name)
-
-
-def _plotly_script() -> str:
-    """Return the source of plotly.js, which the page carries so that it needs no network."""
-    with needing("plotly", "report", "The report page"):
-        from plotly.offline import get_plotlyjs
-    return get_plotlyjs()

@@ -1,416 +1,272 @@
-"""Plots as plain dictionaries of plotly's traces and layouts: what all share, and most of them.
-
-A colour is the name of a variable of the page's style sheet, as in ``var(--series-1)``; the page
-replaces it, so that plots follow the light and the dark theme. Axes, fonts and margins that all
-plots share are set there too.
-"""
+"""What the page draws of an audit: options, what is given away, trade-offs and columns."""
 
 from __future__ import annotations
 
-import math
-import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import accumulate
-from typing import Any
+from itertools import product
 
-import numpy as np
+from ...metrics import decimal, p_value, significant
+from .._evidence import Evidence, parity_of
+from .._results import Carrier, Curve, CurvePoint, Decider, Estimate, Leak, Option
+from .drawing import (
+    CIRCLE,
+    DIAMOND,
+    SQUARE,
+    Frame,
+    Mark,
+    Row,
+    draw_plane,
+    draw_rows,
+    fitting,
+)
+from .tables import badge, columns, letter
+from .words import Units, interval, model_name, model_spoken, of_a_hundred, recognised
 
-from ...metrics import decimal, joined, p_value, shortened
-from .._evidence import Evidence
-from .._results import Estimate, Leak, Panel, PanelGroups
-from .words import interval, model_name, percent
+MOST_ROWS = 10
+"""Columns of the table that a figure shows; the audit has all."""
 
-N_COLOURS = 8
-SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "triangle-down", "star")
-DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-MARKUP = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
-"""Plotly reads a few tags and entities in every label."""
+SHAPES = (CIRCLE, SQUARE, DIAMOND)
+"""Of the probes."""
 
-SPREAD = 0.22
-"""Distance of the probes of one row, where rows are 1 apart."""
 
-CHANCE = "Chance: what the best of all probes stays within"
-PIXELS_PER_ROW = 66
+@dataclass(frozen=True)
+class Entry:
+    """An entry of a legend: its words, and the classes and shape of the marks it is about."""
 
-SAME_SCALE = 4
-"""A panel whose spread differs by more than this factor from the first has axes of its own."""
-
-Placed = list[tuple[float, str, Leak]]
-"""The height, probe and number of each dot."""
+    words: str
+    mark: str
+    shape: str
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One plot for one choice of the reader."""
+    """A plot: for which settings of the choosers it is shown, both drawings, and its legend."""
 
-    choice: dict[str, str]  # of the page's choosers, such as {"attribute": "0"}
-    data: list[dict[str, Any]]
-    layout: dict[str, Any]
-    finding: str  # in a sentence, also for those who do not see the plot
-    key: list[dict[str, str]] = field(default_factory=list)  # entries of the legend
-    aspect: float | None = None  # height by width, up to the layout's height; None: that is fixed
+    choice: dict[str, str]
+    finding: str
+    drawings: dict[str, str]
+    key: list[Entry] = field(default_factory=list)
 
 
-def marks(position: int, **more: Any) -> dict[str, Any]:
-    """Return a colour and a symbol: twelve groups have twelve pairs, for people with any eyes."""
-    symbol = SYMBOLS[(position + position // N_COLOURS) % len(SYMBOLS)]
-    return {"color": series_colour(position), "symbol": symbol, **more}
+OPTIONS = {
+    "recommended": Entry("recommended", "mark advised", CIRCLE),
+    "one of a tie": Entry("cannot be told apart: take either", "mark advised", CIRCLE),
+    "": Entry("another that one may take", "mark offered", CIRCLE),
+    "as it is": Entry("the raw features", "mark raw", SQUARE),
+    "yours": Entry("your own score or decision", "mark own", DIAMOND),
+}
+"""How options look, by what they are to the reader."""
 
 
-def series_colour(position: int) -> str:
-    """Return one of the colours of the style sheet."""
-    return f"var(--series-{position % N_COLOURS + 1})"
-
-
-def scatter(
-    mode: str,
-    name: str,
-    x: Sequence[Any],
-    y: Sequence[Any],
-    *,
-    hover: list[str] | None = None,
-    **more: Any,
-) -> dict[str, Any]:
-    """Return a trace with a name in the legend, and a label for each point that is hovered over."""
-    known = {"type": "scatter", "mode": mode, "name": plot_text(name), "legendgroup": name}
-    labels = {} if hover is None else {"hoverinfo": "text", "hovertext": hover}
-    return {**known, "x": x, "y": y, **more, **labels}
-
-
-def entry(trace: dict[str, Any]) -> dict[str, str]:
-    """Return the entry of a trace in the legend."""
-    marker = trace["marker"]
-    return {"name": trace["legendgroup"], "colour": marker["color"], "symbol": marker["symbol"]}
-
-
-def error_bars(
-    estimates: list[Estimate], *, scale: float = 1, colour: str, thickness: float = 1.5
-) -> dict[str, Any]:
-    """Return plotly's error bars from the confidence intervals of estimates."""
-
-    def length(value: float | None, end: float | None, sign: int) -> float | None:
-        if value is None or end is None:
-            return None
-        return max(0.0, sign * scale * (end - value))
-
+def page_figures(evidence: Evidence) -> dict[str, list[Figure]]:
+    """Return every plot of the page by name, for all choices of the reader."""
     return {
-        "type": "data",
-        "symmetric": False,
-        "array": [length(one.value, one.high, 1) for one in estimates],
-        "arrayminus": [length(one.value, one.low, -1) for one in estimates],
-        "color": colour,
-        "thickness": thickness,
-        "width": 0,
+        "options": _options_figure(evidence),
+        "leakage": list(_leakage_figures(evidence)),
+        "curves": list(_curve_figures(evidence)),
+        "carriers": list(_carrier_figures(evidence)),
+        "deciders": _decider_figure(evidence),
     }
 
 
-def plot_text(text: str, *, length: int = 48, width: int | None = None) -> str:
-    """Return text that plotly shows as it is, cut to a length and broken into lines of a width.
+def _options_figure(evidence: Evidence) -> list[Figure]:
+    """Return what can be done: gap (or what is recognised) against utility."""
+    units, settings = Units(evidence.audit.data.target), evidence.audit.settings
+    decides = settings.aim == "decide" and units.target is not None
+    marks, badges = [], []
+    for place, option in enumerate(evidence.audit.advice.options):
+        x = _scaled(option.gap, units.scale) if decides else _scaled(option.leak, 1)
+        if x is None:
+            continue
+        badges.append(badge(evidence, option))
+        look = OPTIONS[badges[-1]]
+        marks.append(
+            Mark(
+                x,
+                _option_words(option, units),
+                look.mark.removeprefix("mark "),
+                look.shape,
+                y=_scaled(option.utility, 1 if units.target else 100),
+                label=f"{letter(place)} {fitting(option.name, 300)}",
+                short=letter(place),
+            )
+        )
+    if not marks:
+        return []
+    key = [look for name, look in OPTIONS.items() if name in badges]
+    limit = units.scale * settings.max_gap if decides and settings.max_gap is not None else None
+    if limit is not None:
+        key.append(Entry("the gap that you allow", "limit", "M0 -7v14"))
+    frame = Frame(
+        "What can be done",
+        " ".join(f"{mark.hover}." for mark in marks),
+        units.gap_axis if decides else "AUC of recognising who people are (left hides more)",
+        f"{units.utility_name}{'' if units.target else ', %'} (up is more useful)",
+        limit=limit,
+        limit_words=f"allowed: {units.gap(settings.max_gap)}",
+    )
+    return [Figure({}, "", draw_plane(marks, frame), key)]
 
-    >>> plot_text("<b>R&D</b>")
-    '&lt;b&gt;R&amp;D&lt;/b&gt;'
-    >>> plot_text("Fair PCA, equal covariances", width=16)
-    'Fair PCA, equal<br>covariances'
-    """
-    text = shortened(text, length)
-    lines = [text] if width is None else textwrap.wrap(text, width) or [""]
-    return "<br>".join(line.translate(MARKUP) for line in lines)
+
+def _scaled(one: Estimate | None, scale: float) -> Estimate | None:
+    """Return an estimate in other units; None if there is no number."""
+    if one is None or one.value is None:
+        return None
+    ends = (one.value, one.low, one.high)
+    return Estimate(*(end if end is None else scale * end for end in ends))
 
 
-def hover_lines(*lines: str) -> str:
-    """Return lines, which may hold data, as the text of a hover label."""
-    return "<br>".join(plot_text(line, length=80) for line in lines if line)
+def _option_words(option: Option, units: Units) -> str:
+    said = [option.name]
+    if option.gap:
+        ends = interval(option.gap, units.scale, units.digits)
+        said.append(f"{units.gap_name.lower()} {units.gap(option.gap.value)} ({ends})")
+    if option.utility:
+        said.append(f"{units.utility_name} {units.utility(option.utility.value)}")
+    return ", ".join([*said, f"recognised with AUC {decimal(option.leak.value)}"])
 
 
-def evidence_figures(evidence: Evidence) -> dict[str, list[Figure]]:
-    """Return what is drawn of every audit, by name: plots for all choices of the reader."""
-    return {
-        "leakage": _leakage_figures(evidence),
-        "components": _component_figures(evidence),
-        "variance": _variance_figures(evidence),
-    }
-
-
-def _leakage_figures(evidence: Evidence) -> list[Figure]:
-    """Return a dot plot for each attribute: representations are rows, probes are markers."""
-    return [
-        _dots(evidence, position, attribute.name)
-        for position, attribute in enumerate(evidence.attributes)
-        if any(one.attribute == attribute.name for one in evidence.audit.leakage)
+def _leakage_figures(evidence: Evidence) -> Iterator[Figure]:
+    """Return a dot plot for each attribute: representations are rows, probes are marks."""
+    key = [
+        Entry(model_name(probe), f"mark series-{place + 1}", SHAPES[place % 3])
+        for place, probe in enumerate(evidence.probes)
     ]
+    key.append(Entry("what chance reaches", "chance", "M-10 0h20"))
+    for position, attribute in enumerate(evidence.attributes):
+        rows = [
+            Row(one.name, columns(one.n_columns), marks)
+            for one in evidence.fitted
+            if (marks := list(_probe_marks(evidence, one.key, attribute.name)))
+        ]
+        if rows:
+            finding = _leakage_finding(evidence, attribute.name)
+            title = f"How well models recognise {attribute.name}"
+            frame = Frame(title, finding, "AUC; 0.50 is guessing", origin=0.5)
+            yield Figure({"attribute": str(position)}, finding, draw_rows(rows, frame), key)
+
+
+def _probe_marks(evidence: Evidence, key: str, attribute: str) -> Iterator[Mark]:
+    for place, probe in enumerate(evidence.probes):
+        leak = evidence.leak.get((key, attribute, probe))
+        if leak is not None and leak.auc.value is not None:
+            look, shape = f"series-{place + 1}", SHAPES[place % 3]
+            yield Mark(leak.auc, _leak_words(evidence, leak), look, shape, leak.chance)
+
+
+def _leak_words(evidence: Evidence, leak: Leak) -> str:
+    return (
+        f"{evidence.name(leak.representation)}, {model_name(leak.probe).lower()}: AUC "
+        f"{decimal(leak.auc.value, 3)} ({interval(leak.auc, digits=3)}); chance: up to "
+        f"{decimal(leak.chance, 3)}; p {p_value(leak.p_value)}: "
+        + ("above chance" if leak.above_chance else "not told from chance")
+    )
 
 
 def _leakage_finding(evidence: Evidence, attribute: str) -> str:
-    """Say how well the best probe guesses an attribute, before and after."""
-    before, after = evidence.before(), evidence.after()
-    found = []
-    if before and (best := _best(evidence, before, attribute)):
-        found.append(
-            f"From {evidence.spoken(before)}, {attribute} is guessed with AUC "
-            f"{decimal(best.auc.value)} (by {_probe(best)})"
-        )
-    if after and (best := _best(evidence, after, attribute)):
-        seen = any(leak.above_chance for leak in evidence.leaks(after, attribute))
-        found.append(
-            f"after {evidence.spoken(after)} the best probe reaches {decimal(best.auc.value)} "
-            f"({_probe(best)}), "
-            + ("still above chance" if seen else "which cannot be told from chance")
-        )
-    text = "; ".join(found)
-    return f"{text[0].upper()}{text[1:]}." if text else ""
-
-
-def _best(evidence: Evidence, key: str, attribute: str) -> Leak | None:
-    return max(evidence.leaks(key, attribute), key=lambda leak: leak.auc.value, default=None)
-
-
-def _probe(leak: Leak) -> str:
-    name = model_name(leak.probe).lower()
-    return name if leak.probe == "boosting" else f"a {name}"
-
-
-def _dots(evidence: Evidence, position: int, attribute: str) -> Figure:
-    probes, rows = evidence.probes, evidence.fitted
-    placed = [
-        (row + SPREAD * (lane - (len(probes) - 1) / 2), probe, leak)
-        for row, one in enumerate(rows)
-        for lane, probe in enumerate(probes)
-        if (leak := evidence.leak.get((one.key, attribute, probe))) is not None
-    ]
-    dots = [_probe_dots(evidence, lane, probe, placed) for lane, probe in enumerate(probes)]
-    dotted = {"color": "var(--muted)", "width": 1, "dash": "dot"}
-    guessing = _shape("line", "x", "paper", (0.5, 0.5, 0, 1), line=dotted)
-    plain = {"fillcolor": "var(--stripe)", "line": {"width": 0}, "layer": "below"}
-    stripes = [
-        _shape("rect", "paper", "y", (0, 1, row - 0.5, row + 0.5), **plain)
-        for row in range(0, len(rows), 2)
-    ]
-    layout = {
-        "height": PIXELS_PER_ROW * len(rows) + 60,
-        "xaxis": {"title": {"text": "AUC of guessing the group"}, "range": _range(placed)},
-        "yaxis": {
-            "tickvals": list(range(len(rows))),
-            "ticktext": [plot_text(one.name, width=16) for one in rows],
-            "range": [len(rows) - 0.45, -0.55],
-            "showgrid": False,
-        },
-        "shapes": [guessing, *stripes],
-    }
-    return Figure(
-        {"attribute": str(position)},
-        [_chance(placed), *dots],
-        layout,
-        _leakage_finding(evidence, attribute),
-        [*map(entry, dots), {"name": CHANCE, "colour": "var(--chance)", "symbol": "bar"}],
+    """Say how well the best probe recognises an attribute, before and after."""
+    if not evidence.leaks("raw", attribute):
+        return f"How well models recognise {attribute}."
+    best, option = evidence.worst("raw", attribute), evidence.advised
+    said = (
+        f"From the raw features, {model_spoken(best.probe)} recognises {attribute} with AUC "
+        f"{decimal(best.auc.value)}: {recognised(attribute, best.auc.value)}"
     )
-
-
-def _probe_dots(evidence: Evidence, lane: int, probe: str, placed: Placed) -> dict[str, Any]:
-    name = model_name(probe)
-    leaks = [(y, leak) for y, one, leak in placed if one == probe]
-    return scatter(
-        "markers",
-        name,
-        [leak.auc.value for _, leak in leaks],
-        [y for y, _ in leaks],
-        error_x=error_bars(
-            [leak.auc for _, leak in leaks], colour=series_colour(lane), thickness=2
-        ),
-        marker=marks(lane, size=11),
-        hover=[
-            hover_lines(
-                f"{evidence.name(leak.representation)}, {name.lower()}",
-                f"AUC {decimal(leak.auc.value, 3)} ({interval(leak.auc, digits=3)})",
-                f"chance {decimal(leak.chance_low)} to {decimal(leak.chance_high)}",
-                f"p {p_value(leak.p_value)}: "
-                + ("above chance" if leak.above_chance else "not told from chance"),
-            )
-            for _, leak in leaks
-        ],
-    )
-
-
-def _chance(placed: Placed) -> dict[str, Any]:
-    """Return the band of each dot: what the same probe reaches when groups are permuted."""
-    return scatter(
-        "lines",
-        CHANCE,
-        [end for _, _, leak in placed for end in (leak.chance_low, leak.chance_high, None)],
-        [height for y, _, _ in placed for height in (y, y, None)],
-        line={"color": "var(--chance)", "width": 12},
-        hoverinfo="skip",
-        connectgaps=False,
-    )
-
-
-def _range(placed: Placed) -> list[float]:
-    ends = [0.45, 0.75]
-    for _, _, leak in placed:
-        auc = leak.auc
-        numbers = (auc.value, auc.low, auc.high, leak.chance_low, leak.chance_high)
-        ends += [number for number in numbers if number is not None]
-    return [max(0.0, min(ends) - 0.02), min(1.02, max(ends) + 0.02)]
-
-
-def _shape(kind: str, xref: str, yref: str, box: Sequence[float], **more: Any) -> dict[str, Any]:
-    ends = dict(zip(("x0", "x1", "y0", "y1"), box, strict=True))
-    return {"type": kind, "xref": xref, "yref": yref, **ends, **more}
-
-
-def _variance_figures(evidence: Evidence) -> list[Figure]:
-    """Return one plot of the cumulative shares, or none if no spectrum was measured."""
-    lines: list[dict[str, Any]] = []
-    for place, spectrum in enumerate(one for one in evidence.audit.spectra if one.ratios):
-        name = evidence.name(spectrum.representation)
-        shares = list(accumulate(100 * (ratio or 0.0) for ratio in spectrum.ratios))
-        dash = DASHES[place % len(DASHES)]
-        lines.append(
-            scatter(
-                "lines+markers",
-                name,
-                list(range(1, len(shares) + 1)),
-                shares,
-                line={"color": series_colour(place), "width": 2.5, "dash": dash},
-                marker=marks(place, size=7),
-                hover=[
-                    hover_lines(name, f"first {count}: {percent(share / 100)} of the variance")
-                    for count, share in enumerate(shares, 1)
-                ],
-            )
+    if option and evidence.leaks(evidence.readable(option), attribute):
+        left = evidence.worst(evidence.readable(option), attribute)
+        seen = "still above chance" if left.above_chance else "which cannot be told from chance"
+        said += (
+            f". With {option.name} the best probe reaches {decimal(left.auc.value)} "
+            f"({of_a_hundred(left.auc.value)}), {seen}"
         )
-    layout = {
-        "height": 340,
-        "xaxis": {"title": {"text": "number of components"}, "rangemode": "tozero"},
-        "yaxis": {"title": {"text": "variance kept (%)"}, "rangemode": "tozero"},
-    }
-    key = [entry(line) for line in lines]
-    return [Figure({}, lines, layout, _variance_finding(evidence), key)] if lines else []
+    return f"{said}."
 
 
-def _variance_finding(evidence: Evidence) -> str:
-    """Say how much variance all components together keep."""
-    kept = [
-        f"{len(one.ratios)} components keep {percent(sum(ratio or 0.0 for ratio in one.ratios))} "
-        f"with {evidence.spoken(one.representation)}"
-        for one in evidence.audit.spectra
-        if one.ratios
-    ]
-    return f"Of the variance of the features, {joined(kept)}."
+def _carrier_figures(evidence: Evidence) -> Iterator[Figure]:
+    """Return bars for each attribute: the columns without which it is recognised less."""
+    for position, name in enumerate(evidence.singles):
+        found = [one for one in evidence.audit.carriers if one.attribute == name]
+        carried = evidence.carried(name)
+        words = (
+            f"{name} is carried most by {', '.join(carried[:3])}."
+            if carried
+            else f"No single column is needed to recognise {name}: what one says, others say, too."
+        )
+        rows = [_bar(one, one.lost) for one in found if one.lost.value is not None][:MOST_ROWS]
+        frame = Frame(f"Columns that carry {name}", words, "AUC lost when the column is shuffled")
+        if rows:
+            yield Figure({"attribute": str(position)}, words, draw_rows(rows, frame))
 
 
-def _component_figures(evidence: Evidence) -> list[Figure]:
-    """Return a panel for each representation and attribute, all with equal axes if they can be.
+def _decider_figure(evidence: Evidence) -> list[Figure]:
+    """Return bars: the columns without which the recommended model decides differently."""
+    found = evidence.audit.deciders
+    rows = [_bar(one, one.changed) for one in found if one.changed.value is not None][:MOST_ROWS]
+    words = f"What decides most: {', '.join(row.name for row in rows[:3])}."
+    axis = (
+        "mean change of predictions when the column is shuffled, in standard deviations"
+        if Units(evidence.audit.data.target).kind == "number"
+        else "share of decisions that change when the column is shuffled"
+    )
+    frame = Frame("Columns that decide", words, axis)
+    return [Figure({}, words, draw_rows(rows, frame))] if rows else []
 
-    The points are not repeated for each attribute: a trace says which rows it shows, and the page
-    takes them from the audit.
-    """
-    pictures, figures = evidence.audit.pictures, []
-    framed = list(zip(pictures.panels, _frames(pictures.panels), strict=True))
-    positions = {one.name: place for place, one in enumerate(evidence.attributes)}
-    for place, groups in enumerate(pictures.groups):
-        if groups.attribute not in positions:
+
+def _bar(one: Carrier | Decider, estimate: Estimate) -> Row:
+    hover = f"{one.column}: {decimal(estimate.value, 3)} ({interval(estimate, digits=3)})"
+    return Row(one.column, "", [Mark(estimate, hover, "series-1")])
+
+
+def _curve_figures(evidence: Evidence) -> Iterator[Figure]:
+    """Return a line over all lambdas for each curve and attribute."""
+    units = Units(evidence.audit.data.target)
+    for (place, curve), (position, attribute) in product(
+        enumerate(evidence.audit.curves), enumerate(evidence.attributes)
+    ):
+        marks = [
+            mark
+            for point in curve.points
+            if (mark := _curve_mark(evidence, curve, point, attribute.name, units))
+        ]
+        if not marks:
             continue
-        position = positions[groups.attribute]
-        labels = [one.label for one in evidence.attributes[position].groups]
-        present = sorted({code for code in groups.codes if code >= 0})
-        key = [entry({"legendgroup": labels[code], "marker": marks(code)}) for code in present]
-        for number, (panel, frame) in enumerate(framed):
-            clouds = [
-                {
-                    **_markers(labels[code], labels[code]),
-                    "rows": {"panel": number, "groups": place, "code": code},
-                    "marker": marks(code, size=5, opacity=0.55),
-                }
-                for code in present
-            ]
-            means = _group_means(panel, groups.codes)
-            centres = [
-                {
-                    **_markers(labels[code], f"mean of {labels[code]}"),
-                    "x": [means[code][0]],
-                    "y": [means[code][1]],
-                    "marker": marks(code, size=13, line={"color": "var(--surface)", "width": 2}),
-                }
-                for code in present
-                if code in means
-            ]
-            x_axis, y_axis = (
-                {"title": {"text": f"component {axis}"}, "range": ends, "zeroline": False}
-                for axis, ends in enumerate(frame, 1)
-            )
-            layout = {
-                "height": 380,
-                "xaxis": x_axis,
-                "yaxis": {**y_axis, "scaleanchor": "x"},
-                "dragmode": "zoom",
-            }
-            choice = {"attribute": str(position), "panel": str(number)}
-            finding = _components_finding(evidence, panel, groups)
-            figures.append(Figure(choice, clouds + centres, layout, finding, key, aspect=1.05))
-    return figures
+        name = evidence.name(curve.representation)
+        frame = Frame(
+            f"{name} at every lambda, {model_name(curve.model).lower()}, {attribute.name}",
+            f"From {marks[0].hover} to {marks[-1].hover}.",
+            units.gap_axis,
+            f"{units.utility_name} (up is more useful)",
+            joined=True,
+        )
+        key = [Entry(f"{name} and lambda", "mark offered", CIRCLE)]
+        if any(mark.look == "advised" for mark in marks):
+            key.append(OPTIONS["recommended"])
+        yield Figure(
+            {"curve": str(place), "attribute": str(position)},
+            f"At {marks[0].hover}; at {marks[-1].hover}.",
+            draw_plane(marks, frame),
+            key,
+        )
 
 
-def _components_finding(evidence: Evidence, panel: Panel, groups: PanelGroups) -> str:
-    """Say how far apart the means of the groups are in a panel."""
-    means = list(_group_means(panel, groups.codes).values())
-    spread = math.hypot(_deviation(panel.x), _deviation(panel.y)) / math.sqrt(2)
-    if len(means) < 2 or spread == 0:
-        return ""
-    apart = max(math.dist(one, other) for one in means for other in means) / spread
-    return (
-        f"{evidence.name(panel.representation)}: the means of the groups of "
-        f"{groups.attribute} are at most {decimal(apart)} standard deviations apart."
+def _curve_mark(
+    evidence: Evidence, curve: Curve, point: CurvePoint, attribute: str, units: Units
+) -> Mark | None:
+    parity, advised = parity_of(point, attribute), evidence.advised
+    gap = _scaled(parity.gap, units.scale) if parity else None
+    if parity is None or gap is None or point.utility.value is None:
+        return None
+    taken = bool(
+        point.tradeoff
+        and advised
+        and (curve.representation, point.tradeoff) == (advised.representation, advised.tradeoff)
     )
-
-
-def _group_means(panel: Panel, codes: list[int]) -> dict[int, tuple[float, ...]]:
-    """Return the mean of each group's points in a panel, without rows of unknown groups."""
-    points, group = np.array([panel.x, panel.y], dtype=float), np.array(codes, dtype=int)
-    group = np.where(np.isfinite(points).all(axis=0), group, -1)
-    return {
-        code: tuple(points[:, group == code].mean(axis=1).tolist())
-        for code in np.unique(group[group >= 0]).tolist()
-    }
-
-
-def _deviation(values: list[float]) -> float:
-    known = [value for value in values if value is not None]
-    return float(np.std(known)) if known else 0.0
-
-
-def _markers(label: str, hover: str) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "legendgroup": label,
-        "hoverinfo": "text",
-        "hovertext": plot_text(hover),
-    }
-
-
-def _frames(panels: list[Panel]) -> list[list[list[float]]]:
-    """Return the ranges of both axes for each panel: the same where scales are similar."""
-    own = [[_span(panel.x), _span(panel.y)] for panel in panels]
-    if not own:
-        return []
-    widths = [max(high - low for low, high in frame) for frame in own]
-    alike = [1 / SAME_SCALE <= width / widths[0] <= SAME_SCALE for width in widths]
-    together = [frame for frame, similar in zip(own, alike, strict=True) if similar]
-    shared = [
-        [min(frame[axis][0] for frame in together), max(frame[axis][1] for frame in together)]
-        for axis in (0, 1)
-    ]
-    return [shared if similar else frame for frame, similar in zip(own, alike, strict=True)]
-
-
-def _span(values: list[float]) -> list[float]:
-    """Return where the values lie, without the furthest that would squeeze all others."""
-    known = np.array([value for value in values if value is not None], dtype=float)
-    if known.size == 0:
-        return [-1.0, 1.0]
-    low, high = np.quantile(known, [0.01, 0.99])
-    margin = 0.25 * (high - low) or 1.0
-    low, high = max(low - margin, known.min()), min(high + margin, known.max())
-    pad = 0.06 * (high - low) or 1.0
-    return [round(float(low - pad), 4), round(float(high + pad), 4)]
+    text = f"lambda {significant(point.tradeoff)}"
+    hover = (
+        f"{text}: {units.gap_name.lower()} {units.gap(parity.gap.value)}, {units.utility_name} "
+        f"{units.utility(point.utility.value)}"
+    )
+    label = text if taken or point in (curve.points[0], curve.points[-1]) else ""
+    look = "advised" if taken else "offered"
+    return Mark(gap, hover, look, CIRCLE, y=point.utility, label=label, short=label)

@@ -1,108 +1,289 @@
-"""The numbers behind the plots, as tables: what remains without colours, scripts or eyes."""
+"""The numbers of the page as tables: what remains without colours, scripts or eyes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import accumulate, zip_longest
+from functools import partial
 from typing import Any
 
 from ...metrics import NOT_MEASURED, decimal, p_value, significant, whole
 from .._evidence import Evidence, parity_of, value_of
 from .._results import (
     Attribute,
-    CertifiedGap,
     CurvePoint,
     Downstream,
     Estimate,
     GroupRates,
     Leak,
+    Option,
     Parity,
     Representation,
 )
-from .words import interval, model_name, percent
+from .words import (
+    FOUR_FIFTHS,
+    Units,
+    bare_points,
+    interval,
+    level,
+    model_name,
+    model_spoken,
+    of_a_hundred,
+    percent,
+    recognised,
+)
 
-GAPS = ["Gap of selection rates", "Gap of true positive rates"]
-
-FIT_ON_PAPER = 6
-"""Columns for groups; the rates of more are in the table of groups."""
-
-UNINFORMATIVE = 0.9
-"""From here on a bound on a gap, which is at most 1, says next to nothing."""
+Decided = Downstream | CurvePoint
 
 
 @dataclass(frozen=True)
-class _Cell:
-    """A number or a word, and in smaller type what qualifies it."""
+class Cell:
+    """A number or a word, in smaller type what qualifies it, and a mark that stands out."""
 
     text: str
-    detail: str = ""
+    details: tuple[str, ...] = ()
+    mark: str = ""
     tone: str = ""
 
 
+NONE = Cell("\N{EN DASH}", tone="none")
+"""For what there is nothing to measure of."""
+
+
 @dataclass(frozen=True)
-class _Table:
+class Table:
     """A caption, heads, and rows whose first cell names them.
 
     `choice` says for which settings of the page's choosers it is shown, such as
-    ``{"attribute": "0"}``; where paper is too narrow for a `wide` one, columns from the sixth on
-    are left out.
+    ``{"attribute": "0"}``; a column without any number is left out.
     """
 
     caption: str
     heads: list[str]
-    rows: list[list[_Cell]]
+    rows: list[list[Cell]]
     choice: dict[str, str] = field(default_factory=dict)
-    wide: bool = False
 
 
-NO_VARIANCE = _Cell("\N{EN DASH}", "made to predict the target, not to keep variance")
-
-
-def plain_table(caption: str, heads: list[str], rows: Iterable[Iterable[str]]) -> _Table:
+def plain_table(caption: str, heads: list[str], rows: Iterable[Iterable[str]]) -> Table:
     """Return a table of texts."""
-    return _Table(caption, heads, [[_Cell(text) for text in row] for row in rows])
+    return Table(caption, heads, [[Cell(text) for text in row] for row in rows])
 
 
 def page_tables(evidence: Evidence) -> dict[str, Any]:
     """Return all tables of the page by name: for most, one for each setting of the choosers."""
     return {
+        "options": options_table(evidence),
         "leakage": leakage_tables(evidence),
         "curves": _curve_tables(evidence),
-        "variance": _variance_table(evidence),
         "parity": _parity_tables(evidence),
         "groups": _group_tables(evidence),
         "certificates": _certificate_tables(evidence),
-        "gaps": _gap_tables(evidence),
+        "deciders": _decider_table(evidence),
         "compared": _representation_table(evidence),
     }
 
 
-def _number(estimate: Estimate | None, digits: int = 2) -> _Cell:
-    return _Cell(decimal(value_of(estimate), digits), interval(estimate, digits=digits))
+@dataclass(frozen=True)
+class Tile:
+    """What is given away of one attribute: from the raw features, after the advice, by models."""
+
+    attribute: str
+    lines: list[Cell]
+    sentence: str
+    carriers: str
 
 
-def _share(estimate: Estimate | None) -> _Cell:
-    return _Cell(percent(value_of(estimate)), interval(estimate, 100, 1))
+def given_away(evidence: Evidence) -> list[Tile]:
+    """Return a tile for each single attribute, with the best probe of each line."""
+    shown = [
+        one
+        for one in evidence.audit.advice.options
+        if badge(evidence, one) in ("as it is", "yours") or one is evidence.advised
+    ]
+    tiles = []
+    for name in evidence.singles:
+        lines, first = [], None
+        for option in shown:
+            key = evidence.readable(option)
+            if not evidence.leaks(key, name):
+                continue
+            leak = evidence.worst(key, name)
+            first = first or leak
+            seen = "above chance" if leak.above_chance else "not told from chance"
+            lines.append(
+                Cell(
+                    option.name,
+                    (of_a_hundred(leak.auc.value), f"AUC {decimal(leak.auc.value)} "
+                     f"({interval(leak.auc)}), {model_spoken(leak.probe)}, {seen}"),
+                    tone="seen" if leak.above_chance else "hidden",
+                )
+            )  # fmt: skip
+        if first is None:
+            continue
+        words = recognised(name, first.auc.value)
+        sentence = f"{words[0].upper()}{words[1:]}; 50 is guessing."
+        tiles.append(Tile(name, lines, sentence, ", ".join(evidence.carried(name)[:3])))
+    return tiles
 
 
-def _points(value: float | None) -> str:  # the unit is in the caption
-    return NOT_MEASURED if value is None else decimal(100 * value, 1)
+def letter(place: int) -> str:
+    """Return the letter by which figure and table name an option."""
+    return chr(ord("A") + place)
 
 
-def _difference(estimate: Estimate | None) -> _Cell:
-    return _Cell(_points(value_of(estimate)), interval(estimate, 100, 1))
+def badge(evidence: Evidence, option: Option) -> str:
+    """Return what an option is to the reader, in a word or two."""
+    advice = evidence.audit.advice
+    if evidence.advised is option:
+        return "one of a tie" if advice.verdict == "tie" else "recommended"
+    if option.name in advice.tied:
+        return "one of a tie"
+    return {"features": "as it is", "score": "yours", "decision": "yours"}.get(
+        evidence.representation(option.representation).kind, ""
+    )
 
 
-def leakage_tables(evidence: Evidence) -> list[_Table]:
+def options_table(evidence: Evidence) -> Table:
+    """Return what can be done, one row per setting, models of all kinds alike."""
+    units = Units(evidence.audit.data.target)
+    models = [one for one in evidence.models if one != "own"]
+    heads = ["Setting", units.gap_name, "Ratio of selection rates", units.utility_name]
+    heads += ["Still recognised (AUC)", *(f"{model_name(one)}: gap" for one in models)]
+    rows = [
+        [
+            Cell(
+                option.name,
+                (columns(option.n_columns),),
+                badge(evidence, option),
+                letter(place),
+            ),
+            _gap(option.gap, units, *filter(None, [option.gap_attribute, _by(option.gap_model)])),
+            _ratio(option.ratio),
+            _utility(option.utility, units, _by(option.utility_model)),
+            Cell(
+                decimal(option.leak.value),
+                _details(
+                    f"{of_a_hundred(option.leak.value)} pairs",
+                    option.leak_attribute,
+                    _by(option.leak_probe),
+                ),
+                "above chance" if option.leak_above_chance else "",
+                "seen" if option.leak_above_chance else "hidden",
+            ),
+            *(_model_numbers(option, model, units) for model in models),
+            _taken(evidence, option),
+        ]
+        for place, option in enumerate(evidence.audit.advice.options)
+    ]
+    return _filled(
+        f"Each setting with {level(evidence.audit.settings.confidence)} confidence intervals, and "
+        "with AUCs as pairs of people that are told apart rightly",
+        [*heads, "Would be taken"],
+        rows,
+    )
+
+
+def _taken(evidence: Evidence, option: Option) -> Cell:
+    kind = evidence.representation(option.representation).kind
+    return NONE if kind in ("score", "decision") else Cell(of_a_hundred(option.taken))
+
+
+def columns(count: int | None) -> str:
+    """Write how many columns there are."""
+    return "1 column" if count == 1 else f"{whole(count)} columns"
+
+
+def _by(model: str | None) -> str:
+    return "" if model in (None, "own") else model_spoken(model)
+
+
+def _details(*texts: str) -> tuple[str, ...]:
+    return tuple(text for text in texts if text)
+
+
+def _model_numbers(option: Option, model: str, units: Units) -> Cell:
+    found = next((one for one in option.models if one.model == model), None)
+    if found is None:
+        return NONE
+    short = {"number": "R²", "none": ""}.get(units.kind, "AUC")
+    return Cell(
+        units.gap(found.gap.value),
+        _details(f"{short} {units.utility(value_of(found.utility))}"),
+    )
+
+
+def _gap(estimate: Estimate | None, units: Units, *more: str) -> Cell:
+    value = value_of(estimate)
+    ends = interval(estimate, units.scale, units.digits)
+    return Cell(units.gap(value), _details(ends, units.in_target_units(value), *more))
+
+
+def _ratio(estimate: Estimate | None) -> Cell:
+    """Return a ratio of selection rates, marked where it fails the four-fifths rule."""
+    if estimate is None:
+        return NONE
+    low = estimate.value is not None and estimate.value < FOUR_FIFTHS
+    return Cell(
+        decimal(estimate.value),
+        _details(interval(estimate)),
+        "below 0.8" if low else "",
+        "seen" if low else "",
+    )
+
+
+def _utility(estimate: Estimate | None, units: Units, *more: str) -> Cell:
+    if estimate is None:
+        return NONE
+    if units.kind == "none":
+        return _share(estimate)
+    words = {"number": "explains {}"}.get(units.kind, "{} pairs").format(
+        units.useful(estimate.value)
+    )
+    return Cell(units.utility(estimate.value), _details(interval(estimate), words, *more))
+
+
+def _cell(
+    estimate: Estimate | None, write: Callable[[float | None], str], scale: float, digits: int
+) -> Cell:
+    if estimate is None:
+        return NONE
+    return Cell(write(estimate.value), _details(interval(estimate, scale, digits)))
+
+
+_share = partial(_cell, write=percent, scale=100, digits=1)
+_number = partial(_cell, write=decimal, scale=1, digits=2)
+_difference = partial(_cell, write=bare_points, scale=100, digits=1)  # the unit is in the head
+
+
+def _filled(
+    caption: str, heads: list[str], rows: list[list[Cell]], choice: dict[str, str] | None = None
+) -> Table:
+    """Return a table without the columns in which nothing was measured."""
+    empty = (NONE.text, NOT_MEASURED, "")
+    kept = [
+        place
+        for place in range(len(heads))
+        if place == 0 or any(row[place].text not in empty for row in rows)
+    ]
+    return Table(
+        caption,
+        [heads[place] for place in kept],
+        [[row[place] for place in kept] for row in rows],
+        choice or {},
+    )
+
+
+def leakage_tables(evidence: Evidence) -> list[Table]:
     """Return a table for each attribute: representations are rows, probes are columns."""
     return [
-        _Table(
-            f"AUC of guessing {attribute.name} on held-out rows; 0.50 is guessing",
-            ["Representation", *map(model_name, evidence.probes)],
+        Table(
+            f"AUC of recognising {attribute.name} on held-out rows; 0.50 is guessing, times 100 it "
+            f"is how many of 100 pairs of people of different {attribute.name} are told apart",
+            ["Representation", "Columns", *map(model_name, evidence.probes)],
             [
                 [
-                    _Cell(one.name),
+                    Cell(one.name),
+                    Cell(whole(one.n_columns)),
                     *(
                         _leak(evidence.leak.get((one.key, attribute.name, probe)))
                         for probe in evidence.probes
@@ -117,22 +298,29 @@ def leakage_tables(evidence: Evidence) -> list[_Table]:
     ]
 
 
-def _leak(leak: Leak | None) -> _Cell:
-    """Return an AUC with its interval and what chance gives; marked where it is above chance."""
+def _leak(leak: Leak | None) -> Cell:
+    """Return an AUC with its interval and what chance reaches; marked where it is above that."""
     if leak is None or leak.auc.value is None:
-        return _Cell(NOT_MEASURED)
-    chance = f"chance {decimal(leak.chance_low)} to {decimal(leak.chance_high)}"
-    detail = "; ".join(filter(None, [interval(leak.auc), chance]))
-    return _Cell(decimal(leak.auc.value), detail, "seen" if leak.above_chance else "hidden")
+        return Cell(NOT_MEASURED)
+    return Cell(
+        decimal(leak.auc.value, 3),
+        _details(
+            interval(leak.auc, digits=3),
+            f"chance: up to {decimal(leak.chance, 3)}; p {p_value(leak.p_value)}",
+        ),
+        "above chance" if leak.above_chance else "",
+        "seen" if leak.above_chance else "hidden",
+    )
 
 
-def _curve_tables(evidence: Evidence) -> list[_Table]:
+def _curve_tables(evidence: Evidence) -> list[Table]:
     """Return a table for each curve and attribute, one row per lambda."""
     return [
         _decided(
-            f"{evidence.name(curve.representation)} with a {_model(curve.model)}",
+            evidence,
+            f"{evidence.name(curve.representation)} at lambda, {model_name(curve.model).lower()}",
             "Lambda",
-            [(significant(point.tradeoff), point) for point in curve.points],
+            [([Cell(significant(point.tradeoff))], point) for point in curve.points],
             attribute,
             {"curve": str(place), "attribute": str(position)},
         )
@@ -141,90 +329,103 @@ def _curve_tables(evidence: Evidence) -> list[_Table]:
     ]
 
 
-def _parity_tables(evidence: Evidence) -> list[_Table]:
+def _parity_tables(evidence: Evidence) -> list[Table]:
     """Return a table for each model and attribute, one row per representation."""
     return [
         _decided(
-            f"A {_model(model)} predicts the target",
+            evidence,
+            model_name(model),
             "Representation",
             [
-                (one.name, found)
+                ([Cell(one.name), Cell(whole(one.n_columns))], found)
                 for one in evidence.fitted
-                if (found := evidence.downstream.get((one.key, model)))
+                if (found := evidence.downstream.get((one.key, model))
+                    or evidence.downstream.get((one.key, "own")))
             ],
             attribute,
             choice,
         )
         for model, attribute, choice in _models_and_attributes(evidence)
-    ]
-
-
-def _group_tables(evidence: Evidence) -> list[_Table]:
-    """Return a table for each model and attribute, one row per representation and group."""
-    return [
-        _Table(
-            f"What a {_model(model)} does to each group of {attribute.name}",
-            ["Group", "Representation", "Held-out rows", "Selected", "True positives", "Accuracy"],
-            [
-                [
-                    _Cell(label.label),
-                    _Cell(one.name),
-                    _Cell(whole(group.n_rows)),
-                    _share(group.selection_rate),
-                    _share(group.true_positive_rate),
-                    _share(group.accuracy),
-                ]
-                for label in attribute.groups
-                for one in evidence.fitted
-                if (found := evidence.downstream.get((one.key, model)))
-                and (group := _group(parity_of(found, attribute.name), label.label))
-            ],
-            choice,
-        )
-        for model, attribute, choice in _models_and_attributes(evidence)
-    ]
+    ]  # fmt: skip
 
 
 def _models_and_attributes(evidence: Evidence) -> Iterator[tuple[str, Attribute, dict[str, str]]]:
-    for model in evidence.models:
+    for model in [one for one in evidence.models if one != "own"]:
         for position, attribute in enumerate(evidence.attributes):
             yield model, attribute, {"model": model, "attribute": str(position)}
 
 
-def _model(model: str) -> str:
-    """Return a model for the middle of a sentence, after 'a'."""
-    return {"boosting": "model of boosted trees"}.get(model, model_name(model).lower())
-
-
 def _decided(
+    evidence: Evidence,
     what: str,
     head: str,
-    rows: Sequence[tuple[str, Downstream | CurvePoint]],
+    found: list[tuple[list[Cell], Decided]],
     attribute: Attribute,
     choice: dict[str, str],
-) -> _Table:
-    labels = [one.label for one in attribute.groups]
-    cells = []
-    for name, found in rows:
-        parity = parity_of(found, attribute.name)
-        rates = [_group(parity, label) for label in labels]
-        cells.append(
+) -> Table:
+    units = Units(evidence.audit.data.target)
+    rows, level_of = [], ""
+    for cells, decided in found:
+        parity = parity_of(decided, attribute.name)
+        level_of = f" of {parity.level}" if parity and parity.level is not None else ""
+        rows.append(
             [
-                _Cell(name),
-                _share(found.accuracy),
-                _number(found.auc),
-                _difference(parity.dp_gap if parity else None),
-                _difference(parity.eo_gap if parity else None),
-                *(_share(group.selection_rate if group else None) for group in rates),
+                *cells,
+                _utility(decided.utility, units),
+                _gap(parity.gap, units) if parity else Cell(NOT_MEASURED),
+                _ratio(parity.ratio if parity else None),
+                *(_difference(getattr(parity, name, None)) for name in _GAPS),
             ]
         )
-    return _Table(
-        f"{what}: decisions compared between the groups of {attribute.name}, gaps in points",
-        [head, "Accuracy", "AUC", *GAPS, *(f"Selected: {label}" for label in labels)],
-        cells,
+    heads = [head, "Columns"][: len(found[0][0]) if found else 1]
+    return _filled(
+        f"{what}: decisions{level_of} compared between the groups of {attribute.name}",
+        [*heads, units.utility_name, units.gap_name, "Ratio of selection rates", *_GAPS.values()],
+        rows,
         choice,
-        wide=len(labels) > FIT_ON_PAPER,
     )
+
+
+_GAPS = {
+    "true_positive_gap": "Gap of true positive rates, points",
+    "false_positive_gap": "Gap of false positive rates, points",
+    "precision_gap": "Gap of precisions, points",
+    "distribution_gap": "Gap of distributions, points",
+}
+
+
+def _group_tables(evidence: Evidence) -> list[Table]:
+    """Return a table for each model and attribute, one row per group and option."""
+    share = _number if Units(evidence.audit.data.target).kind == "number" else _share
+    return [
+        _filled(
+            f"{model_name(model)}: what each group of {attribute.name} gets",
+            ["Group", "Setting", "People", "Selected", "True positive rate",
+             "False positive rate", "Precision", "Mean prediction", "Mean outcome"],
+            [
+                [
+                    Cell(label.label, () if group.compared else ("too few to be compared",)),
+                    Cell(option.name),
+                    Cell(whole(group.n_rows)),
+                    *(_share(one) for one in (group.selection_rate, group.true_positive_rate,
+                                              group.false_positive_rate, group.precision)),
+                    share(group.mean_score),
+                    share(group.mean_outcome),
+                ]
+                for label in attribute.groups
+                for option in evidence.audit.advice.options
+                if (group := _group(
+                    parity_of(_deciding(evidence, option, model), attribute.name), label.label))
+            ],
+            choice,
+        )
+        for model, attribute, choice in _models_and_attributes(evidence)
+    ]  # fmt: skip
+
+
+def _deciding(evidence: Evidence, option: Option, model: str) -> Decided | None:
+    """Return what a kind of model decides with a setting; what exists decides by itself."""
+    return evidence.decisions(option, "own") or evidence.decisions(option, model)
 
 
 def _group(parity: Parity | None, label: str) -> GroupRates | None:
@@ -232,100 +433,65 @@ def _group(parity: Parity | None, label: str) -> GroupRates | None:
     return next((one for one in groups if one.label == label), None)
 
 
-def _gap_tables(evidence: Evidence) -> list[_Table]:
-    """Return a table for each attribute, one row per representation."""
-    gaps = evidence.audit.gaps
-    positions = {one.name: place for place, one in enumerate(evidence.attributes)}
-    return [
-        _Table(
-            f"How differently the groups of {attribute} are distributed on held-out rows",
-            [
-                "Representation",
-                "Largest gap of means",
-                "Largest gap of covariances",
-                "MMD²",
-                "MMD² by chance",
-                "p\u2011value",
-            ],
-            [
-                [
-                    _Cell(evidence.name(gap.representation)),
-                    _number(gap.mean_gap),
-                    _number(gap.covariance_gap),
-                    _number(gap.mmd2, 4),
-                    _Cell(decimal(gap.mmd2_chance, 4)),
-                    _Cell(p_value(gap.mmd2_p_value)),
-                ]
-                for gap in gaps
-                if gap.attribute == attribute
-            ],
-            {"attribute": str(positions[attribute])},
-        )
-        for attribute in dict.fromkeys(one.attribute for one in gaps)
-        if attribute in positions
+def _certificate_tables(evidence: Evidence) -> list[Table]:
+    """Return the bounds that say something in one table."""
+    rows = [
+        [
+            Cell(evidence.name(one.representation)),
+            Cell(one.attribute),
+            Cell(bare_points(one.bound)),
+            Cell(bare_points(one.observed)),
+            Cell(level(one.confidence)),
+            Cell(whole(one.n_rows)),
+        ]
+        for one in evidence.certified()
     ]
+    heads = ["Threshold on", "Between the groups of", "At most", "Seen here", "Confidence", "Rows"]
+    caption = "Largest gap of selection rates of any threshold, in points"
+    return [Table(caption, heads, rows)] if rows else []
 
 
-def _certificate_tables(evidence: Evidence) -> list[_Table]:
-    """Return the bounds for each attribute, with those marked that say next to nothing."""
-    return [
-        _Table(
-            f"Largest gap of selection rates, between the groups of {attribute.name}, of any "
-            "classifier that sees only the cell of a row, or of any threshold, in points",
-            ["Representation", "Observed", "Bound", "Confidence", "Cells", "Rows", "Accuracy"],
+def _decider_table(evidence: Evidence) -> Table:
+    """Return which columns decide, and what each unit or level of them adds."""
+    number = Units(evidence.audit.data.target).kind == "number"
+    return _filled(
+        "Columns that decide in the recommended setting",
+        [
+            "Column",
+            "Predictions change, sd" if number else "Decisions that change",
+            "Adds to the score of a linear model",
+        ],
+        [
             [
-                [
-                    _Cell(evidence.name(one.representation)),
-                    _Cell(_points(one.observed)),
-                    _Cell(_points(one.bound), _worth(one)),
-                    _Cell(percent(one.confidence)),
-                    _Cell("any threshold" if one.of == "scores" else whole(one.n_cells)),
-                    _Cell(whole(one.n_rows)),
-                    _share(one.accuracy),
-                ]
-                for one in bounds
-            ],
-            {"attribute": str(position)},
-        )
-        for position, attribute in enumerate(evidence.attributes)
-        if (bounds := [c for c in evidence.audit.certificates if c.attribute == attribute.name])
-    ]
-
-
-def _worth(one: CertifiedGap) -> str:
-    if one.n_cells == 1:
-        return "one cell: all decisions are alike"
-    return "says next to nothing" if (one.bound or 0) >= UNINFORMATIVE else ""
-
-
-def _variance_table(evidence: Evidence) -> _Table:
-    """Return the cumulative shares of variance, one row per number of components."""
-    spectra = [one for one in evidence.audit.spectra if one.ratios]
-    shares = zip_longest(*(accumulate(ratio or 0.0 for ratio in one.ratios) for one in spectra))
-    return plain_table(
-        "Share of the variance of the features that the first components keep",
-        ["Components", *(evidence.name(one.representation) for one in spectra)],
-        ([str(count), *map(percent, row)] for count, row in enumerate(shares, 1)),
+                Cell(one.column),
+                (_number if number else _share)(one.changed),
+                Cell(
+                    "; ".join(f"{w.what}: {significant(w.weight)}" for w in one.weights),
+                    tone="prose",
+                ),
+            ]
+            for one in evidence.audit.deciders
+        ],
     )
 
 
-def _representation_table(evidence: Evidence) -> _Table:
+def _representation_table(evidence: Evidence) -> Table:
     """Return what was compared: what each representation promises, or why it is missing."""
-    return _Table(
-        "Every representation, what it promises and what it keeps",
+    return Table(
+        "What was compared, what it promises and what it keeps",
         ["Representation", "What it promises", "Columns", "Variance kept", "Seconds to fit"],
         [_compared(one) for one in evidence.audit.representations],
     )
 
 
-def _compared(one: Representation) -> list[_Cell]:
+def _compared(one: Representation) -> list[Cell]:
     if one.failure:
-        why = _Cell(f"Could not be fitted: {one.failure}", tone="prose")
-        return [_Cell(one.name), why, *[_Cell("")] * 3]
+        why = Cell(f"Could not be fitted: {one.failure}", tone="prose")
+        return [Cell(one.name), why, *[Cell("")] * 3]
     return [
-        _Cell(one.name),
-        _Cell(one.promise, tone="prose"),
-        _Cell(whole(one.n_columns)),
-        _share(one.variance_kept) if one.variance_kept else NO_VARIANCE,
-        _Cell(significant(one.fit_seconds)),
+        Cell(one.name),
+        Cell(one.promise, _details(one.note), tone="prose"),
+        Cell(whole(one.n_columns)),
+        _share(one.variance_kept),
+        Cell(significant(one.fit_seconds)),
     ]

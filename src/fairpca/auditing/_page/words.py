@@ -1,4 +1,4 @@
-"""How the page writes numbers and models, the sentence that says what a plot shows, and the tiles.
+"""How the page writes the numbers of an audit: one way for each kind, with plain words beside it.
 
 A number and its unit stay on one line.
 """
@@ -9,27 +9,47 @@ from dataclasses import dataclass
 from functools import partial
 
 from ... import metrics
-from ...metrics import decimal
-from .._evidence import Evidence, parity_of, value_of
-from .._results import Estimate
+from ...metrics import NOT_MEASURED, decimal, named, significant
+from .._results import Estimate, Target
 
 UNBROKEN = "\u00a0"
 
-MODELS = {"linear": "Linear model", "boosting": "Boosted trees", "kernel": "Kernel model"}
-"""The same three models guess attributes (as probes) and predict the target."""
+MODELS = {
+    "linear": "Linear model",
+    "boosting": "Boosted trees",
+    "kernel": "Kernel model",
+    "own": "The model itself",
+}
+"""The same models recognise attributes (as probes) and predict the target."""
+
+FOUR_FIFTHS = 0.8
 
 percent = partial(metrics.percent, space=UNBROKEN)
-points = partial(metrics.points, space=UNBROKEN)
+
+
+def bare_points(share: float | None) -> str:
+    """Write a difference of two shares without its unit, which stands elsewhere."""
+    return NOT_MEASURED if share is None else decimal(100 * share, 1)
 
 
 def level(value: float | None) -> str:
     """Write a level of confidence."""
-    return metrics.NOT_MEASURED if value is None else f"{100 * value:g}{UNBROKEN}%"
+    return NOT_MEASURED if value is None else f"{100 * value:g}{UNBROKEN}%"
 
 
-def model_name(model: str) -> str:
+def model_name(model: str | None) -> str:
     """Return what people call a probe or a downstream model."""
-    return MODELS.get(model, model)
+    return MODELS.get(model or "", model or "")
+
+
+def model_spoken(model: str | None) -> str:
+    """Return the same for the middle of a sentence.
+
+    >>> model_spoken("boosting"), model_spoken("kernel")
+    ('boosted trees', 'a kernel model')
+    """
+    name = model_name(model).lower()
+    return f"a {name}" if model in ("linear", "kernel") else name
 
 
 def interval(estimate: Estimate | None, scale: float = 1, digits: int = 2) -> str:
@@ -44,90 +64,103 @@ def interval(estimate: Estimate | None, scale: float = 1, digits: int = 2) -> st
     return f"{UNBROKEN}to{UNBROKEN}".join(ends)
 
 
-@dataclass(frozen=True)
-class _Tile:
-    """One number before and after, and where they lie on a scale from 0 to 1."""
+def of_a_hundred(auc: float | None) -> str:
+    r"""Write an AUC as how many of a hundred pairs are told apart rightly.
 
-    label: str
-    before: str
-    after: str
-    note: str
-    before_at: float
-    after_at: float
-
-
-def summary_tiles(evidence: Evidence) -> list[_Tile]:
-    """Return leakage, gap and accuracy, as far as they were measured.
-
-    Leakage and gap are those of the attribute, intersections aside, that is worst off before.
+    >>> of_a_hundred(0.838)
+    '84\xa0of\xa0100'
     """
-    before, after = evidence.before(), evidence.after()
-    if before is None or after is None:
-        return []
-    leaks = [_leakage(evidence, before, after, name) for name in evidence.singles]
-    gaps = [_gap(evidence, before, after, name) for name in evidence.singles]
-    worst = [
-        max(measured, key=lambda one: one[0])[1]
-        for several in (leaks, gaps)
-        if (measured := [one for one in several if one])
-    ]
-    accuracy = _accuracy(evidence, before, after)
-    return [*worst, accuracy] if accuracy else worst
+    return NOT_MEASURED if auc is None else f"{100 * auc:.0f} of 100".replace(" ", UNBROKEN)
 
 
-def _leakage(
-    evidence: Evidence, before: str, after: str, attribute: str
-) -> tuple[float, _Tile] | None:
-    """Return the best probe before and after, which need not be the same."""
-    read = evidence.readable_from(after)
-    leaks = [evidence.leaks(key, attribute) for key in (before, read)]
-    if not all(leaks):
-        return None
-    first, last = (max(one.auc.value for one in several) for several in leaks)
-    reached = [f"{model_name(one.probe).lower()} {decimal(one.auc.value)}" for one in leaks[1]]
-    return first, _Tile(
-        f"AUC of guessing {attribute}, best of {len(leaks[1])} models",
-        decimal(first),
-        decimal(last),
-        f"0.50 is guessing; after: {', '.join(reached)}"
-        + ("" if read == after else ". Above lambda 0, a model that rescales its inputs reads PCA"),
-        _within(2 * first - 1),
-        _within(2 * last - 1),
+def recognised(attribute: str, auc: float | None) -> str:
+    """Say what an AUC of recognising an attribute means."""
+    return (
+        f"given two people of different {named(attribute)}, such a model names the right one in "
+        f"{of_a_hundred(auc)} cases"
     )
 
 
-def _gap(evidence: Evidence, before: str, after: str, attribute: str) -> tuple[float, _Tile] | None:
-    parities = [parity_of(evidence.decisions(key, "linear"), attribute) for key in (before, after)]
-    first, last = (value_of(one.dp_gap) if one else None for one in parities)
-    if first is None or last is None:
-        return None
-    top = max(first, last, 0.01)
-    return first, _Tile(
-        f"Gap of selection rates between the groups of {attribute}, linear model",
-        decimal(100 * first, 1),
-        points(last),
-        "0 is selecting all groups at the same rate",
-        _within(first / top),
-        _within(last / top),
-    )
+@dataclass(frozen=True)
+class Units:
+    """What gap and utility are in this audit, which depends on what is predicted."""
 
+    target: Target | None
 
-def _accuracy(evidence: Evidence, before: str, after: str) -> _Tile | None:
-    models = [evidence.decisions(key, "linear") for key in (before, after)]
-    first, last = (value_of(one.accuracy) if one else None for one in models)
-    target = evidence.audit.data.target
-    if first is None or last is None or target is None or target.rate is None:
-        return None
-    return _Tile(
-        f"Accuracy of predicting {target.name}, linear model",
-        decimal(100 * first, 1),
-        percent(last),
-        f"{percent(max(target.rate, 1 - target.rate))} is always saying the same; this model "
-        "selects as many as are positive",
-        _within(first),
-        _within(last),
-    )
+    @property
+    def kind(self) -> str:
+        """Return the kind of the target; 'none' without one."""
+        return self.target.kind if self.target else "none"
 
+    @property
+    def scale(self) -> float:
+        """Return by what gaps are multiplied before they are written."""
+        return 1.0 if self.kind == "number" else 100.0
 
-def _within(value: float) -> float:
-    return min(1.0, max(0.0, value))
+    @property
+    def digits(self) -> int:
+        """Return the decimals of a gap."""
+        return 2 if self.kind == "number" else 1
+
+    @property
+    def gap_name(self) -> str:
+        """Return what the gap is the gap of."""
+        rates = {"number": "mean predictions", "classes": "shares of a class"}
+        return f"Gap of {rates.get(self.kind, 'selection rates')}"
+
+    @property
+    def gap_axis(self) -> str:
+        """Return the same for an axis."""
+        unit = "standard deviations" if self.kind == "number" else "points"
+        return f"{self.gap_name.lower()}, {unit} (left is fairer)"
+
+    @property
+    def utility_name(self) -> str:
+        """Return what usefulness is measured by."""
+        names = {"number": "R²", "none": "Variance kept", "classes": "AUC, mean of the classes"}
+        return names.get(self.kind, "AUC")
+
+    def gap(self, value: float | None) -> str:
+        """Write a gap with its unit."""
+        if value is None:
+            return NOT_MEASURED
+        short = "sd" if self.kind == "number" else "points"
+        return f"{self.bare_gap(value)}{UNBROKEN}{short}"
+
+    def bare_gap(self, value: float | None) -> str:
+        """Write a gap without its unit, which stands elsewhere."""
+        return NOT_MEASURED if value is None else decimal(self.scale * value, self.digits)
+
+    def in_target_units(self, value: float | None) -> str:
+        """Write the gap of a number in the number's own unit; empty of other targets."""
+        deviation = self.target.deviation if self.target else None
+        if value is None or deviation is None or self.target is None:
+            return ""
+        return f"{significant(value * deviation)} in {named(self.target.name)}"
+
+    def utility(self, value: float | None) -> str:
+        """Write how useful something is."""
+        return percent(value) if self.kind == "none" else decimal(value, 3)
+
+    def useful(self, value: float | None) -> str:
+        """Write the same as a share of all differences, of a hundred pairs, or of the variance."""
+        if self.kind in ("number", "none") or value is None:
+            return percent(None if value is None else max(value, 0.0), 0)
+        return of_a_hundred(value)
+
+    def usefulness(self, value: float | None) -> str:
+        """Say what it means, as the end of a sentence."""
+        target = self.target
+        if target is None:
+            return f"{self.useful(value)} of the variance of the columns can be recovered"
+        if self.kind == "number":
+            return (
+                f"such a model explains {self.useful(value)} of the differences in "
+                f"{named(target.name)} between people"
+            )
+        whom = (
+            f"one person with {named(target.name)} = {named(target.positive)} and one without"
+            if target.positive is not None
+            else f"two people of different {named(target.name)}"
+        )
+        return f"given {whom}, such a model ranks them rightly in {self.useful(value)} cases"

@@ -1,8 +1,24 @@
-// The page: theme, copying, downloading, printing; and the start of everything.
+// The page: choosers of attribute, model and curve, theme, copying, downloading, opening details.
 
 const root = document.documentElement;
 const themeButton = document.getElementById("theme");
 const darkSystem = matchMedia("(prefers-color-scheme: dark)");
+const choosers = [...document.querySelectorAll("select[data-choice]")];
+const choices = Object.fromEntries(choosers.map((one) => [one.dataset.choice, one.value]));
+
+/** Show what was made for the chosen attribute, model and curve; hide what was made for others. */
+function showChosen() {
+  for (const name of ["attribute", "model", "curve"]) {
+    for (const chooser of choosers) {
+      if (chooser.dataset.choice === name) chooser.value = choices[name];
+    }
+  }
+  for (const part of document.querySelectorAll("[data-for]")) {
+    part.hidden = Object.entries(JSON.parse(part.dataset.for)).some(
+      ([name, value]) => name in choices && choices[name] !== value,
+    );
+  }
+}
 
 function isDark() {
   return root.dataset.theme ? root.dataset.theme === "dark" : darkSystem.matches;
@@ -10,7 +26,6 @@ function isDark() {
 
 function showTheme() {
   themeButton.setAttribute("aria-pressed", String(isDark()));
-  drawAll();
 }
 
 function say(text) {
@@ -31,8 +46,9 @@ async function copy(button) {
 }
 
 function download() {
-  const text = JSON.stringify(audit, null, 1);
+  const audit = JSON.parse(document.getElementById("audit-data").textContent);
   const link = document.createElement("a");
+  const text = JSON.stringify(audit, null, 1);
   link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
   link.download = "audit.json";
   link.click();
@@ -40,52 +56,37 @@ function download() {
   say("The numbers are being downloaded.");
 }
 
-const PAPER = 660; // width of the text on A4, in pixels
-let beforePaper = null;
-
-/** Paper has light colours, open tables, and plots as wide as the sheet. */
-function toPaper() {
-  beforePaper = { theme: root.dataset.theme, closed: [...document.querySelectorAll("details:not([open])")] };
-  root.dataset.theme = "light";
-  for (const part of beforePaper.closed) part.open = true;
-  for (const table of document.querySelectorAll("table")) {
-    // Type on paper is smaller than on the screen by about a fifth.
-    table.style.setProperty("--paper-zoom", table.matches(".wide") ? 1 : Math.min(1, PAPER / (0.8 * table.scrollWidth)));
-  }
-  const widths = { tradeoff: 0.57 * PAPER, rates: 0.37 * PAPER, components: (document.querySelector(".in-pairs") ? 0.47 : 0.32) * PAPER };
-  drawAll((plot) => widths[plot.dataset.figure] ?? PAPER);
+/** Open the part that a link of this page leads to. */
+function openLinked() {
+  const linked = location.hash && document.getElementById(location.hash.slice(1));
+  if (linked && linked.matches("details")) linked.open = true;
 }
 
-function fromPaper() {
-  if (!beforePaper) return;
-  if (beforePaper.theme) root.dataset.theme = beforePaper.theme;
-  else delete root.dataset.theme;
-  for (const part of beforePaper.closed) part.open = false;
-  beforePaper = null;
-  drawAll();
+let closed = [];
+addEventListener("beforeprint", () => {
+  closed = [...document.querySelectorAll("details:not([open])")];
+  for (const part of closed) part.open = true;
+});
+addEventListener("afterprint", () => {
+  for (const part of closed) part.open = false;
+});
+for (const chooser of choosers) {
+  chooser.addEventListener("change", () => {
+    choices[chooser.dataset.choice] = chooser.value;
+    showChosen();
+  });
 }
-
-function redraw() {
-  fitSlider();
-  showFindings();
-  showKeys();
-  drawAll();
-}
-
-startChoosers(redraw);
-startSlider();
-showFindings();
-showKeys();
-showTheme();
 themeButton.addEventListener("click", () => {
   root.dataset.theme = isDark() ? "light" : "dark";
   showTheme();
 });
 darkSystem.addEventListener("change", showTheme);
-addEventListener("beforeprint", toPaper);
-addEventListener("afterprint", fromPaper);
+addEventListener("hashchange", openLinked);
 document.getElementById("download").addEventListener("click", download);
 for (const button of document.querySelectorAll("[data-copies]")) {
   button.addEventListener("click", () => copy(button));
 }
+showChosen();
+showTheme();
+openLinked();
 root.dataset.ready = "";

@@ -1,0 +1,338 @@
+"""Which setting to take: what no other exceeds, what serves the aim, and how sure that is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.stats import norm
+
+from ..metrics import PROBES
+from ._evidence import widest_gap
+from ._findings import Findings
+from ._judging import N_RESAMPLES
+from ._measures import CURVE_MODELS, LAMBDAS, with_tradeoff
+from ._results import Estimate, Leak, ModelNumbers, Option, Representation, Settings
+
+WORTH_IT = 0.005
+"""A smaller gain in utility is worth less than what is hidden better."""
+
+MOST_OPTIONS = 4
+"""So many settings are named beside the raw features."""
+
+_SURE = 2 / 3  # of the resamples: from here on a recommendation stands alone
+_CONTENDER = 0.1  # of the resamples: from here on another setting is named beside it
+
+NOTHING_TO_DO, NOTHING_HELPS = -1, -2
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What the advice is about: a verdict, the option it names, and all that are worth a look."""
+
+    verdict: str
+    chosen: Option | None
+    tied: list[str]
+    options: list[Option]
+    raw: Option
+    n_settings: int
+    sure: float
+    """Share of the resamples that came to the same verdict and setting."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    """A setting with what is to be small (`x`: a gap or an AUC), what is to be large, and draws.
+
+    It serves where `x` less `slack` is at most the `limit`; utilities up to `floor` are guessing.
+    """
+
+    option: Option
+    x: Estimate
+    limit: float
+    slack: float
+    x_draws: np.ndarray
+    y: Estimate | None
+    y_draws: np.ndarray
+    leak_draws: np.ndarray
+    floor: float
+
+
+def decide(findings: Findings, settings: Settings, singles: Sequence[int]) -> Decision:
+    """Compare all settings on the same people, and as often on resamples of them."""
+    representations = {r.key: r for r in findings.representations() if not r.failure}
+    raw, *others = [
+        _candidate(findings, settings, singles, one, tradeoff)
+        for one, tradeoff in _settings(representations, settings)
+    ]
+    competing = [c for c in others if representations[c.option.representation].kind == "method"]
+    if settings.aim == "keep":
+        competing = [c for c in competing if c.option.n_columns == raw.option.n_columns]
+    else:
+        competing = [c for c in competing if not c.option.representation.startswith("pca")]
+    contest = _Contest(raw, competing, float(norm.ppf(0.5 + settings.confidence / 2)))
+    chosen = contest.choose(None)
+    counted = Counter(contest.choose(draw) for draw in range(N_RESAMPLES))
+    taken = {i: n / N_RESAMPLES for i, n in counted.items()}
+    frontier, eligible = contest.standing(None)
+    every = [
+        replace(
+            c.option,
+            taken=taken.get(i, 0.0),
+            eligible=i in eligible,
+            reduction=contest.reduction(i),
+        )
+        for i, c in enumerate(competing)
+    ]
+    sure = taken.get(chosen, 0.0)
+    tied = contest.tied(chosen, counted) if sure < _SURE else []
+    shown = _listed(contest, frontier, eligible, [chosen, *tied])
+    verdict = {NOTHING_TO_DO: "nothing to do", NOTHING_HELPS: "nothing helps"}.get(
+        chosen, "tie" if tied else "take"
+    )
+    existing = [c.option for c in others if representations[c.option.representation].kind in _OWN]
+    return Decision(
+        verdict=verdict,
+        chosen=every[chosen] if chosen >= 0 else None,
+        tied=[every[i].name for i in tied],
+        options=[
+            replace(raw.option, taken=taken.get(NOTHING_TO_DO, 0.0)),
+            *existing,
+            *(every[i] for i in shown),
+        ],
+        raw=raw.option,
+        n_settings=len(competing),
+        sure=sure,
+    )
+
+
+_OWN = ("score", "decision")
+
+
+def _settings(
+    representations: dict[str, Representation], settings: Settings
+) -> list[tuple[Representation, float | None]]:
+    """Return the raw features, then every representation, and fair PCA at every lambda.
+
+    Lambda scales columns, which trees do not notice: it is no choice for who may use any model.
+    """
+    found: list[tuple[Representation, float | None]] = [
+        (one, None) for one in representations.values()
+    ]
+    if settings.aim == "decide" and settings.model in CURVE_MODELS:
+        fair = representations.get("fair_pca")
+        found += [(fair, value) for value in LAMBDAS if fair is not None and value > 0]
+    return found
+
+
+def _candidate(
+    findings: Findings,
+    settings: Settings,
+    singles: Sequence[int],
+    one: Representation,
+    tradeoff: float | None,
+) -> _Candidate:
+    key = with_tradeoff(one.key, tradeoff)
+    have = {model for setting, model in findings.settings() if setting == key}
+    models = [m for m in [*PROBES, "own"] if m in have]
+    asked = [m for m in models if settings.model in ("any", m) or m == "own"]
+    leak = _worst_leak(findings, settings, singles, one.key if tradeoff is None else "pca")
+    numbers = [_of_model(findings, singles, key, model) for model in models]
+    of_asked = [n for n in numbers if n.model in asked]
+    gap = max(of_asked, key=lambda n: n.gap.value, default=None)
+    useful = [n for n in of_asked if n.utility is not None]
+    best = max(useful, key=lambda n: n.utility.value, default=None)  # type: ignore[union-attr]
+    joint = [
+        p
+        for model in asked
+        for i in range(len(findings.attributes))
+        if i not in singles and not np.isnan((p := findings.parity(key, model, i)).gap.value)
+    ]
+    widest = max(joint, key=lambda p: p.gap.value, default=None)
+    utility = best.utility if best else one.variance_kept if findings.target is None else None
+    at = f", lambda = {tradeoff:g}" if tradeoff is not None else ""
+    option = Option(
+        representation=one.key,
+        name=f"{one.name}{at}",
+        n_columns=int(one.n_columns or 0),
+        tradeoff=tradeoff,
+        gap=None if gap is None else widest_gap([n.gap for n in of_asked]),
+        gap_attribute=gap.attribute if gap else None,
+        gap_model=gap.model if gap else None,
+        utility=utility,
+        utility_model=best.model if best else None,
+        leak=leak.auc,
+        leak_attribute=leak.attribute,
+        leak_probe=leak.probe,
+        leak_above_chance=leak.above_chance,
+        ratio=_ratio(findings, singles, key, gap) if gap else None,
+        joint_gap=widest.gap if widest else None,
+        joint_attribute=widest.attribute if widest else None,
+        reduction=None,
+        models=numbers,
+        eligible=False,
+        taken=0.0,
+    )
+    y_draws = _normal_draws(utility, settings, f"{key} utility")
+    if best is not None:
+        y_draws = findings.utility_draws(key, best.model)
+    leak_draws = _normal_draws(leak.auc, settings, f"{key} leak")
+    floor = 0.0 if findings.target is None or findings.target.kind == "number" else 0.5
+    if settings.aim == "decide":
+        assert option.gap is not None
+        draws = np.max([findings.gap_draws(key, m, i) for m in asked for i in singles], axis=0)
+        draws += option.gap.value - draws.mean()
+        x, limit, slack = option.gap, settings.max_gap, option.gap.value - option.gap.low
+    else:
+        draws, x, limit, slack = leak_draws, leak.auc, leak.chance, 0.0
+    return _Candidate(option, x, limit, slack, draws, utility, y_draws, leak_draws, floor)
+
+
+def _worst_leak(findings: Findings, settings: Settings, singles: Sequence[int], key: str) -> Leak:
+    """Return the largest AUC of the probes asked for; what chance explains counts after others."""
+    names = [findings.attributes[i].name for i in singles]
+    probes = ("linear",) if settings.aim == "keep" else PROBES
+    if settings.model != "any":
+        probes = (settings.model,)
+    leaks = [
+        leak
+        for leak in findings.leaks
+        if leak.representation == key and leak.attribute in names and leak.probe in probes
+    ]
+    return max(leaks, key=lambda leak: (leak.above_chance, leak.auc.value))
+
+
+def _of_model(findings: Findings, singles: Sequence[int], key: str, model: str) -> ModelNumbers:
+    parities = [findings.parity(key, model, i) for i in singles]
+    worst = max(parities, key=lambda p: np.nan_to_num(p.gap.value))
+    gap = widest_gap([p.gap for p in parities])
+    return ModelNumbers(model, findings.utility(key, model), gap, worst.attribute)
+
+
+def _ratio(
+    findings: Findings, singles: Sequence[int], key: str, gap: ModelNumbers
+) -> Estimate | None:
+    names = [findings.attributes[i].name for i in singles]
+    return findings.parity(key, gap.model, singles[names.index(gap.attribute)]).ratio
+
+
+def _normal_draws(estimate: Estimate | None, settings: Settings, what: str) -> np.ndarray:
+    if estimate is None:
+        return np.zeros(N_RESAMPLES)
+    z = float(norm.ppf(0.5 + settings.confidence / 2))
+    error = (estimate.high - estimate.low) / (2 * z)
+    rng = np.random.default_rng([settings.seed, *what.encode()])
+    return estimate.value + error * rng.standard_normal(N_RESAMPLES)
+
+
+class _Contest:
+    """Settings that compete on the same people, as they are (no draw) or in a resample of them."""
+
+    def __init__(self, raw: _Candidate, competing: Sequence[_Candidate], z: float) -> None:
+        self.raw, self.competing, self.z = raw, competing, z
+        n = len(competing)
+        self._x, self._y, self._leak = (
+            np.array([draws(c) for c in competing]).reshape(n, N_RESAMPLES)
+            for draws in (lambda c: c.x_draws, lambda c: np.nan_to_num(c.y_draws), _leaks)
+        )
+        self._errors = np.std(raw.x_draws - self._x, axis=1)
+        self._useful = np.array([c.y is None or c.y.low > c.floor for c in competing], dtype=bool)
+        self._slack = np.array([c.slack for c in competing])
+        self._limits = np.array([c.limit for c in competing])
+
+    def x(self, draw: int | None) -> np.ndarray:
+        """Return what is to be small."""
+        return np.array([c.x.value for c in self.competing]) if draw is None else self._x[:, draw]
+
+    def y(self, draw: int | None) -> np.ndarray:
+        """Return what is to be large."""
+        if draw is not None:
+            return np.asarray(self._y[:, draw])
+        return np.array([0.0 if c.y is None else c.y.value for c in self.competing])
+
+    def leak(self, draw: int | None) -> np.ndarray:
+        """Return what is still recognised."""
+        if draw is not None:
+            return np.asarray(self._leak[:, draw])
+        return np.array([c.option.leak.value for c in self.competing])
+
+    def reduction(self, i: int) -> Estimate:
+        """Return by how much less a setting has than the raw features, on the same people."""
+        value, reach = self.raw.x.value - self.competing[i].x.value, self.z * self._errors[i]
+        return Estimate(value, float(value - reach), float(value + reach))
+
+    def standing(self, draw: int | None) -> tuple[list[int], list[int]]:
+        """Return the settings that no other exceeds, and those of them that serve the aim.
+
+        A setting helps if it has less than the raw features, beyond what chance explains on the
+        same people, and if its models are better than guessing. Of those that help and that none
+        exceeds in both what is small and what is large, those serve which cannot be told from the
+        limit; if there are none, those that cannot be told from the smallest.
+        """
+        raw = self.raw.x.value if draw is None else float(self.raw.x_draws[draw])
+        x, y = self.x(draw), self.y(draw)
+        helping = np.flatnonzero((raw - x > self.z * self._errors) & self._useful).tolist()
+        among = helping or list(range(len(x)))
+        frontier = [i for i in among if not any(_exceeds(x, y, j, i) for j in among)]
+        if not helping:
+            return frontier, []
+        low = x - self._slack
+        eligible = [i for i in frontier if low[i] <= self._limits[i]]
+        if not eligible:
+            nearest = float(min(x[i] for i in frontier))
+            eligible = [i for i in frontier if low[i] <= nearest]
+        return frontier, eligible
+
+    def choose(self, draw: int | None) -> int:
+        """Return the setting to take, or that there is nothing to do, or nothing that helps.
+
+        Of those that serve, the most useful; of those that cannot be told from it, the one that
+        gives away least.
+        """
+        raw = self.raw.x.value if draw is None else float(self.raw.x_draws[draw])
+        if raw <= self.raw.limit:
+            return NOTHING_TO_DO
+        _, eligible = self.standing(draw)
+        if not eligible:
+            return NOTHING_HELPS
+        y, leak = self.y(draw), self.leak(draw)
+        best = max(eligible, key=lambda i: y[i])
+        as_good = [
+            i
+            for i in eligible
+            if y[best] - y[i] <= max(WORTH_IT, self.z * float(np.std(self._y[best] - self._y[i])))
+        ]
+        return min(as_good, key=lambda i: leak[i])
+
+    def tied(self, chosen: int, counted: Counter[int]) -> list[int]:
+        """Return what else would often have been taken: two at most, and none that exceeds it.
+
+        What exceeds it was not taken because it may not help at all.
+        """
+        x, y = self.x(None), self.y(None)
+        often = [i for i, n in counted.most_common() if n / N_RESAMPLES >= _CONTENDER]
+        others = [i for i in often if chosen >= 0 and i >= 0 and i != chosen]
+        return [i for i in others if not _exceeds(x, y, i, chosen)][:2]
+
+
+def _exceeds(x: np.ndarray, y: np.ndarray, i: int, j: int) -> bool:
+    """Whether one setting is as good as another in both, and better in one."""
+    return bool(x[i] <= x[j] and y[i] >= y[j] and (x[i] < x[j] or y[i] > y[j]))
+
+
+def _leaks(one: _Candidate) -> np.ndarray:
+    return one.leak_draws
+
+
+def _listed(
+    contest: _Contest, frontier: Sequence[int], eligible: Sequence[int], first: Sequence[int]
+) -> list[int]:
+    """Return at most four settings by decreasing utility: the chosen, the fairest, the best."""
+    x, y = contest.x(None), contest.y(None)
+    by_utility = sorted(frontier, key=lambda i: -y[i])
+    ends = [min(frontier, key=lambda i: x[i]), by_utility[0]] if frontier else []
+    rest = sorted(by_utility, key=lambda i: i not in eligible)
+    wanted = list(dict.fromkeys([i for i in [*first, *ends, *rest] if i >= 0]))[:MOST_OPTIONS]
+    return sorted(wanted, key=lambda i: -y[i])

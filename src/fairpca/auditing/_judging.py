@@ -1,0 +1,317 @@
+"""From scores of held-out people to rates, gaps and utility, with errors and resamples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.stats import rankdata
+
+from ..metrics import group_shares, placements, selected, shares_up_to
+from ._splits import Effort, HeldOut
+
+N_RESAMPLES = 400
+"""So many times people are resampled to see how often a setting would be recommended."""
+
+ENOUGH_ROWS = 100
+"""Gaps leave out groups of fewer people, unless there are no two larger ones."""
+
+Number = tuple[float, float]
+"""A value and its standard error."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rates:
+    """A share or mean of every group, of shape (levels, m), with errors, and resamples of it."""
+
+    values: np.ndarray
+    errors: np.ndarray
+    draws: np.ndarray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """What the scores of one model come to in one round.
+
+    `groups` has, for each attribute, rates by name; `apart` the largest difference of the
+    distributions of numbers, and the rows it is known from.
+    """
+
+    utility: Number | None
+    utility_draws: np.ndarray
+    rank: Number | None
+    accuracy: Number | None
+    groups: list[dict[str, Rates]]
+    counts: list[np.ndarray]
+    apart: list[tuple[float, float] | None]
+
+
+class Round:
+    """The people that the two splits of a round hold out, the rows of one after the other's."""
+
+    def __init__(self, halves: Sequence[HeldOut], effort: Effort) -> None:
+        judged = [half.judged_rows(effort) for half in halves]
+        parts = [half.at(rows) for half, rows in zip(halves, judged, strict=True)]
+        self.half = np.repeat(np.arange(len(parts)), [len(part.places) for part in parts])
+        self.kind = halves[0].rows.target_kind if halves[0].rows.y is not None else None
+        self.rates = [np.atleast_1d(part.rate) for part in parts]
+        self.sizes = halves[0].sizes
+        self.codes = [np.concatenate(c) for c in zip(*(p.codes for p in parts), strict=True)]
+        self.places = np.concatenate([part.places for part in parts])
+        self.people = np.concatenate([part.people for part in parts])
+        self.y = None if self.kind is None else np.concatenate([part.y for part in parts])
+        self.weights = np.concatenate(
+            [np.ones(len(p.places)) if p.weights is None else p.weights for p in parts]
+        )
+        self.seed = halves[0].rows.seed
+
+    @cached_property
+    def signs(self) -> np.ndarray:
+        """Signs of shape (n, N_RESAMPLES), those of a person the same in every round.
+
+        Influences times random signs vary as a number does from sample to sample (Wu, 1986).
+        """
+        n = int(self.people.max()) + 1
+        drawn = np.random.default_rng(self.seed).bytes(n * N_RESAMPLES // 8)
+        bits = np.unpackbits(np.frombuffer(drawn, dtype=np.uint8).reshape(n, -1), axis=1)
+        return (bits[self.people].astype(np.int8) * 2 - 1).astype(np.float32)
+
+    def judged(self, scores: np.ndarray, *, own: str | None = None) -> Judged:
+        """Return what scores of shape (n, levels) come to.
+
+        Of what a model that exists says, `own` is its kind: one model made it for both halves, and
+        decisions are as they were made.
+        """
+        known = np.isfinite(scores).all(axis=1)
+        decisions = self._decided(scores, known, own)
+        groups = []
+        for codes, m in zip(self.codes, self.sizes, strict=True):
+            inside = known & (codes >= 0)
+            groups.append(self._by_group(scores, decisions, np.where(inside, codes, 0), inside, m))
+        utility, influence = self._utility(scores, known, own)
+        draws = np.zeros(N_RESAMPLES)
+        if utility is not None:
+            draws = influence.astype(np.float32) @ self.signs
+        counts = [
+            np.bincount(c[known & (c >= 0)], minlength=m)
+            for c, m in zip(self.codes, self.sizes, strict=True)
+        ]
+        number = self.kind == "number" and own != "decision"
+        return Judged(
+            utility=utility,
+            utility_draws=draws,
+            rank=self._rank(scores[:, 0], self._models(known, own)) if number else None,
+            accuracy=self._accuracy(decisions, known),
+            groups=groups,
+            counts=counts,
+            apart=[
+                self._apart(scores[:, 0], c, n, known) if number or own == "score" else None
+                for c, n in zip(self.codes, counts, strict=True)
+            ],
+        )
+
+    def _models(self, known: np.ndarray, own: str | None) -> list[np.ndarray]:
+        """Return the rows that each model has scored: all of one that exists, else the halves."""
+        return [known] if own else [known & (self.half == h) for h in range(len(self.rates))]
+
+    def _decided(self, scores: np.ndarray, known: np.ndarray, own: str | None) -> np.ndarray | None:
+        """Return who is selected, of shape (n, levels); of a number nobody is.
+
+        Each half selects a share of its rows, those with the highest scores: that of the positive
+        rows among its training rows. At a threshold of one half, a model of a rare outcome selects
+        nobody, and no gap can be seen. The threshold is a quantile of the held-out scores, without
+        their outcomes. One of the training scores would not do: trees are surer of the rows they
+        have learned than of others, and would select a third of the share, with gaps as small.
+        """
+        if own == "decision":
+            return scores > 0.5
+        if self.kind == "number" or (self.kind is None and own is None):
+            return None
+        chosen = np.zeros(scores.shape, dtype=bool)
+        for rows, shares in zip(self._models(known, own), self.rates, strict=False):
+            w = self.weights[rows]
+            if own:  # one model: as many as are positive, or half where that is not a yes or no
+                yes = self.y if self.kind == "binary" else None
+                shares = np.array([0.5 if yes is None else np.average(yes[rows], weights=w)])
+            for level, share in enumerate(shares):
+                chosen[rows, level] = selected(scores[rows, level], share, sample_weight=w)
+        return chosen
+
+    def _by_group(
+        self,
+        scores: np.ndarray,
+        decisions: np.ndarray | None,
+        codes: np.ndarray,
+        inside: np.ndarray,
+        m: int,
+    ) -> dict[str, Rates]:
+        """Return what is counted of each group; rows that are not `inside` do not count."""
+        found: dict[str, Rates] = {}
+        if decisions is not None:
+            levels, yes = list(decisions.T), self._positive(decisions.shape[1])
+            found["selection_rate"] = self._rates(levels, [inside] * len(levels), codes, m, True)
+            if yes is not None:
+                for name, flags, among in (
+                    ("true_positive_rate", levels, [inside & y for y in yes]),
+                    ("false_positive_rate", levels, [inside & ~y for y in yes]),
+                    ("precision", yes, [inside & d for d in levels]),
+                ):
+                    found[name] = self._rates(flags, among, codes, m)
+        values = scores[:, 0].astype(float)
+        shares = self.kind == "binary" and np.nanmin(values) >= 0 and np.nanmax(values) <= 1
+        number = self.kind == "number" and decisions is None
+        if number or (shares and scores.shape[1] == 1):
+            assert self.y is not None
+            found["mean_score"] = self._rates([values], [inside], codes, m, number)
+            found["mean_outcome"] = self._rates([self.y.astype(float)], [inside], codes, m)
+        return found
+
+    def _positive(self, n_levels: int) -> list[np.ndarray] | None:
+        """Return which rows are positive, level by level."""
+        if self.y is None or self.kind == "number":
+            return None
+        if n_levels == 1:
+            return [self.y.astype(bool)] if self.kind == "binary" else None
+        return [self.y == level for level in range(n_levels)]
+
+    def _rates(
+        self,
+        flags: Sequence[np.ndarray],
+        among: Sequence[np.ndarray],
+        codes: np.ndarray,
+        m: int,
+        with_draws: bool = False,
+    ) -> Rates:
+        values, errors, draws = [], [], []
+        for z, rows in zip(flags, among, strict=True):
+            w = self.weights * rows
+            z = np.where(rows, z, 0)
+            mean = group_shares(z, codes, among=w, m=m)
+            total = np.bincount(codes, w, minlength=m)
+            squares = np.bincount(codes, w**2, minlength=m)
+            effective = np.divide(total**2, squares, out=np.zeros(m), where=squares > 0)
+            influence = w * (z - np.nan_to_num(mean)[codes])
+            influence /= np.where(total > 0, total, 1.0)[codes]
+            if z.dtype == bool:
+                error = share_error(mean, effective)
+            else:
+                seen = np.maximum(effective, 2)
+                error = np.sqrt(np.bincount(codes, influence**2, minlength=m) * seen / (seen - 1))
+            values.append(mean)
+            errors.append(np.where(total > 0, error, np.nan))
+            if with_draws:
+                of_group = csr_matrix(
+                    (influence.astype(np.float32), (codes, np.arange(len(codes)))),
+                    shape=(m, len(codes)),
+                )
+                draws.append(of_group @ self.signs)
+        return Rates(np.stack(values), np.stack(errors), np.stack(draws) if with_draws else None)
+
+    def _utility(
+        self, scores: np.ndarray, known: np.ndarray, own: str | None
+    ) -> tuple[Number | None, np.ndarray]:
+        """Return AUC or R2 with its error, and the influence of each row.
+
+        Scores of the two halves are of two models, and compared within each half only.
+        """
+        no_prediction = {"classes": scores.shape[1] == 1, "number": own == "decision"}
+        if self.y is None or no_prediction.get(str(self.kind)):
+            return None, np.zeros(len(known))
+        influence = np.zeros(len(known))
+        halves, found = self._models(known, own), []
+        for rows in halves:
+            y, w, s = self.y[rows], self.weights[rows], scores[rows]
+            if self.kind == "number":
+                value, own_influence = _explained(y, s[:, 0].astype(float), w)
+            else:
+                codes = y.astype(int)
+                if min(np.bincount(codes, minlength=max(2, s.shape[1]))) == 0:
+                    return None, influence
+                placed = placements(s, codes, sample_weight=w)
+                value, own_influence = mean_auc(placed, codes, w)
+            influence[rows] = own_influence / len(halves)
+            found.append(value)
+        value, error = float(np.mean(found)), float(np.linalg.norm(influence))
+        if self.kind != "number" and value in (0.0, 1.0):  # no spread to estimate an error from
+            rarest = min(np.bincount(self.y[known].astype(int)))
+            error = float(share_error(value, rarest))
+        return (value, error), influence
+
+    def _rank(self, predicted: np.ndarray, models: Sequence[np.ndarray]) -> Number:
+        """Return the rank correlation with the true numbers, the mean of that of the models."""
+        assert self.y is not None
+        found, n = [], int(np.sum(models))
+        for rows in models:
+            if np.ptp(predicted[rows]) == 0 or np.ptp(self.y[rows]) == 0:
+                return 0.0, 1.0 / np.sqrt(max(n, 1))
+            ranks = [rankdata(values[rows]) for values in (predicted, self.y)]
+            found.append(np.cov(ranks[0], ranks[1], aweights=self.weights[rows]))
+        value = float(np.mean([c[0, 1] / np.sqrt(c[0, 0] * c[1, 1]) for c in found]))
+        return value, float((1 - value**2) * 1.03 / np.sqrt(max(n - 3, 1)))
+
+    def _accuracy(self, decisions: np.ndarray | None, known: np.ndarray) -> Number | None:
+        if decisions is None or self.kind != "binary":
+            return None
+        w = self.weights * known
+        right = float(w @ (decisions[:, 0] == self.y) / w.sum())
+        return right, float(share_error(right, w.sum() ** 2 / (w @ w)))
+
+    def _apart(
+        self, values: np.ndarray, codes: np.ndarray, counts: np.ndarray, known: np.ndarray
+    ) -> tuple[float, float] | None:
+        """Return the largest difference of shares above a threshold, and how certain one group is.
+
+        Groups are those that gaps compare. The second number is the largest 1 / n1 + 1 / n2 of two
+        of them, for the bound of Dvoretzky, Kiefer, Wolfowitz and Massart.
+        """
+        inside = known & (codes >= 0)
+        c, w, m = codes[inside], self.weights[inside], len(counts)
+        total, squares = np.bincount(c, w, minlength=m), np.bincount(c, w**2, minlength=m)
+        large = compared_groups(counts) & (total > 0)
+        if large.sum() < 2:
+            return None
+        places = np.unique(values[inside], return_inverse=True)[1]
+        shares = shares_up_to(places, c, among=w, m=m)[large]
+        rough = np.sort(squares[large] / total[large] ** 2)[-2:]
+        return float(np.ptp(shares, axis=0).max()), float(rough.sum())
+
+
+def compared_groups(counts: np.ndarray) -> np.ndarray:
+    """Return which groups have people enough to be compared; all, where no two have."""
+    large = counts >= ENOUGH_ROWS
+    return large if large.sum() >= 2 else counts > 0
+
+
+def _explained(y: np.ndarray, predicted: np.ndarray, w: np.ndarray) -> tuple[float, np.ndarray]:
+    """Return the share of the variance of y that is predicted, and the influence of each row."""
+    centred = (y - np.average(y, weights=w)) ** 2
+    wrong, whole = (y - predicted) ** 2, float(w @ centred)
+    if whole == 0:
+        return 0.0, np.zeros(len(y))
+    lost = float(w @ wrong) / whole
+    return 1.0 - lost, w * (lost * centred - wrong) / whole
+
+
+def mean_auc(
+    placed: np.ndarray, codes: np.ndarray, weights: np.ndarray
+) -> tuple[float, np.ndarray]:
+    """Return the AUC, averaged over the levels, and the influence of each row on it (DeLong)."""
+    levels = np.array([1]) if placed.shape[1] == 1 else np.arange(placed.shape[1])
+    inside = codes[:, None] == levels
+    sums = np.where(inside, (weights @ inside)[None], (weights @ ~inside)[None])
+    aucs = (weights[:, None] * placed * inside).sum(axis=0) / (weights @ inside)
+    influence = weights[:, None] * (placed - aucs) / sums
+    return float(aucs.mean()), influence.mean(axis=1)
+
+
+def share_error(share: float | np.ndarray, n: float | np.ndarray) -> np.ndarray:
+    """Return the standard error of a share of n rows.
+
+    One row is added on either side, so that a share of 0 or 1 in a few rows is not called certain.
+    """
+    n = np.asarray(n, dtype=float)
+    softened = (np.asarray(share) * n + 1.0) / (n + 2.0)
+    return np.sqrt(softened * (1.0 - softened) / np.maximum(n, 1.0))

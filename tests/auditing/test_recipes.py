@@ -1,0 +1,115 @@
+"""The Python and the commands that an audit hands over do what they say, with all that was said."""
+
+import shlex
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from fairpca._cli import app
+from fairpca.auditing._question import ask
+from fairpca.auditing._recipes import audit_again, python_recipe, shell_recipe
+from fairpca.auditing._results import Settings
+from fairpca.auditing._splits import QUICK
+from fairpca.models import FairModel
+from people import made_up_people
+
+
+@pytest.fixture(scope="module")
+def table():
+    people = made_up_people(n=300).drop(columns=[f"n{i}" for i in range(1, 6)])
+    years = 20 + np.arange(300) % 40
+    who, yes = np.arange(300) // 2, np.where(people["skill"] > 0, "yes", "no")
+    return people.assign(risk=people["skill"], said=yes, who=who, w=1.0, years=years)
+
+
+def asked(table, target="paid", *, source="table.csv", person=None, weight=None, **given):
+    """Return what recipes look at: the settings of an audit, and its table."""
+    usual = {"positive": None, "ignore": ["n0"], "n_components": None, "effort": QUICK}
+    own = {"scores": ["risk"], "person": person, "weight": weight}
+    question = ask(table, ["sex"], target, seed=0, data=None, **{**usual, **own, **given})
+    settings = Settings(
+        sensitive=["sex"],
+        target=target,
+        above=given.get("above"),
+        aim="decide",
+        max_gap=0.05,
+        model="boosting",
+        n_components=3,
+        common_components=None,
+        n_splits=2,
+        n_decision_splits=2,
+        n_probe_rows=100,
+        confidence=0.9,
+        seed=0,
+        quick=True,
+        sensitive_kinds=given.get("sensitive_kinds"),
+        scores=["risk"],
+        decisions=list(given.get("decisions", ())),
+        person=person,
+        weight=weight,
+    )
+    data = question.described()
+    object.__setattr__(data, "source", source)
+    return SimpleNamespace(settings=settings, data=data)
+
+
+def test_the_command_repeats_all_that_was_said(table):
+    kinds = {"years": "numeric"}
+    given = {"decisions": ["said"], "person": "who", "weight": "w", "sensitive_kinds": kinds}
+    audit = asked(table, "years", above=30.5, **given)
+    words = shlex.split(audit_again(audit))
+    said = "--above 30.5 --score risk --decision said --person who --weight w --model boosting"
+    for option, value in zip(*[iter(said.split())] * 2, strict=True):
+        assert words[words.index(option) + 1] == value
+    for more in (["--numeric", "years"], ["--confidence", "0.9"], ["--target", "years"]):
+        assert words[words.index(more[0]) + 1] == more[1]
+    assert "--positive" not in words
+
+
+def test_a_call_repeats_all_that_was_said(table):
+    call = audit_again(asked(table, source="", person="who", weight="w"))
+    compile(call, "call", "exec")
+    for said in ("scores=['risk']", "person='who'", "weight='w'", "model='boosting'"):
+        assert f"    {said},\n" in call
+    assert "positive='yes'" in call
+    assert "above" not in call
+    assert "decisions" not in call
+
+
+@pytest.mark.parametrize(
+    ("key", "target", "given"),
+    [
+        ("fair_pca", "paid", {"person": "who", "weight": "w"}),
+        ("fair_pca@2", "years", {"above": 30.5}),
+        ("fair_pls", "paid", {"person": "who"}),
+        ("fair_pls", "height", {}),
+        ("fair_pls", "years", {"sensitive_kinds": {"years": "numeric"}}),
+        ("leace", "years", {"sensitive_kinds": {"years": "numeric"}}),
+        ("fair_pls", "town", {}),
+        ("fair_pls", "years", {"above": 30.5}),
+    ],
+)
+def test_what_was_no_feature_of_the_audit_is_none_of_the_model(
+    key, target, given, table, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    table.to_csv("table.csv", index=False)
+    audit = asked(table, target, **given)
+    no_features = {"sex", "risk", "n0", target, *(given.get(o) for o in ("person", "weight"))}
+    names = {"new_rows": table[[c for c in table if c not in no_features]]}
+    exec(python_recipe(audit, key, 2, None), names)
+    assert names["representation"].shape[0] == 300
+    features = set(names["model"].encoder.feature_names_in_)
+    assert features == set(table.columns) - no_features
+    command = shell_recipe(audit, key, 2, None)
+    if key == "fair_pls" and "above" in given:
+        assert command == ""
+        return
+    Path("model.fairpca").unlink()
+    result = CliRunner().invoke(app, shlex.split(command)[1:])
+    assert result.exit_code == 0, result.output
+    again = FairModel.load("model.fairpca").transform(names["new_rows"])
+    assert (again == names["representation"]).all()

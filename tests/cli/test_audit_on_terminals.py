@@ -1,0 +1,225 @@
+"""What `fairpca audit` prints of an audit; its numbers are made up."""
+
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+from time import sleep
+
+import pytest
+from rich.console import Console
+
+from cli.refusals import assert_refused
+from fairpca._cli.audit import _print_audit
+from fairpca.auditing._audit_result import Audit
+from fairpca.auditing._results import (
+    SCHEMA_VERSION,
+    Advice,
+    Attribute,
+    Data,
+    Downstream,
+    Estimate,
+    Leak,
+    Notice,
+    Option,
+    Parity,
+    Representation,
+    Settings,
+    Summary,
+    Target,
+)
+from fairpca.errors import AuditError
+
+
+def near(value, by=0.02):
+    return Estimate(value, value - by, value + by)
+
+
+def representation(key, name, kind="method", **given):
+    usual = {"promise": "", "n_columns": 4, "variance_kept": None, "fit_seconds": 0.1}
+    return Representation(key, name, kind, **{**usual, "failure": None, "note": "", **given})
+
+
+def leak(key, attribute, auc, probe="linear"):
+    return Leak(key, attribute, probe, near(auc), 0.55, auc > 0.55, 0.01, 0.01)
+
+
+def parity(attribute, gap):
+    return Parity(attribute, None, near(gap), near(0.81), None, None, None, None, [])
+
+
+def option(key, name, gap, taken, **given):
+    usual = {"n_columns": 4, "tradeoff": None, "gap_attribute": "race", "gap_model": "linear"}
+    usual |= {"utility": near(0.764), "utility_model": "linear", "leak": near(0.583)}
+    usual |= {"leak_attribute": "race", "leak_probe": "boosting", "leak_above_chance": True}
+    usual |= {"ratio": near(0.913), "joint_gap": None, "joint_attribute": None, "reduction": None}
+    usual |= {"models": [], "eligible": True, "taken": taken}
+    return Option(key, name, gap=gap, **{**usual, **given})
+
+
+def settings(**given):
+    usual = {"sensitive": ["race"], "target": "paid", "above": None, "aim": "decide"}
+    usual |= {"max_gap": 0.05, "model": "any", "n_components": 4, "common_components": None}
+    usual |= {"n_splits": 4, "n_decision_splits": 4, "n_probe_rows": 100, "confidence": 0.95}
+    usual |= {"seed": 0, "quick": False, "sensitive_kinds": None, "scores": [], "decisions": []}
+    return Settings(**{**usual, "person": None, "weight": None, **given})
+
+
+def made_up(**given):
+    attributes = [Attribute("race", ["race"], "levels", [], 0, "")]
+    attributes.append(Attribute("race × sex", ["race", "sex"], "intersection", [], 0, ""))
+    target = Target("paid", "binary", "yes", 0.4, [], None, None)
+    data = Data("t", "t.csv", "", 100, 0, 100, 3, 5, [], [], attributes, target)
+    usual = {
+        "settings": settings(),
+        "data": data,
+        "notices": [Notice("person", "warning", "nr", "race", 0.5, "'nr' seems to tell whose.")],
+        "summary": Summary("The headline.", ["The headline.", "A finding."]),
+        "advice": Advice(
+            "decide",
+            "take",
+            "leace",
+            None,
+            [],
+            [
+                option("raw", "Raw features", near(0.224, 0.031), 0.0),
+                option("leace", "LEACE", near(0.052, 0.06), 0.87),
+            ],
+            ["Take LEACE."],
+            "",
+            "",
+            ["Trees see more."],
+        ),
+        "representations": [
+            representation("raw", "Raw features", "features"),
+            representation("leace", "LEACE", note="4 of 5 directions."),
+            representation("fair_pca", "Fair PCA", n_columns=None, failure="No direction is left."),
+        ],
+        "leakage": [leak("raw", "race", 0.81), leak("leace", "race", 0.51)],
+        "downstream": [Downstream("raw", "linear", near(0.8), None, None, [parity("race", 0.2)])],
+    }
+    usual |= {key: [] for key in ("curves", "certificates", "carriers", "deciders")}
+    return Audit(SCHEMA_VERSION, "0", "2026", 1.0, {}, **{**usual, **given})
+
+
+def printed(audit):
+    console = Console(file=StringIO(), width=160)
+    _print_audit(console, audit)
+    return console.file.getvalue()
+
+
+def rows(text, name):
+    """Return the words of the lines that begin with a name, one list a line."""
+    found = (line for line in text.splitlines() if line.startswith(name))
+    return [line.removeprefix(name).split() for line in found]
+
+
+def test_settings_are_listed_with_gap_ratio_utility_hiding_and_how_often_they_are_taken():
+    text = printed(made_up())
+    assert "gaps in points" in text
+    raw, _ = rows(text, "Raw features ")
+    assert raw == ["4", "22.4", "(19.3", "to", "25.5)", "0.91", "0.76", "0.58", "0", "%"]
+    advised, _ = rows(text, "LEACE ")
+    assert advised == ["4", "5.2", "(-0.8", "to", "11.2)", "0.91", "0.76", "0.58", "87", "%"]
+    assert text.count("The headline.") == 1
+    for line in ("• A finding.", "! 'nr' seems to tell whose.", "→ Take LEACE.", "Trees see more."):
+        assert line in text
+
+
+def test_what_could_not_be_fitted_has_its_reason_and_no_dashes():
+    text = printed(made_up())
+    assert "! Fair PCA could not be fitted: No direction is left." in text
+    assert "! LEACE: 4 of 5 directions." in text
+    assert "Fair PCA: could not be fitted, for the reason above" in text
+    assert "–" not in text
+    assert "How well race is recognised" in text
+    assert "race × sex is recognised" not in text  # of which no probe was asked
+
+
+def test_a_number_has_gaps_in_deviations_and_r2():
+    audit = made_up()
+    target = Target("wage", "number", None, None, [], 3.0, 1.2)
+    text = printed(replace(audit, data=replace(audit.data, target=target)))
+    assert "gaps in standard deviations" in text
+    assert "R2" in text
+    assert rows(text, "Raw features ")[0][1:5] == ["0.22", "(0.19", "to", "0.26)"]
+
+
+def test_without_a_target_there_are_no_gaps():
+    audit = made_up()
+    advice = replace(audit.advice, options=[replace(audit.advice.options[0], gap=None, ratio=None)])
+    data = replace(audit.data, target=None)
+    text = printed(replace(audit, data=data, advice=advice, downstream=[]))
+    assert "gap" not in text
+    assert "variance kept" in text
+    assert rows(text, "Raw features ")[0] == ["4", "0.76", "0.58", "0", "%"]
+
+
+def test_models_that_exist_stand_beside_the_settings():
+    audit = made_up()
+    own = representation("score:risk", "Score 'risk'", "score", n_columns=1)
+    parities = [parity("race", 0.31), parity("race × sex", 0.4)]
+    model = Downstream("score:risk", "own", near(0.7), None, None, parities)
+    text = printed(
+        replace(
+            audit,
+            representations=[*audit.representations, own],
+            downstream=[*audit.downstream, model],
+            leakage=[*audit.leakage, leak("score:risk", "race", 0.66)],
+        )
+    )
+    first, second = rows(text, "Score 'risk' ")
+    assert first == ["31.0", "(29.0", "to", "33.0)", "0.81", "0.70", "0.66"]
+    assert second == ["1", "0.66", "±0.02"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--max-gap", "101"), "Say it in points (5), or below 1 as a share (0.05)."),
+        (("--confidence", "95"), "confidence=95.0 is no level; 0.95 is usual."),
+        (("--model", "forest"), "'linear', 'boosting', 'kernel'"),
+        (("--above", "much"), "Invalid value for '--above'"),
+        (("--numeric", "s", "--categorical", "s"), "'s' cannot be --numeric and --categorical"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(arguments, message, command):
+    Path("t.csv").write_text("a,s\n1,f\n2,m\n", encoding="utf-8")
+    result = command("audit", "t.csv", "-s", "s", *arguments)
+    assert result.exit_code == 2
+    assert message in " ".join(result.output.split())
+    assert not Path("report.html").exists()
+
+
+def test_a_refusal_waits_for_processes_that_are_starting(monkeypatch, command):
+    """Else they complain, on the same terminal, that nobody is there."""
+    ready = []
+
+    def start(workers):
+        sleep(0.5)
+        ready.append(workers.n_jobs)
+
+    monkeypatch.setattr("fairpca.auditing._whole_audit._Workers._start", start)
+    monkeypatch.setattr("fairpca.auditing._whole_audit.allowed_jobs", lambda *_, **__: 2)
+    Path("t.csv").write_text("a,s\n1,f\n2,m\n", encoding="utf-8")
+    assert_refused(command("audit", "t.csv", "-s", "colour", "--jobs", "2"), "no column 'colour'")
+    assert ready == [2]
+
+
+def test_every_option_of_the_call_is_one_of_the_command(monkeypatch, command):
+    """What is said on the command line arrives as it was said."""
+    Path("t.csv").write_text("a,s\n1,f\n2,m\n", encoding="utf-8")
+    asked = {}
+
+    def remember(table, sensitive, target, **given):
+        asked.update(given, sensitive=sensitive, target=target)
+        raise AuditError("enough")
+
+    monkeypatch.setattr("fairpca.auditing.audit", remember)
+    words = "--sensitive s --target y --above 2.5 --score p --score q --decision d --person who"
+    words += " --weight w --model boosting --confidence 0.9 --max-gap 5 --numeric y --categorical s"
+    result = command("audit", "t.csv", *words.split())
+    assert "enough" in result.output
+    expected = {"above": 2.5, "scores": ["p", "q"], "decisions": ["d"], "person": "who"}
+    expected |= {"weight": "w", "model": "boosting", "confidence": 0.9, "max_gap": 5.0}
+    expected |= {"sensitive_kinds": {"y": "numeric", "s": "categorical"}}
+    assert {name: asked[name] for name in expected} == expected
