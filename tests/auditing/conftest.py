@@ -1,7 +1,25 @@
+from dataclasses import replace
+
 import pytest
 
-from fairpca.auditing import audit
+from fairpca.auditing import _whole_audit, audit
+from fairpca.auditing._splits import QUICK
 from people import made_up_people
+
+FEW = replace(QUICK, most_rounds=1, permutations=100)
+"""Less than a quick audit: two splits, where the way of a number matters and not its digits."""
+
+
+@pytest.fixture(scope="session")
+def audited():
+    """A function that makes an audit of two splits."""
+
+    def made(*asked, **options):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(_whole_audit, "QUICK", FEW)
+            return audit(*asked, **({"quick": True, "n_jobs": 1} | options))
+
+    return made
 
 
 @pytest.fixture(scope="session")
@@ -10,8 +28,8 @@ def people():
 
 
 @pytest.fixture(scope="session")
-def found(people):
-    return audit(people, ["sex", "race"], "paid", quick=True, n_jobs=1, n_components=4)
+def found(audited, people):
+    return audited(people, ["sex", "race"], "paid", n_components=4)
 
 
 @pytest.fixture(scope="session")

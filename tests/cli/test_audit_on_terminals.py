@@ -141,7 +141,8 @@ def test_a_number_has_gaps_in_deviations_and_r2():
     text = printed(replace(audit, data=replace(audit.data, target=target)))
     assert "gaps in standard deviations" in text
     assert "R2" in text
-    assert rows(text, "Raw features ")[0][1:5] == ["0.22", "(0.19", "to", "0.26)"]
+    assert rows(text, "Raw features ")[0][1:6] == ["0.22", "(0.19", "to", "0.26)", "0.76"]
+    assert "ratio" not in text
 
 
 def test_without_a_target_there_are_no_gaps():
@@ -154,21 +155,20 @@ def test_without_a_target_there_are_no_gaps():
     assert rows(text, "Raw features ")[0] == ["4", "0.76", "0.58", "0", "%"]
 
 
-def test_models_that_exist_stand_beside_the_settings():
+def test_nobody_takes_a_model_that_exists():
     audit = made_up()
     own = representation("score:risk", "Score 'risk'", "score", n_columns=1)
-    parities = [parity("race", 0.31), parity("race × sex", 0.4)]
-    model = Downstream("score:risk", "own", near(0.7), None, None, parities)
+    listed = option("score:risk", "Score 'risk'", near(0.31), 0.0, n_columns=1)
     text = printed(
         replace(
             audit,
             representations=[*audit.representations, own],
-            downstream=[*audit.downstream, model],
+            advice=replace(audit.advice, options=[*audit.advice.options, listed]),
             leakage=[*audit.leakage, leak("score:risk", "race", 0.66)],
         )
     )
     first, second = rows(text, "Score 'risk' ")
-    assert first == ["31.0", "(29.0", "to", "33.0)", "0.81", "0.70", "0.66"]
+    assert first == ["1", "31.0", "(29.0", "to", "33.0)", "0.91", "0.76", "0.58"]
     assert second == ["1", "0.66", "±0.02"]
 
 

@@ -14,6 +14,7 @@ from sklearn.datasets import load_diabetes
 from statsmodels.datasets import anes96, fair
 
 from fairpca.auditing import audit_schema
+from fairpca.tables import find_person
 from optional_libraries import pandas as pd
 
 QUICK = ("--quick", "--max-rows", "400", "--jobs", "1", "--json", "found.json")
@@ -83,3 +84,12 @@ def test_a_real_table_runs_from_file_to_page(audited, name):
     page = Path("report.html").read_text(encoding="utf-8")
     assert page.lower().lstrip().startswith("<!doctype html>")
     assert found["data"]["name"] in page
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_column_looks_like_people_where_it_tells_them_and_nowhere_else(name):
+    """Ids of patients and of men over the years do; prices, wages, ages and places do not."""
+    table, words = CASES[name].table(), CASES[name].arguments.split()
+    sensitive = [words[i + 1] for i, word in enumerate(words) if word == "-s"]
+    found = find_person(table, sensitive, [c for c in table if c not in sensitive])
+    assert (found and found.column) == {"Males": "nr", "colon": "id"}.get(name)

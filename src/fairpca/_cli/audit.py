@@ -248,36 +248,24 @@ def _in_deviations(audit: Audit) -> bool:
 
 
 def _options(audit: Audit) -> Table:
-    """Return the settings that one may take, and models that exist, with their numbers."""
-    advice, target, with_gap = audit.advice, audit.data.target, bool(audit.downstream)
+    """Return the settings that one may take, beside models that exist, with their numbers."""
+    advice, target = audit.advice, audit.data.target
+    with_gap, with_ratio = bool(audit.downstream), not _in_deviations(audit)
     utility = "variance kept" if target is None else "R2" if target.kind == "number" else "AUC"
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("", no_wrap=True)
-    for name in ("columns", *(["gap", "ratio"] if with_gap else []), utility, "recognised"):
+    of_gap = ["gap", "ratio"][: 1 + with_ratio] if with_gap else []
+    for name in ("columns", *of_gap, utility, "recognised", "taken"):
         table.add_column(name, justify="right")
-    table.add_column("taken", justify="right")
 
-    def add(name: str, n_columns: int | None, *cells: Estimate | None, taken: str = "") -> None:
-        gap, ratio, *others = cells
-        shown = [_gap(gap, _in_deviations(audit)), _number(ratio)] if with_gap else []
-        size = "" if n_columns is None else str(n_columns)
-        style = "bold" if taken and name == _advised(advice) else ""
-        row = (printable(name), size, *shown, *map(_number, others), taken)
-        table.add_row(*(Text(cell, style=style) for cell in row))
-
+    own = {one.key for one in audit.representations if one.kind in ("score", "decision")}
     for option in advice.options:
-        numbers = option.gap, option.ratio, option.utility, option.leak
-        add(option.name, option.n_columns, *numbers, taken=f"{100 * option.taken:.0f} %")
-    names = {one.key: one.name for one in audit.representations}
-    single = {a.name for a in audit.data.attributes if a.kind != "intersection"}
-    for model in (m for m in audit.downstream if m.model == "own"):
-        key = model.representation
-        parities = [p for p in model.parities if p.attribute in single]
-        worst = max(parities, key=lambda parity: parity.gap.value, default=None)
-        of_gap = (None, None) if worst is None else (worst.gap, worst.ratio)
-        leaks = [k for k in audit.leakage if k.representation == key and k.attribute in single]
-        leak = max((k.auc for k in leaks), key=lambda auc: auc.value, default=None)
-        add(names[key], None, *of_gap, model.utility, leak)
+        gaps = [_gap(option.gap, _in_deviations(audit)), _number(option.ratio)][: len(of_gap)]
+        taken = "" if option.representation in own else f"{100 * option.taken:.0f} %"
+        numbers = *gaps, _number(option.utility), _number(option.leak), taken
+        style = "bold" if option.name == _advised(advice) else ""
+        cells = (printable(option.name), str(option.n_columns), *numbers)
+        table.add_row(*(Text(cell, style=style) for cell in cells))
     return table
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..errors import AuditError
-from ..tables import FEWEST_ROWS, TableEncoder
+from ..tables import FEWEST_ROWS, TableEncoder, equal_pairs
 from ._representations import TrainingRows
 
 _LEAST_SHARE = 0.25  # of a group in each half: a fold of fewer rows may miss the group
@@ -177,7 +177,7 @@ def copies(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, bool]:
     """
     columns = sorted(columns, key=lambda codes: -int(codes.max()))
     row, one, other = (_joined(some) for some in (columns, columns[0::2], columns[1::2]))
-    n, equal = len(row), _pairs(row)
+    n, equal = len(row), equal_pairs(row)
     everybody = n * (n - 1) / 2
     if not equal or n > _MOST_COPIES * (row.max() + 1):
         return row, False
@@ -186,7 +186,7 @@ def copies(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, bool]:
         by_chance = else_agree / everybody
         return (equal / agree - by_chance) / (1.0 - by_chance) if by_chance < 1 else 0.0
 
-    agree, else_agree = _pairs(one), _pairs(other)
+    agree, else_agree = equal_pairs(one), equal_pairs(other)
     return row, max(beyond_chance(agree, else_agree), beyond_chance(else_agree, agree)) > 0.5
 
 
@@ -198,12 +198,6 @@ def _joined(columns: Sequence[np.ndarray]) -> np.ndarray:
     place = np.empty(len(first), dtype=np.int64)
     place[np.argsort(first)] = np.arange(len(first))
     return place[joint]  # in the order in which they first occur
-
-
-def _pairs(codes: np.ndarray) -> float:
-    """Return the number of pairs of rows with equal codes."""
-    counts = np.bincount(codes).astype(float)
-    return float(np.sum(counts * (counts - 1)) / 2)
 
 
 def _in_both(codes: np.ndarray, first: np.ndarray, second: np.ndarray) -> bool:

@@ -15,7 +15,7 @@ from ._files import (
     kind_of_file,
 )
 from ._frozen_columns import ColumnWeight, LevelColumn, NumberColumn, floats
-from ._notices import Notice, find_notices, find_person
+from ._notices import Notice, equal_pairs, find_notices, find_person
 from ._open import RawColumn, check_same_columns, is_large, open_table, open_tables, read_table
 from ._plans import (
     FEWEST_ROWS,

@@ -209,7 +209,7 @@ def find_person(
         rows = np.sort(np.random.default_rng(seed).choice(n, ROWS, replace=False))
         arrays, n = {name: array.take(rows) for name, array in arrays.items()}, ROWS
     columns = {name: _binned(array, name, _FEW_LEVELS).codes for name, array in arrays.items()}
-    by_chance = {name: _pairs(codes) / (n * (n - 1) / 2) for name, codes in columns.items()}
+    by_chance = {name: equal_pairs(codes) / (n * (n - 1) / 2) for name, codes in columns.items()}
     found = []
     for name in candidates:
         whose = np.unique(_exact(arrays[name]), return_inverse=True)[1]
@@ -220,7 +220,7 @@ def find_person(
 
         def alike(other: str, whose: np.ndarray = whose) -> float:
             chance, codes = by_chance[other], columns[other]
-            agree = _pairs(whose * (int(codes.max()) + 1) + codes) / _pairs(whose)
+            agree = equal_pairs(whose * (int(codes.max()) + 1) + codes) / equal_pairs(whose)
             return (agree - chance) / (1.0 - chance) if chance < 1 else 0.0
 
         attribute = max(sensitive, key=alike)
@@ -254,7 +254,7 @@ def _exact(array: Any) -> np.ndarray:
     return places
 
 
-def _pairs(codes: np.ndarray) -> float:
+def equal_pairs(codes: np.ndarray) -> float:
     """Return the number of pairs of rows with equal codes."""
     counts = np.unique(codes, return_counts=True)[1].astype(float)
     return float(np.sum(counts * (counts - 1)) / 2)

@@ -161,7 +161,7 @@ def text_width(text: str, size: float = TYPE) -> float:
 
 def fitting(text: str, width: float) -> str:
     """Return a text cut to a width."""
-    line = " ".join(text.split())
+    line = shortened(text, 200)
     while text_width(line) > width and len(line) > 2:
         line = shortened(line, len(line) - 1)
     return line
@@ -180,7 +180,7 @@ def _rows(name: str, rows: Sequence[Row], frame: Frame) -> str:
     lanes = max(len(row.marks) for row in rows)
     named = 21.0 if name == "narrow" else 0.0  # names stand above their marks
     height = named + max(LANE * lanes + 8.0, 0 if named else 23.0)
-    top, left = 8.0, 8.0 if named else 240.0
+    top, left = 8.0, 8.0 if named else 255.0
     drawing = _Drawing(name, top + height * len(rows), frame)
     marks = [mark for row in rows for mark in row.marks]
     ends = [frame.origin, *(mark.chance for mark in marks if mark.chance is not None)]

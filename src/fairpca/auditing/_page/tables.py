@@ -153,7 +153,7 @@ def options_table(evidence: Evidence) -> Table:
         [
             Cell(
                 option.name,
-                (columns(option.n_columns),),
+                (columns(option.n_columns or 1),),
                 badge(evidence, option),
                 letter(place),
             ),
@@ -452,7 +452,7 @@ def _certificate_tables(evidence: Evidence) -> list[Table]:
 
 
 def _decider_table(evidence: Evidence) -> Table:
-    """Return which columns decide, and what each unit or level of them adds."""
+    """Return what each unit or level of the columns that decide adds, where a model is linear."""
     number = Units(evidence.audit.data.target).kind == "number"
     return _filled(
         "Columns that decide in the recommended setting",
@@ -471,6 +471,7 @@ def _decider_table(evidence: Evidence) -> Table:
                 ),
             ]
             for one in evidence.audit.deciders
+            if one.weights
         ],
     )
 
