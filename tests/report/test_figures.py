@@ -81,7 +81,7 @@ def test_options_lie_by_gap_and_utility_and_the_limit_is_drawn():
     assert [one.get("class") for one in drawn(figure).iter("path")].count("limit") == 1
     assert [entry.words for entry in figure.key] == [
         "recommended",
-        "another that one may take",
+        "another setting",
         "the raw features",
         "the gap that you allow",
     ]

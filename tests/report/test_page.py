@@ -171,7 +171,7 @@ def test_every_option_is_told_with_its_columns_and_every_kind_of_model(page):
         assert f"{option['n_columns']} columns" in text
         for one in option["models"]:
             assert f"{100 * one['gap']['value']:.1f}\u00a0points" in text
-            assert f"AUC {one['utility']['value']:.3f}" in text
+            assert f"AUC {one['utility']['value']:.2f}" in text
         assert ("below 0.8" in text) == (option["ratio"]["value"] < 0.8)
         assert ("above chance" in text) == option["leak_above_chance"]
     assert "83\u00a0of\u00a0100" in rows[2]
@@ -197,7 +197,7 @@ def test_of_several_classes_the_one_is_named_whose_gap_it_is():
 def test_own_models_are_told_beside_the_options():
     text = Reader(page_of(own_model_audit)).text()
     assert text.count("yours") == 2
-    assert "cannot be told apart. Take either" in text
+    assert "cannot be told apart. Take any of them" in text
     assert "Mean outcome" in text
 
 

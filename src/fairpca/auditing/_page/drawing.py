@@ -180,7 +180,7 @@ def _rows(name: str, rows: Sequence[Row], frame: Frame) -> str:
     lanes = max(len(row.marks) for row in rows)
     named = 21.0 if name == "narrow" else 0.0  # names stand above their marks
     height = named + max(LANE * lanes + 8.0, 0 if named else 23.0)
-    top, left = 8.0, 8.0 if named else 255.0
+    top, left = 8.0, 22.0 if named else 255.0
     drawing = _Drawing(name, top + height * len(rows), frame)
     marks = [mark for row in rows for mark in row.marks]
     ends = [frame.origin, *(mark.chance for mark in marks if mark.chance is not None)]

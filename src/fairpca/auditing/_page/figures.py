@@ -51,8 +51,8 @@ class Figure:
 
 OPTIONS = {
     "recommended": Entry("recommended", "mark advised", CIRCLE),
-    "one of a tie": Entry("cannot be told apart: take either", "mark advised", CIRCLE),
-    "": Entry("another that one may take", "mark offered", CIRCLE),
+    "one of a tie": Entry("cannot be told apart: take any", "mark advised", CIRCLE),
+    "": Entry("another setting", "mark offered", CIRCLE),
     "as it is": Entry("the raw features", "mark raw", SQUARE),
     "yours": Entry("your own score or decision", "mark own", DIAMOND),
 }

@@ -455,11 +455,11 @@ def _decider_table(evidence: Evidence) -> Table:
     """Return what each unit or level of the columns that decide adds, where a model is linear."""
     number = Units(evidence.audit.data.target).kind == "number"
     return _filled(
-        "Columns that decide in the recommended setting",
+        "What columns add to the score of a linear model",
         [
             "Column",
             "Predictions change, sd" if number else "Decisions that change",
-            "Adds to the score of a linear model",
+            "Adds",
         ],
         [
             [

@@ -140,7 +140,7 @@ class Units:
 
     def utility(self, value: float | None) -> str:
         """Write how useful something is."""
-        return percent(value) if self.kind == "none" else decimal(value, 3)
+        return percent(value) if self.kind == "none" else decimal(value)
 
     def useful(self, value: float | None) -> str:
         """Write the same as a share of all differences, of a hundred pairs, or of the variance."""
