@@ -163,7 +163,7 @@ def options_table(evidence: Evidence) -> Table:
             Cell(
                 decimal(option.leak.value),
                 _details(
-                    f"{of_a_hundred(option.leak.value)} pairs",
+                    of_a_hundred(option.leak.value),
                     option.leak_attribute,
                     _by(option.leak_probe),
                 ),
@@ -177,7 +177,7 @@ def options_table(evidence: Evidence) -> Table:
     ]
     return _filled(
         f"Each setting with {level(evidence.audit.settings.confidence)} confidence intervals, and "
-        "with AUCs as pairs of people that are told apart rightly",
+        "with every AUC as how many of 100 pairs of people are told apart rightly",
         [*heads, "Would be taken"],
         rows,
     )
@@ -236,9 +236,7 @@ def _utility(estimate: Estimate | None, units: Units, *more: str) -> Cell:
         return NONE
     if units.kind == "none":
         return _share(estimate)
-    words = {"number": "explains {}"}.get(units.kind, "{} pairs").format(
-        units.useful(estimate.value)
-    )
+    words = f"{'explains ' if units.kind == 'number' else ''}{units.useful(estimate.value)}"
     return Cell(units.utility(estimate.value), _details(interval(estimate), words, *more))
 
 
