@@ -181,8 +181,8 @@ def _nothing_helps(evidence: Evidence, decision: Decision) -> list[str]:
     )
     tried = "the one setting tried does not make" if n == 1 else f"none of {n} settings tried makes"
     reasons = [
-        f"Here {tried} {what} smaller beyond what chance explains, with models that are better "
-        f"than guessing."
+        f"Here {tried} {what} smaller by a quarter of what is too much, and beyond what chance "
+        f"explains, with models that are better than guessing."
     ]
     if nearest is not None:
         reasons.append(
@@ -306,18 +306,20 @@ def _headline(evidence: Evidence, decision: Decision) -> str:
     if decision.verdict == "nothing to do":
         return f"Nothing to do: {before} {where}, within the {_limit(evidence)} accepted."
     if chosen is None or chosen.gap is None:
-        return f"Nothing here helps: {before} {where}, and no setting tried makes that smaller."
+        return f"Nothing here helps: {before} {where}, and no setting takes much of that off."
     rest = (
         f"at {_utility(evidence)} {_value(chosen.utility, interval=False)} instead of "
         f"{_value(raw.utility, interval=False)}"
     )
-    between = (
-        "" if not decision.tied else f" (or {joined(decision.tied)}: they cannot be told apart)"
-    )
     return (
-        f"From these columns {before} {where}; with {evidence.spoken_option(chosen)}{between} by "
-        f"{_plain_gap(evidence, chosen.gap.value)} at most, {rest}."
+        f"From these columns {before} {where}; with {evidence.spoken_option(chosen)}"
+        f"{_or_tied(decision)} by {_plain_gap(evidence, chosen.gap.value)} at most, {rest}."
     )
+
+
+def _or_tied(decision: Decision) -> str:
+    others = joined(decision.tied)
+    return f" (or {others}: they cannot be told apart)" if others else ""
 
 
 def _headline_of_hiding(evidence: Evidence, decision: Decision) -> str:
@@ -331,13 +333,15 @@ def _headline_of_hiding(evidence: Evidence, decision: Decision) -> str:
         )
     guessed = f"{start} a model guesses {named(raw.leak_attribute)} with AUC {raw.leak.value:.2f}"
     if chosen is None:
-        return f"Nothing here helps: {guessed[0].lower()}{guessed[1:]}, and no setting hides it."
+        guessed = f"{guessed[0].lower()}{guessed[1:]}"
+        return f"Nothing here helps: {guessed}, and no setting hides much of it."
     end = f"reaches {chosen.leak.value:.2f}"
     if chosen.leak_attribute != raw.leak_attribute:
         end += f" ({named(chosen.leak_attribute)})"
     if not chosen.leak_above_chance:
         end = f"does no better than chance ({chosen.leak.value:.2f})"
-    return f"{guessed}; after {evidence.spoken_option(chosen)} the best probe {end}."
+    after = f"{evidence.spoken_option(chosen)}{_or_tied(decision)}"
+    return f"{guessed}; after {after} the best probe {end}."
 
 
 def _given_away(evidence: Evidence) -> str:
@@ -417,14 +421,17 @@ def _of_own(evidence: Evidence, key: str, name: str) -> list[str]:
     leak = evidence.worst(key)
     if found is None:
         return []
+    number = evidence.representation(key).kind == "score" and _what(evidence) == "predictions"
     gaps = [
-        f"{_points(parity.gap)} between the groups of {named(attribute)}"
+        f"{_gap(evidence, parity.gap) if number else _points(parity.gap)} between the groups of "
+        f"{named(attribute)}"
         for attribute in evidence.singles
         if (parity := parity_of(found, attribute))
     ]
-    utility = "" if found.utility is None else f", at AUC {_value(found.utility)}"
+    utility = found.utility and f", at {_utility(evidence)} {_value(found.utility)}"
     return [
-        f"{name}: decisions differ by {joined(gaps)}{utility}; it gives "
+        f"{name}: {'predictions' if number else 'decisions'} differ by {joined(gaps)}"
+        f"{utility or ''}; it gives "
         f"{named(leak.attribute)} away with AUC {leak.auc.value:.2f}{_or_chance(leak)}."
     ]
 

@@ -19,6 +19,9 @@ from ._results import Estimate, Leak, ModelNumbers, Option, Representation, Sett
 WORTH_IT = 0.005
 """A smaller gain in utility is worth less than what is hidden better."""
 
+WORTH_DOING = 0.25
+"""Of what is too much: a setting that takes less of it off does not help."""
+
 MOST_OPTIONS = 4
 """So many settings are named beside the raw features."""
 
@@ -266,14 +269,16 @@ class _Contest:
     def standing(self, draw: int | None) -> tuple[list[int], list[int]]:
         """Return the settings that no other exceeds, and those of them that serve the aim.
 
-        A setting helps if it has less than the raw features, beyond what chance explains on the
-        same people, and if its models are better than guessing. Of those that help and that none
-        exceeds in both what is small and what is large, those serve which cannot be told from the
-        limit; if there are none, those that cannot be told from the smallest.
+        A setting helps if it takes off a quarter of what the raw features have too much, and more
+        than chance explains on the same people, and if its models are better than guessing. Of
+        those that help and that none exceeds in both what is small and what is large, those serve
+        which cannot be told from the limit; if there are none, those that cannot be told from the
+        smallest.
         """
         raw = self.raw.x.value if draw is None else float(self.raw.x_draws[draw])
         x, y = self.x(draw), self.y(draw)
-        helping = np.flatnonzero((raw - x > self.z * self._errors) & self._useful).tolist()
+        enough = np.maximum(self.z * self._errors, WORTH_DOING * (raw - self.raw.limit))
+        helping = np.flatnonzero((raw - x > enough) & self._useful).tolist()
         among = helping or list(range(len(x)))
         frontier = [i for i in among if not any(_exceeds(x, y, j, i) for j in among)]
         if not helping:

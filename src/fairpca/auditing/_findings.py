@@ -278,8 +278,10 @@ class Findings:
                     n_columns = self.n_encoded  # of all rows; a half may lack a level
                 seconds = float(np.median([m.seconds for m in found]))
                 missed = next((m.missed for m in found if m.missed is not None), None)
-                fewest = min(m.n_columns for m in found)
-                note = f"{fewest} of {missed} components: no more can be had." if missed else ""
+                note = ""
+                if missed:  # what every split reaches
+                    n_columns = min(m.n_columns for m in found)
+                    note = f"{n_columns} of {missed} components: no more can be had."
                 every.append(Representation(*words, n_columns, variance, seconds, None, note))
             else:
                 failure = next(m.failure for m in found if m.failure is not None)

@@ -13,7 +13,7 @@ from scipy.stats import rankdata
 from ..metrics import group_shares, placements, selected, shares_up_to
 from ._splits import Effort, HeldOut
 
-N_RESAMPLES = 400
+N_RESAMPLES = 200
 """So many times people are resampled to see how often a setting would be recommended."""
 
 ENOUGH_ROWS = 100
@@ -76,8 +76,11 @@ class Round:
         """
         n = int(self.people.max()) + 1
         drawn = np.random.default_rng(self.seed).bytes(n * N_RESAMPLES // 8)
-        bits = np.unpackbits(np.frombuffer(drawn, dtype=np.uint8).reshape(n, -1), axis=1)
-        return (bits[self.people].astype(np.int8) * 2 - 1).astype(np.float32)
+        packed = np.frombuffer(drawn, dtype=np.uint8).reshape(n, -1)[self.people]
+        signs = np.unpackbits(packed, axis=1).astype(np.float32)
+        signs *= 2
+        signs -= 1
+        return signs
 
     def judged(self, scores: np.ndarray, *, own: str | None = None) -> Judged:
         """Return what scores of shape (n, levels) come to.

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import numpy as np
 
@@ -70,6 +71,11 @@ class Question:
     encoder: TableEncoder
     k: int
     seed: int
+    token: str = field(default_factory=lambda: uuid4().hex)
+
+    def without_table(self) -> Question:
+        """Return what a process needs to measure; the table may have more rows, and columns."""
+        return replace(self, table=replace(self.table, frame=self.table.frame.iloc[:0]))
 
     @property
     def strata(self) -> list[np.ndarray]:
@@ -176,17 +182,20 @@ def ask(
     )
 
 
-def prepare(question: Question, split: Split) -> HeldOut:
+def prepare(question: Question, split: Split, *, encoded: bool = True) -> HeldOut:
     """Encode both halves by what the training half shows; people are measured once.
 
-    Of a person's rows one is drawn, another in each round of splits; all are fitted to.
+    Of a person's rows one is drawn, another in each round of splits; all are fitted to. If they are
+    not `encoded`, rows have no columns: what is judged needs none.
     """
     rng = np.random.default_rng([question.seed, split.index // 2, _DRAWS_OF_ROWS])
     drawn = one_row_each(question.people, rng)
     held_out = drawn[np.isin(drawn, split.test)]
     train, test = (question.features.iloc[rows] for rows in (split.train, held_out))
-    encoder = TableEncoder().fit(train, like=question.encoder)
-    X_train, X = encoder.transform(train), encoder.transform(test)
+    encoder, X_train, X = None, np.empty((len(train), 0)), np.empty((len(test), 0))
+    if encoded:
+        encoder = TableEncoder().fit(train, like=question.encoder)
+        X_train, X = encoder.transform(train), encoder.transform(test)
     sensitive, kinds = _estimator_columns(question.attributes, split.train)
     y, weights, target = question.y, question.weights, question.target
     fitted_to = _parts(question.people[split.train])
@@ -213,7 +222,7 @@ def prepare(question: Question, split: Split) -> HeldOut:
         weights=None if weights is None else weights[held_out],
         places=held_out,
         people=question.people[held_out],
-        columns=encoder.outputs_by_column,
+        columns=encoder.outputs_by_column if encoder else {},
         encoder=encoder,
     )
 

@@ -104,7 +104,7 @@ class Data:
     source: str = doc("What was given: a path or a built-in name; empty for a frame.")
     fingerprint: str = doc("'sha256:' and the digest of the file, or of the values of a frame.")
     n_rows: int = doc("Rows that were used.")
-    n_rows_dropped: int = doc("Rows left out because their target is missing.")
+    n_rows_dropped: int = doc("Rows left out: their target is missing, or their weight 0.")
     n_people: int = doc("Different people among them: each counts once.")
     n_features: int = doc("Columns that are features.")
     n_encoded: int = doc("Numbers per row after encoding (all rows together).")

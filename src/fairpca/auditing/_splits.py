@@ -27,6 +27,7 @@ class Effort:
     group_rows: int = 1_000  # that every group keeps of a larger table, if it has them
     joint: bool = True
     n_rounds: int = 2
+    least_rounds: int = 2  # of decisions
     most_rounds: int = 8  # of decisions, in tables of few rows
     many_rows: int = 12_000  # in all such rounds together
     probe_rows: int = 8_000
@@ -38,7 +39,7 @@ class Effort:
 
     def decision_rounds(self, n_rows: int) -> int:
         """Return how often rows are halved to judge decisions: the fewer they are, the more."""
-        return min(self.most_rounds, max(2, self.many_rows // n_rows))
+        return min(self.most_rounds, max(self.least_rounds, self.many_rows // n_rows))
 
     def n_probed(self, held_out: HeldOut) -> int:
         """Return how many attributes probes are asked about: single ones come first."""
@@ -51,6 +52,7 @@ QUICK = Effort(
     group_rows=500,
     joint=False,
     n_rounds=1,
+    least_rounds=1,
     most_rounds=4,
     many_rows=8_000,
     probe_rows=1_500,

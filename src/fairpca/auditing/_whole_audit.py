@@ -22,7 +22,15 @@ from ._decision import Decision, decide
 from ._evidence import Evidence
 from ._findings import Findings
 from ._judging import Round
-from ._measures import CURVE_MODELS, carried, decided_by, measure, measure_curve, measure_own
+from ._measures import (
+    CURVE_MODELS,
+    Measures,
+    carried,
+    decided_by,
+    measure,
+    measure_curve,
+    measure_own,
+)
 from ._question import Question, ask, prepare
 from ._representations import PROJECTIONS, at_components, method_of, methods_for
 from ._results import SCHEMA_VERSION, Advice, Carrier, Decider, Notice, Settings, Summary
@@ -33,8 +41,8 @@ LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "fairlearn")
 Progress = Callable[[int, int, str], None]
 """Called with the number of jobs done, the number of all, and what was done last."""
 
-_Job = tuple[str, Callable[..., Any], tuple[Any, ...]]
-"""What is done, in words for people who wait; the function, and what it is given."""
+_Job = tuple[str, Split, Callable[..., Any], tuple[Any, ...]]
+"""What is done, in words for people who wait; on which split; and with what else."""
 
 
 AIMS = ("hide", "decide", "keep")
@@ -219,9 +227,9 @@ def audit(
         person=person,
         weight=weight,
     )
-    findings, encoded, common = _measured(question, effort, confidence, workers)
+    findings, splits, common = _measured(question, effort, confidence, workers)
     settings = replace(settings, common_components=common)
-    singles = range(encoded[0].n_single)
+    singles = range(len(question.roles.sensitive))
     decision = decide(findings, settings, singles)
     versions = library_versions(LIBRARIES)
     found = Audit(
@@ -240,8 +248,8 @@ def audit(
         downstream=findings.downstream(),
         curves=findings.curves(),
         certificates=findings.certificates(),
-        carriers=_carriers(findings, encoded, effort, workers),
-        deciders=_deciders(findings, decision, encoded, effort, workers),
+        carriers=_carriers(findings, question, splits, effort, workers),
+        deciders=_deciders(findings, decision, question, splits, effort, workers),
     )
     found = replace(found, advice=advise(Evidence(found), decision))
     found = replace(found, summary=summarise(Evidence(found), decision))
@@ -254,8 +262,8 @@ def _undecided(aim: str, decision: Decision) -> Advice:
 
 def _measured(
     question: Question, effort: Effort, confidence: float, workers: _Workers
-) -> tuple[Findings, list[HeldOut], int | None]:
-    """Encode each half once, then measure every representation on every split.
+) -> tuple[Findings, list[Split], int | None]:
+    """Measure every representation on every split.
 
     Projections that reach more components than others are compared at the common number, too.
     """
@@ -263,28 +271,28 @@ def _measured(
     splits = halves(
         question.strata, n_rounds, np.random.default_rng(question.seed), question.people
     )
-    few = 2 * effort.n_rounds
+    few = splits[: 2 * effort.n_rounds]
     models = CURVE_MODELS if question.y is not None else ()
     keys = methods_for(question.y is not None)
-    workers.n_expected = len(splits) * (1 + len(keys) + len(question.own)) + few * len(models)
-    encoded = workers.run(
-        [(f"encoding, {_named(split)}", prepare, (question, split)) for split in splits]
-    )
+    workers.n_expected = len(splits) * (len(keys) + len(question.own)) + len(few) * len(models)
 
-    def jobs(keys: Sequence[str]) -> list[_Job]:
-        return [
-            (f"{method_of(key)[0].name}, {_named(e)}", measure, (e, key, effort, confidence))
+    def measured(keys: Sequence[str]) -> list[Measures]:
+        jobs: list[_Job] = [
+            (method_of(key)[0].name, split, measure, (key, effort, confidence))
+            for split in splits  # a process encodes its halves once for what follows
             for key in keys  # the raw features take longest, so they come first
-            for e in encoded
         ]
+        return workers.measure(question, jobs)
 
-    found = workers.run(jobs(keys))
-    own = [
-        (f"{one.name}, {_named(e)}", measure_own, (e, one, effort, confidence))
-        for one in question.own
-        for e in encoded
-    ]
-    found += workers.run(own)
+    found = measured(keys)
+    found += workers.measure(
+        question,
+        [
+            (one.name, split, measure_own, (one, effort, confidence))
+            for split in splits
+            for one in question.own
+        ],
+    )
     reached = {
         key: min(m.n_columns for m in found if m.key == key)
         for key in PROJECTIONS
@@ -292,20 +300,16 @@ def _measured(
     }
     common = min(reached.values(), default=0)
     more = [at_components(key, common) for key, k in reached.items() if k > common]
-    workers.n_expected += len(more) * len(encoded)
-    found += workers.run(jobs(more))
-    if "fair_pca" not in reached:
-        models = ()
-    curves = workers.run(
-        [
-            (f"trade-off, {model}, {_named(e)}", measure_curve, (e, model, effort))
-            for model in models
-            for e in encoded[:few]
-        ]
+    workers.n_expected += len(more) * len(splits)
+    found += measured(more)
+    asked = [(split, model) for split in few for model in models if "fair_pca" in reached]
+    curves = workers.measure(
+        question,
+        [(f"trade-off, {model}", split, measure_curve, (model, effort)) for split, model in asked],
     )
-    names = [model for model in models for _ in encoded[:few]]
-    along = [(model, m) for model, points in zip(names, curves, strict=True) for m in points]
-    rounds = [Round(pair, effort) for pair in zip(encoded[0::2], encoded[1::2], strict=True)]
+    along = [(model, m) for (_, model), points in zip(asked, curves, strict=True) for m in points]
+    people = [prepare(question, split, encoded=False) for split in splits]
+    rounds = [Round(pair, effort) for pair in zip(people[0::2], people[1::2], strict=True)]
     findings = Findings(
         found,
         along,
@@ -316,18 +320,22 @@ def _measured(
         question.own,
         len(question.encoder.mean_),
     )
-    return findings, encoded, common if more else None
+    return findings, splits[: effort.n_rounds], common if more else None
 
 
 def _carriers(
-    findings: Findings, encoded: Sequence[HeldOut], effort: Effort, workers: _Workers
+    findings: Findings,
+    question: Question,
+    splits: Sequence[Split],
+    effort: Effort,
+    workers: _Workers,
 ) -> list[Carrier]:
     """Ask which columns carry each single attribute."""
-    asked = [(i, e) for i in range(encoded[0].n_single) for e in encoded[: effort.n_rounds]]
-    jobs: list[_Job] = [(f"columns, {_named(e)}", carried, (e, i, effort)) for i, e in asked]
-    workers.n_expected += len(jobs)
+    asked = [(split, i) for split in splits for i in range(len(question.roles.sensitive))]
+    workers.n_expected += len(asked)
+    jobs: list[_Job] = [("columns", split, carried, (i, effort)) for split, i in asked]
     found: dict[int, list[Any]] = {}
-    for (i, _), one in zip(asked, workers.run(jobs), strict=True):
+    for (_, i), one in zip(asked, workers.measure(question, jobs), strict=True):
         found.setdefault(i, []).append(one)
     return findings.carriers(found)
 
@@ -335,7 +343,8 @@ def _carriers(
 def _deciders(
     findings: Findings,
     decision: Decision,
-    encoded: Sequence[HeldOut],
+    question: Question,
+    splits: Sequence[Split],
     effort: Effort,
     workers: _Workers,
 ) -> list[Decider]:
@@ -344,15 +353,9 @@ def _deciders(
     if option.utility_model is None:
         return []
     how = (option.representation, option.tradeoff, option.utility_model, effort)
-    jobs: list[_Job] = [
-        (f"columns, {_named(e)}", decided_by, (e, *how)) for e in encoded[: effort.n_rounds]
-    ]
-    workers.n_expected += len(jobs)
-    return findings.deciders(workers.run(jobs))
-
-
-def _named(split: Split | HeldOut) -> str:
-    return f"split {split.index + 1}"
+    workers.n_expected += len(splits)
+    jobs: list[_Job] = [("columns", split, decided_by, how) for split in splits]
+    return findings.deciders(workers.measure(question, jobs))
 
 
 def _as_share(max_gap: float) -> float:
@@ -416,16 +419,20 @@ class _Workers:
                 self._starting.join()
             raise
 
-    def run(self, jobs: Sequence[_Job]) -> list[Any]:
+    def measure(self, question: Question, jobs: Sequence[_Job]) -> list[Any]:
         """Return the results in the order of the jobs."""
         results: list[Any] = [None] * len(jobs)
         if self.n_jobs > 1:
             self._starting.join()
-        for i, result in each_in_processes(_run, jobs, self.n_jobs):
+        given = question.without_table()
+        items = ((given, *job[1:]) for job in jobs)
+        for i, result in each_in_processes(_run, items, self.n_jobs):
             results[i] = result
             self._done += 1
             if self._progress is not None:
-                self._progress(self._done, self.n_expected, jobs[i][0])
+                now = f"{jobs[i][0]}, split {jobs[i][1].index + 1}"
+                self._progress(self._done, self.n_expected, now)
+        _encoded.clear()  # without other processes, the halves are here
         return results
 
 
@@ -434,11 +441,18 @@ def _ready(i: int) -> int:
     return i
 
 
-def _run(job: _Job) -> Any:
-    _, function, arguments = job
+_encoded: dict[tuple[str, int], HeldOut] = {}  # the last halves that this process has measured
+
+
+def _run(item: tuple[Question, Split, Callable[..., Any], tuple[Any, ...]]) -> Any:
+    question, split, function, arguments = item
+    key = (question.token, split.index)
     with catch_warnings():
         simplefilter("ignore", ManyLevelsWarning)  # codes of groups are meant as such
-        return function(*arguments)
+        if key not in _encoded:
+            _encoded.clear()
+            _encoded[key] = prepare(question, split)
+        return function(_encoded[key], *arguments)
 
 
 def _checked_aim(aim: str | None, has_target: bool) -> str:
