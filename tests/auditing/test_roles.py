@@ -214,6 +214,9 @@ def test_the_kind_of_a_target_is_said_like_that_of_an_attribute(table):
         ("paid", {"weight": "luck"}, r"of 700 rows have a negative weight in 'luck'"),
         ("paid", {"weight": "mostly"}, "659 of 700 rows have no weight in 'mostly'"),
         ("paid", {"weight": "zero"}, "0 rows of a positive 'zero'"),
+        ("paid", {"weight": "day"}, "weight 'day' has to be numbers, but it holds '2020-01-01"),
+        ("paid", {"scores": ["of men"]}, "Score 'of men' is known of 0 people with sex = 'f'"),
+        ("paid", {"person": "town"}, "3 rows of different people in 'town', but at least 100"),
     ],
 )
 def test_what_cannot_be_a_target_a_model_or_a_weight_is_refused(table, target, given, message):
@@ -222,6 +225,8 @@ def test_what_cannot_be_a_target_a_model_or_a_weight_is_refused(table, target, g
         mostly=np.where(np.arange(700) < 41, np.arange(700), np.nan),
         same=1,
         zero=0,
+        day=pd.date_range("2020-01-01", periods=700),
+        **{"of men": table["luck"].where(table["sex"] == "m")},
     )
     with pytest.raises(AuditError, match=message):
         asked(odd, target, **given)

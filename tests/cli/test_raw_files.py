@@ -323,6 +323,7 @@ def test_what_cannot_be_measured_is_said_in_one_line(fairpca, columns, messages)
 SEX, PAID = ("-s", "sex"), ("-s", "sex", "-t", "paid")
 ROWS = np.arange(240)
 DATES = pd.date_range("2020-01-01", periods=240).astype(str)
+HALF_SCORED = {"sex": np.where(ROWS % 2, "m", "f"), "luck": np.where(ROWS % 2, ROWS, np.nan)}
 
 
 @pytest.mark.parametrize(
@@ -350,6 +351,21 @@ DATES = pd.date_range("2020-01-01", periods=240).astype(str)
         ({"sex": 1e20 * (1 + ROWS / 240)}, PAID, "2^53"),
         ({"sex": 1e-320 * (1 + ROWS)}, PAID, "underflow"),
         ({"luck,skill": 1}, ("-s", "luck,skill", "--columns", "a,b"), "columns= names 2"),
+        ({}, (*PAID, "--weight", "luck"), "negative weight in 'luck'"),
+        ({"luck": ""}, (*PAID, "--weight", "luck"), "240 of 240 rows have no weight in 'luck'"),
+        ({"luck": 1e308}, (*PAID, "--weight", "luck"), "whose squares overflow"),
+        ({}, (*PAID, "--weight", "sex"), "named twice, as sensitive and as weight"),
+        ({}, (*PAID, "--person", "nobody"), "no column 'nobody'"),
+        ({"luck": ROWS % 9}, (*PAID, "--person", "luck"), "9 rows of different people in 'luck'"),
+        ({"luck": DATES}, (*PAID, "--score", "luck"), "has to be numbers, but it holds '2020-01-"),
+        ({"luck": 1.5}, (*PAID, "--score", "luck"), "one value only"),
+        (HALF_SCORED, (*PAID, "--score", "luck"), "is known of 0 people with sex = 'f'"),
+        ({}, (*PAID, "--decision", "luck"), "must be a yes or no"),
+        ({}, (*SEX, "--above", "3"), "no target was named"),
+        ({}, (*SEX, "--positive", "yes"), "no target was named"),
+        ({}, (*PAID, "--above", "3"), "has to be numbers, but it holds"),
+        ({}, (*SEX, "-t", "luck", "--above", "99"), "Only 0 rows of the target 'luck'"),
+        ({}, (*PAID, "--max-gap", "500"), "no difference of shares"),
     ],
 )
 def test_a_mistake_is_told_in_one_line(fairpca, columns, arguments, words):
@@ -374,6 +390,13 @@ def test_odd_tables_are_measured_all_the_same(fairpca, columns):
     table = made_up_people(n=240)[["sex", "paid", "luck", "skill"]]
     table.assign(**columns).to_csv("people.csv", index=False)
     found_in(fairpca("audit", "people.csv", *PAID, *QUICK))
+
+
+def test_columns_of_lists_can_be_left_out(fairpca):
+    table = made_up_people(n=240)[["sex", "paid", "luck", "skill"]]
+    table.assign(seen=[[i, i + 1] for i in ROWS // 2]).to_parquet("people.parquet")
+    found = found_in(fairpca("audit", "people.parquet", *PAID, *QUICK, "--ignore", "seen"))
+    assert {c["name"]: c["n_distinct"] for c in found["data"]["columns"]}["seen"] == 120
 
 
 def test_a_first_line_of_data_is_explained_in_options(fairpca):

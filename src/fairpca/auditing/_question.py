@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -162,6 +162,7 @@ def ask(
             f"{d}."
         )
     own, unknown = _own_models(frame, roles, plan)
+    _check_groups(own, attributes, _parts(people))
     return Question(
         table=table,
         features=features,
@@ -365,6 +366,24 @@ def _own_models(
     return own, notices
 
 
+def _check_groups(
+    own: Sequence[OwnModel], attributes: Sequence[Measured], parts: np.ndarray
+) -> None:
+    """Refuse what is known of too few people of a group to be compared."""
+    for model, attribute in product(own, attributes):
+        members = attribute.codes >= 0
+        total, known = (
+            np.bincount(attribute.codes[rows], parts[rows], len(attribute.labels)).round()
+            for rows in (members, members & ~np.isnan(model.values))
+        )
+        for group in np.flatnonzero(known < np.minimum(total, FEWEST_ROWS)):
+            raise AuditError(
+                f"{model.name} is known of {known[group]:.0f} people with {attribute.name} = "
+                f"'{attribute.labels[group]}', but {FEWEST_ROWS} of every group are needed to "
+                f"compare them. Fill it in, or leave such rows out."
+            )
+
+
 def _decided(column: Series, yes: str | None) -> np.ndarray:
     """Return decisions as 1 and 0, NaN where there is none; the target's yes is theirs, too."""
     for positive in dict.fromkeys([yes, None]):
@@ -461,6 +480,7 @@ def _named_people(column: Series) -> tuple[np.ndarray, list[Notice]]:
     unknown = np.flatnonzero(people == 0)
     people[unknown] = people.max() + 1 + np.arange(len(unknown))
     people = np.unique(people, return_inverse=True)[1]
+    _check_rows(int(people.max()) + 1, f" of different people in '{column.name}'")
     if not len(unknown):
         return people, []
     text = (
@@ -524,7 +544,7 @@ def _columns(frame: DataFrame, roles: Roles, encoder: TableEncoder) -> list[Colu
             )
         else:
             column = frame[name]
-            missing, distinct = int(column.isna().sum()), int(column.nunique())
+            missing, distinct = int(column.isna().sum()), int(_numbered(column).max())
             found.append(Column(name, roles.of(name), "", missing, distinct, 0, ""))
     return found
 

@@ -265,14 +265,17 @@ def numbers_of(column: Series, what: str) -> np.ndarray:
     """Return a column as floats, NaN where there is no value; `what` it is says the refusal."""
     known = _is_known(column)
     try:
+        if column.dtype.kind in "mM":
+            raise UsageError("Days since 1970 are no numbers that anybody means.")
         found = read_column(str(column.name), column.where(known, None), "numeric")
-    except UsageError:
-        finite = (isinstance(v, int | float) and np.isfinite(v) for v in column[known])
-        odd = next((v for v, is_fine in zip(column[known], finite, strict=True) if not is_fine), "")
-        raise AuditError(
-            f"The {what} '{column.name}' has to be numbers, but it holds '{odd}'. Name another "
-            f"column, or write numbers and leave the others empty."
-        ) from None
+    except UsageError as error:
+        for value in column[known]:
+            if not (isinstance(value, int | float) and np.isfinite(value)):
+                raise AuditError(
+                    f"The {what} '{column.name}' has to be numbers, but it holds '{value}'. Name "
+                    f"another column, or write numbers and leave the others empty."
+                ) from None
+        raise AuditError(str(error).replace("numeric sensitive attribute", what)) from None
     return np.asarray(found.values) if isinstance(found, Numeric) else np.full(len(column), np.nan)
 
 
