@@ -211,19 +211,17 @@ def hired():
     )
 
 
-def audit_of_own(audited, hired, **given):
-    own = {"scores": ["risk"], "decisions": ["called"]}
-    return audited(hired, ["sex", "race"], "good", **own, **given)
+OWN = {"scores": ["risk"], "decisions": ["called"]}
 
 
 @pytest.fixture(scope="module")
 def of_own_models(audited, hired):
-    return audit_of_own(audited, hired, ignore=["w"])
+    return audited(hired, ["sex", "race"], "good", ignore=["w"], **OWN)
 
 
 @pytest.fixture(scope="module")
 def with_weights(audited, hired):
-    return audit_of_own(audited, hired, weight="w")
+    return audited(hired, "sex", "good", weight="w", ignore=["race"], **OWN)
 
 
 @pytest.mark.parametrize("which", ["of_own_models", "with_weights"])
@@ -242,7 +240,7 @@ def test_the_numbers_of_an_own_model_are_those_of_the_public_functions(which, hi
         values = yes if key.startswith("decision") else risk
         auc = roc_auc_score(y, values, sample_weight=w)
         assert one.utility.value == pytest.approx(auc, rel=1e-9)
-        for name in ("sex", "race"):
+        for name in found.settings.sensitive:
             parity, groups = parity_of(one, name), hired[name]
             for printed, public in (
                 (parity.gap, selection_rate_gap),

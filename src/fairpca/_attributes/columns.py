@@ -105,6 +105,7 @@ def assign_roles(
     chosen = of.get("features", ())
     if features is None:
         chosen = tuple(name for name in names if name not in taken)
+        chosen = chosen or of.get("score", ()) or of.get("decision", ())  # all that there is
     if not chosen:
         raise error(f"No feature is left{where}: {len(taken)} of {len(names)} columns are named.")
     for name, copy in renamed if features is None else ():

@@ -276,8 +276,9 @@ def _of_one_target(evidence: Evidence) -> list[str]:
     target, level = evidence.audit.data.target, percent(evidence.audit.settings.confidence, 0)
     assert target is not None
     certified = (
-        f"What fair PLS makes alike is one column, on rows like these, up to a number: decisions "
-        f"by any threshold on it differ by at most {joined(bounds)}, each with {level} confidence."
+        f"What fair PLS makes alike is one column, on rows like these, up to a number: the shares "
+        f"above any threshold on it differ by at most {joined(bounds)}, each with {level} "
+        f"confidence."
     )
     return [
         *([certified] if bounds else []),
@@ -294,7 +295,18 @@ def summarise(evidence: Evidence, decision: Decision) -> Summary:
     if chosen is not None:
         sentences.append(_after(evidence, chosen))
     sentences += _decisions(evidence, decision)
-    return Summary(_headline(evidence, decision), sentences)
+    existing = [one for one in decision.options if one.models and one.models[0].model == "own"]
+    headline = " ".join([*(_of_existing(one) for one in existing), _headline(evidence, decision)])
+    return Summary(headline, sentences)
+
+
+def _of_existing(one: Option) -> str:
+    """Return what comes first for who came with a model: what it does."""
+    assert one.gap is not None
+    return (
+        f"{one.name} differs by {points(one.gap.value)} between the groups of "
+        f"{named(str(one.gap_attribute))}."
+    )
 
 
 def _headline(evidence: Evidence, decision: Decision) -> str:
@@ -306,7 +318,9 @@ def _headline(evidence: Evidence, decision: Decision) -> str:
     if decision.verdict == "nothing to do":
         return f"Nothing to do: {before} {where}, within the {_limit(evidence)} accepted."
     if chosen is None or chosen.gap is None:
-        return f"Nothing here helps: {before} {where}, and no setting takes much of that off."
+        return (
+            f"Nothing here helps: {before} {where}, and no setting can be shown to take much off."
+        )
     rest = (
         f"at {_utility(evidence)} {_value(chosen.utility, interval=False)} instead of "
         f"{_value(raw.utility, interval=False)}"
@@ -347,7 +361,7 @@ def _headline_of_hiding(evidence: Evidence, decision: Decision) -> str:
 def _given_away(evidence: Evidence) -> str:
     parts = [
         f"{named(leak.attribute)} with AUC {leak.auc.value:.2f} ({leak.auc.low:.2f} to "
-        f"{leak.auc.high:.2f}){_or_chance(leak)}"
+        f"{leak.auc.high:.2f}{_or_chance(leak, '; ')})"
         for leak in evidence.worst_of_each("raw")
     ]
     n = evidence.audit.data.n_features
@@ -370,12 +384,12 @@ def _after(evidence: Evidence, chosen: Option) -> str:
     parts = []
     for name in evidence.singles:
         best = evidence.worst(key, name)
-        parts.append(f"{named(name)} with AUC {best.auc.value:.2f}{_or_chance(best)}")
+        parts.append(f"{named(name)} with AUC {best.auc.value:.2f}{_or_chance(best, ' (', ')')}")
     return f"After {evidence.spoken_option(chosen)} it guesses {joined(parts)}."
 
 
-def _or_chance(leak: Leak) -> str:
-    return "" if leak.above_chance else ", no better than chance"
+def _or_chance(leak: Leak, before: str = ", ", after: str = "") -> str:
+    return "" if leak.above_chance else f"{before}no better than chance{after}"
 
 
 def _decisions(evidence: Evidence, decision: Decision) -> list[str]:

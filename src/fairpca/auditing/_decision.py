@@ -80,6 +80,8 @@ def decide(findings: Findings, settings: Settings, singles: Sequence[int]) -> De
     counted = Counter(contest.choose(draw) for draw in range(N_RESAMPLES))
     taken = {i: n / N_RESAMPLES for i, n in counted.items()}
     frontier, eligible = contest.standing(None)
+    if chosen >= 0:  # of several that serve, the one that resamples take most often is steadier
+        chosen = max(eligible, key=lambda i: (taken.get(i, 0.0), i == chosen))
     every = [
         replace(
             c.option,

@@ -303,7 +303,7 @@ class Findings:
         where they go together.
         """
         asked = [m.leakage for m in self.measured[key] if m.leakage]
-        cells = list(asked[0])
+        cells = [cell for cell in asked[0] if all(cell in leakage for leakage in asked)]
         found = [[leakage[cell] for leakage in asked] for cell in cells]
         chance = np.stack([_chance_of_rounds(draws) for draws in found])
         spread = np.sqrt(np.mean((chance - 0.5) ** 2, axis=1))
@@ -344,6 +344,7 @@ class Findings:
             )
             for key, measures in self.measured.items()
             for attribute, found in zip(self.attributes, measures[0].certificates, strict=False)
+            if found is not None
         ]
 
     def notices(self) -> list[Notice]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -58,7 +58,7 @@ class Measures:
     n_columns: int = 0
     variance_kept: tuple[float, float] = UNKNOWN
     leakage: dict[tuple[int, str], AucDraws] = field(default_factory=dict)
-    certificates: list[Certificate] = field(default_factory=list)
+    certificates: list[Certificate | None] = field(default_factory=list)
     scores: dict[str, np.ndarray] = field(default_factory=dict)
 
 
@@ -88,6 +88,7 @@ def measure_own(held_out: HeldOut, own: OwnModel, effort: Effort, confidence: fl
     values = own.values[held_out.places][:, None]
     known = np.isfinite(values[:, 0])
     seen = held_out.at(np.flatnonzero(known))
+    seen = replace(seen, codes=[_of_enough(codes, 2 * effort.folds) for codes in seen.codes])
     return Measures(
         key=own.key,
         index=held_out.index,
@@ -96,6 +97,12 @@ def measure_own(held_out: HeldOut, own: OwnModel, effort: Effort, confidence: fl
         certificates=_certificates(seen, values[known], confidence),
         scores={"own": values[held_out.judged_rows(effort)]},
     )
+
+
+def _of_enough(codes: np.ndarray, least: int) -> np.ndarray:
+    """Return codes without gaps, and without groups of fewer rows than folds can do with."""
+    enough = np.bincount(codes[codes >= 0]) >= least
+    return np.append(np.where(enough, np.cumsum(enough) - 1, -1), -1)[codes]
 
 
 def _leakage(held_out: HeldOut, T: np.ndarray, effort: Effort) -> dict[tuple[int, str], AucDraws]:
@@ -110,6 +117,8 @@ def _leakage(held_out: HeldOut, T: np.ndarray, effort: Effort) -> dict[tuple[int
     found = {}
     for position in range(effort.n_probed(held_out)):
         codes = held_out.codes[position]
+        if codes.max() < 1:
+            continue  # of what exists, joint groups may be unknown
         chosen = _sampled_with_rare_groups(codes, effort.probe_rows, rng)
         seed = int(rng.integers(2**31 - 1))
         weights = None if held_out.weights is None else held_out.weights[chosen]
@@ -174,12 +183,14 @@ def _quarters(y: np.ndarray) -> np.ndarray:
     return np.searchsorted(np.quantile(y, [0.25, 0.5, 0.75]), y)
 
 
-def _certificates(held_out: HeldOut, T: np.ndarray, confidence: float) -> list[Certificate]:
+def _certificates(held_out: HeldOut, T: np.ndarray, confidence: float) -> list[Certificate | None]:
     """Bound the gap of all thresholds on a single column; of several columns nothing is said."""
     if held_out.index != 0 or T.shape[1] != 1 or held_out.weights is not None:
         return []  # a bound is about one fitted representation, and rows that count alike
     return [
         certified_gap(T[codes >= 0, 0], codes[codes >= 0], of="scores", confidence=confidence)
+        if codes.max() > 0
+        else None
         for codes in held_out.codes
     ]
 

@@ -293,6 +293,7 @@ def _measured(
             for one in question.own
         ],
     )
+    found = _evened(question, splits, found, effort, confidence, workers)
     reached = {
         key: min(m.n_columns for m in found if m.key == key)
         for key in PROJECTIONS
@@ -321,6 +322,37 @@ def _measured(
         len(question.encoder.mean_),
     )
     return findings, splits[: effort.n_rounds], common if more else None
+
+
+def _evened(
+    question: Question,
+    splits: Sequence[Split],
+    found: Sequence[Measures],
+    effort: Effort,
+    confidence: float,
+    workers: _Workers,
+) -> list[Measures]:
+    """Fit projections that reach fewer components on some splits with as few on all."""
+    fewest = {key: min(m.n_columns for m in found if m.key == key) for key in PROJECTIONS}
+    uneven = [m for m in found if m.n_columns > fewest.get(m.key, m.n_columns) > 0]
+    workers.n_expected += len(uneven)
+    again = workers.measure(
+        question,
+        [
+            (
+                method_of(m.key)[0].name,
+                splits[m.index],
+                measure,
+                (at_components(m.key, fewest[m.key]), effort, confidence),
+            )
+            for m in uneven
+        ],
+    )
+    instead = {
+        (old.key, old.index): replace(new, key=old.key, missed=question.k)
+        for old, new in zip(uneven, again, strict=True)
+    }
+    return [instead.get((m.key, m.index), m) for m in found]
 
 
 def _carriers(
