@@ -87,7 +87,8 @@ print(f"AUC {aucs.mean():.2f}, folds from {aucs.min():.2f} to {aucs.max():.2f}")
 # Steps and scorers both need the attribute here. Metadata routing brings it to everything that has
 # asked for it. ``fair_enough`` takes the setting with the best AUC among those whose gap is small
 # enough. A fold has some seventy applicants who are not white, and on so few a gap of 0.05 is
-# often luck: do not ask for less than the folds can show.
+# often luck: do not ask for less than the folds can show. (Decisions are the model's own,
+# by ``predict``, and race is white or other: these gaps are not those of the audit.)
 sklearn.set_config(enable_metadata_routing=True)
 
 

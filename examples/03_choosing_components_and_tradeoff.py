@@ -104,8 +104,9 @@ plt.show()
 # -------------
 # With ``tradeoff`` lambda, the standard components come back beside the fair ones, lambda times
 # their size. :func:`fairpca.tradeoff_curve` fits once and returns accuracy and gaps for every
-# lambda. Two readers look at the same columns: a regularised model, which cannot use what is small,
-# and one that standardises its columns first.
+# lambda. (Decisions are the model's own, about white and other applicants: these gaps are not those
+# of the audit.) Two readers look at the same columns: a regularised model, which cannot use what is
+# small, and one that standardises its columns first.
 LAMBDAS = [0, 0.02, 0.05, 0.1, 0.2, 0.5, 1]
 curves = []
 for X, approved, z, X_new, approved_new, z_new in halves():

@@ -63,7 +63,7 @@ METHODS = {
 # recognise of race; how well a logistic regression predicts the lenders' decisions, as balanced
 # accuracy, and the approval gap it makes; the processor time of the fit. Put your own table in
 # place of ``loans``, and nothing else has to change. (Some methods take two groups only, hence
-# white or not.)
+# white or not; with that, and decisions by ``predict``, gaps are not those of the audit.)
 loans = load_loanapp()
 y = loans.target.to_numpy()
 race = np.where(loans.sensitive["race"] == "white", "white", "other")

@@ -15,7 +15,9 @@ groups with few people.
 # -----------------------------
 # Who decides about loans knows what will be predicted: whether the loan is approved. The other
 # components of a representation serve nobody, and each of them may tell race. Half of the
-# applicants is for fitting, the other half for measuring, five times.
+# applicants is for fitting, the other half for measuring, five times. Race is white or other
+# here, and the only attribute: these gaps are not those of the audit, which looks at three races
+# and at sex.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd

@@ -1,11 +1,11 @@
 """Draw the picture of the README: what a model sees of race, before and after fair PCA.
 
-Install ``fairpca[demo,plots]``, then run ``python examples/behind_the_docs/before_after.py``. It
-runs ``01_first_steps.py`` of the gallery and takes the numbers from there; the curves show the
-scores behind its linear model.
+Install ``fairpca[demo,plots]``, then run ``python examples/behind_the_docs/before_after.py``. All
+numbers are those of the demo, from ``docs/data/demo.json``; the curves show the scores of a linear
+model on halves like those of its audit.
 """
 
-import runpy
+import json
 from functools import partial
 from pathlib import Path
 
@@ -16,48 +16,50 @@ from matplotlib.figure import Figure
 from PIL import Image
 from scipy.stats import gaussian_kde
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-PICTURE = Path(__file__).parents[2] / "docs" / "images" / "before_after.png"
-FIRST_STEPS = Path(__file__).parents[1] / "01_first_steps.py"
-ROWS = {"plain PCA": "Plain PCA", "fair PCA": "Fair PCA"}
-ROWS["fair PCA, covariances"] = "Fair PCA, covariances"
-PLAIN, FAIR, STRICT = ROWS
+from fairpca import FairPCA
+from fairpca.peers import PCA
+from fairpca.tables import TableEncoder, read_table
+
+DOCS = Path(__file__).parents[2] / "docs"
+PICTURE = DOCS / "images" / "before_after.png"
+PLAIN, FAIR, STRICT = "pca", "fair_pca", "fair_pca_covariances"
+ROWS = {PLAIN: "Plain PCA", FAIR: "Fair PCA", STRICT: "Fair PCA, covariances"}
+N_COMPONENTS = 15
 
 # Colours of Okabe and Ito for the groups, other ones for the models.
 GROUPS = {"white": "#0072B2", "other": "#D55E00"}
-LINEAR, TREES = ("race recognised by a linear model", "race recognised by boosted trees")
-MODELS = {LINEAR: ("linear model", "#333333"), TREES: ("boosted trees", "#8E5BA8")}
+MODELS = {"linear": ("linear model", "#333333"), "boosting": ("boosted trees", "#8E5BA8")}
 INK, FAINT = "#222222", "#666666"
 COLOURS = 128
 
 
 def main():
-    mpl.use("agg")  # the pictures of the gallery's page are not wanted
-    page = runpy.run_path(str(FIRST_STEPS))
-    mpl.rcdefaults()
-    scores = {name: scores_of_all(page, name) for name in (PLAIN, FAIR)}
-    groups = np.concatenate([page["race"][test] for _, test in page["rounds"]])
-    about = (*page["X"].shape, page["K"], len(page["rounds"]))
-    draw(page["table"], scores, groups, about)
+    numbers = json.loads((DOCS / "data" / "demo.json").read_text(encoding="utf-8"))
+    loans = read_table("loanapp").frame.dropna(subset=["race", "sex"])
+    groups = np.where(loans["race"] == "white", "white", "other")
+    halves = RepeatedStratifiedKFold(n_splits=2, n_repeats=numbers["splits"] // 2, random_state=0)
+    halves = list(halves.split(loans, loans["race"]))
+    scores = {name: scores_of_all(loans, groups, halves, name) for name in (PLAIN, FAIR)}
+    draw(numbers, scores, np.concatenate([groups[new] for _, new in halves]))
     print(PICTURE)
 
 
-def scores_of_all(page, name):
-    """The linear scores of all held-out rows, of every round."""
-    X, race = page["X"], page["race"]
-    return np.concatenate(
-        [
-            linear_scores(
-                page["encode"](page["REDUCTIONS"][name], train).transform(X.iloc[test]),
-                race[test] == "other",
-            )
-            for train, test in page["rounds"]
-        ]
-    )
+def scores_of_all(loans, groups, halves, name):
+    """The linear scores of all held-out rows, of every half."""
+    attributes, columns = loans[["race", "sex"]], loans.drop(columns=["race", "sex", "approve"])
+    found = []
+    for fit, new in halves:
+        encoder = TableEncoder().fit(columns.iloc[fit])
+        X, X_new = (encoder.transform(columns.iloc[rows]) for rows in (fit, new))
+        reduction = PCA(N_COMPONENTS) if name == PLAIN else FairPCA(N_COMPONENTS)
+        reduction.fit(X, sensitive_features=attributes.iloc[fit])
+        found.append(linear_scores(reduction.transform(X_new), groups[new] == "other"))
+    return np.concatenate(found)
 
 
 def linear_scores(T, labels):
@@ -73,24 +75,24 @@ def linear_scores(T, labels):
     return scores
 
 
-def draw(measured, scores, groups, about):
+def draw(numbers, scores, groups):
     mpl.rcParams.update({"font.size": 9.5, "text.color": INK})
     figure = Figure(figsize=(8, 4.1), dpi=200, facecolor="white")
     left, middle, right = figure.subplots(1, 3, width_ratios=[1, 1, 1.28])
     figure.subplots_adjust(left=0.02, right=0.99, bottom=0.13, top=0.69, wspace=0.12)
-    n, d, k, splits = about
+    measured = numbers["representations"]
     headline = "Race is not among the features, yet plain PCA gives it away"
     source = (
-        f"{n:,} mortgage applications, Boston 1990: {d} features reduced to {k}. "
-        f"Held-out applicants, {splits} random splits."
+        f"{numbers['people']:,} mortgage applications, Boston 1990: {numbers['features']} features "
+        f"reduced to {N_COMPONENTS}. Held-out applicants, {numbers['splits']} random halves."
     )
     figure.text(0.02, 0.97, headline, size=14, weight="bold", va="top")
     figure.text(0.02, 0.895, source, size=9.5, color=FAINT, va="top")
 
     curves(left, scores[PLAIN], groups)
-    title(left, "Plain PCA shows race", f"to a linear model: AUC {measured[PLAIN][LINEAR]:.2f}")
+    title(left, "Plain PCA shows race", f"to a linear model: AUC {auc_of(measured[PLAIN]):.2f}")
     curves(middle, scores[FAIR], groups)
-    title(middle, "Fair PCA hides race", f"from a linear model: AUC {measured[FAIR][LINEAR]:.2f}")
+    title(middle, "Fair PCA hides most", f"of it from one: AUC {auc_of(measured[FAIR]):.2f}")
     bars(right, measured)
     title(right, "Boosted trees still see some", "how well race is recognised: AUC")
     PICTURE.parent.mkdir(parents=True, exist_ok=True)
@@ -98,6 +100,11 @@ def draw(measured, scores, groups, about):
     canvas.draw()
     image = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
     image.quantize(COLOURS).save(PICTURE, optimize=True)  # a fraction of the size in full colour
+
+
+def auc_of(one, model="linear"):
+    """How well a model recognises race."""
+    return one["recognised"]["race"][model][0]
 
 
 def title(axes, finding, detail):
@@ -127,11 +134,11 @@ def curves(axes, scores, groups):
 def bars(axes, measured):
     """How well each model recognises race; a bar starts at guessing, where it has no length."""
     for row, (name, label) in enumerate(ROWS.items()):
-        kept = f"keeps {measured[name]['variance kept']:.0%}" + " of variance" * (row == 0)
+        kept = f"keeps {measured[name]['variance_kept'][0]:.0%}" + " of variance" * (row == 0)
         axes.text(0.5, row - 0.36, label, weight="bold", va="center")
         axes.text(0.8, row - 0.36, kept, size=9, color=FAINT, va="center", ha="right")
         for place, (model, (reader, colour)) in zip((-0.08, 0.22), MODELS.items(), strict=True):
-            auc = measured[name][model]
+            auc = auc_of(measured[name], model)
             axes.barh(row + place, auc - 0.5, 0.27, left=0.5, color=colour)
             number = axes.annotate(
                 f"{auc:.2f}", (auc, row + place), (4, 0), textcoords="offset points", va="center"

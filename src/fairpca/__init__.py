@@ -1,4 +1,4 @@
-"""Fair representation learning: remove demographic information from data, keep the rest.
+"""Fair representations: remove what linear models read of groups of people, keep the rest.
 
 Equal means do not hide what a non-linear model can see; measure with `fairpca.metrics`.
 """

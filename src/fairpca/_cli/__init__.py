@@ -16,7 +16,7 @@ __all__ = ["app"]
 
 app = typer.Typer(
     name="fairpca",
-    help="Fair representation learning: remove demographic information, keep the rest, prove it.",
+    help="Fair data: remove what linear models read of groups, keep the rest, measure what stays.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -63,4 +63,4 @@ def _options(
         typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
-    """Fair representation learning: remove demographic information, keep the rest, prove it."""
+    """Fair data: remove what linear models read of groups, keep the rest, measure what stays."""

@@ -97,7 +97,7 @@ def fit(
     ] = False,
     n_components: options.Components = None,
     tradeoff: Annotated[
-        float, Option(min=0.0, max=1.0, help="The paper's lambda; above 0 voids guarantees.")
+        float, Option(min=0.0, max=1.0, help="The paper's lambda; above 0 all can be read again.")
     ] = 0.0,
     criterion: Annotated[_Criterion, Option(help="Which rows are compared.")] = (
         _Criterion.demographic_parity

@@ -1,0 +1,160 @@
+"""Write the numbers of the demo that pages quote, and the parts of pages that are made of them.
+
+``python examples/behind_the_docs/demo_numbers.py`` audits the loan applications as ``make demo``
+does, and ``... demo_numbers.py demo/audit.json`` takes what that wrote. Either writes
+``docs/data/demo.json``; a test compares every page with it.
+"""
+
+import json
+import re
+import sys
+import textwrap
+from pathlib import Path
+
+DOCS = Path(__file__).parents[2] / "docs"
+NUMBERS = DOCS / "data" / "demo.json"
+DIGITS = 6  # more than any page shows, so that nothing is rounded twice
+MODELS = {"linear": "a linear model", "boosting": "boosted trees", "kernel": "a kernel model"}
+SHOWN = {
+    "raw": "all columns",
+    "pca": "PCA",
+    "fair_pca": "fair PCA",
+    "fair_pca_covariances": "fair PCA, covariances",
+    "fair_pls": "fair PLS",
+}
+README, START = DOCS.parent / "README.md", DOCS / "start.md"
+FIRST, QUOTE, PRINTED = "| held-out applicants |", "> ", "pca      linear "
+
+
+def main(path=None):
+    if path is None:
+        from fairpca import audit
+
+        found = audit("loanapp").to_dict()
+    else:
+        found = json.loads(Path(path).read_text(encoding="utf-8"))
+    numbers = quoted(found)
+    text = json.dumps(numbers, indent=1, ensure_ascii=False)
+    text = re.sub(r"\[\s+([^][{}]*?)\s+\]", lambda m: f"[{' '.join(m[1].split())}]", text)
+    NUMBERS.write_text(text + "\n", encoding="utf-8")
+    for page, first, part in parts(numbers):
+        text = page.read_text(encoding="utf-8")
+        start = text.index(f"\n{first}") + 1
+        end = min(text.find(stop, start) % len(text) for stop in ("\n\n", "\n```"))
+        page.write_text(text[:start] + part + text[end:], encoding="utf-8")
+
+
+def parts(numbers):
+    """Return the paragraphs that consist of numbers of the demo: page, beginning and text."""
+    return [
+        (README, FIRST, table(numbers)),
+        (README, QUOTE, advice(numbers)),
+        (START, PRINTED, printed(numbers)),
+    ]
+
+
+def advice(numbers):
+    """Return what the page advises, word by word, as a quotation in Markdown."""
+    headline = f"**{numbers['headline']}**"
+    lines = [*textwrap.wrap(headline, 108, initial_indent="> ", subsequent_indent="> "), ">"]
+    for reason in numbers["reasons"]:
+        lines += textwrap.wrap(reason, 108, initial_indent="> - ", subsequent_indent=">   ")
+    return "\n".join(lines)
+
+
+def quoted(audit):
+    """Return what pages say of the demo, out of the plain dictionaries of its audit."""
+    settings, data, advice = audit["settings"], audit["data"], audit["advice"]
+    return {
+        "made_by": "examples/behind_the_docs/demo_numbers.py",
+        "people": data["n_people"],
+        "features": data["n_features"],
+        "splits": settings["n_splits"],
+        "decision_splits": settings["n_decision_splits"],
+        "max_gap": settings["max_gap"],
+        "chance": round(max(leak["chance"] for leak in audit["leakage"]), DIGITS),
+        "seed": settings["seed"],
+        "verdict": advice["verdict"],
+        "recommended": advice["representation"],
+        "tied": advice["tied"],
+        "headline": audit["summary"]["headline"],
+        "reasons": advice["reasons"],
+        "options": [_option(option) for option in advice["options"]],
+        "representations": {
+            one["key"]: _representation(audit, one)
+            for one in audit["representations"]
+            if not one["failure"]
+        },
+    }
+
+
+def _option(option):
+    """Return a setting as the advice has it: its worst gap, its best model, how often taken."""
+    numbers = {name: _interval(option[name]) for name in ("gap", "utility", "leak", "ratio")}
+    words = ("representation", "name", "n_columns", "gap_attribute", "taken")
+    return {name: option[name] for name in words} | numbers
+
+
+def _representation(audit, one):
+    """Return what is recognised from a representation, and what models on it decide."""
+    models = [d for d in audit["downstream"] if d["representation"] == one["key"]]
+    recognised = {}
+    for leak in audit["leakage"]:
+        if leak["representation"] == one["key"]:
+            recognised.setdefault(leak["attribute"], {})[leak["probe"]] = _interval(leak["auc"])
+    return {
+        "name": one["name"],
+        "n_columns": one["n_columns"],
+        "variance_kept": one["variance_kept"] and _interval(one["variance_kept"]),
+        "recognised": recognised,
+        "utility": {d["model"]: _interval(d["utility"]) for d in models},
+        "gap": {
+            d["model"]: {p["attribute"]: _interval(p["gap"]) for p in d["parities"]} for d in models
+        },
+    }
+
+
+def _interval(estimate):
+    """Return value, lower and upper end."""
+    return [round(estimate[end], DIGITS) for end in ("value", "low", "high")]
+
+
+def table(numbers):
+    """Return the table of the README, in Markdown."""
+    shown = [numbers["representations"][key] for key in SHOWN]
+    rows = {"columns": [str(one["n_columns"]) for one in shown]}
+    for attribute in ("race", "sex"):
+        for model in ("linear", "boosting"):
+            rows[f"{attribute} recognised by {MODELS[model]} (AUC)"] = [
+                f"{one['recognised'][attribute][model][0]:.2f}" for one in shown
+            ]
+    for model in MODELS:
+        rows[f"approval gap between races, {MODELS[model]} (points)"] = [
+            f"{100 * one['gap'][model]['race'][0]:.1f}" for one in shown
+        ]
+    rows["agreement with the lenders' decisions, the best model (AUC)"] = [
+        f"{max(auc for auc, _, _ in one['utility'].values()):.2f}" for one in shown
+    ]
+    rows["variance kept"] = [
+        f"{100 * one['variance_kept'][0]:.0f} %" if one["variance_kept"] else "–" for one in shown
+    ]
+    head = [f"{FIRST} {' | '.join(SHOWN.values())} |", "|---|" + "--:|" * len(SHOWN)]
+    return "\n".join([*head, *(f"| {what} | {' | '.join(row)} |" for what, row in rows.items())])
+
+
+def printed(numbers):
+    """Return what the code of the first page prints."""
+    lines = []
+    for key in ("pca", "fair_pca", "fair_pls"):
+        one = numbers["representations"][key]
+        for model, gaps in one["gap"].items():
+            value, low, high = (100 * end for end in gaps["race"])
+            lines.append(
+                f"{key:9}{model:9} approval rates differ by {value:4.1f} points ({low:.1f} to "
+                f"{high:.1f}), agreement with the lenders {one['utility'][model][0]:.2f}"
+            )
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
