@@ -282,22 +282,37 @@ def _label(
     """Write labels where no other label and no mark is, and few intervals; else the short ones."""
     taken = [(x - 7, y - 7, x + 7, y + 7) for _, x, y in placed]
     for mark, x, y in placed:
+        others = [(at_x, at_y) for _, at_x, at_y in placed if (at_x, at_y) != (x, y)]
         for text in [mark.short] if drawing.narrow else [mark.label, mark.short]:
             spots = [
-                (distance + 8 * sum(_meet(box, other) for other in reaches), box)
+                (
+                    distance
+                    + 8 * sum(_meet(box, other) for other in reaches)
+                    + 30 * any(_apart(box, *at) < _apart(box, x, y) + 8 for at in others),
+                    box,
+                )
                 for distance, box in _spots(text, x, y)
                 if box[0] >= frame[0] and box[1] >= frame[1]
                 if box[2] <= frame[2] and box[3] <= frame[3]
                 if not any(_meet(box, other) for other in taken)
             ]
             if text and spots:
-                _, box = min(spots)
+                _, box = min(spots, key=lambda spot: spot[0])
                 taken.append(box)
-                near = min(max(x, box[0]), box[2]), min(max(y, box[1]), box[3])
-                if math.dist(near, (x, y)) > 22:
-                    drawing.line("leader", x, y, *near)
-                drawing.write(box[0] + 2, box[3] - 4, text, f"label {mark.look}")
+                if _apart(box, x, y) > 22:
+                    drawing.line("leader", x, y, *_nearest(box, x, y))
+                at, anchor = (box[0] + 2, "") if box[2] > x else (box[2] - 2, "end")
+                drawing.write(at, box[3] - 4, text, f"label {mark.look}", anchor)
                 break
+
+
+def _apart(box: _Box, x: float, y: float) -> float:
+    """Return how far a place is from a box."""
+    return math.dist(_nearest(box, x, y), (x, y))
+
+
+def _nearest(box: _Box, x: float, y: float) -> tuple[float, float]:
+    return min(max(x, box[0]), box[2]), min(max(y, box[1]), box[3])
 
 
 def _spots(text: str, x: float, y: float) -> Iterator[tuple[float, _Box]]:
