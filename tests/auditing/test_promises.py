@@ -1,8 +1,10 @@
 """What whoever has to sign relies on, from a table to the advice; each was once seen broken."""
 
+import json
 import re
 from dataclasses import asdict
 
+import jsonschema
 import numpy as np
 import pytest
 from scipy.stats import spearmanr
@@ -11,7 +13,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import accuracy_score, r2_score, roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-from fairpca.auditing import audit
+from fairpca.auditing import audit, audit_schema
 from fairpca.auditing._evidence import Evidence, parity_of
 from fairpca.auditing._representations import METHODS, TrainingRows, fit_method
 from fairpca.metrics import (
@@ -26,6 +28,7 @@ from fairpca.metrics import (
 )
 from fairpca.tables import TableEncoder
 from optional_libraries import pandas as pd
+from slow import slow
 
 YES = {"yes": 1, "no": 0}
 
@@ -290,7 +293,37 @@ def test_an_own_model_is_shown_beside_what_methods_give(of_own_models):
         }
         sentences = " ".join(found.summary.sentences)
         assert f"decisions differ by {100 * gaps[0]:.1f} points" in sentences
+        assert f"{one.name} differs by {100 * max(gaps):.1f} points" in found.summary.headline
     assert found.advice.representation not in ("score:risk", "decision:called")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"scores": ["risk"], "decisions": ["called"], "ignore": ["w"]},
+        {"scores": ["risk"], "decisions": ["called"], "target": "skill", "ignore": ["w"]},
+        slow({"decisions": ["called"], "person": "who", "weight": "w", "target": "good"}),
+        slow({"scores": ["risk"], "decisions": ["called"], "target": "race", "ignore": ["w"]}),
+    ],
+    ids=["no target", "a number", "person and weight", "classes"],
+)
+def test_own_models_are_audited_beside_every_kind_of_target(audited, hired, given):
+    table = hired.assign(who=np.arange(400) // 2, race=np.resize(["x", "y", "z"], 400))
+    table.loc[::9, "risk"] = np.nan
+    found = audited(table.drop(columns="luck"), "sex", **({"ignore": []} | given))
+    jsonschema.validate(json.loads(found.to_json()), audit_schema())
+    for key in [r.key for r in found.representations if r.kind in ("score", "decision")]:
+        one, kind = downstream(found, key), found.data.target and found.data.target.kind
+        known = table["risk"].notna() if key == "score:risk" else np.ones(400, dtype=bool)
+        if "person" not in given:
+            assert sum(g.n_rows for g in one.parities[0].groups) == known.sum()
+        predicted = {"binary": True, "number": key == "score:risk"}
+        assert (one.utility is not None) == predicted.get(kind, False)
+        gap = one.parities[0].gap
+        assert 0 <= gap.low <= gap.value <= gap.high
+    assert not re.search(
+        r"\bnan\b|None|n/a", " ".join([*found.summary.sentences, found.summary.headline])
+    )
 
 
 # Targets of every kind
@@ -354,6 +387,7 @@ def test_an_own_number_is_that_of_the_public_functions(of_wages, workers):
     (sentence,) = [s for s in of_wages.summary.sentences if s.startswith("offer") or "offer" in s]
     assert f"predictions differ by {gap:.2f} standard deviations of wage" in sentence
     assert "at R²" in sentence
+    assert f"differs by {gap:.2f} standard deviations" in of_wages.summary.headline
 
 
 def test_the_columns_behind_both_are_named(of_wages):

@@ -296,17 +296,21 @@ def summarise(evidence: Evidence, decision: Decision) -> Summary:
         sentences.append(_after(evidence, chosen))
     sentences += _decisions(evidence, decision)
     existing = [one for one in decision.options if one.models and one.models[0].model == "own"]
-    headline = " ".join([*(_of_existing(one) for one in existing), _headline(evidence, decision)])
-    return Summary(headline, sentences)
+    first = [_of_existing(evidence, one) for one in existing]
+    return Summary(" ".join([*first, _headline(evidence, decision)]), sentences)
 
 
-def _of_existing(one: Option) -> str:
+def _of_existing(evidence: Evidence, one: Option) -> str:
     """Return what comes first for who came with a model: what it does."""
     assert one.gap is not None
-    return (
-        f"{one.name} differs by {points(one.gap.value)} between the groups of "
-        f"{named(str(one.gap_attribute))}."
-    )
+    number = _predicts_a_number(evidence, one.representation)
+    gap = _plain_gap(evidence, one.gap.value) if number else points(one.gap.value)
+    return f"{one.name} differs by {gap} between the groups of {named(str(one.gap_attribute))}."
+
+
+def _predicts_a_number(evidence: Evidence, key: str) -> bool:
+    """Whether what a model that exists says is compared as a number, not as a decision."""
+    return evidence.representation(key).kind == "score" and _what(evidence) == "predictions"
 
 
 def _headline(evidence: Evidence, decision: Decision) -> str:
@@ -435,7 +439,7 @@ def _of_own(evidence: Evidence, key: str, name: str) -> list[str]:
     leak = evidence.worst(key)
     if found is None:
         return []
-    number = evidence.representation(key).kind == "score" and _what(evidence) == "predictions"
+    number = _predicts_a_number(evidence, key)
     gaps = [
         f"{_gap(evidence, parity.gap) if number else _points(parity.gap)} between the groups of "
         f"{named(attribute)}"

@@ -128,7 +128,7 @@ def _settings(
     ]
     if settings.aim == "decide" and settings.model in CURVE_MODELS:
         fair = representations.get("fair_pca")
-        found += [(fair, value) for value in LAMBDAS if fair is not None and value > 0]
+        found += [(fair, value) for value in LAMBDAS if fair is not None]
     return found
 
 

@@ -232,10 +232,11 @@ class Findings:
         """Return utility against fairness."""
         found = []
         for model in CURVE_MODELS:
+            keys = {0.0: "fair_pca"} | {v: with_tradeoff("fair_pca", v) for v in LAMBDAS}
             points = [
                 CurvePoint(value, utility, [replace(p, groups=[]) for p in parities])
-                for value in LAMBDAS
-                if (key := with_tradeoff("fair_pca", value), model) in self._scores
+                for value, key in keys.items()
+                if (with_tradeoff("fair_pca", LAMBDAS[0]), model) in self._scores
                 and (utility := self.utility(key, model)) is not None
                 and (parities := self._parities(key, model))
             ]

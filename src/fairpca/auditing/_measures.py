@@ -34,7 +34,8 @@ from ._splits import Effort, HeldOut, OwnModel, evenly_sampled
 CURVE_MODELS = ("linear", "kernel")
 """Trees are left out: they do not notice how a column is scaled, hence not lambda."""
 
-LAMBDAS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
+LAMBDAS = (0.1, 0.2, 0.5, 1.0)
+"""Beside 0, which is fair PCA."""
 
 UNKNOWN = (float("nan"), float("nan"))
 

@@ -113,6 +113,11 @@ class HeldOut:
         return len(self.rows.sensitive)
 
     @property
+    def n_bytes(self) -> int:
+        """Size of the encoded halves."""
+        return int(self.X.nbytes + self.rows.X.nbytes)
+
+    @property
     def n_levels(self) -> int:
         """Columns of scores: one of a yes or no and of a number, else one for each class."""
         return 1 if self.rows.target_kind != "classes" else len(np.atleast_1d(self.rate))

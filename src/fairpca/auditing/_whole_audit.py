@@ -227,7 +227,7 @@ def audit(
         person=person,
         weight=weight,
     )
-    findings, splits, common = _measured(question, effort, confidence, workers)
+    findings, splits, common = _measured(question, effort, confidence, model, workers)
     settings = replace(settings, common_components=common)
     singles = range(len(question.roles.sensitive))
     decision = decide(findings, settings, singles)
@@ -261,22 +261,22 @@ def _undecided(aim: str, decision: Decision) -> Advice:
 
 
 def _measured(
-    question: Question, effort: Effort, confidence: float, workers: _Workers
+    question: Question, effort: Effort, confidence: float, model: str, workers: _Workers
 ) -> tuple[Findings, list[Split], int | None]:
     """Measure every representation on every split.
 
-    Projections that reach more components than others are compared at the common number, too.
+    Projections that reach more components than others are compared at the common number, too. The
+    trade-off is that of a linear model, and of a kernel model if the advice is for one.
     """
     n_rounds = effort.n_rounds if question.y is None else effort.most_rounds
     splits = halves(
         question.strata, n_rounds, np.random.default_rng(question.seed), question.people
     )
-    few = splits[: 2 * effort.n_rounds]
-    models = CURVE_MODELS if question.y is not None else ()
+    models = [m for m in CURVE_MODELS if m in ("linear", model)] if question.y is not None else []
     keys = methods_for(question.y is not None)
-    workers.n_expected = len(splits) * (len(keys) + len(question.own)) + len(few) * len(models)
+    workers.n_expected = len(splits) * (len(keys) + len(question.own) + len(models))
 
-    def measured(keys: Sequence[str]) -> list[Measures]:
+    def measured(keys: Sequence[str], splits: Sequence[Split]) -> list[Measures]:
         jobs: list[_Job] = [
             (method_of(key)[0].name, split, measure, (key, effort, confidence))
             for split in splits  # a process encodes its halves once for what follows
@@ -284,7 +284,12 @@ def _measured(
         ]
         return workers.measure(question, jobs)
 
-    found = measured(keys)
+    first, *rest = splits
+    found = measured(keys, [first])  # tells what can be fitted, with how many components
+    missed = {m.key: at_components(m.key, m.n_columns) for m in found if m.missed}
+    keys = [missed.get(m.key, m.key) for m in found if m.failure is None]
+    workers.n_expected -= len(rest) * (len(found) - len(keys))
+    found += _as_asked(measured(keys, rest), missed, question.k)
     found += workers.measure(
         question,
         [
@@ -293,7 +298,14 @@ def _measured(
             for one in question.own
         ],
     )
-    found = _evened(question, splits, found, effort, confidence, workers)
+    uneven = {
+        key: at_components(key, fewest)
+        for key in PROJECTIONS
+        if len(sizes := {m.n_columns for m in found if m.key == key}) > 1 and (fewest := min(sizes))
+    }
+    workers.n_expected += len(uneven) * len(splits)
+    found = [m for m in found if m.key not in uneven]
+    found += _as_asked(measured(list(uneven.values()), splits), uneven, question.k)
     reached = {
         key: min(m.n_columns for m in found if m.key == key)
         for key in PROJECTIONS
@@ -302,8 +314,8 @@ def _measured(
     common = min(reached.values(), default=0)
     more = [at_components(key, common) for key, k in reached.items() if k > common]
     workers.n_expected += len(more) * len(splits)
-    found += measured(more)
-    asked = [(split, model) for split in few for model in models if "fair_pca" in reached]
+    found += measured(more, splits)
+    asked = [(split, model) for split in splits for model in models if "fair_pca" in reached]
     curves = workers.measure(
         question,
         [(f"trade-off, {model}", split, measure_curve, (model, effort)) for split, model in asked],
@@ -324,35 +336,10 @@ def _measured(
     return findings, splits[: effort.n_rounds], common if more else None
 
 
-def _evened(
-    question: Question,
-    splits: Sequence[Split],
-    found: Sequence[Measures],
-    effort: Effort,
-    confidence: float,
-    workers: _Workers,
-) -> list[Measures]:
-    """Fit projections that reach fewer components on some splits with as few on all."""
-    fewest = {key: min(m.n_columns for m in found if m.key == key) for key in PROJECTIONS}
-    uneven = [m for m in found if m.n_columns > fewest.get(m.key, m.n_columns) > 0]
-    workers.n_expected += len(uneven)
-    again = workers.measure(
-        question,
-        [
-            (
-                method_of(m.key)[0].name,
-                splits[m.index],
-                measure,
-                (at_components(m.key, fewest[m.key]), effort, confidence),
-            )
-            for m in uneven
-        ],
-    )
-    instead = {
-        (old.key, old.index): replace(new, key=old.key, missed=question.k)
-        for old, new in zip(uneven, again, strict=True)
-    }
-    return [instead.get((m.key, m.index), m) for m in found]
+def _as_asked(found: Sequence[Measures], instead: Mapping[str, str], k: int) -> list[Measures]:
+    """Call what was fitted with fewer components than `k` by the key that asks for all."""
+    asked = {fewer: key for key, fewer in instead.items()}
+    return [replace(m, key=asked[m.key], missed=k) if m.key in asked else m for m in found]
 
 
 def _carriers(
@@ -473,7 +460,8 @@ def _ready(i: int) -> int:
     return i
 
 
-_encoded: dict[tuple[str, int], HeldOut] = {}  # the last halves that this process has measured
+_encoded: dict[tuple[str, int], HeldOut] = {}  # halves that this process has measured last
+_MOST_BYTES = 10**8  # of these
 
 
 def _run(item: tuple[Question, Split, Callable[..., Any], tuple[Any, ...]]) -> Any:
@@ -481,10 +469,11 @@ def _run(item: tuple[Question, Split, Callable[..., Any], tuple[Any, ...]]) -> A
     key = (question.token, split.index)
     with catch_warnings():
         simplefilter("ignore", ManyLevelsWarning)  # codes of groups are meant as such
-        if key not in _encoded:
-            _encoded.clear()
-            _encoded[key] = prepare(question, split)
-        return function(_encoded[key], *arguments)
+        held_out = _encoded.pop(key, None) or prepare(question, split)
+        _encoded[key] = held_out
+        while len(_encoded) > 1 and sum(one.n_bytes for one in _encoded.values()) > _MOST_BYTES:
+            del _encoded[next(iter(_encoded))]
+        return function(held_out, *arguments)
 
 
 def _checked_aim(aim: str | None, has_target: bool) -> str:
