@@ -166,7 +166,7 @@ def test_where_fair_pca_refuses_the_largest_number_that_fits_is_taken(small):
     (fair,) = [r for r in small.representations if r.key == "fair_pca"]
     assert (fair.failure, fair.n_columns) == (None, 2)
     assert fair.note == "2 of 3 components: no more can be had."
-    assert [c.model for c in small.curves] == ["linear", "kernel"]
+    assert [c.model for c in small.curves] == ["linear"]
 
 
 def test_projections_are_compared_at_one_number_of_components(small):
