@@ -79,4 +79,4 @@ bench-scale: .venv/dev  ## Files larger than memory, Dask, the cost model (20 mi
 
 clean:  ## Remove the environment and caches
 	rm -rf .venv .venv-matrix .pytest_cache .ruff_cache .mypy_cache .hypothesis build dist \
-		docs/_build docs/gallery docs/reference/generated
+		docs/_build docs/gallery docs/gallery_pages docs/reference/generated

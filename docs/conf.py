@@ -6,6 +6,8 @@ import tomllib
 from pathlib import Path
 
 HERE = Path(__file__).parent
+PAGES = HERE / "gallery_pages"  # of audits that scripts of the gallery made
+PAGES.mkdir(exist_ok=True)
 PACKAGE = tomllib.loads((HERE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 project = PACKAGE["name"]
@@ -53,6 +55,17 @@ autosummary_filename_map = {
     "fairpca.metrics.Leakage": "fairpca.metrics.Leakage-class",
 }
 
+
+def page_of_an_audit(block, block_vars, gallery_conf):
+    """Put the page of an audit, which a script shows at the end of a cell, beside the script."""
+    found = block_vars["example_globals"].get("found")
+    if block.content.split()[-1:] != ["found"]:
+        return ""
+    name = f"{Path(block_vars['src_file']).stem}.html"
+    found.to_html(PAGES / name)
+    return f"\n.. raw:: html\n\n    <p><a href='../{name}'>The whole page of this audit</a></p>\n"
+
+
 # Gallery: every numbered script runs in the build; one that fails, fails the build.
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
@@ -63,6 +76,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "backreferences_dir": "gallery/backreferences",
     "doc_module": ("fairpca",),
+    "image_scrapers": ("matplotlib", page_of_an_audit),
     "download_all_examples": False,
     "show_signature": False,
     "thumbnail_size": (480, 300),
@@ -74,6 +88,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "fairpca"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_extra_path = ["gallery_pages"]
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {

@@ -23,7 +23,8 @@ SHOWN = {
     "fair_pls": "fair PLS",
 }
 README, START = DOCS.parent / "README.md", DOCS / "start.md"
-FIRST, QUOTE, PRINTED = "| held-out applicants |", "> ", "pca      linear "
+FIRST, BELOW, QUOTE = "| held-out applicants |", "An AUC of 0.50 ", "> "
+PRINTED = "pca      linear "
 
 
 def main(path=None):
@@ -48,9 +49,20 @@ def parts(numbers):
     """Return the paragraphs that consist of numbers of the demo: page, beginning and text."""
     return [
         (README, FIRST, table(numbers)),
+        (README, BELOW, below(numbers)),
         (README, QUOTE, advice(numbers)),
         (START, PRINTED, printed(numbers)),
     ]
+
+
+def below(numbers):
+    """Return how the table was measured."""
+    words = (
+        f"{BELOW}is guessing, and luck reaches {numbers['chance']:.2f}. All numbers are of people "
+        f"whom nothing was fitted to, by `fairpca audit`: means over {numbers['decision_splits']} "
+        f"halves, and of what is recognised over {numbers['splits']}."
+    )
+    return textwrap.fill(words, 110)
 
 
 def advice(numbers):
