@@ -1,5 +1,6 @@
 """What whoever has to sign relies on, from a table to the advice; each was once seen broken."""
 
+import html
 import json
 import re
 from dataclasses import asdict
@@ -312,6 +313,7 @@ def test_own_models_are_audited_beside_every_kind_of_target(audited, hired, give
     table.loc[::9, "risk"] = np.nan
     found = audited(table.drop(columns="luck"), "sex", **({"ignore": []} | given))
     jsonschema.validate(json.loads(found.to_json()), audit_schema())
+    assert found.summary.headline[:20] in html.unescape(found.to_html())
     for key in [r.key for r in found.representations if r.kind in ("score", "decision")]:
         one, kind = downstream(found, key), found.data.target and found.data.target.kind
         known = table["risk"].notna() if key == "score:risk" else np.ones(400, dtype=bool)
