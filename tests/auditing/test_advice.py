@@ -106,6 +106,7 @@ def test_settings_that_cannot_be_told_apart_are_all_named(found):
     summary, advice = said(evidence(found), decided(found, "tie", tied=[tied], sure=0.48))
     assert tied in summary.headline
     assert "cannot be told apart" in summary.headline
+    assert "at most" not in summary.headline  # its interval reaches further
     assert advice.tied == [tied]
     (sure,) = [r for r in advice.reasons if "cannot be told apart" in r]
     assert f"{first.name} would have been recommended in 48" in sure

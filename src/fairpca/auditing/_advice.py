@@ -331,7 +331,7 @@ def _headline(evidence: Evidence, decision: Decision) -> str:
     )
     return (
         f"From these columns {before} {where}; with {evidence.spoken_option(chosen)}"
-        f"{_or_tied(decision)} by {_plain_gap(evidence, chosen.gap.value)} at most, {rest}."
+        f"{_or_tied(decision)} by {_plain_gap(evidence, chosen.gap.value)}, {rest}."
     )
 
 
