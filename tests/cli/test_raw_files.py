@@ -375,21 +375,21 @@ def test_a_mistake_is_told_in_one_line(fairpca, columns, arguments, words):
     assert_refused(result, words)
 
 
-@pytest.mark.parametrize(
-    "columns",
-    [
-        {"luck": np.where(ROWS % 3, 1.7e308, -1.7e308)},  # no such number, to many programs
-        {"luck": np.where(ROWS % 7, ROWS, np.inf)},
-        {"luck": DATES, "skill": DATES[::-1]},
-        {"luck": (ROWS % 2) * 1.0, "sex": np.where(ROWS % 2, "m", "f"), "skill": ROWS % 2},
-        {"paid": np.where(ROWS % 2, "yes", "no"), "sex": np.where(ROWS % 2, "m", "f")},
-    ],
-    ids=["huge", "infinite", "dates only", "copies of sex only", "the target is sex"],
-)
-def test_odd_tables_are_measured_all_the_same(fairpca, columns):
+ODD = {
+    "huge": {"luck": np.where(ROWS % 3, 1.7e308, -1.7e308)},  # no such number, to many programs
+    "rare": {"luck": (ROWS < 12) * 1.0, "skill": 0},
+    "the target is sex": {"paid": np.where(ROWS % 2, "yes", "no"), "sex": ROWS % 2},
+    "infinite": {"luck": np.where(ROWS % 7, ROWS, np.inf)},
+    "dates": {"luck": DATES, "skill": DATES[::-1]},
+    "copies of sex": {"luck": ROWS % 2, "sex": np.where(ROWS % 2, "m", "f"), "skill": ROWS % 2},
+}
+
+
+@pytest.mark.parametrize("what", first_fast(ODD, fast=3))
+def test_odd_tables_are_measured_all_the_same(fairpca, what):
     table = made_up_people(n=240)[["sex", "paid", "luck", "skill"]]
-    table.assign(**columns).to_csv("people.csv", index=False)
-    found_in(fairpca("audit", "people.csv", *PAID, *QUICK))
+    table.assign(**ODD[what]).to_csv("people.csv", index=False)
+    found_in(fairpca("audit", "people.csv", *PAID, *QUICK, "--n-components", "1"))
 
 
 def test_columns_of_lists_can_be_left_out(fairpca):

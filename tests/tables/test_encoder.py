@@ -418,3 +418,10 @@ def test_weights_of_another_number_of_outputs_are_refused(fitted):
             fitted.column_weights(np.ones(shape))
     with pytest.raises(NotFittedError):
         TableEncoder().column_weights([1.0])
+
+
+def test_a_weight_per_unit_is_finite_also_of_a_column_of_tiny_numbers():
+    fitted = TableEncoder().fit(pd.DataFrame({"tiny": [1e-313 * i for i in range(9)]}))
+    (weight,) = fitted.column_weights([-2.0])
+    assert weight.weight == -np.finfo(float).max
+    assert weight.per_deviation == -2.0

@@ -111,6 +111,7 @@ class Findings:
         rates = {
             name: _over_rounds([one.groups[position][name] for one in judged])
             for name in judged[0].groups[position]
+            if all(name in one.groups[position] for one in judged)  # scores may be shares in some
         }
         name, unit = self.compared_rate(judged)
         top = float("inf") if name == "mean_score" else 1.0

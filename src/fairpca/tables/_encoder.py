@@ -299,9 +299,11 @@ class TableEncoder:
                 values = self.standardized(column.table[:, kept], span)
                 rows += column.weights(values @ given[span], self.mean_[span])
                 continue
-            for i, weight, scale in zip(kept, given[span], self.scale_[span], strict=True):
+            with np.errstate(over="ignore"):  # where the scale is next to nothing
+                per_unit = np.nan_to_num(given[span] / self.scale_[span])
+            for i, one, weight in zip(kept, per_unit, given[span], strict=True):
                 told = column.name, *_meaning(column, int(i))
-                rows.append(ColumnWeight(*told, float(weight / scale), float(weight)))
+                rows.append(ColumnWeight(*told, float(one), float(weight)))
         return rows
 
     @property
