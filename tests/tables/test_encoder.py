@@ -424,4 +424,4 @@ def test_a_weight_per_unit_is_finite_also_of_a_column_of_tiny_numbers():
     fitted = TableEncoder().fit(pd.DataFrame({"tiny": [1e-313 * i for i in range(9)]}))
     (weight,) = fitted.column_weights([-2.0])
     assert weight.weight == -np.finfo(float).max
-    assert weight.per_deviation == -2.0
+    assert weight.effect == -2.0
