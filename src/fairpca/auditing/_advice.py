@@ -134,7 +134,7 @@ def _others(evidence: Evidence, decision: Decision, chosen: Option) -> list[str]
     if chosen.joint_gap is not None and evidence.audit.settings.aim == "decide":
         found.append(
             f"Between the groups of {named(str(chosen.joint_attribute))} it is "
-            f"{_gap(evidence, chosen.joint_gap)}: single attributes were chosen by, not these."
+            f"{_gap(evidence, chosen.joint_gap)}; the choice is by single attributes."
         )
     return found
 
@@ -184,6 +184,11 @@ def _nothing_helps(evidence: Evidence, decision: Decision) -> list[str]:
         f"Here {tried} {what} smaller by a quarter of what is too much, and beyond what chance "
         f"explains, with models that are better than guessing."
     ]
+    if deciding and raw.gap is not None and raw.gap.low <= evidence.audit.settings.max_gap:
+        reasons.append(
+            f"The gap itself cannot be told from {_limit(evidence)}, which are accepted: more "
+            f"people would tell."
+        )
     if nearest is not None:
         reasons.append(
             f"Nearest comes {evidence.spoken_option(nearest)}: {_short(evidence, nearest)}."
@@ -295,17 +300,20 @@ def summarise(evidence: Evidence, decision: Decision) -> Summary:
     if chosen is not None:
         sentences.append(_after(evidence, chosen))
     sentences += _decisions(evidence, decision)
-    existing = [one for one in decision.options if one.models and one.models[0].model == "own"]
-    first = [_of_existing(evidence, one) for one in existing]
-    return Summary(" ".join([*first, _headline(evidence, decision)]), sentences)
+    headline = " ".join([*_of_existing(evidence, decision), _headline(evidence, decision)])
+    return Summary(headline, sentences)
 
 
-def _of_existing(evidence: Evidence, one: Option) -> str:
+def _of_existing(evidence: Evidence, decision: Decision) -> list[str]:
     """Return what comes first for who came with a model: what it does."""
-    assert one.gap is not None
-    number = _predicts_a_number(evidence, one.representation)
-    gap = _plain_gap(evidence, one.gap.value) if number else points(one.gap.value)
-    return f"{one.name} differs by {gap} between the groups of {named(str(one.gap_attribute))}."
+    found: dict[str, list[str]] = {}
+    for one in decision.options:
+        if one.gap is not None and one.models[0].model == "own":
+            number = _predicts_a_number(evidence, one.representation)
+            gap = _plain_gap(evidence, one.gap.value) if number else points(one.gap.value)
+            what = f"{one.name[0].lower()}{one.name[1:]} differs by {gap}"
+            found.setdefault(named(str(one.gap_attribute)), []).append(what)
+    return [f"Between the groups of {name}, {joined(gaps)}." for name, gaps in found.items()]
 
 
 def _predicts_a_number(evidence: Evidence, key: str) -> bool:
@@ -323,7 +331,8 @@ def _headline(evidence: Evidence, decision: Decision) -> str:
         return f"Nothing to do: {before} {where}, within the {_limit(evidence)} accepted."
     if chosen is None or chosen.gap is None:
         return (
-            f"Nothing here helps: {before} {where}, and no setting can be shown to take much off."
+            f"Nothing here helps: {before} {where}, and these rows show no setting that takes much "
+            f"of that off."
         )
     rest = (
         f"at {_utility(evidence)} {_value(chosen.utility, interval=False)} instead of "
