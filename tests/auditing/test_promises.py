@@ -294,7 +294,8 @@ def test_an_own_model_is_shown_beside_what_methods_give(of_own_models):
         }
         sentences = " ".join(found.summary.sentences)
         assert f"decisions differ by {100 * gaps[0]:.1f} points" in sentences
-        assert f"{one.name} differs by {100 * max(gaps):.1f} points" in found.summary.headline
+        name = f"{one.name[0].lower()}{one.name[1:]}"
+        assert f"{name} differs by {100 * max(gaps):.1f} points" in found.summary.headline
     assert found.advice.representation not in ("score:risk", "decision:called")
 
 
