@@ -251,6 +251,11 @@ def _caveats(evidence: Evidence, option: Option) -> list[str]:
             f"so on others (the more rows, the nearer); and where groups have differently shaped "
             f"distributions, equal means do not keep a linear score from ranking them."
         )
+    if evidence.audit.settings.weight is not None and one.kind == "method":
+        caveats.append(
+            "Every number here counts rows by their weights, but the code fits all rows alike: "
+            "weights are for `fit` of the estimators, not for tables."
+        )
     return [
         *caveats,
         "Only the named attributes were measured. Any other may be read from every representation "

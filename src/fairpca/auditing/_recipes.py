@@ -102,8 +102,10 @@ def _asked(audit: Audit, key: str) -> dict[str, Any]:
     settings, target = audit.settings, audit.data.target
     kinds = dict(settings.sensitive_kinds or {})
     of_target = {name: kinds.pop(name) for name in [settings.target] if name in kinds}
-    others = [settings.person, settings.weight]
-    no_features = [*settings.scores, *settings.decisions, *(o for o in others if o is not None)]
+    others = [name for name in (settings.person, settings.weight) if name is not None]
+    # Scores are the features where there is nothing else.
+    scores = settings.scores if any(c.role == "feature" for c in audit.data.columns) else []
+    no_features = [*scores, *settings.decisions, *others]
     fits_target = key == "fair_pls" and settings.above is None
     return _given(
         sensitive=settings.sensitive,
