@@ -103,9 +103,9 @@ def _asked(audit: Audit, key: str) -> dict[str, Any]:
     kinds = dict(settings.sensitive_kinds or {})
     of_target = {name: kinds.pop(name) for name in [settings.target] if name in kinds}
     others = [name for name in (settings.person, settings.weight) if name is not None]
-    # Scores are the features where there is nothing else.
-    scores = settings.scores if any(c.role == "feature" for c in audit.data.columns) else []
-    no_features = [*scores, *settings.decisions, *others]
+    features = {column.name for column in audit.data.columns if column.role == "feature"}
+    others = [*settings.scores, *settings.decisions, *others]
+    no_features = [name for name in others if name not in features]  # where there is nothing else
     fits_target = key == "fair_pls" and settings.above is None
     return _given(
         sensitive=settings.sensitive,
