@@ -18,6 +18,8 @@ README, of ``make demo`` and of its report: they are all of this audit.
 # Boston, 1990: was a mortgage approved, and what was known about applicant, loan and
 # neighbourhood. Race and sex are kept apart from the features. The audit divides the applicants
 # into halves, again and again; one half fits, the other is what all numbers are about.
+from textwrap import fill
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -32,7 +34,7 @@ from fairpca.tables import TableEncoder, read_table
 
 found = audit("loanapp")
 for sentence in found.summary.sentences:
-    print(f"- {sentence}")
+    print(fill(f"- {sentence}", 84, subsequent_indent="  "))
 
 # %%
 # What is recognised

