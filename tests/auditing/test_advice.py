@@ -12,9 +12,10 @@ from typer.testing import CliRunner
 from fairpca import fit_table
 from fairpca._cli import app
 from fairpca.auditing._advice import advise, summarise
+from fairpca.auditing._asking import ask
 from fairpca.auditing._decision import Decision
 from fairpca.auditing._evidence import Evidence
-from fairpca.auditing._question import ask, prepare
+from fairpca.auditing._question import prepare
 from fairpca.auditing._recipes import METHODS, python_recipe, shell_recipe
 from fairpca.auditing._representations import fit_method
 from fairpca.auditing._results import Estimate

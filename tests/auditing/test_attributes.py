@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairpca.auditing._question import _counted, _estimator_columns
+from fairpca.auditing._question import _estimator_columns, counted_groups
 from fairpca.auditing._question import _intersections as intersections
 from fairpca.errors import SingleGroupError
 from fairpca.tables import FEWEST_ROWS, MOST_GROUPS, measure_attribute
@@ -16,7 +16,7 @@ def column(counts, name="race"):
 def test_groups_are_sorted_by_size_and_counted():
     race = measure_attribute(column({"a": 30, "b": 50}))
     assert race.labels == ("b", "a")
-    found = _counted(race, [race], np.arange(80) < 30)
+    found = counted_groups(race, [race], np.arange(80) < 30)
     assert [(g.label, g.n_rows, g.outcome) for g in found.groups] == [
         ("b", 50, 0.0),
         ("a", 30, 1.0),
@@ -27,14 +27,17 @@ def test_shares_and_outcomes_of_groups_go_by_weights():
     race = measure_attribute(column({"a": 20, "b": 60}))
     weights = np.repeat([3.0, 0.5, 1.5], [20, 30, 30])
     yes = np.arange(80) < 50
-    found = {g.label: g for g in _counted(race, [race], yes, weights).groups}
+    found = {g.label: g for g in counted_groups(race, [race], yes, weights).groups}
     assert (found["a"].share, found["b"].share) == (0.5, 0.5)
     assert (found["a"].outcome, found["b"].outcome) == (1.0, 0.25)
     assert (found["a"].n_rows, found["b"].n_rows) == (20, 60)
     wages = np.repeat([2.0, 4.0, 8.0], [20, 30, 30])
-    assert [g.outcome for g in _counted(race, [race], wages, weights).groups] == [7.0, 2.0]
+    assert [g.outcome for g in counted_groups(race, [race], wages, weights).groups] == [7.0, 2.0]
     classes = np.arange(80) % 3
-    assert [g.outcome for g in _counted(race, [race], classes, weights).groups] == [None, None]
+    assert [g.outcome for g in counted_groups(race, [race], classes, weights).groups] == [
+        None,
+        None,
+    ]
 
 
 def test_what_is_rare_is_decided_by_people_not_by_their_rows():
@@ -82,7 +85,7 @@ def test_fewer_than_two_groups_are_refused_with_their_counts(counts):
 def test_missing_values_are_unknown_not_a_group():
     sex = measure_attribute(column({"f": 30, "m": 30, None: 7}))
     assert sex.labels == ("f", "m")
-    assert _counted(sex, [sex], None).n_missing == 7
+    assert counted_groups(sex, [sex], None).n_missing == 7
 
 
 def test_a_quantity_is_measured_in_two_bands_and_fitted_as_numbers():

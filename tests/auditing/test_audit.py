@@ -9,8 +9,9 @@ import pytest
 
 from fairpca._numerics import threads
 from fairpca.auditing import Audit, AuditError, _whole_audit, audit
+from fairpca.auditing._asking import ask
 from fairpca.auditing._measures import LAMBDAS
-from fairpca.auditing._question import ask, prepare
+from fairpca.auditing._question import prepare
 from fairpca.auditing._representations import METHODS, fit_method
 from fairpca.auditing._results import SCHEMA_VERSION
 from fairpca.auditing._splits import QUICK, halves

@@ -63,14 +63,14 @@ def contest(*competing, raw=RAW):
 
 
 def chosen(*competing, raw=RAW):
-    place = contest(*competing, raw=raw).choose(None)
+    place = contest(*competing, raw=raw).choose()
     return place if place < 0 else competing[place]
 
 
 def taken(*competing, raw=RAW):
     """Return how often each is taken in resamples."""
     one = contest(*competing, raw=raw)
-    return Counter(one.choose(draw) for draw in range(N_RESAMPLES))
+    return Counter(one.choose(1 + draw) for draw in range(N_RESAMPLES))
 
 
 def test_two_settings_at_the_limit_compete_by_utility():
@@ -154,8 +154,8 @@ def exceeds(one, other):
 @given(st.lists(candidates, max_size=7), candidates)
 def test_what_is_taken_is_exceeded_by_nothing_that_is_listed(competing, raw):
     one = contest(*competing, raw=raw)
-    place = one.choose(None)
-    frontier, eligible = one.standing(None)
+    place = one.choose()
+    frontier, eligible = one.standing()
     counted = taken(*competing, raw=raw)
     tied = one.tied(place, counted)
     listed = _listed(one, frontier, eligible, [place, *tied])
@@ -183,9 +183,9 @@ def test_what_may_not_help_at_all_is_not_called_a_tie():
     raw = candidate(0.15, 0.8, x_error=0.002)
     sure, unsure = candidate(0.06, 0.6, x_error=0.002), candidate(0.055, 0.7, x_error=0.06, seed=1)
     one, counted = contest(sure, unsure, raw=raw), taken(sure, unsure, raw=raw)
-    assert (one.choose(None), one.tied(0, counted)) == (0, [])
+    assert (one.choose(), one.tied(0, counted)) == (0, [])
     assert counted[1] > 0.1 * N_RESAMPLES
-    frontier, eligible = one.standing(None)
+    frontier, eligible = one.standing()
     assert _listed(one, frontier, eligible, [0]) == [0]
 
 
@@ -199,7 +199,7 @@ def test_the_order_of_settings_does_not_matter(competing, raw, random):
     random.shuffle(shuffled)
 
     def outcome(some):
-        place = contest(*some, raw=raw).choose(None)
+        place = contest(*some, raw=raw).choose()
         counted = taken(*some, raw=raw)
         shares = {some[i].option.name if i >= 0 else i: n for i, n in counted.items()}
         return (some[place].option.name if place >= 0 else place), shares

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from fairpca.auditing._asking import ask
 from fairpca.auditing._findings import Findings, _of_splits
 from fairpca.auditing._judging import share_error
 from fairpca.auditing._measures import (
@@ -16,7 +17,7 @@ from fairpca.auditing._measures import (
     carried,
     decided_by,
 )
-from fairpca.auditing._question import ask, prepare
+from fairpca.auditing._question import prepare
 from fairpca.auditing._representations import METHODS, TrainingRows, fit_method
 from fairpca.auditing._splits import QUICK, HeldOut, halves
 from fairpca.metrics import PROBES, certified_gap

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fairpca._cli import app
-from fairpca.auditing._question import ask
+from fairpca.auditing._asking import ask
 from fairpca.auditing._recipes import audit_again, python_recipe, shell_recipe
 from fairpca.auditing._results import Settings
 from fairpca.auditing._splits import QUICK

@@ -3,7 +3,8 @@ import pandas as pd
 import pytest
 
 from fairpca._attributes.columns import assign_roles
-from fairpca.auditing._question import ask, prepare
+from fairpca.auditing._asking import ask
+from fairpca.auditing._question import prepare
 from fairpca.auditing._splits import QUICK, halves
 from fairpca.errors import AuditError, TargetError, UnknownColumnError, UsageError
 from fairpca.tables import binary_target, find_person

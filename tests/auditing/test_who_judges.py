@@ -5,8 +5,9 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
+from fairpca.auditing._asking import ask
 from fairpca.auditing._measures import _sampled_with_rare_groups
-from fairpca.auditing._question import ask, prepare
+from fairpca.auditing._question import prepare
 from fairpca.auditing._representations import fit_method
 from fairpca.auditing._splits import QUICK, halves
 from fairpca.metrics import PROBES, leakage

@@ -26,7 +26,7 @@ from .terminal import (
 )
 
 if TYPE_CHECKING:
-    from ..auditing import Advice, Audit, Estimate, Leak
+    from ..auditing import Audit, Estimate, Leak
 
 EXAMPLES = [
     "fairpca audit   # the built-in loan applications",
@@ -106,7 +106,7 @@ def audit(
         float,
         Option(
             help="Largest gap that 'decide' accepts: from 1 on in points, below as a share, so 5 "
-            "is 0.05; of a number, in hundredths of its standard deviation, or as a part of it.",
+            "is 0.05; of a number, in hundredths of its standard deviation, or as a part of it."
         ),
     ] = 0.05,
     model: Annotated[
@@ -249,31 +249,23 @@ def _in_deviations(audit: Audit) -> bool:
 
 def _options(audit: Audit) -> Table:
     """Return the settings that one may take, beside models that exist, with their numbers."""
-    advice, target = audit.advice, audit.data.target
-    with_gap, with_ratio = bool(audit.downstream), not _in_deviations(audit)
+    target = audit.data.target
     utility = "variance kept" if target is None else "R2" if target.kind == "number" else "AUC"
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("", no_wrap=True)
-    of_gap = ["gap", "ratio"][: 1 + with_ratio] if with_gap else []
+    of_gap = (["gap"] if _in_deviations(audit) else ["gap", "ratio"]) if audit.downstream else []
     for name in ("columns", *of_gap, utility, "recognised", "taken"):
         table.add_column(name, justify="right")
 
     own = {one.key for one in audit.representations if one.kind in ("score", "decision")}
-    for option in advice.options:
+    for option in audit.advice.options:
         gaps = [_gap(option.gap, _in_deviations(audit)), _number(option.ratio)][: len(of_gap)]
         taken = "" if option.representation in own else f"{100 * option.taken:.0f} %"
         numbers = *gaps, _number(option.utility), _number(option.leak), taken
-        style = "bold" if option.name == _advised(advice) else ""
+        style = "bold" if option is audit.advice.option else ""
         cells = (printable(option.name), str(option.n_columns), *numbers)
         table.add_row(*(Text(cell, style=style) for cell in cells))
     return table
-
-
-def _advised(advice: Advice) -> str | None:
-    """Return the name of the option that is recommended, if one is."""
-    wanted = advice.representation, advice.tradeoff
-    named = [o.name for o in advice.options if (o.representation, o.tradeoff) == wanted]
-    return named[0] if named and advice.verdict in ("take", "tie") else None
 
 
 def _gap(gap: Estimate | None, in_deviations: bool) -> str:

@@ -221,8 +221,7 @@ def _caveats(evidence: Evidence, option: Option) -> list[str]:
     """Return what is not protected, the most important first, with its numbers."""
     key = option.representation
     one = evidence.representation(key)
-    # What lambda scales down, a model that rescales its inputs sees as from plain PCA.
-    leaks = evidence.leaks("pca" if option.tradeoff else key)
+    leaks = evidence.leaks(evidence.readable(option))
     caveats = []
     if one.kind == "method":
         worst = largest([leak for leak in leaks if leak.probe != "linear"])
@@ -380,7 +379,7 @@ def _given_away(evidence: Evidence) -> str:
     parts = [
         f"{named(leak.attribute)} with AUC {leak.auc.value:.2f} ({leak.auc.low:.2f} to "
         f"{leak.auc.high:.2f}{_or_chance(leak, '; ')})"
-        for leak in evidence.worst_of_each("raw")
+        for leak in (evidence.worst("raw", name) for name in evidence.singles)
     ]
     n = evidence.audit.data.n_features
     hidden = " or ".join(named(name) for name in evidence.audit.settings.sensitive)
@@ -398,10 +397,9 @@ def _given_away(evidence: Evidence) -> str:
 
 
 def _after(evidence: Evidence, chosen: Option) -> str:
-    key = "pca" if chosen.tradeoff else chosen.representation
     parts = []
     for name in evidence.singles:
-        best = evidence.worst(key, name)
+        best = evidence.worst(evidence.readable(chosen), name)
         parts.append(f"{named(name)} with AUC {best.auc.value:.2f}{_or_chance(best, ' (', ')')}")
     return f"After {evidence.spoken_option(chosen)} it guesses {joined(parts)}."
 

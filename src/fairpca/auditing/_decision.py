@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import norm
 
 from ..metrics import PROBES
-from ._evidence import widest_gap
+from ._evidence import largest, widest_gap
 from ._findings import Findings
 from ._judging import N_RESAMPLES
 from ._measures import CURVE_MODELS, LAMBDAS, with_tradeoff
@@ -76,10 +76,10 @@ def decide(findings: Findings, settings: Settings, singles: Sequence[int]) -> De
     else:
         competing = [c for c in competing if not c.option.representation.startswith("pca")]
     contest = _Contest(raw, competing, float(norm.ppf(0.5 + settings.confidence / 2)))
-    chosen = contest.choose(None)
-    counted = Counter(contest.choose(draw) for draw in range(N_RESAMPLES))
+    chosen = contest.choose()
+    counted = Counter(contest.choose(1 + draw) for draw in range(N_RESAMPLES))
     taken = {i: n / N_RESAMPLES for i, n in counted.items()}
-    frontier, eligible = contest.standing(None)
+    frontier, eligible = contest.standing()
     if chosen >= 0:  # of several that serve, the one that resamples take most often is steadier
         chosen = max(eligible, key=lambda i: (taken.get(i, 0.0), i == chosen))
     every = [
@@ -147,6 +147,7 @@ def _candidate(
     numbers = [_of_model(findings, singles, key, model) for model in models]
     of_asked = [n for n in numbers if n.model in asked]
     gap = max(of_asked, key=lambda n: n.gap.value, default=None)
+    parities = [findings.parity(key, gap.model, i) for i in singles] if gap else []
     useful = [n for n in of_asked if n.utility is not None]
     best = max(useful, key=lambda n: n.utility.value, default=None)  # type: ignore[union-attr]
     joint = [
@@ -172,7 +173,7 @@ def _candidate(
         leak_attribute=leak.attribute,
         leak_probe=leak.probe,
         leak_above_chance=leak.above_chance,
-        ratio=_ratio(findings, singles, key, gap) if gap else None,
+        ratio=next((p.ratio for p in parities if gap and p.attribute == gap.attribute), None),
         joint_gap=widest.gap if widest else None,
         joint_attribute=widest.attribute if widest else None,
         reduction=None,
@@ -206,7 +207,7 @@ def _worst_leak(findings: Findings, settings: Settings, singles: Sequence[int], 
         for leak in findings.leaks
         if leak.representation == key and leak.attribute in names and leak.probe in probes
     ]
-    return max(leaks, key=lambda leak: (leak.above_chance, leak.auc.value))
+    return largest(leaks)
 
 
 def _of_model(findings: Findings, singles: Sequence[int], key: str, model: str) -> ModelNumbers:
@@ -214,13 +215,6 @@ def _of_model(findings: Findings, singles: Sequence[int], key: str, model: str) 
     worst = max(parities, key=lambda p: np.nan_to_num(p.gap.value))
     gap = widest_gap([p.gap for p in parities])
     return ModelNumbers(model, findings.utility(key, model), gap, worst.attribute)
-
-
-def _ratio(
-    findings: Findings, singles: Sequence[int], key: str, gap: ModelNumbers
-) -> Estimate | None:
-    names = [findings.attributes[i].name for i in singles]
-    return findings.parity(key, gap.model, singles[names.index(gap.attribute)]).ratio
 
 
 def _normal_draws(estimate: Estimate | None, settings: Settings, what: str) -> np.ndarray:
@@ -233,42 +227,31 @@ def _normal_draws(estimate: Estimate | None, settings: Settings, what: str) -> n
 
 
 class _Contest:
-    """Settings that compete on the same people, as they are (no draw) or in a resample of them."""
+    """Settings that compete on the same people, as they are (draw 0) and in resamples of them.
+
+    `x` is to be small, `y` to be large, and `leak` is still recognised: a row for each setting, a
+    column for each draw.
+    """
 
     def __init__(self, raw: _Candidate, competing: Sequence[_Candidate], z: float) -> None:
         self.raw, self.competing, self.z = raw, competing, z
-        n = len(competing)
-        self._x, self._y, self._leak = (
-            np.array([draws(c) for c in competing]).reshape(n, N_RESAMPLES)
-            for draws in (lambda c: c.x_draws, lambda c: np.nan_to_num(c.y_draws), _leaks)
-        )
-        self._errors = np.std(raw.x_draws - self._x, axis=1)
+        self._raw = [raw.x.value, *raw.x_draws.tolist()]
+        shape = len(competing), 1 + N_RESAMPLES
+        x = [[c.x.value, *c.x_draws] for c in competing]
+        y = [[c.y.value if c.y else 0.0, *np.nan_to_num(c.y_draws)] for c in competing]
+        leak = [[c.option.leak.value, *c.leak_draws] for c in competing]
+        self.x, self.y, self.leak = (np.reshape(numbers, shape) for numbers in (x, y, leak))
+        self._errors = np.std(raw.x_draws - self.x[:, 1:], axis=1)
         self._useful = np.array([c.y is None or c.y.low > c.floor for c in competing], dtype=bool)
         self._slack = np.array([c.slack for c in competing])
         self._limits = np.array([c.limit for c in competing])
-
-    def x(self, draw: int | None) -> np.ndarray:
-        """Return what is to be small."""
-        return np.array([c.x.value for c in self.competing]) if draw is None else self._x[:, draw]
-
-    def y(self, draw: int | None) -> np.ndarray:
-        """Return what is to be large."""
-        if draw is not None:
-            return np.asarray(self._y[:, draw])
-        return np.array([0.0 if c.y is None else c.y.value for c in self.competing])
-
-    def leak(self, draw: int | None) -> np.ndarray:
-        """Return what is still recognised."""
-        if draw is not None:
-            return np.asarray(self._leak[:, draw])
-        return np.array([c.option.leak.value for c in self.competing])
 
     def reduction(self, i: int) -> Estimate:
         """Return by how much less a setting has than the raw features, on the same people."""
         value, reach = self.raw.x.value - self.competing[i].x.value, self.z * self._errors[i]
         return Estimate(value, float(value - reach), float(value + reach))
 
-    def standing(self, draw: int | None) -> tuple[list[int], list[int]]:
+    def standing(self, draw: int = 0) -> tuple[list[int], list[int]]:
         """Return the settings that no other exceeds, and those of them that serve the aim.
 
         A setting helps if it takes off a quarter of what the raw features have too much, and more
@@ -277,8 +260,7 @@ class _Contest:
         which cannot be told from the limit; if there are none, those that cannot be told from the
         smallest.
         """
-        raw = self.raw.x.value if draw is None else float(self.raw.x_draws[draw])
-        x, y = self.x(draw), self.y(draw)
+        raw, x, y = self._raw[draw], self.x[:, draw], self.y[:, draw]
         enough = np.maximum(self.z * self._errors, WORTH_DOING * (raw - self.raw.limit))
         helping = np.flatnonzero((raw - x > enough) & self._useful).tolist()
         among = helping or list(range(len(x)))
@@ -292,24 +274,24 @@ class _Contest:
             eligible = [i for i in frontier if low[i] <= nearest]
         return frontier, eligible
 
-    def choose(self, draw: int | None) -> int:
+    def choose(self, draw: int = 0) -> int:
         """Return the setting to take, or that there is nothing to do, or nothing that helps.
 
         Of those that serve, the most useful; of those that cannot be told from it, the one that
         gives away least.
         """
-        raw = self.raw.x.value if draw is None else float(self.raw.x_draws[draw])
-        if raw <= self.raw.limit:
+        if self._raw[draw] <= self.raw.limit:
             return NOTHING_TO_DO
         _, eligible = self.standing(draw)
         if not eligible:
             return NOTHING_HELPS
-        y, leak = self.y(draw), self.leak(draw)
+        y, leak = self.y[:, draw], self.leak[:, draw]
+        apart = self.y[:, 1:]
         best = max(eligible, key=lambda i: y[i])
         as_good = [
             i
             for i in eligible
-            if y[best] - y[i] <= max(WORTH_IT, self.z * float(np.std(self._y[best] - self._y[i])))
+            if y[best] - y[i] <= max(WORTH_IT, self.z * float(np.std(apart[best] - apart[i])))
         ]
         return min(as_good, key=lambda i: leak[i])
 
@@ -318,7 +300,7 @@ class _Contest:
 
         What exceeds it was not taken because it may not help at all.
         """
-        x, y = self.x(None), self.y(None)
+        x, y = self.x[:, 0], self.y[:, 0]
         often = [i for i, n in counted.most_common() if n / N_RESAMPLES >= _CONTENDER]
         others = [i for i in often if chosen >= 0 and i >= 0 and i != chosen]
         return [i for i in others if not _exceeds(x, y, i, chosen)][:2]
@@ -329,15 +311,11 @@ def _exceeds(x: np.ndarray, y: np.ndarray, i: int, j: int) -> bool:
     return bool(x[i] <= x[j] and y[i] >= y[j] and (x[i] < x[j] or y[i] > y[j]))
 
 
-def _leaks(one: _Candidate) -> np.ndarray:
-    return one.leak_draws
-
-
 def _listed(
     contest: _Contest, frontier: Sequence[int], eligible: Sequence[int], first: Sequence[int]
 ) -> list[int]:
     """Return at most four settings by decreasing utility: the chosen, the fairest, the best."""
-    x, y = contest.x(None), contest.y(None)
+    x, y = contest.x[:, 0], contest.y[:, 0]
     by_utility = sorted(frontier, key=lambda i: -y[i])
     ends = [min(frontier, key=lambda i: x[i]), by_utility[0]] if frontier else []
     rest = sorted(by_utility, key=lambda i: i not in eligible)

@@ -82,10 +82,6 @@ class Evidence:
         """Return the largest of them; what chance explains counts after what it does not."""
         return largest(self.leaks(key, attribute, probe))
 
-    def worst_of_each(self, key: str) -> list[Leak]:
-        """Return the largest leak of each single attribute, whatever the probe."""
-        return [self.worst(key, name) for name in self.singles]
-
     @cached_property
     def downstream(self) -> dict[tuple[str, str], Downstream]:
         """The models that predict the target, by representation and kind of model."""
@@ -125,24 +121,15 @@ class Evidence:
 
     def spoken_option(self, option: Option) -> str:
         """Return the name of a setting for the middle of a sentence."""
-        if option.name == "Raw features":
+        name = option.name
+        if name == "Raw features":
             return "the raw features"
-        return (
-            option.name[0].lower() + option.name[1:] if option.name[1:2].islower() else option.name
-        )
+        return name[0].lower() + name[1:] if name[1:2].islower() else name
 
     @property
     def advised(self) -> Option | None:
         """The recommended setting, if there is one."""
-        advice = self.audit.advice
-        return next(
-            (
-                one
-                for one in advice.options
-                if (one.representation, one.tradeoff) == (advice.representation, advice.tradeoff)
-            ),
-            None,
-        )
+        return self.audit.advice.option
 
 
 def largest(leaks: Sequence[Leak]) -> Leak:
@@ -161,8 +148,3 @@ def parity_of(found: Downstream | CurvePoint | None, attribute: str) -> Parity |
     """Return how decisions compare between the groups of an attribute, if that was measured."""
     parities = found.parities if found else []
     return next((one for one in parities if one.attribute == attribute), None)
-
-
-def value_of(estimate: Estimate | None) -> float | None:
-    """Return the number of an estimate; None if there is no estimate or no number in it."""
-    return None if estimate is None else estimate.value

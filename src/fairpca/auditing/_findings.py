@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cache, cached_property
 
 import numpy as np
@@ -34,6 +34,9 @@ from ._splits import OwnModel
 
 MOST_COLUMNS = 30
 """So many columns are told of, those that matter most."""
+
+RATES = [field.name for field in fields(GroupRates)][3:]
+"""What is counted of each group."""
 
 UNBOUNDED = (-float("inf"), float("inf"))
 
@@ -147,15 +150,7 @@ class Findings:
             distribution_gap=self._apart([one.apart[position] for one in judged]),
             groups=[
                 GroupRates(
-                    label=label,
-                    n_rows=round(counts[g]),
-                    compared=bool(compared[g]),
-                    selection_rate=of_group("selection_rate", g),
-                    true_positive_rate=of_group("true_positive_rate", g),
-                    false_positive_rate=of_group("false_positive_rate", g),
-                    precision=of_group("precision", g),
-                    mean_score=of_group("mean_score", g),
-                    mean_outcome=of_group("mean_outcome", g),
+                    label, round(counts[g]), bool(compared[g]), *(of_group(r, g) for r in RATES)
                 )
                 for g, label in enumerate(attribute.labels)
             ],
@@ -272,22 +267,22 @@ class Findings:
                 continue
             method = method_of(key)[0]
             words = (key, method.name, "method" if method.fit else "features", method.promise)
-            if key in self.measured:
-                kept = _of_splits(*zip(*(m.variance_kept for m in found), strict=True))
-                variance = _if_known(_estimate(*kept, self.confidence, (-float("inf"), 1)))
-                n_columns = round(np.median([m.n_columns for m in found]))
-                if [m.n_columns for m in found] == [m.n_columns for m in self.all["raw"]]:
-                    n_columns = self.n_encoded  # of all rows; a half may lack a level
-                seconds = float(np.median([m.seconds for m in found]))
-                missed = next((m.missed for m in found if m.missed is not None), None)
-                note = ""
-                if missed:  # what every split reaches
-                    n_columns = min(m.n_columns for m in found)
-                    note = f"{n_columns} of {missed} components: no more can be had."
-                every.append(Representation(*words, n_columns, variance, seconds, None, note))
-            else:
+            if key not in self.measured:
                 failure = next(m.failure for m in found if m.failure is not None)
                 every.append(Representation(*words, None, None, None, failure, ""))
+                continue
+            kept = _of_splits(*zip(*(m.variance_kept for m in found), strict=True))
+            variance = _if_known(_estimate(*kept, self.confidence, (-float("inf"), 1)))
+            n_columns = round(np.median([m.n_columns for m in found]))
+            if [m.n_columns for m in found] == [m.n_columns for m in self.all["raw"]]:
+                n_columns = self.n_encoded  # of all rows; a half may lack a level
+            seconds = float(np.median([m.seconds for m in found]))
+            missed = next((m.missed for m in found if m.missed is not None), None)
+            note = ""
+            if missed:  # what every split reaches
+                n_columns = min(m.n_columns for m in found)
+                note = f"{n_columns} of {missed} components: no more can be had."
+            every.append(Representation(*words, n_columns, variance, seconds, None, note))
         return every
 
     @cached_property
@@ -371,8 +366,7 @@ class Findings:
         ]
 
     def deciders(
-        self,
-        found: Sequence[tuple[Mapping[str, tuple[float, float]], Mapping[str, list[Weight]]]],
+        self, found: Sequence[tuple[Mapping[str, tuple[float, float]], Mapping[str, list[Weight]]]]
     ) -> list[Decider]:
         """Return which columns decide, those that change most decisions first."""
         weights = found[0][1] if found else {}
@@ -400,9 +394,8 @@ def _round_shares(n_rounds: int) -> np.ndarray:
 
 
 def _over_rounds(rates: Sequence[Rates]) -> tuple[np.ndarray, np.ndarray]:
-    return _mean_and_error(
-        *(np.stack([getattr(r, n) for r in rates]) for n in ("values", "errors"))
-    )
+    values, errors = ([getattr(one, of) for one in rates] for of in ("values", "errors"))
+    return _mean_and_error(np.stack(values), np.stack(errors))
 
 
 def _mean_and_error(values: np.ndarray, errors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

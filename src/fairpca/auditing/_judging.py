@@ -90,10 +90,6 @@ class Round:
         """
         known = np.isfinite(scores).all(axis=1)
         decisions = self._decided(scores, known, own)
-        groups = []
-        for codes, m in zip(self.codes, self.sizes, strict=True):
-            inside = known & (codes >= 0)
-            groups.append(self._by_group(scores, decisions, np.where(inside, codes, 0), inside, m))
         utility, influence = self._utility(scores, known, own)
         draws = np.zeros(N_RESAMPLES)
         if utility is not None:
@@ -108,7 +104,10 @@ class Round:
             utility_draws=draws,
             rank=self._rank(scores[:, 0], self._models(known, own)) if number else None,
             accuracy=self._accuracy(decisions, known),
-            groups=groups,
+            groups=[
+                self._by_group(scores, decisions, codes, known & (codes >= 0), m)
+                for codes, m in zip(self.codes, self.sizes, strict=True)
+            ],
             counts=counts,
             apart=[
                 self._apart(scores[:, 0], c, n, known) if number or own == "score" else None
@@ -152,6 +151,7 @@ class Round:
         m: int,
     ) -> dict[str, Rates]:
         """Return what is counted of each group; rows that are not `inside` do not count."""
+        codes = np.where(inside, codes, 0)
         found: dict[str, Rates] = {}
         if decisions is not None:
             levels, yes = list(decisions.T), self._positive(decisions.shape[1])
@@ -233,8 +233,7 @@ class Round:
                 codes = y.astype(int)
                 if min(np.bincount(codes, minlength=max(2, s.shape[1]))) == 0:
                     return None, influence
-                placed = placements(s, codes, sample_weight=w)
-                value, own_influence = mean_auc(placed, codes, w)
+                value, own_influence = mean_auc(s, codes, w)
             influence[rows] = own_influence / len(halves)
             found.append(value)
         value, error = float(np.mean(found)), float(np.linalg.norm(influence))
@@ -299,9 +298,10 @@ def _explained(y: np.ndarray, predicted: np.ndarray, w: np.ndarray) -> tuple[flo
 
 
 def mean_auc(
-    placed: np.ndarray, codes: np.ndarray, weights: np.ndarray
+    scores: np.ndarray, codes: np.ndarray, weights: np.ndarray
 ) -> tuple[float, np.ndarray]:
     """Return the AUC, averaged over the levels, and the influence of each row on it (DeLong)."""
+    placed = placements(scores, codes, weights)
     levels = np.array([1]) if placed.shape[1] == 1 else np.arange(placed.shape[1])
     inside = codes[:, None] == levels
     sums = np.where(inside, (weights @ inside)[None], (weights @ ~inside)[None])

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from ..errors import UsageError
@@ -20,16 +20,15 @@ from ..metrics import (
     cross_fitted_aucs,
     fit_reading_model,
     level_scores,
-    placements,
     reading_model,
     selected,
     stratified_rows,
 )
 from ..tradeoff import TradeoffParts
 from ._judging import mean_auc
-from ._representations import fit_method, method_of
+from ._representations import TrainingRows, fit_method, method_of
 from ._results import Weight
-from ._splits import Effort, HeldOut, OwnModel, evenly_sampled
+from ._splits import Effort, HeldOut, OwnModel, bands, evenly_sampled
 
 CURVE_MODELS = ("linear", "kernel")
 """Trees are left out: they do not notice how a column is scaled, hence not lambda."""
@@ -160,8 +159,7 @@ def _fitted_model(name: str, held_out: HeldOut, T_train: np.ndarray, effort: Eff
     rows = held_out.rows
     assert rows.y is not None
     number = rows.target_kind == "number"
-    strata = _quarters(rows.y) if number else rows.y.astype(int)
-    chosen = evenly_sampled([strata], effort.train_rows, np.random.default_rng(rows.seed))
+    chosen = evenly_sampled([bands(rows.y)], effort.train_rows, np.random.default_rng(rows.seed))
     n_levels = 2 if held_out.n_levels == 1 else held_out.n_levels
     # On the columns' own scale, as on the curve, where lambda is that scale.
     model = reading_model(name, n_levels, as_is=True, number=number)
@@ -178,10 +176,6 @@ def _fitted_model(name: str, held_out: HeldOut, T_train: np.ndarray, effort: Eff
 
     scores.model = model  # type: ignore[attr-defined]
     return scores
-
-
-def _quarters(y: np.ndarray) -> np.ndarray:
-    return np.searchsorted(np.quantile(y, [0.25, 0.5, 0.75]), y)
 
 
 def _certificates(held_out: HeldOut, T: np.ndarray, confidence: float) -> list[Certificate | None]:
@@ -217,12 +211,7 @@ def _variance_kept(held_out: HeldOut, T_train: np.ndarray, T: np.ndarray) -> tup
 def measure_curve(held_out: HeldOut, model: str, effort: Effort) -> list[Measures]:
     """Predict at every lambda; fair PCA is solved once, from one pass."""
     rows = held_out.rows
-    unfitted, moments = FairPCA(tradeoff=1.0, random_state=rows.seed), rows.moments()
-    parts = TradeoffParts(
-        as_many_as_there_are(
-            lambda k: clone(unfitted).set_params(n_components=k).fit_moments(moments), rows.k
-        )
-    )
+    parts = TradeoffParts(_blended(rows, 1.0))
     both, judged = parts.both(rows.X), parts.both(held_out.X[held_out.judged_rows(effort)])
     found = []
     for tradeoff in LAMBDAS:
@@ -231,6 +220,13 @@ def measure_curve(held_out: HeldOut, model: str, effort: Effort) -> list[Measure
         key = with_tradeoff("fair_pca", tradeoff)
         found.append(Measures(key, held_out.index, n_columns=len(both[0]), scores=scores))
     return found
+
+
+def _blended(rows: TrainingRows, tradeoff: float) -> FairPCA:
+    moments = rows.moments()
+    return as_many_as_there_are(
+        lambda k: FairPCA(k, tradeoff=tradeoff, random_state=rows.seed).fit_moments(moments), rows.k
+    )
 
 
 def with_tradeoff(key: str, tradeoff: float | None) -> str:
@@ -250,22 +246,25 @@ def carried(held_out: HeldOut, position: int, effort: Effort) -> dict[str, tuple
     model = reading_model("boosting", held_out.sizes[position])
     weights = None if held_out.rows.weights is None else held_out.rows.weights[train]
     fit_reading_model(model, held_out.rows.X[train], train_codes[train], sample_weight=weights)
-    w = None if held_out.weights is None else held_out.weights[test]
-
-    def influences(X: np.ndarray) -> tuple[float, np.ndarray]:
-        scores = level_scores(model, X)
-        placed = placements(scores, codes[test], sample_weight=w)
-        return mean_auc(placed, codes[test], np.ones(len(test)) if w is None else w)
-
+    w = np.ones(len(test)) if held_out.weights is None else held_out.weights[test]
     X = held_out.X[test]
-    auc, own = influences(X)
+    auc, own = mean_auc(level_scores(model, X), codes[test], w)
     found = {}
-    for column, where in held_out.columns.items():
-        shuffled = X.copy()
-        shuffled[:, where] = X[np.ix_(rng.permutation(len(X)), where)]
-        without, other = influences(shuffled)
+    for column, shuffled in _shuffled(held_out, X, rng):
+        without, other = mean_auc(level_scores(model, shuffled), codes[test], w)
         found[column] = (auc - without, float(np.linalg.norm(own - other)))
     return found
+
+
+def _shuffled(
+    held_out: HeldOut, X: np.ndarray, rng: np.random.Generator
+) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield each column of the table, and rows in which its values are shuffled."""
+    assert held_out.encoder is not None
+    for column, where in held_out.encoder.outputs_by_column.items():
+        shuffled = X.copy()
+        shuffled[:, where] = X[np.ix_(rng.permutation(len(X)), where)]
+        yield column, shuffled
 
 
 def decided_by(
@@ -281,9 +280,8 @@ def decided_by(
     scores = _fitted_model(model, held_out, represent(rows.X), effort)
     rng = np.random.default_rng([rows.seed, held_out.index])
     judged = evenly_sampled(held_out.codes[:1], effort.picked_rows, rng)
-    X, w = held_out.X[judged], np.ones(len(judged))
-    if held_out.weights is not None:
-        w = held_out.weights[judged]
+    w = np.ones(len(judged)) if held_out.weights is None else held_out.weights[judged]
+    X = held_out.X[judged]
 
     def decided(X: np.ndarray) -> np.ndarray:
         found = scores(represent(X))
@@ -298,9 +296,7 @@ def decided_by(
         chosen = selected(first, float(held_out.rate), sample_weight=w)
         threshold = first[chosen].min() if chosen.any() else np.inf
     before, changes = decided(X), {}
-    for column, where in held_out.columns.items():
-        shuffled = X.copy()
-        shuffled[:, where] = X[np.ix_(rng.permutation(len(X)), where)]
+    for column, shuffled in _shuffled(held_out, X, rng):
         after = decided(shuffled)
         change = np.abs(after - before) if rows.target_kind == "number" else after != before
         mean = float(np.average(change, weights=w))
@@ -315,10 +311,7 @@ def _represented(held_out: HeldOut, key: str, tradeoff: float | None) -> tuple[A
     if tradeoff is None:
         fitted = fit_method(key, held_out.rows)
         return fitted.represent, fitted.estimator
-    unfitted, moments = FairPCA(tradeoff=tradeoff), held_out.rows.moments()
-    pca = as_many_as_there_are(
-        lambda k: clone(unfitted).set_params(n_components=k).fit_moments(moments), held_out.rows.k
-    )
+    pca = _blended(held_out.rows, tradeoff)
     return pca.transform, pca
 
 

@@ -64,7 +64,6 @@ class _Method:
     keeps.
     """
 
-    key: str
     name: str
     promise: str
     fit: Callable[[TrainingRows], Any] | None
@@ -126,10 +125,7 @@ def _fair_pls(rows: TrainingRows) -> FairPLS:
         missing_sensitive="ignore",
         random_state=rows.seed,
     ).fit(
-        rows.X,
-        {rows.target: rows.y},
-        sensitive_features=rows.sensitive,
-        sample_weight=rows.weights,
+        rows.X, {rows.target: rows.y}, sensitive_features=rows.sensitive, sample_weight=rows.weights
     )
 
 
@@ -140,69 +136,58 @@ def _covariances(rows: TrainingRows) -> FairPCA:
         tol = COVARIANCE_TOLERANCE
         fair = FairPCA(k, match="covariances", covariance_tol=tol, random_state=rows.seed)
         try:
-            fitted = fair.fit_moments(moments)
+            return fair.fit_moments(moments)
         except InfeasibleError as error:
             reason = error
-            continue
-        return fitted
     raise reason
 
 
 METHODS = {
-    method.key: method
-    for method in (
-        _Method("raw", "Raw features", "The encoded columns as they are: nothing is hidden.", None),
-        _Method(
-            "pca",
-            "PCA",
-            "Keeps the most variance and does not look at the attributes: nothing is hidden.",
-            lambda rows: as_many_as_there_are(lambda k: PCA(k).fit_moments(rows.moments()), rows.k),
+    "raw": _Method("Raw features", "The encoded columns as they are: nothing is hidden.", None),
+    "pca": _Method(
+        "PCA",
+        "Keeps the most variance and does not look at the attributes: nothing is hidden.",
+        lambda rows: as_many_as_there_are(lambda k: PCA(k).fit_moments(rows.moments()), rows.k),
+    ),
+    "fair_pca": _Method(
+        "Fair PCA",
+        "The groups' means are equal on the rows it was fitted to: fitted there, a linear "
+        "model of the attribute is a constant. Differences in spread and shape stay: "
+        "non-linear models may see them, and even a linear score may rank groups by them.",
+        lambda rows: as_many_as_there_are(
+            lambda k: FairPCA(k, random_state=rows.seed).fit_moments(rows.moments()), rows.k
         ),
-        _Method(
-            "fair_pca",
-            "Fair PCA",
-            "The groups' means are equal on the rows it was fitted to: fitted there, a linear "
-            "model of the attribute is a constant. Differences in spread and shape stay: "
-            "non-linear models may see them, and even a linear score may rank groups by them.",
-            lambda rows: as_many_as_there_are(
-                lambda k: FairPCA(k, random_state=rows.seed).fit_moments(rows.moments()), rows.k
-            ),
-        ),
-        _Method(
-            "fair_pca_covariances",
-            "Fair PCA with equal covariances",
-            "The groups' means are equal and their covariances differ by at most "
-            f"{percent(COVARIANCE_TOLERANCE, 0)} on the rows it was fitted to: this hides more "
-            "from non-linear models, not everything.",
-            _covariances,
-        ),
-        _Method(
-            "fair_kernel_pca",
-            "Fair kernel PCA",
-            "The groups' means of k non-linear features are equal on the rows it was fitted to. "
-            "Other non-linear features are not protected.",
-            lambda rows: as_many_as_there_are(lambda k: _fair_kernel_pca(rows, k), rows.k),
-        ),
-        _Method(
-            "leace",
-            "LEACE",
-            "Keeps all columns and changes them least so that none is correlated with an attribute "
-            "on the rows it was fitted to: fitted there, a linear model of the attribute is a "
-            "constant. Non-linear models may see differences in spread and shape, and even a "
-            "linear score may rank groups by them.",
-            lambda rows: LEACE().fit_moments(rows.moments()),
-        ),
-        _Method(
-            "fair_pls",
-            "Fair PLS",
-            "Made to predict this target (one column, or one for each class); another target needs "
-            "its own. The groups' means are equal, and their distributions nearly, on the rows it "
-            "was fitted to; on rows like these, the certificate says how nearly. Fitting it needs "
-            "the target, transforming rows does not.",
-            _fair_pls,
-            for_target=True,
-        ),
-    )
+    ),
+    "fair_pca_covariances": _Method(
+        "Fair PCA with equal covariances",
+        "The groups' means are equal and their covariances differ by at most "
+        f"{percent(COVARIANCE_TOLERANCE, 0)} on the rows it was fitted to: this hides more "
+        "from non-linear models, not everything.",
+        _covariances,
+    ),
+    "fair_kernel_pca": _Method(
+        "Fair kernel PCA",
+        "The groups' means of k non-linear features are equal on the rows it was fitted to. "
+        "Other non-linear features are not protected.",
+        lambda rows: as_many_as_there_are(lambda k: _fair_kernel_pca(rows, k), rows.k),
+    ),
+    "leace": _Method(
+        "LEACE",
+        "Keeps all columns and changes them least so that none is correlated with an attribute "
+        "on the rows it was fitted to: fitted there, a linear model of the attribute is a "
+        "constant. Non-linear models may see differences in spread and shape, and even a "
+        "linear score may rank groups by them.",
+        lambda rows: LEACE().fit_moments(rows.moments()),
+    ),
+    "fair_pls": _Method(
+        "Fair PLS",
+        "Made to predict this target (one column, or one for each class); another target needs "
+        "its own. The groups' means are equal, and their distributions nearly, on the rows it "
+        "was fitted to; on rows like these, the certificate says how nearly. Fitting it needs "
+        "the target, transforming rows does not.",
+        _fair_pls,
+        for_target=True,
+    ),
 }
 
 
@@ -228,6 +213,4 @@ def method_of(key: str) -> tuple[_Method, int | None]:
     """Return the method that a key names, and the components it says, if any."""
     name, _, k = key.partition("@")
     method = METHODS[name]
-    return (
-        (replace(method, key=key, name=f"{method.name}, k = {k}"), int(k)) if k else (method, None)
-    )
+    return (replace(method, name=f"{method.name}, k = {k}"), int(k)) if k else (method, None)

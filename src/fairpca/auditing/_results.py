@@ -378,3 +378,10 @@ class Advice:
     code: str = doc("Python that fits the recommended setting; empty if none is.")
     command: str = doc("The command that fits and saves it; empty if none is.")
     caveats: list[str] = doc("What is not protected.")
+
+    @property
+    def option(self) -> Option | None:
+        """The setting that is recommended, if one is."""
+        wanted = self.representation, self.tradeoff
+        named = (one for one in self.options if (one.representation, one.tradeoff) == wanted)
+        return next(named, None)

@@ -43,7 +43,7 @@ class Effort:
 
     def n_probed(self, held_out: HeldOut) -> int:
         """Return how many attributes probes are asked about: single ones come first."""
-        return len(held_out.codes) if self.joint else held_out.n_single
+        return len(held_out.codes if self.joint else held_out.rows.sensitive)
 
 
 FULL = Effort()
@@ -89,8 +89,7 @@ class HeldOut:
 
     Codes are -1 where the group is unknown; `sizes` are the attributes' numbers of groups. `rate`
     is the share of positive rows, or of each class, among the people that are fitted to. `places`
-    are those of the held-out rows in the question's, `people` whose they are, and `columns` the
-    places of each column's outputs.
+    are those of the held-out rows in the question's, and `people` whose they are.
     """
 
     index: int
@@ -104,13 +103,7 @@ class HeldOut:
     weights: np.ndarray | None = None
     places: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int))
     people: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int))
-    columns: dict[str, np.ndarray] = field(default_factory=dict)
     encoder: TableEncoder | None = None
-
-    @property
-    def n_single(self) -> int:
-        """Attributes that are not intersections; they come first."""
-        return len(self.rows.sensitive)
 
     @property
     def n_bytes(self) -> int:
@@ -165,6 +158,13 @@ def halves(
         first, second = np.flatnonzero(in_first[person]), np.flatnonzero(~in_first[person])
         splits += [Split(2 * turn, first, second), Split(2 * turn + 1, second, first)]
     return splits
+
+
+def bands(y: np.ndarray) -> np.ndarray:
+    """Return outcomes as strata: the classes, or the quarters of numbers."""
+    if y.dtype.kind != "f":
+        return y.astype(int)
+    return np.searchsorted(np.unique(np.quantile(y, [0.25, 0.5, 0.75])), y)
 
 
 def one_row_each(people: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -17,6 +17,7 @@ from joblib import cpu_count
 from .._numerics import allowed_jobs, each_in_processes, library_versions
 from ..errors import AuditError, ManyLevelsWarning
 from ._advice import advise, summarise
+from ._asking import ask
 from ._audit_result import Audit
 from ._decision import Decision, decide
 from ._evidence import Evidence
@@ -31,7 +32,7 @@ from ._measures import (
     measure_curve,
     measure_own,
 )
-from ._question import Question, ask, prepare
+from ._question import Question, prepare
 from ._representations import PROJECTIONS, at_components, method_of, methods_for
 from ._results import SCHEMA_VERSION, Advice, Carrier, Decider, Notice, Settings, Summary
 from ._splits import FULL, QUICK, Effort, HeldOut, Split, halves
@@ -206,15 +207,17 @@ def audit(
         data=data,
     )
     effort = replace(effort, most_rounds=effort.decision_rounds(len(question.features)))
+    aim = _checked_aim(aim, question.y is not None)
+    findings, splits, common = _measured(question, effort, confidence, model, workers)
     settings = Settings(
         sensitive=list(question.roles.sensitive),
         target=question.roles.target,
         above=above,
-        aim=_checked_aim(aim, question.y is not None),
+        aim=aim,
         max_gap=max_gap,
         model=model,
         n_components=question.k,
-        common_components=None,
+        common_components=common,
         n_splits=2 * effort.n_rounds,
         n_decision_splits=2 * effort.most_rounds if question.y is not None else 0,
         n_probe_rows=effort.probe_rows,
@@ -227,10 +230,7 @@ def audit(
         person=person,
         weight=weight,
     )
-    findings, splits, common = _measured(question, effort, confidence, model, workers)
-    settings = replace(settings, common_components=common)
-    singles = range(len(question.roles.sensitive))
-    decision = decide(findings, settings, singles)
+    decision = decide(findings, settings, range(len(question.roles.sensitive)))
     versions = library_versions(LIBRARIES)
     found = Audit(
         schema_version=SCHEMA_VERSION,
@@ -242,7 +242,7 @@ def audit(
         data=question.described(),
         notices=[*question.notices, *findings.notices(), *workers.notices()],
         summary=Summary("", []),
-        advice=_undecided(settings.aim, decision),
+        advice=Advice(settings.aim, decision.verdict, None, None, [], [], [], "", "", []),
         representations=findings.representations(),
         leakage=findings.leaks,
         downstream=findings.downstream(),
@@ -254,10 +254,6 @@ def audit(
     found = replace(found, advice=advise(Evidence(found), decision))
     found = replace(found, summary=summarise(Evidence(found), decision))
     return replace(found, seconds=perf_counter() - start)
-
-
-def _undecided(aim: str, decision: Decision) -> Advice:
-    return Advice(aim, decision.verdict, None, None, [], decision.options, [], "", "", [])
 
 
 def _measured(

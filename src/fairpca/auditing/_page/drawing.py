@@ -210,15 +210,14 @@ def _rows(name: str, rows: Sequence[Row], frame: Frame) -> str:
 def _draw_mark(drawing: _Drawing, mark: Mark, x: _Scale, y: float, origin: float) -> None:
     if mark.chance is not None and mark.chance > origin:
         drawing.line("chance", x(origin), y, x(mark.chance), y)
-    if not mark.shape:
-        start, end = sorted((x(origin), x(mark.x.value)))
-        look, width = f"mark bar {mark.look}", end - start
-        drawing.put("rect", look, mark.hover, x=start, y=y - 6, width=width, height=12)
     ends = [x(end) for end in _ends(mark.x)]
     if mark.shape:
         drawing.line(f"reach {mark.look}", min(ends), y, max(ends), y)
         drawing.mark(mark, x(mark.x.value), y)
     else:
+        start, end = sorted((x(origin), x(mark.x.value)))
+        look, width = f"mark bar {mark.look}", end - start
+        drawing.put("rect", look, mark.hover, x=start, y=y - 6, width=width, height=12)
         drawing.put("path", "reach over", d=f"M{min(ends):g} {y:g}H{max(ends):g}")
 
 

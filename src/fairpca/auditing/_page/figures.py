@@ -9,17 +9,7 @@ from itertools import product
 from ...metrics import decimal, p_value, significant
 from .._evidence import Evidence, parity_of
 from .._results import Carrier, Curve, CurvePoint, Decider, Estimate, Leak, Option
-from .drawing import (
-    CIRCLE,
-    DIAMOND,
-    SQUARE,
-    Frame,
-    Mark,
-    Row,
-    draw_plane,
-    draw_rows,
-    fitting,
-)
+from .drawing import CIRCLE, DIAMOND, SQUARE, Frame, Mark, Row, draw_plane, draw_rows, fitting
 from .tables import badge, columns, letter
 from .words import Units, interval, model_name, model_spoken, of_a_hundred, recognised
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from ...metrics import NOT_MEASURED, decimal, p_value, significant, whole
-from .._evidence import Evidence, parity_of, value_of
+from .._evidence import Evidence, parity_of
 from .._results import (
     Attribute,
     CurvePoint,
@@ -72,7 +72,7 @@ def plain_table(caption: str, heads: list[str], rows: Iterable[Iterable[str]]) -
 def page_tables(evidence: Evidence) -> dict[str, Any]:
     """Return all tables of the page by name: for most, one for each setting of the choosers."""
     return {
-        "options": options_table(evidence),
+        "options": _options_table(evidence),
         "leakage": leakage_tables(evidence),
         "curves": _curve_tables(evidence),
         "parity": _parity_tables(evidence),
@@ -84,7 +84,7 @@ def page_tables(evidence: Evidence) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Tile:
+class _Tile:
     """What is given away of one attribute: from the raw features, after the advice, by models."""
 
     attribute: str
@@ -93,7 +93,7 @@ class Tile:
     carriers: str
 
 
-def given_away(evidence: Evidence) -> list[Tile]:
+def given_away(evidence: Evidence) -> list[_Tile]:
     """Return a tile for each single attribute, with the best probe of each line."""
     shown = [
         one
@@ -122,7 +122,7 @@ def given_away(evidence: Evidence) -> list[Tile]:
             continue
         words = recognised(name, first.auc.value)
         sentence = f"{words[0].upper()}{words[1:]}; 50 is guessing."
-        tiles.append(Tile(name, lines, sentence, ", ".join(evidence.carried(name)[:3])))
+        tiles.append(_Tile(name, lines, sentence, ", ".join(evidence.carried(name)[:3])))
     return tiles
 
 
@@ -143,7 +143,7 @@ def badge(evidence: Evidence, option: Option) -> str:
     )
 
 
-def options_table(evidence: Evidence) -> Table:
+def _options_table(evidence: Evidence) -> Table:
     """Return what can be done, one row per setting, models of all kinds alike."""
     units = Units(evidence.audit.data.target)
     models = [one for one in evidence.models if one != "own"]
@@ -163,9 +163,7 @@ def options_table(evidence: Evidence) -> Table:
             Cell(
                 decimal(option.leak.value),
                 _details(
-                    of_a_hundred(option.leak.value),
-                    option.leak_attribute,
-                    _by(option.leak_probe),
+                    of_a_hundred(option.leak.value), option.leak_attribute, _by(option.leak_probe)
                 ),
                 "above chance" if option.leak_above_chance else "",
                 "seen" if option.leak_above_chance else "hidden",
@@ -206,14 +204,12 @@ def _model_numbers(option: Option, model: str, units: Units) -> Cell:
     if found is None:
         return NONE
     short = {"number": "R²", "none": ""}.get(units.kind, "AUC")
-    return Cell(
-        units.gap(found.gap.value),
-        _details(f"{short} {units.utility(value_of(found.utility))}"),
-    )
+    utility = units.utility(found.utility.value if found.utility else None)
+    return Cell(units.gap(found.gap.value), _details(f"{short} {utility}"))
 
 
 def _gap(estimate: Estimate | None, units: Units, *more: str) -> Cell:
-    value = value_of(estimate)
+    value = estimate.value if estimate else None
     ends = interval(estimate, units.scale, units.digits)
     return Cell(units.gap(value), _details(ends, units.in_target_units(value), *more))
 
@@ -454,11 +450,7 @@ def _decider_table(evidence: Evidence) -> Table:
     number = Units(evidence.audit.data.target).kind == "number"
     return _filled(
         "What columns add to the score of a linear model",
-        [
-            "Column",
-            "Predictions change, sd" if number else "Decisions that change",
-            "Adds",
-        ],
+        ["Column", "Predictions change, sd" if number else "Decisions that change", "Adds"],
         [
             [
                 Cell(one.column),

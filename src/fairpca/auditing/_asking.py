@@ -1,0 +1,341 @@
+"""From a table and names to a question that can be measured: rows, target, columns, notices."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._attributes import Roles, checked_kinds, listed
+from ..errors import AuditError, TargetError, UsageError
+from ..estimators import usual_components
+from ..metrics import percent
+from ..tables import (
+    FEWEST_ROWS,
+    AttributePlan,
+    Measured,
+    Table,
+    TableEncoder,
+    as_table,
+    binary_target,
+    find_notices,
+    numbers_of,
+    plan_target,
+    roles_in,
+)
+from ._question import (
+    Question,
+    attributes_in,
+    check_rows,
+    counted_groups,
+    notice_of,
+    numbered,
+    parts_of_people,
+    people_in,
+)
+from ._results import Column, Notice, Target
+from ._splits import Effort, OwnModel, bands, evenly_sampled
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
+
+_FEWEST_OUTCOMES = 20  # fewer of either teach a model nothing, and may all be in one half
+
+
+def ask(
+    table: Any,
+    sensitive: str | Sequence[str] | None,
+    target: str | None,
+    *,
+    positive: Any,
+    above: float | None = None,
+    ignore: Sequence[str],
+    sensitive_kinds: Mapping[str, str] | None = None,
+    scores: str | Sequence[str] = (),
+    decisions: str | Sequence[str] = (),
+    person: str | None = None,
+    weight: str | None = None,
+    n_components: int | None,
+    effort: Effort,
+    seed: int,
+    data: str | os.PathLike[str] | None,
+) -> Question:
+    """Read the table, check the names, choose the rows and look at every column."""
+    table = as_table(table, data)
+    others = {"person": person, "weight": weight, "score": scores, "decision": decisions}
+    roles = roles_in(table, sensitive, target, ignore, **others)
+    check_rows(len(table.frame), "")
+    said = checked_kinds(sensitive_kinds, filter(None, [*roles.sensitive, roles.target]))
+    frame, weights, notices = _weighed(table.frame, roles.weight)
+    frame, y, weights, plan = _with_target(frame, weights, roles.target, said, positive, above)
+    n_dropped = len(table.frame) - len(frame)
+    said.pop(roles.target or "", None)
+    whole = attributes_in(frame, roles, said)
+    rng = np.random.default_rng(seed)
+    strata = [a.codes for a in whole] + ([] if y is None else [bands(y)])
+    chosen = evenly_sampled(strata, effort.max_rows, rng, effort.group_rows)
+    attributes, everybody = [_of_rows(a, chosen) for a in whole], len(frame)
+    counted_in = whole, y, weights
+    if len(chosen) < everybody:
+        notices.append(_drawn(whole, attributes, everybody, effort.group_rows))
+        frame = frame.iloc[chosen].reset_index(drop=True)
+        y, weights = (None if of is None else of[chosen] for of in (y, weights))
+    people, repeated = people_in(frame, roles)
+    notices += repeated
+    if len(np.unique(people)) < len(frame):  # what is rare is decided by different people
+        said |= {a.name: "numeric" for a in whole if a.kind == "numeric"}
+        attributes = attributes_in(frame, roles, said, parts_of_people(people))
+    features = frame[list(roles.features)]
+    encoder = TableEncoder().fit(features)
+    d = len(encoder.mean_)
+    if n_components is not None and n_components > d:
+        raise AuditError(
+            f"n_components={n_components}, but the columns give {d} numbers per row. Take at most "
+            f"{d}."
+        )
+    own, unknown = _own_models(frame, roles, plan)
+    _check_groups(own, attributes, parts_of_people(people))
+    return Question(
+        table=table,
+        features=features,
+        roles=roles,
+        attributes=attributes,
+        people=people,
+        counted=[counted_groups(a, *counted_in) for a in attributes],
+        y=y,
+        target=None if plan is None else _target(plan, *counted_in[1:]),
+        weights=None if weights is None else weights / weights.mean(),
+        own=own,
+        n_dropped=n_dropped,
+        notices=[*notices, *unknown, *_noticed(table, frame, roles, attributes, y)],
+        columns=_columns(frame, roles, encoder),
+        encoder=encoder,
+        k=usual_components(d) if n_components is None else n_components,
+        seed=seed,
+    )
+
+
+def _of_rows(attribute: Measured, rows: np.ndarray) -> Measured:
+    return replace(attribute, codes=attribute.codes[rows], fitted=attribute.fitted[rows])
+
+
+def _drawn(
+    whole: Sequence[Measured], drawn: Sequence[Measured], everybody: int, at_least: int
+) -> Notice:
+    """Say how many rows were drawn, and which group has become most frequent by that."""
+    n = len(drawn[0].codes)
+    text = (
+        f"{n:,} of {everybody:,} rows were drawn for this audit: at random, but of every group "
+        f"{at_least:,}, or all it has, as far as they take no more than half."
+    )
+    more, name, share, now = max(
+        (now / n / (count / everybody), f"'{w.name}' = '{label}'", count / everybody, now / n)
+        for w, d in zip(whole, drawn, strict=True)
+        for label, count, now in zip(w.labels, w.counts, d.counts, strict=True)
+    )
+    if more > 1.1:
+        text += (
+            f" So {name} is {percent(now)} of these rows, and {percent(share, 3)} of the table: a "
+            f"number about all rows, such as an accuracy, gives such a group more weight."
+        )
+    return Notice("sampled", "info", "", "", float(n), text)
+
+
+def _weighed(frame: DataFrame, weight: str | None) -> tuple[DataFrame, Any, list[Notice]]:
+    """Return the rows of a positive weight, their weights, and how many have none."""
+    if weight is None:
+        return frame, None, []
+    weights = numbers_of(frame[weight], "weight")
+    for wrong, is_wrong in (("have no", np.isnan(weights)), ("have a negative", weights < 0)):
+        if is_wrong.any():
+            raise AuditError(
+                f"{np.count_nonzero(is_wrong):,} of {len(weights):,} rows {wrong} weight in "
+                f"'{weight}', but every row needs one of 0 or more. Fill them in, or leave these "
+                f"rows out."
+            )
+    used = weights > 0
+    n_zero = int(np.count_nonzero(~used))
+    text = f"{n_zero:,} rows have the weight 0 in '{weight}' and are left out."
+    told = [Notice("zero_weight", "info", weight, "", float(n_zero), text)] if n_zero else []
+    check_rows(len(weights) - n_zero, f" of a positive '{weight}'")
+    return frame[used], weights[used], told
+
+
+def _with_target(
+    frame: DataFrame,
+    weights: np.ndarray | None,
+    target: str | None,
+    said: Mapping[str, str],
+    positive: Any,
+    above: float | None,
+) -> tuple[DataFrame, np.ndarray | None, np.ndarray | None, AttributePlan | None]:
+    """Return the rows whose target is known, renumbered, with its values, and its plan."""
+    if target is None:
+        if above is not None or positive is not None:
+            name, value = ("positive", positive) if above is None else ("above", above)
+            raise AuditError(
+                f"{name}={value!r} is about the target, and no target was named. Name one "
+                f"(--target), or leave it out."
+            )
+        return frame.reset_index(drop=True), None, weights, None
+    if above is not None and positive is not None:
+        raise AuditError(
+            f"above={above!r} and positive={positive!r} both say when the target is a yes. Leave "
+            f"one of them out."
+        )
+    try:
+        plan, values = plan_target(frame[target], said.get(target), positive, above)
+    except (UsageError, TargetError) as error:
+        raise TargetError(str(error).replace("target_kinds", "sensitive_kinds")) from None
+    known = plan.known(values)
+    check_rows(int(np.count_nonzero(known)), f" with a known '{target}'")
+    frame, y = frame[known].reset_index(drop=True), values[known]
+    _check_outcomes(plan, y)
+    y = y.astype(bool) if plan.kind == "binary" else y
+    return frame, y, None if weights is None else weights[known], plan
+
+
+def _check_outcomes(plan: AttributePlan, y: np.ndarray) -> None:
+    """Refuse a target of which too few rows tell anything."""
+    enough = f"at least {_FEWEST_OUTCOMES} are needed to measure"
+    if plan.kind == "numeric":
+        if len(np.unique(y)) < 2:
+            raise TargetError(
+                f"The target '{plan.name}' has the value {y[0]:g} only, and nothing can be learned "
+                f"about it. Name another target, or none."
+            )
+        return
+    counts = np.bincount(y, minlength=len(plan.labels))
+    if plan.kind == "binary":
+        name = plan.labels[-1]
+        which = f"are '{name}'" if counts[1] < counts[0] else f"are not '{name}'"
+        if counts.min() < _FEWEST_OUTCOMES:
+            raise TargetError(
+                f"Only {counts.min()} rows of the target '{plan.name}' {which}, but {enough} "
+                f"decisions. Name another target, or none, or give more rows."
+            )
+    rare = [f"'{plan.labels[c]}' ({counts[c]})" for c in np.flatnonzero(counts < _FEWEST_OUTCOMES)]
+    if rare:
+        raise TargetError(
+            f"Of the target '{plan.name}', {len(rare)} of {len(counts)} classes have too few rows: "
+            f"{', '.join(rare[:4])}{' and others' if len(rare) > 4 else ''}, but {enough} a class. "
+            f"Merge them with others, leave these rows out, or say which value is the yes "
+            f"(positive=..., on the command line --positive)."
+        )
+
+
+def _target(plan: AttributePlan, y: Any, weights: np.ndarray | None) -> Target:
+    """Return what the audit shows of the target, over all rows."""
+    kind = {"binary": "binary", "categorical": "classes", "numeric": "number"}[plan.kind]
+    mean = float(np.average(y.astype(float), weights=weights))
+    deviation = float(np.sqrt(np.average((y - mean) ** 2, weights=weights)))
+    binary, number = kind == "binary", kind == "number"
+    return Target(
+        name=plan.name,
+        kind=kind,
+        positive=plan.labels[-1] if binary else None,
+        rate=mean if binary else None,
+        classes=list(plan.labels) if kind == "classes" else [],
+        mean=mean if number else None,
+        deviation=deviation if number else None,
+    )
+
+
+def _own_models(
+    frame: DataFrame, roles: Roles, plan: AttributePlan | None
+) -> tuple[list[OwnModel], list[Notice]]:
+    """Return scores and decisions of models that exist, and of how many rows they are unknown."""
+    yes = plan.labels[-1] if plan is not None and plan.kind == "binary" else None
+    found = [("score", c, numbers_of(frame[c], "score")) for c in roles.score]
+    found += [("decision", c, _decided(frame[c], yes)) for c in roles.decision]
+    notices = []
+    for kind, name, values in found:
+        unknown = int(np.count_nonzero(np.isnan(values)))
+        check_rows(len(values) - unknown, f" with a {kind} in '{name}'")
+        if np.nanmin(values) == np.nanmax(values):
+            raise AuditError(
+                f"The {kind} '{name}' has one value only, so it tells nobody apart. Name another "
+                f"column."
+            )
+        if unknown:
+            text = f"{unknown:,} rows have no {kind} in '{name}' and are left out of its numbers."
+            notices.append(Notice("unknown_values", "info", name, "", float(unknown), text))
+    own = [OwnModel(f"{kind}:{c}", f"{kind.title()} '{c}'", kind, v) for kind, c, v in found]
+    return own, notices
+
+
+def _decided(column: Series, yes: str | None) -> np.ndarray:
+    """Return decisions as 1 and 0, NaN where there is none; the target's yes is theirs, too."""
+    for positive in dict.fromkeys([yes, None]):
+        with suppress(TargetError):
+            is_yes, known, _ = binary_target(column, positive)
+            return np.where(known, is_yes.astype(float), np.nan)
+    raise AuditError(
+        f"The decision '{column.name}' has {column.nunique()} distinct value(s) "
+        f"({listed(column.dropna().unique(), 4)}), but it must be a yes or no. Make a column of "
+        f"two values."
+    )
+
+
+def _check_groups(
+    own: Sequence[OwnModel], attributes: Sequence[Measured], parts: np.ndarray
+) -> None:
+    """Refuse what is known of too few people of a group to be compared."""
+    for model, attribute in product(own, attributes):
+        members = attribute.codes >= 0
+        total, known = (
+            np.bincount(attribute.codes[rows], parts[rows], len(attribute.labels)).round()
+            for rows in (members, members & ~np.isnan(model.values))
+        )
+        for group in np.flatnonzero(known < np.minimum(total, FEWEST_ROWS)):
+            raise AuditError(
+                f"{model.name} is known of {known[group]:.0f} people with {attribute.name} = "
+                f"'{attribute.labels[group]}', but {FEWEST_ROWS} of every group are needed to "
+                f"compare them. Fill it in, or leave such rows out."
+            )
+
+
+def _noticed(
+    table: Table,
+    frame: DataFrame,
+    roles: Roles,
+    attributes: Sequence[Measured],
+    y: np.ndarray | None,
+) -> list[Notice]:
+    looked_at = [c for c in frame if roles.of(c) in ("feature", "sensitive", "target")]
+    shown = frame[looked_at]
+    if y is not None and y.dtype == bool and frame[roles.target].nunique() > 2:
+        shown = shown.assign(**{str(roles.target): y})  # of several values, the yes is what matters
+    found = find_notices(shown, list(roles.sensitive), roles.target, renamed=table.renamed)
+    told = [notice_of(notice) for notice in found]
+    for attribute in attributes:
+        unknown = int(np.count_nonzero(attribute.codes < 0))
+        if attribute.kind == "intersection" or not (attribute.note or unknown):
+            continue
+        missing = (
+            f"The group of {unknown:,} rows is not known, or too rare to be measured."
+            if unknown
+            else ""
+        )
+        kind = "numeric_attribute" if attribute.kind == "numeric" else "small_group"
+        text = f"{attribute.name}: {' '.join(filter(None, [attribute.note, missing]))}"
+        told.append(Notice(kind, "info", attribute.name, "", float(unknown), text))
+    return told
+
+
+def _columns(frame: DataFrame, roles: Roles, encoder: TableEncoder) -> list[Column]:
+    encoded = {column.name: column for column in encoder.columns_}
+    found = []
+    for name in frame.columns:
+        if c := encoded.get(name):
+            made = Column(name, "feature", c.kind, c.n_missing, c.n_distinct, c.n_outputs, c.note)
+        else:
+            missing, distinct = int(frame[name].isna().sum()), int(numbered(frame[name]).max())
+            made = Column(name, roles.of(name), "", missing, distinct, 0, "")
+        found.append(made)
+    return found
