@@ -251,12 +251,8 @@ def _options(audit: Audit) -> Table:
     """Return the settings that one may take, beside models that exist, with their numbers."""
     target = audit.data.target
     utility = "variance kept" if target is None else "R2" if target.kind == "number" else "AUC"
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("", no_wrap=True)
     of_gap = (["gap"] if _in_deviations(audit) else ["gap", "ratio"]) if audit.downstream else []
-    for name in ("columns", *of_gap, utility, "recognised", "taken"):
-        table.add_column(name, justify="right")
-
+    table = _headed("columns", *of_gap, utility, "recognised", "taken")
     own = {one.key for one in audit.representations if one.kind in ("score", "decision")}
     for option in audit.advice.options:
         gaps = [_gap(option.gap, _in_deviations(audit)), _number(option.ratio)][: len(of_gap)]
@@ -265,6 +261,14 @@ def _options(audit: Audit) -> Table:
         style = "bold" if option is audit.advice.option else ""
         cells = (printable(option.name), str(option.n_columns), *numbers)
         table.add_row(*(Text(cell, style=style) for cell in cells))
+    return table
+
+
+def _headed(*heads: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("", no_wrap=True)
+    for head in heads:
+        table.add_column(head, justify="right")
     return table
 
 
@@ -282,11 +286,7 @@ def _number(number: Estimate | None) -> str:
 
 def _leakage(audit: Audit, attribute: str) -> Iterator[Table | Text]:
     """Yield a table of what probes recognise, and what there is nothing to say about."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("", no_wrap=True)
-    table.add_column("columns", justify="right")
-    for probe in PROBES.values():
-        table.add_column(probe, justify="right")
+    table = _headed("columns", *PROBES.values())
     leaks = {(leak.representation, leak.probe): leak for leak in audit.leakage_of(attribute)}
     for one in audit.representations:
         cells = [_cell(leaks.get((one.key, probe))) for probe in PROBES]

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.stats import rankdata
 
-from ..metrics import group_shares, placements, selected, shares_up_to
+from ..metrics import group_shares, mean_auc, selected, shares_up_to
 from ._splits import Effort, HeldOut
 
 N_RESAMPLES = 200
@@ -295,19 +295,6 @@ def _explained(y: np.ndarray, predicted: np.ndarray, w: np.ndarray) -> tuple[flo
         return 0.0, np.zeros(len(y))
     lost = float(w @ wrong) / whole
     return 1.0 - lost, w * (lost * centred - wrong) / whole
-
-
-def mean_auc(
-    scores: np.ndarray, codes: np.ndarray, weights: np.ndarray
-) -> tuple[float, np.ndarray]:
-    """Return the AUC, averaged over the levels, and the influence of each row on it (DeLong)."""
-    placed = placements(scores, codes, weights)
-    levels = np.array([1]) if placed.shape[1] == 1 else np.arange(placed.shape[1])
-    inside = codes[:, None] == levels
-    sums = np.where(inside, (weights @ inside)[None], (weights @ ~inside)[None])
-    aucs = (weights[:, None] * placed * inside).sum(axis=0) / (weights @ inside)
-    influence = weights[:, None] * (placed - aucs) / sums
-    return float(aucs.mean()), influence.mean(axis=1)
 
 
 def share_error(share: float | np.ndarray, n: float | np.ndarray) -> np.ndarray:

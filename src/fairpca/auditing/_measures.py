@@ -20,12 +20,12 @@ from ..metrics import (
     cross_fitted_aucs,
     fit_reading_model,
     level_scores,
+    mean_auc,
     reading_model,
     selected,
     stratified_rows,
 )
 from ..tradeoff import TradeoffParts
-from ._judging import mean_auc
 from ._representations import TrainingRows, fit_method, method_of
 from ._results import Weight
 from ._splits import Effort, HeldOut, OwnModel, bands, evenly_sampled

@@ -1,6 +1,6 @@
 """Numbers about a representation: what it keeps, and what it still gives away."""
 
-from ._auc import AucDraws, chance_limit, chance_p_value, cross_fitted_aucs, placements
+from ._auc import AucDraws, chance_limit, chance_p_value, cross_fitted_aucs, mean_auc
 from ._cells import Cells
 from ._certificate import Certificate, PairGap, certified_gap
 from ._inputs import FEWEST, stratified_rows

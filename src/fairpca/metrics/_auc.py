@@ -305,6 +305,15 @@ def placements(
     return placed
 
 
+def mean_auc(scores: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> tuple[float, np.ndarray]:
+    """Return the AUC, averaged over the levels, and the influence of each row on it (DeLong)."""
+    placed, inside = placements(scores, codes, weight), _sides(scores, codes)
+    sums = np.where(inside, (weight @ inside)[None], (weight @ ~inside)[None])
+    aucs = (weight[:, None] * placed * inside).sum(axis=0) / (weight @ inside)
+    influence = weight[:, None] * (placed - aucs) / sums
+    return float(aucs.mean()), influence.mean(axis=1)
+
+
 def _weight_below(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Weight of the rows below each row, and half of those level with it; NaN of NaN."""
     _, place = np.unique(values, return_inverse=True)
