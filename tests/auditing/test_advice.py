@@ -105,8 +105,8 @@ def test_settings_that_cannot_be_told_apart_are_all_named(found):
     _, first = options_of(found)
     tied = found.advice.options[2].name
     summary, advice = said(evidence(found), decided(found, "tie", tied=[tied], sure=0.48))
-    assert tied in summary.headline
-    assert "cannot be told apart" in summary.headline
+    gap = next(o.gap.value for o in found.advice.options if o.name == tied)
+    assert f"({100 * gap:.1f} points) cannot be told apart from it" in summary.headline
     assert "at most" not in summary.headline  # its interval reaches further
     assert advice.tied == [tied]
     (sure,) = [r for r in advice.reasons if "cannot be told apart" in r]
@@ -153,8 +153,25 @@ def test_groups_that_gaps_leave_out_are_named(found):
     parity = dataclasses.replace(first.parities[0], groups=[tiny, *others])
     changed = dataclasses.replace(first, parities=[parity, *first.parities[1:]])
     some = with_parts(evidence(found), downstream=[changed, *found.downstream[1:]])
-    reasons = " ".join(advise(some, decided(found)).reasons)
-    assert "Gaps leave out groups of fewer than 100 people: tiny." in reasons
+    caveats = " ".join(advise(some, decided(found)).caveats)
+    assert "Gaps leave out groups of fewer than 100 people: tiny" in caveats
+
+
+def test_a_gap_of_another_attribute_than_before_is_said_to_be_one(found):
+    """Seen: 'nonwhite 0.15, with the raw features 0.38', which was that of another attribute."""
+    raw, first = options_of(found)
+    moved = dataclasses.replace(first, gap_attribute="another")
+    summary, advice = said(evidence(found), decided(found, chosen=moved))
+    other = f"between those of {raw.gap_attribute}"
+    assert other in summary.headline
+    assert other in advice.reasons[0]
+    same = decided(found, gap_attribute=raw.gap_attribute)
+    assert other not in advise(evidence(found), same).reasons[0]
+
+
+def test_the_headline_says_which_models_it_is_about(found):
+    summary, _ = said(evidence(found, model="linear"), decided(found))
+    assert "decisions of a linear model differ" in summary.headline
 
 
 def test_every_advice_says_what_is_not_protected(found):

@@ -16,7 +16,9 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from fairpca.auditing import audit, audit_schema
 from fairpca.auditing._evidence import Evidence, parity_of
+from fairpca.auditing._question import ask
 from fairpca.auditing._representations import METHODS, TrainingRows, fit_method
+from fairpca.auditing._splits import QUICK
 from fairpca.metrics import (
     distribution_gap,
     false_positive_rate_gap,
@@ -226,6 +228,26 @@ def of_own_models(audited, hired):
 @pytest.fixture(scope="module")
 def with_weights(audited, hired):
     return audited(hired, "sex", "good", weight="w", ignore=["race"], **OWN)
+
+
+def test_a_score_the_wrong_way_round_is_pointed_out(hired, audited):
+    """Seen: AUC 0.18 and half of the gap, without a word."""
+    turned = hired.assign(risk=-hired["risk"])
+    found = audited(turned, "sex", "good", scores=["risk"], ignore=["w", "race", "called"])
+    (notice,) = [n for n in found.notices if n.kind == "reversed"]
+    assert notice.severity == "warning"
+    assert notice.value < 0.5
+
+
+def test_what_a_model_says_of_rows_does_not_make_them_other_people(hired):
+    """Seen: with a score among the columns three copies, without it none, and another advice."""
+    twice = pd.concat([hired, hired.iloc[:60]], ignore_index=True)
+    twice["risk"] = np.arange(len(twice)) / len(twice)
+    given = {"positive": None, "ignore": ["w"], "n_components": None, "effort": QUICK}
+    bare = ask(twice.drop(columns=["risk", "called"]), "sex", "good", seed=0, data=None, **given)
+    own = ask(twice, "sex", "good", seed=0, data=None, **OWN, **given)
+    np.testing.assert_array_equal(own.people, bare.people)
+    assert len(np.unique(own.people)) == len(hired)
 
 
 @pytest.mark.parametrize("which", ["of_own_models", "with_weights"])

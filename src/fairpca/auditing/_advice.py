@@ -54,7 +54,6 @@ def _reasons(evidence: Evidence, decision: Decision) -> list[str]:
         *_against_the_limit(evidence, decision, chosen),
         _how_sure(decision),
         *_others(evidence, decision, chosen),
-        *_left_out(evidence),
         *failed,
     ]
 
@@ -66,8 +65,8 @@ def _what_it_does(evidence: Evidence, raw: Option, chosen: Option) -> str:
             f"{with_it}, {_what(evidence)} of {_model(evidence)} differ by "
             f"{_gap(evidence, chosen.gap)} between the groups of "
             f"{named(str(chosen.gap_attribute))}; with the raw features by "
-            f"{_gap(evidence, raw.gap)}. The {_utility(evidence)} of the best model is "
-            f"{_value(chosen.utility)} instead of {_value(raw.utility)}."
+            f"{_gap(evidence, raw.gap)}{_elsewhere(raw, chosen)}. The {_utility(evidence)} of the "
+            f"best model is {_value(chosen.utility)} instead of {_value(raw.utility)}."
         )
     probes = "a linear probe" if evidence.audit.settings.aim == "keep" else "the best of the probes"
     return (
@@ -75,6 +74,13 @@ def _what_it_does(evidence: Evidence, raw: Option, chosen: Option) -> str:
         f"{_value(raw.leak)} ({named(raw.leak_attribute)}). The {_utility(evidence)} is "
         f"{_value(chosen.utility)} instead of {_value(raw.utility)}."
     )
+
+
+def _elsewhere(raw: Option, chosen: Option) -> str:
+    """Say whose the gap of the raw features is, where it is of another attribute."""
+    if raw.gap_attribute == chosen.gap_attribute:
+        return ""
+    return f", between those of {named(str(raw.gap_attribute))}"
 
 
 def _recognised(option: Option) -> str:
@@ -197,19 +203,19 @@ def _nothing_helps(evidence: Evidence, decision: Decision) -> list[str]:
 
 
 def _left_out(evidence: Evidence) -> list[str]:
-    """Return which groups have too few people to be compared."""
+    """Return which groups, and joint ones, have too few people to be compared."""
     small = dict.fromkeys(
         named(group.label)
         for one in evidence.audit.downstream[:1]
         for parity in one.parities
-        if parity.attribute in evidence.singles
         for group in parity.groups
         if not group.compared
     )
     if not small:
         return []
     return [
-        f"Gaps leave out groups of fewer than {ENOUGH_ROWS} people: {_first_four(list(small))}."
+        f"Gaps leave out groups of fewer than {ENOUGH_ROWS} people: {_first_four(list(small))}. "
+        f"Their rates are rough, and may differ by more: see the groups in detail."
     ]
 
 
@@ -257,6 +263,8 @@ def _caveats(evidence: Evidence, option: Option) -> list[str]:
         )
     return [
         *caveats,
+        *_of_precision(evidence, option),
+        *_left_out(evidence),
         "Only the named attributes were measured. Any other may be read from every representation "
         "here.",
         "All numbers are about people like those in this table. Audit again when the data, or "
@@ -275,6 +283,26 @@ def _of_models(evidence: Evidence, option: Option) -> list[str]:
     return [f"The advice does not hold for every model: {joined(void)}."] if void else []
 
 
+def _of_precision(evidence: Evidence, option: Option) -> list[str]:
+    """Say where equal selection makes precision unequal."""
+    raw = evidence.audit.advice.options[0]
+    gaps = [
+        parity.precision_gap
+        for one in (raw, option)
+        if (found := evidence.decisions(one, str(option.gap_model)))
+        and (parity := parity_of(found, str(option.gap_attribute)))
+        and parity.precision_gap is not None
+    ]
+    if len(gaps) < 2 or option.representation == "raw":
+        return []
+    before, after = gaps
+    return [
+        f"Alike rates of selection are not alike precision: of the selected, the shares that are "
+        f"positive differ by {_points(after)} between the groups of "
+        f"{named(str(option.gap_attribute))}, with the raw features by {_points(before)}."
+    ]
+
+
 def _of_one_target(evidence: Evidence) -> list[str]:
     """Return how far fair PLS is alike in the groups, and that it is for one target."""
     bounds = [
@@ -289,6 +317,10 @@ def _of_one_target(evidence: Evidence) -> list[str]:
         f"above any threshold on it differ by at most {joined(bounds)}, each with {level} "
         f"confidence."
     )
+    told = {one.attribute for one in evidence.certified() if one.representation == "fair_pls"}
+    rest = [named(name) for name in evidence.singles if name not in told]
+    if bounds and rest:
+        certified += f" For {joined(rest)}, rows are too few for a bound that says anything."
     return [
         *([certified] if bounds else []),
         f"Fair PLS is made for {named(target.name)} only. It needs the target when it is fitted, "
@@ -329,7 +361,9 @@ def _headline(evidence: Evidence, decision: Decision) -> str:
     raw, chosen = decision.raw, decision.chosen
     if evidence.audit.settings.aim != "decide" or raw.gap is None:
         return _headline_of_hiding(evidence, decision)
-    before = f"{_what(evidence)} differ by {_plain_gap(evidence, raw.gap.value)}"
+    asked = evidence.audit.settings.model
+    by = "" if asked == "any" else f" of {MODELS[asked]}"
+    before = f"{_what(evidence)}{by} differ by {_plain_gap(evidence, raw.gap.value)}"
     where = f"between the groups of {named(str(raw.gap_attribute))}"
     if decision.verdict == "nothing to do":
         return f"Nothing to do: {before} {where}, within the {_limit(evidence)} accepted."
@@ -343,9 +377,20 @@ def _headline(evidence: Evidence, decision: Decision) -> str:
         f"{_value(raw.utility, interval=False)}"
     )
     return (
-        f"From these columns {before} {where}; with {evidence.spoken_option(chosen)}"
-        f"{_or_tied(decision)} by {_plain_gap(evidence, chosen.gap.value)}, {rest}."
+        f"From these columns {before} {where}; with {evidence.spoken_option(chosen)} by "
+        f"{_plain_gap(evidence, chosen.gap.value)}{_elsewhere(raw, chosen)}, {rest}"
+        f"{_not_told_apart(evidence, decision)}."
     )
+
+
+def _not_told_apart(evidence: Evidence, decision: Decision) -> str:
+    """Return the gaps of settings that are as good, as far as these rows tell."""
+    alike = [
+        f"{evidence.spoken_option(one)} ({_plain_gap(evidence, one.gap.value)})"
+        for one in decision.options
+        if one.name in decision.tied and one.gap is not None
+    ]
+    return f"; {joined(alike)} cannot be told apart from it" if alike else ""
 
 
 def _or_tied(decision: Decision) -> str:
@@ -435,7 +480,8 @@ def _decisions(evidence: Evidence, decision: Decision) -> list[str]:
     if raw.ratio is not None:
         after = "" if decision.chosen is None else f" and {_value(chosen.ratio)} with the advice"
         sentences.append(
-            f"Ratio of selection rates (disparate impact; the four-fifths rule asks for 0.80): "
+            f"Ratio of selection rates (disparate impact; the four-fifths rule asks for 0.80 of a "
+            f"favourable outcome): "
             f"{_value(raw.ratio)} with the raw features{after}."
         )
     if decision.chosen is not None:

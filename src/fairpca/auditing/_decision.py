@@ -197,10 +197,13 @@ def _candidate(
 
 
 def _worst_leak(findings: Findings, settings: Settings, singles: Sequence[int], key: str) -> Leak:
-    """Return the largest AUC of the probes asked for; what chance explains counts after others."""
+    """Return the largest AUC; what chance explains counts after what it does not.
+
+    Who decides wants to know of every probe; who hides may ask for one kind.
+    """
     names = [findings.attributes[i].name for i in singles]
     probes = ("linear",) if settings.aim == "keep" else PROBES
-    if settings.model != "any":
+    if settings.model != "any" and settings.aim != "decide":
         probes = (settings.model,)
     leaks = [
         leak

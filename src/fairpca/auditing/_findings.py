@@ -351,7 +351,22 @@ class Findings:
             for text in (text for m in measures for text in m.warned):
                 name = METHODS[key.partition("@")[0]].name
                 found.setdefault(key, Notice("method", "info", "", name, None, f"{name}: {text}"))
-        return list(found.values())
+        return [*found.values(), *self._reversed()]
+
+    def _reversed(self) -> list[Notice]:
+        """Return scores that rank positive rows below others."""
+        found = []
+        for key, own in self.own.items():
+            auc = self.utility(key, "own")
+            binary = self.target is not None and self.target.kind == "binary"
+            if binary and auc is not None and auc.high < 0.5:
+                text = (
+                    f"{own.name} ranks positive rows below the others (AUC {auc.value:.2f}): is it "
+                    f"one of the other outcome? Then turn its sign, or name the other value as "
+                    f"positive."
+                )
+                found.append(Notice("reversed", "warning", "", own.name, auc.value, text))
+        return found
 
     # Back to columns
 

@@ -338,7 +338,10 @@ class Option:
         "Best utility of the models asked for; without a target, the variance kept."
     )
     utility_model: str | None = doc("The model of that utility; null without a target.")
-    leak: Estimate = doc("Largest AUC over the single attributes and the probes asked for.")
+    leak: Estimate = doc(
+        "Largest AUC over the single attributes and the probes; of one kind of probe if hiding "
+        "from that kind is the aim."
+    )
     leak_attribute: str = doc("The attribute of that AUC.")
     leak_probe: str = doc("The probe of that AUC.")
     leak_above_chance: bool = doc("Whether that is above chance.")
