@@ -15,8 +15,8 @@ from sklearn.metrics import accuracy_score, r2_score, roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from fairpca.auditing import audit, audit_schema
+from fairpca.auditing._asking import ask
 from fairpca.auditing._evidence import Evidence, parity_of
-from fairpca.auditing._question import ask
 from fairpca.auditing._representations import METHODS, TrainingRows, fit_method
 from fairpca.auditing._splits import QUICK
 from fairpca.metrics import (

@@ -246,7 +246,8 @@ def people_in(frame: DataFrame, roles: Roles) -> tuple[np.ndarray, list[Notice]]
     """
     if roles.person is not None:
         return _named_people(frame[roles.person])
-    row, copied = copies([numbered(frame[name]) for name in frame if roles.of(name) != "ignored"])
+    shown = [name for name in frame if roles.of(name) not in ("ignored", "score", "decision")]
+    row, copied = copies([numbered(frame[name]) for name in shown])
     once = np.unique(row, return_index=True)[1]
     candidates = [name for name in frame if roles.of(name) in ("feature", "ignored")]
     person = find_person(frame.iloc[np.sort(once)], roles.sensitive, candidates)
