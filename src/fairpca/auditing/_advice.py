@@ -35,7 +35,7 @@ def advise(evidence: Evidence, decision: Decision) -> Advice:
         reasons=_reasons(evidence, decision),
         code=python_recipe(*recipe) if recipe else "",
         command=shell_recipe(*recipe) if recipe else "",
-        caveats=_caveats(evidence, chosen or decision.raw),
+        caveats=_caveats(evidence, decision.raw, chosen or decision.raw),
     )
 
 
@@ -223,7 +223,7 @@ def _first_four(names: Sequence[str]) -> str:
     return joined(names[:4]) + (" and others" if len(names) > 4 else "")
 
 
-def _caveats(evidence: Evidence, option: Option) -> list[str]:
+def _caveats(evidence: Evidence, raw: Option, option: Option) -> list[str]:
     """Return what is not protected, the most important first, with its numbers."""
     key = option.representation
     one = evidence.representation(key)
@@ -263,7 +263,7 @@ def _caveats(evidence: Evidence, option: Option) -> list[str]:
         )
     return [
         *caveats,
-        *_of_precision(evidence, option),
+        *_of_precision(evidence, raw, option),
         *_left_out(evidence),
         "Only the named attributes were measured. Any other may be read from every representation "
         "here.",
@@ -283,9 +283,8 @@ def _of_models(evidence: Evidence, option: Option) -> list[str]:
     return [f"The advice does not hold for every model: {joined(void)}."] if void else []
 
 
-def _of_precision(evidence: Evidence, option: Option) -> list[str]:
+def _of_precision(evidence: Evidence, raw: Option, option: Option) -> list[str]:
     """Say where equal selection makes precision unequal."""
-    raw = evidence.audit.advice.options[0]
     gaps = [
         parity.precision_gap
         for one in (raw, option)
