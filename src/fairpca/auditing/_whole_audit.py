@@ -465,11 +465,11 @@ def _run(item: tuple[Question, Split, Callable[..., Any], tuple[Any, ...]]) -> A
     key = (question.token, split.index)
     with catch_warnings():
         simplefilter("ignore", ManyLevelsWarning)  # codes of groups are meant as such
-        held_out = _encoded.pop(key, None) or prepare(question, split)
-        _encoded[key] = held_out
-        while len(_encoded) > 1 and sum(one.n_bytes for one in _encoded.values()) > _MOST_BYTES:
-            del _encoded[next(iter(_encoded))]
-        return function(held_out, *arguments)
+        if key not in _encoded:  # others make room first; all are about as large
+            while _encoded and sum(2 * one.n_bytes for one in _encoded.values()) > _MOST_BYTES:
+                del _encoded[next(iter(_encoded))]
+            _encoded[key] = prepare(question, split)
+        return function(_encoded[key], *arguments)
 
 
 def _checked_aim(aim: str | None, has_target: bool) -> str:
