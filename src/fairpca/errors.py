@@ -210,7 +210,7 @@ class UnreadableAuditError(FairPCAError, ValueError):
     >>> render_page({"schema_version": "9.0"})
     Traceback (most recent call last):
     fairpca.errors.UnreadableAuditError: schema_version='9.0' cannot be shown: this page is made
-    from audits of version 1.x, as plain dictionaries. Make the audit again with the installed
+    from audits of version 2.x, as plain dictionaries. Make the audit again with the installed
     version of fairpca, or install the version that made it.
     """
 

@@ -78,7 +78,7 @@ def corrupted(path):
         (("people.csv",), "No sensitive column"),
         (("people.csv", "--sensitive", "sx"), "Did you mean 'sex'?"),
         (("people.csv", "--sensitive", "sex", "--target", "payed"), "Did you mean 'paid'?"),
-        (("people.csv", "--sensitive", "sex", "--target", "race"), "--positive"),
+        (("people.csv", "--sensitive", "sex", "--target", "race", "--positive", "no"), "is 'no'"),
         (
             ("people.csv", "--sensitive", "sex", "--target", "sex"),
             "named twice, as sensitive and as target",

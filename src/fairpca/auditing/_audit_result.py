@@ -261,7 +261,7 @@ def audit_schema() -> dict[str, Any]:
     --------
     >>> from fairpca.auditing import audit_schema
     >>> sorted(audit_schema()["$defs"])[:3]
-    ['Advice', 'Attribute', 'CertifiedGap']
+    ['Advice', 'Attribute', 'Carrier']
     """
     return {
         "$schema": DRAFT,
