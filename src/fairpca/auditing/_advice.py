@@ -304,20 +304,19 @@ def _of_precision(evidence: Evidence, raw: Option, option: Option) -> list[str]:
 
 def _of_one_target(evidence: Evidence) -> list[str]:
     """Return how far fair PLS is alike in the groups, and that it is for one target."""
-    bounds = [
-        f"{points(one.bound)} between the groups of {named(one.attribute)}"
+    bounds = {
+        one.attribute: f"{points(one.bound)} between the groups of {named(one.attribute)}"
         for one in evidence.certified()
         if one.representation == "fair_pls" and one.attribute in evidence.singles
-    ]
+    }
     target, level = evidence.audit.data.target, percent(evidence.audit.settings.confidence, 0)
     assert target is not None
     certified = (
         f"What fair PLS makes alike is one column, on rows like these, up to a number: the shares "
-        f"above any threshold on it differ by at most {joined(bounds)}, each with {level} "
-        f"confidence."
+        f"above any threshold on it differ by at most {joined([*bounds.values()])}, each with "
+        f"{level} confidence."
     )
-    told = {one.attribute for one in evidence.certified() if one.representation == "fair_pls"}
-    rest = [named(name) for name in evidence.singles if name not in told]
+    rest = [named(name) for name in evidence.singles if name not in bounds]
     if bounds and rest:
         certified += f" For {joined(rest)}, rows are too few for a bound that says anything."
     return [
@@ -545,22 +544,24 @@ def _utility(evidence: Evidence) -> str:
     return "R²" if target.kind == "number" else "AUC"
 
 
-def _value(estimate: Estimate | None, digits: int = 2, interval: bool = True) -> str:
+def _value(estimate: Estimate | None, *, interval: bool = True) -> str:
     if estimate is None:
         return "n/a"
-    ends = f" ({decimal(estimate.low, digits)} to {decimal(estimate.high, digits)})"
-    return decimal(estimate.value, digits) + ends * interval
+    ends = f" ({decimal(estimate.low)} to {decimal(estimate.high)})"
+    return decimal(estimate.value) + ends * interval
 
 
 def _limit(evidence: Evidence) -> str:
-    return _plain_gap(evidence, evidence.audit.settings.max_gap, digits=None)
+    gap = evidence.audit.settings.max_gap
+    return _deviations(gap) if _what(evidence) == "predictions" else f"{100 * gap:g} points"
 
 
-def _plain_gap(evidence: Evidence, gap: float, digits: int | None = 1) -> str:
-    target = evidence.audit.data.target
-    if target is not None and target.kind == "number":
-        return f"{decimal(gap, 2)} standard deviations"
-    return points(gap) if digits is not None else f"{100 * gap:g} points"
+def _plain_gap(evidence: Evidence, gap: float) -> str:
+    return _deviations(gap) if _what(evidence) == "predictions" else points(gap)
+
+
+def _deviations(gap: float) -> str:
+    return f"{decimal(gap)} standard deviations"
 
 
 def _points(gap: Estimate) -> str:

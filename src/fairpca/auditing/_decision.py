@@ -97,7 +97,7 @@ def decide(findings: Findings, settings: Settings, singles: Sequence[int]) -> De
     verdict = {NOTHING_TO_DO: "nothing to do", NOTHING_HELPS: "nothing helps"}.get(
         chosen, "tie" if tied else "take"
     )
-    existing = [c.option for c in others if representations[c.option.representation].kind in _OWN]
+    existing = [c.option for c in others if c.option.representation in findings.own]
     return Decision(
         verdict=verdict,
         chosen=every[chosen] if chosen >= 0 else None,
@@ -111,9 +111,6 @@ def decide(findings: Findings, settings: Settings, singles: Sequence[int]) -> De
         n_settings=len(competing),
         sure=sure,
     )
-
-
-_OWN = ("score", "decision")
 
 
 def _settings(

@@ -77,6 +77,7 @@ class Findings:
         for model, one in sorted(curves, key=lambda pair: pair[1].index):
             self._scores.setdefault((one.key, model), []).append(one.scores[model])
         self._judged: dict[tuple[str, str], list[Judged]] = {}
+        self._compared: dict[tuple[str, str, int], Parity] = {}
 
     # What decisions come to
 
@@ -108,6 +109,11 @@ class Findings:
 
     def parity(self, key: str, model: str, position: int) -> Parity:
         """Return how a model's decisions compare between the groups of an attribute."""
+        if (key, model, position) not in self._compared:
+            self._compared[key, model, position] = self._parity(key, model, position)
+        return self._compared[key, model, position]
+
+    def _parity(self, key: str, model: str, position: int) -> Parity:
         judged = self.judged(key, model)
         attribute = self.attributes[position]
         compared = self.compared(judged, position)

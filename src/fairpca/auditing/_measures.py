@@ -283,21 +283,20 @@ def decided_by(
     w = np.ones(len(judged)) if held_out.weights is None else held_out.weights[judged]
     X = held_out.X[judged]
 
-    def decided(X: np.ndarray) -> np.ndarray:
-        found = scores(represent(X))
+    def decided(found: np.ndarray) -> np.ndarray:
         if rows.target_kind == "number":
             return found[:, 0] / (rows.y.std() or 1.0)  # type: ignore[union-attr]
         if found.shape[1] > 1:
             return found.argmax(axis=1)
         return (found[:, 0] >= threshold).astype(float)
 
+    first = scores(represent(X))
     if rows.target_kind == "binary":
-        first = scores(represent(X))[:, 0]
-        chosen = selected(first, float(held_out.rate), sample_weight=w)
-        threshold = first[chosen].min() if chosen.any() else np.inf
-    before, changes = decided(X), {}
+        chosen = selected(first[:, 0], float(held_out.rate), sample_weight=w)
+        threshold = first[chosen, 0].min() if chosen.any() else np.inf
+    before, changes = decided(first), {}
     for column, shuffled in _shuffled(held_out, X, rng):
-        after = decided(shuffled)
+        after = decided(scores(represent(shuffled)))
         change = np.abs(after - before) if rows.target_kind == "number" else after != before
         mean = float(np.average(change, weights=w))
         changes[column] = (mean, float(np.linalg.norm(w * (change - mean)) / w.sum()))
