@@ -4,7 +4,7 @@ BIN := .venv/bin
 CORE := attributes estimators kernels moments numerics solvers
 
 .PHONY: help demo core check test test-slow test-matrix lint docs fuzz audit-dependencies mutation coverage \
-	bench bench-scale clean
+	bench quick bench-compare bench-scale clean
 
 help:  ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -71,11 +71,17 @@ docs: .venv/docs  ## The documentation site; runs every script of the gallery (m
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -b html docs docs/_build/html
 	@echo "Open it in a browser: file://$(CURDIR)/docs/_build/html/index.html"
 
-bench: .venv/dev  ## Speed and memory against scikit-learn, as ratios in one run (minutes)
-	$(BIN)/python -m benchmarks
+bench: .venv/dev  ## Speed and memory against others, row by row (8 minutes); make bench quick: one minute
+	$(BIN)/python -m benchmarks $(if $(filter quick,$(MAKECMDGOALS)),--quick)
 
-bench-scale: .venv/dev  ## Files larger than memory, Dask, the cost model (20 minutes, 6 GB of disk)
-	$(BIN)/python -m benchmarks.scale
+quick: bench
+
+bench-compare: .venv/dev  ## What became slower since the run before the last; OLD=FILE names another
+	$(BIN)/python -m benchmarks.compare $(OLD)
+
+bench-scale: .venv/dev  ## Files larger than memory, Dask, growth (20 minutes, 6 GB of disk)
+	$(BIN)/python -m benchmarks --scale
+	$(BIN)/python -m benchmarks.growth
 
 clean:  ## Remove the environment and caches
 	rm -rf .venv .venv-matrix .pytest_cache .ruff_cache .mypy_cache .hypothesis build dist \

@@ -1,1 +1,1 @@
-"""Speed and memory, always as ratios in one run. Start with ``python -m benchmarks``."""
+"""Speed and memory against what others would use. Start with ``python -m benchmarks``."""

@@ -1,67 +1,78 @@
-"""Print all tables; ten minutes on two cores. A word after the command runs a part of them."""
+"""Measure and print row by row: ``python -m benchmarks``. A word runs the lines that contain it.
 
+Every row is kept as soon as it is there, in a JSON file: an interrupt loses nothing.
+"""
+
+import sys
+import time
 from argparse import ArgumentParser
+from pathlib import Path
 
-from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from .lines import lines
+from .results import KEPT, Row, Run, cores, use_cores
+from .table import HEADER, printed, summary
+from .timing import FULL, QUICK, measured
 
-from . import (
-    against_scikit_learn,
-    against_the_paper,
-    kernels,
-    matched_covariances,
-    memory_and_import,
-    tradeoff_curve,
-    transform_stream,
-)
-from .tables import BenchTable, how_it_was_measured, write_markdown
-
-console = Console(width=100)
+SECONDS = {"all": 460.0, "quick": 55.0, "scale": 1_800.0}
+"""What a run may take."""
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     parser = ArgumentParser(description=__doc__)
-    parser.add_argument("only", nargs="?", default="", help="part of the name of a step")
-    parser.add_argument("--markdown", metavar="FILE", help="also write the tables for the docs")
-    given = parser.parse_args()
-    speed = BenchTable(
-        "Fit time: the smaller the ratio, the faster fairpca",
-        ("rows x features", "dtype", "against", "fairpca", "ratio"),
-    )
-    kernel = BenchTable(
-        "Kernel methods: fit time of FairKernelPCA and FairPLS",
-        ("rows x features", "how", "against", "fairpca", "ratio"),
-    )
-    memory = BenchTable("Extra peak memory of fit", ("rows x features", "one matrix", "extra peak"))
-    steps = [
-        ("scikit-learn's PCA", speed, against_scikit_learn.rows_of_the_table),
-        ("the paper's algorithm, covariances", speed, against_the_paper.rows_of_the_table),
-        ("equal covariances", speed, matched_covariances.rows_of_the_table),
-        ("trade-off curve", speed, tradeoff_curve.rows_of_the_table),
-        ("transform", speed, transform_stream.rows_of_the_table),
-        ("import time", speed, lambda: iter([memory_and_import.import_row()])),
-        ("kernel PCA", kernel, kernels.exact_rows),
-        ("the paper's Algorithm 3", kernel, lambda: iter([kernels.paper_row()])),
-        ("Nystroem", kernel, kernels.streamed_rows),
-        ("fair PLS", kernel, kernels.predictive_rows),
-        ("memory", memory, memory_and_import.memory_rows),
-        ("memory of kernel methods", memory, kernels.memory_rows),
+    parser.add_argument("only", nargs="?", default="", help="part of the name of a line")
+    parser.add_argument("--quick", action="store_true", help="some lines, in a minute")
+    parser.add_argument("--scale", action="store_true", help="files larger than memory, Dask")
+    parser.add_argument("--cores", type=int, help="cores and threads; by default all")
+    parser.add_argument("--seconds", type=float, help="most seconds of the whole run")
+    parser.add_argument("--out", type=Path, help="where the rows are kept; else .benchmarks/")
+    given = parser.parse_args(arguments)
+    use_cores(given.cores)
+    if given.scale:
+        from .scale import scale_lines
+
+        every, quick = scale_lines(quick=given.quick), False
+    else:
+        every, quick = lines(cores()), given.quick
+    chosen = [
+        (line, mode)
+        for line in every
+        for mode in (line.quick if quick else line.modes)
+        if given.only in line.what
     ]
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=None)
-        for name, target, rows in (step for step in steps if given.only in step[0]):
-            for row in rows():
-                target.rows.append(row)
-                progress.update(task, description=f"{name}: {row[0]}")
-    tables = (speed, kernel, memory)
-    measured = how_it_was_measured("numpy", "scipy", "scikit-learn")
-    for made in (table for table in tables if table.rows):
-        console.print(made.printed(), "", sep="\n")
-    console.print(measured)
-    if given.markdown:
-        write_markdown(given.markdown, tables, measured)
+    if not chosen:
+        raise SystemExit(f"No line has {given.only!r} in its name.")
+    usual = "scale" if given.scale else "quick" if given.quick else "all"
+    seconds = given.seconds or SECONDS[usual]
+    run = Run.here(quick=given.quick)
+    path = given.out or KEPT / f"{run.date.replace(':', '-')}.json"
+    finish(run, chosen, path, seconds)
+
+
+def finish(run: Run, chosen: list, path: Path, seconds: float) -> None:
+    """Measure what was chosen, print and keep each row; an interrupt ends it."""
+    started = time.monotonic()
+    pace, section = QUICK if run.quick else FULL, ""
+    print(f"{run.machine}, {run.cores} cores. Seconds; ratio: ours by theirs (lowest, highest)")
+    try:
+        for line, mode in chosen:
+            left = seconds - (time.monotonic() - started)
+            if left > 5.0:
+                row = measured(line, mode, pace, left)
+            else:
+                row = Row.of(line, mode).without_numbers(f"left out: the {seconds:.0f} s are over")
+            run.rows.append(row)
+            run.seconds = round(time.monotonic() - started, 1)
+            run.write(path)
+            if row.what != section:
+                section = row.what
+                print(f"\n{section}\n{HEADER}")
+            print(printed(row), flush=True)
+    except KeyboardInterrupt:
+        print("\nInterrupted: what was measured is kept.")
+    for line in summary(run.rows):
+        print(line)
+    print(f"\n{len(run.rows)} rows in {run.seconds:.0f} s, kept in {path}")
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
