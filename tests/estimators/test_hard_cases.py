@@ -35,7 +35,7 @@ def test_components_stay_orthonormal_and_fair_in_mixed_units(power):
 @pytest.mark.parametrize("n", [100, 5000])
 @pytest.mark.parametrize("far", [0.0, 10.0, 1e8])
 def test_rows_far_from_zero_are_transformed_to_all_digits(n, far):
-    """Products about zero, of which the mean's is subtracted, would lose eight of sixteen digits."""
+    """Products about zero, with the mean's subtracted, would lose eight of sixteen digits."""
     rng = np.random.default_rng(0)
     X, g = rng.integers(-8, 9, size=(n, 6)) + far, rng.integers(0, 2, n)
     fair = FairPCA(3).fit(X, sensitive_features=g)
