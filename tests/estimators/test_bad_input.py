@@ -522,6 +522,38 @@ def test_transforming_before_fitting_is_an_error():
         FairPCA().transform(X)
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("n", [1, 1000])
+def test_rows_that_are_not_finite_are_not_transformed(value, n):
+    """However many rows there are, and wherever the value is; even where no weight reaches it."""
+    rows = np.tile(X[:1], (n, 1))
+    rows[-1, 2] = value
+    fair = FairPCA(2).fit(X, sensitive_features=Z)
+    kernel = FairKernelPCA(2).fit(X, sensitive_features=Z)
+    blind = FairPCA(2).fit(X, sensitive_features=Z)
+    blind._map.matrix[2] = 0.0
+    for fitted in (fair, kernel, blind):
+        with pytest.raises(ValueError, match="NaN" if np.isnan(value) else "infinity"):
+            fitted.transform(rows)
+
+
+def test_columns_of_another_number_or_name_are_not_transformed():
+    frame = pd.DataFrame(X).add_prefix("c")
+    fair = FairPCA(2).fit(frame, sensitive_features=Z)
+    np.testing.assert_allclose(fair.transform(frame), fair._map(X), atol=1e-12)
+    for wrong in (
+        frame[frame.columns[::-1]],
+        frame.rename(columns={"c0": "d0"}),
+        frame.iloc[:, 1:],
+    ):
+        with pytest.raises(ValueError, match="feature names"):
+            fair.transform(wrong)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        fair.transform(X)
+    with pytest.raises(ValueError, match="features"):
+        FairPCA(2).fit(X, sensitive_features=Z).transform(X[:, 1:])
+
+
 def test_inverse_transform_of_the_wrong_width_is_an_error():
     fair = FairPCA(2).fit(X, sensitive_features=Z)
     with pytest.raises(ValueError, match="T has 3 columns, but this representation has 2"):

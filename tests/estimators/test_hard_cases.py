@@ -32,6 +32,18 @@ def test_components_stay_orthonormal_and_fair_in_mixed_units(power):
         assert_equal_group_means(component[:, None], g)
 
 
+@pytest.mark.parametrize("n", [100, 5000])
+@pytest.mark.parametrize("far", [0.0, 10.0, 1e8])
+def test_rows_far_from_zero_are_transformed_to_all_digits(n, far):
+    """Products about zero, with the mean's subtracted, would lose eight of sixteen digits."""
+    rng = np.random.default_rng(0)
+    X, g = rng.integers(-8, 9, size=(n, 6)) + far, rng.integers(0, 2, n)
+    fair = FairPCA(3).fit(X, sensitive_features=g)
+    expected = (X - fair.mean_) @ fair.components_.T
+    np.testing.assert_allclose(fair.transform(X), expected, atol=1e-12)
+    np.testing.assert_allclose(fair.transform(X[:1]), expected[:1], atol=1e-12)
+
+
 def test_units_too_far_apart_for_digits_are_refused_unless_scaled():
     rng = np.random.default_rng(0)
     g = rng.integers(0, 3, 3000)

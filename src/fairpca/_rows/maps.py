@@ -15,6 +15,7 @@ from .._numerics import (
     each_item,
     full_precision,
     is_array,
+    is_numpy,
     is_sparse,
     like,
     on_the_host,
@@ -27,6 +28,15 @@ from .in_memory import row_blocks, rows_per_block
 
 FEATURES_AT_A_TIME = 2**20
 """How many features each thread computes at once: 8 MB, whatever the number of rows."""
+
+FEW_ROWS = 256
+"""So many rows are centred in the cache, which costs next to nothing."""
+
+GLANCE = 32
+"""From so many rows is seen how far from zero they lie."""
+
+NEAR = 16.0
+"""Rounding errors of products about zero may be so many times those about the mean, not more."""
 
 ROUNDING = 1e-12
 """What rounding leaves of the inner products of orthonormal columns, in double precision."""
@@ -51,21 +61,22 @@ class LinearMap:
         return is_array(self.mean, d) and scaled and placed
 
     def __call__(self, X: Array) -> Array:
-        """Map rows where they are; in blocks, in their precision, never a whole centred copy."""
+        """Map rows where they are, in their precision, never with a whole centred copy."""
         if is_sparse(X):
             there = self.converted(on_the_host)
             matrix = there.scaled_matrix
             shift = there.mean @ matrix - (0.0 if there.offset is None else there.offset)
             return np.asarray(X @ matrix - shift).astype(X.dtype, copy=False)
-        xp = array_namespace(X)
-        matrix, mean = like(self.scaled_matrix, X), like(self.mean, X)
-        offset = 0.0 if self.offset is None else like(self.offset, X)
+        n, matrix, mean = X.shape[0], like(self.scaled_matrix, X), like(self.mean, X)
         with full_precision(X):
-            blocks = [
-                (X[block, :] - mean) @ matrix + offset
-                for block in row_blocks(X.shape[0], rows_per_block(X))
-            ]
-        return blocks[0] if len(blocks) == 1 else xp.concat(blocks, axis=0)
+            if n <= FEW_ROWS:
+                T = (X - mean) @ matrix
+            elif _near_zero(X[:: n // GLANCE, :], matrix, mean):
+                T = X @ matrix
+                T -= mean @ matrix
+            else:
+                T = _about(mean, X, matrix)
+        return T if self.offset is None else T + like(self.offset, X)
 
     @property
     def scaled_matrix(self) -> Array:
@@ -104,6 +115,20 @@ class LinearMap:
             T = T - like(self.offset, T)
         with full_precision(T):
             return T @ like(back, T) + like(self.mean, T)
+
+
+def _near_zero(X: Array, matrix: Array, mean: Array) -> bool:
+    """Tell whether products of such rows lose no digits to the mean that is subtracted later."""
+    xp = array_namespace(X)
+    spread = xp.sqrt(xp.mean(((X - mean) @ matrix) ** 2, axis=0))
+    return bool(xp.all(xp.abs(mean) @ xp.abs(matrix) <= NEAR * spread))
+
+
+def _about(mean: Array, X: Array, matrix: Array) -> Array:
+    """Return the products of rows about a mean, in blocks; each thread has its own."""
+    blocks = row_blocks(X.shape[0], rows_per_block(X))
+    parts = (each_item if is_numpy(X) else map)(lambda rows: (X[rows, :] - mean) @ matrix, blocks)
+    return array_namespace(X).concat(list(parts), axis=0)
 
 
 def _orthonormal(matrix: Array) -> bool:

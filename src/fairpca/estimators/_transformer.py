@@ -27,8 +27,10 @@ from .._numerics import (
     Turn,
     check_n_jobs,
     is_foreign,
+    is_numpy,
     is_single,
     limited_threads,
+    quiet_overflow,
     unmasked,
 )
 from .._rows import (
@@ -131,12 +133,36 @@ class Representation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             Dask or Spark collection: a lazy collection of the same engine; `set_output` is for rows
             in memory.
         """
-        check_is_fitted(self)
-        self._ensure_solved()
+        self._check_solved()
         source = rows_elsewhere(X)
         if source is not None:
             return _transformed_elsewhere(self, source)
-        return self._represent(self._features(X))
+        T = self._of_plain_array(X)
+        return self._represent(self._features(X)) if T is None else T
+
+    def _of_plain_array(self, X: Any) -> np.ndarray | None:
+        """Return the representation of finite floats with the columns seen; None of all else."""
+        seen = vars(self).get("feature_names_in_")
+        if seen is not None and type(X).__module__.startswith("pandas"):
+            X = X.to_numpy() if np.array_equal(getattr(X, "columns", ()), seen) else None
+            seen = None
+        if type(X) is not np.ndarray or X.ndim != 2 or X.dtype not in FLOATS or seen is not None:
+            return None
+        expected = self.sensitive_columns is None and X.shape[1] == self.n_features_in_
+        if not expected or X.shape[0] == 0:
+            return None
+        with quiet_overflow():  # a sum is finite if all numbers are, or nearly so: then checks tell
+            linear = isinstance(self._map, LinearMap) and _reaches_all(self._map.matrix, X)
+            if not linear and not np.isfinite(X.sum()):
+                return None
+            T = self._represent(X)
+            return T if not linear or np.isfinite(T.sum()) else None
+
+    def _check_solved(self) -> None:
+        """Raise unless rows were seen, and compute what was learned if that is still to do."""
+        if not self._is_solved():
+            check_is_fitted(self)
+            self._ensure_solved()
 
     def _features(self, X: Any, **checks: Any) -> Any:
         """Return features with the columns seen at `fit`."""
@@ -210,8 +236,7 @@ class Representation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         >>> bool(np.allclose(X @ weights[0] + intercept, model.decision_function(T)))
         True
         """
-        check_is_fitted(self)
-        self._ensure_solved()
+        self._check_solved()
         linear = vars(self).get("_map")
         if not isinstance(linear, LinearMap):
             raise UsageError(
@@ -240,8 +265,7 @@ class Representation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _checked_representation(self, T: Any) -> Array:
         """Return what `inverse_transform` was given, if it has as many columns as it should."""
-        check_is_fitted(self)
-        self._ensure_solved()
+        self._check_solved()
         if is_foreign(T) and self._reader().takes_device_arrays:
             T = checked_rows(T)
         else:
@@ -459,6 +483,13 @@ def learned_from(linear: LinearMap, moments: GroupMoments) -> dict[str, Any]:
         "n_samples_seen_": moments.n_rows,
         "groups_": groups_of(moments.attributes),
     }
+
+
+def _reaches_all(matrix: Array, X: np.ndarray) -> bool:
+    """Tell whether what is not finite in many rows shows in their products, which are fewer."""
+    # Factors that are exactly zero are skipped by some implementations of BLAS.
+    many = X.shape[0] > 4 * matrix.shape[1]
+    return many and is_numpy(matrix) and bool(matrix.any(axis=1).all())
 
 
 def groups_of(attributes: Sequence[AttributeMoments]) -> dict[str, Any]:
