@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from .._attributes import Levels
 from .._numerics import (
+    ACCUMULATORS,
+    WIDEST,
     Array,
     array_namespace,
+    blas_shares,
     device,
+    each_item,
     float64,
     full_precision,
     is_numpy,
@@ -21,7 +26,6 @@ from .._numerics import (
     like,
     machine_epsilon,
     quiet_overflow,
-    share_blocks,
     take_rows,
 )
 from .._rows import BLOCK_ROWS, Rows, StreamedRows, row_blocks, rows_per_block
@@ -33,6 +37,12 @@ from .scatter import DenseScatter, RowScatter, Scatter, sparse_mean_and_sums
 PILOT_ROWS = 256
 
 CENTRE_ROWS = 32
+
+RUN = 2**19
+"""Numbers in the rows of a run: they stay in the cache while they are multiplied twice."""
+
+LARGEST_BLOCK = 2**26
+"""Most numbers of rows that are multiplied at once without a copy."""
 
 
 def accumulate(rows: Rows, *, with_scatters: bool = False) -> GroupMoments:
@@ -87,7 +97,7 @@ def _take_products(rows: Rows, with_scatters: bool) -> GroupMoments:
         assert products is not None
         level_scatter = products.scatters_by_level(sums)
         offset = sums[0, :] / weight
-        scatter = products.total(sums) - sums[0, :, None] * sums[0, :] / weight
+        scatter = _less(products.total(sums), sums[0, :], offset)
         variance = xp.linalg.diagonal(scatter) / weight
         if attempt == 1 or not _harmful(offset, variance, precision):
             break
@@ -101,6 +111,13 @@ def _take_products(rows: Rows, with_scatters: bool) -> GroupMoments:
         precision=precision,
         **design.read(sums - like(design.totals, sums)[:, None] * offset, level_scatter),
     )
+
+
+def _less(total: Array, a: Array, b: Array) -> Array:
+    """Return a matrix of products, which nobody else needs, less ``a b^T``."""
+    for rows in row_blocks(total.shape[0], BLOCK_ROWS if not is_numpy(total) else 256):
+        total[rows, :] -= a[rows, None] * b
+    return total
 
 
 def _keep_rows(rows: Rows, with_scatters: bool, *, dense: bool) -> GroupMoments:
@@ -145,10 +162,11 @@ def one_pass(
 ) -> tuple[Array, TotalProducts | None]:
     """Return ``H.T @ (X - shift)``, and the products of the shifted rows that `kind` collects."""
     X = rows.empty
+    xp = array_namespace(X)
     centre = None if shift is None else like(shift, X)
 
-    def work(blocks: Sequence[slice]) -> tuple[CrossProduct, TotalProducts | None]:
-        sums = CrossProduct((design.width, X.shape[1]), X)
+    def work(blocks: Sequence[slice]) -> tuple[Array, TotalProducts | None]:
+        sums = xp.zeros((design.width, X.shape[1]), dtype=xp.float64, device=device(X))
         products = None if kind is None else kind(X, design, shift)
         with quiet_overflow():
             for block, B in zip(blocks, rows.blocks(blocks), strict=True):
@@ -157,24 +175,50 @@ def one_pass(
                 roots = design.roots(block)
                 if roots is not None:
                     B = B * like(roots, X)
-                sums.add(like(design.block(block), X), B)
+                sums += design.sums(block, B)
                 if products is not None:
                     products.add(B, block)
         return sums, products
 
-    if isinstance(rows, StreamedRows):
-        size = rows.rows_at_once
-    else:
-        # Adding a product to a d x d matrix costs as much as d rows of a copy.
-        size = max(rows_per_block(X), min(BLOCK_ROWS, X.shape[1]) if kind is not None else 0)
-    blocks = list(row_blocks(rows.n_rows, size))
-    parts = share_blocks(work, blocks, d=X.shape[1]) if is_numpy(X) else [work(blocks)]
-    sums, products = parts[0]
-    for more_sums, more_products in parts[1:]:
-        sums.merge(more_sums)
+    runs = _runs(rows, kind, shifted=shift is not None)
+    first, *others = each_item(work, runs) if len(runs) > 1 else [work(runs[0])]
+    sums, products = first
+    for more_sums, more_products in others:
+        sums += more_sums
         if products is not None:
             products.merge(more_products)
-    return sums.total, products
+    return sums, products
+
+
+def _runs(rows: Rows, kind: Any, *, shifted: bool) -> list[list[slice]]:
+    """Cut rows into runs of blocks: a run is what a thread takes at a time.
+
+    Runs are short, so that a thread whose core is busy with something else takes fewer of them,
+    and do not depend on the number of threads. Rows that are multiplied as they are make one block.
+    """
+    X, n = rows.empty, rows.n_rows
+    d = int(X.shape[1])
+    if isinstance(rows, StreamedRows):
+        return [list(row_blocks(n, rows.rows_at_once))]
+    # Adding a product to a d x d matrix costs as much as some d rows of a copy.
+    size = max(rows_per_block(X), min(BLOCK_ROWS, 4 * d) if kind is not None else 0)
+    if not is_numpy(X):
+        return [list(row_blocks(n, size))]
+    few = kind in (None, TotalProducts)
+    as_they_are = few and not shifted and type(rows) is Rows and rows.weight is None
+    most = ACCUMULATORS // d**2 if few else ACCUMULATORS // d**2 // 8
+    if d > WIDEST or (as_they_are and blas_shares(d)):
+        most = 1
+    count = max(1, min(n * d // (RUN if few else 8 * RUN), most))
+    if as_they_are and rows.chosen is None:
+        size = max(1, LARGEST_BLOCK // d)
+    elif d <= WIDEST:
+        size = rows_per_block(X)
+    edges = [n * i // count for i in range(count + 1)]
+    return [
+        [slice(a + block.start, a + block.stop) for block in row_blocks(b - a, size)]
+        for a, b in pairwise(edges)
+    ]
 
 
 def _pilot(rows: Rows) -> tuple[Array, Array]:

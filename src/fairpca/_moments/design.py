@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 from .._attributes import Levels, Numeric
 from .._numerics import (
     Array,
     array_namespace,
     device,
+    float64,
     is_numpy,
     is_single,
     is_sparse,
@@ -21,7 +23,11 @@ from .._numerics import (
 )
 from .._rows import Rows
 from .attribute_moments import AttributeMoments, LevelMoments, NumericMoments
+from .products import product
 from .scatter import Scatter
+
+MANY_LEVELS = 32
+"""Indicators of more levels are sums over rows, one by one; products would grow with them."""
 
 
 class Design:
@@ -43,7 +49,7 @@ class Design:
         self.described = (*rows.attributes, *rows.targets)
         for a in self.described:
             kind = _LevelColumns if isinstance(a, Levels) else _NumericColumns
-            columns = kind(a, rows.weight, self.dtype)  # type: ignore[arg-type]
+            columns = kind(a, rows.weight)  # type: ignore[arg-type]
             self.columns.append(slice(width, width + columns.width))
             self._columns_of.append(columns)
             width += columns.width
@@ -60,12 +66,32 @@ class Design:
 
     def block(self, block: slice) -> np.ndarray:
         """Return H for a block of rows, times the roots of their weights."""
-        H = np.ones((block.stop - block.start, self.width), dtype=self.dtype)
-        for columns, position in zip(self._columns_of, self.columns, strict=True):
-            H[:, position] = columns.block(block)
+        return self._written(block, self._columns_of)
+
+    def _written(self, block: slice, chosen: Sequence[_LevelColumns | _NumericColumns]) -> Array:
+        """Return the column of ones and some others; each is one piece of memory."""
+        widths = [1, *(columns.width for columns in chosen)]
+        H = np.ones((sum(widths), block.stop - block.start), dtype=self.dtype)
+        for columns, out in zip(chosen, np.split(H, np.cumsum(widths)[:-1])[1:], strict=True):
+            columns.write(block, out)
         if self.root_weight is not None:
-            H *= self.root_weight[block, None]
-        return H
+            H *= self.root_weight[block]
+        return H.T
+
+    def sums(self, block: slice, B: Array) -> Array:
+        """Return ``H.T @ B`` for a block of shifted, weighted rows; many levels cost no more."""
+        few = [c for c in self._columns_of if c.width <= MANY_LEVELS]
+        dense = product(self._written(block, few), B)
+        if len(few) == len(self._columns_of):
+            return dense
+        parts, start = [dense[:1]], 1
+        for columns in self._columns_of:
+            if isinstance(columns, _LevelColumns) and columns.width > MANY_LEVELS:
+                parts.append(columns.sparse(block, self.roots(block)).T @ B)
+            else:
+                parts.append(dense[start : start + columns.width])
+                start += columns.width
+        return np.concatenate(parts)
 
     def roots(self, block: slice) -> Array | None:
         """Return the roots of the weights of a block as a column; None for weights of 1."""
@@ -98,21 +124,21 @@ class Design:
 
 
 class _LevelColumns:
-    def __init__(self, attribute: Levels, weight: np.ndarray | None, dtype: np.dtype) -> None:
+    def __init__(self, attribute: Levels, weight: np.ndarray | None) -> None:
         self.attribute = attribute
         self.width = m = len(attribute.labels)
-        # The last row is zero: code -1 picks it. For many levels that table would be large.
-        self._eye = np.eye(m + 1, m, dtype=dtype) if m <= 64 else None
-        self._dtype = dtype
         self.count = np.bincount(attribute.codes + 1, minlength=m + 1)[1:]
         totals = np.bincount(attribute.codes + 1, weight, minlength=m + 1)[1:]
         self.totals = totals.astype(float)  # without rows, they are integers
 
-    def block(self, block: slice) -> np.ndarray:
+    def write(self, block: slice, out: np.ndarray) -> None:
+        np.equal(self.attribute.codes[block], np.arange(self.width)[:, None], out=out)
+
+    def sparse(self, block: slice, roots: np.ndarray | None) -> scipy.sparse.csr_array:
         codes = self.attribute.codes[block]
-        if self._eye is not None:
-            return self._eye[codes]
-        return (codes[:, None] == np.arange(self.width)).astype(self._dtype)
+        values = (codes >= 0).astype(float) if roots is None else (codes >= 0) * roots[:, 0]
+        indices, starts = np.maximum(codes, 0), np.arange(len(codes) + 1)
+        return scipy.sparse.csr_array((values, indices, starts), (len(codes), self.width))
 
     def read(
         self, sums: Array, level_scatter: Callable[[int], Scatter | None] | None
@@ -137,7 +163,7 @@ class _LevelColumns:
 class _NumericColumns:
     width = 2
 
-    def __init__(self, attribute: Numeric, weight: np.ndarray | None, dtype: np.dtype) -> None:
+    def __init__(self, attribute: Numeric, weight: np.ndarray | None) -> None:
         self.attribute = attribute
         known = ~attribute.missing
         w = known.astype(float) if weight is None else np.where(known, weight, 0.0)
@@ -152,11 +178,11 @@ class _NumericColumns:
         self.unit = np.sqrt(self.squares / self.weight) if self.squares > 0 else 1.0
         self.totals = np.array([0.0, self.weight])
 
-    def block(self, block: slice) -> np.ndarray:
+    def write(self, block: slice, out: np.ndarray) -> None:
         values = self.attribute.values[block]
         known = ~np.isnan(values)
         centred = (values - self.mean) - self.rounded_off
-        return np.column_stack([np.where(known, centred / self.unit, 0.0), known])
+        out[:] = np.where(known, centred / self.unit, 0.0), known
 
     def read(
         self, sums: Array, level_scatter: Callable[[int], Scatter | None] | None
@@ -194,7 +220,9 @@ class _DesignOnDevice(Design):
         if isinstance(attribute, Levels):
             few = np.int8 if len(attribute.labels) < 128 else np.int32
             return self._integers(attribute.codes.astype(few)[:, None])
-        return like(self._columns_of[i].block(slice(0, self.rows.n_rows)), self._like)
+        values = np.empty((self._columns_of[i].width, self.rows.n_rows))
+        self._columns_of[i].write(slice(0, self.rows.n_rows), values)
+        return like(values.T, self._like)
 
     def _integers(self, values: np.ndarray) -> Array:
         return array_namespace(self._like).asarray(values, device=device(self._like))
@@ -213,6 +241,9 @@ class _DesignOnDevice(Design):
         H = xp.concat(columns, axis=1)
         roots = self.roots(block)
         return H if roots is None else H * roots
+
+    def sums(self, block: slice, B: Array) -> Array:
+        return float64(product(self.block(block), B))
 
     def roots(self, block: slice) -> Array | None:
         return None if self._roots is None else self._roots[block, :]

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from .._numerics import Array, array_namespace, device, float64, is_numpy
 from .._rows import row_blocks
 
 SUMMED_IN_SINGLE = 8192
 """Most rows whose products are added in the precision of the rows, before float64 takes over."""
 
+THIN, SHORT = 16, 256
+"""Products of so few columns with many are taken a few rows at a time: BLAS then packs nothing."""
+
 PANEL = 640
 """Columns per panel of a symmetric product: wide enough for a GPU, a tenth of 6,400 features."""
 
 
 class CrossProduct:
-    """Sum of ``A.T @ B`` over blocks of rows, in float64, reusing one buffer.
+    """Sum of ``A.T @ B`` over blocks of rows, in float64.
 
     The products themselves run in the precision of the blocks: short float32 blocks summed in
     float64 are as fast as float32 and nearly as good as float64. For ``A is B`` NumPy calls the
@@ -26,8 +27,7 @@ class CrossProduct:
     def __init__(self, shape: tuple[int, int], like_block: Array) -> None:
         self._shape = shape
         self._block = like_block[:0, ...]
-        self._buffer = np.empty(shape, like_block.dtype) if is_numpy(like_block) else None
-        self._total = None if self._buffer is None else np.zeros(shape)
+        self._total: Array | None = None
         self._panels: list[Array] = []
 
     @property
@@ -44,47 +44,50 @@ class CrossProduct:
 
     def add(self, A: Array, B: Array) -> None:
         """Add ``A.T @ B`` to the total."""
-        if self._buffer is not None:
-            np.matmul(A.T, B, out=self._buffer)
-            self._total += self._buffer
-        elif A is B and A.shape[1] >= 2 * PANEL:
+        if A is B and A.shape[1] >= 2 * PANEL and not is_numpy(A):
             self._add_panels(A)
         elif self._total is None:
-            self._total = float64(_product(A, B))
+            self._total = float64(product(A, B))
         else:
-            self._total += _product(A, B)
+            self._total += product(A, B)
 
     def _add_panels(self, A: Array) -> None:
         panels = row_blocks(A.shape[1], PANEL)
-        products = (_product(A[:, panel], A[:, panel.start :]) for panel in panels)
+        products = (product(A[:, panel], A[:, panel.start :]) for panel in panels)
         if not self._panels:
-            self._panels = [float64(product) for product in products]
+            self._panels = [float64(part) for part in products]
             return
-        for i, product in enumerate(products):
-            self._panels[i] += product
+        for i, part in enumerate(products):
+            self._panels[i] += part
 
     def merge(self, other: CrossProduct) -> None:
         """Add the total of other blocks."""
         self._total = self.total + other.total
 
 
-def _product(A: Array, B: Array) -> Array:
-    """Return ``A.T @ B``; sums over many rows are split up and added in float64.
+def product(A: Array, B: Array) -> Array:
+    """Return ``A.T @ B``; sums over many rows of single precision are added in float64.
 
-    Few features: one call multiplies many short stacks of rows, where a call for each would leave
-    a GPU waiting for the next one.
+    One call multiplies many short stacks of rows, where a call for each would leave a GPU waiting
+    for the next one, and threads for Python.
     """
-    rest = A.shape[0] % SUMMED_IN_SINGLE
-    if A.shape[0] <= SUMMED_IN_SINGLE:
+    n, length = A.shape[0], _stack_length(A)
+    rest = n % length
+    if n <= length:
         return A.T @ B
     xp = array_namespace(A)
-    whole = A.shape[0] - rest
-    left, right = (
-        xp.reshape(M[:whole, :], (whole // SUMMED_IN_SINGLE, SUMMED_IN_SINGLE, M.shape[1]))
-        for M in (A, B)
-    )
+    whole = n - rest
+    left, right = (xp.reshape(M[:whole, :], (whole // length, length, M.shape[1])) for M in (A, B))
     total = xp.sum(xp.matmul(xp.matrix_transpose(left), right), axis=0, dtype=xp.float64)
     return total + A[whole:, :].T @ B[whole:, :] if rest else total
+
+
+def _stack_length(A: Array) -> int:
+    if not is_numpy(A):
+        return SUMMED_IN_SINGLE
+    if A.shape[1] <= THIN:
+        return SHORT
+    return SUMMED_IN_SINGLE if A.dtype.itemsize < 8 else max(A.shape[0], 1)
 
 
 def _from_panels(panels: list[Array]) -> Array:

@@ -55,9 +55,12 @@ from .records import (
 )
 from .stiefel import Inverse, Metric, Objective, Stiefel, minimize_on_stiefel
 from .threads import (
+    ACCUMULATORS,
+    WIDEST,
     Turn,
     ahead,
     allowed_jobs,
+    blas_shares,
     blas_threads,
     check_n_jobs,
     each_in_processes,
@@ -68,5 +71,6 @@ from .threads import (
     pool_of,
     share_blocks,
     surely,
+    threads_for,
 )
 from .whole_files import is_no_plain_file, remove_drafts, whole_file

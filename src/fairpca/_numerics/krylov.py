@@ -54,17 +54,20 @@ def leading_eigenpairs(
     *,
     tol: float = 0.0,
     products: int | None = None,
+    hopeless: float = np.inf,
     seed: int = 0,
 ) -> _Eigenpairs:
     """Return the k leading eigenpairs of a symmetric operator of order n, from a random start.
 
     `apply` takes and returns rows of length n, at most `products` times, by default about what a
-    direct solver would cost. A `tol` of 0 asks for residuals at rounding.
+    direct solver would cost. A `tol` of 0 asks for residuals at rounding. Where residuals fall so
+    slowly that it would take more than `hopeless` products, nobody waits for them.
     """
-    found = _iterate(apply, n, k, tol=max(tol, PRECISION), products=products, seed=seed)
+    tol = max(tol, PRECISION)
+    found = _iterate(apply, n, k, tol=tol, products=products, hopeless=hopeless, seed=seed)
     if found.converged and _full_of_copies(found.values, WIDTH):
         wider = k + WIDTH
-        return _iterate(apply, n, k, width=wider, tol=max(tol, PRECISION), seed=seed)
+        return _iterate(apply, n, k, width=wider, tol=tol, seed=seed)
     return found
 
 
@@ -84,6 +87,7 @@ def _iterate(
     tol: float,
     width: int = WIDTH,
     products: int | None = None,
+    hopeless: float = np.inf,
     seed: int = 0,
 ) -> _Eigenpairs:
     capacity = 4 * k + BLOCKS * width
@@ -104,9 +108,12 @@ def _iterate(
         size = max(abs(values[0]), abs(smallest))
         norms = np.linalg.norm(coupling.T @ Y[-width:, :k], axis=0)
         before, residual = residual, float(norms.max()) / (size or 1.0)
-        if residual <= tol or product == products:
+        left = _products_left(before, residual, tol, product - last_look)
+        # Before, residuals hardly fall whatever follows.
+        settled = before < np.inf and product * width >= 3 * k
+        if residual <= tol or product == products or (settled and product + left > hopeless):
             break
-        look_at = product + _leap(before, residual, tol, product - last_look)
+        look_at = product + (int(np.clip(left, 1, LONGEST_LEAP)) if left < np.inf else 2)
         last_look = product
         if full:
             space.compress(values, Y, keep=2 * k + width)
@@ -114,12 +121,11 @@ def _iterate(
     return _Eigenpairs(values[:k], vectors, smallest, residual, converged=residual <= tol)
 
 
-def _leap(before: float, residual: float, tol: float, steps: int) -> int:
-    """Return after how many products to look again, if residuals go on falling as they did."""
+def _products_left(before: float, residual: float, tol: float, steps: int) -> float:
+    """Return how many products are left, if residuals go on falling as they did; else infinity."""
     if not residual < before < np.inf:
-        return 2
-    rate = np.log(before / residual) / steps
-    return int(np.clip(np.log(residual / tol) / rate, 1, LONGEST_LEAP))
+        return np.inf
+    return float(np.log(residual / tol) * steps / np.log(before / residual))
 
 
 class _KrylovSpace:

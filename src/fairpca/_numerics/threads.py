@@ -32,6 +32,9 @@ Result = TypeVar("Result")
 WIDEST = 1024
 """Products of more features keep all BLAS threads busy by themselves."""
 
+SMALL = 200
+"""Matrices of fewer rows and columns are no work for several threads."""
+
 ACCUMULATORS = 2**23
 """Most numbers that the d x d accumulators of all threads may hold together."""
 
@@ -44,6 +47,16 @@ def _blas() -> ThreadpoolController:
 def blas_threads() -> int:
     """Return how many threads BLAS may use now, as set by the environment or the user."""
     return max((library.num_threads for library in _blas().lib_controllers), default=1)
+
+
+def blas_shares(d: int) -> bool:
+    """Tell whether BLAS shares a d x d product of many rows among threads better than we would.
+
+    It cuts the product into strips, a thread each, which must not be narrow: measured on 2 and on
+    16 threads, from 200 and from 500 features on. Threads of ours, which take rows, are faster
+    before; but those of BLAS spin for a while after each call, and compete with ours.
+    """
+    return d >= max(SMALL, 32 * blas_threads())
 
 
 @cache
@@ -178,6 +191,14 @@ def limited_threads(threads: int | None, *, of_scipy: bool = False) -> AbstractC
     if threads is None:
         return nullcontext()
     return _limited(_blas_of_scipy() if of_scipy else _blas(), threads)
+
+
+def threads_for(order: int) -> AbstractContextManager[None]:
+    """Let BLAS use one thread inside for matrices so small that it takes longer to wake others.
+
+    Those would spin for a while, too, and compete with what comes next.
+    """
+    return limited_threads(1 if order < SMALL else None)
 
 
 @contextmanager

@@ -31,6 +31,7 @@ from .._numerics import (
     is_single,
     limited_threads,
     quiet_overflow,
+    threads_for,
     unmasked,
 )
 from .._rows import (
@@ -302,7 +303,8 @@ class Representation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _fit_to(self, moments: GroupMoments) -> None:
         self._reader().check(moments)
-        self.__dict__.update(self._solve(moments))
+        with threads_for(moments.n_features):
+            self.__dict__.update(self._solve(moments))
 
     def _keep(self, moments: GroupMoments) -> None:
         """Keep moments for later batches, unless they are the rows themselves, or very large."""

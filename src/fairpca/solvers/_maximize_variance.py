@@ -179,7 +179,7 @@ def _without_variance(moments: GroupMoments) -> Array:
 def _by_dense_eigenvectors(scatter: DenseScatter, k: int, Q: Array) -> tuple[Array, Array]:
     S = scatter.matrix
     trace = float(array_namespace(S).linalg.trace(S))
-    deflated = deflate(S, Q, tau=trace if trace > 0 else 1.0)
+    deflated = deflate(S, Q, tau=trace / S.shape[0] if trace > 0 else 1.0)
     values, U = top_eigenpairs(deflated, k)
     if trace > 0 and float(values[-1]) <= UNRESOLVED * trace:
         available = S.shape[0] - Q.shape[1]
