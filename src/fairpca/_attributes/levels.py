@@ -51,11 +51,6 @@ class Levels:
         return replace(self, codes=codes)
 
     @property
-    def n_rows(self) -> int:
-        """The number of entries."""
-        return len(self.codes)
-
-    @property
     def missing(self) -> np.ndarray:
         """Mask of the rows that do not count."""
         return self.codes < 0
@@ -82,11 +77,6 @@ class Numeric:
         values = np.full(len(rows), np.nan)
         values[rows] = self.values
         return replace(self, values=values)
-
-    @property
-    def n_rows(self) -> int:
-        """The number of entries."""
-        return len(self.values)
 
     @property
     def missing(self) -> np.ndarray:

@@ -89,7 +89,9 @@ def attribute_columns(sensitive: Any, unnamed: str = "sensitive") -> dict[Any, A
     """Return columns by name; narwhals Series where the input knows types, arrays elsewhere."""
     if isinstance(sensitive, Mapping):
         return {name: _one_column(column) for name, column in sensitive.items()}
-    native = _with_types(sensitive, allow_series=True)
+    native = sensitive
+    if not is_numpy(sensitive):  # of which narwhals takes long to say that it knows nothing
+        native = nw.from_native(sensitive, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(native, nw.DataFrame):
         return dict(zip(native.columns, native.iter_columns(), strict=True))  # names may be numbers
     if isinstance(native, nw.Series):
@@ -105,15 +107,8 @@ def attribute_columns(sensitive: Any, unnamed: str = "sensitive") -> dict[Any, A
     return {j: array[:, j] for j in range(array.shape[1])}
 
 
-def _with_types(values: Any, **which: bool) -> Any:
-    """Return frames and columns as narwhals has them; it takes long to say that arrays are not."""
-    if is_numpy(values):
-        return values
-    return nw.from_native(values, eager_only=True, pass_through=True, **which)
-
-
 def _one_column(column: Any) -> Any:
-    native = _with_types(column, series_only=True)
+    native = nw.from_native(column, eager_only=True, series_only=True, pass_through=True)
     if isinstance(native, nw.Series):
         return native
     array = as_array(column)
@@ -217,7 +212,8 @@ def name_of_missing(name: str) -> str:
 
 def read_column(name: str, column: Any, kind: str | None = None) -> Attribute:
     """Return a column as levels or as numbers: as which `kind` says, else its values."""
-    column = _with_types(column, series_only=True)
+    if not is_numpy(column):
+        column = nw.from_native(column, series_only=True, pass_through=True)
     found: Attribute | None = None
     if isinstance(column, nw.Series):
         dtype = column.dtype
@@ -313,8 +309,7 @@ def _plain_values(series: nw.Series[Any]) -> np.ndarray:
 
 def _read_floats(name: str, values: np.ndarray, kind: str | None) -> Attribute:
     known = ~np.isnan(values)
-    every = bool(known.all())
-    present = values if every else values[known]
+    present = values if known.all() else values[known]
     if kind is None and not np.all(np.isfinite(present) & (present == np.rint(present))):
         return _numeric(name, values)
     if kind is None and np.any(np.abs(present) >= INEXACT):
@@ -324,12 +319,10 @@ def _read_floats(name: str, values: np.ndarray, kind: str | None) -> Attribute:
             f"where they are missing; if it is a quantity, divide it, or say "
             f"{how_to_say(name, 'numeric')}."
         )
-    whole = kind is None
-    distinct, codes = _coded_integers(present) if whole else _sorted_and_coded(present)
-    if not every:
-        of_known, codes = codes, np.full(len(values), -1)
-        codes[known] = of_known
-    return Levels(name, tuple(map(float, distinct)), codes, integral_floats=whole)
+    distinct, found = _coded(present, whole=kind is None)
+    codes = np.full(len(values), -1)
+    codes[known] = found
+    return Levels(name, tuple(map(float, distinct)), codes, integral_floats=kind is None)
 
 
 def _numeric(name: str, values: np.ndarray) -> Numeric:
@@ -349,28 +342,21 @@ def _numeric(name: str, values: np.ndarray) -> Numeric:
 
 
 def _read_integers(name: str, values: np.ndarray) -> Attribute:
-    distinct, codes = _coded_integers(values)
+    distinct, codes = _coded(values)
     label = bool if values.dtype.kind == "b" else int
     return Levels(name, tuple(map(label, distinct)), codes)
 
 
-def _coded_integers(values: np.ndarray) -> tuple[list[Any], np.ndarray]:
-    """Return the distinct whole numbers, ascending, and the place of each entry among them."""
-    codes = values.astype(np.intp)  # the only pass over memory that need not be contiguous
-    low, high = (int(codes.min()), int(codes.max())) if len(codes) else (0, -1)
-    wrapped = values.dtype.kind == "u" and low < 0
-    if high - low >= 1 << 16 or wrapped:
-        return _sorted_and_coded(values)
-    codes -= low
-    if high - low < 2:  # both ends are there
-        return list(range(low, high + 1)), codes
-    used = np.bincount(codes) > 0  # counting beats sorting
-    if not used.all():
-        codes = (np.cumsum(used) - 1)[codes]
-    return (np.flatnonzero(used) + low).tolist(), codes
-
-
-def _sorted_and_coded(values: np.ndarray) -> tuple[list[Any], np.ndarray]:
+def _coded(values: np.ndarray, *, whole: bool = True) -> tuple[list[Any], np.ndarray]:
+    """Return the distinct numbers, ascending, and the place of each entry among them."""
+    if whole and len(values):
+        codes = values.astype(np.intp)  # the only pass over memory that may be another's column
+        low, high = int(codes.min()), int(codes.max())
+        if high - low < 1 << 16 and (low >= 0 or values.dtype.kind != "u"):  # counting, not sorting
+            codes -= low
+            used = np.bincount(codes) > 0 if high - low > 1 else np.ones(high - low + 1, bool)
+            codes = codes if used.all() else (np.cumsum(used) - 1)[codes]
+            return (np.flatnonzero(used) + low).tolist(), codes
     distinct, codes = np.unique(values, return_inverse=True)
     return distinct.tolist(), codes
 
@@ -379,10 +365,10 @@ def _read_objects(name: str, values: np.ndarray, kind: str | None) -> Attribute:
     try:
         distinct, places = _told_apart(values)
     except TypeError:
+        of = type(_plain(values.tolist()[0])).__name__
         raise UsageError(
-            f"The sensitive attribute {name!r} holds entries of type "
-            f"{type(values.tolist()[0]).__name__}, which cannot be levels. Pass strings, numbers "
-            f"or bools, one per row."
+            f"The sensitive attribute {name!r} holds entries of type {of}, which cannot be levels. "
+            f"Pass strings, numbers or bools, one per row."
         ) from None
     entries = [_plain(v) for v in distinct]
     known = dict.fromkeys(v for v in entries if v is not None)
@@ -396,8 +382,8 @@ def _read_objects(name: str, values: np.ndarray, kind: str | None) -> Attribute:
     labels = sorted_labels(known)
     position = {None: -1, **{label: i for i, label in enumerate(labels)}}
     codes = np.array([position[v] for v in entries], dtype=np.intp)
-    numbers = kind is None and any(isinstance(v, int | float) for v in known)
-    undecided = numbers and any(issubclass(t, Decimal) for t in set(map(type, values.tolist())))
+    types = set() if all(isinstance(v, str) for v in distinct) else set(map(type, values.tolist()))
+    undecided = kind is None and any(issubclass(t, Decimal) for t in types)
     return Levels(name, labels, codes[places], integral_floats=undecided)
 
 
@@ -406,20 +392,18 @@ def _told_apart(values: np.ndarray) -> tuple[list[Any], np.ndarray]:
     if values.dtype.kind in "US" and len(set(values[:GLANCE].tolist())) <= FEW_TEXTS:
         codes, texts = np.full(len(values), -1), list[Any]()
         while (codes < 0).any() and len(texts) < FEW_TEXTS:
-            text = values[np.argmin(codes)]
-            codes[values == text] = len(texts)
-            texts.append(text.item())
+            texts.append(values[np.argmin(codes)].item())
+            codes[values == texts[-1]] = len(texts) - 1
         if not (codes < 0).any():
             return texts, codes
     entries = _listed(values)
     try:
-        distinct = dict.fromkeys(entries)
+        distinct = list(dict.fromkeys(entries))
     except TypeError:  # what is masked, say, has no hash
         entries = [_plain(v) for v in entries]
-        distinct = dict.fromkeys(entries)
+        distinct = list(dict.fromkeys(entries))
     places = {v: i for i, v in enumerate(distinct)}
-    found = np.fromiter(map(places.__getitem__, entries), dtype=np.intp, count=len(entries))
-    return list(distinct), found
+    return distinct, np.fromiter(map(places.__getitem__, entries), np.intp, count=len(entries))
 
 
 def are_missing(values: np.ndarray) -> np.ndarray:
@@ -441,8 +425,7 @@ def _is_missing(value: Any) -> bool:
 def _listed(values: np.ndarray) -> list[Any]:
     if values.dtype.kind in "mM":
         values = values.astype(f"{values.dtype.kind}8[us]")  # of nanoseconds, Python makes integers
-    entries: list[Any] = values.tolist()
-    return entries
+    return list(values.tolist())
 
 
 def _plain(value: Any) -> Any:

@@ -275,9 +275,9 @@ def check_sensitive_given(sensitive_features: Any, sensitive_columns: Any, name:
 def check_lengths(n: int, attributes: Sequence[Attribute]) -> None:
     """Raise unless every attribute has one entry per row."""
     for a in attributes:
-        if a.n_rows != n:
+        if len(a.missing) != n:
             raise UsageError(
-                f"X has {n} rows, but the sensitive attribute {a.name!r} has {a.n_rows} "
+                f"X has {n} rows, but the sensitive attribute {a.name!r} has {len(a.missing)} "
                 f"entries, so rows and groups cannot be paired. Pass one entry per row of X."
             )
 
@@ -329,9 +329,9 @@ def read_targets(y: Any, n: int, kinds: Mapping[Any, str] | None) -> tuple[Attri
         kinds = checked_kinds(kinds, columns)
         targets = tuple(read_column(name, c, kinds.get(name)) for name, c in columns.items())
     for a in targets:
-        if a.n_rows != n:
+        if len(a.missing) != n:
             raise UsageError(
-                f"X has {n} rows, but the target {a.name!r} has {a.n_rows} entries. Pass one "
+                f"X has {n} rows, but the target {a.name!r} has {len(a.missing)} entries. Pass one "
                 f"entry per row of X."
             )
         if a.missing.any():
@@ -352,8 +352,7 @@ def apply_criterion(
 ) -> tuple[tuple[Attribute, ...], np.ndarray]:
     """Return the attributes to equalise, and the mask of the rows that count for the criterion."""
     if not kept.all():
-        positions = np.flatnonzero(kept)
-        attributes = tuple(drop_unused_labels(a.take(positions)) for a in attributes)
+        attributes = tuple(drop_unused_labels(a.take(np.flatnonzero(kept))) for a in attributes)
     if criterion == "demographic_parity" or y is None:
         return attributes, kept
     labels = y[kept]
