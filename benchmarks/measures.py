@@ -1,5 +1,6 @@
 """What is paid often: the import, gaps, leakage; and the memory that a fit takes at its peak."""
 
+import os
 import re
 import subprocess
 import sys
@@ -39,8 +40,10 @@ def contestant(line: Line, name: str):
 
 
 def _printed(program: str) -> str:
+    # Who installs a package compiles it; without this, only ours would be compiled at every start.
+    kept = {name: v for name, v in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return subprocess.run(
-        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True, env=kept
     ).stdout
 
 

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 import narwhals as nw
 import numpy as np
 
-from .._numerics import on_the_host
+from .._numerics import is_numpy, on_the_host
 from ..errors import ManyLevelsWarning, MissingGroupError, UsageError, warn_user
 from .levels import (
     Attribute,
@@ -44,6 +44,9 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 LARGEST = 1e75
 """Fourth powers of numbers up to this are numbers."""
+
+FEW_TEXTS, GLANCE = 8, 1_000
+"""Texts that are so few, among so many rows, are told apart by comparing, which beats hashing."""
 
 
 def read_attributes(
@@ -86,7 +89,9 @@ def attribute_columns(sensitive: Any, unnamed: str = "sensitive") -> dict[Any, A
     """Return columns by name; narwhals Series where the input knows types, arrays elsewhere."""
     if isinstance(sensitive, Mapping):
         return {name: _one_column(column) for name, column in sensitive.items()}
-    native = nw.from_native(sensitive, eager_only=True, allow_series=True, pass_through=True)
+    native = sensitive
+    if not is_numpy(sensitive):  # of which narwhals takes long to say that it knows nothing
+        native = nw.from_native(sensitive, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(native, nw.DataFrame):
         return dict(zip(native.columns, native.iter_columns(), strict=True))  # names may be numbers
     if isinstance(native, nw.Series):
@@ -119,7 +124,7 @@ def as_array(values: Any) -> np.ndarray:
     if hasattr(values, "__array__"):
         return np.asarray(values)
     plain = np.asarray(values, dtype=object)
-    if plain.ndim != 1:
+    if plain.ndim != 1 or (len(plain) and isinstance(plain[0], str)):  # which is no number
         return plain
     try:
         typed = np.asarray(values)
@@ -191,9 +196,8 @@ def _treat_missing(attribute: Attribute, missing: str, *, streams: bool) -> list
         return [attribute]
     if isinstance(attribute, Numeric) or (attribute.integral_floats and streams):
         # Always said, so that batches with and without missing values fit together.
-        is_missing = absent.astype(np.intp)
-        name = name_of_missing(attribute.name)
-        return [attribute, Levels(name, (False, True), is_missing, optional=True)]
+        told = Levels(name_of_missing(attribute.name), (False, True), absent.astype(np.intp))
+        return [attribute, drop_unused_labels(replace(told, optional=True))]
     if not absent.any():
         return [attribute]
     labels = tuple(dict.fromkeys((*attribute.labels, MISSING_LABEL)))
@@ -208,7 +212,8 @@ def name_of_missing(name: str) -> str:
 
 def read_column(name: str, column: Any, kind: str | None = None) -> Attribute:
     """Return a column as levels or as numbers: as which `kind` says, else its values."""
-    column = nw.from_native(column, series_only=True, pass_through=True)
+    if not is_numpy(column):
+        column = nw.from_native(column, series_only=True, pass_through=True)
     found: Attribute | None = None
     if isinstance(column, nw.Series):
         dtype = column.dtype
@@ -219,6 +224,11 @@ def read_column(name: str, column: Any, kind: str | None = None) -> Attribute:
             kind = "categorical"
         found = None if kind == "numeric" else _coded_by_arrow(name, column)
         column = _plain_values(column) if found is None else column
+    elif column.ndim != 1:
+        raise UsageError(
+            f"The sensitive attribute {name!r} has shape {column.shape}, but one entry per row is "
+            f"needed. Pass one column at a time."
+        )
     if kind == "numeric":
         found = _numeric(name, _as_float(name, column))
     elif found is None and column.dtype.kind == "f":
@@ -299,19 +309,20 @@ def _plain_values(series: nw.Series[Any]) -> np.ndarray:
 
 def _read_floats(name: str, values: np.ndarray, kind: str | None) -> Attribute:
     known = ~np.isnan(values)
-    if kind is None and not np.all(np.isfinite(values) & (values == np.rint(values)) | ~known):
+    present = values if known.all() else values[known]
+    if kind is None and not np.all(np.isfinite(present) & (present == np.rint(present))):
         return _numeric(name, values)
-    distinct, inverse = np.unique(values[known], return_inverse=True)
-    if kind is None and np.any(np.abs(distinct) >= INEXACT):
+    if kind is None and np.any(np.abs(present) >= INEXACT):
         raise UsageError(
             f"The sensitive attribute {name!r} holds floats of 2^53 and more, where different "
             f"codes have become the same number. Pass codes as integers or as texts, with None "
             f"where they are missing; if it is a quantity, divide it, or say "
             f"{how_to_say(name, 'numeric')}."
         )
+    distinct, found = _coded(present, whole=kind is None)
     codes = np.full(len(values), -1)
-    codes[known] = inverse
-    return Levels(name, tuple(distinct.tolist()), codes, integral_floats=kind is None)
+    codes[known] = found
+    return Levels(name, tuple(map(float, distinct)), codes, integral_floats=kind is None)
 
 
 def _numeric(name: str, values: np.ndarray) -> Numeric:
@@ -331,38 +342,68 @@ def _numeric(name: str, values: np.ndarray) -> Numeric:
 
 
 def _read_integers(name: str, values: np.ndarray) -> Attribute:
-    if values.dtype.kind == "b":
-        return drop_unused_labels(Levels(name, (False, True), values.astype(np.intp)))
-    low, high = (int(values.min()), int(values.max())) if len(values) else (0, -1)
-    if high - low < 1 << 16 and high < 1 << 62:  # counting beats sorting
-        values = values.astype(np.int64)
-        labels, codes = tuple(range(low, high + 1)), (values - low).astype(np.intp)
-        return drop_unused_labels(Levels(name, labels, codes))
+    distinct, codes = _coded(values)
+    label = bool if values.dtype.kind == "b" else int
+    return Levels(name, tuple(map(label, distinct)), codes)
+
+
+def _coded(values: np.ndarray, *, whole: bool = True) -> tuple[list[Any], np.ndarray]:
+    """Return the distinct numbers, ascending, and the place of each entry among them."""
+    if whole and len(values):
+        codes = values.astype(np.intp)  # the only pass over memory that may be another's column
+        low, high = int(codes.min()), int(codes.max())
+        if high - low < 1 << 16 and (low >= 0 or values.dtype.kind != "u"):  # counting, not sorting
+            codes -= low
+            used = np.bincount(codes) > 0 if high - low > 1 else np.ones(high - low + 1, bool)
+            codes = codes if used.all() else (np.cumsum(used) - 1)[codes]
+            return (np.flatnonzero(used) + low).tolist(), codes
     distinct, codes = np.unique(values, return_inverse=True)
-    return Levels(name, tuple(distinct.tolist()), codes)
+    return distinct.tolist(), codes
 
 
 def _read_objects(name: str, values: np.ndarray, kind: str | None) -> Attribute:
-    entries = _entries(values)
     try:
-        known = dict.fromkeys(v for v in entries if v is not None)
+        distinct, places = _told_apart(values)
     except TypeError:
+        of = type(_plain(values.tolist()[0])).__name__
         raise UsageError(
-            f"The sensitive attribute {name!r} holds entries of type {type(entries[0]).__name__}, "
-            f"which cannot be levels. Pass strings, numbers or bools, one per row."
+            f"The sensitive attribute {name!r} holds entries of type {of}, which cannot be levels. "
+            f"Pass strings, numbers or bools, one per row."
         ) from None
+    entries = [_plain(v) for v in distinct]
+    known = dict.fromkeys(v for v in entries if v is not None)
     if not known:
-        return Levels(name, (), np.full(len(entries), -1), integral_floats=kind is None)
+        return Levels(name, (), np.full(len(values), -1), integral_floats=kind is None)
     if kind is None and any(isinstance(v, date | time | timedelta) for v in known):
         _refuse_dates(name)
     if kind is None and {float} <= set(map(type, known)) <= {int, float}:
         floats = np.array([np.nan if v is None else v for v in entries], dtype=float)
-        return _read_floats(name, floats, kind)
+        return _read_floats(name, floats[places], kind)
     labels = sorted_labels(known)
     position = {None: -1, **{label: i for i, label in enumerate(labels)}}
     codes = np.array([position[v] for v in entries], dtype=np.intp)
-    undecided = kind is None and any(isinstance(v, Decimal) for v in values)
-    return Levels(name, labels, codes, integral_floats=undecided)
+    types = set() if all(isinstance(v, str) for v in distinct) else set(map(type, values.tolist()))
+    undecided = kind is None and any(issubclass(t, Decimal) for t in types)
+    return Levels(name, labels, codes[places], integral_floats=undecided)
+
+
+def _told_apart(values: np.ndarray) -> tuple[list[Any], np.ndarray]:
+    """Return distinct entries as Python has them, and the place of each entry among them."""
+    if values.dtype.kind in "US" and len(set(values[:GLANCE].tolist())) <= FEW_TEXTS:
+        codes, texts = np.full(len(values), -1), list[Any]()
+        while (codes < 0).any() and len(texts) < FEW_TEXTS:
+            texts.append(values[np.argmin(codes)].item())
+            codes[values == texts[-1]] = len(texts) - 1
+        if not (codes < 0).any():
+            return texts, codes
+    entries = _listed(values)
+    try:
+        distinct = list(dict.fromkeys(entries))
+    except TypeError:  # what is masked, say, has no hash
+        entries = [_plain(v) for v in entries]
+        distinct = list(dict.fromkeys(entries))
+    places = {v: i for i, v in enumerate(distinct)}
+    return distinct, np.fromiter(map(places.__getitem__, entries), np.intp, count=len(entries))
 
 
 def are_missing(values: np.ndarray) -> np.ndarray:
@@ -381,14 +422,16 @@ def _is_missing(value: Any) -> bool:
         return False
 
 
-def _entries(values: np.ndarray) -> list[Any]:
-    """Return values as Python has them, None where missing; decimals as integers or floats."""
+def _listed(values: np.ndarray) -> list[Any]:
     if values.dtype.kind in "mM":
         values = values.astype(f"{values.dtype.kind}8[us]")  # of nanoseconds, Python makes integers
-    return [None if _is_missing(v) else _plain(v) for v in values.tolist()]
+    return list(values.tolist())
 
 
 def _plain(value: Any) -> Any:
+    """Return a value as Python has it, None where missing; decimals as integers or floats."""
+    if _is_missing(value):
+        return None
     if isinstance(value, Decimal):
         whole = value.is_finite() and value == value.to_integral_value()
         return int(value) if whole else float(value)
@@ -401,7 +444,7 @@ def _as_float(name: str, values: np.ndarray) -> np.ndarray:
     if values.dtype.kind in "biuf":
         return values.astype(float)
     try:
-        numbers = [np.nan if v is None else _in_days(v) for v in _entries(values)]
+        numbers = [np.nan if v is None else _in_days(v) for v in map(_plain, _listed(values))]
         return np.array(numbers, dtype=float)
     except (TypeError, ValueError) as error:
         raise UsageError(

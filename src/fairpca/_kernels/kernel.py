@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-from sklearn.metrics.pairwise import manhattan_distances, pairwise_kernels
 
 from .._numerics import each_item, is_array, is_number, is_sparse, quiet_overflow, record
 from .._rows import row_blocks
@@ -98,10 +97,10 @@ class Kernel:
     def combine(self, left: Any, right: Any) -> np.ndarray:
         """Return the kernel of rows that `left` and `right` have prepared."""
         if callable(self.name):
-            return pairwise_kernels(
-                left, right, metric=self.name, n_jobs=self.n_jobs, **self.parameters
-            )
+            return _by_function(self, left, right)
         if self.name == "laplacian":
+            from sklearn.metrics.pairwise import manhattan_distances  # loads all metrics
+
             distances: np.ndarray = manhattan_distances(left, right)
             distances *= -self.gamma
             np.exp(distances, out=distances)
@@ -173,11 +172,16 @@ def _with_columns(X: Any, *columns: np.ndarray) -> Any:
     return np.column_stack([X, *columns])
 
 
+def _by_function(kernel: Kernel, *rows: Any) -> Any:
+    from sklearn.metrics.pairwise import pairwise_kernels  # loads all metrics, which few fits need
+
+    return pairwise_kernels(*rows, metric=kernel.name, n_jobs=kernel.n_jobs, **kernel.parameters)
+
+
 def kernel_matrix(kernel: Kernel, X: Any) -> np.ndarray:
     """Return the symmetric matrix of kernel values between the rows of X."""
     if callable(kernel.name):
-        K = pairwise_kernels(X, metric=kernel.name, n_jobs=kernel.n_jobs, **kernel.parameters)
-        return np.asarray(K, dtype=float)
+        return np.asarray(_by_function(kernel, X), dtype=float)
     n = X.shape[0]
     with quiet_overflow():
         left, right = kernel.left(X), kernel.right(X)

@@ -35,6 +35,9 @@ FEW_ROWS = 256
 GLANCE = 32
 """From so many rows is seen how far from zero they lie."""
 
+ONE_THREAD = 2**18
+"""Of products of so many numbers, BLAS makes no work for several threads."""
+
 NEAR = 16.0
 """Rounding errors of products about zero may be so many times those about the mean, not more."""
 
@@ -120,7 +123,10 @@ class LinearMap:
 def _near_zero(X: Array, matrix: Array, mean: Array) -> bool:
     """Tell whether products of such rows lose no digits to the mean that is subtracted later."""
     xp = array_namespace(X)
-    spread = xp.sqrt(xp.mean(((X - mean) @ matrix) ** 2, axis=0))
+    # Small products, of some features at a time: threads of BLAS wait for each other on busy cores.
+    parts = row_blocks(X.shape[1], max(16, ONE_THREAD // (X.shape[0] * matrix.shape[1])))
+    T = sum((X[:, part] - mean[part]) @ matrix[part, :] for part in parts)
+    spread = xp.sqrt(xp.mean(T**2, axis=0))
     return bool(xp.all(xp.abs(mean) @ xp.abs(matrix) <= NEAR * spread))
 
 

@@ -352,8 +352,7 @@ def apply_criterion(
 ) -> tuple[tuple[Attribute, ...], np.ndarray]:
     """Return the attributes to equalise, and the mask of the rows that count for the criterion."""
     if not kept.all():
-        attributes = tuple(a.take(np.flatnonzero(kept)) for a in attributes)
-    attributes = tuple(drop_unused_labels(a) for a in attributes)
+        attributes = tuple(drop_unused_labels(a.take(np.flatnonzero(kept))) for a in attributes)
     if criterion == "demographic_parity" or y is None:
         return attributes, kept
     labels = y[kept]

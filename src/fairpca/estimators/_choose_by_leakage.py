@@ -13,7 +13,6 @@ from .._attributes import Levels
 from .._numerics import is_number, is_numpy, record
 from .._rows import Rows, RowsElsewhere
 from ..errors import InfeasibleError, ManyLevelsWarning, UsageError
-from ..metrics import certified_gap, leakage, reading_model
 from ._reader import Reader
 
 DIRECTIONS = (1.0, 0.97, 0.93, 0.85, 0.7, 0.5)
@@ -102,6 +101,8 @@ def _part(rows: Rows, positions: np.ndarray) -> Rows:
 
 def _worst(T: np.ndarray, rows: Rows, seed: int) -> float:
     """Return the largest AUC that trees reach for a categorical attribute."""
+    from ..metrics import leakage, reading_model  # loads trees, which other fits do without
+
     trees = reading_model("boosting")  # as many rounds for any number of levels
     options: dict[str, Any] = {"probe": trees, "n_permutations": 1, "random_state": seed}
     aucs = [0.5]
@@ -122,6 +123,8 @@ def _worst(T: np.ndarray, rows: Rows, seed: int) -> float:
 
 def _largest_distance(T: np.ndarray, rows: Rows) -> float:
     """Return the largest difference of groups' shares below any threshold on any column."""
+    from ..metrics import certified_gap  # loads trees, which other fits do without
+
     groups = [a for a in rows.attributes if isinstance(a, Levels)]
     known = [(a.codes[~a.missing], T[~a.missing]) for a in groups]
     return max(

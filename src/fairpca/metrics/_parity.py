@@ -450,8 +450,7 @@ def _grouped(
     check_frames(**beside, sensitive_features=sensitive_features, sample_weight=sample_weight)
     levels, groups = coded_levels(sensitive_features, n_rows, "sensitive_features")
     weight = row_weights(sample_weight, n_rows)
-    total = np.bincount(groups, weights=weight)
-    if not total.all():
+    if weight is not None and not (total := np.bincount(groups, weights=weight)).all():
         raise UsageError(
             f"sample_weight is zero in all rows of group {levels[int(total.argmin())]}, so none of "
             f"them counts. Leave that group out, or give its rows a weight."
@@ -462,7 +461,8 @@ def _grouped(
 def _is_positive(y: Any, pos_label: Any, name: str, n_rows: int | None = None) -> np.ndarray:
     values = present_values(y, np.shape(y)[0] if n_rows is None else n_rows, name)
     positive = rows_named(values, pos_label)
-    if len(set(values[~positive].tolist())) > 1:
+    at = int(np.argmin(positive)) if len(positive) else 0
+    if np.any(~positive & (values != values[at : at + 1])):
         distinct = list(dict.fromkeys(values.tolist()))
         raise UsageError(
             f"{name} has {len(distinct)} distinct values (the first are {distinct[:3]}), but two "
