@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from assertions import assert_orthonormal, assert_same_subspace
-from fairpca._numerics.stiefel import minimize_on_stiefel
+from fairpca._numerics.stiefel import Stiefel, _column_scaling, minimize_on_stiefel
 
 
 def symmetric(s, seed):
@@ -58,3 +58,39 @@ def test_at_a_minimum_it_stays():
     found = minimize_on_stiefel(lambda L: (np.vdot(L, A @ L), 2 * A @ L), V, tol=1e-9)
     assert found.evaluations == 1
     np.testing.assert_array_equal(found.L, V)
+
+
+@pytest.mark.parametrize("far", [1e-9, 0.1, 1.0, 30.0])
+def test_near_and_far_points_are_pulled_back_to_the_same_factor(far):
+    """Gram matrix or reflections: the orthonormal factor with a positive diagonal is one."""
+    L = orthonormal(9, 4)
+    W = L + far * np.random.default_rng(1).normal(size=(9, 4)) / 6
+    Q = Stiefel().retract(W)
+    assert_orthonormal(Q)
+    triangle = Q.T @ W
+    np.testing.assert_allclose(np.tril(triangle, -1), 0, atol=1e-13 * np.abs(W).max())
+    assert np.all(np.diag(triangle) > 0)
+    np.testing.assert_allclose(Q @ triangle, W, atol=1e-13 * np.abs(W).max())
+
+
+def test_scaled_columns_find_the_same_in_fewer_steps_where_a_spectrum_decays():
+    V = np.linalg.eigh(symmetric(80, 4))[1]
+    A = (V * -(np.arange(1, 81) ** -1.5)) @ V.T
+    start = np.linalg.qr(V[:, :8] + 0.05 * V[:, 8:16])[0]
+    plain, scaled = (
+        minimize_on_stiefel(
+            lambda L: (np.vdot(L, A @ L), 2 * A @ L), start, tol=1e-7, scaled=scaled
+        )
+        for scaled in (False, True)
+    )
+    assert scaled.gradient_norm <= 1e-7
+    assert scaled.value == pytest.approx(plain.value, rel=1e-9)
+    assert_orthonormal(scaled.L)
+    assert scaled.evaluations < 0.7 * plain.evaluations
+
+
+def test_without_curvature_along_the_columns_nothing_is_scaled():
+    L = orthonormal(6, 2)
+    assert _column_scaling(L, L) is None
+    scale = _column_scaling(L, -L * [4.0, 1e-9])
+    np.testing.assert_allclose(scale(L), L / [4.0, 4e-3])

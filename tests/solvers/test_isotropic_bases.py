@@ -132,11 +132,15 @@ def test_a_gap_that_falls_slowly_makes_the_penalty_harder(objectives, share, pen
     assert lagrangian().round(some_state(gap=before, penalty=penalty), 0.01).penalty == expected
 
 
-def test_the_first_state_knows_nothing_yet():
+def test_the_first_state_knows_its_gradient_and_nothing_else():
     first = lagrangian().begin(L)
     np.testing.assert_array_equal(first.multipliers, np.zeros((2, K, K)))
     assert (first.penalty, first.gap) == (10.0, lagrangian().gap(L))
-    assert (first.gradient_norm, first.evaluations) == (np.inf, 0)
+    CL, TL, E = lagrangian().products(L)
+    G = 2 * ((TL @ (10 * E)).sum(axis=0) - CL)
+    along = G - L @ (L.T @ G + G.T @ L) / 2
+    assert first.gradient_norm == pytest.approx(np.linalg.norm(along))
+    assert first.evaluations == 1
     at = State.at(L, gap=0.5, gradient_norm=0.25)
     assert (at.gap, at.gradient_norm, at.evaluations, at.penalty) == (0.5, 0.25, 0, 0.0)
     assert at.multipliers.size == 0
@@ -400,7 +404,8 @@ def test_every_evaluation_is_counted_and_every_end_is_told(minimised):
     found = _match_covariances(
         C, [T], 2, starts=[leading(C, 2)], progress=told.append, max_steps=1999
     )
-    assert found.evaluations == sum(end.evaluations for _, end, _ in minimised)
+    begun = 1  # the gradient at the start
+    assert found.evaluations == begun + sum(end.evaluations for _, end, _ in minimised)
     assert len(told) == len(minimised)
     assert told[-1].endswith(f"{found.evaluations} evaluations")
     objective, _, options = minimised[-1]  # the one on the manifold
@@ -408,6 +413,19 @@ def test_every_evaluation_is_counted_and_every_end_is_told(minimised):
     L, step, h = RNG.normal(size=(8, 2)), RNG.normal(size=(8, 2)), 1e-5
     slope = (objective(L + h * step)[0] - objective(L - h * step)[0]) / (2 * h)
     assert np.vdot(objective(L)[1], step) == pytest.approx(slope, rel=1e-7)
+
+
+def test_a_start_that_penalties_would_not_move_goes_to_the_manifold_at_once(minimised):
+    """A flat start: leading directions hold nearly all the variance, and it has none of them."""
+    C = np.diag([1.0, 1.0, 1.0, *np.full(9, 1e-5)])
+    T = np.diag([1.0, -2.0, 1.5, *np.tile([1e-2, -1e-2, 1e-3], 3)])
+    pairs = np.eye(12)[:, [3, 6]] + 0.95 * np.eye(12)[:, [4, 7]]
+    start = np.linalg.qr(pairs + 1e-3 * RNG.normal(size=(12, 2)))[0]
+    found = _match_covariances(C, [T], 2, starts=[start])
+    assert [set(options) & {"manifold"} for _, _, options in minimised] == [{"manifold"}]
+    assert found.converged
+    away = _match_covariances(C, [T], 2, starts=[leading(C, 2)])
+    assert found.variance.sum() == pytest.approx(away.variance.sum(), rel=1e-6)
 
 
 @pytest.mark.parametrize("retract", [True, False], ids=["hopeless", "without the manifold"])

@@ -18,6 +18,7 @@ from ._equalize_covariances import (
     independent_differences,
 )
 from ._isotropic_bases import (
+    FIRST_GRADIENT,
     ZERO_OF_COVARIANCE,
     IsotropicBases,
     Lagrangian,
@@ -26,6 +27,7 @@ from ._isotropic_bases import (
     follow,
     isotropic_start,
     largest_isotropic_dimension,
+    spectral_norm,
 )
 from ._subspace import Subspace
 
@@ -193,7 +195,7 @@ class _Problem:
         """The largest dimension with a solution, where theory knows it: for two groups."""
         if len(self.differences) > 1:
             return None
-        return largest_isotropic_dimension(self.differences[0], float(np.linalg.norm(self.C, 2)))
+        return largest_isotropic_dimension(self.differences[0], spectral_norm(self.C))
 
     def largest(self) -> int:
         """Return the largest dimension with a solution, if theory knows it."""
@@ -305,8 +307,8 @@ def _match_covariances(
     and no row of data is looked at. Differences that are `implied` by the others count for the gap.
     """
     target = C if objective is None else objective
-    size = float(np.linalg.norm(C, 2))
-    differences = [T for T in differences if np.linalg.norm(T, 2) > ZERO_OF_COVARIANCE * size]
+    size = spectral_norm(C)
+    differences = [T for T in differences if spectral_norm(T) > ZERO_OF_COVARIANCE * size]
     if not differences:  # equal in every direction
         V = np.linalg.eigh(target)[1][:, ::-1][:, :k]
         return _match(C, State.at(V, gap=0.0, gradient_norm=0.0), tol)
@@ -333,8 +335,14 @@ def _end(problem: Lagrangian, start: np.ndarray, tol: float, max_steps: int) -> 
     """Go from a start to equal covariances, and from there to the most variance."""
     manifold = IsotropicBases(problem.stack.reshape(-1, problem.s, problem.s)[1:])
     M = problem.stack[: problem.s]
+
+    def kept(L: np.ndarray) -> tuple[float, np.ndarray]:
+        ML = M @ L
+        return -float(np.vdot(L, ML)), -2.0 * ML
+
     state = problem.begin(start)
-    for near in NEAR:
+    # Where the first problem is solved as it begins, rounds move nothing and only harden penalties.
+    for near in (np.inf, *NEAR) if state.gradient_norm <= FIRST_GRADIENT else NEAR:
         if state.gap > near:
             state = follow(problem, state, near)
         if state.gap > near:
@@ -342,11 +350,12 @@ def _end(problem: Lagrangian, start: np.ndarray, tol: float, max_steps: int) -> 
         L = manifold.retract(state.L)
         if L is not None:
             found = minimize_on_stiefel(
-                lambda L: (-float(np.vdot(L, M @ L)), -2.0 * (M @ L)),
+                kept,
                 L,
                 tol=GRADIENT,
                 max_steps=max_steps,
                 manifold=manifold,
+                scaled=True,
             )
             evaluations = state.evaluations + found.evaluations
             gap, norm = problem.gap(found.L), found.gradient_norm

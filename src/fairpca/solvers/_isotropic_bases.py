@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .._numerics import Stiefel, minimize_on_stiefel
+from .._numerics import Objective, Stiefel, minimize_on_stiefel
 
 ZERO_OF_DIFFERENCE, ZERO_OF_COVARIANCE = 1e-10, 1e-9
 """Eigenvalues of a difference up to these shares of its largest, or of that of the covariance,
@@ -28,6 +28,9 @@ CONJUGATE_STEPS = 60
 
 FIRST_PENALTY, HARDER, HARDEST = 10.0, 4.0, 1e6
 """The penalty of the augmented Lagrangian, its growth where that is too slow, and its limit."""
+
+FIRST_GRADIENT = 1e-2
+"""How exactly the first problem is solved."""
 
 SOFTEST, BUDGET_GRADIENT = 0.05, 1e-3
 """Where a gap may stay: the first penalty, and how exactly each problem is solved."""
@@ -54,6 +57,11 @@ def largest_isotropic_dimension(T: np.ndarray, size: float = 0.0) -> int:
     return min(positive, negative) + len(values) - positive - negative
 
 
+def spectral_norm(A: np.ndarray) -> float:
+    """Return the largest magnitude of an eigenvalue of a symmetric matrix."""
+    return float(np.abs(np.linalg.eigvalsh(A)).max())
+
+
 def _zero(values: np.ndarray, size: float) -> float:
     """Return up to which magnitude eigenvalues of a difference count as zero."""
     largest = float(np.abs(values).max(initial=0.0))
@@ -63,7 +71,7 @@ def _zero(values: np.ndarray, size: float) -> float:
 def isotropic_start(C: np.ndarray, T: np.ndarray, k: int) -> list[np.ndarray]:
     """Return a basis with L^T T L = 0, if there is one of k columns: pairs of opposite sign."""
     values, V = np.linalg.eigh(T)
-    zero = _zero(values, float(np.linalg.norm(C, 2)))
+    zero = _zero(values, spectral_norm(C))
     variance = np.einsum("ij,ij->j", V, C @ V)
     by_variance = np.argsort(variance)[::-1]
     plus, minus, flat = (
@@ -113,8 +121,8 @@ class Lagrangian:
         progress: Callable[[str], None] | None = None,
     ) -> None:
         self.s, self.C, self.implied, self.progress = len(C), C, implied, progress
-        self.unit = float(np.linalg.norm(objective, 2)) or 1.0
-        self.size = max(float(np.linalg.norm(T, 2)) for T in differences) or 1.0
+        self.unit = spectral_norm(objective) or 1.0
+        self.size = max(spectral_norm(T) for T in differences) or 1.0
         matrices = [objective / self.unit, *(T / self.size for T in differences)]
         self.stack = np.concatenate(matrices)
 
@@ -139,10 +147,11 @@ class Lagrangian:
     def begin(self, L: np.ndarray) -> State:
         """Return the state before the first round."""
         k, count = L.shape[1], len(self.stack) // self.s - 1
-        return State(L, np.zeros((count, k, k)), FIRST_PENALTY, self.gap(L), np.inf, 0)
+        state = State(L, np.zeros((count, k, k)), FIRST_PENALTY, self.gap(L), np.inf, 1)
+        gradient = Stiefel().tangent(L, self._objective(state)(L)[1])
+        return replace(state, gradient_norm=float(np.linalg.norm(gradient)))
 
-    def round(self, state: State, tol: float, *, update: bool = True) -> State:
-        """Minimise for fixed multipliers, then update them unless told not to."""
+    def _objective(self, state: State) -> Objective:
         penalty, multipliers = state.penalty, state.multipliers
 
         def objective(L: np.ndarray) -> tuple[float, np.ndarray]:
@@ -151,12 +160,17 @@ class Lagrangian:
             value = -np.vdot(L, CL) + 0.5 * np.vdot(multipliers + M, E)
             return float(value), 2.0 * ((TL @ M).sum(axis=0) - CL)
 
+        return objective
+
+    def round(self, state: State, tol: float, *, update: bool = True) -> State:
+        """Minimise for fixed multipliers, then update them unless told not to."""
+        penalty, objective = state.penalty, self._objective(state)
         found = minimize_on_stiefel(objective, state.L, tol=tol, max_steps=STEPS_PER_ROUND)
         gap = self.gap(found.L)
         harder = HARDER if gap > PROGRESS * state.gap else 1.0
         after = State(
             L=found.L,
-            multipliers=multipliers + update * penalty * self.products(found.L)[2],
+            multipliers=state.multipliers + update * penalty * self.products(found.L)[2],
             penalty=min(HARDEST, penalty * harder),
             gap=gap,
             gradient_norm=found.gradient_norm,
@@ -176,7 +190,7 @@ class Lagrangian:
 
 def follow(problem: Lagrangian, state: State, tol: float) -> State:
     """Update multipliers until gap and gradient are small, or nothing moves any more."""
-    gradient_tol = min(1e-2, state.gradient_norm)
+    gradient_tol = min(FIRST_GRADIENT, state.gradient_norm)
     stalled = 0
     for _ in range(ROUNDS):
         before, state = state.gap, problem.round(state, gradient_tol)
@@ -211,12 +225,20 @@ class IsotropicBases(Stiefel):
 
     def __init__(self, matrices: np.ndarray) -> None:
         self.matrices = matrices
+        self._latest: tuple[np.ndarray, np.ndarray, _Normal] | None = None
+
+    def _at(self, L: np.ndarray) -> tuple[np.ndarray, _Normal]:
+        """Return all T_g L and their normal map, which a step needs three times at one L."""
+        if self._latest is None or self._latest[0] is not L:
+            W = self.matrices @ L
+            self._latest = L, W, _Normal(W)
+        return self._latest[1:]
 
     def tangent(self, L: np.ndarray, G: np.ndarray) -> np.ndarray:
         """Project onto the tangent space at L."""
         V = super().tangent(L, G)
-        W = self.matrices @ L
-        N = _Normal(W).solve(_sym(np.swapaxes(W, 1, 2) @ V))
+        W, normal = self._at(L)
+        N = normal.solve(_sym(np.swapaxes(W, 1, 2) @ V))
         return V - (W @ N).sum(axis=0)
 
     def retract(self, W: np.ndarray) -> np.ndarray | None:
@@ -225,7 +247,7 @@ class IsotropicBases(Stiefel):
         before = np.inf
         for _ in range(RESTORATIONS):
             assert L is not None
-            TL = self.matrices @ L
+            TL, normal = self._at(L)
             E = _sym(L.T @ TL)
             violation = float(np.abs(E).max())
             if violation <= VANISHED:
@@ -234,7 +256,7 @@ class IsotropicBases(Stiefel):
                 # Rounding, if it is small; else the step was too long.
                 return L if violation <= 1e3 * VANISHED else None
             before = violation
-            N = _Normal(TL).solve(0.5 * E)
+            N = normal.solve(0.5 * E)
             L = super().retract(L - (TL @ N).sum(axis=0))
         return None
 
