@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics.pairwise import pairwise_kernels
+from threadpoolctl import threadpool_limits
 
 from assertions import assert_orthonormal
 from fairpca import InfeasibleError
@@ -422,3 +423,18 @@ def test_an_indefinite_kernel_is_solved_by_its_positive_part(centred):
     np.testing.assert_allclose(
         np.abs(found.representation), np.abs(expected.representation), atol=1e-8
     )
+
+
+@pytest.mark.parametrize("b", [0, 1, 8, 10])
+@pytest.mark.parametrize("part", [2**22, 100])
+def test_products_are_the_same_however_they_are_shared(monkeypatch, b, part):
+    monkeypatch.setattr("fairpca.solvers._kernel_scatter.PART", part)
+    rng = np.random.default_rng(0)
+    K = rng.normal(size=(101, 101))
+    K, vectors = K + K.T, rng.normal(size=(b, 101))
+    plain = KernelScatter(K, centred=False)
+    with threadpool_limits(3):
+        np.testing.assert_allclose(plain.apply(vectors), vectors @ K, atol=1e-12)
+        np.testing.assert_allclose(plain.norm, np.linalg.norm(K), rtol=1e-12)
+        with plain.side_by_side() as share:
+            np.testing.assert_allclose(plain.apply(vectors, share), vectors @ K, atol=1e-12)

@@ -12,6 +12,7 @@ from .feature_maps import (
 from .kernel import (
     KERNELS,
     NEGATIVE,
+    PART,
     PRECOMPUTED,
     Kernel,
     kernel_matrix,

@@ -13,7 +13,15 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from .._numerics import each_item, is_array, is_number, is_sparse, quiet_overflow, record
+from .._numerics import (
+    each_item,
+    is_array,
+    is_number,
+    is_sparse,
+    limited_threads,
+    quiet_overflow,
+    record,
+)
 from .._rows import row_blocks
 from ..errors import IndefiniteKernelWarning, warn_user
 
@@ -24,8 +32,11 @@ PRECOMPUTED = "precomputed"
 NEGATIVE = 1e-5
 """Negative eigenvalues up to this share of the largest are rounding, as in scikit-learn."""
 
-TILE = 512
+TILE = 256
 """Tiles of this order stay in the cache while the kernel's function runs over them."""
+
+PART = 2**22
+"""A thread should have so many kernel values: fewer take less time than waking it may."""
 
 
 @record()
@@ -200,7 +211,8 @@ def kernel_matrix(kernel: Kernel, X: Any) -> np.ndarray:
                     K[columns, rows] = tile.T
                 K[rows, columns] = tile
 
-    each_item(fill, range(len(blocks)))
+    with limited_threads(1 if K.size < 2 * PART else None):
+        each_item(fill, range(len(blocks)))
     return K
 
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-WIDTH = 12
+WIDTH = 8
 """How many vectors a block has: wider ones cost more per product than they save."""
 
-BLOCKS = 10
+BLOCKS = 11
 """How many blocks the Krylov space takes before it is compressed to the best vectors found."""
 
 PRECISION = 1e-13
@@ -25,7 +25,7 @@ PRECISION = 1e-13
 EQUAL = 1e-8
 """Eigenvalues that differ by less, relative to the largest, may be copies of one."""
 
-LONGEST_LEAP = 4
+LONGEST_LEAP = 7
 """Most products between two looks at the residuals."""
 
 EXHAUSTED = 1e-6
@@ -116,7 +116,7 @@ def _iterate(
         look_at = product + (int(np.clip(left, 1, LONGEST_LEAP)) if left < np.inf else 2)
         last_look = product
         if full:
-            space.compress(values, Y, keep=2 * k + width)
+            space.compress(values, Y, keep=2 * k + 3 * width)
     vectors = (Y[:, :k].T @ space.basis[: space.used]).T
     return _Eigenpairs(values[:k], vectors, smallest, residual, converged=residual <= tol)
 
@@ -136,6 +136,7 @@ class _KrylovSpace:
         self.basis = np.empty((capacity, n))
         self.inside = np.zeros((capacity, capacity))
         self.used = 0
+        self._linked = 0
 
     def extend(self, block: np.ndarray, image: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Add a block; return the next one and its coupling: image's part outside the span."""
@@ -144,10 +145,13 @@ class _KrylovSpace:
         self.basis[new] = block
         basis = self.basis[: self.used]
         along = np.zeros((len(block), self.used))
-        for _ in range(2):  # "twice is enough" (Parlett, The Symmetric Eigenvalue Problem)
-            step = image @ basis.T
-            image = image - step @ basis
-            along += step
+        # "Twice is enough" (Parlett, The Symmetric Eigenvalue Problem). An image has only rounding
+        # along blocks before the last two, for which once is enough.
+        for first in (self._linked, 0):
+            step = image @ basis[first:].T
+            image = image - step @ basis[first:]
+            along[:, first:] += step
+        self._linked = new.start
         self.inside[new, : self.used] = along
         self.inside[: self.used, new] = along.T
         following, coupling = _orthonormal_rows(image)
@@ -169,7 +173,7 @@ class _KrylovSpace:
         self.basis[:keep] = Y[:, :keep].T @ self.basis[: self.used]
         self.inside[:] = 0.0
         np.fill_diagonal(self.inside[:keep, :keep], values[:keep])
-        self.used = keep
+        self.used, self._linked = keep, 0
 
 
 def _directly(A: np.ndarray, k: int) -> _Eigenpairs:

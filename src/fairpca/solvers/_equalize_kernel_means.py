@@ -20,7 +20,7 @@ from .._numerics import (
 from .._rows import block_rows, row_blocks
 from ..errors import InfeasibleError
 from ._equalize_means import check_attributes, names_of, way_out
-from ._kernel_scatter import KernelScatter
+from ._kernel_scatter import KernelScatter, Share
 from ._subspace import DualSubspace, components_to_reach
 
 DEPENDENT = 1e-12
@@ -29,7 +29,7 @@ DEPENDENT = 1e-12
 ZERO = 1e-12
 """Eigenvalues below this share of the largest are zero, as in scikit-learn's KernelPCA."""
 
-GLANCE = 8
+GLANCE = 12
 """Products after which an iteration has met a negative eigenvalue if there is one of any size."""
 
 SMALL = 500
@@ -136,9 +136,10 @@ def _indefinite_eigenpairs(
     n = scatter.n_rows
     if n > SMALL:
         unit = scatter.norm or 1.0
-        seen = leading_eigenpairs(
-            lambda rows: scatter.apply(rows) / -unit, n, 1, products=GLANCE, seed=seed
-        )
+        with scatter.side_by_side() as share:
+            seen = leading_eigenpairs(
+                lambda rows: scatter.apply(rows, share) / -unit, n, 1, products=GLANCE, seed=seed
+            )
         m = _deflation_of(scatter, attributes).m
         suspicious = seen.values[0] > -NEGATIVE * seen.smallest or m.min(initial=0.0) < 0
         if not suspicious:
@@ -171,17 +172,21 @@ def _solve(
     if _iterates(solver, k, n):
         assert isinstance(k, int)
         unit = scatter.norm or 1.0
-        found = leading_eigenpairs(
-            lambda rows: (scatter.apply(rows) - deflation.apply(rows)) / unit,
-            n,
-            k,
-            tol=tol,
-            seed=seed,
-        )
-        if found.converged or solver == "iterative":
-            subspace = _subspace(scatter, deflation, found.values * unit, found.vectors)
-            subspace = replace(subspace, residual=found.residual)
-            return _enough(subspace, attributes, k)
+        with scatter.side_by_side() as share:
+
+            def deflated(rows: np.ndarray) -> np.ndarray:
+                image = scatter.apply(rows, share)
+                image -= deflation.apply(rows)
+                image /= unit
+                return image
+
+            found = leading_eigenpairs(deflated, n, k, tol=tol, seed=seed)
+            if found.converged or solver == "iterative":
+                subspace = _subspace(
+                    scatter, deflation, found.values * unit, found.vectors, share=share
+                )
+                subspace = replace(subspace, residual=found.residual)
+                return _enough(subspace, attributes, k)
     values, V = _directly(scatter, deflation, k)
     subspace = _subspace(scatter, deflation, values, V, promised=isinstance(k, int))
     return _enough(subspace, attributes, k)
@@ -210,6 +215,7 @@ def _subspace(
     V: np.ndarray,
     *,
     promised: bool = True,
+    share: Share | None = None,
 ) -> DualSubspace:
     """Turn eigenvectors of the deflated kernel into combinations of rows.
 
@@ -224,7 +230,7 @@ def _subspace(
     V = deterministic_signs(orthonormalize(project_out(V[:, positive], deflation.Z)))
     B = V / np.sqrt(values)
     B -= deflation.Z @ ((deflation.A.T @ B) / deflation.m[:, None])
-    T = scatter.apply(B.T).T
+    T = scatter.apply(B.T, share).T
     # One step of refinement: what rounding left of the constraint.
     left = (deflation.Z.T @ T) / deflation.m[:, None]
     return DualSubspace(
