@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -27,6 +28,7 @@ from .._numerics import (
     machine_epsilon,
     quiet_overflow,
     take_rows,
+    threads_for,
 )
 from .._rows import BLOCK_ROWS, Rows, StreamedRows, row_blocks, rows_per_block
 from .design import Design
@@ -40,6 +42,13 @@ CENTRE_ROWS = 32
 
 RUN = 2**19
 """Numbers in the rows of a run: they stay in the cache while they are multiplied twice."""
+
+MOST_RUNS = 64
+"""Threads wait for Python at the beginning of every run."""
+
+LITTLE = 2**31
+"""Products, n d^2, that one thread takes some fifty milliseconds for: of less, threads of ours lose
+more to those of BLAS than they gain, which spin for a while after each call."""
 
 LARGEST_BLOCK = 2**26
 """Most numbers of rows that are multiplied at once without a copy."""
@@ -181,7 +190,8 @@ def one_pass(
         return sums, products
 
     runs = _runs(rows, kind, shifted=shift is not None)
-    first, *others = each_item(work, runs) if len(runs) > 1 else [work(runs[0])]
+    with threads_for(X.shape[1]) if len(runs) == 1 else nullcontext():
+        first, *others = each_item(work, runs) if len(runs) > 1 else [work(runs[0])]
     sums, products = first
     for more_sums, more_products in others:
         sums += more_sums
@@ -206,14 +216,14 @@ def _runs(rows: Rows, kind: Any, *, shifted: bool) -> list[list[slice]]:
         return [list(row_blocks(n, size))]
     few = kind in (None, TotalProducts)
     as_they_are = few and not shifted and type(rows) is Rows and rows.weight is None
-    most = ACCUMULATORS // d**2 if few else ACCUMULATORS // d**2 // 8
-    if d > WIDEST or (as_they_are and blas_shares(d)):
-        most = 1
-    count = max(1, min(n * d // (RUN if few else 8 * RUN), most))
+    at_once = d > WIDEST or (as_they_are and (n * d * d < LITTLE or blas_shares(d)))
     if as_they_are and rows.chosen is None:
         size = max(1, LARGEST_BLOCK // d)
     elif d <= WIDEST:
         size = rows_per_block(X)
+    room = ACCUMULATORS // d**2 // (1 if few else 8)
+    count = 1 if at_once else min(n * d // (RUN if few else 8 * RUN), room, MOST_RUNS)
+    count = 2 ** max(count.bit_length() - 1, 0)  # as many for each thread
     edges = [n * i // count for i in range(count + 1)]
     return [
         [slice(a + block.start, a + block.stop) for block in row_blocks(b - a, size)]

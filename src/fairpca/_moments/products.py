@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._numerics import Array, array_namespace, device, float64, is_numpy
+from .._numerics import SMALL, Array, array_namespace, device, float64, is_numpy
 from .._rows import row_blocks
 
 SUMMED_IN_SINGLE = 8192
@@ -71,7 +71,7 @@ def product(A: Array, B: Array) -> Array:
     One call multiplies many short stacks of rows, where a call for each would leave a GPU waiting
     for the next one, and threads for Python.
     """
-    n, length = A.shape[0], _stack_length(A)
+    n, length = A.shape[0], _stack_length(A, B)
     rest = n % length
     if n <= length:
         return A.T @ B
@@ -82,10 +82,10 @@ def product(A: Array, B: Array) -> Array:
     return total + A[whole:, :].T @ B[whole:, :] if rest else total
 
 
-def _stack_length(A: Array) -> int:
+def _stack_length(A: Array, B: Array) -> int:
     if not is_numpy(A):
         return SUMMED_IN_SINGLE
-    if A.shape[1] <= THIN:
+    if A.shape[1] <= THIN and B.shape[1] < SMALL:
         return SHORT
     return SUMMED_IN_SINGLE if A.dtype.itemsize < 8 else max(A.shape[0], 1)
 

@@ -56,6 +56,7 @@ from .records import (
 from .stiefel import Inverse, Metric, Objective, Stiefel, minimize_on_stiefel
 from .threads import (
     ACCUMULATORS,
+    SMALL,
     WIDEST,
     Turn,
     ahead,

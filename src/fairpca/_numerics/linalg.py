@@ -25,12 +25,15 @@ NEARLY_ORTHONORMAL = 1e-9
 """One Newton step squares the defect of a basis: 1e-9 becomes rounding."""
 
 
-def top_eigenpairs(A: Array, k: int) -> tuple[Array, Array]:
-    """Return the `k` largest eigenvalues of a symmetric matrix, descending, and eigenvectors."""
+def top_eigenpairs(A: Array, k: int, *, single: bool = False) -> tuple[Array, Array]:
+    """Return the `k` largest eigenvalues of a symmetric matrix, descending, and eigenvectors.
+
+    A large matrix that is known to `single` precision only may be decomposed in it.
+    """
     d = A.shape[0]
     if is_numpy(A) and d >= SUBSET_FROM and k <= d // 4:
         found = _by_products(A, k) if k <= d // 20 else None
-        found = _by_inverse_iteration(A, k) if found is None else found
+        found = _by_inverse_iteration(A, k, single=single) if found is None else found
         if found is not None:
             return found
     xp = array_namespace(A)
@@ -58,15 +61,23 @@ def _by_products(A: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray] | None:
     return (found.values, found.vectors) if found.converged else None
 
 
-def _by_inverse_iteration(A: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray] | None:
+def _by_inverse_iteration(
+    A: np.ndarray, k: int, *, single: bool = False
+) -> tuple[np.ndarray, np.ndarray] | None:
     """LAPACK's subset solver; None where inverse iteration failed on a tight cluster."""
     d = A.shape[0]
+    size = float(np.abs(A).max()) if single else 0.0
+    work = (A / size).astype(np.float32) if size > 0 else A
     try:
         values, V = scipy.linalg.eigh(
-            A, subset_by_index=[d - k, d - 1], driver="evx", check_finite=False
+            work, subset_by_index=[d - k, d - 1], driver="evx", check_finite=False
         )
     except np.linalg.LinAlgError:
         return None
+    if work is not A:  # the best of A in their span, orthonormal to all digits
+        V = orthonormalize(V.astype(float))
+        values, Y = np.linalg.eigh(V.T @ (A @ V))
+        V = V @ Y
     return values[::-1], V[:, ::-1]
 
 

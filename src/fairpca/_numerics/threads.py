@@ -52,11 +52,10 @@ def blas_threads() -> int:
 def blas_shares(d: int) -> bool:
     """Tell whether BLAS shares a d x d product of many rows among threads better than we would.
 
-    It cuts the product into strips, a thread each, which must not be narrow: measured on 2 and on
-    16 threads, from 200 and from 500 features on. Threads of ours, which take rows, are faster
-    before; but those of BLAS spin for a while after each call, and compete with ours.
+    It cuts the product into strips, a thread each, which must not be narrow. Measured: 200 features
+    are enough for 2 threads; for 16, 500 are and 250 are not.
     """
-    return d >= max(SMALL, 32 * blas_threads())
+    return d >= max(SMALL, 24 * blas_threads())
 
 
 @cache
@@ -227,19 +226,34 @@ def allowed_jobs(n_jobs: int | None, *, usual: int, most: int | None = None) -> 
 def each_item(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
     """Return the results of `work` on every item, in order; a free thread takes the next one.
 
-    Each thread has one BLAS thread. `work` must not touch what the work on other items touches.
+    Each thread has one BLAS thread, and the caller's is one of them: where others get no core, it
+    does all the work. `work` must not touch what the work on other items touches.
     """
-    threads = blas_threads()
+    threads, waiting = blas_threads(), deque(enumerate(items))
     if threads < 2:
-        return [work(item) for item in items]
+        return [work(item) for _, item in waiting]
     errors = np.geterr()  # belongs to a thread: what is silenced here is silenced there
+    done: dict[int, Result] = {}
 
-    def alike(item: Item) -> Result:
-        with np.errstate(**errors):
-            return work(item)
+    def take() -> None:
+        try:
+            with np.errstate(**errors):
+                while waiting:
+                    i, item = waiting.popleft()
+                    done[i] = work(item)
+        except IndexError:
+            if waiting:
+                raise
+        except BaseException:
+            waiting.clear()  # nobody begins another one
+            raise
 
-    with limited_threads(1), pool_of(threads) as pool:
-        return list(pool.map(alike, items))
+    with limited_threads(1), pool_of(threads - 1) as pool:
+        others = [pool.submit(take) for _ in range(min(threads, len(waiting)) - 1)]
+        take()
+        for other in others:
+            other.result()
+    return [done[i] for i in range(len(done))]
 
 
 @contextmanager

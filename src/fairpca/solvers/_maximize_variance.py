@@ -14,6 +14,7 @@ from .._numerics import (
     deflate,
     deterministic_signs,
     graded_basis,
+    is_single,
     lanczos,
     like,
     orthonormalize,
@@ -229,7 +230,7 @@ def _by_gram_side(
     if Q.shape[1]:
         FQ = scatter.times_rows(Q)
         G = G - FQ @ FQ.T
-    values, V = top_eigenpairs(G, min(k, scatter.n_rows))
+    values, V = top_eigenpairs(G, min(k, scatter.n_rows), single=is_single(precision))
     noise = size * scatter.n_rows * precision
     rank = int(xp.sum(xp.astype(values > noise, xp.int64)))
     scale = xp.sqrt(xp.where(values > 0, values, xp.ones_like(values)))
