@@ -53,6 +53,9 @@ class Pace:
 FULL, QUICK = Pace(), Pace(rounds=3, seconds=0.15, least=1)
 WARM_UP = Pace(seconds=0.5, least=1, runs=2)
 
+LONG = 0.5
+"""A contestant that takes so many seconds is called once a round, three rounds, and hot enough."""
+
 
 class Guests:
     """A process with one contestant or several, who run when they are asked to."""
@@ -177,6 +180,8 @@ def _contest(line: Line, row: Row, guests: list[Guests], pace: Pace, ends: float
     rounds = [first] if line.once else []
     waited = row.mode == ALONE and line.unit == "s"
     pace = replace(pace, idle=0.1 if waited else None)
+    if max(last[name] for name in kept) > LONG:
+        pace = replace(pace, rounds=3, least=1, idle=None)
     for _ in range(0 if line.once else pace.rounds):
         rounds.append({})
         for team in guests:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -28,7 +27,6 @@ from .._numerics import (
     machine_epsilon,
     quiet_overflow,
     take_rows,
-    threads_for,
 )
 from .._rows import BLOCK_ROWS, Rows, StreamedRows, row_blocks, rows_per_block
 from .design import Design
@@ -190,8 +188,7 @@ def one_pass(
         return sums, products
 
     runs = _runs(rows, kind, shifted=shift is not None)
-    with threads_for(X.shape[1]) if len(runs) == 1 else nullcontext():
-        first, *others = each_item(work, runs) if len(runs) > 1 else [work(runs[0])]
+    first, *others = each_item(work, runs) if len(runs) > 1 else [work(runs[0])]
     sums, products = first
     for more_sums, more_products in others:
         sums += more_sums

@@ -127,8 +127,10 @@ class _LevelColumns:
     def __init__(self, attribute: Levels, weight: np.ndarray | None) -> None:
         self.attribute = attribute
         self.width = m = len(attribute.labels)
-        self.count = np.bincount(attribute.codes + 1, minlength=m + 1)[1:]
-        totals = np.bincount(attribute.codes + 1, weight, minlength=m + 1)[1:]
+        codes = attribute.codes + 1
+        self.count = totals = np.bincount(codes, minlength=m + 1)[1:]
+        if weight is not None:
+            totals = np.bincount(codes, weight, minlength=m + 1)[1:]
         self.totals = totals.astype(float)  # without rows, they are integers
 
     def write(self, block: slice, out: np.ndarray) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from .._numerics import SMALL, Array, array_namespace, device, float64, is_numpy
+from .._numerics import SMALL, Array, array_namespace, blas_threads, device, float64, is_numpy
 from .._rows import row_blocks
 
 SUMMED_IN_SINGLE = 8192
 """Most rows whose products are added in the precision of the rows, before float64 takes over."""
 
 THIN, SHORT = 16, 256
-"""Products of so few columns with many are taken a few rows at a time: BLAS then packs nothing."""
+"""Products of so few columns with others are taken a few rows at a time, which BLAS does not pack,
+unless its threads share them."""
 
 PANEL = 640
 """Columns per panel of a symmetric product: wide enough for a GPU, a tenth of 6,400 features."""
@@ -85,9 +86,10 @@ def product(A: Array, B: Array) -> Array:
 def _stack_length(A: Array, B: Array) -> int:
     if not is_numpy(A):
         return SUMMED_IN_SINGLE
-    if A.shape[1] <= THIN and B.shape[1] < SMALL:
+    single = A.dtype.itemsize < 8
+    if A.shape[1] <= THIN and B.shape[1] < SMALL and (single or blas_threads() == 1):
         return SHORT
-    return SUMMED_IN_SINGLE if A.dtype.itemsize < 8 else max(A.shape[0], 1)
+    return SUMMED_IN_SINGLE if single else max(A.shape[0], 1)
 
 
 def _from_panels(panels: list[Array]) -> Array:

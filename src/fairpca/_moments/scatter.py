@@ -245,11 +245,15 @@ def _rows_transposed_times(rows: Rows, mean: Array, V: Array) -> Array:
     if is_sparse(rows.X):
         weighted = V * np.sqrt(rows.weights)[:, None]
         return rows.X.T @ weighted - np.outer(mean, weighted.sum(axis=0))
-    total = array_namespace(V).zeros_like(mean)[:, None]
+    total = None
     blocks = row_blocks(V.shape[0], rows_per_block(rows.X))
     for block, B in zip(blocks, _centred_blocks(rows, mean), strict=True):
-        total = total + float64(B.T @ like(V[block, :], B))
-    return total
+        part = B.T @ like(V[block, :], B)
+        if total is None:
+            total = float64(part)
+        else:
+            total += part
+    return array_namespace(V).zeros_like(mean)[:, None] if total is None else total
 
 
 def sparse_mean_and_sums(rows: Rows, H: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
