@@ -121,7 +121,7 @@ def other_methods() -> Iterator[Line]:
     yield replace(equal, k=10)
     yield replace(equal, what="equal covariances, one start", against=("pymanopt",), k=10)
     yield replace(equal, against=(), n=10_000, d=1_000, once=True)
-    curve = replace(line, what="a point of a curve", n=40_000, d=99, k=98, spectrum=REAL, once=True)
+    curve = replace(line, what="a point of a curve", n=40_000, d=99, k=90, spectrum=REAL, once=True)
     yield replace(curve, against=("Algorithm 1 + lbfgs",))
     yield replace(curve, against=("ExponentiatedGradient",))
 

@@ -115,7 +115,7 @@ def a_point(name: str):
     from fairpca.tradeoff import PAPERS_TRADEOFFS, tradeoff_curve
 
     X, y, z, X_test, y_test, z_test = adult_rows()
-    k, classifier = X.shape[1] - 1, LogisticRegression(C=1 / (0.02 * len(X)), max_iter=10_000)
+    k, classifier = X.shape[1] - 9, LogisticRegression(C=1 / (0.02 * len(X)), max_iter=10_000)
 
     def null_spaces() -> int:
         for tradeoff in PAPERS_TRADEOFFS:  # both bases anew for every lambda, as users would loop

@@ -143,10 +143,10 @@ def test_what_is_not_documented_begins_with_an_underscore():
 def test_the_house_stays_small():
     texts = [path.read_text() for path in house.modules().values()]
     assert len(texts) <= 161
-    assert sum(text.count("\n") for text in texts) <= 41_176
+    assert sum(text.count("\n") for text in texts) <= 41_520
     units = {house.package_of(module) for module in house.modules()}
     assert len(units - {"fairpca", "fairpca.__main__"}) <= 17
-    assert len(house.public_names()) <= 660
+    assert len(house.public_names()) <= 662
     assert len(house.single_importers()) <= 12
 
 

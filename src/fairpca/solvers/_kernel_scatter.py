@@ -111,6 +111,11 @@ class KernelScatter:
         """Yield a way to share products among threads; each has one BLAS thread inside.
 
         These sleep in between. Threads of BLAS spin, and fight for cores with other libraries'.
+
+        Yields
+        ------
+        share : callable
+            Takes what is to be done with a block of rows; returns the results in their order.
         """
         n = self.n_rows
         threads = max(1, min(blas_threads(), self.K.size // PART))
