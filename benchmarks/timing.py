@@ -44,7 +44,7 @@ class Pace:
     """
 
     rounds: int = 5
-    seconds: float = 0.3
+    seconds: float = 0.2
     least: int = 2
     runs: int = 100
     idle: float | None = None
