@@ -13,7 +13,7 @@ from .lines import OURS, Line
 from .timing import Measured
 
 SPECTRAL = {"covariance_method": "spectral", "covariance_directions": 0.85}
-BOUNDS = (0.01, 0.05)
+BOUNDS = (0.05,)
 """Of the difference of selection rates: two points of a curve, seven seconds each."""
 
 
