@@ -22,6 +22,8 @@ from fairpca._moments import (
     RowScatter,
     accumulate,
 )
+from fairpca._moments.products import product
+from fairpca._numerics import limited_threads
 from fairpca._rows import Rows
 from optional_libraries import array_api_strict as strict
 from strategies import grouped_rows
@@ -312,3 +314,38 @@ def test_weights_of_no_rows_are_numbers_that_can_be_saved():
     fair.partial_fit(rows, [0, 0, 0, 0], sensitive_features=[*"abab"], sample_weight=np.ones(4))
     (group,) = fair.moments_.attributes
     assert group.weight.dtype == float
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("levels", [2, 32, 33, 500])
+def test_many_levels_are_added_up_as_few_are(levels, weighted):
+    rng = np.random.default_rng(levels)
+    n = 3000
+    X, z = rng.normal(size=(n, 4)) + 5.0, rng.integers(0, levels, n).astype(object)
+    z[:levels], z[-9:] = np.arange(levels), None
+    w = rng.uniform(0.5, 2, n) if weighted else np.ones(n)
+    moments = collect_moments(
+        X,
+        {"sex": np.arange(n) % 2, "town": z},
+        sample_weight=w if weighted else None,
+        missing_sensitive="ignore",
+        sensitive_kinds={"town": "categorical"},
+    )
+    town = moments.attributes[1]
+    centred = w[:, None] * (X - np.average(X, axis=0, weights=w))
+    by_hand = [centred[z == label].sum(axis=0) for label in town.labels]
+    np.testing.assert_allclose(town.total, by_hand, atol=1e-9)
+    np.testing.assert_allclose(town.weight, [w[z == label].sum() for label in town.labels])
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("columns", [3, 40])
+def test_products_of_stacks_of_rows_are_those_of_all_rows(columns, dtype, threads):
+    rng = np.random.default_rng(0)
+    A, B = (rng.normal(size=(20_001, d)).astype(dtype) for d in (columns, 7))
+    with limited_threads(threads):
+        found = product(A, B)
+    exact = A.astype(float).T @ B.astype(float)
+    np.testing.assert_allclose(found, exact, atol=2e-3 if dtype == "float32" else 1e-10)
+    assert found.dtype == "float64"
