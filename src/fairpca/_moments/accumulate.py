@@ -122,8 +122,10 @@ def _take_products(rows: Rows, with_scatters: bool) -> GroupMoments:
 
 def _less(total: Array, a: Array, b: Array) -> Array:
     """Return a matrix of products, which nobody else needs, less ``a b^T``."""
-    for rows in row_blocks(total.shape[0], BLOCK_ROWS if not is_numpy(total) else 256):
-        total[rows, :] -= a[rows, None] * b
+    if not is_numpy(total):
+        return total - a[:, None] * b
+    for rows in row_blocks(total.shape[0], 256):  # in the cache
+        total[rows] -= a[rows, None] * b
     return total
 
 
