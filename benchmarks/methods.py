@@ -14,7 +14,7 @@ from .timing import Measured
 
 SPECTRAL = {"covariance_method": "spectral", "covariance_directions": 0.85}
 BOUNDS = (0.05,)
-"""Of the difference of selection rates: two points of a curve, seven seconds each."""
+"""Of the difference of selection rates: a point of a curve, some seconds."""
 
 
 def contestant(line: Line, name: str):
