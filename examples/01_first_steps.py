@@ -180,4 +180,4 @@ np.testing.assert_allclose(
 # - Ask non-linear readers, too, and ask them on held-out rows.
 #
 # Next: :ref:`sphx_glr_gallery_02_pipeline_and_grid_search.py`. All of this for your own table, on
-# one page: :doc:`/audit`.
+# one page: :doc:`/howto/audit`.

@@ -161,4 +161,4 @@ plt.show()
 #   :ref:`sphx_glr_gallery_02_pipeline_and_grid_search.py`.
 #
 # Next: :ref:`sphx_glr_gallery_04_comparing_with_every_peer.py`. More about the price:
-# :doc:`/guide/tradeoff`.
+# :doc:`/howto/tradeoff`.

@@ -170,5 +170,5 @@ plt.show()
 # - Measure on held-out rows with ``probe="boosting"``. For groups far from Gaussian, equal means
 #   and covariances may hide little.
 #
-# Six data sets, and what the default penalty rests on: :doc:`/covariances`. Next, when the signal
-# itself is not linear: :ref:`sphx_glr_gallery_06_kernels.py`.
+# Six data sets, and what the default penalty rests on: :doc:`/explanation/covariances`. Next,
+# when the signal itself is not linear: :ref:`sphx_glr_gallery_06_kernels.py`.

@@ -105,7 +105,7 @@ assert aucs[100] > aucs[10]
 # On loan applications
 # --------------------
 # Race and sex removed, a third of the applicants held out. ``SPLITS = 5`` gives the table of
-# :doc:`/kernels`.
+# :doc:`/explanation/kernels`.
 SPLITS = 2
 SETTINGS = {
     "FairPCA": FairPCA(15),
@@ -152,5 +152,5 @@ print(real.round(2).to_string())
 # - The guarantee is about linear readers of the kernel's components; trees read the rest.
 # - Few components, and ``approximation="nystroem"`` beyond some ten thousand rows.
 #
-# More: :doc:`/kernels`. Next, more rows than memory:
+# More: :doc:`/explanation/kernels`. Next, more rows than memory:
 # :ref:`sphx_glr_gallery_07_more_rows_than_memory.py`.

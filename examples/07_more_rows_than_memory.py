@@ -227,5 +227,5 @@ scratch.cleanup()
 # - Give long runs a ``checkpoint``.
 # - Keep moments where rows cannot be kept together: they add.
 #
-# Times on gigabytes, a cost model, messy columns and clusters: :doc:`/scale`. Next:
+# Times on gigabytes, a cost model, messy columns and clusters: :doc:`/howto/scale`. Next:
 # :ref:`sphx_glr_gallery_08_dask.py`.

@@ -175,5 +175,5 @@ cluster.close()
 #   that is a column of X; partitions that cannot belong together are refused, never guessed.
 # - On a cluster, fairpca must be installed on the workers.
 #
-# What crosses a network, Spark, and what a billion rows would cost: :doc:`/scale`. Files without a
-# cluster: :ref:`sphx_glr_gallery_07_more_rows_than_memory.py`.
+# What crosses a network, Spark, and what a billion rows would cost: :doc:`/howto/scale`. Files
+# without a cluster: :ref:`sphx_glr_gallery_07_more_rows_than_memory.py`.

@@ -7,7 +7,7 @@ Nothing in the code: pass a torch or CuPy array and everything stays on its devi
 more so the more features there are, because the work is products of matrices.
 
 This page runs on what it finds where it is built, and the first cell says what that was. The times
-of a large GPU, on faces of CelebA's size, are in :doc:`/scale`.
+of a large GPU, on faces of CelebA's size, are in :doc:`/howto/scale`.
 """
 
 # %%
@@ -157,4 +157,4 @@ for probe in ("linear", "boosting"):
 #   still sees what it saw.
 #
 # Measured on one NVIDIA H200, with versions and dates, and ``python -m benchmarks.gpu`` for your
-# own: :doc:`/scale`.
+# own: :doc:`/howto/scale`.

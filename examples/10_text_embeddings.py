@@ -299,5 +299,5 @@ for name, T in versions.items():
 #   of the two is meant is a decision, not a default.
 # - Equal means do not hide what a non-linear model can see. Ask one.
 #
-# Where this goes in a pipeline: :doc:`/guide/language_models`. What the alternatives promise:
+# Where this goes in a pipeline: :doc:`/howto/language_models`. What the alternatives promise:
 # :doc:`/peers/README`.

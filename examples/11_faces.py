@@ -175,4 +175,4 @@ plt.show()
 # - Equal means do not hide what a non-linear model can see, in pictures least of all.
 #
 # Eleven thousand faces in 80 x 80 pixels, as in the paper: :doc:`/reproduction`. Many groups and
-# several attributes: :doc:`/guide/many_groups`.
+# several attributes: :doc:`/howto/many_groups`.

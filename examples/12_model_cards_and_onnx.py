@@ -162,7 +162,7 @@ scratch.cleanup()
 # - ``save`` and ``load`` keep every bit and run no code; what is damaged is refused.
 # - Give a kernel model to nobody who may not have the data, or use random features.
 # - A card says what a model promises on its training rows. What new rows give away, to a linear
-#   or to another reader, is measured: :doc:`/audit`.
+#   or to another reader, is measured: :doc:`/howto/audit`.
 # - ``fairpca export model.fairpca --to onnx`` does the last step from the command line.
 #
-# The format, byte by byte, and PyTorch: :doc:`/models`.
+# The format, byte by byte, and PyTorch: :doc:`/howto/models`.

@@ -162,5 +162,5 @@ print(
 # - The column repeats the lenders' decisions, as far as race does not enter. If these are the
 #   problem, it is the wrong target.
 #
-# Eight comparisons, and how far each dial goes: :doc:`/fair_pls`. Where there is no target:
-# :ref:`sphx_glr_gallery_03_choosing_components_and_tradeoff.py`.
+# Eight comparisons, and how far each dial goes: :doc:`/explanation/fair_pls`. Where there is no
+# target: :ref:`sphx_glr_gallery_03_choosing_components_and_tradeoff.py`.

@@ -108,4 +108,4 @@ np.testing.assert_allclose(fair.utility.value, 0.31, atol=0.03)
 #   these are predictions from these columns.
 #
 # A model that you have already: :ref:`sphx_glr_gallery_15_own_score.py`. How all of it is measured:
-# :doc:`/audit`.
+# :doc:`/howto/audit`.

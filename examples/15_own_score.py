@@ -126,4 +126,4 @@ assert ratio < 0.8
 #   race.
 #
 # People with several rows: :ref:`sphx_glr_gallery_16_people_with_several_rows.py`. How all of it is
-# measured: :doc:`/audit`.
+# measured: :doc:`/howto/audit`.

@@ -98,5 +98,5 @@ assert found.advice.verdict in ("nothing helps", "nothing to do")
 # - The number of people decides how much can be said, not that of rows.
 # - "Nothing here helps" is a result. The page then shows no code to copy.
 #
-# A row that counts for many: ``weight``, in :doc:`/audit`. Back to the first question:
+# A row that counts for many: ``weight``, in :doc:`/howto/audit`. Back to the first question:
 # :ref:`sphx_glr_gallery_01_first_steps.py`.

@@ -133,7 +133,7 @@ def _spoken(entry):
     return entry["type"] if isinstance(entry["type"], str) else entry["type"][0]
 
 
-PAGES = {"reference/command_line.md": command_line_page, "audit-schema.md": schema_page}
+PAGES = {"reference/command_line.md": command_line_page, "reference/audit_schema.md": schema_page}
 
 if __name__ == "__main__":
     for name, page in PAGES.items():

@@ -12,7 +12,17 @@ from fairpca.auditing import audit
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = [DOCS / "start.md", DOCS / "models.md", *sorted((DOCS / "guide").glob("*.md"))]
+FRAGMENTS = ("audit", "scale", "certificate", "covariances", "fair_pls", "kernels")
+"""Pages whose code is about rows that the reader has."""
+PAGES = [
+    DOCS / "start.md",
+    *(
+        page
+        for folder in ("howto", "explanation")
+        for page in sorted((DOCS / folder).glob("*.md"))
+        if page.stem not in FRAGMENTS
+    ),
+]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -29,22 +39,40 @@ def test_the_pages_have_code_to_run():
     assert {"start", "many_groups", "tradeoff"} <= set(code)
 
 
+KINDS = {"howto": "*How-to guide: ", "explanation": "*Explanation: "}
+REFERENCE = ("peers/README", "paper_to_code", "reproduction", "benchmarks")
+
+
+def test_every_page_knows_which_of_the_four_kinds_it_is():
+    """A tutorial, a how-to guide, an explanation or a reference: one line below the title."""
+    begins = {DOCS / "start.md": "*Tutorial: "}
+    begins |= {DOCS / f"{name}.md": "*Reference: " for name in REFERENCE}
+    for folder, kind in KINDS.items():
+        pages = set((DOCS / folder).glob("*.md")) - {DOCS / folder / "index.md"}
+        assert len(pages) >= 5
+        begins |= dict.fromkeys(pages, kind)
+    for page, kind in begins.items():
+        title, blank, line = page.read_text(encoding="utf-8").split("\n")[:3]
+        assert (title[:2], blank) == ("# ", "")
+        assert line.startswith(kind), page.name
+
+
 DEMO = runpy.run_path(str(ROOT / "examples" / "behind_the_docs" / "demo_numbers.py"))
 NUMBERS = json.loads(DEMO["NUMBERS"].read_text(encoding="utf-8"))
 
 IN_POINTS = re.compile(r"(\d+(?:\.\d+)?) points(?: \(([\d.]+) to ([\d.]+)\))?")
 OF_OTHERS = {
-    "docs/audit.md": {"20"},  # certificates that are shown
-    "docs/certificate.md": {"5.5", "13.7"},  # Adult
-    "docs/fair_pls.md": {"3.5", "1.7", "12"},  # Adult and Bank; what luck may do
+    "docs/howto/audit.md": {"20"},  # certificates that are shown
+    "docs/explanation/certificate.md": {"5.5", "13.7"},  # Adult
+    "docs/explanation/fair_pls.md": {"3.5", "1.7", "12"},  # Adult and Bank; what luck may do
     "docs/peers/balanced.md": {"0.06", "0.4"},  # accuracies of the paper
     "docs/reproduction.md": {"0.1", "0.06"},
 }
 """Points that are not of the demo, by page."""
 
 OTHER_PROTOCOLS = (
-    "docs/guide/tradeoff.md",
-    "docs/fair_pls.md",
+    "docs/howto/tradeoff.md",
+    "docs/explanation/fair_pls.md",
     "examples/02_pipeline_and_grid_search.py",
     "examples/03_choosing_components_and_tradeoff.py",
     "examples/04_comparing_with_every_peer.py",

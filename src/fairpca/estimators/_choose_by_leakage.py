@@ -51,7 +51,7 @@ def choose_by_leakage(
     # Each is fitted to two thirds of the rows; boosted trees try to read the attributes of the
     # rest. Of those whose AUC is within one standard error of the smallest, the first in the list
     # is taken. Without trees, the smallest Kolmogorov distance of groups counts: of few columns it
-    # says as much, and settings within its error were no better on new rows (docs/fair_pls.md).
+    # says as much, and settings within its error did no better (docs/explanation/fair_pls.md).
     if isinstance(rows, RowsElsewhere):
         raise UsageError(
             f"'auto' holds out a part of all rows, so it needs them in one place, but X is a "

@@ -50,7 +50,7 @@ from ._reader import HOST, Reader, finite_moments
 from ._transformer import FairTransformer, learned_from, warn_of_a_residual
 
 DEFAULT_PENALTY = 0.5
-"""Chosen on held-out rows of six data sets: see docs/covariances.md."""
+"""Chosen on held-out rows of six data sets: see docs/explanation/covariances.md."""
 
 
 PAPERS_DIRECTIONS = 0.85

@@ -54,7 +54,7 @@ from ._transformer import (
 MATCHES = ("means", "covariances", "distributions")
 
 SPREAD_PENALTY, DISTRIBUTION_PENALTY = 0.1, 1000.0
-"""Chosen on held-out rows: see docs/fair_pls.md."""
+"""Chosen on held-out rows: see docs/explanation/fair_pls.md."""
 
 SPREAD_PENALTIES = (0.0, 0.1, 0.3, 1.0, 3.0)
 DISTRIBUTION_PENALTIES = (10.0, 100.0, 1000.0, 10000.0)
