@@ -209,6 +209,16 @@ def test_it_finds_the_leading_eigenpairs_to_rounding(name, k):
     assert np.abs(residual).max() <= 1e-12 * scale
 
 
+@pytest.mark.parametrize("rank", [29, 30, 33])
+def test_an_exhausted_space_stays_orthonormal(rank):
+    """The last blocks of a matrix of low rank have hardly anything that is new."""
+    for seed in range(6):
+        A, _ = symmetric(np.r_[np.linspace(2, 1, rank), np.zeros(300 - rank)], seed)
+        found = leading_eigenpairs(lambda rows, A=A: rows @ A, 300, 5)
+        assert found.converged
+        assert np.abs(A @ found.vectors - found.vectors * found.values).max() <= 3e-13
+
+
 def test_restarts_keep_what_was_found():
     spectrum = np.r_[1.01 + 0.01 * np.arange(10)[::-1], np.linspace(1.0, 0.9, 590)]
     A, Q = symmetric(spectrum)

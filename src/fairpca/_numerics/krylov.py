@@ -28,8 +28,8 @@ EQUAL = 1e-8
 LONGEST_LEAP = 7
 """Most products between two looks at the residuals."""
 
-EXHAUSTED = 1e-6
-"""A new direction this much smaller than another has lost its orthogonality to the others."""
+EXHAUSTED = 1e-3
+"""A direction this much smaller than what it was left of has lost digits of its orthogonality."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ class _KrylovSpace:
         self.used += len(block)
         self.basis[new] = block
         basis = self.basis[: self.used]
-        along = np.zeros((len(block), self.used))
+        along, size = np.zeros((len(block), self.used)), np.linalg.norm(image, axis=1).max()
         # "Twice is enough" (Parlett, The Symmetric Eigenvalue Problem). An image has only rounding
         # along blocks before the last two, for which once is enough.
         for first in (self._linked, 0):
@@ -155,9 +155,8 @@ class _KrylovSpace:
         self.inside[new, : self.used] = along
         self.inside[: self.used, new] = along.T
         following, coupling = _orthonormal_rows(image)
-        sizes = np.abs(np.diag(coupling))
-        if sizes.min() <= EXHAUSTED * sizes.max():
-            # Nothing new in some direction: one was made up, which must leave the span too.
+        if np.abs(np.diag(coupling)).min() <= EXHAUSTED * size:
+            # Little is new in some direction, or one was made up: it must leave the span, too.
             for _ in range(2):
                 following = _by_reflections(following - (following @ basis.T) @ basis)[0]
         return following, coupling
