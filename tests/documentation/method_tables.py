@@ -1,4 +1,4 @@
-"""The tables of the page "The methods of fairpca, with proofs", made of the files of measured numbers.
+"""The tables of the page "The methods of fairpca, with proofs", made of measured files.
 
 ``python tests/documentation/method_tables.py`` writes them into ``docs/method.md``, between its
 ``<!-- NAME -->`` and ``<!-- end -->``.

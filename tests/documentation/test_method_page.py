@@ -1,4 +1,4 @@
-"""The page "The methods of fairpca, with proofs" quotes files as they are, and names tests that exist."""
+"""The page "The methods of fairpca" quotes files as they are, and names tests that exist."""
 
 import re
 from pathlib import Path
@@ -11,18 +11,22 @@ ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "method.md").read_text(encoding="utf-8")
 SPANS = re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", TEXT, flags=re.DOTALL))
 FOLDERS = ("src/", "tests/", "docs/")
-FILES = sorted({span for span in SPANS if span.startswith(FOLDERS) and "::" not in span})
+FILES = sorted({span for span in SPANS if span.startswith(FOLDERS)})
 
 
 def places():
-    """Return file and name of everything called ``path::name``, or ``::name`` of the same file."""
+    """Return the names of tests and assertions, each with the last file of tests before it."""
     found, path = [], ""
     for span in SPANS:
-        if "::" in span:
-            before, _, name = span.partition("::")
-            path = before or path
-            found.append((path, name))
+        if re.fullmatch(r"tests/[\w/]+\.py", span):
+            path = span
+        elif re.fullmatch(r"(test|assert)_\w+", span):
+            found.append((path, span))
     return found
+
+
+def test_many_tests_are_named():
+    assert len(places()) > 25
 
 
 @pytest.mark.parametrize("pattern", FILES)
