@@ -16,6 +16,7 @@ FRAGMENTS = ("audit", "scale")
 """Pages whose code is about rows that the reader has."""
 PAGES = [
     DOCS / "start.md",
+    DOCS / "method.md",
     *(
         page
         for folder in ("howto", "explanation", "peers")
@@ -45,7 +46,7 @@ REFERENCE = ("peers/README", "paper_to_code", "reproduction", "benchmarks")
 
 def test_every_page_knows_which_of_the_four_kinds_it_is():
     """A tutorial, a how-to guide, an explanation or a reference: one line below the title."""
-    begins = {DOCS / "start.md": "*Tutorial: "}
+    begins = {DOCS / "start.md": "*Tutorial: ", DOCS / "method.md": "*Explanation: "}
     begins |= {DOCS / f"{name}.md": "*Reference: " for name in REFERENCE}
     for folder, kind in KINDS.items():
         pages = set((DOCS / folder).glob("*.md")) - {DOCS / folder / "index.md"}

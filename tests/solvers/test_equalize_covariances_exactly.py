@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
 
 from assertions import assert_orthonormal, assert_same_subspace
 from fairpca import InfeasibleError, collect_moments
@@ -18,6 +19,7 @@ from fairpca.solvers import equalize_covariances_exactly as exactly
 from fairpca.solvers._equalize_covariances import absolute_difference
 from fairpca.solvers._equalize_covariances_exactly import _match, _match_covariances, _Problem
 from fairpca.solvers._isotropic_bases import State, largest_isotropic_dimension
+from slow import first_fast
 
 
 def problem(s, count, seed):
@@ -82,6 +84,31 @@ def test_two_dimensions_of_four_by_brute_force():
             L = np.vstack([np.eye(2), turn]) / np.sqrt(2)
             best = max(best, np.trace(L.T @ C @ L))
     assert found.variance.sum() == pytest.approx(best, rel=1e-6)
+
+
+def best_found(C, T, k):
+    """What the starts of every fit lead to, without a penalty."""
+    return _Problem(C, [T], [T], C, 1e-6, None).solve(k).variance.sum()
+
+
+@pytest.mark.parametrize("seed", first_fast(range(60), 12))
+def test_one_direction_is_the_best_of_all_by_duality(seed):
+    """No value exceeds the least largest eigenvalue of C - t T over t, and k = 1 attains it."""
+    C, (T,) = problem(3 + seed % 10, 1, seed)
+    upper = minimize_scalar(lambda t: np.linalg.eigvalsh(C - t * T)[-1], bracket=(-1, 1)).fun
+    assert best_found(C, T, 1) == pytest.approx(upper, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", first_fast(range(40), 6))
+def test_the_usual_starts_lead_as_far_as_random_ones(seed):
+    """What is certified is a local optimum; of several random starts none leads to a better one."""
+    (C, (T,)), k = problem(12, 1, seed), 3
+    found, rng = best_found(C, T, k), np.random.default_rng(seed)
+    upper = minimize_scalar(lambda t: np.linalg.eigvalsh(C - t * T)[-k:].sum(), bracket=(-1, 1)).fun
+    for _ in range(10):
+        start = np.linalg.qr(rng.normal(size=(12, k)))[0]
+        assert _match_covariances(C, [T], k, starts=[start]).variance.sum() <= found * (1 + 1e-6)
+    assert found <= upper * (1 + 1e-9)
 
 
 @pytest.mark.parametrize(("s", "count", "k"), [(10, 1, 3), (15, 2, 3), (40, 3, 4), (60, 1, 10)])
