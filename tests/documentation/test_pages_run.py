@@ -12,7 +12,7 @@ from fairpca.auditing import audit
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-FRAGMENTS = ("audit", "scale", "certificate", "covariances", "fair_pls", "kernels")
+FRAGMENTS = ("certificate", "covariances", "fair_pls", "kernels")
 """Pages whose code is about rows that the reader has."""
 PAGES = [
     DOCS / "start.md",
