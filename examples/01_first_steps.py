@@ -8,7 +8,7 @@ AUC of 0.73, where 0.50 is guessing. With fifteen *fair* components it reaches 0
 chance. Boosted trees still reach 0.61: **equal means do not hide what a non-linear model can see.**
 
 This page computes every number that it shows, on held-out applicants. The README, ``make demo`` and
-its report show the same numbers, because they all come from this audit.
+its report show this audit, too. Another machine may change the last digits.
 """
 
 # %%
