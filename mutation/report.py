@@ -15,15 +15,15 @@ INTRODUCTION = """\
 # Mutation testing
 
 Tests that pass say little unless they can fail. So we make small changes to the numerical core,
-one at a time: a `<` becomes a `<=`, a plus a minus, a number is one larger, an argument is left
-out. Each changed version, a *mutant*, is run against the tests that execute the changed line. If
-one fails, the mutant is killed. The goal is that nine of ten are killed in every part, and that
-each survivor is known and has a reason.
+one at a time: a `<` becomes a `<=`, a plus becomes a minus, a number is one larger, an argument is
+left out. Each changed version is a *mutant*. We run the tests that execute the changed line. If
+one of them fails, the mutant is killed. The goal: nine of ten mutants are killed in every part,
+and each survivor is known and has a reason.
 
-Run it with `make mutation`, or `python -m mutation moments/scatter.py` for one file. This page is
-written by `--markdown`; the reasons are kept in `mutation/explained.toml`, by the text of the line,
-so that they have to be given again when the line changes. They come from reading the code, and are
-no proofs. `mutation/README.md` says which changes are made and which are not.
+Run it with `make mutation`, or `python -m mutation _moments/scatter.py` for one file. `--markdown`
+writes this page. The reasons are in `mutation/explained.toml`, by the text of the line, so they
+have to be given again when the line changes. They come from reading the code and are no proofs.
+`mutation/README.md` says which changes are made and which are not.
 """
 
 
@@ -61,8 +61,8 @@ def page(outcomes: Sequence[Outcome], parts: Sequence[str], circumstances: Seque
         table(outcomes, parts),
         "",
         *(f"- {line}." for line in circumstances),
-        f"\nA mutant that runs into its time limit counts as killed. {impossible} more could not "
-        "be put in place and are not counted. Survivors stay in the count, whatever their reason.",
+        f"\nA mutant that reaches its time limit counts as killed. {impossible} more could not be "
+        "put in place and are not counted. Survivors stay in the count, whatever their reason.",
         "\n## File by file\n",
         table(outcomes, files),
         "\n## Survivors\n",

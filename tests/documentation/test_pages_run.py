@@ -12,15 +12,12 @@ from fairpca.auditing import audit
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-FRAGMENTS = ("certificate", "covariances", "fair_pls", "kernels")
-"""Pages whose code is about rows that the reader has."""
 PAGES = [
     DOCS / "start.md",
     *(
         page
-        for folder in ("howto", "explanation")
+        for folder in ("howto", "explanation", "peers")
         for page in sorted((DOCS / folder).glob("*.md"))
-        if page.stem not in FRAGMENTS
     ),
 ]
 

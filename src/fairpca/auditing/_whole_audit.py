@@ -75,11 +75,11 @@ def audit(
     data: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Audit:
-    """Measure what a table gives away about people, and what it costs to stop that.
+    """Measure what a table reveals about sensitive attributes, and what it costs to remove it.
 
-    On held-out rows and with confidence intervals, for the raw features, PCA, fair PCA, equal
-    covariances, fair kernel PCA and LEACE: how well three kinds of models recognise each sensitive
-    attribute, how differently groups are distributed, and, with a target, the same of fair PLS, and
+    It compares the raw features, PCA, fair PCA, equal covariances, fair kernel PCA and LEACE (with
+    a target, also fair PLS) on held-out rows, with confidence intervals: how well three kinds of
+    probes recognise each attribute, how differently groups are distributed, and, with a target,
     how good and how unequal the decisions of models are.
 
     Parameters

@@ -47,20 +47,20 @@ _UNAVAILABLE = {
 
 
 class FairKernelPCA(Representation):
-    r"""Represent data by the best non-linear features that show no group difference in the means.
+    r"""Represent data by the best non-linear features in which all groups have the same mean.
 
-    Fair PCA in the feature space of a kernel: among all k-dimensional projections of that space
-    under which every demographic group has the same mean, the one that keeps the most variance. It
-    is kernel PCA of a kernel from which the differences were taken out, and costs what kernel PCA
-    costs. With ``approximation="nystroem"`` it streams over any number of rows.
+    This is fair PCA in the feature space of a kernel. Among all k-dimensional projections of that
+    space under which every demographic group has the same mean, it keeps the most variance. It is
+    kernel PCA of a kernel without the groups' differences, and costs what kernel PCA costs. With
+    ``approximation="nystroem"`` it streams over any number of rows.
 
-    Use it where the signal is not linear. It equalises the means of k non-linear features, so **a
-    linear model on top of them cannot tell the groups apart on the training rows; a non-linear
-    one may**: equal means of k features are not equal distributions, and the group can remain
-    visible in their spread. Measure with `fairpca.metrics.leakage`. On new rows the guarantee
-    holds up to sampling error. **Keep k small next to the number of rows**: a flexible kernel has
-    many directions in which a sample's groups differ by chance, and with hundreds of components
-    of a thousand rows a linear model reads the group of new people again.
+    Use it where the signal is not linear. **On the training rows a linear model on top cannot
+    recognise the groups; a non-linear one may**: equal means of k features are not equal
+    distributions, and the group can remain visible in their spread. Measure with
+    `fairpca.metrics.leakage`. On new rows the guarantee holds up to sampling error. **Keep k small
+    next to the number of rows**: a flexible kernel has many directions in which a sample's groups
+    differ by chance. With hundreds of components of a thousand rows, a linear model recognises the
+    group of new people again.
 
     Parameters
     ----------

@@ -68,17 +68,16 @@ def _say(line: str) -> None:
 
 
 class FairPCA(FairTransformer):
-    r"""Project data onto the best subspace that shows no group difference in the means.
+    r"""Project data onto the best subspace in which all groups have the same mean.
 
-    Among all k-dimensional projections under which every demographic group has the same mean
-    (equivalently: no linear function of the projected data correlates with a sensitive
-    attribute), this is the one that keeps the most variance. It has a closed form and costs what
-    plain PCA costs.
+    Among all k-dimensional projections under which every demographic group has the same mean,
+    this is the one that keeps the most variance. Equivalently, no linear function of the projected
+    data correlates with a sensitive attribute. It has a closed form and costs what plain PCA costs.
 
-    Use it in front of linear models, or where downstream users must not read an attribute off
-    linearly. **Equal means do not hide what a non-linear model can see**: for those,
-    ``match="covariances"`` removes more, and `fairpca.metrics.leakage` measures what is left. The
-    guarantee is exact on the rows used to fit; on new rows it holds up to sampling error.
+    Use it in front of linear models. **Equal means do not hide what a non-linear model can see**:
+    for such models ``match="covariances"`` removes more, and `fairpca.metrics.leakage` measures
+    what is left. The guarantee is exact on the rows used to fit. On new rows it holds up to
+    sampling error.
 
     Parameters
     ----------

@@ -114,17 +114,17 @@ class _Units:
 class FairPLS(FairTransformer):
     r"""Keep the few columns that predict the target, and hide the attribute in them.
 
-    Where the target is known, a representation need not keep everything: one column for a yes or
-    no, or for a number, is enough. Among the directions in which all groups have the same mean,
-    this takes those that predict y best, less a penalty for what still tells the groups apart:
-    by default, any difference between the distributions of a column in the groups. One column with
-    the same distribution in all groups would hide the attribute from every model, linear or not.
-    **It is nearly the same, up to a tenth of its spread and to sampling error**: how far decisions
-    by threshold can differ on new rows, `fairpca.metrics.certified_gap` says.
+    If the target is known, a representation need not keep everything: one column is enough for a
+    yes or no, or for a number. Among the directions in which all groups have the same mean, this
+    takes those that predict y best. A penalty, by default on any difference between the groups'
+    distributions of a column, makes the groups alike in it. One column with the same distribution
+    in all groups would hide the attribute from every model, linear or not. **It is nearly the same,
+    up to a tenth of its spread and to sampling error.** `fairpca.metrics.certified_gap` bounds how
+    far decisions by threshold can differ on new rows.
 
-    Use it where you know what will be predicted; use `FairPCA` where you do not. Of several columns
-    (several classes or targets) each is matched, and so are sums and differences of every two, and
-    **together they may still tell the groups apart**: measure that with `fairpca.metrics.leakage`.
+    Use it where you know what will be predicted; use `FairPCA` where you do not. With several
+    classes or targets, each column is matched, and so are sums and differences of every two.
+    **Together they may still reveal the groups**: measure that with `fairpca.metrics.leakage`.
 
     Parameters
     ----------

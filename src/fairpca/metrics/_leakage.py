@@ -91,17 +91,17 @@ def leakage(
     random_state: int | np.random.RandomState | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> Leakage:
-    r"""Measure how well a probe reads an attribute from a representation, against chance.
+    r"""Measure how well a probe recognises an attribute in a representation, against chance.
 
-    Use rows that were **not** used to fit the projection. On its own training rows, fair PCA has
-    made the group means equal, so whatever gap four folds show, the fifth shows the opposite, and
-    a cross-validated linear probe falls *below* 0.5: that number says nothing about new rows.
+    Use held-out rows: rows that were **not** used to fit the projection. On its training rows fair
+    PCA has made the group means equal. So a gap in four folds is the opposite gap in the fifth, and
+    a cross-validated linear probe falls *below* 0.5. That number says nothing about new rows.
 
-    The linear probe standardises its columns, so it sees through a small ``tradeoff`` that a
-    regularised model would hardly use; pass ``probe=LogisticRegression()`` to ask that question.
+    The linear probe standardises its columns, so it also sees a small ``tradeoff`` that a
+    regularised model would hardly use. For such a model, pass ``probe=LogisticRegression()``.
 
-    Rows that are copies of each other, or of the same person, make a leak of nothing: the probe
-    meets in one fold what it learned by heart in another. Keep one of each.
+    Copies of rows, or several rows of one person, look like leakage: the probe meets in one fold
+    what it learned by heart in another. Keep one of each.
 
     Equal means do not hide what a non-linear probe can see. A linear probe at chance is no
     promise about another model: measure with ``probe="boosting"`` and ``probe="kernel"`` too.

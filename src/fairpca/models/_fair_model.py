@@ -325,7 +325,7 @@ class FairModel(TransformerMixin, BaseEstimator, TableOptions):
 def fit_table(
     table: Any, sensitive: str | Sequence[str] | None = None, target: str | None = None, **more: Any
 ) -> FairModel:
-    """Fit a fair representation to a table with messy columns, ready to be saved.
+    """Fit a fair representation to a table with columns of any kind, ready to be saved.
 
     Parameters
     ----------
