@@ -1,23 +1,22 @@
 """
-What do fifteen components give away?
-=====================================
+What do fifteen components reveal about people?
+===============================================
 
 Race and sex, although neither is among the features. From fifteen ordinary principal components
-of real mortgage applications, a linear model recognises the race of an applicant it has never met
-with an AUC of 0.73, where 0.50 is guessing. Fifteen *fair* components leave it with 0.57, little
-above luck. Boosted trees still reach 0.61: **equal means do not hide what a non-linear model can
-see.**
+of real mortgage applications, a linear model recognises the race of held-out applicants with an
+AUC of 0.73, where 0.50 is guessing. With fifteen *fair* components it reaches 0.57, little above
+chance. Boosted trees still reach 0.61: **equal means do not hide what a non-linear model can see.**
 
-Every number on this page is computed by it, on applicants who were held out, and is the one of the
-README, of ``make demo`` and of its report: they are all of this audit.
+This page computes every number that it shows, on held-out applicants. The README, ``make demo`` and
+its report show this audit, too. Another machine may change the last digits.
 """
 
 # %%
 # The data, and the audit
 # -----------------------
-# Boston, 1990: was a mortgage approved, and what was known about applicant, loan and
-# neighbourhood. Race and sex are kept apart from the features. The audit divides the applicants
-# into halves, again and again; one half fits, the other is what all numbers are about.
+# Boston, 1990: was a mortgage approved, and what was known about the applicant, the loan and the
+# neighbourhood. Race and sex are separate from the features. The audit divides the applicants into
+# halves, again and again. It fits to one half, and all numbers are about the other, held-out half.
 from textwrap import fill
 
 import matplotlib.pyplot as plt
@@ -39,10 +38,11 @@ for sentence in found.summary.sentences:
 # %%
 # What is recognised
 # ------------------
-# Models that try to tell an attribute from each representation. (On the rows that fair PCA was
-# fitted to, group means are exactly equal, and a linear model scores 0.50 or less: true, but too
-# easy.) Three races and two sexes cannot have equal covariances in fifteen dimensions, but nearly:
-# the audit accepts 5 %. Fair PLS knows what will be predicted, and keeps one column for it.
+# Probes are models that try to predict an attribute from a representation. (On the training rows of
+# fair PCA, group means are exactly equal and a linear model scores 0.50 or less. That is true, but
+# too easy.) Three races and two sexes cannot have equal covariances in fifteen dimensions, only
+# nearly equal ones: the audit accepts 5 %. Fair PLS knows what will be predicted, and keeps one
+# column for it.
 PROBES = {"linear": "a linear model", "boosting": "boosted trees"}
 names = {one.key: one.name for one in found.representations}
 aucs = {
@@ -53,15 +53,15 @@ aucs = {
 recognised = pd.Series(aucs).unstack([0, 1]).loc[list(names.values())]
 print(recognised.round(2).to_string())
 luck = max(leak.chance for leak in found.leakage)
-print(f"\nLuck alone reaches {luck:.2f}.")
+print(f"\nChance alone reaches {luck:.2f}.")
 
 # %%
 # What models decide
 # ------------------
-# A model approves as many people as the lenders did
-# (:func:`fairpca.metrics.selected`). They approved nearly nine in ten, so plain accuracy would
-# praise a model that approves everybody. The gap is the largest difference of approval rates
-# between races (:func:`fairpca.metrics.selection_rate_gap`), in points.
+# A model approves as many people as the lenders did (:func:`fairpca.metrics.selected`). They
+# approved nearly nine in ten, so a model that approves everybody would have a high accuracy. The
+# gap is the largest difference of approval rates between races
+# (:func:`fairpca.metrics.selection_rate_gap`), in points.
 gaps = pd.DataFrame(
     {
         "representation": names[one.representation],
@@ -75,16 +75,16 @@ decided = gaps.pivot(index="representation", columns="model").loc[recognised.ind
 print(decided.to_string())
 
 # %%
-# Fair PCA takes most of race from a linear model and most of the approval gap with it. It costs
-# agreement with the lenders: what predicted their decisions told race, too, in part. Equal
-# covariances go further and cost more. Fair PLS, which was told what to predict, costs less: one
-# column has little else to tell. It serves this decision and no other.
+# Fair PCA hides most of race from a linear model, and removes most of the approval gap. It costs
+# agreement with the lenders, because a part of what predicted their decisions was a proxy for race.
+# Equal covariances go further and cost more. Fair PLS knows what to predict, and costs less: its
+# one column holds little else. It serves this decision and no other.
 #
 # What to do
 # ----------
-# The settings that no other one exceeds in both fairness and use, with the worst gap and the best
-# AUC of three kinds of models, and how often each would have been recommended if other people had
-# been asked.
+# These settings are not beaten by any other in both fairness and usefulness. Each has the worst gap
+# and the best AUC of three kinds of models, and how often it would have been recommended in
+# resamples of the people.
 for one in found.advice.options:
     print(
         f"{one.name:32} {100 * one.gap.value:4.1f} points ({100 * one.gap.low:4.1f} to "
@@ -108,8 +108,8 @@ plt.show()
 # %%
 # What a linear model sees
 # ------------------------
-# Without an audit: fit to half of the applicants, and let a linear model score the others. Before,
-# it puts the two largest groups in different places; after, nearly in the same.
+# The same without an audit: fit to half of the applicants, and let a linear model score the others.
+# After plain PCA, the scores of the two largest groups differ; after fair PCA, they nearly agree.
 loans = read_table("loanapp").frame.dropna(subset=["race", "sex"])
 fit, new = train_test_split(
     loans, test_size=0.5, stratify=loans["race"], random_state=0
@@ -125,8 +125,8 @@ reductions = {
 grid = np.linspace(-4, 4, 200)
 for axes, (name, reduction) in zip(panels, reductions.items(), strict=True):
     T_new, white = reduction.transform(X_new), new["race"] == "white"
-    reader = LogisticRegression(max_iter=1000)
-    score = cross_val_predict(reader, T_new, white, method="decision_function")
+    probe = LogisticRegression(max_iter=1000)
+    score = cross_val_predict(probe, T_new, white, method="decision_function")
     score = (score - score.mean()) / score.std()
     for group, colour in zip(("white", "black"), GROUPS, strict=True):
         density = gaussian_kde(score[new["race"] == group])(grid)
@@ -139,29 +139,29 @@ panels[0].legend(loc="upper left")
 plt.show()
 
 # %%
-# What is left, by who is looking
-# -------------------------------
-# Dots in the grey band cannot be told from luck. After fair PCA, boosted trees stay outside of it;
-# with equal covariances, and with fair PLS, they are in it, too.
+# What each probe still finds
+# ---------------------------
+# Dots in the grey band are no better than chance. After fair PCA, boosted trees stay outside of it.
+# With equal covariances, and with fair PLS, they are in it, too.
 figure, panels = plt.subplots(1, 2, figsize=(8, 3.4), sharey=True, layout="constrained")
 for axes, attribute in zip(panels, ["race", "sex"], strict=True):
     axes.axvspan(1 - luck, luck, color=HAIR, alpha=0.6, linewidth=0)
-    for (reader, column), marker in zip(
+    for (probe, column), marker in zip(
         recognised[attribute].items(), "o^", strict=True
     ):
         colour = INK if marker == "o" else "#8E5BA8"
-        axes.plot(column, range(len(column)), marker, color=colour, label=reader)
+        axes.plot(column, range(len(column)), marker, color=colour, label=probe)
     axes.set_yticks(range(len(recognised)), recognised.index)
     axes.set_title(f"{attribute.capitalize()} recognised (AUC)", loc="left")
     axes.set(xlim=(0.4, 0.8), ylim=(len(recognised) - 0.5, -0.5))
     axes.tick_params(axis="y", length=0)
-    axes.text(0.5, len(recognised) - 0.6, "luck", ha="center", color=FAINT)
+    axes.text(0.5, len(recognised) - 0.6, "chance", ha="center", color=FAINT)
 panels[0].legend(loc="lower right")
 plt.show()
 
 # %%
-# The numbers in the first paragraph are those of the audit, up to what another version of a library
-# may change:
+# The numbers in the first paragraph are those of the audit. Other versions of the libraries may
+# change them a little:
 said = {"PCA": 0.73, "Fair PCA": 0.57}
 for name, auc in said.items():
     np.testing.assert_allclose(
@@ -174,10 +174,10 @@ np.testing.assert_allclose(
 # %%
 # What to take away
 # -----------------
-# - Leaving an attribute out hides nothing: other features tell it.
-# - Fair PCA hides it from linear models on new people, up to sampling error, and evens out the
-#   decisions of models trained on it.
-# - Ask non-linear readers, too, and ask them on held-out rows.
+# - Leaving an attribute out hides nothing: other features are proxies for it.
+# - Fair PCA hides it from linear models on new people, up to sampling error, and makes the
+#   decisions of models on top more even.
+# - Use non-linear probes, too, and use held-out rows.
 #
-# Next: :ref:`sphx_glr_gallery_02_pipeline_and_grid_search.py`. All of this for your own table, on
-# one page: :doc:`/howto/audit`.
+# Next: :ref:`sphx_glr_gallery_02_pipeline_and_grid_search.py`. To get all of this for your own
+# table on one page: :doc:`/howto/audit`.

@@ -2,21 +2,21 @@
 How does fairness fit into a pipeline and a grid search?
 ========================================================
 
-As a step like any other. The attribute travels beside the rows, through cross-validation and
-search, and a scorer that sees it decides what to take. Below, a search over sixteen settings takes
-the one that agrees most with the lenders among those whose approval gap between white and other
-applicants is at most 0.1. On applicants nobody has looked at, the gap is then below 0.1 instead
-of about 0.2, and a linear model on the representation finds no race. **Boosted trees still find
-some.** One division of the applicants is shown; other divisions leave a linear model more by chance
-(see :ref:`sphx_glr_gallery_03_choosing_components_and_tradeoff.py`, which averages over several).
+As a step like any other. Pass the attribute with the rows, through cross-validation and search, and
+choose with a scorer that sees it. Below, a search compares sixteen settings. Among those whose
+approval gap between white and other applicants is at most 0.1, it takes the one that agrees most
+with the lenders. On held-out applicants the gap is then below 0.1 instead of about 0.2, and a
+linear probe on the representation finds no race. **Boosted trees still find some.** The page shows
+one split; in other splits a linear probe finds more by chance (see
+:ref:`sphx_glr_gallery_03_choosing_components_and_tradeoff.py`, which averages over several).
 """
 
 # %%
 # Columns of several kinds
 # ------------------------
-# A third of the applicants is put aside until the end. Amounts are skewed, so they are squeezed
-# first; everything else is standardised. ``set_output`` keeps the names of the columns up to the
-# model.
+# A third of the applicants is held out until the end. Amounts of money are skewed, so an arcsinh is
+# applied first; everything else is standardised. ``set_output`` keeps the names of the columns up
+# to the model.
 from textwrap import fill
 
 import matplotlib.pyplot as plt
@@ -65,8 +65,8 @@ print(fair[:-1].transform(X_new).iloc[:3, :5].round(2))
 # %%
 # Nothing is fair by accident
 # ---------------------------
-# The attribute is a required argument. A fair step that is fitted without it is an error in every
-# way of calling it, never a silent plain PCA.
+# The attribute is a required argument. If you fit a fair step without it, you always get an error,
+# never silently a plain PCA.
 try:
     pipeline(FairPCA(15)).fit(X, y)
 except MissingGroupError as error:
@@ -75,8 +75,8 @@ except MissingGroupError as error:
 # %%
 # Cross-validation
 # ----------------
-# With the name of the step in ``params``, scikit-learn takes the rows of each fold from the
-# attribute, too.
+# Pass the attribute in ``params``, with the name of the step. scikit-learn then splits it into
+# folds together with the rows.
 attribute = {"fairpca__sensitive_features": race}
 aucs = cross_val_score(pipeline(FairPCA(15)), X, y, scoring="roc_auc", params=attribute)
 print(f"AUC {aucs.mean():.2f}, folds from {aucs.min():.2f} to {aucs.max():.2f}")
@@ -84,11 +84,11 @@ print(f"AUC {aucs.mean():.2f}, folds from {aucs.min():.2f} to {aucs.max():.2f}")
 # %%
 # A search that knows about fairness
 # ----------------------------------
-# Steps and scorers both need the attribute here. Metadata routing brings it to everything that has
-# asked for it. ``fair_enough`` takes the setting with the best AUC among those whose gap is small
-# enough. A fold has some seventy applicants who are not white, and on so few a gap of 0.05 is
-# often luck: do not ask for less than the folds can show. (Decisions are the model's own,
-# by ``predict``, and race is white or other: these gaps are not those of the audit.)
+# Here both steps and scorers need the attribute. Metadata routing passes it to all that request it.
+# ``fair_enough`` takes the setting with the best AUC among those whose gap is small enough. A fold
+# has some seventy applicants who are not white. With so few, a gap of 0.05 is often chance, so do
+# not ask for less than the folds can show. (Decisions are the model's own, by ``predict``, and race
+# is white or other: these gaps are not those of the audit.)
 sklearn.set_config(enable_metadata_routing=True)
 
 
@@ -123,8 +123,8 @@ print(found.round(2).to_string(index=False))
 print("\ntaken:", search.best_params_)
 
 # %%
-# Each line is a number of components, each dot a ``tradeoff``. More of the standard components
-# (to the right) agree better with the lenders and bring the gap back; more than ten fair ones add
+# Each line is a number of components, each dot a ``tradeoff``. More of the standard components (to
+# the right) agree better with the lenders and bring the gap back. More than ten fair components add
 # little.
 plt.rcParams.update(RC)
 figure, axes = plt.subplots(figsize=(6.5, 3.8), layout="constrained")
@@ -146,11 +146,11 @@ axes.legend(loc="lower right")
 plt.show()
 
 # %%
-# Does it hold for people nobody has looked at?
-# ---------------------------------------------
-# The search looked at sixteen settings, so its own numbers flatter the one it took. The third that
-# was put aside does not. The representation is measured, too, with a linear and a non-linear
-# reader.
+# Does it hold for held-out people?
+# ---------------------------------
+# The search compared sixteen settings, so its own numbers are too good for the one it took. The
+# numbers of the held-out third are not. A linear and a non-linear probe measure the representation,
+# too.
 k = search.best_params_["fairpca__n_components"]
 plain = pipeline(PCA(k)).fit(X, y)
 rows = {}
@@ -172,10 +172,10 @@ assert confirmed["race, linear"]["taken"] < linear.chance_interval[1]
 # %%
 # The attribute as a column
 # -------------------------
-# Where the attribute is a column of the table, name it. Then nothing needs to be routed, the column
-# never reaches the model, and new rows come with or without it. The step must be the first that
-# sees numbers, since scalers and imputers would take the attribute for a feature; ``scale=True``
-# standardises inside.
+# If the attribute is a column of the table, name it. Then you need no routing, the column never
+# reaches the model, and new rows may have it or not. The step must be the first that sees numbers,
+# because scalers and imputers would take the attribute for a feature. ``scale=True`` standardises
+# inside the step.
 sklearn.set_config(enable_metadata_routing=False)
 table = X.fillna(X.median()).assign(race=race)
 simple = make_pipeline(
@@ -190,12 +190,12 @@ print(f"gap {selection_rate_gap(without_race, race_new):.2f}")
 # %%
 # What to take away
 # -----------------
-# - ``fit(X, y, fairpca__sensitive_features=race)`` in a pipeline; ``params=`` in cross-validation;
-#   metadata routing where scorers need the attribute, too; ``sensitive_columns`` where it is a
-#   column.
+# - Use ``fit(X, y, fairpca__sensitive_features=race)`` in a pipeline and ``params=`` in
+#   cross-validation. Use metadata routing where scorers need the attribute, too, and
+#   ``sensitive_columns`` where it is a column.
 # - A search that looks at accuracy alone takes the unfair end of the curve. Give it a scorer that
 #   sees the groups, and a rule with a bound.
-# - Confirm on rows that the search did not touch, and ask a non-linear reader as well.
+# - Confirm on rows that the search did not use, and use a non-linear probe as well.
 #
 # Next, the two numbers that this search varied:
 # :ref:`sphx_glr_gallery_03_choosing_components_and_tradeoff.py`.

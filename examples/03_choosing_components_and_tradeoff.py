@@ -2,19 +2,19 @@
 How many components, and how much of the trade-off?
 ===================================================
 
-As few components as do the task, since every one of them is another chance to be read: on these
-applicants, fifteen do it as well as thirty. And no trade-off, unless a fair model is not good
-enough; then as little as the gap you can defend allows, because **with any lambda above zero the
-attribute is in the data again**: a model that rescales its inputs reads it as if nothing had been
+Take as few components as the task needs, because each one adds leakage: on these applicants,
+fifteen do the task as well as thirty. Use no trade-off, unless a fair model is not good enough.
+Then use as little as the gap that you can defend allows, because **with any lambda above zero the
+attribute is in the data again**: a model that rescales its inputs finds it as if nothing had been
 removed.
 """
 
 # %%
 # The number of components
 # ------------------------
-# Half of the applicants fit, the other half judges, four times over. For every k: what a linear
-# model and boosted trees recognise of race, the variance kept, and how well the lenders' decisions
-# can be predicted. `leakage` comes with a 95 % interval.
+# One half of the applicants is for fitting, the other is held out, four times. For every k, we
+# measure how well a linear model and boosted trees recognise race, the variance kept, and how well
+# the lenders' decisions can be predicted. `leakage` has a 95 % interval.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -69,9 +69,9 @@ print(table.round(2).to_string())
 # %%
 # A rule
 # ------
-# Take the fewest components that do the task as well as the best number of them, up to one standard
-# error of that best one. What can be recognised only grows with k: on the training rows group means
-# are equal for any k, but each further component brings its own sampling error along.
+# Take the smallest k that does the task as well as the best k, up to one standard error of the
+# best. Leakage only grows with k: on the training rows group means are equal for any k, but each
+# further component adds its own sampling error.
 task, error = table["task"], by_k["task"].sem()
 best = task.idxmax()
 limit = task[best] - error[best]
@@ -102,11 +102,11 @@ plt.show()
 # %%
 # The trade-off
 # -------------
-# With ``tradeoff`` lambda, the standard components come back beside the fair ones, lambda times
-# their size. :func:`fairpca.tradeoff_curve` fits once and returns accuracy and gaps for every
-# lambda. (Decisions are the model's own, about white and other applicants: these gaps are not those
-# of the audit.) Two readers look at the same columns: a regularised model, which cannot use what is
-# small, and one that standardises its columns first.
+# ``tradeoff`` adds the standard components beside the fair ones, multiplied by lambda.
+# :func:`fairpca.tradeoff_curve` fits once and returns accuracy and gaps for every lambda.
+# (Decisions are the model's own, about white and other applicants: these gaps are not those of the
+# audit.) Two probes see the same columns: a regularised model, which cannot use what is small, and
+# one that standardises its columns first.
 LAMBDAS = [0, 0.02, 0.05, 0.1, 0.2, 0.5, 1]
 curves = []
 for X, approved, z, X_new, approved_new, z_new in halves():
@@ -124,8 +124,8 @@ tradeoffs = pd.DataFrame(curves, columns=names).groupby("lambda").mean()
 print(tradeoffs.round(2).to_string())
 
 # %%
-# A bound on the gap decides: the largest lambda that stays below it. The second reader tells what
-# the bound does not: from the first lambda on, nothing is hidden from a model that rescales.
+# Set a bound on the gap, and take the largest lambda that stays below it. The second probe shows
+# what the bound does not: from the first lambda on, nothing is hidden from a model that rescales.
 bound = 0.15
 taken = tradeoffs.index[tradeoffs["gap"] <= bound][-1]
 print(f"a gap of {bound} allows lambda = {taken}: AUC {tradeoffs['task'][taken]:.2f}")
@@ -153,12 +153,12 @@ plt.show()
 # %%
 # What to take away
 # -----------------
-# - Few components: the rule of one standard error needs two lines. Where the attribute must stay
+# - Take few components; the rule of one standard error needs two lines. If the attribute must stay
 #   hidden, look at the upper end of the interval, not at its middle.
-# - A trade-off is a decision about outcomes, not about what is hidden. Use it in front of a model
-#   you control, never for a representation that you hand on.
-# - The half that chose has now been used. For numbers to publish, hold out a third part, as in
-#   :ref:`sphx_glr_gallery_02_pipeline_and_grid_search.py`.
+# - A trade-off is about outcomes, not about what is hidden. Use it in front of a model that you
+#   control, never for a representation that you hand on.
+# - The held-out half has now been used to choose. For numbers to publish, hold out a third part, as
+#   in :ref:`sphx_glr_gallery_02_pipeline_and_grid_search.py`.
 #
-# Next: :ref:`sphx_glr_gallery_04_comparing_with_every_peer.py`. More about the price:
+# Next: :ref:`sphx_glr_gallery_04_comparing_with_every_peer.py`. More about the cost:
 # :doc:`/howto/tradeoff`.

@@ -2,19 +2,19 @@
 Which method suits my data?
 ===========================
 
-Ask them all: every method of :mod:`fairpca.peers` has the same ``fit`` and ``transform`` as
+Try them all: every method of :mod:`fairpca.peers` has the same ``fit`` and ``transform`` as
 :class:`fairpca.FairPCA`, so a comparison is a loop. On these loan applications the erasers, which
-keep all columns, leave boosted trees as much of race as plain PCA does (an AUC of 0.7 and more);
-fair subspaces leave less, and none of them does the task as well as plain PCA. **What is hidden
-from a linear model is not hidden from trees**, and one method gives race away completely.
+keep all columns, reveal as much of race to boosted trees as plain PCA does (an AUC of 0.7 and
+more). Fair subspaces reveal less, and none of them does the task as well as plain PCA. **What is
+hidden from a linear model is not hidden from trees**, and one method reveals race completely.
 """
 
 # %%
 # Eighteen methods, one data set
 # ------------------------------
-# Three families. Some return fifteen columns; erasers return all of them, changed as little as
-# they can; reductions return decisions and no representation at all. The first four promise nothing
-# about what can be read: they are here to compare with.
+# There are three families. Some methods return fifteen columns. Erasers return all columns, changed
+# as little as possible. Reductions return decisions and no representation. The first four methods
+# promise nothing about leakage: they are here to compare with.
 import time
 import warnings
 
@@ -59,11 +59,11 @@ METHODS = {
 # %%
 # What is measured
 # ----------------
-# A third of the applicants is held out, twice. On it: what a linear model and boosted trees
-# recognise of race; how well a logistic regression predicts the lenders' decisions, as balanced
-# accuracy, and the approval gap it makes; the processor time of the fit. Put your own table in
-# place of ``loans``, and nothing else has to change. (Some methods take two groups only, hence
-# white or not; with that, and decisions by ``predict``, gaps are not those of the audit.)
+# A third of the applicants is held out, twice. On it we measure how well a linear model and boosted
+# trees recognise race, how well a logistic regression predicts the lenders' decisions (balanced
+# accuracy), and its approval gap; also the processor time of the fit. Put your own table in place
+# of ``loans``, and nothing else has to change. (Some methods take two groups only, hence white or
+# not; with that, and decisions by ``predict``, gaps are not those of the audit.)
 loans = load_loanapp()
 y = loans.target.to_numpy()
 race = np.where(loans.sensitive["race"] == "white", "white", "other")
@@ -88,16 +88,16 @@ def measure(method, X, X_new, fit, hold):
         method.fit(X, y[fit], sensitive_features=race[fit])
     seconds = time.process_time() - start
     decided, T_new = decide(method, X, X_new, fit, hold)
-    for reader in READERS if T_new is not None else ():
-        found = leakage(T_new, race[hold], probe=READERS[reader], cv=3, random_state=0)
-        yield reader, found.auc
+    for name in PROBES if T_new is not None else ():
+        found = leakage(T_new, race[hold], probe=PROBES[name], cv=3, random_state=0)
+        yield name, found.auc
         yield "luck", found.chance_interval[1]
     yield "task", balanced_accuracy_score(y[hold], decided)
     yield "gap", selection_rate_gap(decided, race[hold])
     yield "seconds", seconds
 
 
-READERS = {"race, linear": "linear", "race, trees": "boosting"}
+PROBES = {"race, linear": "linear", "race, trees": "boosting"}
 measured = []
 thirds = StratifiedShuffleSplit(n_splits=2, test_size=1 / 3, random_state=0)
 for fit, hold in thirds.split(y, np.char.add(y.astype(str), race)):
@@ -109,13 +109,16 @@ for fit, hold in thirds.split(y, np.char.add(y.astype(str), race)):
 table = pd.DataFrame(measured).groupby("method", sort=False).mean().rename_axis(None)
 luck = table.pop("luck").mean()
 print(table.round(2).to_string(na_rep="-"))
-print(f"\nOn one third, luck alone reaches {luck:.2f}: small differences mean little.")
+print(
+    f"\nOn one third, chance alone reaches {luck:.2f}: small differences mean little."
+)
 
 # %%
 # The same as a picture
 # ---------------------
-# Left: dots in the grey band cannot be told from luck, circles are linear models, triangles boosted
-# trees. A long line is a method that hides race from one and not from the other.
+# On the left, circles are linear models and triangles boosted trees. Dots in the grey band are no
+# better than chance. A long line is a method that hides race from one kind of model and not from
+# the other.
 plt.rcParams.update(RC)
 PURPLE = "#8E5BA8"
 places = np.arange(len(table))
@@ -143,9 +146,9 @@ seen.invert_yaxis()
 plt.show()
 
 # %%
-# Four things to see, each checked when this page is built. Equal means hide race from a linear
-# model; erasers do not hide it from trees; one of them tells trees everything; and whatever hides
-# race costs some of the task.
+# The picture shows four things, and the build of this page checks each. Equal means hide race from
+# a linear model. Erasers do not hide it from trees. One of them reveals everything to trees. And
+# every method that hides race costs some accuracy in the task.
 trees, linear, task = table["race, trees"], table["race, linear"], table["task"]
 erasers = ["SAL", "Mean projection", "LEACE", "SPLINCE"]
 assert linear["FairPCA"] < luck < linear["PCA"]
@@ -154,18 +157,18 @@ assert trees["Oracle LEACE"] > 0.95
 assert task.iloc[4:].max() < task.iloc[:4].max()
 
 # %%
-# Oracle LEACE moves each group by its own amount. Where features are counts or zeros and ones, the
-# digits behind the point then name the group: an eraser that changes the least possible, and hides
+# Oracle LEACE moves each group by its own amount. If features are counts or zeros and ones, the
+# digits after the decimal point then identify the group. So the eraser that changes least hides
 # nothing from a tree.
 #
 # What to take away
 # -----------------
-# - Fewer dimensions, linear models: ``FairPCA`` is among the best here and the cheapest.
-# - All columns must stay: LEACE, or SPLINCE where the target's signal matters; in front of linear
-#   models only.
-# - Readers that are not linear: fewer components, ``match="covariances"``, or MbF-PCA for two
-#   groups. Look at the triangles on *your* data.
-# - Only decisions are needed: reductions, if a lottery among classifiers is acceptable.
+# - For fewer dimensions and linear models, ``FairPCA`` is among the best here and the cheapest.
+# - If all columns must stay, use LEACE, or SPLINCE where the target's signal matters; in front of
+#   linear models only.
+# - For non-linear models, use fewer components, ``match="covariances"``, or MbF-PCA for two groups.
+#   Look at the triangles on *your* data.
+# - If you need only decisions, use reductions, if a lottery among classifiers is acceptable.
 #
 # What each guarantees: :doc:`/peers/README`. Next, when equal means are not enough:
 # :ref:`sphx_glr_gallery_05_matched_covariances.py`.

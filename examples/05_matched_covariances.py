@@ -2,19 +2,19 @@
 When are equal means not enough?
 ================================
 
-When whoever reads the representation is not linear. Below, two Gaussian groups have equal means
-after fair PCA, and boosted trees still tell them apart by their spread, with an AUC of 0.67 on new
-rows. With ``match="covariances"`` the spread is equal, too, exactly so on the rows that were
-fitted, and trees are left with 0.54. On real loan applications they go from 0.62 to 0.55, and some
-variance is lost. **But equal covariances are not equal distributions**, as a circle shows.
+When the model on top is not linear. Below, two Gaussian groups have equal means after fair PCA, and
+boosted trees still recognise them by their spread, with an AUC of 0.67 on new rows. With
+``match="covariances"`` the spread is equal, too (exactly, on the training rows), and trees reach
+0.54. On real loan applications they go from 0.62 to 0.55, and some variance is lost. **But equal
+covariances are not equal distributions**, as a circle shows.
 """
 
 # %%
 # Two groups that differ in mean and in shape
 # -------------------------------------------
-# Each group is Gaussian in ten dimensions, with axes of its own. All of it is reduced to two
-# dimensions, fitted to 1,000 rows and measured on 1,000 others. Fair PCA-S is the paper's way to
-# match covariances approximately.
+# Each group is Gaussian in ten dimensions, with its own axes. Every method reduces the rows to two
+# dimensions. It is fitted to 1,000 rows and measured on 1,000 others. Fair PCA-S is the paper's way
+# to match covariances approximately.
 from textwrap import fill
 
 import matplotlib.pyplot as plt
@@ -47,10 +47,10 @@ def sample():
 
 
 def recognised(T, z):
-    readers = {"linear": "linear", "trees": "boosting"}
+    probes = {"linear": "linear", "trees": "boosting"}
     return {
         name: leakage(T, z, probe=probe, random_state=0).auc
-        for name, probe in readers.items()
+        for name, probe in probes.items()
     }
 
 
@@ -74,9 +74,9 @@ table = pd.DataFrame(rows).T
 print(table.round(2).to_string())
 
 # %%
-# The gap is the relative difference of the groups' covariances, 0 if they are equal. Ellipses show
-# two standard deviations, the numbers are AUCs. A linear model looks for a shift, and finds next to
-# none after fair PCA; trees look at where one ellipse leaves the other.
+# The gap is the relative difference of the groups' covariances; 0 means equal. Ellipses show two
+# standard deviations, and the numbers are AUCs. A linear model looks for a shift, and finds almost
+# none after fair PCA. Trees find the regions that are in one ellipse and not in the other.
 plt.rcParams.update(RC)
 figure, panels = plt.subplots(1, 4, figsize=(8.6, 2.8), layout="constrained")
 for panel, (name, T_new) in zip(panels, views.items(), strict=True):
@@ -90,8 +90,8 @@ plt.show()
 # %%
 # What it cannot do
 # -----------------
-# One group on a circle, the other in its centre. Means are equal in every direction. Covariances
-# are equal in none, which the fit says instead of returning something:
+# One group is on a circle, the other in its centre. Means are equal in every direction. Covariances
+# are equal in none, so the fit raises an error:
 X, z = make_circle(300)
 try:
     FairPCA(1, match="covariances").fit(X, sensitive_features=z)
@@ -100,8 +100,8 @@ except InfeasibleError as error:
 
 # %%
 # Now half of the centre moves out, far enough for equal covariances. They are equal on every line,
-# the fit is content, and trees read the group as before. Covariances see the second moment of a
-# shape, and nothing else of it.
+# the fit succeeds, and trees recognise the group as before. A covariance is the second moment of a
+# distribution, and says nothing about the rest of its shape.
 middle = np.flatnonzero(z == 0)
 X[middle[::2]] = np.sqrt(2) * X[z == 1][::2]
 line = FairPCA(1, match="covariances").fit(X, sensitive_features=z)
@@ -114,10 +114,10 @@ assert seen["trees"] > 0.75
 # %%
 # On loan applications
 # --------------------
-# Race, white or not, in fifteen of 41 dimensions; a third held out, three times.
-# ``covariance_penalty`` says how much more to give up: variance that comes with a difference
-# between the groups' variances counts less. Equal covariances on the fitted rows are not equal
-# covariances on new ones, so it is new rows that trees are asked about.
+# The attribute is race, white or not. We keep fifteen of 41 dimensions and hold out a third, three
+# times. ``covariance_penalty`` says how much more variance to give up: variance counts less where
+# it differs between the groups. Equal covariances on the training rows are not equal covariances on
+# new rows, so trees are tested on new rows.
 loans = load_loanapp()
 y = loans.target.to_numpy()
 race = np.where(loans.sensitive["race"] == "white", "white", "other")
@@ -143,14 +143,15 @@ said = table["trees"].iloc[[1, 3]], real["trees"].iloc[[1, 3]]
 np.testing.assert_allclose(said, [[0.67, 0.54], [0.62, 0.55]], atol=0.03)
 
 # %%
-# From right to left: less variance, and less that trees can read. The first step, equal
-# covariances with no penalty, brings most of it; the linear model had lost race already.
+# From right to left there is less variance, and less that trees can find. The first step, equal
+# covariances without a penalty, brings most of it. With equal means, the linear model
+# had already lost race.
 figure, axes = plt.subplots(figsize=(7, 3.2), layout="constrained")
-for reader, name, style, colour in (
+for probe, name, style, colour in (
     ("trees", "boosted trees", "^-", "#8E5BA8"),
     ("linear", "linear model", "o-", INK),
 ):
-    axes.plot(real["variance kept"], real[reader], style, color=colour, label=name)
+    axes.plot(real["variance kept"], real[probe], style, color=colour, label=name)
 for name, row in real.iterrows():
     highest = (row["variance kept"], max(row["linear"], row["trees"]))
     axes.annotate(name, highest, (-6, 6), textcoords="offset points", ha="right")
@@ -164,11 +165,11 @@ plt.show()
 # %%
 # What to take away
 # -----------------
-# - Trees, networks or nearest neighbours downstream: try ``match="covariances"`` first.
-# - It is exact on the fitted rows, where it exists; where it does not, the error says so, and
-#   ``covariance_tol=0.05`` accepts a small gap instead.
+# - For trees, networks or nearest neighbours downstream, try ``match="covariances"`` first.
+# - Covariances are exactly equal on the training rows where that is possible. Where it is not, the
+#   error says so, and ``covariance_tol=0.05`` accepts a small gap instead.
 # - Measure on held-out rows with ``probe="boosting"``. For groups far from Gaussian, equal means
 #   and covariances may hide little.
 #
-# Six data sets, and what the default penalty rests on: :doc:`/explanation/covariances`. Next,
-# when the signal itself is not linear: :ref:`sphx_glr_gallery_06_kernels.py`.
+# Six data sets, and the reason for the default penalty: :doc:`/explanation/covariances`. Next, when
+# the signal itself is not linear: :ref:`sphx_glr_gallery_06_kernels.py`.

@@ -2,18 +2,18 @@
 When does a kernel help?
 ========================
 
-When the task is not linear. On two nested rings, a linear model hardly does better than guessing
-at the task after fair PCA, and reaches an AUC above 0.9 after fair kernel PCA, which hides the
-group from it as well. **Boosted trees see the group in both.** On real loan applications the gain
+When the task is not linear. On two nested rings, a linear model hardly does better than guessing at
+the task after fair PCA. After fair kernel PCA it reaches an AUC above 0.9, and does not recognise
+the group either. **Boosted trees recognise the group in both.** On real loan applications the gain
 is small: try :class:`fairpca.FairPCA` first.
 """
 
 # %%
 # Two groups on nested rings
 # --------------------------
-# Which ring you are on is your group. The rings have the same centre, so nothing linear tells them
-# apart except a third feature, which is higher on the outer ring. The task is the direction seen
-# from the centre: is a point in one of two opposite quarters? No linear model can say.
+# The group of a point is its ring. The rings have the same centre. So no linear function separates
+# them, except for a third feature, which is higher on the outer ring. The task is the direction
+# from the centre: is a point in one of two opposite quarters? No linear model can answer.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -74,10 +74,10 @@ assert kernel["group, linear"] < 0.6 < table.loc["kernel PCA", "group, linear"]
 assert kernel["group, trees"] > 0.9
 
 # %%
-# Kernel PCA makes the task linear, and the group with it. Fair kernel PCA keeps the task and hides
-# the group from a linear model. Drawn are, of ten components, the two that each tell most about the
-# group: after fair kernel PCA one ring is a core inside the other. Their means are equal, and their
-# shapes are not, which is what trees read.
+# Kernel PCA makes the task linear, and the group as well. Fair kernel PCA keeps the task and hides
+# the group from a linear model. The picture shows the two of ten components that reveal most about
+# the group. After fair kernel PCA one ring is a core inside the other: their means are equal, but
+# their shapes are not, and trees find that.
 plt.rcParams.update(RC)
 figure, panels = plt.subplots(1, 4, figsize=(8.6, 3), layout="constrained")
 for panel, (name, view) in zip(panels, views.items(), strict=True):
@@ -92,20 +92,21 @@ plt.show()
 # %%
 # Keep k small next to n
 # ----------------------
-# A flexible kernel has many directions in which a sample differs by chance. On the 1,000 training
-# rows the group means are equal for any number of components; on 1,000 new rows they drift apart.
+# A flexible kernel has many directions in which groups differ by chance. On the 1,000 training rows
+# the group means are equal for any number of components. On 1,000 new rows they differ, and more so
+# with more components.
 aucs = {}
 for k in (5, 10, 30, 100):
     fair = FairKernelPCA(k).fit(X, sensitive_features=ring)
     aucs[k] = recognised(fair.transform(X_new), ring_new)
-    print(f"{k:3d} components: a linear model reads the group with {aucs[k]:.2f}")
+    print(f"{k:3d} components: a linear model recognises the group with {aucs[k]:.2f}")
 assert aucs[100] > aucs[10]
 
 # %%
 # On loan applications
 # --------------------
-# Race and sex removed, a third of the applicants held out. ``SPLITS = 5`` gives the table of
-# :doc:`/explanation/kernels`.
+# Here race and sex are removed, and a third of the applicants is held out. ``SPLITS = 5`` gives the
+# table of :doc:`/explanation/kernels`.
 SPLITS = 2
 SETTINGS = {
     "FairPCA": FairPCA(15),
@@ -130,10 +131,10 @@ for fit, hold in thirds.split(y, np.char.add(y.astype(str), race)):
         T = fair.fit(X, sensitive_features=loans.sensitive.iloc[fit]).transform(X)
         T_new, known = fair.transform(X_new), sex[hold] != "not said"
         numbers = {"method": setting}
-        readers = {"linear": "linear", "trees": "boosting"}
-        for name, probe in readers.items():
+        probes = {"linear": "linear", "trees": "boosting"}
+        for name, probe in probes.items():
             numbers[f"race, {name}"] = recognised(T_new, race[hold], probe)
-        for name, probe in readers.items():
+        for name, probe in probes.items():
             numbers[f"sex, {name}"] = recognised(T_new[known], sex[hold][known], probe)
         scores = judge.fit(T, y[fit]).decision_function(T_new)
         measured.append(numbers | {"decisions": roc_auc_score(y[hold], scores)})
@@ -141,16 +142,16 @@ real = pd.DataFrame(measured).groupby("method", sort=False).mean().rename_axis(N
 print(real.round(2).to_string())
 
 # %%
-# The rbf kernel predicts the lenders' decisions a little better than linear fair PCA, and leaves
-# more of race to trees; a wide one (small gamma) is close to linear in both. Forty components leak
-# to a linear model, and so do polynomials at fifteen: their tails are heavy, so sample means say
-# less about new rows.
+# The rbf kernel predicts the lenders' decisions a little better than linear fair PCA, and reveals
+# more of race to trees. A wide kernel (small gamma) is close to linear in both. Forty components
+# leak to a linear model. So do fifteen components of a polynomial kernel: its features have heavy
+# tails, so sample means say less about new rows.
 #
 # What to take away
 # -----------------
-# - A kernel is for tasks that no linear model can do on the data. Standardise first.
-# - The guarantee is about linear readers of the kernel's components; trees read the rest.
-# - Few components, and ``approximation="nystroem"`` beyond some ten thousand rows.
+# - Use a kernel for tasks that no linear model can do on the data. Standardise first.
+# - The guarantee covers linear models on the kernel's components; trees find the rest.
+# - Use few components, and ``approximation="nystroem"`` beyond some ten thousand rows.
 #
 # More: :doc:`/explanation/kernels`. Next, more rows than memory:
 # :ref:`sphx_glr_gallery_07_more_rows_than_memory.py`.

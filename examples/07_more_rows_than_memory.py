@@ -3,19 +3,19 @@ How do I fit to more rows than fit into memory?
 ===============================================
 
 Pass the files instead of the rows: ``FairPCA(10).fit(ParquetRows("people/*.parquet",
-sensitive="sex"))``. The answer is that of the same rows in memory, the memory that it takes does
-not grow with the number of rows, and after a crash the same call goes on where it was, to the same
-bits. It works because a fit needs counts, means and one matrix only, and these add up.
+sensitive="sex"))``. The result is that of the same rows in memory, and the memory does not grow
+with the number of rows. After a crash the same call continues where it was, to the same bits. This
+works because a fit needs only counts, means and one matrix, and these add up.
 
-*Fair* promises no more at scale than elsewhere: **equal means do not hide what a non-linear model
-can see**, so the page ends with a look at rows that no fit has seen.
+At scale, *fair* promises no more than elsewhere: **equal means do not hide what a non-linear model
+can see**. So the page ends with a test on rows that no fit has seen.
 """
 
 # %%
 # Some files
 # ----------
-# Made up here, in a temporary folder, and small enough for this page to be built in seconds: eight
-# Parquet files of people with forty measurements. Sex shifts some of them and widens others.
+# We make up eight Parquet files of people with forty measurements, in a temporary folder. They are
+# small, so that this page is built in seconds. Sex shifts some measurements and widens others.
 import subprocess
 import sys
 import tempfile
@@ -57,7 +57,7 @@ print(
 # %%
 # The same answer
 # ---------------
-# Single precision is kept as it is, so two orders of summation agree to about seven digits; with
+# Single precision stays single, so two orders of summation agree to about seven digits; with
 # ``dtype="float64"`` to fifteen. Subspaces are compared by their projectors.
 fair = FairPCA(10).fit(rows)
 table = pd.read_parquet(folder)
@@ -74,10 +74,10 @@ for dtype in ("float32", "float64"):
 # %%
 # Peak memory
 # -----------
-# Measured by the operating system (Linux), in a process of its own for each way, beyond what the
-# process held before the first fit. Files are read in pieces of some 32 MB, some of which are in
-# memory at the same time; so the first few files cost as much as that, and further ones nothing.
-# In memory, every file costs what it holds, and more while it is loaded.
+# The operating system (Linux) measures it, in a separate process for each way, beyond what the
+# process held before the first fit. Files are read in batches of some 32 MB, and several batches
+# are in memory at the same time. So the first few files cost that much, and further files nothing.
+# In memory, every file costs its size, and more while it is loaded.
 MEASURE = """
 import re, sys
 import numpy as np, pandas as pd
@@ -114,7 +114,7 @@ if Path("/proc/self/status").exists():
         )
 else:
     print(
-        "This system does not tell the peak memory of a process; nothing was measured."
+        "This system does not show the peak memory of a process; nothing was measured."
     )
 
 # %%
@@ -139,11 +139,11 @@ axes.set_title("Peak memory of a fit", loc="left", weight="bold")
 plt.show()
 
 # %%
-# A crash, and going on
-# ---------------------
-# With ``checkpoint`` the sums so far are kept in a small file every 30 seconds, and when something
-# goes wrong. Here the power fails somewhere after 150,000 rows. The second call starts there, the
-# result has the same bits as that of a run without accident, and the checkpoint is gone.
+# Continue after a crash
+# ----------------------
+# With ``checkpoint`` the sums so far are saved in a small file every 30 seconds, and when something
+# goes wrong. Here the power fails somewhere after 150,000 rows. The second call starts there. The
+# result has the same bits as that of a run without a crash, and the checkpoint is removed.
 checkpoint = folder / "people.ckpt"
 
 
@@ -174,9 +174,8 @@ print("same bits:", np.array_equal(resumed.components_, fair.components_))
 # %%
 # Moments that add
 # ----------------
-# What is kept of any number of rows can be kept by you: of each file, day or hospital. Sums of
-# moments are the moments of all rows, and every number of components is solved from them without
-# reading a row again.
+# You can keep the moments of each file, day or hospital. Their sum is the moments of all rows. From
+# it, every number of components is solved without reading a row again.
 parts = [moments_from_parquet(file, "sex") for file in files]
 total = sum(parts[1:], start=parts[0])
 start = time.perf_counter()
@@ -188,8 +187,8 @@ same = np.abs(models[10].components_.T @ models[10].components_ - P).max()
 print(f"ten components as before: {same:.0e}")
 
 # %%
-# Rows that arrive over time go to ``partial_fit``, batch by batch, which adds moments as well; the
-# subspace is solved when it is first asked for. Text files go through ``CSVRows``.
+# For rows that arrive over time, call ``partial_fit`` batch by batch. It adds moments as well, and
+# solves for the subspace when it is first needed. For text files, use ``CSVRows``.
 stream = FairPCA(10)
 for batch in np.array_split(np.arange(len(table)), 40):
     stream.partial_fit(
@@ -203,29 +202,30 @@ same = np.allclose(text.mean, table[NAMES][:20_000].mean(), atol=1e-6)
 print("text:  ", f"the same {len(text.mean)} means: {same}")
 
 # %%
-# What new people give away
-# -------------------------
+# What is revealed about new people
+# ---------------------------------
 # Rows of a ninth file, which no fit has seen:
 new = people(4_000, seed=99)
 before = leakage(new[NAMES], new["sex"], cv=3, random_state=0)
-print(f"as given, linear reader: AUC {before.auc:.2f}")
+print(f"as given, linear probe: AUC {before.auc:.2f}")
 T_new = fair.transform(new[NAMES])
 for probe in ("linear", "boosting"):
     found = leakage(T_new, new["sex"], probe=probe, cv=3, random_state=0)
     luck = found.chance_interval[1]
-    print(f"fair, {probe:8} reader: AUC {found.auc:.2f}, luck reaches {luck:.2f}")
+    print(f"fair, {probe:8} probe: AUC {found.auc:.2f}, chance reaches {luck:.2f}")
 scratch.cleanup()
 
 # %%
-# The linear reader is down to chance, as promised; the trees read the spread, which differs between
-# the groups by construction and was not asked to be removed (``match="covariances"`` would be
-# asked, and takes ``ParquetRows``, too).
+# The linear probe is down to chance, as promised. The trees find the spread, which differs between
+# the groups by construction. ``match="covariances"`` removes it, and takes ``ParquetRows``, too.
 #
 # What to take away
 # -----------------
-# - Files in, the same subspace out; memory does not depend on the number of rows.
+# - Files give the same subspace as rows in memory, and memory does not depend on the number of
+#   rows.
 # - Give long runs a ``checkpoint``.
-# - Keep moments where rows cannot be kept together: they add.
+# - If rows cannot be kept together, keep their moments: they add.
 #
-# Times on gigabytes, a cost model, messy columns and clusters: :doc:`/howto/scale`. Next:
+# Times on gigabytes: :doc:`/benchmarks`. A cost model, messy columns and clusters:
+# :doc:`/howto/scale`. Next:
 # :ref:`sphx_glr_gallery_08_dask.py`.

@@ -2,13 +2,13 @@
 Does fair PCA run on Dask, and is it the same?
 ==============================================
 
-It is the same ``fit``: pass a Dask array or DataFrame where an array would be. Each partition is
-summed up where it lies, sums of d x d numbers are all that travels, and the subspace agrees with
-that of the rows in memory to 1e-8 and better. ``transform`` stays lazy: it returns a collection of
-the same kind, and no row is made until somebody asks for it.
+Yes. Call the same ``fit`` with a Dask array or DataFrame. Each partition is summed where it lies,
+and only sums of d x d numbers travel. The subspace agrees with that of the rows in memory to 1e-8
+or better. ``transform`` is lazy: it returns a collection of the same kind, and computes no row
+until it is needed.
 
-What is true in memory is true here, and no more: equal means do not hide what a non-linear model
-can see. The last cell looks.
+The promise is the same as in memory: equal means do not hide what a non-linear model can see. The
+last cell measures that.
 
 Needs ``pip install '.[data,plots,dask]'`` in a checkout.
 """
@@ -16,8 +16,9 @@ Needs ``pip install '.[data,plots,dask]'`` in a checkout.
 # %%
 # A cluster on this machine
 # -------------------------
-# Two workers, as threads of this process. With ``Client("tcp://scheduler:8786")`` the rest of the
-# page would run on your cluster without a change, and with no client at all on Dask's threads.
+# There are two workers, as threads of this process. With ``Client("tcp://scheduler:8786")`` the
+# rest of the page would run on your cluster without a change, and without a client on Dask's
+# threads.
 import pickle
 
 import dask
@@ -32,7 +33,7 @@ from fairpca import FairPCA, collect_moments
 from fairpca.metrics import leakage
 from fairpca.paper._style import BLUE, GREY, RC
 
-HERE = "127.0.0.1"  # Dask's pages for people would otherwise be open to the network
+HERE = "127.0.0.1"  # Dask's dashboard would otherwise be open to the network
 cluster = LocalCluster(
     n_workers=2,
     threads_per_worker=1,
@@ -48,9 +49,9 @@ print(f"{len(client.nthreads())} workers")
 # %%
 # Rows that do not exist yet
 # --------------------------
-# An array of eight partitions, each of which is made when it is asked for. The groups differ in
-# their means and in their spread, and one group is in the last partition only: no partition needs
-# to know all of them.
+# The array has eight partitions, and each is made when it is needed. The groups differ in their
+# means and in their spread. One group is in the last partition only: no partition needs to know all
+# groups.
 PARTS, ROWS, FEATURES = 8, 30_000, 60
 mixing = np.random.default_rng(0).normal(size=(FEATURES, FEATURES)) / np.sqrt(FEATURES)
 
@@ -74,7 +75,7 @@ print(f"{type(X).__name__} of shape {X.shape} in {X.numblocks[0]} parts")
 # %%
 # The fit, and who did what
 # -------------------------
-# One task per partition adds up its rows; a tree of sums follows, too short to be seen.
+# One task per partition adds up its rows. A tree of sums follows, too short to be seen.
 with get_task_stream(client) as stream:
     fair = FairPCA(10).fit(X, sensitive_features=groups)
 
@@ -112,8 +113,8 @@ plt.show()
 # %%
 # What travels
 # ------------
-# The sums of a partition, compared with its rows. With more rows per partition they stay as they
-# are: d x d numbers, and d per group.
+# These are the sums of a partition, compared with its rows. With more rows per partition they do
+# not grow: d x d numbers, and d per group.
 rows, labels = make(0)
 moments = collect_moments(rows, labels)
 print(f"rows of a partition:  {rows.nbytes:>12,} bytes")
@@ -122,7 +123,7 @@ print(f"what leaves a worker: {len(pickle.dumps(moments)):>12,} bytes")
 # %%
 # The same answer
 # ---------------
-# For an array, and for a DataFrame whose attribute is one of its columns. Subspaces are compared by
+# We try an array, and a DataFrame whose attribute is one of its columns. Subspaces are compared by
 # their projectors.
 NAMES = [f"x{j:02}" for j in range(FEATURES)]
 
@@ -145,8 +146,8 @@ for name, model in {"Dask array": fair, "Dask DataFrame": from_frame}.items():
 # %%
 # Lazy results
 # ------------
-# ``transform`` adds to the recipe. The last three rows need the last partition only, and no other
-# is made.
+# ``transform`` only adds tasks to the graph. The last three rows need the last partition only, so
+# no other is made.
 T, T_frame = fair.transform(X), from_frame.transform(frame)
 print(f"{type(T).__name__} of shape {T.shape} in {T.numblocks[0]} parts")
 print(type(T_frame).__name__, "with columns", *list(T_frame.columns)[:3], "...")
@@ -163,17 +164,18 @@ T_new = fair.transform(new[:4000])
 for probe in ("linear", "boosting"):
     found = leakage(T_new, new_groups[:4000], probe=probe, cv=3, random_state=0)
     luck = found.chance_interval[1]
-    print(f"{probe:8} reader: AUC {found.auc:.2f}, luck reaches {luck:.2f}")
+    print(f"{probe:8} probe: AUC {found.auc:.2f}, chance reaches {luck:.2f}")
 client.close()
 cluster.close()
 
 # %%
 # What to take away
 # -----------------
-# - Same call, same answer, lazy results.
-# - X and its attributes must come from the same rows in the same order. The safest is an attribute
-#   that is a column of X; partitions that cannot belong together are refused, never guessed.
+# - The call and the answer are the same, and results are lazy.
+# - X and its attributes must come from the same rows in the same order. The safest way is an
+#   attribute that is a column of X. Partitions that cannot belong together are refused, never
+#   guessed.
 # - On a cluster, fairpca must be installed on the workers.
 #
-# What crosses a network, Spark, and what a billion rows would cost: :doc:`/howto/scale`. Files
-# without a cluster: :ref:`sphx_glr_gallery_07_more_rows_than_memory.py`.
+# Spark, and what a billion rows would cost: :doc:`/howto/scale`. Files without a cluster:
+# :ref:`sphx_glr_gallery_07_more_rows_than_memory.py`.

@@ -2,12 +2,12 @@
 What changes on a GPU?
 ======================
 
-Nothing in the code: pass a torch or CuPy array and everything stays on its device, ``fit`` and
-``transform`` included. The subspace is the same up to rounding. What changes is the time, and the
-more so the more features there are, because the work is products of matrices.
+Nothing in the code: pass a torch or CuPy array, and everything stays on its device, with ``fit``
+and ``transform``. The subspace is the same up to rounding. The time changes, and more so with more
+features, because the work is products of matrices.
 
-This page runs on what it finds where it is built, and the first cell says what that was. The times
-of a large GPU, on faces of CelebA's size, are in :doc:`/howto/scale`.
+This page runs on the device of the machine that builds it, and the first cell says which. Times of
+a large GPU, on images of CelebA's size, are in :doc:`/howto/scale`.
 """
 
 # %%
@@ -26,7 +26,7 @@ from fairpca.paper._style import BLUE, ORANGE, RC
 
 
 def find_device():
-    """Name the best device, and tell how arrays get there, come back, and how to wait for it."""
+    """Return the best device's name, how arrays get there and back, and how to wait for it."""
     try:
         import torch
     except ImportError:
@@ -68,9 +68,9 @@ print(
 # %%
 # The same lines, the same answer
 # -------------------------------
-# Group labels stay what they are, a list or an array of strings. ``components_`` is an array of the
-# device's library. Sums are taken in double precision in any case, and products of single precision
-# in full single precision (never TF32).
+# Group labels stay a list or an array of strings. ``components_`` is an array of the device's
+# library. Sums are always in double precision. Products of single precision are in full single
+# precision (never TF32).
 rng = np.random.default_rng(0)
 n, d, k = 20_000, 200, 20
 sex = rng.choice(["f", "m"], size=n)
@@ -90,17 +90,18 @@ for dtype in (np.float64, np.float32):
     )
 
 # %%
-# Rows in host memory and a GPU beside them: ``FairPCA(k, device="cuda")`` sends them in blocks, and
-# gives NumPy arrays back. A fitted estimator moves with ``to_device("cuda")`` and
-# ``to_device("cpu")``, and :func:`fairpca.save` takes it from anywhere.
+# If the rows are in host memory, ``FairPCA(k, device="cuda")`` sends them to the GPU in blocks, and
+# returns NumPy arrays. ``to_device("cuda")`` and ``to_device("cpu")`` move a fitted estimator, and
+# :func:`fairpca.save` saves it from any device.
 fair.to_device("cpu")
 print(type(fair.components_).__name__, "after to_device('cpu')")
 
 # %%
 # Where the time goes
 # -------------------
-# Adding up the rows costs n d² operations, solving d³, whatever the device. Both are what GPUs are
-# made for; with few features there is little to gain, and sending rows there costs more than that.
+# Adding up the rows costs n d² operations and solving d³, on any device. GPUs are made for both.
+# With few features there is little to gain, and sending the rows to the device costs more than
+# that.
 half, fits = n // 2, {}
 for features in (50, 100, 200, 400, 800):
     rows = to_device(rng.normal(size=(half, features)).astype(np.float32))
@@ -136,25 +137,24 @@ axes.legend(loc="upper left")
 plt.show()
 
 # %%
-# What new rows give away
-# -----------------------
-# A device changes nothing about what is hidden. Of rows that were not fitted to, a linear reader
-# learns what sampling error leaves; trees see the spread, which differs between the groups:
+# What is revealed about new rows
+# -------------------------------
+# The device changes nothing about what is hidden. On held-out rows, a linear probe finds what
+# sampling error leaves. Trees find the spread, which differs between the groups:
 fair = FairPCA(k).fit(to_device(X[:half]), sensitive_features=sex[:half])
 T_new = to_host(fair.transform(to_device(X[half:])))[:4000]
 for probe in ("linear", "boosting"):
     found = leakage(T_new, sex[half:][:4000], probe=probe, cv=3, random_state=0)
     luck = found.chance_interval[1]
-    print(f"{probe:8} reader: AUC {found.auc:.2f}, luck reaches {luck:.2f}")
+    print(f"{probe:8} probe: AUC {found.auc:.2f}, chance reaches {luck:.2f}")
 
 # %%
 # What to take away
 # -----------------
-# - Arrays stay where they are; nothing else in your code changes.
+# - Arrays stay on their device; nothing else in your code changes.
 # - Time grows with the square and the cube of the number of features. Where the picture above shows
-#   milliseconds, a GPU has nothing to win.
-# - Single precision is enough: the groups' means differ by rounding. A model that is not linear
-#   still sees what it saw.
+#   milliseconds, a GPU saves nothing.
+# - Single precision is enough: the groups' means differ by rounding. A non-linear model still sees
+#   what it saw.
 #
-# Measured on one NVIDIA H200, with versions and dates, and ``python -m benchmarks.gpu`` for your
-# own: :doc:`/howto/scale`.
+# Times on one NVIDIA H200, and ``python -m benchmarks.gpu`` for your own: :doc:`/howto/scale`.

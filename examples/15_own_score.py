@@ -1,20 +1,20 @@
 """
-What does the model that I have give away?
-==========================================
+What does the model that I have reveal?
+=======================================
 
-Add its score as a column, and the audit treats it like a representation: what it tells of race,
-whom it would approve, and how that compares with what fair methods offer. A made-up bank's boosted
-trees on real mortgage applications do not know race, and would approve white applicants more often
-than black ones by 25 of 100, nearly as the lenders did: it fails the four-fifths rule of adverse
-impact. **A score is one column, and still tells race**, with an AUC of 0.66.
+Add its score as a column, and the audit treats it like a representation: what it reveals about
+race, whom it would approve, and how that compares with fair methods. Here a made-up bank trains
+boosted trees on real mortgage applications, without race. Its model would approve white applicants
+more often than black ones by 25 of 100, nearly as the lenders did: it fails the four-fifths rule of
+adverse impact. **A score is one column, and still reveals race**, with an AUC of 0.66.
 """
 
 # %%
 # A score for every applicant
 # ---------------------------
-# Here the bank's model is scikit-learn's, and each applicant is scored by a model that has not met
-# him or her. Yours is a column of your table. Scores of people whom the model was fitted to flatter
-# it.
+# Here the bank's model is one of scikit-learn, and each applicant is scored by a model that was not
+# fitted to him or her. Yours is a column of your table. Use held-out scores: on its training rows a
+# model looks too good.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -36,9 +36,9 @@ print(loans[["race", "sex", "approve", "score", "decision"]].head(3).round(2))
 # %%
 # The audit
 # ---------
-# ``scores`` and ``decisions`` name columns of models that exist; several of each may be given. They
-# are no features. A score selects as many as are approved, a decision is taken as it was made. (A
-# quick audit has fewer splits than that of the README, and its numbers differ by as much.)
+# ``scores`` and ``decisions`` name columns of models that exist; you may give several of each. They
+# are not features. A score selects as many people as are approved; a decision is taken as it was
+# made. (A quick audit has fewer splits than that of the README, so its numbers differ a little.)
 found = audit(
     loans,
     "race",
@@ -51,12 +51,12 @@ found = audit(
 found
 
 # %%
-# Beside what could be done instead
-# ---------------------------------
-# The bank's score and decision stand beside the raw features and the settings that no other one
-# exceeds: the gap in points, the ratio of the smallest to the largest approval rate, agreement with
-# the lenders, and how well race is read. Gaps are those of the worst of three kinds of models; the
-# bank's models are what they are.
+# Compare it with the alternatives
+# --------------------------------
+# The bank's score and decision are listed with the raw features and the best settings. Each line
+# has the gap in points, the ratio of the smallest to the largest approval rate, the agreement with
+# the lenders, and how well race is recognised. Gaps are those of the worst of three kinds of
+# models; the bank's models are taken as they are.
 for one in found.advice.options:
     value, low, high = (100 * end for end in (one.gap.value, one.gap.low, one.gap.high))
     print(
@@ -83,11 +83,11 @@ axes.set(xlabel="largest gap of approval rates, points", xlim=(0, 42))
 plt.show()
 
 # %%
-# Who is treated how
-# ------------------
-# Rates of every group, with intervals: approved, approved among those whom the lenders approved
-# (true positive rate) and among those whom they did not (false positive rate), and how many of the
-# approved the lenders approved as well (precision).
+# Rates by group
+# --------------
+# For every group: the share approved (selection rate); the share approved among those whom the
+# lenders approved (true positive rate), and among those whom they did not (false positive rate);
+# and the share of the approved whom the lenders approved as well (precision).
 (score,) = (d for d in found.downstream if d.representation == "score:score")
 by_race = next(p for p in score.parities if p.attribute == "race")
 for label, rates in zip(found.data.attributes[0].groups, by_race.groups, strict=False):
@@ -101,8 +101,8 @@ for label, rates in zip(found.data.attributes[0].groups, by_race.groups, strict=
 # %%
 # The same numbers by hand
 # ------------------------
-# Everything that the audit says of a score can be computed with public functions, so that whoever
-# has to sign can check it.
+# You can compute everything that the audit says about a score with public functions. So the person
+# who has to sign can check it.
 approved = selected(loans["score"], loans["approve"].mean()).astype(int)
 gap = selection_rate_gap(approved, loans["race"])
 ratio = selection_rate_ratio(approved, loans["race"])
@@ -118,12 +118,12 @@ assert ratio < 0.8
 # %%
 # What to take away
 # -----------------
-# - ``audit(..., scores="score")``, on the command line ``--score score --decision decision``. Rows
-#   without a score are left out of its numbers.
-# - Without a target a score is audited, too: what it gives away, and whom it would select.
-# - Compare it with the settings beside it: the same people, the same definition of a gap.
-# - That a model fails the four-fifths rule does not say why. The page names the columns that carry
-#   race.
+# - Write ``audit(..., scores="score")``, or on the command line ``--score score --decision
+#   decision``. Rows without a score are left out of its numbers.
+# - Without a target a score is audited, too: what it reveals, and whom it would select.
+# - Compare it with the other settings: the people and the definition of a gap are the same.
+# - The four-fifths rule does not say why a model fails it. The page names the columns that are
+#   proxies for race.
 #
-# People with several rows: :ref:`sphx_glr_gallery_16_people_with_several_rows.py`. How all of it is
-# measured: :doc:`/howto/audit`.
+# People with several rows: :ref:`sphx_glr_gallery_16_people_with_several_rows.py`. How an audit
+# measures: :doc:`/reference/audit`.

@@ -3,17 +3,18 @@ What if a person has several rows?
 ==================================
 
 Say whose rows they are. In a panel of 545 men over eight years, models seem to recognise race with
-an AUC of 0.79 from columns that do not say it. Most of that is recognising *men they have met*:
-with all rows of a man on one side of every split it is 0.65. **Who does not say it is also
-recommended a setting, with a confidence that 545 men do not give**; who does learns that nothing
-that was tried helps beyond chance.
+an AUC of 0.79 from columns that do not say it. Most of that is recognising *men they have seen
+before*: with all rows of a man on one side of every split it is 0.65. **If you do not say it, the
+audit also recommends a setting, with a confidence that 545 men do not justify.** If you do, you
+learn that nothing that was tried helps beyond chance.
 """
 
 # %%
-# Eight rows a man
-# ----------------
-# The National Longitudinal Survey, 1980 to 1987. Schooling does not change, and industry, place
-# and union hardly do: who has seen a man in 1981 knows him in 1985, and with him his race.
+# Eight rows per man
+# ------------------
+# The data are from the National Longitudinal Survey, 1980 to 1987. Schooling does not change, and
+# industry, place and union hardly do. A model that has seen a man in 1981 recognises him in 1985,
+# and with him his race.
 from textwrap import fill
 
 import matplotlib.pyplot as plt
@@ -32,28 +33,28 @@ panel = panel.drop(columns=["black", "hisp", "expersq", "year", *years])
 print(f"{len(panel):,} rows of {panel['nr'].nunique()} men")
 
 # %%
-# Without saying so
-# -----------------
-# The number of the man is left out as a feature, as one would. The audit notices that it looks like
-# one, and says what to do.
+# Without the person
+# ------------------
+# The number of the man is left out of the features, as usual. The audit notices that it looks like
+# the number of a person, and says what to do.
 unaware = audit(panel, "race", "lwage", ignore=["nr"], quick=True)
 for notice in unaware.notices:
     print(fill(notice.text, 84))
 print(f"\n{fill(unaware.summary.headline, 84)}")
 
 # %%
-# With it
-# -------
-# All rows of a man are fitted to, or none. One of them, drawn anew in every round, is measured, so
-# that intervals are about men and not about rows.
+# With the person
+# ---------------
+# All rows of a man are used to fit, or none. One of them, drawn again in every round, is measured,
+# so that intervals are about men and not about rows.
 found = audit(panel, "race", "lwage", person="nr", quick=True)
 found
 
 # %%
 # What models recognise of race
 # -----------------------------
-# Three kinds of models on the columns themselves, 95 % intervals; the grey band ends where luck
-# does. The narrow intervals on the left are as wrong as the numbers they surround.
+# Three kinds of models on the columns themselves, with 95 % intervals. The grey band shows what
+# chance alone reaches. The narrow intervals on the left are as wrong as the numbers inside them.
 plt.rcParams.update(RC)
 figure, panels = plt.subplots(1, 2, figsize=(8, 2.8), sharey=True, layout="constrained")
 shown = {
@@ -92,11 +93,11 @@ assert found.advice.verdict in ("nothing helps", "nothing to do")
 # %%
 # What to take away
 # -----------------
-# - ``person="nr"``, or ``--person nr``: patients with visits, customers with contracts, firms with
-#   years.
-# - Copies of rows are found without being told; rows that are merely alike are not.
-# - The number of people decides how much can be said, not that of rows.
+# - Use ``person="nr"``, or ``--person nr``, for patients with visits, customers with contracts,
+#   firms with years.
+# - The audit finds copies of rows by itself, but not rows that are only similar.
+# - The number of people decides how much can be said, not the number of rows.
 # - "Nothing here helps" is a result. The page then shows no code to copy.
 #
-# A row that counts for many: ``weight``, in :doc:`/howto/audit`. Back to the first question:
+# A row that counts for many people: ``weight``, in :doc:`/howto/audit`. Back to the first question:
 # :ref:`sphx_glr_gallery_01_first_steps.py`.

@@ -19,14 +19,18 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 COMMAND_LINE = """# Command line
 
-The extra `audit` brings what these commands need: `pip install '.[audit]'`; `reproduce` needs
-the extra of its name. `fairpca COMMAND --help` says the same in a terminal.
+Install the extra `audit` for these commands: `pip install '.[audit]'`. `reproduce` needs the
+extra of its name. `fairpca COMMAND --help` says the same in a terminal, and `fairpca --version`
+prints the version.
 
-The exit status is 0 when all went well, 2 when arguments, data or files were refused (one line
-says why, and what to do), 1 when a part of `reproduce` failed, 130 after Ctrl-C, 143 after SIGTERM,
-which leave no draft of a file, no process and no row of people behind. `audit`, `fit`, `transform`
-and `export` replace no file unless `--force` is given. `fairpca --version` says which version this
-is.
+| exit status | meaning |
+|--:|---|
+| 0 | success |
+| 1 | a part of `reproduce` failed |
+| 2 | arguments, data or files were refused; one line says why, and what to do |
+| 130, 143 | stopped by Ctrl-C or SIGTERM; no draft, no process and no row of people is left |
+
+`audit`, `fit`, `transform` and `export` replace no file unless `--force` is given.
 
 This page is made from the code: `python tests/documentation/pages_from_code.py`.
 """
@@ -100,9 +104,9 @@ def _default(parameter, info):
 SCHEMA = """# The JSON of an audit
 
 Schema version {version}. `fairpca audit --json FILE` and `Audit.to_json()` write it, and
-`fairpca.auditing.audit_schema()` returns it as a JSON Schema (draft 2020-12). Changes of
-the first number of the version break readers, changes of the second add fields. A
-number that could not be computed is null.
+`fairpca.auditing.audit_schema()` returns it as a JSON Schema (draft 2020-12). A change of
+the first number of the version breaks programs that read it; a change of the second adds
+fields. A number that could not be computed is null.
 
 This page is made from the code: `python tests/documentation/pages_from_code.py`."""
 

@@ -12,8 +12,6 @@ from fairpca.auditing import audit
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-FRAGMENTS = ("audit", "scale")
-"""Pages whose code is about rows that the reader has."""
 PAGES = [
     DOCS / "start.md",
     DOCS / "method.md",
@@ -21,7 +19,6 @@ PAGES = [
         page
         for folder in ("howto", "explanation", "peers")
         for page in sorted((DOCS / folder).glob("*.md"))
-        if page.stem not in FRAGMENTS
     ),
 ]
 
