@@ -1,13 +1,19 @@
 # The few commands people type. Each sets up what it needs in .venv.
+# Needs GNU make 3.81, a POSIX shell and Python; on Windows run it in Git Bash, which brings the shell.
+ifeq ($(OS),Windows_NT)
+PYTHON ?= python
+BIN := .venv/Scripts
+else
 PYTHON ?= python3
 BIN := .venv/bin
+endif
 CORE := attributes estimators kernels moments numerics solvers
 
 .PHONY: help demo core check test test-slow test-matrix lint docs fuzz audit-dependencies mutation coverage \
 	bench quick bench-compare bench-scale clean
 
 help:  ## List the commands
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
 
 .venv/demo: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "fairpca needs Python 3.11 or newer; try make PYTHON=python3.12")'
@@ -36,6 +42,10 @@ core: .venv/dev
 test: .venv/dev lint  ## All checks: style, types, import contracts, tests
 	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses=2 --dist worksteal
 
+.PHONY: test-core
+test-core:  ## The core's tests without and with few optional libraries, in small environments (minutes)
+	$(PYTHON) tests/matrix.py bare newest --core
+
 test-slow: .venv/dev  ## The tests that take minutes, such as whole tables of the paper
 	FAIRPCA_SLOW=1 SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses=2 --dist worksteal -m slow
 
@@ -47,8 +57,8 @@ fuzz: .venv/dev  ## Damaged files and command lines, then new nasty data for eve
 	FAIRPCA_EXAMPLES=200 SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses=2 tests/robustness
 
 audit-dependencies: .venv/dev  ## Licences of what extras install, known vulnerabilities
-	$(PYTHON) -m venv .venv-audit && .venv-audit/bin/pip install --quiet pip-audit
-	PATH="$(CURDIR)/.venv-audit/bin:$$PATH" $(BIN)/python -m fuzz.dependencies
+	$(PYTHON) -m venv .venv-audit && $(BIN:.venv/%=.venv-audit/%)/pip install --quiet pip-audit
+	PATH="$$PWD/$(BIN:.venv/%=.venv-audit/%):$$PATH" $(BIN)/python -m fuzz.dependencies
 
 mutation: .venv/dev  ## Does a test fail for every change to the numerical core? (an hour)
 	$(BIN)/pip install --quiet --disable-pip-version-check mutmut
@@ -60,16 +70,44 @@ coverage: .venv/dev  ## Which lines of the core no test runs
 		--cov-report=term-missing:skip-covered $(CORE:%=tests/%) tests/devices tests/robustness \
 		tests/guarantees tests/clusters/test_dask.py
 
-lint: .venv/dev  ## Style, types and import contracts
+lint: .venv/dev $(if $(wildcard .github),lint-github)  ## Style, types, import contracts, spelling, workflows
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/codespell *.md benchmarks $(wildcard changes) docs examples fuzz mutation src tests
+
+.PHONY: lint-github fix browser
+SCHEMA = $(BIN)/check-jsonschema --quiet --builtin-schema
+lint-github: .venv/dev
+	$(SCHEMA) vendor.github-workflows .github/workflows/*.yml
+	$(SCHEMA) custom.github-workflows-require-timeout .github/workflows/*.yml
+	$(SCHEMA) vendor.dependabot .github/dependabot.yml
+	$(SCHEMA) vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
+	$(SCHEMA) vendor.github-issue-forms $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
+	$(SCHEMA) vendor.citation-file-format --default-filetype yaml CITATION.cff
+	$(BIN)/zizmor --offline --quiet .github
+
+fix: .venv/dev  ## Mend the style where that can be done without you
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+browser: .venv/dev  ## Chromium for the tests of the report, where there is none
+	command -v chromium || $(BIN)/playwright install --with-deps chromium
 
 docs: .venv/docs  ## The documentation site; runs every script of the gallery (minutes)
 	FAIRPCA_DOCS_PROCESSES=2 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -b html docs docs/_build/html
 	@echo "Open it in a browser: file://$(CURDIR)/docs/_build/html/index.html"
+
+.PHONY: release-notes github-release
+release-notes:  ## What CHANGELOG.md says of the version; fails unless TAG is the version's tag
+	@$(PYTHON) tests/release_notes.py "$$TAG"
+
+github-release:  ## Make a release on GitHub of TAG and what is in dist/ (release.yml does it)
+	$(PYTHON) tests/release_notes.py "$$TAG" "$$GITHUB_SERVER_URL/$$GITHUB_REPOSITORY/blob/$$TAG/" > release-notes.md
+	gh release create "$$TAG" dist/* --verify-tag --title "fairpca $$TAG" --notes-file release-notes.md \
+		$(if $(findstring rc,$(TAG)),--prerelease)
 
 bench: .venv/dev  ## Speed and memory against others, row by row (8 minutes); make bench quick: one minute
 	$(BIN)/python -m benchmarks $(if $(filter quick,$(MAKECMDGOALS)),--quick)

@@ -36,6 +36,9 @@ CORE = (
 )
 """Tests of what everything else stands on; most need no optional library."""
 
+PROGRAMS = "Scripts" if os.name == "nt" else "bin"
+"""Folder of an environment's programs."""
+
 SHOWN = ("numpy", "scipy", "scikit-learn", "pandas")
 """Libraries whose versions are in the table."""
 
@@ -119,7 +122,7 @@ def run(name: str, given: argparse.Namespace) -> Outcome:
         text=True,
     )
     if done.returncode:
-        sys.stdout.write(done.stdout[-6000:])
+        sys.stdout.write(done.stdout)
     last = done.stdout.strip().splitlines()[-1] if done.stdout.strip() else ""
     counts = {
         word: int(n) for n, word in re.findall(r"(\d+) (passed|skipped|failed|errors?)", last)
@@ -142,7 +145,7 @@ def made(name: str, given: argparse.Namespace) -> Path:
     described = "\n".join([*arguments, (ROOT / "pyproject.toml").read_text(), OLDEST.read_text()])
     digest = hashlib.sha256(described.encode()).hexdigest()
     folder = given.folder / (f"{name}-core" if given.core else name)
-    stamp, python = folder / "made-of", folder / "bin" / "python"
+    stamp, python = folder / "made-of", folder / PROGRAMS / "python"
     if not stamp.exists() or stamp.read_text() != digest:
         sys.stdout.write(f"{name}: installing {chosen.what}\n")
         subprocess.run([given.python, "-m", "venv", "--clear", str(folder)], check=True)
