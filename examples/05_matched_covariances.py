@@ -144,8 +144,8 @@ np.testing.assert_allclose(said, [[0.67, 0.54], [0.62, 0.55]], atol=0.03)
 
 # %%
 # From right to left there is less variance, and less that trees can find. The first step, equal
-# covariances without a penalty, brings most of it. With equal means, the linear model
-# had already lost race.
+# covariances without a penalty, brings most of it. With equal means, the linear model had already
+# lost race.
 figure, axes = plt.subplots(figsize=(7, 3.2), layout="constrained")
 for probe, name, style, colour in (
     ("trees", "boosted trees", "^-", "#8E5BA8"),

@@ -217,7 +217,8 @@ scratch.cleanup()
 
 # %%
 # The linear probe is down to chance, as promised. The trees find the spread, which differs between
-# the groups by construction. ``match="covariances"`` removes it, and takes ``ParquetRows``, too.
+# the groups by construction. To remove it, use ``match="covariances"``, which takes
+# ``ParquetRows``, too.
 #
 # What to take away
 # -----------------
@@ -227,5 +228,4 @@ scratch.cleanup()
 # - If rows cannot be kept together, keep their moments: they add.
 #
 # Times on gigabytes: :doc:`/benchmarks`. A cost model, messy columns and clusters:
-# :doc:`/howto/scale`. Next:
-# :ref:`sphx_glr_gallery_08_dask.py`.
+# :doc:`/howto/scale`. Next: :ref:`sphx_glr_gallery_08_dask.py`.

@@ -8,7 +8,7 @@ little better than guessing; a non-linear probe is still better than that. You c
 and gender at once, and each costs directions.
 
 Pixels are a poor description of a face, and "gender", "race" and "age" here are what strangers saw
-in a picture. This page makes the method visible. It does not advise you to process faces.
+in a picture. This page makes the method visible. It is not advice to process faces.
 """
 
 # %%
@@ -173,7 +173,8 @@ plt.show()
 #   it loses what the averages do not share.
 # - With a thousand faces and many components, new faces keep some of it by sampling error. Fewer
 #   components, or more faces, leave less.
-# - Equal means do not hide what a non-linear model can see, in pictures least of all.
+# - Equal means do not hide what a non-linear model can see. This matters most for
+#   pictures.
 #
 # Eleven thousand faces in 80 x 80 pixels, as in the paper: :doc:`/reproduction`. Many groups and
 # several attributes: :doc:`/howto/many_groups`.
