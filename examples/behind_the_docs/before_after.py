@@ -1,4 +1,4 @@
-"""Draw the picture of the README: what a model sees of race, before and after fair PCA.
+"""Draw the picture of the README: what a model sees of race in PCA, fair PCA and fair PLS.
 
 Install ``fairpca[demo,plots]``, then run ``python examples/behind_the_docs/before_after.py``. All
 numbers are those of the demo, from ``docs/data/demo.json``; the curves show the scores of a linear
@@ -21,19 +21,22 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from fairpca import FairPCA
+from fairpca import FairPCA, FairPLS
 from fairpca.peers import PCA
 from fairpca.tables import TableEncoder, read_table
 
 DOCS = Path(__file__).parents[2] / "docs"
 PICTURE = DOCS / "images" / "before_after.png"
-PLAIN, FAIR, STRICT = "pca", "fair_pca", "fair_pca_covariances"
-ROWS = {PLAIN: "Plain PCA", FAIR: "Fair PCA", STRICT: "Fair PCA, covariances"}
 N_COMPONENTS = 15
+METHODS = {
+    "pca": ("Plain PCA", lambda: PCA(N_COMPONENTS)),
+    "fair_pca": ("Fair PCA", lambda: FairPCA(N_COMPONENTS)),
+    "fair_pls": ("Fair PLS", lambda: FairPLS(kernel="rbf", random_state=0)),
+}
+"""As the audit of the demo has them."""
 
-# Colours of Okabe and Ito for the groups, other ones for the models.
+# Colours of Okabe and Ito.
 GROUPS = {"white": "#0072B2", "other": "#D55E00"}
-MODELS = {"linear": ("linear model", "#333333"), "boosting": ("boosted trees", "#8E5BA8")}
 INK, FAINT = "#222222", "#666666"
 COLOURS = 128
 
@@ -44,7 +47,7 @@ def main():
     groups = np.where(loans["race"] == "white", "white", "other")
     halves = RepeatedStratifiedKFold(n_splits=2, n_repeats=numbers["splits"] // 2, random_state=0)
     halves = list(halves.split(loans, loans["race"]))
-    scores = {name: scores_of_all(loans, groups, halves, name) for name in (PLAIN, FAIR)}
+    scores = {name: scores_of_all(loans, groups, halves, name) for name in METHODS}
     draw(numbers, scores, np.concatenate([groups[new] for _, new in halves]))
     print(PICTURE)
 
@@ -56,8 +59,8 @@ def scores_of_all(loans, groups, halves, name):
     for fit, new in halves:
         encoder = TableEncoder().fit(columns.iloc[fit])
         X, X_new = (encoder.transform(columns.iloc[rows]) for rows in (fit, new))
-        reduction = PCA(N_COMPONENTS) if name == PLAIN else FairPCA(N_COMPONENTS)
-        reduction.fit(X, sensitive_features=attributes.iloc[fit])
+        reduction = METHODS[name][1]()
+        reduction.fit(X, loans["approve"].iloc[fit], sensitive_features=attributes.iloc[fit])
         found.append(linear_scores(reduction.transform(X_new), groups[new] == "other"))
     return np.concatenate(found)
 
@@ -76,25 +79,27 @@ def linear_scores(T, labels):
 
 
 def draw(numbers, scores, groups):
-    mpl.rcParams.update({"font.size": 9.5, "text.color": INK})
-    figure = Figure(figsize=(8, 4.1), dpi=200, facecolor="white")
-    left, middle, right = figure.subplots(1, 3, width_ratios=[1, 1, 1.28])
-    figure.subplots_adjust(left=0.02, right=0.99, bottom=0.13, top=0.69, wspace=0.12)
-    measured = numbers["representations"]
+    mpl.rcParams.update({"font.size": 10, "text.color": INK})
+    figure = Figure(figsize=(8, 4.9), dpi=200, facecolor="white")
+    words, *panels = figure.subplots(1, 4, width_ratios=[1.18, 1, 1, 1])
+    figure.subplots_adjust(left=0.02, right=0.985, bottom=0.36, top=0.735, wspace=0.1)
     headline = "Race is not among the features, yet plain PCA gives it away"
     source = (
-        f"{numbers['people']:,} mortgage applications, Boston 1990: {numbers['features']} features "
-        f"reduced to {N_COMPONENTS}. Held-out applicants, {numbers['splits']} random halves."
+        f"{numbers['people']:,} mortgage applications in Boston, {numbers['features']} features. "
+        "Held-out applicants; an AUC of 0.50 is guessing."
     )
     figure.text(0.02, 0.97, headline, size=14, weight="bold", va="top")
-    figure.text(0.02, 0.895, source, size=9.5, color=FAINT, va="top")
-
-    curves(left, scores[PLAIN], groups)
-    title(left, "Plain PCA shows race", f"to a linear model: AUC {auc_of(measured[PLAIN]):.2f}")
-    curves(middle, scores[FAIR], groups)
-    title(middle, "Fair PCA hides most", f"of it from one: AUC {auc_of(measured[FAIR]):.2f}")
-    bars(right, measured)
-    title(right, "Boosted trees still see some", "how well race is recognised: AUC")
+    figure.text(0.02, 0.905, source, color=FAINT, va="top")
+    explain(words)
+    for panel, (name, (label, _)) in zip(panels, METHODS.items(), strict=True):
+        one = numbers["representations"][name]
+        curves(panel, scores[name], groups)
+        columns = one["n_columns"]
+        what = f"{columns} columns" if columns > 1 else "1 column, for this target"
+        panel.text(0.5, 1.16, label, transform=panel.transAxes, size=12, weight="bold", ha="center")
+        panel.text(0.5, 1.05, what, transform=panel.transAxes, color=FAINT, ha="center")
+        for row, number in zip(ROWS.values(), measured(one), strict=True):
+            panel.text(0.5, row, number, transform=panel.transAxes, size=12, ha="center", va="top")
     PICTURE.parent.mkdir(parents=True, exist_ok=True)
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
@@ -102,14 +107,34 @@ def draw(numbers, scores, groups):
     image.quantize(COLOURS).save(PICTURE, optimize=True)  # a fraction of the size in full colour
 
 
-def auc_of(one, model="linear"):
-    """How well a model recognises race."""
-    return one["recognised"]["race"][model][0]
+ROWS = {
+    "Race recognised by\na linear model (AUC)": -0.07,
+    "Race recognised by\ntrees or a kernel (AUC)": -0.27,
+    "Approval gap between\nraces (points)": -0.47,
+    "Agreement with the\nlenders (AUC)": -0.67,
+}
+"""What is told of each method, and how far below the curves."""
 
 
-def title(axes, finding, detail):
-    axes.text(0, 1.13, finding, transform=axes.transAxes, size=12, weight="bold")
-    axes.text(0, 1.045, detail, transform=axes.transAxes, color=FAINT)
+def measured(one):
+    """What the demo found of a method, in the order of `ROWS`: the worst gap, the best AUCs."""
+    race = {model: auc for model, (auc, _, _) in one["recognised"]["race"].items()}
+    gap = max(gaps["race"][0] for gaps in one["gap"].values())
+    agreement = max(auc for auc, _, _ in one["utility"].values())
+    others = max(race["boosting"], race["kernel"])
+    return [f"{race['linear']:.2f}", f"{others:.2f}", f"{100 * gap:.1f}", f"{agreement:.2f}"]
+
+
+def explain(axes):
+    """Write beside the curves and the numbers what they are."""
+    write = partial(axes.text, transform=axes.transAxes, linespacing=1.25, va="top")
+    write(0, 0.97, "Where a linear model\nthat guesses race puts")
+    write(0, 0.68, "White", color=GROUPS["white"], weight="bold")
+    write(0, 0.55, "Black or Hispanic", color=GROUPS["other"], weight="bold")
+    write(0, 0.42, "applicants")
+    for words, row in ROWS.items():
+        write(0, row, words, size=9)
+    axes.set_axis_off()
 
 
 def curves(axes, scores, groups):
@@ -119,47 +144,9 @@ def curves(axes, scores, groups):
         density = gaussian_kde(scores[groups == group])(grid)
         axes.fill_between(grid, density, color=colour, alpha=0.25, linewidth=0)
         axes.plot(grid, density, color=colour, linewidth=2, clip_on=False)
-    axes.set(xlim=(-3.5, 4.5), ylim=(0, 0.58), xticks=[], yticks=[])
+    axes.set(xlim=(-3.5, 4.5), ylim=(0, 0.64), xticks=[], yticks=[])
     axes.spines[["left", "right", "top"]].set_visible(False)
     axes.spines["bottom"].set_color(FAINT)
-
-    write = partial(axes.text, transform=axes.transAxes, linespacing=1.15)
-    white, other = GROUPS.values()
-    write(0.25, 0.72, "White", color=white, weight="bold", ha="right")
-    write(0.62, 0.62, "Black or\nHispanic", color=other, weight="bold")
-    write(0, -0.03, "← guessed\n    White", color=white, size=9, va="top")
-    write(1, -0.03, "guessed Black →\nor Hispanic    ", color=other, size=9, va="top", ha="right")
-
-
-def bars(axes, measured):
-    """How well each model recognises race; a bar starts at guessing, where it has no length."""
-    for row, (name, label) in enumerate(ROWS.items()):
-        kept = f"keeps {measured[name]['variance_kept'][0]:.0%}" + " of variance" * (row == 0)
-        axes.text(0.5, row - 0.36, label, weight="bold", va="center")
-        axes.text(0.8, row - 0.36, kept, size=9, color=FAINT, va="center", ha="right")
-        for place, (model, (reader, colour)) in zip((-0.08, 0.22), MODELS.items(), strict=True):
-            auc = auc_of(measured[name], model)
-            axes.barh(row + place, auc - 0.5, 0.27, left=0.5, color=colour)
-            number = axes.annotate(
-                f"{auc:.2f}", (auc, row + place), (4, 0), textcoords="offset points", va="center"
-            )
-            if auc > 0.65:
-                axes.text(0.51, row + place, reader, color="white", size=9, va="center")
-            else:
-                axes.annotate(
-                    reader,
-                    (1, 0.5),
-                    (5, 0),
-                    xycoords=number,
-                    textcoords="offset points",
-                    color=colour,
-                    size=9,
-                    va="center",
-                )
-        axes.plot([0.5, 0.5], [row - 0.25, row + 0.39], color=INK, linewidth=1.5)
-    axes.text(0.5, 0, "0.50 = guessing", transform=axes.get_xaxis_transform(), size=9, va="top")
-    axes.set(xlim=(0.5, 0.8), ylim=(2.45, -0.55), xticks=[], yticks=[])
-    axes.spines[:].set_visible(False)
 
 
 if __name__ == "__main__":
