@@ -1,6 +1,7 @@
 """What a page shows is what its code prints, and what it says of the demo is what the demo says."""
 
 import json
+import os
 import re
 import runpy
 from pathlib import Path
@@ -152,3 +153,19 @@ def test_the_numbers_of_the_demo_are_what_an_audit_gives_today():
                 assert found == pytest.approx(gap, abs=0.01), (key, model, attribute)
             utility = now["representations"][key]["utility"][model][0]
             assert utility == pytest.approx(one["utility"][model][0], abs=0.01), (key, model)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [*ROOT.glob("*.md"), *DOCS.glob("*.md"), *DOCS.glob("[a-z]*/*.md")],
+    ids=lambda page: page.relative_to(ROOT).as_posix(),
+)
+def test_links_to_files_lead_somewhere(page):
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    links = [link for link in re.findall(r"\]\(([^)#\s]+)", text) if "://" not in link]
+    gallery = {  # made by the build, of scripts
+        (DOCS / "gallery" / f"{script.stem}.rst"): script
+        for script in (ROOT / "examples").glob("[0-9]*.py")
+    } | {DOCS / "gallery" / "index.rst": ROOT / "examples" / "GALLERY_HEADER.rst"}
+    targets = [Path(os.path.normpath(page.parent / link)) for link in links]
+    assert [t for t in targets if not gallery.get(t, t).exists()] == []
