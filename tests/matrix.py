@@ -139,16 +139,22 @@ def made(name: str, given: argparse.Namespace) -> Path:
     arguments = chosen.arguments
     if given.core and chosen.for_core is not None:
         arguments = chosen.for_core
-    described = "\n".join([*arguments, (ROOT / "pyproject.toml").read_text(), OLDEST.read_text()])
+    described = "\n".join(
+        [
+            *arguments,
+            (ROOT / "pyproject.toml").read_text(encoding="utf-8"),
+            OLDEST.read_text(encoding="utf-8"),
+        ]
+    )
     digest = hashlib.sha256(described.encode()).hexdigest()
     folder = given.folder / (f"{name}-core" if given.core else name)
     stamp, python = folder / "made-of", folder / "bin" / "python"
-    if not stamp.exists() or stamp.read_text() != digest:
+    if not stamp.exists() or stamp.read_text(encoding="utf-8") != digest:
         sys.stdout.write(f"{name}: installing {chosen.what}\n")
         subprocess.run([given.python, "-m", "venv", "--clear", str(folder)], check=True)
         pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         subprocess.run([*pip, *arguments], cwd=ROOT, check=True)
-        stamp.write_text(digest)
+        stamp.write_text(digest, encoding="utf-8")
     return python
 
 
