@@ -203,6 +203,7 @@ list(each_in_processes(work, [np.zeros(2**18)] * 2, 2))
 @posix
 @pytest.mark.parametrize("ending", ["SIGTERM", "SIGKILL"])
 def test_processes_end_with_their_parent_and_rows_are_in_no_file(tmp_path, ending):
+    ending = getattr(signal, ending)
     running = subprocess.Popen(
         [sys.executable, "-c", PARENT],
         env={**os.environ, "JOBLIB_TEMP_FOLDER": str(tmp_path), "TMPDIR": str(tmp_path)},
@@ -212,7 +213,7 @@ def test_processes_end_with_their_parent_and_rows_are_in_no_file(tmp_path, endin
     )
     workers = {int(running.stdout.readline()) for _ in range(2)}
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
-    running.send_signal(getattr(signal, ending))
+    running.send_signal(ending)
     rest, _ = running.communicate(timeout=60)  # until nobody can write any more
     assert (len(workers), rest, running.returncode) == (2, "", -ending)
     assert files == []
