@@ -244,6 +244,14 @@ def test_drafts_that_are_left_are_closed_before_they_are_removed(tmp_path, monke
     on_windows(monkeypatch)
     left = tmp_path / ".a.csv.fairpca-0123abcd"
     left.write_bytes(b"half")
+    opening, unlink, streams = Path.open, Path.unlink, []
+    monkeypatch.setattr(Path, "open", lambda *how: streams.append(opening(*how)) or streams[-1])
+
+    def unlinked(path):
+        assert all(stream.closed for stream in streams)
+        unlink(path)
+
+    monkeypatch.setattr(Path, "unlink", unlinked)
     whole_files.remove_drafts(tmp_path / "a.csv")
     assert left.exists()  # it may be somebody's: there are no locks
     os.utime(left, (0, 0))
@@ -320,6 +328,7 @@ sys.addaudithook(watch)
 from fairpca import FairPCA, ParquetRows
 from fairpca.__main__ import main
 from fairpca._numerics import whole_files
+from fairpca.tables import read_table
 
 whole_files.sys = type("sys", (), {"platform": "win32"})
 
@@ -356,6 +365,8 @@ for progress in (stop, None):
     except KeyboardInterrupt:
         assert Path("kept").exists()
 assert not Path("kept").exists()
+kept = read_table("plain.feather")
+os.remove("plain.feather")
 print("done:", *sorted(os.listdir()))
 """
 
