@@ -50,7 +50,7 @@ test-slow: .venv/dev  ## The tests that take minutes, such as whole tables of th
 	FAIRPCA_SLOW=1 SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses=2 --dist worksteal -m slow
 
 test-matrix: .venv/dev  ## The tests on the oldest and newest versions, and without any extra (an hour)
-	$(BIN)/python tests/matrix.py --markdown docs/testing/matrix.md
+	$(BIN)/python tests/matrix.py --markdown docs/testing/matrix.md $(PYTHONS:%=--python %)
 
 fuzz: .venv/dev  ## Damaged files and command lines, then new nasty data for every estimator (half an hour)
 	$(BIN)/python -m fuzz --seconds 600 --inputs 12000 --jobs 2 --markdown docs/testing/fuzz.md

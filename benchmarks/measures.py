@@ -83,11 +83,13 @@ def extra_memory(fit):
     """Return what measures the megabytes that a fit adds to the process at its peak."""
 
     def megabytes(what: str) -> float:
-        found = re.search(what + r":\s+(\d+) kB", Path("/proc/self/status").read_text())
+        found = re.search(
+            what + r":\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="utf-8")
+        )
         return int(found[1]) / 1024
 
     def extra() -> Measured:
-        Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
+        Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")  # the peak starts anew
         before = megabytes("VmRSS")
         fit()
         return Measured(megabytes("VmHWM") - before)

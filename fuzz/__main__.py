@@ -85,7 +85,9 @@ def main() -> int:
     if asked.markdown is not None:
         asked.markdown.write_text(as_markdown(tallies, asked.seed), encoding="utf-8")
     if asked.json is not None:
-        asked.json.write_text(json.dumps(as_plain(tallies, asked.seed), indent=1) + "\n")
+        asked.json.write_text(
+            json.dumps(as_plain(tallies, asked.seed), indent=1) + "\n", encoding="utf-8"
+        )
     return int(any(tally.failed for tally in tallies))
 
 

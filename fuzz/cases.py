@@ -57,13 +57,13 @@ class Case:
         path = folder / f"{self.name}.json"
         content = base64.b64encode(self.content).decode("ascii")
         plain = {"target": self.target, "how": self.how, "why": why, "about": dict(self.about)}
-        path.write_text(json.dumps({**plain, "content": content}, indent=1))
+        path.write_text(json.dumps({**plain, "content": content}, indent=1), encoding="utf-8")
         return path
 
     @classmethod
     def kept(cls, path: Path) -> Case:
         """Return the case of a file."""
-        plain = json.loads(path.read_text())
+        plain = json.loads(path.read_text(encoding="utf-8"))
         content = base64.b64decode(plain["content"])
         return cls(plain["target"], content, plain["how"], plain["about"])
 

@@ -127,7 +127,7 @@ def collected() -> tuple[list[Package], dict[str, list[str]], set[str]]:
 
 def advisories(packages: list[Package]) -> tuple[dict[str, str], int, str]:
     """Return what is known against packages, for how many somebody was asked, and why not all."""
-    with tempfile.NamedTemporaryFile("w", suffix=".txt") as listed:
+    with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as listed:
         listed.write("".join(f"{p.name}=={p.version}\n" for p in packages))
         listed.flush()
         beside = shutil.which("pip-audit")  # it may have an environment of its own

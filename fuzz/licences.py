@@ -24,7 +24,8 @@ PERMISSIVE = re.compile(
 )
 COPYLEFT = re.compile(r"\b(A?GPL|GNU (Affero )?General Public)", re.IGNORECASE)
 LONGEST = 60
-PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+PYPROJECT = (Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8")
+PROJECT = tomllib.loads(PYPROJECT)["project"]
 
 
 @dataclass(frozen=True)
@@ -129,4 +130,4 @@ def _first_line(text: str | None) -> str | None:
 
 def _licence_file(there: Distribution) -> str | None:
     found = [path for path in there.files or [] if path.name.upper().startswith("LICEN")]
-    return found[0].read_text() if found else None
+    return found[0].read_text(encoding="utf-8") if found else None

@@ -36,7 +36,7 @@ def timed(seconds: float) -> Iterator[None]:
 
 def limit_memory() -> None:
     """Let this process have so many more bytes of addresses, and no more."""
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    pages = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[0])
     most = pages * resource.getpagesize() + ADDRESS_SPACE
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
 

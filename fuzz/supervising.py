@@ -44,7 +44,7 @@ def run_target(
         while tally.tried < inputs and (left := seconds - (time.monotonic() - start)) > 0:
             died = _one_worker(tally, folder, seed, inputs, left, failures, say)
             if died:
-                words = (folder / "words").read_text(errors="replace")[-3000:]
+                words = (folder / "words").read_text(errors="replace", encoding="utf-8")[-3000:]
                 if not (folder / "at").exists():
                     raise RuntimeError(f"{name} cannot start: {died}\n{words}")
                 _keep(tally, folder, seed, tally.tried, died, f"{died}\n{words}", failures)
@@ -62,7 +62,7 @@ def _one_worker(
     reading, writing = os.pipe()
     command = [sys.executable, "-c", _START, tally.target, str(folder), str(seed)]
     command += [str(tally.tried), str(inputs), str(left)]
-    with (folder / "words").open("w") as words:
+    with (folder / "words").open("w", encoding="utf-8") as words:
         process = subprocess.Popen(
             command,
             stdout=words,

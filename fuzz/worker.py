@@ -58,7 +58,10 @@ def signature(error: BaseException) -> str:
 def work(name: str, folder: Path, seed: int, first: int, last: int, seconds: float) -> int:
     """Try cases until there are no more, or time is up."""
     target, start = TARGETS[name](), time.monotonic()
-    with os.fdopen(3, "w", buffering=1) as pipe, (folder / "at").open("w") as at:
+    with (
+        os.fdopen(3, "w", buffering=1, encoding="utf-8") as pipe,
+        (folder / "at").open("w", encoding="utf-8") as at,
+    ):
 
         def tell(**what: Any) -> None:
             pipe.write(json.dumps(what) + "\n")

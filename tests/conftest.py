@@ -28,7 +28,8 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     # small matrices a hundred times slower. Tests of threads ask for them.
     threadpool_limits(1, user_api="blas")
 
-CORE = re.search(r"^CORE := (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)[1].split()
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+CORE = re.search(r"^CORE := (.*)$", MAKEFILE, re.MULTILINE)[1].split()
 """Folders of tests that may fail, but never be skipped, for want of a library."""
 
 

@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import os
 import subprocess
 import sys
 import tempfile
@@ -29,7 +30,7 @@ def package_of(module):
 @cache
 def handed_on(package):
     """Return the names that a package imports in its ``__init__``."""
-    nodes = ast.walk(ast.parse(modules()[package].read_text()))
+    nodes = ast.walk(ast.parse(modules()[package].read_text(encoding="utf-8")))
     return {a.asname or a.name for n in nodes if isinstance(n, ast.ImportFrom) for a in n.names}
 
 
@@ -38,7 +39,7 @@ def imports():
     known = modules()
     for module, path in known.items():
         inside = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.ImportFrom):
                 continue
             above = inside[: len(inside) - node.level + 1] if node.level else []
@@ -72,7 +73,7 @@ def public_names():
     return [
         f"{module}.{node.name}"
         for module, path in modules().items()
-        for node in ast.parse(path.read_text()).body
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
         if isinstance(node, kinds) and not node.name.startswith("_")
     ]
 
@@ -92,7 +93,7 @@ class FilesTouched:
 
     def __exit__(self, *_):
         sys.setprofile(None)
-        inside = f"{SOURCE}/"
+        inside = f"{SOURCE}{os.sep}"
         ours = (name for name in self.files if name.startswith(inside) and name.endswith(".py"))
         self.files = {name.removeprefix(inside) for name in ours}
 
@@ -166,7 +167,7 @@ def main():
     from fairpca import FairPCA
     from fairpca.peers import LEACE
 
-    files = [path.read_text() for path in modules().values()]
+    files = [path.read_text(encoding="utf-8") for path in modules().values()]
     tops = {package_of(m) for m in modules()} - {"fairpca", "fairpca.__main__"}
     numbers = {
         "files": len(files),

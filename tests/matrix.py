@@ -5,8 +5,11 @@ Run from the root of the repository::
     python tests/matrix.py                       # all environments, all tests (half an hour)
     python tests/matrix.py bare oldest --core    # the core, a minute each
     python tests/matrix.py --markdown docs/testing/matrix.md
+    python tests/matrix.py --python python3.11 --python python3.12 --python python3.13
 
-An environment is made anew when what it is made of has changed, and kept otherwise.
+The first Python makes every environment, the others those of the newest versions: the oldest ones
+of libraries know no newer Python. An environment is made anew when what it is made of has changed,
+and kept otherwise.
 """
 
 from __future__ import annotations
@@ -74,7 +77,7 @@ class Outcome:
     """How the tests went in one environment."""
 
     name: str
-    python: str = ""
+    python: str
     versions: dict[str, str] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     seconds: float = 0.0
@@ -92,27 +95,33 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--core", action="store_true", help="only the core, in small environments")
     parser.add_argument("--folder", type=Path, default=ROOT / ".venv-matrix", help="for them")
     parser.add_argument("--markdown", type=Path, help="also write the table to this file")
-    parser.add_argument("--python", default=sys.executable, help="interpreter to make them with")
+    parser.add_argument(
+        "--python", action="append", help="interpreter to make them with; may be repeated"
+    )
     parser.add_argument("--processes", default="2", help="test processes in an environment")
     given = parser.parse_args(arguments)
     names = given.names or list(ENVIRONMENTS)
     if unknown := set(names) - set(ENVIRONMENTS):
         parser.error(f"no environment {', '.join(sorted(unknown))}: {', '.join(ENVIRONMENTS)}")
-    outcomes = [run(name, given) for name in names]
+    first, *others = given.python or [sys.executable]
+    pairs = [(name, first) for name in names]
+    pairs += [(name, python) for python in others for name in names if name == "newest"]
+    outcomes = [run(name, python, given) for name, python in pairs]
     table = as_markdown(outcomes)
     sys.stdout.write(f"\n{table}\n")
     if given.markdown is not None:
-        given.markdown.write_text(page(table, given.core), encoding="utf-8")
+        pythons = list(dict.fromkeys(one.python.rpartition(".")[0] for one in outcomes))
+        given.markdown.write_text(page(table, given.core, pythons), encoding="utf-8")
     return 0 if all(outcome.ok for outcome in outcomes) else 1
 
 
-def run(name: str, given: argparse.Namespace) -> Outcome:
+def run(name: str, interpreter: str, given: argparse.Namespace) -> Outcome:
     """Return how the tests go in one environment."""
     start = time.monotonic()
-    python = made(name, given)
+    python = made(name, interpreter, given)
     command = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     command += ["--numprocesses", given.processes, "--dist", "worksteal"]
-    sys.stdout.write(f"{name}: testing\n")
+    sys.stdout.write(f"{python.parents[1].name}: testing\n")
     done = subprocess.run(
         command + (list(CORE) if given.core else []),
         cwd=ROOT,
@@ -136,22 +145,25 @@ def run(name: str, given: argparse.Namespace) -> Outcome:
     )
 
 
-def made(name: str, given: argparse.Namespace) -> Path:
+def made(name: str, interpreter: str, given: argparse.Namespace) -> Path:
     """Return the interpreter of an environment, which is made if it is not there or outdated."""
     chosen = ENVIRONMENTS[name]
     arguments = chosen.arguments
     if given.core and chosen.for_core is not None:
         arguments = chosen.for_core
-    described = "\n".join([*arguments, (ROOT / "pyproject.toml").read_text(), OLDEST.read_text()])
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "pyproject.toml", OLDEST)]
+    version = installed(Path(interpreter))[0]
+    described = "\n".join([*arguments, *texts, version])
     digest = hashlib.sha256(described.encode()).hexdigest()
-    folder = given.folder / (f"{name}-core" if given.core else name)
+    minor = version.rpartition(".")[0]
+    folder = given.folder / f"{name}-{minor}{'-core' if given.core else ''}"
     stamp, python = folder / "made-of", folder / PROGRAMS / "python"
-    if not stamp.exists() or stamp.read_text() != digest:
-        sys.stdout.write(f"{name}: installing {chosen.what}\n")
-        subprocess.run([given.python, "-m", "venv", "--clear", str(folder)], check=True)
+    if not stamp.exists() or stamp.read_text(encoding="utf-8") != digest:
+        sys.stdout.write(f"{folder.name}: installing {chosen.what}\n")
+        subprocess.run([interpreter, "-m", "venv", "--clear", str(folder)], check=True)
         pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         subprocess.run([*pip, *arguments], cwd=ROOT, check=True)
-        stamp.write_text(digest)
+        stamp.write_text(digest, encoding="utf-8")
     return python
 
 
@@ -181,9 +193,11 @@ def as_markdown(outcomes: list[Outcome]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def page(table: str, core: bool) -> str:
+def page(table: str, core: bool, pythons: list[str]) -> str:
     """Return what the documentation includes: the table, and where it comes from."""
     command = "python tests/matrix.py" + (" --core" if core else "")
+    if len(pythons) > 1:
+        command += "".join(f" --python python{version}" for version in pythons)
     return (
         f"`{command}` on {time.strftime('%Y-%m-%d', time.gmtime())}. Tests that need a library "
         "which is not\ninstalled are skipped and say so; seconds include the installation where "

@@ -15,7 +15,9 @@ FILES = {"Adult Income": "adult", "German Credit": "german", "COMPAS": "compas"}
 
 
 def published_cell(data_folder, dataset, k, method):
-    rows = json.loads((data_folder.parent / "targets" / "paper_tables.json").read_text())
+    rows = json.loads(
+        (data_folder.parent / "targets" / "paper_tables.json").read_text(encoding="utf-8")
+    )
     (row,) = (r for r in rows if (r["dataset"], r["k"], r["method"]) == (dataset, k, method))
     return row
 

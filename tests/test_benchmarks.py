@@ -118,7 +118,7 @@ def test_what_is_kept_is_what_is_read(tmp_path):
     run = run_of(row, row_of(0.5))
     run.write(tmp_path / "deep" / "run.json")
     assert Run.read(tmp_path / "deep" / "run.json") == run
-    (tmp_path / "other.json").write_text("{}")
+    (tmp_path / "other.json").write_text("{}", encoding="utf-8")
     with pytest.raises(SystemExit, match="not a run"):
         Run.read(tmp_path / "other.json")
 

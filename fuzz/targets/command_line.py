@@ -38,8 +38,8 @@ class CommandLine(Target):
         frame.to_parquet(folder / "people.parquet")
         hostile = frame.rename(columns={"job": "\x1b[31mjob", "age": "[bold]=age"})
         hostile.assign(**{"<script>": "\x1b]0;x\x07"}).to_csv(folder / "hostile.csv", index=False)
-        (folder / "other.txt").write_text("not a table")
-        (folder / "empty.csv").write_text("")
+        (folder / "other.txt").write_text("not a table", encoding="utf-8")
+        (folder / "empty.csv").write_text("", encoding="utf-8")
         (folder / "folder").mkdir()
         fit_table(frame, "sex", "approved", n_components=2).save(folder / "model.fairpca")
 

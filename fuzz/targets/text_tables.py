@@ -51,7 +51,8 @@ class TextTables(TableTarget):
         frame[["age", "job", "sex"]].to_csv(folder / "utf16.csv", index=False, encoding="utf-16")
         frame[["age", "job", "sex"]].to_csv(folder / "packed.csv.gz", index=False)
         (folder / "blank.csv").write_text(
-            "\n".join(["age job sex", *(f"{20 + i}  'x y'  f" for i in range(20))])
+            "\n".join(["age job sex", *(f"{20 + i}  'x y'  f" for i in range(20))]),
+            encoding="utf-8",
         )
         fit_table(frame[["age", "job", "sex"]], "sex", n_components=2).save(folder / MODEL)
 

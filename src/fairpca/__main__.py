@@ -17,6 +17,8 @@ def main() -> None:
         # The extra of the command brings the rest of what it needs, too.
         extra = "reproduce" if sys.argv[1:2] == ["reproduce"] else "audit"
         sys.exit(str(MissingExtraError(error.name, extra, "The command line")))
+    if hasattr(sys.stdout, "reconfigure"):  # not every console, nor every log, knows every letter
+        sys.stdout.reconfigure(errors="replace")
     app()
 
 

@@ -13,6 +13,7 @@ from fairpca._cli import app, terminal
 from fairpca.errors import InfeasibleError
 from fairpca.paper import Experiment, Task
 from fairpca.paper._experiment import summarize_draws
+from systems import posix
 
 
 def half(value):
@@ -95,7 +96,9 @@ def test_a_data_folder_that_is_not_there_is_refused(fairpca):
 def test_fresh_forgets_results_of_earlier_runs(fairpca, tmp_path):
     fairpca("reproduce", "table-halves", "--jobs", "1")
     stored = tmp_path / "reproduction" / "results" / "table-halves.jsonl"
-    stored.write_text(stored.read_text().replace('"half": 0.5', '"half": 10.5'))
+    stored.write_text(
+        stored.read_text(encoding="utf-8").replace('"half": 0.5', '"half": 10.5'), encoding="utf-8"
+    )
     assert "3.83" in fairpca("reproduce", "table-halves", "--jobs", "1").output
     assert "0.50" in fairpca("reproduce", "table-halves", "--jobs", "1", "--fresh").output
 
@@ -115,7 +118,7 @@ def test_without_its_libraries_the_command_line_names_the_extra(command, extra):
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent differently there")
+@posix
 @pytest.mark.parametrize("made_of_it", [KeyboardInterrupt, ImportError])
 def test_a_signal_ends_a_command_with_its_code_whatever_libraries_make_of_it(
     fairpca, monkeypatch, made_of_it
@@ -136,6 +139,7 @@ def test_a_signal_ends_a_command_with_its_code_whatever_libraries_make_of_it(
     assert signal.getsignal(signal.SIGTERM) is before
 
 
+@posix
 def test_an_ignored_signal_stays_ignored(fairpca, monkeypatch):
     def hung_up(value):
         os.kill(os.getpid(), signal.SIGTERM)

@@ -20,6 +20,7 @@ from fairpca.models import FairModel
 from fairpca.models import _fit_table as fitting
 from fairpca.models import _large_tables as large_tables
 from people import made_up_people
+from systems import posix
 
 FIT = ("--sensitive", "sex", "--target", "paid", "--out", "model.fairpca")
 ARRAYS = ("components_", "mean_", "explained_variance_", "explained_variance_ratio_")
@@ -116,7 +117,7 @@ def test_a_killed_fit_continues_with_the_same_result(fairpca, monkeypatch, tmp_p
             assert time.monotonic() < deadline
             time.sleep(0.02)
     finally:
-        process.send_signal(signal.SIGKILL)
+        process.kill()
         process.wait()
     assert os.path.exists("kept")
     assert not os.path.exists("model.fairpca")
@@ -199,6 +200,7 @@ def test_fair_pls_continues_while_it_adds_up_moments(fairpca, monkeypatch):
             os.remove(name)
 
 
+@posix
 def test_a_polite_kill_leaves_a_checkpoint_and_says_so(fairpca, monkeypatch):
     before = signal.getsignal(signal.SIGTERM)
     encode, kills = large_tables._EncodedRows.encoded, [signal.SIGTERM]

@@ -23,6 +23,7 @@ from fairpca.auditing import audit_schema
 from fairpca.models import FairModel
 from people import made_up_people
 from slow import first_fast
+from systems import links, posix
 
 ADULT = (
     "age,workclass,fnlwgt,education,education-num,marital-status,occupation,relationship,race,"
@@ -254,6 +255,7 @@ def people(**columns):
     return table
 
 
+@links
 def test_the_table_itself_is_never_overwritten(fairpca):
     people()
     before = Path("people.csv").read_bytes()
@@ -460,7 +462,7 @@ def test_help_fits_a_narrow_terminal(fairpca, monkeypatch):
     assert all(len(line.rstrip()) > 60 for line in paragraph[:-1])  # no line ends early
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="interrupts are sent differently there")
+@posix
 @pytest.mark.parametrize(("ending", "jobs"), [(signal.SIGINT, "1"), (signal.SIGTERM, "2")])
 def test_an_interrupted_audit_leaves_nothing(tmp_path, ending, jobs):
     temporary = tmp_path / "temporary"

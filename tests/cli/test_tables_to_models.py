@@ -21,6 +21,7 @@ from fairpca.auditing import audit_schema
 from fairpca.models import FairModel
 from fairpca.tables import TableError, read_table
 from people import made_up_people
+from systems import posix
 
 AUDIT = ("audit", "people.csv", "--quick", "--jobs", "1", "--sensitive", "sex")
 FIT = ("fit", "people.csv", "--sensitive", "sex", "--target", "paid", "--out", "model.fairpca")
@@ -51,9 +52,9 @@ def test_quiet_prints_nothing(fairpca):
 
 
 def test_an_existing_report_is_kept_unless_forced(fairpca):
-    Path("report.html").write_text("mine")
+    Path("report.html").write_text("mine", encoding="utf-8")
     assert_refused(fairpca(*AUDIT), "report.html exists and is kept. Use --force")
-    assert Path("report.html").read_text() == "mine"
+    assert Path("report.html").read_text(encoding="utf-8") == "mine"
     assert fairpca(*AUDIT, "--force").exit_code == 0
     assert Path("report.html").read_text(encoding="utf-8") != "mine"
 
@@ -101,7 +102,9 @@ def test_every_bad_input_of_an_audit_ends_with_one_line(fairpca, arguments, mess
     table = pd.read_csv("people.csv")
     table[table["sex"] == "f"].to_csv("one.csv", index=False)
     table.head(20).to_csv("few.csv", index=False)
-    Path("prose.csv").write_text("It was the best of times\n\nit was the worst of times\nand on\n")
+    Path("prose.csv").write_text(
+        "It was the best of times\n\nit was the worst of times\nand on\n", encoding="utf-8"
+    )
     Path("picture.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
     Path("empty.csv").touch()
     os.mkdir("folder")
@@ -390,7 +393,7 @@ def test_a_model_of_standard_input_is_that_of_the_file(fairpca, piped, packed):
     assert Path("piped.csv").read_bytes() == Path("fair.csv").read_bytes()
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are of POSIX")
+@posix
 def test_a_pipe_with_a_name_is_read_once_and_fitted_to(fairpca):
     os.mkfifo("pipe")
     content = Path("people.csv").read_bytes()

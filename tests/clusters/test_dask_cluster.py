@@ -61,13 +61,13 @@ def test_every_partition_is_read_on_a_worker(client, tmp_path):
 
     def noticed(block, block_info=None):
         number = block_info[0]["chunk-location"][0]
-        Path(folder, str(number)).write_text(str(os.getpid()))
+        Path(folder, str(number)).write_text(str(os.getpid()), encoding="utf-8")
         return block
 
     X, s, _, _ = people()
     blocks = lazy(X, 50).map_blocks(noticed, meta=np.empty((0, 0)))
     subspace(blocks, lazy(s["race"], 50))
-    read_by = {path.name: int(path.read_text()) for path in tmp_path.iterdir()}
+    read_by = {path.name: int(path.read_text(encoding="utf-8")) for path in tmp_path.iterdir()}
     assert sorted(read_by) == [str(i) for i in range(6)]
     assert set(read_by.values()) <= set(client.run(os.getpid).values())
 
@@ -89,7 +89,7 @@ def test_a_fit_survives_the_death_of_a_worker(client, tmp_path):
             time.sleep(0.01)  # until both are at work
         time.sleep(0.4)  # and have moments of some partitions
         victims.append(readers(tmp_path).pop())
-        os.kill(victims[0], signal.SIGKILL)
+        os.kill(victims[0], getattr(signal, "SIGKILL", signal.SIGTERM))  # Windows kills by both
 
     killer = threading.Thread(target=kill_a_worker)
     killer.start()

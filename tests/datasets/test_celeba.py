@@ -39,7 +39,9 @@ def folder(tmp_path, answers):
         Image.fromarray(pixels).save(images / f"{i + 1:06d}.jpg", quality=95)
     rows = (f"{i + 1:06d}.jpg " + " ".join(f"{v:2d}" for v in row) for i, row in enumerate(answers))
     lines = [str(N), " ".join(NAMES) + " ", *rows]
-    (tmp_path / "celeba" / "list_attr_celeba.txt").write_text("\n".join(lines) + "\n")
+    (tmp_path / "celeba" / "list_attr_celeba.txt").write_text(
+        "\n".join(lines) + "\n", encoding="utf-8"
+    )
     return tmp_path
 
 
@@ -154,11 +156,11 @@ def test_a_folder_without_the_pictures_is_refused(folder):
 
 def test_a_list_that_was_cut_off_is_refused(folder):
     path = folder / "celeba" / "list_attr_celeba.txt"
-    lines = path.read_text().splitlines(keepends=True)
-    path.write_text("".join(lines[:-2]))
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text("".join(lines[:-2]), encoding="utf-8")
     with pytest.raises(DamagedDataError, match=f"announces {N} pictures.*has {N - 2} lines"):
         load_celeba(data=folder)
-    path.write_text("".join(lines)[:-30])
+    path.write_text("".join(lines)[:-30], encoding="utf-8")
     with pytest.raises(DamagedDataError, match="cut off or changed"):
         load_celeba(data=folder)
 

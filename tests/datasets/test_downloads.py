@@ -134,7 +134,7 @@ def test_many_threads_may_ask_for_the_same_file(file, server, cache):
 
 
 def test_a_cache_that_cannot_be_written_is_named(file, cache):
-    cache.write_text("a file where the folder should be")
+    cache.write_text("a file where the folder should be", encoding="utf-8")
     with pytest.raises(DownloadError, match=r"(?s)cache.*FAIRPCA_CACHE names another folder"):
         download(file, wait=0)
 

@@ -117,7 +117,7 @@ def test_files_come_over_https_from_their_publishers(file):
 
 @pytest.mark.parametrize("file", FILES, ids=str)
 def test_checksums_are_those_of_the_inventory(file, data_folder):
-    inventory = (data_folder / "SOURCES.md").read_text()
+    inventory = (data_folder / "SOURCES.md").read_text(encoding="utf-8")
     row = next(line for line in inventory.splitlines() if line.startswith(f"| {file} "))
     assert file.sha256 in row
 

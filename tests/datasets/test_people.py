@@ -43,7 +43,7 @@ def test_rows_of_adult_are_those_of_the_first_file_then_of_the_second(adult, dat
     assert len(adult.target) == 32_561 + 16_281
     lines = []
     for name in ("adult.data", "adult.test"):
-        text = (data_folder / "adult" / name).read_text()
+        text = (data_folder / "adult" / name).read_text(encoding="utf-8")
         lines += [line.rstrip(".") for line in text.splitlines() if line.count(",") == 14]
     table = adult.features.assign(sex=adult.sensitive["sex"])[list(ADULT_COLUMNS[:-1])]
     for row in (0, 1, 32_560, 32_561, 48_841):
@@ -73,7 +73,9 @@ def test_a_question_mark_is_a_level_of_its_own(adult):
 
 def test_the_trade_off_figure_can_be_reproduced_from_the_public_loader(adult, data_folder):
     # The fair end of the curve, ten draws: the same split, the same scaling, the same classifier.
-    targets = json.loads((data_folder.parent / "targets" / "tradeoff_adult_dp.json").read_text())
+    targets = json.loads(
+        (data_folder.parent / "targets" / "tradeoff_adult_dp.json").read_text(encoding="utf-8")
+    )
     X, y = adult.numeric_features().to_numpy(), adult.target.to_numpy()
     z = (adult.sensitive["sex"] == "Male").to_numpy()
     accuracy, gap = [], []

@@ -67,7 +67,7 @@ def test_the_target_leaves_the_default_and_cannot_be_sensitive():
 
 def test_only_an_empty_field_is_missing(tmp_path):
     path = tmp_path / "table.csv"
-    path.write_text("score,job,n\nN/A,None,1\n,nan,\nLow,NULL,3\n")
+    path.write_text("score,job,n\nN/A,None,1\n,nan,\nLow,NULL,3\n", encoding="utf-8")
     table = _floats_and_categories(read_csv(path))
     assert table["job"].tolist() == ["None", "nan", "NULL"]
     assert table["score"].cat.categories.tolist() == ["Low", "N/A"]

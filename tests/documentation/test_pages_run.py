@@ -113,7 +113,11 @@ def test_what_the_pages_say_of_the_demo_is_what_its_audit_says():
 
 
 def test_the_first_page_prints_the_numbers_of_the_demo_with_the_code_that_it_shows():
-    (shown,) = (m["shown"] for m in FENCES.finditer((DOCS / "start.md").read_text()) if m["skip"])
+    (shown,) = (
+        m["shown"]
+        for m in FENCES.finditer((DOCS / "start.md").read_text(encoding="utf-8"))
+        if m["skip"]
+    )
     assert shown.rstrip("\n") == DEMO["printed"](NUMBERS)
 
 

@@ -14,6 +14,7 @@ from fairpca import FairPCA
 from fairpca._rows.files import ParquetRows
 from fairpca.errors import CheckpointError
 from fuzzing.forgeries import entry, put
+from systems import posix
 
 
 class Stopped(Exception):
@@ -123,6 +124,7 @@ def test_contents_without_end_are_refused(work):
         fit()
 
 
+@posix
 def test_a_pipe_is_not_waited_for(work):
     fit, path = work
     path.unlink()

@@ -7,6 +7,7 @@ from fuzz.commands import run_command
 from fuzz.seed_models import people
 
 from fairpca._cli.terminal import one_clear_line
+from systems import posix
 
 
 @pytest.fixture
@@ -61,6 +62,7 @@ def test_a_mistake_of_ours_keeps_its_traceback():
         int("x")
 
 
+@posix
 def test_names_of_files_are_printed_as_text(folder):
     for arguments in (
         (*FIT, "--out", "\x1b[2J\u202e.fairpca"),
@@ -73,6 +75,7 @@ def test_names_of_files_are_printed_as_text(folder):
         assert not set("\x1b\u202e") & set(output)
 
 
+@posix
 def test_a_device_or_a_pipe_is_kept_also_by_force(folder):
     os.mkfifo("pipe")
     code, output = run_command([*FIT, "--out", "pipe", "--force"])
@@ -81,6 +84,7 @@ def test_a_device_or_a_pipe_is_kept_also_by_force(folder):
     assert sorted(os.listdir()) == ["people.csv", "pipe"]
 
 
+@posix
 def test_an_output_whose_name_is_no_text_is_refused_in_words(folder):
     assert run_command([*FIT, "--out", "m.fairpca", "-q"])[0] == 0
     code, output = run_command(["transform", "m.fairpca", "people.csv", "--out", "\udcff.parquet"])

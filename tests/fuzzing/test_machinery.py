@@ -36,7 +36,7 @@ def compile_data():
 
 
 def write_elsewhere():
-    Path("/tmp/elsewhere").write_text("x")
+    Path("/tmp/elsewhere").write_text("x", encoding="utf-8")
 
 
 def remove_elsewhere():
@@ -90,7 +90,7 @@ def test_what_an_input_must_not_do_is_a_failure(act, tmp_path):
 
 def test_writing_into_the_folder_of_the_case_is_no_failure(tmp_path):
     def act():
-        Path("inside").write_text("x")
+        Path("inside").write_text("x", encoding="utf-8")
         Path("inside").unlink()
 
     target = Bad(act)

@@ -60,7 +60,7 @@ def test_the_snapshot_sees_what_is_changed(monkeypatch, tmp_path):
         monkeypatch.setenv("FAIRPCA_MADE_UP", "1")
         monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
         monkeypatch.chdir(tmp_path)
-        with open(tmp_path / "left open", "w"):
+        with open(tmp_path / "left open", "w", encoding="utf-8"):
             found = changed(before, snapshot())
     assert found == [
         "numpy: errors",

@@ -117,7 +117,9 @@ def test_one_group_or_a_missing_group_is_refused():
 @pytest.mark.parametrize("dataset", first_fast(NAMES))
 def test_the_published_numbers_of_plain_pca_come_out_to_the_printed_digit(dataset, k, data_folder):
     splits = np.load(data_folder / "lee2022" / f"{NAMES[dataset]}.npz")
-    table = json.loads((data_folder.parent / "targets" / "paper_tables.json").read_text())
+    table = json.loads(
+        (data_folder.parent / "targets" / "paper_tables.json").read_text(encoding="utf-8")
+    )
     row = next(r for r in table if (r["dataset"], r["k"], r["method"]) == (dataset, k, "PCA"))
 
     discrepancies, kept = [], []

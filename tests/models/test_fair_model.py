@@ -2,7 +2,7 @@
 
 import pickle
 import re
-from inspect import signature
+from inspect import getdoc, signature
 
 import numpy as np
 import pandas as pd
@@ -370,8 +370,8 @@ def test_nothing_that_is_not_fitted_is_handed_over(path):
 
 def test_each_parameter_of_the_model_is_explained_once():
     """`fit_table` is a door: what it takes stands in `FairModel`, and in its `fit`."""
-    told = FairModel.__doc__ + FairModel.fit.__doc__
+    told = f"{getdoc(FairModel)}\n{getdoc(FairModel.fit)}"
     taken = [*signature(FairModel).parameters, *signature(FairModel.fit).parameters][:-1]
-    named = re.findall(r"^ +([\w, ]+?)(?: :.*)?$", told, flags=re.MULTILINE)
+    named = re.findall(r"^([\w, ]+?)(?: :.*)?$", told, flags=re.MULTILINE)
     listed = {name for names in named for name in names.split(", ")}
     assert {*taken} - {"self"} <= listed

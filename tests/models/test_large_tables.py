@@ -206,9 +206,11 @@ def test_covariances_are_matched_by_the_moments_of_all_rows(tmp_path):
 
 def test_adult_as_published_gives_the_model_of_the_whole_file(data_folder, tmp_path):
     file = data_folder / "adult" / "adult.test"
-    lines = file.read_text().splitlines(keepends=True)[1:]
+    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)[1:]
     for i in range(3):
-        (tmp_path / f"{i}.csv").write_text("".join(lines[i * 6000 : (i + 1) * 6000]))
+        (tmp_path / f"{i}.csv").write_text(
+            "".join(lines[i * 6000 : (i + 1) * 6000]), encoding="utf-8"
+        )
     question = {"sensitive": ["sex", "race"], "target": "income", "criterion": "equal_opportunity"}
     whole = fit_table(file, **question, columns=ADULT, skip_lines=1)
     apart = fit_table(tmp_path / "*.csv", **question, columns=ADULT, n_jobs=2)

@@ -16,6 +16,7 @@ from fairpca._numerics.records import MAX_HEADER
 from fairpca.models import FairModel, ModelFileError, load, read_header, save
 from fairpca.models._model_file import MAX_BYTES, read_model_file, write_model_file
 from registry import fitted
+from systems import posix
 
 
 @pytest.fixture(scope="module")
@@ -98,9 +99,13 @@ def test_other_files_are_refused(content, told, other):
 def test_a_missing_file_and_a_folder_are_refused(tmp_path):
     assert "does not exist" in refusal(tmp_path / "missing.fairpca")
     assert "is a folder" in refusal(tmp_path)
+    assert "cannot be read" in refusal("name\0with a zero")
+
+
+@posix
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     assert "no plain file" in refusal(tmp_path / "pipe")
-    assert "cannot be read" in refusal("name\0with a zero")
 
 
 def test_a_truncated_file_is_called_truncated(whole, other):

@@ -145,7 +145,7 @@ def test_blanks_around_values_and_other_words_for_missing_do_not_matter(tmp_path
     )
     model = model_of(TableEncoder().fit(fitted), k=2)
     path = tmp_path / "a.csv"
-    path.write_text("a, b, c\n 1.0 , x, TRUE\n2, y ,false\n ?,NA, true \n")
+    path.write_text("a, b, c\n 1.0 , x, TRUE\n2, y ,false\n ?,NA, true \n", encoding="utf-8")
     stream_transform(model, path, tmp_path / "b.csv", dtype="float64")
     same = pd.DataFrame({"a": [1.0, 2.0, None], "b": ["x", "y", None], "c": [True, False, True]})
     expected = model.map(model.encoder.transform(same))
@@ -155,7 +155,7 @@ def test_blanks_around_values_and_other_words_for_missing_do_not_matter(tmp_path
 
 def test_files_that_arrow_cannot_read_are_streamed_as_well(tmp_path):
     path = tmp_path / "german.data"
-    path.write_text("A11  6 x\nA12 48 y\nA11 12 x\n")
+    path.write_text("A11  6 x\nA12 48 y\nA11 12 x\n", encoding="utf-8")
     how = {"columns": ["status", "months", "kind"]}
     frame = read_table(path, **how).frame
     model = model_of(TableEncoder().fit(frame), k=2)
@@ -193,12 +193,12 @@ def test_a_bad_value_far_down_leaves_the_old_file_as_it_was(tmp_path, model, sou
     new.loc[700, "age"] = "forty"
     path = write(new, tmp_path / source)
     out = tmp_path / "fair.csv"
-    out.write_text("old")
+    out.write_text("old", encoding="utf-8")
     with pytest.raises(TableError, match="forty") as error:
         stream_transform(model, path, out, batch_rows=100)
     assert "age" in str(error.value)
     assert "\n" not in str(error.value)
-    assert out.read_text() == "old"
+    assert out.read_text(encoding="utf-8") == "old"
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted([source, "fair.csv"])
 
 
@@ -213,7 +213,7 @@ def test_a_truncated_source_leaves_no_file(tmp_path, model, kind):
 
 def test_a_line_with_too_few_fields_leaves_no_file(tmp_path, model):
     path = write(FRAME, tmp_path / "a.csv")
-    path.write_text(path.read_text() + "1,2\n")
+    path.write_text(path.read_text(encoding="utf-8") + "1,2\n", encoding="utf-8")
     with pytest.raises(TableError, match="2 fields instead of 17"):
         stream_transform(model, path, tmp_path / "b.csv")
     assert not (tmp_path / "b.csv").exists()
@@ -232,7 +232,7 @@ def test_what_cannot_be_done_is_said_before_the_work(tmp_path, model):
     write(FRAME.drop(columns="age"), tmp_path / "c.csv")
     with pytest.raises(TableError, match="lacks 1 of"):
         stream_transform(model, tmp_path / "c.csv", tmp_path / "b.csv")
-    (tmp_path / "file").write_text("")
+    (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(TableError, match="cannot be written"):
         stream_transform(model, path, tmp_path / "file" / "b.csv")
     assert not (tmp_path / "b.csv").exists()
@@ -264,7 +264,7 @@ def test_what_a_thread_raises_is_raised_here_after_what_came_before():
 @pytest.mark.parametrize("text", ["a;b\n1,5;x\n2,5;y\n-3,0;x\n", "a b\n1,5 x\n2,5 y\n-3,0 x\n"])
 def test_decimal_commas_are_streamed_as_they_are_read(tmp_path, text):
     path = tmp_path / "a.csv"
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     frame = read_table(path).frame
     assert frame["a"].tolist() == [1.5, 2.5, -3.0]
     model = model_of(TableEncoder().fit(frame), k=2)

@@ -39,7 +39,7 @@ def module_of(torch, tmp_path):
 def test_two_files_are_written_without_torch(tmp_path):
     code, tensors = export_torch(fitted("rbf kernel"), tmp_path / "model.py")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["model.py", "model.safetensors"]
-    assert "class FairModule(nn.Module)" in code.read_text()
+    assert "class FairModule(nn.Module)" in code.read_text(encoding="utf-8")
     with safe_open(tensors, framework="np") as file:
         assert file.get_tensor("rows").shape == (6, 120)
         assert "fairkernelpca0" in file.metadata()["fairpca"]

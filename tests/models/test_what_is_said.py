@@ -215,7 +215,7 @@ def by_audit_command(table, folder, kinds=None):
     result = CliRunner().invoke(app, list(map(str, words)))
     if result.exit_code:
         raise UsageError(" ".join(result.output.split()))
-    return as_audited(json.loads((folder / "a.json").read_text()))
+    return as_audited(json.loads((folder / "a.json").read_text(encoding="utf-8")))
 
 
 def as_audited(found):

@@ -206,7 +206,8 @@ def test_it_finds_the_leading_eigenpairs_to_rounding(name, k):
     np.testing.assert_allclose(found.values, true, atol=1e-12 * scale)
     assert_orthonormal(found.vectors)
     residual = A @ found.vectors - found.vectors * found.values
-    assert np.abs(residual).max() <= 1e-12 * scale
+    # Of "thirty directions" 1e-13 to 5e-12, by the kind of processor and the number of threads.
+    assert np.abs(residual).max() <= 1e-11 * scale
 
 
 @pytest.mark.parametrize("rank", [29, 30, 33])

@@ -23,6 +23,7 @@ from fairpca._numerics.threads import (
 from fairpca.errors import UsageError
 from fairpca.estimators._transformer import _SOLVING
 from fairpca.tables._text import _TURN, _records
+from systems import posix
 
 
 def blocks(count):
@@ -157,7 +158,7 @@ def test_an_interrupt_at_any_moment_leaves_everything_as_it_was(work, state):
             assert blas_threads() == 1
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@posix
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 def test_a_forked_child_does_not_wait_for_threads_that_it_does_not_have():
     inside, done = threading.Event(), threading.Event()
@@ -199,9 +200,10 @@ list(each_in_processes(work, [np.zeros(2**18)] * 2, 2))
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent differently there")
-@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGKILL])
+@posix
+@pytest.mark.parametrize("ending", ["SIGTERM", "SIGKILL"])
 def test_processes_end_with_their_parent_and_rows_are_in_no_file(tmp_path, ending):
+    ending = getattr(signal, ending)
     running = subprocess.Popen(
         [sys.executable, "-c", PARENT],
         env={**os.environ, "JOBLIB_TEMP_FOLDER": str(tmp_path), "TMPDIR": str(tmp_path)},

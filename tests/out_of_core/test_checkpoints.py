@@ -20,6 +20,7 @@ from out_of_core.people_in_files import (
     write_in_parts,
     write_parquet,
 )
+from systems import posix
 
 HOW = {
     "missing_sensitive": "ignore",
@@ -265,7 +266,7 @@ def test_changed_files_are_refused(folder, stopped):
 
 
 def test_a_place_that_cannot_be_written_to_is_told_at_once(folder, tmp_path):
-    (tmp_path / "file").write_text("")
+    (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(CheckpointError, match="cannot be"):
         moments(folder, tmp_path / "file" / "fit.checkpoint", progress=interrupted_after(0))
 
@@ -309,6 +310,7 @@ for line in sys.stdin:  # a process for each fit, but one import for all
 """
 
 
+@posix
 def test_a_fit_that_is_killed_ten_times_gives_the_same_bits(folder, tmp_path):
     """Each process is killed at a random moment after it began to add, and the next goes on."""
     write_in_parts(people(20_000), folder, [3000, 3010, 9000], row_group_size=2000)

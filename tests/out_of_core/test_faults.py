@@ -1,6 +1,7 @@
 """What is wrong with files is said by file, row group and column, before work is wasted on it."""
 
 import gzip
+import os
 import threading
 import time
 
@@ -24,6 +25,7 @@ from fairpca import (
 from fairpca.errors import FairPCAError, MissingGroupError, MissingTargetError
 from fairpca.tables import TableError
 from out_of_core.people_in_files import FEATURES, people, write_in_parts, write_parquet
+from systems import links
 
 PLAIN = {"sensitive": "race", "features": FEATURES}
 
@@ -79,7 +81,7 @@ def test_files_that_are_no_parquet_are_refused(folder):
     last = folder / "part-001.parquet"
     last.write_bytes(b"")
     refused(folder, r"part-001\.parquet' is empty")
-    last.write_text("a,b\n1,2\n")
+    last.write_text("a,b\n1,2\n", encoding="utf-8")
     refused(folder, r"part-001\.parquet' is not a Parquet file.*CSVRows")
     last.write_bytes(b"\x00" * 100)
     refused(folder, r"part-001\.parquet' is not a table: it is binary")
@@ -152,15 +154,15 @@ def test_no_file_and_the_same_file_twice_are_refused(folder, tmp_path):
     empty.mkdir()
     refused(empty, "holds no file that ends in .parquet")
     refused([folder, folder / "part-001.parquet"], "is named twice")
-    (tmp_path / "link.parquet").symlink_to(folder / "part-001.parquet")
+    os.link(folder / "part-001.parquet", tmp_path / "link.parquet")
     refused([folder, tmp_path / "link.parquet"], "also as '.*part-001.parquet'")
 
 
 def test_folders_skip_hidden_files_and_refuse_columns_in_their_names(folder, tmp_path):
-    (folder / "_SUCCESS.parquet").write_text("")
-    (folder / ".part.parquet").write_text("")
+    (folder / "_SUCCESS.parquet").write_text("", encoding="utf-8")
+    (folder / ".part.parquet").write_text("", encoding="utf-8")
     (folder / "_delta_log").mkdir()
-    (folder / "_delta_log" / "0.parquet").write_text("")
+    (folder / "_delta_log" / "0.parquet").write_text("", encoding="utf-8")
     assert ParquetRows(folder, **PLAIN).n_rows == 1000
     keyed = tmp_path / "keyed"
     (keyed / "year=2024").mkdir(parents=True)
@@ -251,18 +253,22 @@ def test_of_several_errors_the_one_of_the_first_rows_is_told(folder, n_jobs):
 def test_ragged_and_wrong_lines_of_text_files_are_refused_by_place(tmp_path):
     frame = people(300, missing=0).drop(columns=["hired", "w", "id", "age"])
     frame.to_csv(tmp_path / "1.csv", index=False)
-    lines = (tmp_path / "1.csv").read_text().splitlines()
+    lines = (tmp_path / "1.csv").read_text(encoding="utf-8").splitlines()
     second = tmp_path / "2.csv"
-    second.write_text("\n".join([*lines[:200], "1,2,3"]))
+    second.write_text("\n".join([*lines[:200], "1,2,3"]), encoding="utf-8")
     with pytest.raises(TableError, match=r"2\.csv' has a line with 3 fields instead of 17"):
         moments_from_csv(tmp_path, "race")
-    second.write_text("\n".join([*lines[:200], "oops," + lines[200].partition(",")[2]]))
+    second.write_text(
+        "\n".join([*lines[:200], "oops," + lines[200].partition(",")[2]]), encoding="utf-8"
+    )
     with pytest.raises(TableError, match=r"'x0' has 'oops' in rows .* of '.*2\.csv'"):
         moments_from_csv(tmp_path, "race")
-    second.write_text("\n".join([*lines[:200], "?," + lines[200].partition(",")[2]]))
+    second.write_text(
+        "\n".join([*lines[:200], "?," + lines[200].partition(",")[2]]), encoding="utf-8"
+    )
     with pytest.raises(TableError, match=r"'x0' is missing in 1 of rows .* of '.*2\.csv'"):
         moments_from_csv(tmp_path, "race")
-    second.write_text("\n".join(lines[:200]).replace("x3", "y3"))
+    second.write_text("\n".join(lines[:200]).replace("x3", "y3"), encoding="utf-8")
     with pytest.raises(TableError, match=r"2\.csv' lacks the column 'x3'"):
         moments_from_csv(tmp_path, "race")
 
@@ -275,11 +281,12 @@ def test_text_files_that_are_cut_off_or_none_are_refused(tmp_path, folder):
         moments_from_csv(packed, "race")
     with pytest.raises(TableError, match="ParquetRows"):
         CSVRows(folder / "part-000.parquet", sensitive="race")
-    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "empty.csv").write_text("", encoding="utf-8")
     with pytest.raises(TableError, match="is empty"):
         CSVRows(tmp_path / "empty.csv", sensitive="race")
 
 
+@links
 def test_linked_folders_are_read(folder, tmp_path):
     elsewhere = write_in_parts(people(50, seed=3, missing=0), tmp_path / "elsewhere", [])
     (elsewhere / "part-000.parquet").rename(elsewhere / "more.parquet")
@@ -290,6 +297,7 @@ def test_linked_folders_are_read(folder, tmp_path):
     assert str(rows.files[0].path) == str(folder / "more" / "more.parquet")
 
 
+@links
 def test_a_file_that_is_reached_twice_through_links_is_refused(folder, tmp_path):
     elsewhere = write_in_parts(people(50, missing=0), tmp_path / "elsewhere", [])
     (folder / "one").symlink_to(elsewhere)
@@ -297,6 +305,7 @@ def test_a_file_that_is_reached_twice_through_links_is_refused(folder, tmp_path)
     refused(folder, r"part-000\.parquet' is named also as")
 
 
+@links
 def test_a_link_that_leads_nowhere_is_refused(folder):
     (folder / "part-009.parquet").symlink_to(folder / "gone.parquet")
     refused(folder, r"no file '.*part-009\.parquet'")

@@ -11,6 +11,7 @@ from fairpca._numerics import whole_files
 from fairpca._rows.checkpoint import Checkpoint
 from fairpca.errors import CheckpointError
 from out_of_core.people_in_files import FEATURES, people, write_in_parts
+from systems import posix
 
 PLAIN = {"sensitive": "race", "features": FEATURES, "batch_rows": 20, "checkpoint_seconds": 0.0}
 
@@ -58,6 +59,7 @@ def test_a_draft_that_is_being_written_is_nobody_elses_to_remove(folder, tmp_pat
     assert len(removed) > 1
 
 
+@posix
 def test_a_draft_that_keeps_vanishing_tells_of_the_other_fit(folder, tmp_path, monkeypatch):
     path = tmp_path / "fit.checkpoint"
 
@@ -70,6 +72,7 @@ def test_a_draft_that_keeps_vanishing_tells_of_the_other_fit(folder, tmp_path, m
         fit(folder, path)
 
 
+@posix
 def test_drafts_of_killed_processes_are_removed(folder, tmp_path, monkeypatch):
     left = tmp_path / ".fit.checkpoint.fairpca-abcd1234"
     left.write_bytes(b"half")

@@ -10,7 +10,9 @@ DATASETS = {"Adult Income": "adult", "German Credit": "german", "COMPAS": "compa
 @pytest.fixture(scope="session")
 def published(data_folder):
     """The cells of the paper's tables by data set, k and method."""
-    rows = json.loads((data_folder.parent / "targets" / "paper_tables.json").read_text())
+    rows = json.loads(
+        (data_folder.parent / "targets" / "paper_tables.json").read_text(encoding="utf-8")
+    )
     return {(row["dataset"], row["k"], row["method"]): row for row in rows}
 
 

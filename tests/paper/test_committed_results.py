@@ -15,7 +15,7 @@ DIGITS = {"mmd2": 3}
 def rows_of(*names):
     rows = []
     for name in names:
-        with (FOLDER / f"{name}.csv").open() as file:
+        with (FOLDER / f"{name}.csv").open(encoding="utf-8") as file:
             rows += [r for r in csv.DictReader(file) if r["paper_mean"]]
     return rows
 
@@ -77,7 +77,7 @@ def test_fpca_and_mbf_pca_keep_as_much_variance_as_published(row):
 
 
 def test_the_tradeoff_figure_is_of_ten_draws():
-    with (FOLDER / "figure-tradeoff.csv").open() as file:
+    with (FOLDER / "figure-tradeoff.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 2 * 4 * 5 * 11 * 3
     assert {row["protocol"].rpartition(", ")[2] for row in rows} == {"10 draws"}
@@ -98,8 +98,8 @@ def test_the_tradeoff_on_adult_agrees_with_its_recomputation(
 ):
     gap = f"{criterion.lower()}_gap"
     path = data_folder.parent / "targets" / f"tradeoff_adult_{criterion.lower()}.json"
-    expected = json.loads(path.read_text())[target]
-    with (FOLDER / "figure-tradeoff.csv").open() as file:
+    expected = json.loads(path.read_text(encoding="utf-8"))[target]
+    with (FOLDER / "figure-tradeoff.csv").open(encoding="utf-8") as file:
         panel = [
             row
             for row in csv.DictReader(file)

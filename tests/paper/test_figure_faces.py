@@ -91,7 +91,7 @@ def fairface_folder(tmp_path):
         Image.fromarray(grey).save(folder / "val" / f"{i}.jpg")
         age, gender, race = ["20-29", "60-69"][i % 2], ["Male", "Female"][i // 2 % 2], "White"
         lines.append(f"val/{i}.jpg,{age},{gender},{['Black', race][i // 4 % 2]},True")
-    (folder / "fairface_label_val.csv").write_text("\n".join(lines) + "\n")
+    (folder / "fairface_label_val.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     return tmp_path
 
 
@@ -139,7 +139,7 @@ def celeba_folder(fairface_folder):
         answers = [1 if i % (2 + j) == 0 else -1 for j in range(len(columns))]
         answers[3] = 1 if i < 2 else -1
         lines.append(" ".join([name, *map(str, answers)]))
-    (folder / "list_attr_celeba.txt").write_text("\n".join(lines) + "\n")
+    (folder / "list_attr_celeba.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     return fairface_folder
 
 

@@ -56,7 +56,7 @@ def test_a_panel_has_the_numbers_of_its_protocol(method, criterion, data_folder)
     """Adult, logistic regression: 22 means over ten draws per method."""
     short, gap, _ = CRITERIA[criterion]
     target = data_folder.parent / "targets" / f"tradeoff_adult_{short.lower()}.json"
-    numbers = json.loads(target.read_text())[NAMES[method]]
+    numbers = json.loads(target.read_text(encoding="utf-8"))[NAMES[method]]
     parameters = parameters_of(method)
     question = ("adult", criterion, LOGISTIC_REGRESSION, method)
     folder = str(data_folder)

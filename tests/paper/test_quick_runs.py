@@ -20,7 +20,7 @@ def test_a_quick_run_writes_whole_tables_and_figures(name, data_folder, tmp_path
     experiment = EXPERIMENTS[name]
     made = run_experiment(experiment, Settings(data_folder, quick=True), tmp_path)
     assert not made.failures
-    with (tmp_path / f"{name}-quick.csv").open() as file:
+    with (tmp_path / f"{name}-quick.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert rows
     assert all(row["method"] and row["metric"] for row in rows)

@@ -14,7 +14,7 @@ from fairpca.paper._run import _ResultsFile as ResultsFile
 
 def square(value, log=None):
     if log is not None:
-        with open(log, "a") as file:
+        with open(log, "a", encoding="utf-8") as file:
             file.write(f"{value}\n")
     return {"square": value**2}
 
@@ -41,7 +41,7 @@ def squares(run=square, **more):
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_every_draw_is_averaged_into_a_tidy_table(jobs, tmp_path):
     made = run_experiment(squares(), Settings(), tmp_path, jobs=jobs)
-    with (tmp_path / "squares.csv").open() as file:
+    with (tmp_path / "squares.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     columns = "dataset k method metric mean std paper_mean paper_std protocol"
     assert list(rows[0]) == columns.split()
@@ -56,11 +56,13 @@ def test_a_second_run_computes_only_what_is_missing(tmp_path):
     log = tmp_path / "log"
     run_experiment(squares(log=str(log)), Settings(), tmp_path)
     stored = tmp_path / "results" / "squares.jsonl"
-    lines = stored.read_text().splitlines(keepends=True)
-    stored.write_text("".join(lines[:4]) + lines[4][:20])  # killed while writing the fourth
+    lines = stored.read_text(encoding="utf-8").splitlines(keepends=True)
+    stored.write_text(
+        "".join(lines[:4]) + lines[4][:20], encoding="utf-8"
+    )  # killed while writing the fourth
     log.unlink()
     made = run_experiment(squares(log=str(log)), Settings(), tmp_path)
-    assert len(log.read_text().splitlines()) == 5
+    assert len(log.read_text(encoding="utf-8").splitlines()) == 5
     assert [row.mean for row in made.rows] == [3.5, 3.5]
     log.unlink()
     run_experiment(squares(log=str(log)), Settings(), tmp_path)
@@ -109,7 +111,7 @@ def test_results_of_another_version_are_set_aside(tmp_path):
 
 def test_a_file_of_something_else_is_set_aside(tmp_path):
     path = tmp_path / "results.jsonl"
-    path.write_text("not json\n")
+    path.write_text("not json\n", encoding="utf-8")
     assert ResultsFile(path, "one").find({"k": 1}) is None
 
 

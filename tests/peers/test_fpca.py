@@ -294,7 +294,9 @@ def test_on_two_splits_of_german_credit_the_value_is_better_and_the_variance_the
 def test_the_published_rows_come_out_within_two_percent(data, k, delta, data_folder):
     """Not to the digit: eigenvalues of P nearly tie, and the rest is a solver's last digits."""
     ours, _ = compared_with_published(data_folder, data, k, delta).T
-    rows = json.loads((data_folder.parent / "targets" / "paper_tables.json").read_text())
+    rows = json.loads(
+        (data_folder.parent / "targets" / "paper_tables.json").read_text(encoding="utf-8")
+    )
     method = f"FPCA ({'0' if delta == 0 else delta}, 0.01)"
     cells = {(row["dataset"], row["k"], row["method"]): row for row in rows}
     mean, _ = cells[NAMES[data], k, method]["explained_variance_pct"]

@@ -10,6 +10,7 @@ from assertions import assert_equal_group_means, assert_uncorrelated
 from fairpca import FairKernelPCA, FairPCA, InfeasibleError, ResidualWarning, peers
 from registry import ESTIMATORS
 from robustness.nasty_data import nasty
+from systems import long_doubles
 
 RNG = np.random.default_rng(0)
 X, Z = RNG.normal(size=(40, 4)), np.arange(40) % 2
@@ -78,6 +79,7 @@ def true_gap(fair, rows, z):
     return float(np.max(np.abs(means) / np.sqrt(np.mean(T**2, axis=0))))
 
 
+@long_doubles
 @pytest.mark.filterwarnings("ignore::fairpca.UnscaledWarning")  # rightly
 @pytest.mark.parametrize("apart", [1.0, 1e3, 1e5, 1e7, 1e9])
 @pytest.mark.parametrize("span", [0, 12, 20])

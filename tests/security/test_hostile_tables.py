@@ -102,7 +102,7 @@ def test_no_command_replaces_a_file_unless_it_is_told_to(fairpca, arguments, out
     hostile(("a", "b")).to_csv("people.csv", index=False)
     assert fairpca("fit", "people.csv", "-s", "group a", "--out", "m.fairpca").exit_code == 0
     for name in outputs:
-        with open(name, "w") as stream:
+        with open(name, "w", encoding="utf-8") as stream:
             stream.write("mine")
     before = {name: os.stat(name).st_mtime_ns for name in os.listdir()}
     result = fairpca(*arguments)

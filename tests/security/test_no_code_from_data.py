@@ -93,7 +93,7 @@ def test_nothing_in_the_package_runs_data():
     ],
 )
 def test_the_search_finds_what_it_is_for(tmp_path, line):
-    (tmp_path / "x.py").write_text(line)
+    (tmp_path / "x.py").write_text(line, encoding="utf-8")
     assert list(suspicious(tmp_path / "x.py"))
 
 

@@ -436,7 +436,9 @@ def test_a_header_of_many_columns_is_read_in_time_that_grows_with_it(tmp_path, n
     assert len(table.renamed) == 60_000 - len(set(names))
     some = table.names[::20_000]
     assert [batch.num_rows for batch in table.batches(some, 16)] == [3]
-    open_tables([path, text_file(tmp_path, path.read_text(), "more.csv")], header=True)
+    open_tables(
+        [path, text_file(tmp_path, path.read_text(encoding="utf-8"), "more.csv")], header=True
+    )
 
 
 class Counted(str):
@@ -510,7 +512,7 @@ def test_a_line_that_is_no_text_is_counted_where_what_stands_before_it_is_none(t
 
 
 def test_long_fields_are_shown_in_part(tmp_path):
-    (tmp_path / "table.csv").write_text(f"{'x' * 9000},1.5,2.5\n" * 4)
+    (tmp_path / "table.csv").write_text(f"{'x' * 9000},1.5,2.5\n" * 4, encoding="utf-8")
     with pytest.raises(TableError, match="looks like data") as refusal:
         read_table(tmp_path / "table.csv")
     assert len(str(refusal.value)) < 700

@@ -134,9 +134,8 @@ def _report(report: Report | None, done: int, total: int, key: Key | None) -> No
 
 def _data_folder(given: Path | None) -> Path | None:
     """Return an absolute folder: tasks run in processes of their own."""
-    named = os.environ.get("FAIRPCA_DATA")
-    folder = given if given is not None else Path(named) if named else None
-    return None if folder is None else folder.resolve()
+    folder = given or os.environ.get("FAIRPCA_DATA")
+    return Path(folder).resolve() if folder else None
 
 
 def _chosen(names: list[str], known: dict[str, Experiment]) -> list[Experiment]:

@@ -89,10 +89,9 @@ def _ended_by_signals() -> Iterator[None]:
         _arrived.append(number)
         raise KeyboardInterrupt
 
-    before = {}
     _arrived.clear()
-    if threading.current_thread() is threading.main_thread():  # others cannot
-        before = {ending: signal.getsignal(ending) for ending in ENDINGS}
+    allowed = threading.current_thread() is threading.main_thread()
+    before = {ending: signal.getsignal(ending) for ending in ENDINGS if allowed}
     try:
         for ending in before:
             if before[ending] != signal.SIG_IGN:  # as nohup has it
@@ -182,11 +181,11 @@ def check_outputs(
         if path.exists() and any(path.samefile(name) for name in read):
             raise Refusal(f"{path} is what is read, so it is kept. Give the output another name.")
         folder = Path(os.path.realpath(path)).parent
-        while not folder.exists():
+        while not folder.exists() and folder != folder.parent:  # a drive may be missing
             folder = folder.parent
         if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
             raise Refusal(f"{path} cannot be written: {folder} is not a folder you may write to.")
-    if len(set(map(os.path.realpath, given))) < len(given):
+    if len({os.path.normcase(os.path.realpath(path)) for path in given}) < len(given):
         raise Refusal("Two outputs have the same name. Give each its own.")
 
 
@@ -196,7 +195,7 @@ def write_whole(path: Path, text: str) -> None:
 
     _end_if_interrupted()
     with whole_file(path) as draft:
-        draft.write_text(text, encoding="utf-8")
+        draft.write_text(text, encoding="utf-8", newline="\n")
 
 
 class _Pace:

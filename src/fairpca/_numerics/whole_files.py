@@ -52,7 +52,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         finally:
             os.close(handle)
         if sys.platform == "win32":
-            draft.replace(path)
+            _replace_when_free(draft, path)
     with suppress(OSError):  # not every system can
         _sync(path.parent, os.O_RDONLY)
 
@@ -64,20 +64,18 @@ def remove_drafts(path: Path) -> None:
     """
     for draft in path.parent.glob(f"{escape(_beginning(path))}????????"):
         with suppress(OSError), draft.open("rb") as stream:  # of somebody else, or locked
-            if (
-                _lock(stream.fileno(), wait=False)
-                or time.time() - draft.stat().st_mtime > ABANDONED_AFTER
-            ):
+            old = time.time() - draft.stat().st_mtime > ABANDONED_AFTER
+            if _lock(stream.fileno(), wait=False) or old:
+                if sys.platform == "win32":
+                    stream.close()  # what is open cannot be removed there
                 draft.unlink()
 
 
 def is_no_plain_file(path: Path) -> bool:
     """Return whether something has this name that is no plain file: a pipe, a device, a folder."""
-    try:
-        kind = path.stat().st_mode  # asked once: another process may replace the file meanwhile
-    except OSError:
-        return False  # not there, or what follows says why it cannot be
-    return not stat.S_ISREG(kind)
+    with suppress(OSError):  # it is not there, or what follows says why it cannot be
+        return not stat.S_ISREG(path.stat().st_mode)  # asked once: others may replace it meanwhile
+    return False
 
 
 def _beginning(path: Path) -> str:
@@ -113,6 +111,8 @@ def _lock(handle: int, *, wait: bool) -> bool:
 
 def _give_rights(draft: Path, path: Path, rights: int) -> None:
     """Let those use a new file who could use the old one; nobody of another group."""
+    if sys.platform == "win32":  # what may be done with a file is inherited from its folder there
+        return
     with suppress(FileNotFoundError):
         before = path.stat()
         rights = stat.S_IMODE(before.st_mode)
@@ -122,6 +122,16 @@ def _give_rights(draft: Path, path: Path, rights: int) -> None:
         except OSError:
             rights &= ~stat.S_IRWXG
     draft.chmod(rights)
+
+
+def _replace_when_free(draft: Path, path: Path) -> None:
+    """Replace a file that others may have open for a moment, which Windows does not like."""
+    for _ in range(20):
+        with suppress(PermissionError):
+            draft.replace(path)
+            return
+        time.sleep(0.1)
+    draft.replace(path)
 
 
 def _sync(path: Path, flags: int) -> None:

@@ -150,7 +150,7 @@ class Audit:
         page = render_page(self.to_dict())
         if path is not None:
             with whole_file(path) as draft:
-                draft.write_text(page, encoding="utf-8")
+                draft.write_text(page, encoding="utf-8", newline="\n")
         return page
 
     def _repr_html_(self) -> str:

@@ -317,7 +317,7 @@ def _categories(values: Any, index: Any, levels: list[str] | None = None) -> Ser
 
 def _annotations(path: Path) -> DataFrame:
     """Read the list: how many pictures, the names of the annotations, then one line each."""
-    with path.open() as lines:
+    with path.open(encoding="utf-8") as lines:
         announced = lines.readline().strip()
     table = read_csv(path, sep=r"\s+", skiprows=1)
     if announced != str(len(table)) or not table.isin([-1, 1]).all(axis=None):
@@ -342,5 +342,6 @@ def _checksums(folder: Path) -> dict[Path, str]:
     listed = folder / "images.sha256"
     if not listed.is_file():
         return {}
-    lines = [line.split(maxsplit=1) for line in listed.read_text().splitlines() if line.strip()]
+    text = listed.read_text(encoding="utf-8")
+    lines = [line.split(maxsplit=1) for line in text.splitlines() if line.strip()]
     return {folder / path.removeprefix("fairface/"): digest for digest, path in lines}

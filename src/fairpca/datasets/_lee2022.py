@@ -376,7 +376,7 @@ def _loadings_of_clone(clone: Path, name: str) -> Arrays:
 def _numbers(path: Path) -> np.ndarray:
     """Read a file of numbers; some are divided by commas, some by blanks."""
     try:
-        lines = path.read_text().replace(",", " ").splitlines()
+        lines = path.read_text(encoding="utf-8").replace(",", " ").splitlines()
     except FileNotFoundError as error:
         raise DamagedDataError(f"The clone lacks '{path}'. {HOW_TO_GET}") from error
     return np.loadtxt(lines, ndmin=2)

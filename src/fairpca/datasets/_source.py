@@ -86,11 +86,9 @@ def require(data: DataFolder, folder: str, name: str, *, how_to_get: str) -> Pat
     for path in candidates:
         if path.exists():
             return path
-    looked = (
-        f"looked for {_listed(candidates)}"
-        if candidates
-        else f"no folder was given by data= or the environment variable {DATA_VARIABLE}"
-    )
+    looked = f"no folder was given by data= or the environment variable {DATA_VARIABLE}"
+    if candidates:
+        looked = f"looked for {_listed(candidates)}"
     raise MissingDataError(
         f"'{folder}/{name}' was not found: {looked}. {how_to_get} Then give that folder by data= "
         f"or {DATA_VARIABLE}."

@@ -332,7 +332,7 @@ class _CountedValues:
                 refuse_identifiers(name, MOST_VALUES + 1, MOST_VALUES)
             told = about_a_number(name, declared=kind is not None)
             return AttributePlan(name, "numeric", told, self.n_missing), {}
-        values, n_rows = list(self.counts), np.array(list(self.counts.values()), dtype=int)
+        values, n_rows = list(self.counts), np.array(list(self.counts.values()), np.int64)
         plan, codes = plan_column(self.column.series(values), kind, n_rows)
         groups = plan.kind == "categorical"
         return plan, dict(zip(values, codes.tolist(), strict=True)) if groups else {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -127,7 +128,8 @@ def stream_transform(
     """
     arrow, target = import_arrow(), Path(out).expanduser()
     _format_of(target)
-    if target.exists() and Path(source).expanduser().exists() and target.samefile(source):
+    given = Path(source).expanduser()
+    if target.exists() and given.exists() and target.samefile(given):
         raise TableError(f"'{out}' is the source itself. Write to another file.")
     if np.dtype(dtype) not in (np.dtype("float32"), np.dtype("float64")):
         raise TableError(f"dtype='{dtype}' is neither float32 nor float64.")
@@ -257,13 +259,12 @@ def _written(path: Path, schema: Any, plain: list[str]) -> Iterator[Callable[[An
                 writer = arrow.parquet.ParquetWriter(
                     draft, schema, use_dictionary=repeating or False, write_statistics=repeating
                 )
-            elif kind == "arrow":
-                fast = arrow.ipc.IpcWriteOptions(compression="lz4")
-                writer = arrow.ipc.new_file(str(draft), schema, options=fast)
             else:
                 packing = "gzip" if path.name.lower().endswith(".gz") else None
-                stream = arrow.output_stream(str(draft), compression=packing)
-                writer = arrow.csv.CSVWriter(stack.enter_context(stream), schema)
+                stream = stack.enter_context(arrow.output_stream(str(draft), compression=packing))
+                lz4 = arrow.ipc.IpcWriteOptions(compression="lz4")
+                as_arrow = partial(arrow.ipc.new_file, options=lz4)
+                writer = (arrow.csv.CSVWriter if kind == "csv" else as_arrow)(stream, schema)
             stack.callback(writer.close)
             yield writer.write_batch
             stack.close()  # before the draft takes its place

@@ -196,7 +196,7 @@ class _ResultsFile:
         self._results[_line(result.key)] = result
         new = not self.path.exists()
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("a", encoding="utf-8") as file:
+        with self.path.open("a", encoding="utf-8", newline="\n") as file:
             if new:
                 file.write(json.dumps({"fingerprint": self.mark}) + "\n")
             values = {m: None if math.isnan(v) else v for m, v in result.values.items()}
@@ -215,7 +215,7 @@ class _ResultsFile:
             return {}
         if len(whole) < len(lines):  # a run was killed while it wrote: keep whole lines only
             with whole_file(self.path) as draft:
-                draft.write_text("".join(whole), encoding="utf-8")
+                draft.write_text("".join(whole), encoding="utf-8", newline="\n")
         found = {}
         for entry in entries:
             values = {m: math.nan if v is None else v for m, v in entry["values"].items()}

@@ -60,7 +60,7 @@ class FeatherTable(TableFile):
     def read(self) -> Any:
         """Return all of it as an Arrow table."""
         arrow = import_arrow()
-        with reading(self.path, self.kind), arrow.memory_map(str(self.path)) as source:
+        with reading(self.path, self.kind), arrow.OSFile(str(self.path)) as source:
             table = arrow.ipc.open_file(source).read_all().select(list(self.places.values()))
             return _checked(table).rename_columns(list(self.places))
 

@@ -294,11 +294,11 @@ def find_files(paths: Paths, endings: Sequence[str] = ENDINGS) -> list[Path]:
     listed = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     if not listed:
         raise TableError("The list of files is empty. Name at least one.")
-    found: dict[tuple[int, int], Path] = {}
+    found: dict[tuple[int, int | Path], Path] = {}
     for given in listed:
         for path in _meant(Path(given).expanduser(), endings):
             state = path.stat()
-            first = found.setdefault((state.st_dev, state.st_ino), path)
+            first = found.setdefault((state.st_dev, state.st_ino or path.resolve()), path)
             if first is not path:
                 again = "twice" if first == path else f"also as '{first}'"
                 raise TableError(

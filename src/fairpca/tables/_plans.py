@@ -187,7 +187,7 @@ def plan_column(
     texts = [_as_text(label) for label in found.labels]
     rows_of: dict[str, int] = dict.fromkeys(texts, 0)
     rows = np.bincount(found.codes + 1, n_rows, minlength=len(texts) + 1)[1:]
-    for text, count in zip(texts, np.rint(rows).astype(int).tolist(), strict=True):
+    for text, count in zip(texts, np.rint(rows).astype(np.int64).tolist(), strict=True):
         rows_of[text] += count
     declared = kind is not None or column.dtype == "category"
     told = "" if declared else about_whole_numbers(name, found.labels)

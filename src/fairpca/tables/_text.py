@@ -180,7 +180,7 @@ def _texts(path: Path, encoding: str) -> Iterator[str]:
             decoder.decode(b"", final=True)
         except UnicodeError as error:
             what = f" ({error})"  # such as that UTF-16 must begin with a mark
-            if isinstance(error, UnicodeDecodeError):
+            if isinstance(error, UnicodeDecodeError) and "BOM" not in error.reason:
                 before = error.object[len(decoder.getstate()[0]) : error.start]
                 lenient = codecs.getincrementaldecoder(encoding)("replace")
                 lenient.setstate(decoder.getstate())
