@@ -31,6 +31,7 @@ from installed import CALLS, ENGINES, LIBRARIES
 ROOT = Path(__file__).resolve().parents[1]
 DIST, ENVIRONMENTS = ROOT / "dist", ROOT / ".venv-dist"
 
+PROGRAMS = "Scripts" if os.name == "nt" else "bin"
 TORCH = "torch==2.13.0"  # by version: the newest may bring gigabytes for graphics cards
 LONGEST = 900  # seconds for one command
 FOREIGN = {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "FAIRPCA_DATA", "SCIPY_ARRAY_API"}
@@ -81,7 +82,7 @@ class Environment:
 
     def program(self, name: str, *arguments: str, cwd: Path | None = None, fails=False) -> str:
         """Run a program of the environment."""
-        return run([str(self.folder / "bin" / name), *arguments], cwd or self.work, fails)
+        return run([str(self.folder / PROGRAMS / name), *arguments], cwd or self.work, fails)
 
     def call(self, name: str, *arguments: str, fails: bool = False) -> str:
         """Run a call of `installed.py`, out of reach of the checkout."""

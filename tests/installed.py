@@ -94,7 +94,7 @@ def models(root):
 def onnx(root):
     """export_onnx, and its file in onnxruntime"""
     X, _, fair, T = fitted()
-    import_module("fairpca.models").export_onnx(fair, "model.onnx")
+    import_module("fairpca.models").export_onnx(fair, "model.onnx", dtype="float64")
     session = import_module("onnxruntime").InferenceSession("model.onnx")
     assert abs(session.run(None, {session.get_inputs()[0].name: X})[0] - T).max() < 1e-5
 
