@@ -5,6 +5,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from fuzz.licences import PURPOSES
 from packaging.requirements import Requirement
 from packaging.version import Version
 
@@ -15,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT, TOWNCRIER = SETTINGS["project"], SETTINGS["tool"]["towncrier"]
 EXTRAS = PROJECT["optional-dependencies"]
-DEVELOPERS = {"bench", "dev", "docs", "lint", "test"}
+DEVELOPERS = set(PURPOSES)
 STABILITY = (ROOT / "docs" / "reference" / "stability.md").read_text(encoding="utf-8")
 
 
