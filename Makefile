@@ -10,15 +10,17 @@ endif
 CORE := attributes estimators kernels moments numerics solvers
 
 .PHONY: help demo core check test test-slow test-matrix lint docs fuzz audit-dependencies mutation coverage \
-	bench quick bench-compare bench-scale clean
+	bench quick bench-compare bench-scale changelog dist clean
 
 help:  ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
 
-.venv/demo: pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "fairpca needs Python 3.11 or newer; try make PYTHON=python3.12")'
+NEW_ENOUGH = @$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "fairpca needs Python 3.11 or newer; try make PYTHON=python3.12")'
+
+.venv/demo: pyproject.toml src/fairpca/__init__.py  # the version is in there
+	$(NEW_ENOUGH)
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[demo]'
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[audit]'
 	@touch $@
 
 .venv/dev: .venv/demo
@@ -121,6 +123,14 @@ bench-scale: .venv/dev  ## Files larger than memory, Dask, growth (20 minutes, 6
 	$(BIN)/python -m benchmarks --scale
 	$(BIN)/python -m benchmarks.growth
 
-clean:  ## Remove the environment and caches
-	rm -rf .venv .venv-matrix .pytest_cache .ruff_cache .mypy_cache .hypothesis build dist \
+changelog: .venv/demo  ## Collect changes/ into CHANGELOG.md for the version of the package; DRAFT=1 only shows it
+	$(BIN)/pip install --quiet --disable-pip-version-check towncrier
+	$(BIN)/towncrier build $(if $(DRAFT),--draft,--yes)
+
+dist:  ## What a release hands out, in dist/: build, check, try every extra (15 minutes); ONLY="bare audit"
+	$(NEW_ENOUGH)
+	$(PYTHON) tests/dist.py $(if $(ONLY),--only $(ONLY))
+
+clean:  ## Remove the environments, caches and what was built
+	rm -rf .venv .venv-audit .venv-dist .venv-matrix .pytest_cache .ruff_cache .mypy_cache .hypothesis build dist \
 		docs/_build docs/gallery docs/gallery_pages docs/reference/generated

@@ -5,6 +5,8 @@ import os
 import tomllib
 from pathlib import Path
 
+from fairpca import __version__
+
 HERE = Path(__file__).parent
 PAGES = HERE / "gallery_pages"  # of audits that scripts of the gallery made
 PAGES.mkdir(exist_ok=True)
@@ -12,7 +14,7 @@ PACKAGE = tomllib.loads((HERE.parent / "pyproject.toml").read_text(encoding="utf
 
 project = PACKAGE["name"]
 author = PACKAGE["authors"][0]["name"]
-release = version = PACKAGE["version"]
+release = version = __version__
 copyright = f"{author}. Apache-2.0"
 
 extensions = [

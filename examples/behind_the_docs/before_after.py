@@ -1,6 +1,6 @@
 """Draw the picture of the README: what a model sees of race in PCA, fair PCA and fair PLS.
 
-Install ``fairpca[demo,plots]``, then run ``python examples/behind_the_docs/before_after.py``. All
+Install ``fairpca[audit,plots]``, then run ``python examples/behind_the_docs/before_after.py``. All
 numbers are those of the demo, from ``docs/data/demo.json``; the curves show the scores of a linear
 model on halves like those of its audit.
 """

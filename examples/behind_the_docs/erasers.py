@@ -1,6 +1,6 @@
 """Erasers on real loan applications: how much they change, and what can still be read.
 
-Install ``fairpca[demo]`` and run ``python examples/behind_the_docs/erasers.py``. This is the table
+Install ``fairpca[audit]`` and run ``python examples/behind_the_docs/erasers.py``. This is the table
 of docs/peers/leace.md: five splits into halves, race removed, AUCs on the half that nothing was
 fitted to.
 """

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from .models import FairModel, fit_table, load, save
     from .tradeoff import tradeoff_curve
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 _LATER = {
     "Audit": "auditing",
