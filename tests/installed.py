@@ -73,7 +73,7 @@ def tables(root):
 
     X, sex, _ = people()
     lines = [f"{group},{row[0]},{row[1]}" for group, row in zip(sex, X, strict=True)]
-    Path("people.csv").write_text("\n".join(["sex,height,shoe", *lines]))
+    Path("people.csv").write_text("\n".join(["sex,height,shoe", *lines]), encoding="utf-8")
     model = fit_table("people.csv", "sex", n_components=1)
     assert model.transform(import_module("pandas").read_csv("people.csv")).shape == (300, 1)
 

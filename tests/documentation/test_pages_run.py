@@ -172,4 +172,6 @@ def test_links_to_files_lead_somewhere(page):
         for script in (ROOT / "examples").glob("[0-9]*.py")
     } | {DOCS / "gallery" / "index.rst": ROOT / "examples" / "GALLERY_HEADER.rst"}
     targets = [Path(os.path.normpath(page.parent / link)) for link in links]
-    assert [t for t in targets if not gallery.get(t, t).exists()] == []
+    pictures = DOCS / "gallery" / "images"  # of a build
+    missing = [t for t in targets if not gallery.get(t, t).exists() and t.parent != pictures]
+    assert missing == []

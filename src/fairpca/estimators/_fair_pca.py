@@ -68,7 +68,7 @@ def _say(line: str) -> None:
 
 
 class FairPCA(FairTransformer):
-    r"""Project data onto the best subspace in which all groups have the same mean.
+    r"""Project data onto the best subspace that shows no group difference in the means.
 
     Among all k-dimensional projections under which every demographic group has the same mean,
     this is the one that keeps the most variance. Equivalently, no linear function of the projected
