@@ -209,7 +209,7 @@ class FPCA(FairTransformer):
             "eigenvalues_": eigenvalues,
             "objective_": found.value,
             "duality_gap_": found.gap,
-            "mean_gap_": problem.mean_gap(V @ V.T),
+            "mean_gap_": float(np.linalg.norm(problem.f @ V)) if len(problem.f) else 0.0,
             "relaxed_mean_gap_": problem.mean_gap(found.P),
             "covariance_gap_": float(np.linalg.norm(V.T @ unequal @ V, 2)),
             "n_iter_": found.steps,
