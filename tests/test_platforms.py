@@ -86,7 +86,7 @@ def test_texts_are_read_and_written_in_an_encoding_that_is_named():
 
 OF_POSIX = {
     "os": "fork forkpty killpg mkfifo mknod chown lchown fchown fchmod getuid geteuid getgid "
-    "getgroups setsid setpgid getpgid wait wait4 nice sync pread pwrite posix_spawn uname ttyname "
+    "getgroups setsid setpgid getpgid wait wait4 nice sync pread pwrite posix_spawn ttyname "
     "openpty sched_getaffinity sched_setaffinity getloadavg sysconf statvfs O_DIRECTORY O_NOFOLLOW "
     "O_CLOEXEC O_NONBLOCK O_SYNC register_at_fork WNOHANG WIFEXITED",
     "signal": "SIGKILL SIGHUP SIGPIPE SIGALRM SIGCHLD SIGUSR1 SIGUSR2 SIGQUIT SIGSTOP SIGCONT "
