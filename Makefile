@@ -41,7 +41,7 @@ check: .venv/dev  ## After every edit: style, types, contracts and the core's te
 core: .venv/dev
 	FAIRPCA_EXAMPLES=10 $(BIN)/python -m pytest -q --numprocesses=2 --dist worksteal $(CORE:%=tests/%) tests/test_architecture.py
 
-test: .venv/dev lint  ## All checks: style, types, import contracts, tests
+test: .venv/dev lint  ## All checks: style, types, import contracts, tests (ten minutes)
 	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses=2 --dist worksteal
 
 .PHONY: test-core
@@ -132,5 +132,5 @@ dist:  ## What a release hands out, in dist/: build, check, try every extra (15 
 	$(PYTHON) tests/dist.py $(if $(ONLY),--only $(ONLY))
 
 clean:  ## Remove the environments, caches and what was built
-	rm -rf .venv .venv-audit .venv-dist .venv-matrix .pytest_cache .ruff_cache .mypy_cache .hypothesis build dist \
+	rm -rf .venv .venv-audit .venv-dist .venv-matrix demo .pytest_cache .ruff_cache .mypy_cache .hypothesis build dist \
 		docs/_build docs/gallery docs/gallery_pages docs/reference/generated

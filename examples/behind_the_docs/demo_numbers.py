@@ -57,9 +57,9 @@ def parts(numbers):
 def below(numbers):
     """Return how the table was measured."""
     words = (
-        f"{BELOW}is guessing, and luck alone reaches {numbers['chance']:.2f}. The three kinds of "
+        f"{BELOW}is guessing, and below {numbers['chance']:.2f} it may be luck. The three kinds of "
         "models are linear, boosted trees and kernel. Every number is of held-out people, from "
-        f"`fairpca audit`: a mean over {numbers['decision_splits']} random halves "
+        f"`fairpca audit`: a mean over {numbers['decision_splits']} random splits into halves "
         f"({numbers['splits']} for what is recognised)."
     )
     return textwrap.fill(words, 110)

@@ -98,11 +98,12 @@ def _against_the_limit(evidence: Evidence, decision: Decision, chosen: Option) -
     if chosen.gap.high <= settings.max_gap:
         return [f"That is within {limit}, which are accepted, with the whole interval."]
     if chosen.gap.low <= settings.max_gap:
+        more = f"more than {limit}, which are accepted, but on these rows that may be chance"
         return [
-            f"On these rows that cannot be told from {limit}, which are accepted; in the "
+            f"That is {more if chosen.gap.value > settings.max_gap else f'within {limit}'}; in the "
             f"population it may be as large as {_plain_gap(evidence, chosen.gap.high)}. Of the "
-            f"{decision.n_settings} settings tried, those that cannot be told from the limit "
-            f"compete by how useful they are."
+            f"{decision.n_settings} fair settings tried, the most useful of those that may be "
+            f"within the limit is recommended."
         ]
     return [
         f"No setting tried, of {decision.n_settings}, comes to {limit}, which are accepted; this "
