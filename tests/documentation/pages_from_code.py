@@ -19,7 +19,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 COMMAND_LINE = """# Command line
 
-The extra `audit` brings what these commands need: `pip install '.[audit]'`; `reproduce` needs
+The extra `audit` brings what these commands need: `pip install ".[audit]"`; `reproduce` needs
 the extra of its name. `fairpca COMMAND --help` says the same in a terminal.
 
 The exit status is 0 when all went well, 2 when arguments, data or files were refused (one line
