@@ -154,12 +154,12 @@ def bare(env: Environment, wheel: Path) -> str:
     env.call("package", wheel.name)
     for call in LIBRARIES:
         last = env.call(call.__name__, str(ROOT), fails=True).rpartition("fairpca.errors.")[2]
-        wanted = f"Install it with: pip install 'fairpca[{call.__name__}]'\n"
+        wanted = f'Install it with: pip install "fairpca[{call.__name__}]"\n'
         need(last.endswith(wanted), f"without {call.__name__} it says: {last}")
     for words, extra in (("reproduce", "reproduce"), ("audit people.csv", "audit"), ("", "audit")):
         said = env.program("fairpca", *words.split(), fails=True)
         command = said.partition("Install it with: ")[2].strip()
-        one = said.count("\n") == 1 and command == f"pip install 'fairpca[{extra}]'"
+        one = said.count("\n") == 1 and command == f'pip install "fairpca[{extra}]"'
         need(one, f"fairpca {words} says: {said}")
     env.program(*shlex.split(command))
     env.call("package", wheel.name)  # still that of the wheel

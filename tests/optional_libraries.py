@@ -49,7 +49,7 @@ MISSING = frozenset(library for library in EXTRAS if find_spec(library) is None)
 
 def why(library: str) -> str:
     """Return why a test is skipped without this library."""
-    return f"{library} is not installed: pip install 'fairpca[{EXTRAS[library]}]'"
+    return f'{library} is not installed: pip install "fairpca[{EXTRAS[library]}]"'
 
 
 class NotInstalled:

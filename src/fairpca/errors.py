@@ -125,13 +125,13 @@ class MissingExtraError(FairPCAError, ImportError):
     >>> raise MissingExtraError("onnx", extra="onnx", purpose="An export to ONNX")
     Traceback (most recent call last):
     fairpca.errors.MissingExtraError: An export to ONNX needs the optional library 'onnx', which
-    is not installed. Install it with: pip install 'fairpca[onnx]'
+    is not installed. Install it with: pip install "fairpca[onnx]"
     """
 
     def __init__(self, library: str, extra: str, purpose: str) -> None:
         super().__init__(
             f"{purpose} needs the optional library '{library}', which is not installed. "
-            f"Install it with: pip install 'fairpca[{extra}]'",
+            f'Install it with: pip install "fairpca[{extra}]"',
             name=library,
         )
 

@@ -179,7 +179,7 @@ def test_a_picture_without_pixels_is_refused(folder):
 
 def test_without_pillow_the_message_names_the_extra(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "PIL", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'fairpca\[data\]'"):
+    with pytest.raises(MissingExtraError, match=r'pip install "fairpca\[data\]"'):
         load_celeba(data=folder)
 
 

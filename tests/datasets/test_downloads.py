@@ -181,7 +181,7 @@ def test_progress_is_shown_on_a_terminal_only(file, server, cache, monkeypatch, 
 
 def test_without_pooch_the_message_names_the_extra(file, cache, monkeypatch):
     monkeypatch.setitem(sys.modules, "pooch", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'fairpca\[data\]'"):
+    with pytest.raises(MissingExtraError, match=r'pip install "fairpca\[data\]"'):
         download(file)
 
 

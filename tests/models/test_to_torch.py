@@ -14,7 +14,7 @@ from fairpca.tables._encoder import TableEncoder
 from people import people
 from registry import SAVED, fitted, small_rows
 
-NEEDS_TORCH = "torch is an optional library of several hundred MB: pip install 'fairpca[torch]'"
+NEEDS_TORCH = 'torch is an optional library of several hundred MB: pip install "fairpca[torch]"'
 
 
 @pytest.fixture

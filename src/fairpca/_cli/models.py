@@ -57,7 +57,7 @@ FIT_EXAMPLES = [
     "fairpca fit loans.csv --sensitive race --sensitive sex --target approved --out model.fairpca",
     "fairpca fit loans.csv -s race --match covariances --n-components 10 --out model.fairpca",
     "fairpca fit loans.csv -s race --target approved --method fair-pls --out model.fairpca",
-    "fairpca fit 'loans/*.parquet' -s race --checkpoint loans.checkpoint --out model.fairpca",
+    'fairpca fit "loans/*.parquet" -s race --checkpoint loans.checkpoint --out model.fairpca',
 ]
 TRANSFORM_EXAMPLES = [
     "fairpca transform model.fairpca new.parquet --out fair.parquet",

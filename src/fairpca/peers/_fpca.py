@@ -109,7 +109,7 @@ class FPCA(FairTransformer):
     solver : {"splitting", "cvxpy"}, default="splitting"
         "splitting" is a first-order method that takes about a second for 100 features and
         certifies its result. "cvxpy" hands the published program to Clarabel (up to 20 features) or
-        SCS, and needs ``pip install 'fairpca[sdp]'``.
+        SCS, and needs ``pip install "fairpca[sdp]"``.
     tol : float, default=1e-7
         Relative duality gap at which "splitting" stops.
     max_iter : int, default=5000

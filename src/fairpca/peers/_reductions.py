@@ -141,7 +141,7 @@ class Reductions(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     Notes
     -----
-    Needs fairlearn (``pip install 'fairpca[parity]'``). Several attributes are merged into their
+    Needs fairlearn (``pip install "fairpca[parity]"``). Several attributes are merged into their
     joint groups. Numbers for fairness violations usually average over the coins:
     `decision_probability` gives them without throwing any.
 
