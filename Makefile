@@ -23,12 +23,12 @@ NEW_ENOUGH = @$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and 
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[audit]'
 	@touch $@
 
-.venv/dev: .venv/demo
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+.venv/dev: .venv/demo paper/pyproject.toml
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]' --editable ./paper
 	@touch $@
 
-.venv/docs: .venv/demo
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[docs]'
+.venv/docs: .venv/demo paper/pyproject.toml
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[docs]' --editable ./paper
 	@touch $@
 
 demo: .venv/demo  ## Audit 1,989 real mortgage applications: what they give away, what it costs to stop
@@ -77,7 +77,7 @@ lint: .venv/dev $(if $(wildcard .github),lint-github)  ## Style, types, import c
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/codespell *.md benchmarks $(wildcard changes) docs examples fuzz mutation src tests
+	$(BIN)/codespell *.md benchmarks $(wildcard changes) docs examples fuzz mutation paper src tests
 
 .PHONY: lint-github fix browser
 SCHEMA = $(BIN)/check-jsonschema --quiet --builtin-schema

@@ -1,0 +1,1 @@
+"""The paper's tables and figures, with the methods, data sets and measures only they need."""
