@@ -171,7 +171,7 @@ def methods(*, with_dials: bool) -> Iterator[tuple[tuple[str, float], Made]]:
         for value in DISTRIBUTION_PENALTIES:
             yield ("FairPLS rbf, distributions", value), pls(distribution_penalty=value)
         for value in SPREAD_PENALTIES:
-            strength: Any = {"match": "covariances", "spread_penalty": value}
+            strength: Any = {"match": "covariances", "covariance_penalty": value}
             yield ("FairPLS rbf, covariances", value), pls(**strength)
 
 

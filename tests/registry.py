@@ -85,9 +85,6 @@ ESTIMATORS = {
     "two of nearly matched covariances": linear(2, covariance_tol=0.1, **COVARIANCES),
     "spectral covariances": linear(1, **SPECTRAL),
     "all spectral covariances": linear(covariance_directions=1.0, **SPECTRAL),
-    "directions by held-out rows": linear(
-        2, covariance_directions="auto", random_state=1, nasty=False, **SPECTRAL
-    ),
     "rbf kernel": kernel(1),
     "all of the rbf kernel": kernel(),
     "laplacian kernel": kernel(2, kernel="laplacian", missing_sensitive="group"),

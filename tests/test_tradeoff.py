@@ -253,7 +253,7 @@ def test_what_is_not_fair_or_not_fitted_from_moments_is_refused(last, rows):
 
 
 def test_fair_pls_has_dials_of_its_own(rows):
-    with pytest.raises(UsageError, match="distribution_penalty, or of spread_penalty"):
+    with pytest.raises(UsageError, match="distribution_penalty, or of covariance_penalty"):
         curve_on(rows, make_pipeline(StandardScaler(), FairPLS()), LogisticRegression())
 
 

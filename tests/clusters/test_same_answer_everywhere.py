@@ -292,7 +292,7 @@ def test_fair_pls_takes_weights_as_repeated_rows(form, people):
     X, rest = rows(people)
     times = np.random.default_rng(0).integers(0, 4, N)
     # What depends on the number of rows: shrinkage, and covariances, divided by one less.
-    fixed = {"shrinkage": 0.1, "spread_penalty": 0.0}
+    fixed = {"shrinkage": 0.1, "covariance_penalty": 0.0}
     options = {"missing_sensitive": "ignore", **PLS[form], **fixed}
     rest["sample_weight"] = times.astype(float)
     weighted = FairPLS(**options).fit(X, **rest)

@@ -82,11 +82,3 @@ def test_methods_that_work_on_the_host_read_host_arrays_of_any_library():
     X = array_api_strict.asarray(rows.X)
     ours, theirs = (LEACE().fit(A, sensitive_features=sex) for A in (X, rows.X))
     np.testing.assert_array_equal(ours.transform(X), theirs.transform(rows.X))
-
-
-def test_trees_that_choose_a_setting_need_rows_on_the_host():
-    rows = people(n=120)
-    X = array_api_strict.asarray(rows.X, device=DEVICE)
-    fair = FairPCA(2, match="covariances", covariance_penalty="auto")
-    with pytest.raises(ValueError, match="'auto' works with dense arrays"):
-        fair.fit(X, sensitive_features=rows.sensitive["sex"])

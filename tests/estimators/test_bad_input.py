@@ -376,21 +376,9 @@ PLS_CASES = {
     ),
     **{
         f"{name}={value!r}": ({name: value}, {"y": Y}, ValueError, f"{name}=.*Use a finite number")
-        for name in ("spread_penalty", "distribution_penalty", "shrinkage")
+        for name in ("covariance_penalty", "distribution_penalty", "shrinkage")
         for value in (-1.0, "much", float("nan"), float("inf"), True)
     },
-    "two penalties to choose": (
-        {"spread_penalty": "auto", "distribution_penalty": "auto"},
-        {"y": Y},
-        ValueError,
-        r"are both 'auto'.*Set one",
-    ),
-    "too few rows to choose": (
-        {"distribution_penalty": "auto"},
-        {"y": Y},
-        ValueError,
-        r"needs at least 90 rows; these are 40",
-    ),
     "an unknown strength": (
         {"match": "medians"},
         {"y": Y},
@@ -483,8 +471,6 @@ def test_fair_pls_says_what_it_cannot_do():
     known = collect_moments(X, Z, y=Y, with_targets=True)
     with pytest.raises(ValueError, match="with_scatters=True"):
         FairPLS(match="covariances").fit_moments(known)
-    with pytest.raises(ValueError, match=r"'auto' holds out.*Pass a number"):
-        FairPLS(match="covariances", spread_penalty="auto").partial_fit(X, Y, **NAMED)
     with pytest.raises(MissingTargetError, match="requires y"):
         collect_moments(X, Z, with_targets=True)
     changed = FairPLS(match="covariances").partial_fit(X, Y, **NAMED)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from assertions import assert_equal_group_means
-from fairpca import FairPCA, InfeasibleError, collect_moments
+from fairpca import FairPCA, InfeasibleError
 from fairpca.metrics import covariance_gap
 from slow import first_fast
 
@@ -68,35 +68,6 @@ def test_scaling_weights_and_batches_go_together_with_it(people):
     assert parts.covariance_gap_ < 1e-9
 
 
-@pytest.mark.parametrize("knob", first_fast(["covariance_directions", "covariance_penalty"]))
-def test_auto_chooses_by_what_trees_read_from_held_out_rows(people, knob):
-    X, z = people
-    fair = FairPCA(3, match="covariances", random_state=0, **{knob: "auto"})
-    fair.fit(X, sensitive_features=z)
-    chosen, aucs = getattr(fair, f"{knob}_"), fair.held_out_auc_
-    assert chosen in aucs
-    assert aucs[chosen] <= min(aucs.values()) + 0.1
-    direct = FairPCA(3, match="covariances", **{knob: chosen}).fit(X, sensitive_features=z)
-    np.testing.assert_allclose(fair.components_, direct.components_)
-    again = FairPCA(3, match="covariances", random_state=0, **{knob: "auto"})
-    assert again.fit(X, sensitive_features=z).held_out_auc_ == aucs
-    fair.set_params(**{knob: 0.9}).fit(X, sensitive_features=z)
-    assert not hasattr(fair, "held_out_auc_")
-
-
-def test_auto_says_what_it_needs(people):
-    X, z = people
-    fair = FairPCA(2, match="covariances", covariance_penalty="auto")
-    with pytest.raises(ValueError, match=r"needs them at once"):
-        fair.partial_fit(X, sensitive_features=z)
-    with pytest.raises(ValueError, match=r"moments have no rows"):
-        fair.fit_moments(collect_moments(X, z, with_scatters=True))
-    with pytest.raises(ValueError, match=r"at least 90 rows; these are 60"):
-        fair.fit(X[:60], sensitive_features=z[:60])
-    with pytest.raises(ValueError, match=r"both 'auto'"):
-        fair.set_params(covariance_directions="auto").fit(X, sensitive_features=z)
-
-
 def test_progress_is_shown_on_request(people, capsys):
     X, z = people
     FairPCA(2, match="covariances", verbose=True).fit(X, sensitive_features=z)
@@ -118,7 +89,7 @@ def test_impossible_requests_are_told_with_numbers_and_a_way_out(people):
     [
         ({"covariance_penalty": -1}, r"covariance_penalty=-1 .*>= 0"),
         ({"covariance_penalty": "much"}, r"covariance_penalty='much'"),
-        ({"covariance_directions": "few"}, r"covariance_directions='few'.*'auto'"),
+        ({"covariance_directions": "few"}, r"covariance_directions='few'.*None for all"),
         ({"covariance_tol": 0.0}, r"covariance_tol=0\.0 .*above 0"),
         ({"covariance_method": "magic"}, r"'exact', 'spectral'"),
     ],
@@ -189,27 +160,3 @@ def test_an_attribute_given_twice_asks_for_nothing_more(people):
     once = FairPCA(3, match="covariances").fit(X, sensitive_features={"z": z})
     twice = FairPCA(3, match="covariances").fit(X, sensitive_features={"z": z, "again": z})
     np.testing.assert_allclose(twice.explained_variance_, once.explained_variance_, rtol=1e-6)
-
-
-def test_what_auto_chose_is_forgotten_with_the_fit(people):
-    X, z = (values[:200] for values in people)
-    moments = collect_moments(X, z, with_scatters=True)
-    fair = FairPCA(2, match="covariances", covariance_directions="auto", random_state=0)
-    fair.fit(X, sensitive_features=z)
-    fair.set_params(covariance_directions=None, covariance_penalty="auto")
-    with pytest.raises(ValueError, match="moments have no rows"):
-        fair.fit_moments(moments)
-    fair.set_params(covariance_penalty=1.0).fit_moments(moments)
-    assert not hasattr(fair, "held_out_auc_")
-    assert not hasattr(fair, "covariance_directions_")
-
-
-def test_auto_names_the_reason_it_cannot_choose(people):
-    X, z = people
-    fair = FairPCA(2, match="covariances", covariance_penalty="auto")
-    with pytest.raises(ValueError, match="all attributes are numeric"):
-        fair.fit(X, sensitive_features={"v": X[:, 0] + 0.25})
-    few = np.where(np.arange(len(X)) < 9, "x", z)  # about three in each third
-    fair.set_params(n_components=1, covariance_tol=0.9)
-    with pytest.raises(ValueError, match=r"'sensitive' .*groups are too small"):
-        fair.fit(X, sensitive_features=few)

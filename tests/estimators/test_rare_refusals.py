@@ -9,7 +9,6 @@ from fairpca import FairKernelPCA, FairPCA, InfeasibleError, collect_moments
 from fairpca._numerics.fingerprints import fingerprint_of
 from fairpca._numerics.linalg import SUBSET_FROM, top_eigenpairs
 from fairpca.errors import UnknownQuestionError
-from fairpca.estimators._choose_by_leakage import _choose
 
 RNG = np.random.default_rng(0)
 X, SEX, Y = RNG.normal(size=(60, 4)), np.resize(["f", "m"], 60), np.resize([0, 0, 1], 60)
@@ -71,11 +70,6 @@ def test_entries_that_cannot_be_levels_are_refused():
     lists[:] = [[sex] for sex in SEX]
     with pytest.raises(ValueError, match="entries of type list"):
         FairPCA(1).fit(X, sensitive_features=lists)
-
-
-def test_auto_says_when_none_of_its_settings_has_a_solution():
-    with pytest.raises(InfeasibleError, match="None of the settings"):
-        _choose({0.5: [], 1.0: [0.7]}, nearly=True)
 
 
 @pytest.mark.parametrize(

@@ -191,13 +191,6 @@ def test_exact_kernels_refuse_parts_and_say_what_to_do():
         FairKernelPCA(2).fit(parts)
 
 
-def test_choosing_by_held_out_rows_refuses_parts():
-    X, s, y, w = people()
-    fair = FairPCA(2, match="covariances", covariance_penalty="auto")
-    with pytest.raises(ValueError, match="in one place"):
-        fair.fit(ListedParts(parts_of(X, s[["race"]], y, w, EDGES)))
-
-
 def test_parts_without_attributes_are_refused():
     X, _ = rows_and_groups()
     with pytest.raises(MissingGroupError, match="plain PCA"):

@@ -18,7 +18,6 @@ from ._checks import (
     fewer_and_fewer,
     usual_components,
 )
-from ._choose_by_leakage import Choice
 from ._collect import collect_moments, moments_from_csv, moments_from_parquet
 from ._fair_kernel_pca import FairKernelPCA
 from ._fair_pca import FairPCA

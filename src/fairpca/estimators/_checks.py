@@ -26,7 +26,6 @@ from ..solvers import SOLVERS
 Fitted = TypeVar("Fitted")
 
 CRITERIA = ("demographic_parity", "equal_opportunity", "equalized_odds")
-AUTO = "auto"
 MISSING = ("error", "ignore", "group")
 NYSTROEM, RANDOM_FEATURES = "nystroem", "random_features"
 SHIFT_INVARIANT = ("rbf", "laplacian")
@@ -105,7 +104,7 @@ def check_n_components(n_components: Any) -> int | float | None:
 
 def check_directions(directions: Any) -> int | float | None:
     """Return the number or fraction of directions as a plain int or float, None for all."""
-    if directions is None or (isinstance(directions, str) and directions == AUTO):
+    if directions is None:
         return None
     if _is_count(directions):
         return int(directions)
@@ -113,19 +112,19 @@ def check_directions(directions: Any) -> int | float | None:
         return float(directions)
     raise UsageError(
         f"covariance_directions={directions!r} is neither a number of directions nor a fraction "
-        f"of them. Use an integer >= 1, a float in (0, 1], 'auto', or None for all."
+        f"of them. Use an integer >= 1, a float in (0, 1], or None for all."
     )
 
 
 def check_penalty(penalty: Any) -> float | None:
     """Return the penalty as a plain float, None where the directions decide."""
-    if penalty is None or (isinstance(penalty, str) and penalty == AUTO):
+    if penalty is None:
         return None
     if _is_number(penalty) and 0 <= float(penalty) < np.inf:
         return float(penalty)
     raise UsageError(
         f"covariance_penalty={penalty!r} cannot be used. Use a number >= 0: 0 for the most "
-        f"variance, 1 to count a group difference in variance as much as variance, 'auto', or None."
+        f"variance, 1 to count a group difference in variance as much as variance, or None."
     )
 
 
@@ -159,11 +158,6 @@ def check_parameters(estimator: Any) -> None:
     check_directions(estimator.covariance_directions)
     check_covariance_tol(estimator.covariance_tol)
     check_penalty(estimator.covariance_penalty)
-    if estimator.covariance_directions == estimator.covariance_penalty == AUTO:
-        raise UsageError(
-            "covariance_directions and covariance_penalty are both 'auto', but they are two "
-            "ways to the same end. Set one of them to 'auto'."
-        )
 
 
 def check_what_all_have(estimator: Any) -> None:

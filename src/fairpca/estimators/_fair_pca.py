@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from .._attributes import as_columns
@@ -24,8 +23,8 @@ from .._numerics import (
     placed,
     to_numpy,
 )
-from .._rows import LinearMap, Rows, RowsElsewhere, StreamedRows, example_on, side_by_side, streamed
-from ..errors import ResidualWarning, UnscaledWarning, UsageError, warn_user
+from .._rows import LinearMap, Rows, StreamedRows, example_on, side_by_side, streamed
+from ..errors import ResidualWarning, UnscaledWarning, warn_user
 from ..solvers import (
     Subspace,
     covariance_gap,
@@ -37,7 +36,6 @@ from ..solvers import (
     mean_gap,
 )
 from ._checks import (
-    AUTO,
     check_covariance_tol,
     check_directions,
     check_n_components,
@@ -45,8 +43,7 @@ from ._checks import (
     check_penalty,
     check_tradeoff,
 )
-from ._choose_by_leakage import DIRECTIONS, PENALTIES, Choice, choose_by_leakage
-from ._reader import HOST, Reader, finite_moments
+from ._reader import HOST, Reader
 from ._transformer import FairTransformer, learned_from, warn_of_a_residual
 
 DEFAULT_PENALTY = 0.5
@@ -93,18 +90,16 @@ class FairPCA(FairTransformer):
         "exact" finds a subspace with equal covariances, of those the one that keeps the most
         variance (less the penalty), by optimisation. "spectral" is the paper's Fair PCA-S: it
         searches the directions in which covariances differ least, and leaves a gap.
-    covariance_directions : int, float, "auto" or None, default=None
+    covariance_directions : int, float or None, default=None
         The number l of directions, or the fraction of d (exact: of those in which rows vary), in
         which covariances differ least and to which the search is confined. Fewer directions hide
         more and keep less variance. None takes all of them, weighed by `covariance_penalty`; for
         the spectral method 0.85.
-    covariance_penalty : float, "auto" or None, default=None
+    covariance_penalty : float or None, default=None
         How much of a difference between the groups' variances counts against the variance of a
         direction: a soft form of `covariance_directions`, and the better one. 0 keeps the most
         variance; 1 hides much more. None is 0.5 if `covariance_directions` is None and the number
-        of components is given, else 0. "auto", for this or for the directions, holds out a third
-        of the rows in turn and takes the setting that keeps the most variance among those from
-        which boosted trees read the attributes no better than one standard error above the least.
+        of components is given, else 0.
     covariance_tol : float, default=1e-6
         Largest `covariance_gap_` that the exact method accepts. A larger value, such as 0.05, is a
         budget: covariances may differ by that much, which keeps more variance and has a solution
@@ -179,8 +174,6 @@ class FairPCA(FairTransformer):
     covariance_gap_ : float
         The largest relative difference between a group's covariance and the average in the
         representation; only with ``match="covariances"``.
-    covariance_directions_, covariance_penalty_ : float
-        What "auto" chose; `held_out_auc_` has the AUC of the trees for every setting tried.
     moments_ : GroupMoments
         The moments of all rows seen, for `partial_fit` and for fits with other parameters through
         `fit_moments`. After `fit` to wide or sparse rows (where they would be the rows
@@ -222,14 +215,7 @@ class FairPCA(FairTransformer):
         "mean_gap_",
         "covariance_gap_",
     }
-    _decided_at_first = (
-        "_choice",
-        "covariance_directions_",
-        "covariance_penalty_",
-        "held_out_auc_",
-    )
     _map: LinearMap
-    _choice: Choice
 
     def __init__(
         self,
@@ -237,8 +223,8 @@ class FairPCA(FairTransformer):
         *,
         match: str = "means",
         covariance_method: str = "exact",
-        covariance_directions: int | float | str | None = None,
-        covariance_penalty: float | str | None = None,
+        covariance_directions: int | float | None = None,
+        covariance_penalty: float | None = None,
         covariance_tol: float = 1e-6,
         criterion: str = "demographic_parity",
         pos_label: Any = 1,
@@ -392,56 +378,15 @@ class FairPCA(FairTransformer):
         basis, scatter = (placed(a, work.mean) for a in (fair.basis, fair.scatter))
         return replace(fair, basis=basis, scatter=scatter)
 
-    @property
-    def _knobs(self) -> dict[str, Any]:
-        names = ("covariance_directions", "covariance_penalty")
-        return {name: getattr(self, name) for name in names}
-
     def _how_far(self, k: int | float | None) -> dict[str, Any]:
         """Return the two knobs of matched covariances; each is off where only the other is set."""
         directions = check_directions(self.covariance_directions)
         penalty = check_penalty(self.covariance_penalty)
-        if AUTO in self._knobs.values():
-            if "_choice" not in vars(self):
-                raise UsageError(
-                    "'auto' chooses by rows that are held out, and moments have no rows. Pass a "
-                    "number, or use fit."
-                )
-            if self.covariance_directions == AUTO:
-                directions = self._choice.setting
-            else:
-                penalty = self._choice.setting
         if directions is None and penalty is None and self.covariance_method == "spectral":
             directions = PAPERS_DIRECTIONS
         if penalty is None:
             penalty = DEFAULT_PENALTY if directions is None and isinstance(k, int) else 0.0
         return {"directions": 1.0 if directions is None else directions, "penalty": penalty}
-
-    def _prepared(self, reader: Reader, rows: Rows | RowsElsewhere) -> Reader:
-        if self.match != "covariances" or AUTO not in self._knobs.values():
-            for name in self._decided_at_first:  # of an earlier fit
-                self.__dict__.pop(name, None)
-            return reader
-        self._choose(reader, rows)
-        return reader
-
-    def _choose(self, reader: Reader, rows: Rows | RowsElsewhere) -> None:
-        """Choose the knob that is "auto" by what trees read from held-out rows."""
-        name = next(name for name, knob in self._knobs.items() if knob == AUTO)
-        settings = DIRECTIONS if name == "covariance_directions" else PENALTIES
-
-        def fit(some: Rows) -> Callable[[float], LinearMap]:
-            moments = finite_moments(some, with_scatters=True)
-
-            def solve(setting: float) -> LinearMap:
-                how = {name: setting, "tradeoff": 0.0, "verbose": False}
-                return clone(self).set_params(**how)._solve(moments)["_map"]
-
-            return solve
-
-        self._choice = choose_by_leakage(reader, rows, settings, fit, self._seed())
-        setattr(self, f"{name}_", self._choice.setting)
-        self.held_out_auc_ = self._choice.held_out
 
     def _represent(self, features: Any) -> Any:
         if self.device is not None:

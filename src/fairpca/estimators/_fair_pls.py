@@ -9,7 +9,6 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import block_diag
-from sklearn.base import clone
 
 from .._attributes import about_whole_numbers
 from .._kernels import whitening
@@ -26,7 +25,6 @@ from ..solvers import (
     target_covariances,
 )
 from ._checks import (
-    AUTO,
     NYSTROEM,
     check_bool,
     check_choice,
@@ -35,7 +33,6 @@ from ._checks import (
     check_number,
     check_what_all_have,
 )
-from ._choose_by_leakage import Choice, choose_by_leakage
 from ._fair_pca import TOO_MANY_MAGNITUDES
 from ._kernel_solutions import (
     KernelReader,
@@ -53,12 +50,8 @@ from ._transformer import (
 
 MATCHES = ("means", "covariances", "distributions")
 
-SPREAD_PENALTY, DISTRIBUTION_PENALTY = 0.1, 1000.0
+COVARIANCE_PENALTY, DISTRIBUTION_PENALTY = 0.1, 1000.0
 """Chosen on held-out rows: see docs/explanation/fair_pls.md."""
-
-SPREAD_PENALTIES = (0.0, 0.1, 0.3, 1.0, 3.0)
-DISTRIBUTION_PENALTIES = (10.0, 100.0, 1000.0, 10000.0)
-"""What "auto" tries, most useful first."""
 
 _UNAVAILABLE = {
     "partial_fit": (
@@ -134,13 +127,12 @@ class FairPLS(FairTransformer):
     match : {"distributions", "covariances", "means"}, default="distributions"
         What is made alike in the groups: the mean of each column, exactly; also its spread, nearly;
         also its distribution, nearly. The first two read the rows once.
-    spread_penalty : float, "auto" or None, default=None
+    covariance_penalty : float or None, default=None
         How much differences of the groups' variances along a direction count against it, in units
         of variance; None for 1.0 with "covariances" and 0.1 with "distributions".
-    distribution_penalty : float or "auto", default=1000.0
+    distribution_penalty : float, default=1000.0
         How much differences of the groups' shares below thresholds count against what is
-        explained of the target. "auto", for either, tries several on held-out rows and takes the
-        one with which the groups' distributions differ least there; the defaults are as good.
+        explained of the target.
     shrinkage : float or None, default=None
         What is added to the covariance of the features, in units of their average variance; None
         lets generalised cross-validation choose, which counts rows and not their weights.
@@ -178,7 +170,7 @@ class FairPLS(FairTransformer):
     n_jobs : int or None, default=None
         Threads, -1 for all cores. None uses as many as BLAS does.
     random_state : int, RandomState or None
-        Which rows are landmarks, and which are held out by "auto".
+        Which rows are landmarks.
 
     Attributes
     ----------
@@ -204,9 +196,8 @@ class FairPLS(FairTransformer):
         rows, smoothed, on the training rows, for columns and sums and differences of two; only
         with ``match="distributions"``. New rows differ by more: see
         `fairpca.metrics.certified_gap`.
-    shrinkage_, spread_penalty_, distribution_penalty_ : float
-        What was used; `held_out_gap_` has what "auto" saw of each: the largest
-        difference of groups' shares below any threshold.
+    shrinkage_, covariance_penalty_, distribution_penalty_ : float
+        What was used.
     dual_components_, landmarks_, gamma_ : array, array, float
         With a kernel: what kernel values with the landmarks are multiplied with, the landmarks
         (standardised with ``scale=True``), and the kernel's gamma.
@@ -250,16 +241,17 @@ class FairPLS(FairTransformer):
         "explained_targets_",
         "targets_",
         "shrinkage_",
-        "spread_penalty_",
+        "covariance_penalty_",
         "distribution_penalty_",
         "dual_components_",
     }
     _decided_at_first = (
-        *("_choice", "held_out_gap_", "_drawn_with", "gamma_", "landmarks_"),
+        "_drawn_with",
+        "gamma_",
+        "landmarks_",
         "_feature_map",
     )
     _map: LinearMap | FeatureMap
-    _choice: Choice
     _feature_map: Any
     approximation = NYSTROEM
     kernel_params: Mapping[str, Any] | None = None
@@ -269,8 +261,8 @@ class FairPLS(FairTransformer):
         n_components: int | None = None,
         *,
         match: str = "distributions",
-        spread_penalty: float | str | None = None,
-        distribution_penalty: float | str = DISTRIBUTION_PENALTY,
+        covariance_penalty: float | None = None,
+        distribution_penalty: float = DISTRIBUTION_PENALTY,
         shrinkage: float | None = None,
         kernel: str | Callable[..., float] | None = None,
         gamma: float | str = "scale",
@@ -291,7 +283,7 @@ class FairPLS(FairTransformer):
     ) -> None:
         self.n_components = n_components
         self.match = match
-        self.spread_penalty = spread_penalty
+        self.covariance_penalty = covariance_penalty
         self.distribution_penalty = distribution_penalty
         self.shrinkage = shrinkage
         self.kernel = kernel
@@ -373,17 +365,10 @@ class FairPLS(FairTransformer):
         check_bool("scale", self.scale)
         check_what_all_have(self)
         check_count("n_components", self.n_components, none_for="as many as the targets need")
-        for name in ("spread_penalty", "distribution_penalty", "shrinkage"):
+        for name in ("covariance_penalty", "distribution_penalty", "shrinkage"):
             value, optional = getattr(self, name), name != "distribution_penalty"
-            auto = name != "shrinkage" and isinstance(value, str) and value == AUTO
-            if not auto and not (optional and value is None):
-                or_else = " or ".join(["'auto'"] * (name != "shrinkage") + ["None"] * optional)
-                check_number(name, value, zero=True, or_else=or_else)
-        if self.spread_penalty == AUTO and self.distribution_penalty == AUTO:
-            raise UsageError(
-                "spread_penalty and distribution_penalty are both 'auto', and every pair of them "
-                "would have to be tried. Set one of them to 'auto'."
-            )
+            if not (optional and value is None):
+                check_number(name, value, zero=True, or_else="None" if optional else "")
         if self.kernel is not None:
             check_features_of_kernel(self)
 
@@ -401,30 +386,7 @@ class FairPLS(FairTransformer):
         if self.kernel is not None:
             see_through_kernel(self, reader, rows, beside_rows=True)
             reader = replace(self._reader(), complete=reader.complete, keeps=reader.keeps)
-        self._choose(reader, rows)
         return reader
-
-    def _choose(self, reader: Reader, rows: Rows | RowsElsewhere) -> None:
-        """Choose the penalty that is "auto" by how far groups differ on held-out rows."""
-        name = "spread_penalty" if self.spread_penalty == AUTO else "distribution_penalty"
-        used = MATCHES.index(self.match) >= (1 if name == "spread_penalty" else 2)
-        if getattr(self, name) != AUTO or (reader.complete and not used):
-            return
-        settings = SPREAD_PENALTIES if name == "spread_penalty" else DISTRIBUTION_PENALTIES
-
-        def fit(some: Rows) -> Callable[[float], Callable[[Any], Any]]:
-            def solve(setting: float) -> Callable[[Any], Any]:
-                candidate = clone(self).set_params(**{name: setting})
-                for kept in ("_feature_map", "n_features_in_", "feature_names_in_"):
-                    if kept in vars(self):
-                        setattr(candidate, kept, getattr(self, kept))
-                candidate._fit_rows(replace(candidate._reader(), complete=True), some)
-                return candidate._map
-
-            return solve
-
-        self._choice = choose_by_leakage(reader, rows, settings, fit, self._seed(), trees=False)
-        self.held_out_gap_ = self._choice.held_out
 
     def _fit_rows(self, reader: Reader, rows: Rows | RowsElsewhere) -> None:
         if _reads_once(self):
@@ -476,14 +438,15 @@ class FairPLS(FairTransformer):
         return learned
 
     def _penalties(self) -> dict[str, float]:
-        given: dict[str, Any] = {"spread_penalty": self.spread_penalty, "distribution_penalty": 0.0}
-        if self.match == "distributions":
-            given["distribution_penalty"] = self.distribution_penalty
-        if given["spread_penalty"] is None:
-            given["spread_penalty"] = SPREAD_PENALTY if self.match == "distributions" else 1.0
         if self.match == "means":
-            given["spread_penalty"] = 0.0
-        return {n: self._choice.setting if v == AUTO else float(v) for n, v in given.items()}
+            return {"covariance_penalty": 0.0, "distribution_penalty": 0.0}
+        distributions = self.match == "distributions"
+        usual = COVARIANCE_PENALTY if distributions else 1.0
+        given = usual if self.covariance_penalty is None else float(self.covariance_penalty)
+        return {
+            "covariance_penalty": given,
+            "distribution_penalty": float(self.distribution_penalty) if distributions else 0.0,
+        }
 
     def _whitening(self, precision: float) -> np.ndarray | None:
         """Return what kernel values become Nystroem's features by, beside the columns."""

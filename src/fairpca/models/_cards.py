@@ -190,7 +190,7 @@ def _promises(model: FairModel) -> Iterator[str]:
 def _of_distributions(model: FairModel) -> Iterator[str]:
     """Say what fair PLS makes alike beyond means."""
     if model.estimator.match == "covariances":
-        yield "- The spread of each column is more alike in the groups, by `spread_penalty_`."
+        yield "- The spread of each column is more alike in the groups, by `covariance_penalty_`."
         return
     everybody = model.estimator.criterion == "demographic_parity"
     whose = "" if everybody else ", within classes of the target"
@@ -256,7 +256,7 @@ def _numbers(model: FairModel) -> Iterator[str]:
         for column, share in zip(model.get_feature_names_out(), shares, strict=False):
             yield f"| share of {_markdown(name)} that {column} explains | {percent(share)} |"
     for name in (
-        *("mean_gap_", "covariance_gap_", "distribution_gap_", "spread_penalty_"),
+        *("mean_gap_", "covariance_gap_", "distribution_gap_", "covariance_penalty_"),
         *("distribution_penalty_", "shrinkage_", "constraint_rank_", "n_directions_", "gamma_"),
     ):
         if is_number(learned.get(name)):

@@ -16,7 +16,6 @@ from .._moments import DenseScatter, GroupMoments, LevelMoments
 from .._numerics import Packer, RationedArrays, is_array, is_count, is_label, unplain
 from .._rows import FeatureMap, LinearMap
 from ..errors import ModelFileError, UnsavableModelError
-from ..estimators import Choice
 
 MAX_MOMENTS = 2**26
 """Moments that take more bytes than this are left out: a model file serves `transform`."""
@@ -141,7 +140,6 @@ _RELIED_ON: dict[str, Any] = {
     "_map": LinearMap | FeatureMap,
     "_inverse": LinearMap,
     "_feature_map": Features,
-    "_choice": Choice,
     "moments_": GroupMoments,
     "groups_": _groups,
     "targets_": _groups,

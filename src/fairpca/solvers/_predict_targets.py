@@ -61,7 +61,7 @@ def predict_targets(
     k: int | None = None,
     *,
     shrinkage: float | None = None,
-    spread_penalty: float = 0.0,
+    covariance_penalty: float = 0.0,
     distribution_penalty: float = 0.0,
     look: Look | None = None,
     constraint: MeanConstraint | None = None,
@@ -74,13 +74,14 @@ def predict_targets(
     Parameters
     ----------
     moments : GroupMoments
-        Moments of rows in d dimensions with targets; with a scatter per group for a spread penalty.
+        Moments of rows in d dimensions with targets; with a scatter per group for a
+        covariance penalty.
     k : int or None
         How many directions; None for as many as the targets can be told apart by.
     shrinkage : float, optional
         What is added to the covariance, in units of the features' average variance; by default
         what generalised cross-validation would choose for a regression on the targets.
-    spread_penalty : float, default=0.0
+    covariance_penalty : float, default=0.0
         How much differences of the groups' variances along a direction count as noise does.
     distribution_penalty : float, default=0.0
         How much differences of the groups' shares below thresholds count; needs `look`.
@@ -139,8 +140,8 @@ def predict_targets(
     constraint = mean_constraint(moments) if constraint is None else constraint
     check_dimension(moments, constraint.rank, None)
     if look is not None and not with_groups(moments):
-        spread_penalty = 0.0  # numbers have no groups with variances, but shares
-    problem, shrinkage = _problem(moments, constraint, shrinkage, spread_penalty)
+        covariance_penalty = 0.0  # numbers have no groups with variances, but shares
+    problem, shrinkage = _problem(moments, constraint, shrinkage, covariance_penalty)
     (b, worth), gap = problem.start(k), float("nan")
     if look is not None:
         b, gap = _equalize_shares(problem, b, worth, distribution_penalty, look)
@@ -273,7 +274,7 @@ def _problem(
     moments: GroupMoments,
     constraint: MeanConstraint,
     shrinkage: float | None,
-    spread_penalty: float,
+    covariance_penalty: float,
 ) -> tuple[_Problem, float]:
     xp = array_namespace(moments.mean)
     if isinstance(moments.scatter, RowScatter):
@@ -282,8 +283,8 @@ def _problem(
         N = xp.linalg.qr(constraint.Q, mode="complete")[0][:, constraint.rank :]
     inner = moments.compressed(N)
     A = C = inner.scatter.dense().matrix / moments.weight
-    if spread_penalty > 0:
-        A = C + spread_penalty * absolute_difference(inner, summed=True)
+    if covariance_penalty > 0:
+        A = C + covariance_penalty * absolute_difference(inner, summed=True)
     values, V = xp.linalg.eigh(A)
     values = xp.where(values > 0, values, xp.zeros_like(values))
     parts = target_covariances(inner)

@@ -92,7 +92,7 @@ def tradeoff_curve(
         their own: their columns are put beside lambda times plain PCA with as many components,
         and those of erasers, which return all d columns, beside lambda times the centred
         features. The first steps of a pipeline are fitted once, to `X_train`. `FairPLS` is
-        refused: it has dials of its own, `spread_penalty` and `distribution_penalty`.
+        refused: it has dials of its own, `covariance_penalty` and `distribution_penalty`.
     classifier : scikit-learn classifier
         Learns from the representation. It is cloned, never changed.
     X_train, X_test : array-like, frame or sparse matrix of shape (n, d)
@@ -180,7 +180,7 @@ def _fair_step(estimator: Any) -> TakesTradeoff:
         raise UsageError(
             "tradeoff_curve puts columns of the standard method beside the fair ones, and FairPLS "
             "has no standard half: what it keeps is for the target alone. It has dials of its own: "
-            "fit it with several values of distribution_penalty, or of spread_penalty."
+            "fit it with several values of distribution_penalty, or of covariance_penalty."
         )
     if isinstance(last, FairTransformer | FairKernelPCA):
         return last
