@@ -1,18 +1,31 @@
-"""How large the house is: ``python tests/house.py`` prints the numbers that a test keeps small."""
+"""What it takes to walk through the house: ``python tests/house.py`` prints it.
+
+Nothing here is asserted. Numbers are for whoever changes the code: is the walk shorter now?
+"""
 
 import ast
+import contextlib
 import inspect
+import io
 import os
-import subprocess
+import re
 import sys
 import tempfile
-from collections import defaultdict
+import threading
+import tomllib
+from collections import Counter, defaultdict, deque
 from functools import cache
+from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 
-SOURCE = Path(__file__).parent.parent / "src" / "fairpca"
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "fairpca"
+
+# Modules, and what they import.
 
 
+@cache
 def modules():
     """Return the path of every module of the package by its dotted name."""
     found = {}
@@ -27,6 +40,34 @@ def package_of(module):
     return ".".join(module.split(".")[:2])
 
 
+def is_private(module):
+    return any(part.startswith("_") for part in module.split("."))
+
+
+@cache
+def exports(module):
+    """Return the public names of a module: its ``__all__``."""
+    return frozenset(getattr(import_module(module), "__all__", ()))
+
+
+def public_modules():
+    """Return the modules of the package without an underscore that export something."""
+    return [m for m in modules() if not is_private(m) and exports(m)]
+
+
+def imported_from(tree, inside=()):
+    """Yield pairs of a module and a name (or None) that statements of a file import."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            above = inside[: len(inside) - node.level + 1] if node.level else []
+            origin = ".".join([*above, *filter(None, [node.module])])
+            for alias in node.names:
+                yield origin, alias.name
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, None
+
+
 @cache
 def handed_on(package):
     """Return the names that a package imports in its ``__init__``."""
@@ -39,150 +80,246 @@ def imports():
     known = modules()
     for module, path in known.items():
         inside = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not isinstance(node, ast.ImportFrom):
-                continue
-            above = inside[: len(inside) - node.level + 1] if node.level else []
-            origin = ".".join([*above, *filter(None, [node.module])])
-            for alias in node.names:
-                deeper = f"{origin}.{alias.name}"
-                is_module = deeper in known and alias.name not in handed_on(origin)
-                target = deeper if is_module else origin
-                if target in known and target != module:
-                    yield module, target
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for origin, name in imported_from(tree, inside):
+            deeper = f"{origin}.{name}"
+            is_module = deeper in known and name not in handed_on(origin)
+            target = deeper if is_module else origin
+            if target in known and target != module:
+                yield module, target
 
 
-def single_importers():
-    """Return the modules that exactly one other imports, from the same folder."""
-    importers, known = defaultdict(set), modules()
-    for module, target in imports():
-        importers[target].add(module)
-    return [
-        module
-        for module, path in known.items()
-        if path.name != "__init__.py"
-        and len(importers[module]) == 1
-        and known[(by := next(iter(importers[module])))].name != "__init__.py"
-        and by.rpartition(".")[0] == module.rpartition(".")[0]
-    ]
+def privates_imported_by(path):
+    """Return what a script imports of ours that is not public, as ``package: name`` pairs."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for origin, name in imported_from(tree):
+        if origin.partition(".")[0] != "fairpca":
+            continue
+        whole = f"{origin}.{name}" if name else origin
+        if is_private(origin) or not is_public(origin, name):
+            yield package_of(whole if origin == "fairpca" else origin), whole
 
 
-def public_names():
-    """Return the functions and classes of all modules that do not begin with an underscore."""
-    kinds = ast.FunctionDef | ast.ClassDef
-    return [
-        f"{module}.{node.name}"
-        for module, path in modules().items()
-        for node in ast.parse(path.read_text(encoding="utf-8")).body
-        if isinstance(node, kinds) and not node.name.startswith("_")
-    ]
+def is_public(module, name):
+    """Return whether a name of a public module, or a module in it, is for everybody."""
+    if name is None or re.fullmatch(r"__\w+__", name):
+        return True
+    if f"{module}.{name}" in modules() or module not in modules():
+        return not name.startswith("_")
+    return name in exports(module) or (module == "fairpca.errors" and name[0].isupper())
 
 
-def own_classes(cls):
-    """Return the classes of ours among those that a class is made of."""
-    return [base for base in cls.__mro__ if base.__module__.startswith("fairpca")]
+def neighbours(folder, package):
+    """Return whether tests of a folder may know the inside of a package."""
+    return package.removeprefix("fairpca.").lstrip("_") == folder
 
 
-class FilesTouched:
-    """Counts the files of ours whose functions run inside the context."""
+def tests_that_look_inside():
+    """Return, per folder, the test files that import privates of another package."""
+    found = defaultdict(dict)
+    for path in sorted((ROOT / "tests").rglob("*.py")):
+        inside = path.relative_to(ROOT / "tests")
+        folder = inside.parts[0] if len(inside.parts) > 1 else inside.stem.removeprefix("test_")
+        others = {
+            name for package, name in privates_imported_by(path) if not neighbours(folder, package)
+        }
+        if others:
+            found[str(inside.parent)][inside.name] = sorted(others)
+    return found
+
+
+# The walk: which functions of ours run, and who calls whom.
+
+
+class Walk:
+    """The functions of ours that run inside the context, in the order of their first calls."""
+
+    def __init__(self):
+        self.functions = {}
+        self.calls = {}
 
     def __enter__(self):
-        self.files = set()
         sys.setprofile(self._note)
+        threading.setprofile(self._note)
         return self
 
     def __exit__(self, *_):
+        threading.setprofile(None)
         sys.setprofile(None)
-        inside = f"{SOURCE}{os.sep}"
-        ours = (name for name in self.files if name.startswith(inside) and name.endswith(".py"))
-        self.files = {name.removeprefix(inside) for name in ours}
 
     def _note(self, frame, event, _):
-        # Bodies of modules and classes are no functions: they run when something is imported.
-        if event == "call" and frame.f_code.co_flags & inspect.CO_OPTIMIZED:
-            self.files.add(frame.f_code.co_filename)
+        if event != "call" or not (function := _function(frame.f_code)):
+            return
+        self.functions.setdefault(function)
+        while (frame := frame.f_back) is not None:
+            if caller := _function(frame.f_code):
+                self.calls.setdefault((caller, function))
+                return
+
+    def changes_of_package(self):
+        packages = [_package(file) for file, _ in self.functions]
+        return sum(a != b for a, b in pairwise(packages))
+
+    def chain(self, ends):
+        """Return the shortest chain of calls from a `fit` to a function with one of these names."""
+        following = defaultdict(list)
+        for caller, called in self.calls:
+            following[caller].append(called)
+        first = next(f for f in self.functions if f[1].endswith(".fit"))
+        before, queue = {first: None}, deque([first])
+        while queue:
+            at = queue.popleft()
+            if at[1].split(".")[-1] in ends:
+                chain = [at]
+                while (at := before[at]) is not None:
+                    chain.append(at)
+                return chain[::-1]
+            for called in following[at]:
+                if called not in before:
+                    before[called] = at
+                    queue.append(called)
+        return []
 
 
-def touched_by_a_fit():
-    """Return the files that fair PCA of an array runs through."""
+@cache
+def _function(code):
+    """Return file and name of a function of ours that somebody named; None for everything else."""
+    # Bodies of modules and classes are no functions: they run when something is imported.
+    inside, name = f"{SOURCE}{os.sep}", code.co_filename
+    is_function = code.co_flags & inspect.CO_OPTIMIZED and not code.co_qualname.endswith(">")
+    return (name.removeprefix(inside), code.co_qualname) if is_function and inside in name else None
+
+
+def _package(file):
+    return Path(file).parts[0]
+
+
+def small_data():
     import numpy as np
 
-    from fairpca import FairPCA
-
-    X = np.random.default_rng(0).normal(size=(200, 5))
-    with FilesTouched() as touched:
-        FairPCA(2).fit(X, sensitive_features=["a", "b"] * 100)
-    return touched.files
+    rng = np.random.default_rng(0)
+    sex = np.array(["a", "b"] * 100)
+    X = rng.normal(size=(200, 5)) + np.outer(sex == "a", [1, 0, 0, 0, 0])
+    return X, X @ rng.normal(size=5) + rng.normal(size=200), sex
 
 
-def touched_by_a_fit_of_a_file():
-    """Return the files that fair PCA of a Parquet file runs through, in one thread."""
-    import numpy as np
-    import pandas as pd
-
-    from fairpca import FairPCA, ParquetRows
-
-    people = pd.DataFrame(np.random.default_rng(0).normal(size=(200, 4)), columns=list("abcd"))
-    people["sex"] = ["f", "m"] * 100
-    with tempfile.TemporaryDirectory() as folder:
-        path = f"{folder}/people.parquet"
-        people.to_parquet(path)
-        import threading
-
-        with FilesTouched() as touched:
-            threading.setprofile(touched._note)
-            FairPCA(2).fit(ParquetRows(path, sensitive="sex", n_jobs=1))
-            threading.setprofile(None)
-    return touched.files
+def walk_of(fit):
+    """Walk through a fit whose imports are already done."""
+    fit()
+    with Walk() as walk:
+        fit()
+    return walk
 
 
-def touched_by_an_audit():
-    """Return the files that the command ``fairpca audit`` runs through, in one process."""
-    import contextlib
-    import threading
+def walks():
+    """Return the walk through a fit of each method, and what its algorithm is called."""
+    from fairpca import FairKernelPCA, FairPCA, FairPLS
 
+    try:
+        from fairpca.erasers import LEACE
+    except ImportError:
+        from fairpca.peers import LEACE
+    X, y, sex = small_data()
+    many = {
+        "FairPCA": (FairPCA(2), ["equalize_means"]),
+        "FairPLS": (FairPLS(1), ["predict_targets"]),
+        "FairKernelPCA": (FairKernelPCA(2), ["equalize_kernel_means"]),
+        "LEACE": (LEACE(), ["leace", "_leace", "_removed_along"]),
+    }
+    for name, (estimator, ends) in many.items():
+        yield name, walk_of(lambda e=estimator: e.fit(X, y, sensitive_features=sex)), ends
+
+
+def walk_of_an_audit():
+    """Walk through ``fairpca audit --quick`` of a small CSV file, in one process."""
     from fairpca.__main__ import main
+    from people import made_up_people
 
     with tempfile.TemporaryDirectory() as folder:
-        out, json = f"{folder}/report.html", f"{folder}/audit.json"
-        sys.argv = ["fairpca", "audit", "--quick", "--jobs", "1", "--out", out, "--json", json]
-        with FilesTouched() as touched, contextlib.suppress(SystemExit):
-            threading.setprofile(touched._note)
-            main()
-        threading.setprofile(None)
-    return touched.files
+        made_up_people(300).to_csv(f"{folder}/p.csv", index=False)
+        command = f"fairpca audit {folder}/p.csv --sensitive sex --target paid --quick --jobs 1"
+        sys.argv = [*command.split(), "--out", f"{folder}/p.html"]
+        output = io.StringIO()
+        with Walk() as walk, contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+            try:
+                main()
+            except SystemExit as end:
+                if end.code:
+                    walk.__exit__()
+                    raise RuntimeError(output.getvalue()) from None
+    return walk
 
 
-def imported_by(name):
-    """Return our modules that are imported when a public name is first used."""
-    program = (
-        f"import sys, fairpca; fairpca.{name}; "
-        "print(*[m for m in sys.modules if m.startswith('fairpca')])"
-    )
+def imported_by(program):
+    """Return the modules of ours that a line of Python imports."""
+    import subprocess
+
+    program = f"{program}\nimport sys; print(*[m for m in sys.modules if m.startswith('fairpca')])"
     run = [sys.executable, "-c", program]
     return subprocess.run(run, capture_output=True, text=True, check=True).stdout.split()
 
 
-def main():
-    from fairpca import FairPCA
-    from fairpca.peers import LEACE
+# Everything else that a person has to carry.
 
-    files = [path.read_text(encoding="utf-8") for path in modules().values()]
-    tops = {package_of(m) for m in modules()} - {"fairpca", "fairpca.__main__"}
-    numbers = {
-        "files": len(files),
-        "lines": sum(text.count("\n") for text in files),
-        "top-level units": len(tops),
-        "own classes of FairPCA, LEACE": [len(own_classes(cls)) for cls in (FairPCA, LEACE)],
-        "files touched by FairPCA.fit(ndarray)": len(touched_by_a_fit()),
-        "by a fit of a Parquet file": len(touched_by_a_fit_of_a_file()),
-        "by fairpca audit": len(touched_by_an_audit()),
-        "our modules imported by ParquetRows": len(imported_by("ParquetRows")),
-        "public module-level names": len(public_names()),
-        "modules with one importer in their folder": len(single_importers()),
-    }
-    for what, number in numbers.items():
-        print(f"{what:45}{number}")  # noqa: T201
+
+def rooms():
+    """Return files and lines of each part of the package."""
+    files, lines = Counter(), Counter()
+    for path in SOURCE.rglob("*.py"):
+        room = path.relative_to(SOURCE).parts[0]
+        files[room] += 1
+        lines[room] += path.read_text(encoding="utf-8").count("\n")
+    return {room: (lines[room], files[room]) for room in sorted(files)}
+
+
+def extras():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return list(project["optional-dependencies"])
+
+
+def gallery_scripts_that_look_inside():
+    scripts = sorted((ROOT / "examples").glob("[0-9]*.py"))
+    return [path.name for path in scripts if any(privates_imported_by(path))]
+
+
+def words_about_our_testing():
+    pages = [*(ROOT / "docs" / "testing").rglob("*.md"), *(ROOT / "mutation").rglob("*.md")]
+    return sum(len(path.read_text(encoding="utf-8").split()) for path in pages)
+
+
+def report():
+    """Yield the lines that are printed."""
+    for name, walk, ends in walks():
+        chain = walk.chain(ends)
+        steps = " > ".join(f"{Path(file).stem}:{function}" for file, function in chain)
+        yield f"hops from {name}.fit: {len(chain) - 1 if chain else 'not found'}", steps
+        if name == "FairPCA":
+            yield f"functions run by FairPCA.fit(ndarray): {len(walk.functions)}", ""
+            yield f"  changes of package on the way: {walk.changes_of_package()}", ""
+    yield f"functions run by fairpca audit --quick: {len(walk_of_an_audit().functions)}", ""
+
+    names = {module: exports(module) for module in public_modules()}
+    yield f"public exports: {sum(map(len, names.values()))}", ""
+    for module, public in names.items():
+        yield f"  {module} ({len(public)})", " ".join(sorted(public))
+    yield f"extras of the wheel: {len(extras())}", " ".join(extras())
+
+    yield f"lines of the wheel: {sum(lines for lines, _ in rooms().values()):,}", ""
+    for room, (lines, files) in rooms().items():
+        yield f"  {room}", f"{lines:,} lines in {files} file{'s' * (files > 1)}"
+
+    private = gallery_scripts_that_look_inside()
+    yield f"gallery scripts that import something private: {len(private)}", " ".join(private)
+    inside = tests_that_look_inside()
+    yield f"test files that import another package's privates: {sum(map(len, inside.values()))}", ""
+    for folder, files in inside.items():
+        yield f"  tests/{folder} ({len(files)})", " ".join(files)
+    yield f"words of documentation about our own testing: {words_about_our_testing():,}", ""
+
+
+def main():
+    for what, more in report():
+        print(f"{what:42} {more}".rstrip())  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -8,40 +8,7 @@ import pytest
 
 import fairpca
 import house
-from fairpca.peers import LEACE
 from slow import first_fast
-
-PUBLIC = {
-    "Audit",
-    "CSVRows",
-    "CheckpointError",
-    "FairModel",
-    "ParquetRows",
-    "moments_from_csv",
-    "moments_from_parquet",
-    "audit",
-    "fit_table",
-    "load",
-    "save",
-    "tradeoff_curve",
-    "FairKernelPCA",
-    "FairPCA",
-    "FairPCAError",
-    "FairPLS",
-    "FewLandmarksWarning",
-    "GroupMoments",
-    "IndefiniteKernelWarning",
-    "InfeasibleError",
-    "ManyLevelsWarning",
-    "MissingExtraError",
-    "MissingGroupError",
-    "MissingTargetError",
-    "ResidualWarning",
-    "SingleGroupError",
-    "UnscaledWarning",
-    "UsageError",
-    "collect_moments",
-}
 
 OPTIONAL = [
     "polars",
@@ -65,14 +32,14 @@ OPTIONAL = [
 ]
 
 
-def test_the_public_names_are_the_listed_ones():
-    assert set(fairpca.__all__) == PUBLIC
-    for name in PUBLIC:
-        assert hasattr(fairpca, name)
+@pytest.mark.parametrize("module", house.public_modules())
+def test_every_public_name_exists_and_says_what_it_is(module):
+    for name in house.exports(module):
+        assert getattr(import_module(module), name).__doc__, name
 
 
-def test_everything_public_is_documented_with_an_example_where_it_runs():
-    for name in PUBLIC:
+def test_what_one_meets_first_is_shown_in_an_example():
+    for name in fairpca.__all__:
         doc = getattr(fairpca, name).__doc__
         assert doc, name
         if not issubclass_of_exception(getattr(fairpca, name)):
@@ -83,18 +50,20 @@ def issubclass_of_exception(thing):
     return isinstance(thing, type) and issubclass(thing, BaseException)
 
 
-WITHOUT = """
+WITHOUT = f"""
 import sys
+from importlib import import_module
+PUBLIC = {house.public_modules()}
 sys.modules.update(dict.fromkeys(sys.argv[1:]))
 import numpy as np
 from fairpca import FairPCA
 X = np.random.default_rng(0).normal(size=(20, 3))
 FairPCA(1).fit(X, sensitive_features=["a", "b"] * 10)
-import fairpca.metrics, fairpca.datasets, fairpca.peers, fairpca.tradeoff, fairpca.paper
-import fairpca.tables, fairpca.models, fairpca.auditing._page, fairpca.auditing
-import fairpca._rows.files
-assert all(hasattr(fairpca.metrics, name) for name in fairpca.metrics.__all__)
-assert fairpca.metrics.selection_rate_gap([1, 1, 0, 1], [*"aabb"]) == 0.5
+import fairpca._rows.files, fairpca.auditing._page
+for name in PUBLIC:
+    module = import_module(name)
+    assert all(hasattr(module, name) for name in module.__all__), name
+assert fairpca.metrics.mean_gap(X, ["a", "b"] * 10) > 0
 """
 
 
@@ -134,30 +103,12 @@ def test_packages_import_each_other_through_their_init():
 
 def test_what_is_not_documented_begins_with_an_underscore():
     public = {m for m in house.modules() if not any(p.startswith("_") for p in m.split("."))}
-    packages = {m for m, path in house.modules().items() if path.name == "__init__.py"}
-    assert public <= packages | {"fairpca.errors"}
-    for module in public & packages:
-        assert import_module(module).__all__, module
+    assert {module.split(".", 2)[-1] for module in public if module.count(".") > 1} == set()
+    for module in public - {"fairpca.errors"}:
+        assert hasattr(import_module(module), "__all__"), module
 
 
-def test_the_house_stays_small():
-    texts = [path.read_text(encoding="utf-8") for path in house.modules().values()]
-    assert len(texts) <= 161
-    assert sum(text.count("\n") for text in texts) <= 41_520
-    units = {house.package_of(module) for module in house.modules()}
-    assert len(units - {"fairpca", "fairpca.__main__"}) <= 17
-    assert len(house.public_names()) <= 662
-    assert len(house.single_importers()) <= 12
-
-
-def test_a_reader_of_the_code_gets_there_in_a_few_steps():
-    assert len(house.own_classes(fairpca.FairPCA)) <= 3
-    assert len(house.own_classes(LEACE)) <= 3
-    assert len(house.touched_by_a_fit()) <= 20
-    assert len(house.touched_by_a_fit_of_a_file()) <= 32
-
-
-def test_rows_in_files_need_no_peer_and_no_audit():
-    imported = house.imported_by("ParquetRows")
-    assert len(imported) <= 70
-    assert not [m for m in imported if m.startswith(("fairpca.peers", "fairpca.auditing"))]
+def test_rows_in_files_need_no_eraser_and_no_audit():
+    imported = house.imported_by("import fairpca; fairpca.ParquetRows")
+    above = ("fairpca.peers", "fairpca.erasers", "fairpca.auditing", "fairpca.models")
+    assert not [module for module in imported if module.startswith(above)]
