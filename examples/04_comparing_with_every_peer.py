@@ -28,7 +28,7 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from fairpca import FairKernelPCA, FairPCA, peers
+from fairpca import FairKernelPCA, FairPCA, erasers, peers
 from fairpca.datasets import load_loanapp
 from fairpca.metrics import leakage, selection_rate_gap
 from fairpca.paper._style import BLUE, FAINT, GREEN, HAIR, INK, RC
@@ -43,15 +43,15 @@ METHODS = {
     "FairPCA": FairPCA(K),
     "FairPCA, covariances": FairPCA(K, match="covariances"),
     "FairKernelPCA": FairKernelPCA(K),
-    "Kernel SAL": peers.KernelSAL(n_components=K),
+    "Kernel SAL": erasers.KernelSAL(n_components=K),
     "FPCA": peers.FPCA(K),
     "MbF-PCA": peers.MbFPCA(K, n_init=1),
     "INLP": peers.INLP(K),
     "R-LACE": peers.RLACE(K),
-    "SAL": peers.SAL(),
-    "Mean projection": peers.MeanProjection(),
-    "LEACE": peers.LEACE(),
-    "SPLINCE": peers.SPLINCE(),
+    "SAL": erasers.SAL(),
+    "Mean projection": erasers.MeanProjection(),
+    "LEACE": erasers.LEACE(),
+    "SPLINCE": erasers.SPLINCE(),
     "Oracle LEACE": peers.OracleLEACE(),
     "Reductions": peers.Reductions(judge),
 }

@@ -30,9 +30,10 @@ from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_score
 from sklearn.svm import SVC
 
 from fairpca import FairPCA
+from fairpca.erasers import LEACE, MeanProjection
 from fairpca.paper._panels import group_legend, scatter_groups
 from fairpca.paper._style import BLACK, GROUPS, HAIR, PURPLE, RC
-from fairpca.peers import INLP, LEACE, PCA, MeanProjection
+from fairpca.peers import INLP, PCA
 
 JOBS = """nurse surgeon midwife dentist pharmacist paramedic therapist optician caregiver
 radiologist teacher professor librarian tutor principal lecturer nanny coach headmaster researcher

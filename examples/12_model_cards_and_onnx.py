@@ -31,9 +31,9 @@ import pandas as pd
 import fairpca
 from fairpca import FairKernelPCA, FairPCA
 from fairpca.datasets import load_loanapp
+from fairpca.erasers import LEACE
 from fairpca.models import ModelFileError, export_onnx, model_card
 from fairpca.paper._style import BLUE, RC, VERMILLION
-from fairpca.peers import LEACE
 
 loans = load_loanapp()
 table = loans.features.assign(race=loans.sensitive["race"], approved=loans.target)

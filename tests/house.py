@@ -218,7 +218,7 @@ def walks():
     try:
         from fairpca.erasers import LEACE
     except ImportError:
-        from fairpca.peers import LEACE
+        from fairpca.erasers import LEACE
     X, y, sex = small_data()
     many = {
         "FairPCA": (FairPCA(2), ["equalize_means"]),

@@ -17,9 +17,10 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from fairpca import FairKernelPCA, FairPCA, FairPLS, SingleGroupError
+from fairpca.erasers import LEACE, SAL, SPLINCE
 from fairpca.errors import UsageError
 from fairpca.metrics import JudgedRows, selection_rate_gap, true_positive_rate_gap
-from fairpca.peers import INLP, LEACE, PCA, SAL, SPLINCE, SamadiPCA
+from fairpca.peers import INLP, PCA, SamadiPCA
 from fairpca.tradeoff import (
     PAPERS_TRADEOFFS,
     TradeoffParts,

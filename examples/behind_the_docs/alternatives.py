@@ -32,8 +32,9 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict, train_te
 
 from fairpca import FairPCA, FairPLS, InfeasibleError
 from fairpca.datasets import load_loanapp
+from fairpca.erasers import LEACE
 from fairpca.metrics import leakage, reading_model, selected, selection_rate_gap
-from fairpca.peers import LEACE, PCA
+from fairpca.peers import PCA
 from fairpca.tables import TableEncoder
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -19,7 +19,8 @@ from sklearn.preprocessing import StandardScaler
 
 from fairpca import FairPCA
 from fairpca.datasets import load_loanapp
-from fairpca.peers import LEACE, PCA, SPLINCE, MeanProjection, OracleLEACE
+from fairpca.erasers import LEACE, SPLINCE, MeanProjection
+from fairpca.peers import PCA, OracleLEACE
 
 ERASERS = {
     "as given": PCA(),

@@ -94,6 +94,7 @@ __all__ = [
 
 _PACKAGES = (
     "datasets",
+    "erasers",
     "estimators",
     "metrics",
     "peers",

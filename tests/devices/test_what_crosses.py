@@ -5,8 +5,8 @@ import pytest
 
 from devices.people import people
 from fairpca import FairKernelPCA, FairPCA
+from fairpca.erasers import LEACE
 from fairpca.errors import DeviceError
-from fairpca.peers import LEACE
 from optional_libraries import array_api_strict
 
 if np.lib.NumpyVersion(np.__version__) < "2.0.0":

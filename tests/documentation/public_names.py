@@ -14,6 +14,7 @@ PACKAGES = (
     "fairpca.datasets",
     "fairpca.paper",
     "fairpca.metrics",
+    "fairpca.erasers",
     "fairpca.peers",
     "fairpca.models",
     "fairpca.solvers",

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 import fairpca
-from fairpca import metrics, peers
+from fairpca import erasers, metrics, peers
 from registry import fitted_once, small_rows
 
 X, SEX, Y = small_rows()
@@ -60,7 +60,7 @@ def draws_a_curve(folder: Path) -> None:
 
 
 def fits_peers(folder: Path) -> None:
-    for peer in (peers.INLP(4), peers.RLACE(2, max_iter=20), peers.FPCA(2), peers.KernelSAL()):
+    for peer in (peers.INLP(4), peers.RLACE(2, max_iter=20), peers.FPCA(2), erasers.KernelSAL()):
         peer.fit(X, Y, sensitive_features=SEX)
 
 

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from fairpca import FairPCA, FairPLS
+from fairpca.erasers import LEACE
 from fairpca.models import FairModel, model_card
 from fairpca.models._cards import _markdown
-from fairpca.peers import LEACE
 from fairpca.tables._encoder import TableEncoder
 from registry import SAVED, fitted, small_rows
 
@@ -64,7 +64,7 @@ def test_the_card_gives_the_numbers_that_were_measured():
 
 def test_a_trade_off_promises_nothing():
     assert "Nothing for the representation as a whole" in model_card(fitted("with a trade-off"))
-    assert "Nothing: this method ignores" in model_card(fitted("pca"))
+    assert "Nothing: this method ignores" in model_card(fitted("plain pca"))
 
 
 def test_the_card_says_that_a_kernel_model_holds_training_rows():

@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 
 from assertions import assert_equal_group_means, assert_uncorrelated
 from fairpca import MissingGroupError
-from fairpca.peers._erasers import LEACE
+from fairpca.erasers import LEACE
 from fairpca.peers._oracle_leace import OracleLEACE
 from oracles import indicator_matrix
 from strategies import grouped_rows

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse
 
 from assertions import assert_equal_group_means, assert_uncorrelated
-from fairpca import FairKernelPCA, FairPCA, InfeasibleError, ResidualWarning, peers
+from fairpca import FairKernelPCA, FairPCA, InfeasibleError, ResidualWarning, erasers, peers
 from registry import ESTIMATORS
 from robustness.nasty_data import nasty
 from systems import long_doubles
@@ -136,7 +136,7 @@ def test_groups_that_differ_by_rounding_only_are_refused_by_what_whitens(keep):
         weight="uneven", labels="numbers", seed=1,
     )  # fmt: skip
     with pytest.raises(InfeasibleError, match=r"vary by no more than rounding.*Subtract"):
-        peers.SPLINCE(keep).fit(
+        erasers.SPLINCE(keep).fit(
             data.X, data.y, sensitive_features=data.sensitive, sample_weight=data.weight
         )
 
@@ -168,7 +168,7 @@ def test_a_constant_far_from_zero_separates_no_groups(value):
     assert (fair.constraint_rank_, fair.n_components_) == (1, 3)
 
 
-@pytest.mark.parametrize("eraser", [peers.LEACE(), peers.SPLINCE("possible")])
+@pytest.mark.parametrize("eraser", [erasers.LEACE(), erasers.SPLINCE("possible")])
 @pytest.mark.parametrize("value", [1.0, 1e15 / 3, 1e40 / 3])
 def test_a_constant_of_any_size_does_not_change_how_others_are_erased(eraser, value):
     """What rounding left of its scatter, 1e48 here, was inverted along with that of the others."""

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse
 
 from assertions import assert_equal_group_means
-from fairpca import FairKernelPCA, FairPCA, peers
+from fairpca import FairKernelPCA, FairPCA, erasers
 from registry import ESTIMATORS
 
 RNG = np.random.default_rng(0)
@@ -20,7 +20,7 @@ def test_a_numeric_attribute_whose_squares_overflow_is_refused(estimator):
         estimator.fit(X, sensitive_features={"age": RNG.normal(size=40) * 1e200})
 
 
-@pytest.mark.parametrize("estimator", [FairPCA(1), FairKernelPCA(1), peers.LEACE()])
+@pytest.mark.parametrize("estimator", [FairPCA(1), FairKernelPCA(1), erasers.LEACE()])
 def test_a_numeric_attribute_whose_squares_underflow_is_not_called_constant(estimator):
     with pytest.raises(ValueError, match=r"of the size .*e-200, whose squares underflow.*Multiply"):
         estimator.fit(X, sensitive_features={"age": np.linspace(1, 2, 40) * 1e-200})

@@ -26,7 +26,7 @@ TAME = [
 FAIR = ["all components", "one component", "scaled", "missing ignored", "joint groups"]
 FAIR += ["equal opportunity", "equalized odds", "spectral covariances"]
 ERASERS = ["leace", "mean projection", "sal", "oracle leace"]
-LINEAR = [*FAIR, *ERASERS, "pca"]
+LINEAR = [*FAIR, *ERASERS, "plain pca"]
 UNITLESS_KERNELS = ["rbf kernel", "cosine kernel", "linear kernel", "kernel pca"]
 KERNELS = [*UNITLESS_KERNELS, "laplacian kernel"]
 """A laplacian kernel of distances has a gamma of squares, so units do matter to it."""

@@ -11,19 +11,20 @@ from typing import Any
 import numpy as np
 
 from .._moments import GroupMoments
+from ..erasers import LEACE
 from ..errors import InfeasibleError, ResidualWarning
 from ..estimators import (
     COVARIANCE_TOLERANCE,
     FairKernelPCA,
     FairPCA,
     FairPLS,
+    PlainPCA,
     approximation_for,
     as_many_as_there_are,
     collect_moments,
     fewer_and_fewer,
 )
 from ..metrics import percent
-from ..peers import LEACE, PCA
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +148,9 @@ METHODS = {
     "pca": _Method(
         "PCA",
         "Keeps the most variance and does not look at the attributes: nothing is hidden.",
-        lambda rows: as_many_as_there_are(lambda k: PCA(k).fit_moments(rows.moments()), rows.k),
+        lambda rows: as_many_as_there_are(
+            lambda k: PlainPCA(k).fit_moments(rows.moments()), rows.k
+        ),
     ),
     "fair_pca": _Method(
         "Fair PCA",

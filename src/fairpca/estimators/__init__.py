@@ -23,6 +23,7 @@ from ._fair_kernel_pca import FairKernelPCA
 from ._fair_pca import FairPCA
 from ._fair_pls import FairPLS
 from ._kernel_solutions import dual_of, kernel_scatter, learned_of_kernel
+from ._plain_pca import PlainPCA
 from ._reader import Reader, check_finite, check_sizes, finite_moments
 from ._transformer import (
     FairTransformer,

@@ -29,7 +29,7 @@ LONGEST, LONGEST_NOTE = 80, 1000
 EQUAL_MEANS = frozenset(
     {"FairPCA", "FairKernelPCA", "FairPLS", "LEACE", "MeanProjection", "SPLINCE"}
 )
-NO_PROMISE = frozenset({"PCA", "KernelPCA"})
+NO_PROMISE = frozenset({"PlainPCA"})
 KNOWN_FACTS = (
     *("data", "fingerprint", "sensitive", "target", "positive"),
     *("n_rows", "groups", "group_notes"),

@@ -389,7 +389,7 @@ def save(
     ----------
     model : estimator or FairModel
         `fairpca.FairPCA`, `fairpca.FairKernelPCA` with a built-in kernel, a peer that learns a map
-        (`fairpca.peers.LEACE` and so on), or one of them with its preprocessing. An exact kernel
+        (`fairpca.erasers.LEACE` and so on), or one of them with its preprocessing. An exact kernel
         model holds its training rows, and so does its file.
     path : path
         Where the file will be, ``model.fairpca`` by custom. It is replaced in one step.

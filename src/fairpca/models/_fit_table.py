@@ -13,19 +13,20 @@ from sklearn.base import clone
 
 from .._attributes import Roles, as_columns, attribute_columns, checked_kinds, in_words_of_targets
 from .._rows import RowsElsewhere
+from ..erasers import LEACE
 from ..errors import AuditError, InfeasibleError, ManyLevelsWarning, TargetError, warn_user
 from ..estimators import (
     COVARIANCE_TOLERANCE,
     FairKernelPCA,
     FairPCA,
     FairPLS,
+    PlainPCA,
     approximation_for,
     as_many_as_there_are,
     collect_moments,
     fewer_and_fewer,
     usual_components,
 )
-from ..peers import LEACE, PCA
 from ..tables import AttributePlan, Table, TableEncoder, plan_column, plan_target, roles_in
 
 TABLE_METHODS = ("fair_pca", "fair_pls", "fair_kernel_pca", "leace", "pca")
@@ -187,7 +188,7 @@ class TableOptions:
             return self._fair_pca(usual, choices, lambda f: f.fit_moments(moments))
         if self.method == "leace":
             return LEACE(**more).fit_moments(moments)
-        return self._with_components(usual, PCA(**more), lambda p: p.fit_moments(moments))
+        return self._with_components(usual, PlainPCA(**more), lambda p: p.fit_moments(moments))
 
     @staticmethod
     def _facts(

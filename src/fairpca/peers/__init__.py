@@ -5,7 +5,6 @@ Written from their papers. What each guarantees, and when to prefer it, is in ``
 
 from ..errors import NothingLeftToRemoveWarning
 from ._baselines import PCA, KernelPCA
-from ._erasers import LEACE, SPLINCE, MeanProjection
 from ._fpca import FPCA
 from ._inlp import INLP
 from ._mbf_pca import MbFPCA
@@ -13,21 +12,15 @@ from ._oracle_leace import OracleLEACE
 from ._reconstruction import BalancedPCA, SamadiPCA
 from ._reductions import Reductions
 from ._rlace import RLACE
-from ._sal import SAL, KernelSAL
 
 __all__ = [
     "FPCA",
     "INLP",
-    "LEACE",
     "PCA",
     "RLACE",
-    "SAL",
-    "SPLINCE",
     "BalancedPCA",
     "KernelPCA",
-    "KernelSAL",
     "MbFPCA",
-    "MeanProjection",
     "NothingLeftToRemoveWarning",
     "OracleLEACE",
     "Reductions",

@@ -13,10 +13,10 @@ from scipy.special import softmax
 from .._moments import GroupMoments, LevelMoments
 from .._numerics import deterministic_signs, orthonormalize, to_numpy, top_eigenpairs
 from .._rows import LinearMap
+from ..erasers import without_noise
 from ..errors import InfeasibleError
 from ..estimators import FairTransformer, check_count, check_number, learned_from
 from ..solvers import check_attributes, maximize_variance, varying
-from ._erasers import without_noise
 from ._shared import along_principal_axes, number_of_components, the_levels
 
 FINEST, TINY = 4.0 * float(np.finfo(float).eps), 1e-300

@@ -86,13 +86,12 @@ def tradeoff_curve(
 
     Parameters
     ----------
-    estimator : FairPCA, FairKernelPCA, peer, or Pipeline that ends in one of them
-        Unfitted; its `tradeoff` is ignored. Peers are those of `fairpca.peers` that are fitted
-        from moments (LEACE, SAL, MeanProjection, SPLINCE, SamadiPCA, ...). They have no lambda of
-        their own: their columns are put beside lambda times plain PCA with as many components,
-        and those of erasers, which return all d columns, beside lambda times the centred
-        features. The first steps of a pipeline are fitted once, to `X_train`. `FairPLS` is
-        refused: it has dials of its own, `covariance_penalty` and `distribution_penalty`.
+    estimator : FairPCA, FairKernelPCA, eraser, or Pipeline that ends in one of them
+        Unfitted; its `tradeoff` is ignored. Of `fairpca.erasers` those that are fitted from
+        moments are taken: LEACE, SPLINCE, SAL and MeanProjection. They have no lambda of their
+        own: their columns are put beside lambda times the centred features. The first
+        steps of a pipeline are fitted once, to `X_train`. `FairPLS` is refused: it has dials of
+        its own, `covariance_penalty` and `distribution_penalty`.
     classifier : scikit-learn classifier
         Learns from the representation. It is cloned, never changed.
     X_train, X_test : array-like, frame or sparse matrix of shape (n, d)
@@ -115,7 +114,7 @@ def tradeoff_curve(
         same inner products. Say True for learners that see rows through inner products only (ridge,
         linear SVM, SVM with a kernel of fixed gamma), never for trees.
     pos_label : object, optional
-        The positive class; by default the estimator's `pos_label`, which for peers is 1.
+        The positive class; by default the estimator's `pos_label`, which for erasers is 1.
 
     Returns
     -------

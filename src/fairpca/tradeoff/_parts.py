@@ -9,8 +9,7 @@ import numpy as np
 from sklearn.base import OneToOneFeatureMixin, clone
 
 from .._numerics import is_sparse
-from ..estimators import FairKernelPCA, FairPCA, FairTransformer
-from ..peers import PCA
+from ..estimators import FairKernelPCA, FairPCA, FairTransformer, PlainPCA
 
 TakesTradeoff = FairTransformer | FairKernelPCA
 
@@ -21,8 +20,8 @@ class TradeoffParts:
 
     With lambda the representation is :math:`(U_{fair}^\top x; \lambda U_{st}^\top x)`, so all
     representations are those *common rows* times a small matrix. FairPCA and FairKernelPCA are
-    fitted with ``tradeoff=1``; a peer gets its standard half, of shape (d, k), from plain PCA, an
-    eraser, which returns all d columns, from the centred features themselves.
+    fitted with ``tradeoff=1``; another method gets its standard half, of shape (d, k), from plain
+    PCA, an eraser, which returns all d columns, from the centred features themselves.
     """
 
     fitted: TakesTradeoff
@@ -115,7 +114,7 @@ def _standard_half(peer: FairTransformer, X: Any) -> np.ndarray:
     d = peer.components_.shape[1]
     if isinstance(peer, OneToOneFeatureMixin):
         return np.eye(d)
-    plain = PCA(peer.n_components_)
+    plain = PlainPCA(peer.n_components_)
     if hasattr(peer, "moments_"):
         return np.asarray(plain.fit_moments(peer.moments_).components_).T
     return np.asarray(plain.fit(X).components_).T  # wide or sparse rows are their own moments

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from assertions import assert_equal_group_means, assert_uncorrelated
 from fairpca import collect_moments
-from fairpca.peers._erasers import LEACE, MeanProjection
-from fairpca.peers._sal import SAL
+from fairpca.erasers import LEACE, SAL, MeanProjection
 from oracles import indicator_matrix
 from strategies import grouped_rows
 

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from assertions import assert_equal_group_means, group_means
 from fairpca import InfeasibleError, MissingTargetError
-from fairpca.peers import SPLINCE
-from fairpca.peers._erasers import LEACE
+from fairpca.erasers import LEACE, SPLINCE
 from oracles import indicator_matrix
 from strategies import grouped_rows
 

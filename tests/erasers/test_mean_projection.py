@@ -9,10 +9,8 @@ from sklearn.linear_model import LinearRegression
 
 from assertions import assert_equal_group_means
 from fairpca import FairPCA, InfeasibleError, SingleGroupError
-from fairpca.peers import SPLINCE
-from fairpca.peers._erasers import LEACE, MeanProjection
+from fairpca.erasers import LEACE, SAL, SPLINCE, MeanProjection
 from fairpca.peers._oracle_leace import OracleLEACE
-from fairpca.peers._sal import SAL
 from oracles import fair_null_space, indicator_matrix
 from strategies import grouped_rows
 

@@ -4,8 +4,7 @@ from hypothesis import given
 
 from assertions import assert_same_subspace, group_means
 from fairpca import FairPCA, InfeasibleError
-from fairpca.peers._erasers import MeanProjection
-from fairpca.peers._sal import SAL
+from fairpca.erasers import SAL, MeanProjection
 from oracles import indicator_matrix
 from strategies import grouped_rows
 

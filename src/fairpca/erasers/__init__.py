@@ -1,0 +1,13 @@
+"""Closed-form erasers: the rows themselves, less what tells groups apart.
+
+What each guarantees, and when to prefer it to `fairpca.FairPCA`, is in ``docs/erasers``.
+"""
+
+from ._kernel_sal import KernelSAL
+from ._leace import LEACE
+from ._mean_projection import MeanProjection
+from ._projections import without_noise
+from ._sal import SAL
+from ._splince import SPLINCE
+
+__all__ = ["LEACE", "SAL", "SPLINCE", "KernelSAL", "MeanProjection"]

@@ -1,0 +1,84 @@
+"""LEACE: the least change of the rows after which no linear model sees the attributes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import OneToOneFeatureMixin
+
+from .._moments import GroupMoments
+from ..estimators import FairTransformer
+from ._projections import (
+    ERASED,
+    learned_by_an_eraser,
+    removed_along,
+    scatter_inverse_times,
+    where_means_differ,
+)
+
+
+class LEACE(OneToOneFeatureMixin, FairTransformer):
+    """Change the rows as little as possible so that no linear model can see the attributes.
+
+    Least-squares concept erasure. Afterwards no feature covaries with any attribute: groups have
+    equal means, and no linear model trained on these rows predicts an attribute better than a
+    constant does. Of all linear maps that achieve this it changes the rows least, in the mean
+    square of any norm, so units do not matter. The result has the columns of the input.
+
+    Prefer it to `fairpca.FairPCA` where every column must stay what it was, for instance in front
+    of a model that exists already; FairPCA reduces the dimension. A linear model without
+    regularisation that is trained on the result predicts the same as one trained on
+    `MeanProjection`, `SPLINCE` or `fairpca.FairPCA` with all its components: they remove the same
+    directions. **Non-linear models may still see the groups.**
+
+    Attributes
+    ----------
+    n_directions_ : int
+        How many directions were removed. Decided on correlations, so that rare groups and
+        attributes in small units count.
+    components_ : array of shape (d, d)
+        The oblique projection: row j has the weights of the centred features in column j of the
+        result.
+    mean_, groups_, moments_, n_features_in_, feature_names_in_, n_samples_seen_
+        As in `MeanProjection`.
+
+    See Also
+    --------
+    OracleLEACE : Changes less still, where the attribute of every row is known.
+    SPLINCE : Also keeps all covariances with a target.
+
+    Notes
+    -----
+    With more features than rows, any attribute is a linear function of the training rows, so that
+    what is removed is each group's mean, and new rows are changed along directions learned from
+    noise. Reduce the dimension first.
+
+    References
+    ----------
+    .. [1] Belrose, Schneider-Joseph, Ravfogel, Cotterell, Raff, Biderman. "LEACE: perfect linear
+       concept erasure in closed form". NeurIPS 2023.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca.erasers import LEACE
+    >>> rng = np.random.default_rng(0)
+    >>> sex = rng.choice(["f", "m"], size=500)
+    >>> X = rng.normal(size=(500, 5)) + np.outer(sex == "m", [2, 1, 0, 0, 0])
+    >>> T = LEACE().fit_transform(X, sensitive_features=sex)
+    >>> bool(np.allclose(T[sex == "f"].mean(axis=0), T[sex == "m"].mean(axis=0)))
+    True
+    """
+
+    _learned = ERASED
+
+    def _solve(self, moments: GroupMoments) -> dict[str, Any]:
+        """Remove the covariance with the attributes at the least squared change."""
+        # Belrose et al.: of all x' affine in x without covariance with z, x - W^+ (W S_xz)(W
+        # S_xz)^+ W (x - mu) with W = S^(-1/2) changes least in any norm. With A a basis of the
+        # range of S_xz it is x - A (A^T S^+ A)^(-1) A^T S^+ (x - mu): no root is taken, what is
+        # removed depends on A alone, however ill-conditioned S is, and in units of each feature's
+        # spread rounding errors compare.
+        work, A = where_means_differ(moments)
+        projection = removed_along(A, scatter_inverse_times(work, A), moments)
+        return learned_by_an_eraser(projection, moments)

@@ -1,0 +1,120 @@
+"""What the erasers share: projections that remove where group means differ."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._moments import GroupMoments, RowScatter, noise_along
+from .._numerics import Array, array_namespace, device, graded_basis, like
+from .._rows import LinearMap
+from ..errors import InfeasibleError
+from ..estimators import FairTransformer, learned_from
+from ..solvers import check_dimension, mean_constraint
+
+
+def mean_projection(moments: GroupMoments) -> Array:
+    r"""Return :math:`I - QQ^\top`, Q an orthonormal basis of where group means differ."""
+    A, unit = where_means_differ(moments)[1], moments.spread[:, None]
+    return removed_along(A, unit * graded_basis(A * unit), moments)
+
+
+def where_means_differ(moments: GroupMoments) -> tuple[GroupMoments, Array]:
+    """Return moments in units of spread, and a basis of where means differ; raise if all do."""
+    work = in_units_of_spread(moments)
+    A = mean_constraint(work).Q
+    check_dimension(moments, A.shape[1], None)
+    return work, A
+
+
+def in_units_of_spread(moments: GroupMoments) -> GroupMoments:
+    """Return moments in units in which the rounding of all features compares: over their norms."""
+    xp = array_namespace(moments.mean)
+    largest = xp.abs(moments.mean) * moments.weight**0.5
+    # Of constants nothing is left, not even rounding.
+    constant = xp.where(largest > 1.0, largest, xp.ones_like(largest))
+    return moments.rescaled(xp.where(moments.varies, moments.spread, constant))
+
+
+def removed_along(A: Array, B: Array, moments: GroupMoments) -> Array:
+    r"""Return the matrix of :math:`x - A (B^\top A)^{-1} B^\top x`, A and B in units of spread."""
+    # Whatever B is, all covariance in the span of A is removed; along B is where rows move.
+    try:
+        kept = identity(A) - B @ array_namespace(A).linalg.solve(A.T @ B, A.T)
+    except (np.linalg.LinAlgError, RuntimeError) as reason:  # the second is torch's
+        raise nothing_but_rounding() from reason
+    return kept * moments.spread / moments.spread[:, None]
+
+
+def nothing_but_rounding() -> InfeasibleError:
+    """Return the error of rows that vary by rounding where groups differ."""
+    return InfeasibleError(
+        "The groups differ in directions in which the rows vary by no more than rounding, so these "
+        "cannot be whitened. Subtract a constant from features that lie far from zero, merge "
+        "groups, or use MeanProjection, which whitens nothing."
+    )
+
+
+def identity(like: Array) -> Array:
+    """Return the identity of order d for an array of shape (d, r)."""
+    xp = array_namespace(like)
+    return xp.eye(like.shape[0], dtype=like.dtype, device=device(like))
+
+
+ERASED = FairTransformer._learned | {"n_directions_"}
+"""What is learned by methods that return the rows themselves, less what gives the groups away."""
+
+
+def learned_by_an_eraser(projection: Array, moments: GroupMoments) -> dict[str, Any]:
+    """Return the projection of what a row differs from the mean by, in scikit-learn's words.
+
+    What rounding leaves of a feature that is gone as a whole, such as a copy of the attribute, is a
+    copy still, if a small one: such a column is the mean, in every row.
+    """
+    xp = array_namespace(projection)
+    rank = round(float(xp.linalg.trace(projection)))
+    projection = xp.where(moments.varies, without_noise(projection, moments), projection)
+    linear = LinearMap(projection, moments.mean, offset=moments.mean)
+    return learned_from(linear, moments) | {"n_directions_": moments.n_features - rank}
+
+
+def without_noise(matrix: Array, moments: GroupMoments) -> Array:
+    """Return a map to features, with zeros for the columns in which rows vary by rounding only."""
+    noise = moments.scatter.along(matrix) <= noise_along(moments, matrix)
+    return array_namespace(matrix).where(noise, 0.0 * matrix, matrix)
+
+
+def scatter_inverse_times(work: GroupMoments, A: Array) -> Array:
+    """Return the pseudo-inverse of the scatter times `A`; variance that is rounding is none."""
+    scatter = work.scatter
+    if isinstance(scatter, RowScatter) and scatter.n_rows < work.n_features:
+        return _by_gram_side(scatter, A, work.precision)
+    xp = array_namespace(A)
+    constant = xp.astype(xp.logical_not(work.varies), A.dtype)
+    S = scatter.dense().matrix + identity(A) * constant  # constant features: no inverse for them
+    rounding = 2.0 * work.rounding * float(np.sqrt(work.n_features))  # norm of errors in S
+    try:
+        inverse = xp.linalg.inv(S)
+    except (np.linalg.LinAlgError, RuntimeError):  # the second is torch's
+        inverse = None
+    # The largest row sum of the inverse is at least 1 over the smallest eigenvalue.
+    if inverse is not None and float(xp.max(xp.sum(xp.abs(inverse), axis=1))) * rounding < 1.0:
+        return inverse @ A
+    values, vectors = xp.linalg.eigh(S)
+    return vectors @ ((vectors.T @ A) * _reciprocal(values, rounding)[:, None])
+
+
+def _by_gram_side(scatter: RowScatter, A: Array, precision: float) -> Array:
+    """Wide data F: (F^T F)^+ A = F^T (F F^T)^{+2} F A, with an n x n matrix in the middle."""
+    xp = array_namespace(A)
+    values, vectors = xp.linalg.eigh(scatter.gram())
+    reciprocal = _reciprocal(values, float(values[-1]) * scatter.n_rows * precision)
+    inner = (vectors.T @ scatter.times_rows(A)) * (reciprocal**2)[:, None]
+    return scatter.rows_transposed(vectors @ inner)
+
+
+def _reciprocal(values: Array, zero: float) -> Array:
+    xp = array_namespace(values)
+    counts = values > zero
+    return xp.where(counts, 1.0 / xp.where(counts, values, xp.ones_like(values)), like(0.0, values))

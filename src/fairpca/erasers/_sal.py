@@ -1,0 +1,122 @@
+"""SAL: remove the directions that covary most with the attributes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import OneToOneFeatureMixin
+
+from .._moments import AttributeMoments, GroupMoments, NumericMoments
+from .._numerics import Array, array_namespace, like
+from ..errors import InfeasibleError
+from ..estimators import FairTransformer, check_count
+from ..solvers import check_dimension, mean_constraint, names_of
+from ._projections import ERASED, identity, learned_by_an_eraser, mean_projection
+
+
+def covarying_directions(moments: GroupMoments) -> tuple[Array, Array]:
+    """Return singular vectors (d, r) and values of the covariance with the attributes."""
+    # These are indicators of all levels, and numbers in units of their standard deviation.
+    Q = mean_constraint(moments).Q
+    xp = array_namespace(Q)
+    cross = xp.concat([_cross_moments(a) for a in moments.attributes], axis=0)
+    _, values, right = xp.linalg.svd((cross @ Q) / moments.weight, full_matrices=False)
+    return Q @ right.T, values
+
+
+def _cross_moments(attribute: AttributeMoments) -> Array:
+    rows, sizes = attribute.contrasts()
+    if isinstance(attribute, NumericMoments):
+        return rows * like(np.sqrt(attribute.weight) / sizes, rows)[:, None]
+    return rows
+
+
+def first_directions(U: Array, n_directions: int, moments: GroupMoments) -> Array:
+    """Return the first of the directions; raise if there are not as many, or nothing is left."""
+    r = U.shape[1]
+    if n_directions > r:
+        raise InfeasibleError(
+            f"n_directions={n_directions} is too large: the rows covary with the attributes "
+            f"({names_of(moments.attributes)}) in {r} direction(s) only, and removing others would "
+            f"remove what has nothing to do with them. Use n_directions <= {r}, or None for all."
+        )
+    check_dimension(moments, n_directions, None)
+    return U[:, :n_directions]
+
+
+def checked_directions(n_directions: Any) -> int | None:
+    return check_count(
+        "n_directions",
+        n_directions,
+        "a number of directions to remove",
+        none_for="all in which the rows covary with the attributes",
+    )
+
+
+class SAL(OneToOneFeatureMixin, FairTransformer):
+    """Remove the directions in which the features covary most with the attributes.
+
+    Spectral attribute removal. With all directions (the default) it is `MeanProjection`, and its
+    rows span the same subspace as ``FairPCA(n_components=d - r)``: no linear model can tell the
+    groups apart on these rows. **With fewer directions there is no such guarantee**; the smaller
+    singular values, in `singular_values_`, tell how much covariance stays. The result has the
+    columns of the input.
+
+    Parameters
+    ----------
+    n_directions : int or None, default=None
+        Number of directions to remove, those of largest covariance first; None removes all that
+        are not rounding.
+
+    Attributes
+    ----------
+    n_directions_ : int
+        How many directions were removed.
+    singular_values_ : array of shape (r,)
+        Singular values of the covariance of features and attributes, removed or not, descending.
+        Levels count as indicators, numeric attributes in units of their standard deviation.
+    components_, mean_, groups_, moments_, n_features_in_, feature_names_in_, n_samples_seen_
+        As in `MeanProjection`.
+
+    See Also
+    --------
+    KernelSAL : The same in the feature space of a kernel.
+
+    References
+    ----------
+    .. [1] Shao, Ziser, Cohen. "Gold doesn't always glitter: spectral removal of linear and
+       nonlinear guarded attribute information". EACL 2023.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca.erasers import SAL
+    >>> rng = np.random.default_rng(0)
+    >>> origin = rng.choice(["north", "south", "east"], size=300)
+    >>> X = rng.normal(size=(300, 4))
+    >>> X[:, 0] += 3.0 * (origin == "south")
+    >>> eraser = SAL().fit(X, sensitive_features=origin)
+    >>> eraser.n_directions_, eraser.transform(X).shape
+    (2, (300, 4))
+    """
+
+    _learned = ERASED | {"singular_values_"}
+
+    def __init__(self, n_directions: int | None = None) -> None:
+        self.n_directions = n_directions
+
+    def _check_parameters(self) -> None:
+        checked_directions(self.n_directions)
+
+    def _solve(self, moments: GroupMoments) -> dict[str, Any]:
+        # With the covariance U S V^T, what stays is U_{r+1:} U_{r+1:}^T x; all directions together
+        # span what the group means span.
+        n_directions = checked_directions(self.n_directions)
+        U, values = covarying_directions(moments)
+        if n_directions is None or n_directions == U.shape[1]:
+            projection = mean_projection(moments)
+        else:
+            U = first_directions(U, n_directions, moments)
+            projection = identity(U) - U @ U.T
+        return learned_by_an_eraser(projection, moments) | {"singular_values_": values}

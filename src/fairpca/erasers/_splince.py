@@ -1,0 +1,214 @@
+"""SPLINCE: remove what features tell about the attributes, keep what they tell about y."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import OneToOneFeatureMixin
+
+from .._attributes import KINDS, Attribute, drop_unused_labels, read_attributes
+from .._moments import GroupMoments, NumericMoments
+from .._numerics import Array, array_namespace, on_the_host, to_numpy
+from .._rows import Rows
+from ..errors import InfeasibleError, MissingTargetError, UsageError
+from ..estimators import FairTransformer, Reader, check_choice
+from ..solvers import mean_constraint, names_of
+from ._projections import (
+    ERASED,
+    in_units_of_spread,
+    learned_by_an_eraser,
+    nothing_but_rounding,
+    removed_along,
+    scatter_inverse_times,
+    where_means_differ,
+)
+
+SAME = 1e-10
+"""Directions whose squared cosine is 1 up to this are the same."""
+
+TARGET = "y (target)"
+"""Name of the target among the attributes of the rows."""
+
+MANY_CLASSES = 20
+"""A target of integers with more values than this is read as numbers."""
+
+
+def _splince(
+    moments: GroupMoments, target: GroupMoments, *, partly: bool = False
+) -> tuple[Array, int, float]:
+    r"""Return the matrix, the number of directions to keep that had to go, and the largest overlap.
+
+    Holstege et al. project obliquely, :math:`x' = x - A (B^\top A)^{-1} B^\top (x - \mu)`, with A a
+    basis of the range of :math:`\Sigma_{xz}` as in LEACE. In the whitened space B is what a
+    regression of A on a basis C of the range of :math:`\Sigma_{xy}` leaves, so that C stays. With
+    `partly`, directions of C in the span of A are left out; if nothing remains this is LEACE.
+    """
+    work, A = where_means_differ(moments)
+    r = A.shape[1]
+    (a,) = target.attributes
+    constant = a.is_constant if isinstance(a, NumericMoments) else len(a.labels) < 2
+    C = A[:, :0] if constant else mean_constraint(in_units_of_spread(target)).Q
+    xp = array_namespace(A)
+    inverse = scatter_inverse_times(work, xp.concat([A, C], axis=1))
+    inverse_A, inverse_C = inverse[:, :r], inverse[:, r:]
+    # Bases of both spaces that are orthonormal after whitening: A root_A and C root_C.
+    root_A, root_C = _inverse_root(A.T @ inverse_A), _inverse_root(C.T @ inverse_C)
+    Y, cosines, _ = xp.linalg.svd(root_C.T @ (C.T @ inverse_A) @ root_A, full_matrices=True)
+    cosines = to_numpy(cosines)
+    lost = int(np.sum(cosines**2 >= 1.0 - max(SAME, moments.rounding)))
+    if lost and not partly:
+        raise InfeasibleError(
+            f"The covariance with y cannot be kept while that with the attributes "
+            f"({names_of(moments.attributes)}) is removed: {lost} of the {C.shape[1]} direction(s) "
+            f"to keep lie among the {r} to remove (up to {SAME:g}, after whitening), so what the "
+            f"features tell about the one they tell about the other. Use keep='possible' for what "
+            f"can be kept, or LEACE, or leave out the attribute that y is a function of."
+        )
+    root_C = root_C @ Y[:, lost:]
+    B = inverse_A - inverse_C @ (root_C @ (root_C.T @ (C.T @ inverse_A)))
+    return removed_along(A, B, moments), lost, float(np.max(cosines[lost:], initial=0.0))
+
+
+def _inverse_root(squares: Array) -> Array:
+    """Return a matrix R with R^T (squares) R = I."""
+    xp = array_namespace(squares)
+    try:
+        return xp.linalg.inv(xp.linalg.cholesky(0.5 * (squares + squares.T))).T
+    except (np.linalg.LinAlgError, RuntimeError) as reason:  # the second is torch's
+        raise nothing_but_rounding() from reason
+
+
+def _read_target(y: Any, n: int, kind: str | None) -> Attribute:
+    """Return y as an attribute of the rows; raise if it is absent, for all rows or for some."""
+    if y is None:
+        raise MissingTargetError(
+            "SPLINCE keeps what the features tell about y and requires y to be passed, but the "
+            "target y is None. Pass fit(X, y, sensitive_features=...), or use LEACE, which needs "
+            "no y."
+        )
+    values = np.asarray(on_the_host(y))
+    column = values.ravel() if values.ndim == 2 and values.shape[1] == 1 else y
+    if values.size != n:
+        raise UsageError(
+            f"X has {n} rows, but y has shape {values.shape}, so they cannot be paired. Pass one "
+            f"entry per row of X."
+        )
+    if kind is None and values.dtype.kind in "iuf" and len(np.unique(values)) > MANY_CLASSES:
+        kind = "numeric"
+    kinds = None if kind is None else {TARGET: kind}
+    (target,) = read_attributes({TARGET: column}, kinds=kinds, missing="ignore", advise=False)
+    if target.missing.any():
+        raise MissingTargetError(
+            f"y is missing in {int(target.missing.sum())} of {n} rows, so its covariance with the "
+            f"features is unknown. Fill in the values, or leave these rows out."
+        )
+    return target
+
+
+@dataclass(frozen=True)
+class _ReaderOfTargets(Reader):
+    """Reads y as one more attribute: one to keep."""
+
+    target_kind: str | None = None
+
+    def rows_in_memory(
+        self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any, estimator: Any
+    ) -> Rows:
+        """Return the rows that count, with y among the attributes."""
+        rows = super().rows_in_memory(X, y, sensitive_features, sample_weight, estimator)
+        target = _read_target(y, rows.X.shape[0], self.target_kind)
+        if rows.chosen is not None:
+            target = target.take(rows.chosen)
+        return replace(rows, attributes=(*rows.attributes, drop_unused_labels(target)))
+
+
+class SPLINCE(OneToOneFeatureMixin, FairTransformer):
+    """Remove what features tell linearly about the attributes, keep what they tell about `y`.
+
+    Simultaneous projection for linear concept removal and covariance preservation. Afterwards no
+    feature covaries with an attribute, as after `LEACE`, and the covariance of every feature with
+    y is what it was; of all linear maps with both properties it changes the rows least. The
+    result has the columns of the input.
+
+    Prefer it to `LEACE` and `fairpca.FairPCA` in front of models that are regularised, or trained
+    already. Where attribute and target are correlated it keeps the correlation of each feature
+    with y, **including the part that is there because of the attribute**: it hides the attribute
+    from linear models, and does not make their predictions of y independent of it. **Non-linear
+    models may still see the groups.**
+
+    Parameters
+    ----------
+    keep : {"all", "possible"}, default="all"
+        What to do where covariances with y lie in directions that must be removed, as with y a
+        function of the attribute, or with about as many classes as features. "all" raises an
+        `fairpca.InfeasibleError`. "possible" keeps the other covariances with y; `n_lost_` tells
+        how many directions were given up. If all are, this is LEACE.
+    target_kind : {None, "categorical", "numeric"}, default=None
+        How to read y. By default fractions, and more than 20 whole numbers, are numbers; all
+        else are classes, each of which keeps its mean. Say which if y comes in batches.
+
+    Attributes
+    ----------
+    overlap_ : float
+        The largest cosine between what was removed and what was kept, after whitening: how well
+        the best linear guesses of attribute and target agree. The change of the rows grows like
+        ``1 / (1 - overlap_ ** 2)``.
+    n_lost_ : int
+        Number of directions of covariance with y that could not be kept; 0 with ``keep="all"``.
+    n_directions_, components_, mean_, groups_, moments_
+        As in `LEACE`.
+    n_features_in_, feature_names_in_, n_samples_seen_
+        As in `fairpca.FairPCA`.
+
+    See Also
+    --------
+    LEACE : The same without a target whose signal is kept.
+
+    References
+    ----------
+    .. [1] Holstege, Ravfogel, Wouters. "Preserving task-relevant information under linear concept
+       removal". NeurIPS 2025.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairpca.erasers import SPLINCE
+    >>> rng = np.random.default_rng(0)
+    >>> sex = rng.integers(0, 2, size=500)
+    >>> y = rng.normal(size=500) + sex
+    >>> X = rng.normal(size=(500, 3)) + np.outer(sex, [2, 1, 0]) + np.outer(y, [1, 0, 1])
+    >>> T = SPLINCE().fit_transform(X, y, sensitive_features=sex)
+    >>> bool(np.allclose(T[sex == 0].mean(axis=0), T[sex == 1].mean(axis=0)))
+    True
+    >>> bool(np.allclose((y - y.mean()) @ T, (y - y.mean()) @ X))
+    True
+    """
+
+    _learned = ERASED | {"overlap_", "n_lost_"}
+
+    def __init__(self, keep: str = "all", *, target_kind: str | None = None) -> None:
+        self.keep = keep
+        self.target_kind = target_kind
+
+    def _check_parameters(self) -> None:
+        check_choice("keep", self.keep, ("all", "possible"))
+        if self.target_kind is not None:
+            check_choice("target_kind", self.target_kind, KINDS, or_else="None")
+
+    def _reader(self) -> Reader:
+        return _ReaderOfTargets.of(self, target_kind=self.target_kind)
+
+    def _solve(self, moments: GroupMoments) -> dict[str, Any]:
+        kept = tuple(a for a in moments.attributes if a.name == TARGET)
+        gone = tuple(a for a in moments.attributes if a.name != TARGET)
+        sensitive = replace(moments, attributes=gone)
+        target = replace(moments, attributes=kept)
+        projection, lost, overlap = _splince(sensitive, target, partly=self.keep == "possible")
+        return learned_by_an_eraser(projection, sensitive) | {"overlap_": overlap, "n_lost_": lost}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags

@@ -1,0 +1,68 @@
+"""Plain PCA on moments: what the fair methods are compared with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .._attributes import Attribute
+from .._moments import GroupMoments
+from .._rows import LinearMap
+from ..solvers import maximize_variance
+from ._checks import check_n_components
+from ._reader import Reader
+from ._transformer import FairTransformer, learned_from
+
+
+@dataclass(frozen=True)
+class _ReaderWithoutAttributes(Reader):
+    """Reads rows, and leaves their attributes aside."""
+
+    def attributes_of(self, given: Any, columns: Any) -> tuple[Attribute, ...]:
+        """Return none."""
+        return ()
+
+
+class PlainPCA(FairTransformer):
+    """Project rows onto the directions of most variance; the attributes are not looked at.
+
+    The same as scikit-learn's PCA, but from moments, so that the audit, tables in files and the
+    trade-off take it from the pass that they make anyway.
+
+    Parameters
+    ----------
+    n_components : int, float or None, default=None
+        Number of components k; or the share of the variance to reach; or all.
+
+    Attributes
+    ----------
+    components_ : array of shape (k, d)
+        Orthonormal rows, most variance first, signs deterministic.
+    explained_variance_, explained_variance_ratio_ : array of shape (k,)
+        Variance of each component, absolute and relative to the total.
+    mean_, n_components_, moments_, n_features_in_, feature_names_in_, n_samples_seen_
+        As in `fairpca.FairPCA`.
+    """
+
+    _learned = FairTransformer._learned | {"explained_variance_", "explained_variance_ratio_"}
+    _map: LinearMap
+
+    def __init__(self, n_components: int | float | None = None) -> None:
+        self.n_components = n_components
+
+    def _check_parameters(self) -> None:
+        check_n_components(self.n_components)
+
+    def _reader(self) -> Reader:
+        return _ReaderWithoutAttributes.of(self)
+
+    def _solve(self, moments: GroupMoments) -> dict[str, Any]:
+        k = check_n_components(self.n_components)
+        U = maximize_variance(moments, k, random_state=0).basis
+        squares = moments.scatter.compressed(U).diagonal
+        total = float(moments.scatter.diagonal.sum())
+        return {
+            **learned_from(LinearMap(U, moments.mean), moments),
+            "explained_variance_": squares / moments.degrees_of_freedom,
+            "explained_variance_ratio_": squares / (total if total > 0 else 1.0),
+        }
