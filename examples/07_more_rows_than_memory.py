@@ -26,7 +26,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from fairpca import CSVRows, FairPCA, ParquetRows, collect_moments, moments_from_parquet
+from fairpca import CSVRows, FairPCA, ParquetRows, collect_moments
 from fairpca.metrics import leakage
 from fairpca.paper._style import BLUE, FAINT, RC, VERMILLION
 
@@ -139,44 +139,11 @@ axes.set_title("Peak memory of a fit", loc="left", weight="bold")
 plt.show()
 
 # %%
-# Continue after a crash
-# ----------------------
-# With ``checkpoint`` the sums so far are saved in a small file every 30 seconds, and when something
-# goes wrong. Here the power fails somewhere after 150,000 rows. The second call starts there. The
-# result has the same bits as that of a run without a crash, and the checkpoint is removed.
-checkpoint = folder / "people.ckpt"
-
-
-def power_cut(done, of):
-    if done > 150_000:
-        raise InterruptedError(f"power cut after {done:,} of {of:,} rows")
-
-
-try:
-    FairPCA(10).fit(
-        ParquetRows(folder, sensitive="sex", checkpoint=checkpoint, progress=power_cut)
-    )
-except InterruptedError as error:
-    print(error, f"- the checkpoint has {checkpoint.stat().st_size:,} bytes")
-
-seen = []
-resumed = FairPCA(10).fit(
-    ParquetRows(
-        folder,
-        sensitive="sex",
-        checkpoint=checkpoint,
-        progress=lambda *n: seen.append(n),
-    )
-)
-print(f"went on from row {seen[0][0]:,}, checkpoint removed: {not checkpoint.exists()}")
-print("same bits:", np.array_equal(resumed.components_, fair.components_))
-
-# %%
 # Moments that add
 # ----------------
 # You can keep the moments of each file, day or hospital. Their sum is the moments of all rows. From
 # it, every number of components is solved without reading a row again.
-parts = [moments_from_parquet(file, "sex") for file in files]
+parts = [collect_moments(ParquetRows(file, sensitive="sex"), None) for file in files]
 total = sum(parts[1:], start=parts[0])
 start = time.perf_counter()
 models = {k: FairPCA(k).fit_moments(total) for k in range(1, 39)}
@@ -224,7 +191,6 @@ scratch.cleanup()
 # -----------------
 # - Files give the same subspace as rows in memory, and memory does not depend on the number of
 #   rows.
-# - Give long runs a ``checkpoint``.
 # - If rows cannot be kept together, keep their moments: they add.
 #
 # Times on gigabytes: :doc:`/benchmarks`. A cost model, messy columns and clusters:

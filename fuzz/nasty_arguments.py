@@ -91,6 +91,6 @@ def value_of(rng: random.Random, names: list[str]) -> str:
         return rng.choice(usual)
     if {"--jobs", "--n-jobs"} & set(names):
         return rng.choice(FEW)
-    if {"--out", "--json", "--checkpoint", "--data"} & set(names):
+    if {"--out", "--json", "--data"} & set(names):
         return rng.choice(PATHS)
     return rng.choice(rng.choice((WORDS, NUMBERS, NUMBERS)))

@@ -6,7 +6,6 @@ from ..cases import Target
 from .attributes import Attributes
 from .audits import Audits
 from .binary_tables import BinaryTables
-from .checkpoints import Checkpoints
 from .command_line import CommandLine
 from .models import Models
 from .pipelines import Pipelines
@@ -17,7 +16,6 @@ TARGETS: dict[str, type[Target]] = {
     for target in (
         Models,
         Pipelines,
-        Checkpoints,
         TextTables,
         BinaryTables,
         Attributes,

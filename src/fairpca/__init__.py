@@ -7,7 +7,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .errors import (
-    CheckpointError,
     FairPCAError,
     FewLandmarksWarning,
     IndefiniteKernelWarning,
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
         FairPCA,
         FairPLS,
         collect_moments,
-        moments_from_csv,
-        moments_from_parquet,
     )
     from .models import FairModel, fit_table, load, save
     from .tradeoff import tradeoff_curve
@@ -52,8 +49,6 @@ _LATER = {
     "collect_moments": "estimators",
     "fit_table": "models",
     "load": "models",
-    "moments_from_csv": "estimators",
-    "moments_from_parquet": "estimators",
     "save": "models",
     "tradeoff_curve": "tradeoff",
 }
@@ -62,7 +57,6 @@ _LATER = {
 __all__ = [
     "Audit",
     "CSVRows",
-    "CheckpointError",
     "FairKernelPCA",
     "FairModel",
     "FairPCA",
@@ -85,8 +79,6 @@ __all__ = [
     "collect_moments",
     "fit_table",
     "load",
-    "moments_from_csv",
-    "moments_from_parquet",
     "save",
     "tradeoff_curve",
 ]

@@ -271,18 +271,6 @@ class ExportError(FairPCAError, ValueError):
     """
 
 
-class CheckpointError(FairPCAError, ValueError):
-    """A checkpoint is damaged, or belongs to other files or to another question.
-
-    Examples
-    --------
-    >>> from fairpca import CheckpointError
-    >>> raise CheckpointError("'fit.checkpoint' is truncated.")
-    Traceback (most recent call last):
-    fairpca.errors.CheckpointError: 'fit.checkpoint' is truncated.
-    """
-
-
 class MissingDataError(FairPCAError, FileNotFoundError):
     """A file or folder of a data set is not where it was looked for.
 
@@ -337,10 +325,6 @@ class UnpairedRowsError(UsageError):
 
 class SparkColumnsError(FairPCAError, ValueError):
     """Columns of a Spark DataFrame cannot be what they were named to be."""
-
-
-class UnknownQuestionError(FairPCAError, ValueError):
-    """A value cannot be told from another of its kind, such as a function."""
 
 
 class ManyLevelsWarning(UserWarning):

@@ -1,10 +1,8 @@
-"""`fairpca fit` on many files, as somebody types it, interrupts it, and starts it again."""
+"""`fairpca fit` on many files, as somebody types it, and interrupts it."""
 
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from functools import partial
 from pathlib import Path
@@ -17,28 +15,12 @@ import pytest
 from cli import refusals
 from fairpca._cli import terminal
 from fairpca.models import FairModel
-from fairpca.models import _fit_table as fitting
 from fairpca.models import _large_tables as large_tables
 from people import made_up_people
 from systems import posix
 
 FIT = ("--sensitive", "sex", "--target", "paid", "--out", "model.fairpca")
 ARRAYS = ("components_", "mean_", "explained_variance_", "explained_variance_ratio_")
-
-SLOWLY = """
-import sys, time
-from fairpca.models import _large_tables as large_tables
-from fairpca.__main__ import main
-large_tables.CHECKPOINT_SECONDS = 0.0
-encode = large_tables._EncodedRows.encoded
-def slowly(self, part):
-    time.sleep(0.3)
-    return encode(self, part)
-large_tables._EncodedRows.encoded = slowly
-sys.argv = ["fairpca", *sys.argv[1:]]
-main()
-"""
-
 
 assert_refused = partial(refusals.assert_refused, absent=("model.fairpca", "model.md"))
 
@@ -105,48 +87,6 @@ def test_the_sample_and_unknown_levels_are_told(fairpca, monkeypatch):
     assert "unknown\\_levels, town |" in card
 
 
-def test_a_killed_fit_continues_with_the_same_result(fairpca, monkeypatch, tmp_path):
-    arguments = ["fit", "parts", *FIT, "--checkpoint", "kept", "--n-components", "4"]
-    process = subprocess.Popen(
-        [sys.executable, "-c", SLOWLY, *arguments], cwd=tmp_path, stderr=subprocess.DEVNULL
-    )
-    try:
-        deadline = time.monotonic() + 60
-        while not _rows_kept("kept"):
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
-    finally:
-        process.kill()
-        process.wait()
-    assert os.path.exists("kept")
-    assert not os.path.exists("model.fairpca")
-
-    encoded = []
-    encode = large_tables._EncodedRows.encoded
-    monkeypatch.setattr(
-        large_tables._EncodedRows,
-        "encoded",
-        lambda self, part: encoded.append(part.n_rows) or encode(self, part),
-    )
-    result = fairpca(*arguments)
-    assert result.exit_code == 0, result.output
-    assert "Continuing from kept" in result.stderr
-    assert 0 < sum(encoded) < 1200
-    assert not os.path.exists("kept")
-    arguments[arguments.index("model.fairpca")] = "uninterrupted.fairpca"
-    encoded.clear()
-    assert fairpca(*arguments).exit_code == 0
-    assert sum(encoded) == 1200
-    assert_same_arrays("model.fairpca", "uninterrupted.fairpca")
-
-
-def _rows_kept(path):
-    """Whether a checkpoint has sums of some rows."""
-    content = Path(path).read_bytes() if os.path.exists(path) else b""
-    return b"scatter" in content
-
-
 def interrupting(monkeypatch, after):
     """Have Ctrl-C arrive in the second pass."""
     encode, calls = large_tables._EncodedRows.encoded, []
@@ -160,48 +100,19 @@ def interrupting(monkeypatch, after):
     monkeypatch.setattr(large_tables._EncodedRows, "encoded", encoded)
 
 
-def test_ctrl_c_leaves_a_checkpoint_and_says_so(fairpca, monkeypatch):
-    with monkeypatch.context() as patched:
-        interrupting(patched, after=2)
-        result = fairpca("fit", "parts", *FIT, "--checkpoint", "kept", "-q")
-        assert result.exit_code == 130
-        assert "The same command continues from kept" in result.stderr
-        assert not os.path.exists("model.fairpca")
-        result = fairpca("fit", "parts", *FIT, "-q")
-        assert result.exit_code == 130
-        assert "nothing was written" in result.stderr
-    assert fairpca("fit", "parts", *FIT, "--checkpoint", "kept").exit_code == 0
+def test_ctrl_c_leaves_nothing_and_says_so(fairpca, monkeypatch):
+    interrupting(monkeypatch, after=2)
+    assert_stopped(fairpca("fit", "parts", *FIT, "-q"), 130)
 
 
-def test_fair_pls_continues_while_it_adds_up_moments(fairpca, monkeypatch):
-    monkeypatch.setattr(fitting, "MOST_IN_MEMORY", 0)
-    asked = ("fit", "parts", *FIT, "--method", "fair-pls", "--target", "paid", "--jobs", "1")
-    encode, calls = large_tables._EncodedRows.encoded, []
-    with monkeypatch.context() as patched:
-        counting = lambda self, part: calls.append(part.n_rows) or encode(self, part)  # noqa: E731
-        patched.setattr(large_tables._EncodedRows, "encoded", counting)
-        assert fairpca(*asked, "-q").exit_code == 0
-    os.rename("model.fairpca", "uninterrupted.fairpca")
-    os.remove("model.md")
-    n = len(calls) * 1200 // sum(calls)  # batches of a pass
-    # The first pass draws landmarks, the second adds up moments, all others count.
-    for after, kept in ((n + n // 2, True), (2 * n + n // 2, False)):
-        with monkeypatch.context() as patched:
-            interrupting(patched, after=after)
-            assert fairpca(*asked, "--checkpoint", "kept", "-q").exit_code == 130
-        assert os.path.exists("kept") == kept
-        result = fairpca(*asked, "--checkpoint", "kept")
-        assert result.exit_code == 0, result.output
-        assert ("Continuing from kept" in result.stderr) == kept
-        assert not os.path.exists("kept")
-        one, other = (FairModel.load(f"{n}.fairpca").estimator for n in ("model", "uninterrupted"))
-        np.testing.assert_array_equal(one.dual_components_, other.dual_components_)
-        for name in ("model.fairpca", "model.md"):
-            os.remove(name)
+def assert_stopped(result, code):
+    assert result.exit_code == code
+    assert "nothing was written" in result.stderr
+    assert sorted(os.listdir()) == ["parts", "people.csv", "texts"]
 
 
 @posix
-def test_a_polite_kill_leaves_a_checkpoint_and_says_so(fairpca, monkeypatch):
+def test_a_polite_kill_leaves_nothing_and_says_so(fairpca, monkeypatch):
     before = signal.getsignal(signal.SIGTERM)
     encode, kills = large_tables._EncodedRows.encoded, [signal.SIGTERM]
 
@@ -211,37 +122,9 @@ def test_a_polite_kill_leaves_a_checkpoint_and_says_so(fairpca, monkeypatch):
             time.sleep(0.5)  # until it has arrived
         return encode(self, part)
 
-    with monkeypatch.context() as patched:
-        patched.setattr(large_tables._EncodedRows, "encoded", encoded)
-        result = fairpca("fit", "parts", *FIT, "--checkpoint", "kept", "-q")
-    assert result.exit_code == 143
-    assert "The same command continues from kept" in result.stderr
+    monkeypatch.setattr(large_tables._EncodedRows, "encoded", encoded)
+    assert_stopped(fairpca("fit", "parts", *FIT, "-q"), 143)
     assert signal.getsignal(signal.SIGTERM) is before
-    assert fairpca("fit", "parts", *FIT, "--checkpoint", "kept").exit_code == 0
-
-
-def damaged_checkpoint(monkeypatch, fairpca):
-    with monkeypatch.context() as patched:
-        interrupting(patched, after=2)
-        assert fairpca("fit", "parts", *FIT, "--checkpoint", "kept").exit_code == 130
-    content = bytearray(Path("kept").read_bytes())
-    content[-5] ^= 1
-    Path("kept").write_bytes(bytes(content))
-
-
-def test_a_damaged_checkpoint_is_refused(fairpca, monkeypatch):
-    damaged_checkpoint(monkeypatch, fairpca)
-    result = fairpca("fit", "parts", *FIT, "--checkpoint", "kept", "-q")
-    assert_refused(result, "The checkpoint 'kept' is damaged")
-
-
-def test_a_checkpoint_of_another_question_is_refused(fairpca, monkeypatch):
-    with monkeypatch.context() as patched:
-        interrupting(patched, after=2)
-        assert fairpca("fit", "parts", *FIT, "--checkpoint", "kept").exit_code == 130
-    other = ("--checkpoint", "kept", "--sensitive", "race", "-q")
-    assert_refused(fairpca("fit", "parts", *FIT, *other), "another question")
-    assert_refused(fairpca("fit", "texts", *FIT, "--checkpoint", "kept", "-q"), "belongs to other")
 
 
 def other_columns():
@@ -285,10 +168,6 @@ def a_text_among_numbers():
         (None, ("parts", "--sensitive", "sx", "--out", "model.fairpca"), "Did you mean 'sex'?"),
         (None, ("parts", "--out", "model.fairpca"), "No sensitive column"),
         (None, ("parts", *FIT, "--columns", "a,b"), "text files"),
-        (None, ("parts", *FIT, "--checkpoint", "model.fairpca"), "its own name"),
-        (None, ("parts", *FIT, "--checkpoint", "parts/0.parquet"), "its own name"),
-        (None, ("parts", *FIT, "--checkpoint", "parts"), "is a folder"),
-        (None, ("parts", *FIT, "--checkpoint", "people.csv"), "not a checkpoint"),
         (None, ("adult", *FIT, "--n-jobs", "2"), "in memory"),
         (another_kind, ("parts", *FIT), "people.csv"),
         (other_columns, ("parts", *FIT), "'parts/4.parquet' lacks the column 'luck'"),

@@ -45,7 +45,6 @@ CAUGHT_BY_THEIR_BASE = {
     "DeviceError",
     "Refusal",  # of the command line, which says it and exits
     "SparkColumnsError",
-    "UnknownQuestionError",
     "UnpairedRowsError",
 }
 """Errors without a public name: they are `FairPCAError` and `ValueError` to their users."""

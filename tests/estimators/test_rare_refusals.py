@@ -6,9 +6,7 @@ import scipy.linalg
 import scipy.sparse
 
 from fairpca import FairKernelPCA, FairPCA, InfeasibleError, collect_moments
-from fairpca._numerics.fingerprints import fingerprint_of
 from fairpca._numerics.linalg import SUBSET_FROM, top_eigenpairs
-from fairpca.errors import UnknownQuestionError
 
 RNG = np.random.default_rng(0)
 X, SEX, Y = RNG.normal(size=(60, 4)), np.resize(["f", "m"], 60), np.resize([0, 0, 1], 60)
@@ -70,27 +68,6 @@ def test_entries_that_cannot_be_levels_are_refused():
     lists[:] = [[sex] for sex in SEX]
     with pytest.raises(ValueError, match="entries of type list"):
         FairPCA(1).fit(X, sensitive_features=lists)
-
-
-@pytest.mark.parametrize(
-    ("one", "same", "other"),
-    [
-        (np.float64(0.5), 0.5, 0.25),
-        (np.random.RandomState(1), np.random.RandomState(1), np.random.RandomState(2)),
-        (np.random.default_rng(1), np.random.default_rng(1), np.random.default_rng(2)),
-        (float, float, np.float64),
-        (range(3), [0, 1, 2], [0, 2, 1]),
-    ],
-    ids=["number", "state", "generator", "type", "sequence"],
-)
-def test_equal_values_have_equal_fingerprints(one, same, other):
-    assert fingerprint_of(one, "x") == fingerprint_of(same, "x")
-    assert fingerprint_of(one, "x") != fingerprint_of(other, "x")
-
-
-def test_an_object_without_contents_has_no_fingerprint():
-    with pytest.raises(UnknownQuestionError, match="is a object"):
-        fingerprint_of(object(), "x")
 
 
 def test_where_lapack_fails_for_a_few_eigenvectors_all_are_computed(monkeypatch):

@@ -1,29 +1,20 @@
 """Rows that come in parts, from whatever engine, give the answer of rows in memory."""
 
-import os
 import pickle
 import random
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
 from assertions import assert_same_subspace
 from fairpca import FairKernelPCA, FairPCA, FairPLS, collect_moments
-from fairpca._numerics.fingerprints import fingerprint_of
 from fairpca._rows import Batch, RowsElsewhere
 from fairpca.errors import (
     MissingGroupError,
     MissingTargetError,
-    UnknownQuestionError,
     UsageError,
 )
-from fairpca.estimators._reader import _CollectMoments
-from fairpca.peers import PCA, BalancedPCA
-from optional_libraries import array_api_strict
 from optional_libraries import pandas as pd
 
 
@@ -228,74 +219,6 @@ def test_batches_can_be_added_to_parts():
     )
     whole = FairPCA(2).fit(X, sensitive_features=s)
     assert_same_subspace(fair.components_.T, whole.components_.T)
-
-
-def test_the_fingerprint_of_a_question_tells_questions_apart():
-    def question(estimator):
-        return _CollectMoments(estimator._reader()).fingerprint
-
-    assert question(FairPCA(2)) == question(FairPCA(3, scale=True))
-    assert question(FairPCA(2, criterion="equalized_odds")) != question(FairPCA(2))
-    assert question(FairPCA(2, match="covariances")) != question(FairPCA(2))
-    assert question(BalancedPCA(2)) != question(PCA(2))
-
-
-def test_a_fingerprint_is_one_of_values_and_not_of_their_abbreviations():
-    many = np.arange(5000.0)
-    changed = many.copy()
-    changed[2500] = -1.0
-
-    def wrappings(array):
-        return [
-            array,
-            [array],
-            (1, {"a": array}),
-            csr_array(array[:, None]),
-            pd.Series(array),
-            array_api_strict.asarray(array),
-            Batch(array),
-            np.array([array, None], dtype=object),
-            ListedParts([array]),
-        ]
-
-    prints = [fingerprint_of(value) for value in wrappings(many)]
-    assert prints == [fingerprint_of(value) for value in wrappings(many.copy())]
-    others = [fingerprint_of(value) for value in wrappings(changed)]
-    assert len({*prints, *others}) == 2 * len(prints)
-    assert fingerprint_of({"b": 1, "a": 2}) == fingerprint_of({"a": 2, "b": 1})
-    assert fingerprint_of({1: "a"}) != fingerprint_of({"1": "a"})
-
-
-def test_a_fingerprint_is_the_same_in_another_process():
-    value = ({"f", "m", "x", "y"}, {"sex": frozenset("abcdef")}, FairPCA(2), np.eye(3))
-    code = (
-        "import numpy as np; from fairpca import FairPCA;"
-        "from fairpca._numerics.fingerprints import fingerprint_of as f;"
-        "print(f(({*'fmxy'}, {'sex': frozenset('abcdef')}, FairPCA(2), np.eye(3))))"
-    )
-    for seed in "12":
-        told = subprocess.run(
-            [sys.executable, "-c", code],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert told.stdout.strip() == fingerprint_of(value)
-
-
-def test_what_only_an_address_tells_has_no_fingerprint():
-    itself = []
-    itself.append(itself)
-    for odd in (len, lambda x, y: 0.0, object(), itself, {"a": [len]}, np.array([len])):
-        with pytest.raises(UnknownQuestionError, match="attribute `fingerprint`"):
-            fingerprint_of(odd)
-    with pytest.raises(UnknownQuestionError, match=r"^kernel is the function"):
-        _CollectMoments(FairKernelPCA(2, kernel=lambda x, y: 0.0)._reader()).fingerprint  # noqa: B018
-    rng = np.random.default_rng(0)
-    assert fingerprint_of(rng) == fingerprint_of(np.random.default_rng(0))
-    rng.random()
-    assert fingerprint_of(rng) != fingerprint_of(np.random.default_rng(0))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from fuzz.worker import tried
 SLICES = {
     "models": 200,
     "pipelines": 25,
-    "checkpoints": 40,
     "text-tables": 120,
     "binary-tables": 150,
     "attributes": 60,

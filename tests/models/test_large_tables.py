@@ -435,8 +435,8 @@ def test_a_positive_value_is_one_value_in_whatever_ways_files_write_it(tmp_path,
         assert_same_subspace(found.components_.T, expected.estimator.components_.T, atol=1e-8)
 
 
-def test_checkpoints_are_for_files():
+def test_jobs_and_ways_to_read_are_for_files():
     with pytest.raises(AuditError, match="in memory"):
-        fit_table(made_up_people(200), "sex", checkpoint="kept")
+        fit_table(made_up_people(200), "sex", n_jobs=2)
     with pytest.raises(AuditError, match="in memory"):
         fit_table(made_up_people(200), "sex", skip_lines=3)

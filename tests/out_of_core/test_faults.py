@@ -19,8 +19,6 @@ from fairpca import (
     ParquetRows,
     collect_moments,
     fit_table,
-    moments_from_csv,
-    moments_from_parquet,
 )
 from fairpca.errors import FairPCAError, MissingGroupError, MissingTargetError
 from fairpca.tables import TableError
@@ -204,11 +202,12 @@ def test_a_file_that_grows_between_two_passes_is_refused(tmp_path, ending):
         FairPLS().fit(rows)
 
 
-def test_a_target_that_was_not_named_is_asked_for_at_once(folder):
-    with pytest.raises(MissingTargetError, match="target names no column"):
-        moments_from_parquet("nowhere.parquet", "race", criterion="equalized_odds")
-    with pytest.raises(MissingTargetError, match="target names no column"):
-        moments_from_csv("nowhere.csv", "race", criterion="equalized_odds")
+def test_a_target_that_was_not_named_is_asked_for(folder):
+    rows = ParquetRows(folder, **PLAIN)
+    with pytest.raises(MissingTargetError, match="equalized_odds"):
+        collect_moments(rows, None, criterion="equalized_odds")
+    with pytest.raises(MissingTargetError, match="equalized_odds"):
+        FairPCA(1, criterion="equalized_odds").fit(rows)
 
 
 @pytest.mark.parametrize(
@@ -225,8 +224,8 @@ def test_no_thread_is_left_after_an_error(folder):
 
     for n_jobs in (1, 3):
         with pytest.raises(RuntimeError, match="broken"):
-            moments_from_parquet(
-                folder, "race", features=FEATURES, progress=broken, batch_rows=10, n_jobs=n_jobs
+            FairPCA(1).fit(
+                ParquetRows(folder, progress=broken, batch_rows=10, n_jobs=n_jobs, **PLAIN)
             )
         assert not [t.name for t in threading.enumerate() if t.name.startswith("fairpca")]
 
@@ -257,20 +256,20 @@ def test_ragged_and_wrong_lines_of_text_files_are_refused_by_place(tmp_path):
     second = tmp_path / "2.csv"
     second.write_text("\n".join([*lines[:200], "1,2,3"]), encoding="utf-8")
     with pytest.raises(TableError, match=r"2\.csv' has a line with 3 fields instead of 17"):
-        moments_from_csv(tmp_path, "race")
+        collect_moments(CSVRows(tmp_path, sensitive="race"), None)
     second.write_text(
         "\n".join([*lines[:200], "oops," + lines[200].partition(",")[2]]), encoding="utf-8"
     )
     with pytest.raises(TableError, match=r"'x0' has 'oops' in rows .* of '.*2\.csv'"):
-        moments_from_csv(tmp_path, "race")
+        collect_moments(CSVRows(tmp_path, sensitive="race"), None)
     second.write_text(
         "\n".join([*lines[:200], "?," + lines[200].partition(",")[2]]), encoding="utf-8"
     )
     with pytest.raises(TableError, match=r"'x0' is missing in 1 of rows .* of '.*2\.csv'"):
-        moments_from_csv(tmp_path, "race")
+        collect_moments(CSVRows(tmp_path, sensitive="race"), None)
     second.write_text("\n".join(lines[:200]).replace("x3", "y3"), encoding="utf-8")
     with pytest.raises(TableError, match=r"2\.csv' lacks the column 'x3'"):
-        moments_from_csv(tmp_path, "race")
+        collect_moments(CSVRows(tmp_path, sensitive="race"), None)
 
 
 def test_text_files_that_are_cut_off_or_none_are_refused(tmp_path, folder):
@@ -278,7 +277,7 @@ def test_text_files_that_are_cut_off_or_none_are_refused(tmp_path, folder):
     frame = people(3000, missing=0).drop(columns=["hired", "w", "id", "age"])
     packed.write_bytes(gzip.compress(frame.to_csv(index=False).encode())[:-2000])
     with pytest.raises(TableError, match=r"p\.csv\.gz"):
-        moments_from_csv(packed, "race")
+        collect_moments(CSVRows(packed, sensitive="race"), None)
     with pytest.raises(TableError, match="ParquetRows"):
         CSVRows(folder / "part-000.parquet", sensitive="race")
     (tmp_path / "empty.csv").write_text("", encoding="utf-8")
@@ -320,18 +319,18 @@ def test_an_infinite_value_is_placed_for_kernels_too(folder):
         kernel.fit(ParquetRows(folder, **PLAIN))
 
 
-@pytest.mark.parametrize("read", [moments_from_parquet, moments_from_csv])
-def test_files_without_a_row_that_counts_are_refused(tmp_path, read):
+@pytest.mark.parametrize("source", [ParquetRows, CSVRows])
+def test_files_without_a_row_that_counts_are_refused(tmp_path, source):
     frame, file = people(50, missing=0).assign(w=0.0), tmp_path / "people"
-    if read is moments_from_parquet:
+    if source is ParquetRows:
         write_parquet(frame, file)
     else:
         frame.to_csv(file, index=False)
-    odd = {"target": "hired", "criterion": "equal_opportunity", "pos_label": 7}
-    with pytest.raises(MissingTargetError, match="no row has hired == 7"):
-        read(file, **PLAIN, **odd)
-    with pytest.raises(ValueError, match="All entries of 'w' are zero"):
-        read(file, **PLAIN, weight="w")
+    odd = FairPCA(1, criterion="equal_opportunity", pos_label=7)
+    with pytest.raises(MissingTargetError, match="no row has y == 7"):
+        odd.fit(source(file, **PLAIN, target="hired"))
+    with pytest.raises(ValueError, match="0 row"):
+        FairPCA(1).fit(source(file, **PLAIN, weight="w"))
 
 
 def test_a_batch_without_positive_rows_can_be_added_to_others(folder):

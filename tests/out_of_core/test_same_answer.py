@@ -11,8 +11,6 @@ from fairpca import (
     FairPLS,
     ParquetRows,
     collect_moments,
-    moments_from_csv,
-    moments_from_parquet,
 )
 from out_of_core.people_in_files import (
     FEATURES,
@@ -167,20 +165,22 @@ def test_approximate_kernels(tmp_path, approximation):
 @pytest.mark.parametrize("n_jobs", first_fast([2, 3, None]))
 def test_threads_change_no_bit(tmp_path, n_jobs):
     write_in_parts(people(5000), tmp_path / "d", [7, 1500, 1600, 4000], row_group_size=400)
-    options = {"missing_sensitive": "ignore", "batch_rows": 100, **TOLD}
-    one = moments_from_parquet(tmp_path / "d", ["race", "age"], n_jobs=1, **options)
+    one = moments_of(ParquetRows, tmp_path / "d", batch_rows=100, n_jobs=1)
     for _ in range(3):
-        several = moments_from_parquet(tmp_path / "d", ["race", "age"], n_jobs=n_jobs, **options)
+        several = moments_of(ParquetRows, tmp_path / "d", batch_rows=100, n_jobs=n_jobs)
         assert same_bits(one, several)
+
+
+def moments_of(source, path, **how):
+    return collect_moments(source(path, **BOTH, **how), None, missing_sensitive="ignore")
 
 
 def test_moments_are_those_of_the_rows(tmp_path):
     frame = people()
     write_in_parts(frame, tmp_path / "d", [123])
     options = {"with_scatters": True, "criterion": "equalized_odds", "missing_sensitive": "ignore"}
-    apart = moments_from_parquet(
-        tmp_path / "d", ["race"], features=FEATURES, target="hired", **options
-    )
+    rows = ParquetRows(tmp_path / "d", sensitive=["race"], features=FEATURES, target="hired")
+    apart = collect_moments(rows, None, **options)
     whole = collect_moments(frame[FEATURES], frame[["race"]], y=frame["hired"], **options)
     np.testing.assert_allclose(apart.scatter.matrix, whole.scatter.matrix)
     np.testing.assert_allclose(
@@ -210,9 +210,8 @@ def test_text_files(tmp_path, ending):
     for criterion in ("demographic_parity", "equalized_odds"):
         options = {"criterion": criterion, "missing_sensitive": "ignore"}
         assert_same_fit(FairPCA(2, **options).fit(rows), fit_in_memory(frame, **options))
-    again = {"missing_sensitive": "ignore", "batch_rows": 150, **TOLD}
-    one = moments_from_csv(tmp_path, ["race", "age"], n_jobs=1, **again)
-    assert same_bits(one, moments_from_csv(tmp_path, ["race", "age"], n_jobs=2, **again))
+    one, two = (moments_of(CSVRows, tmp_path, batch_rows=150, n_jobs=n) for n in (1, 2))
+    assert same_bits(one, two)
 
 
 def test_decimal_commas_and_numbers_that_turn_out_to_be_texts(tmp_path):
@@ -232,17 +231,10 @@ def test_progress_tells_rows(tmp_path):
     write_in_parts(frame, tmp_path / "d", [400])
     frame.to_csv(tmp_path / "p.csv", index=False)
     told = []
-    moments_from_parquet(
-        tmp_path / "d",
-        "race",
-        features=FEATURES,
-        batch_rows=100,
-        progress=lambda *rows: told.append(rows),
-    )
+    how = {"sensitive": "race", "features": FEATURES, "progress": lambda *n: told.append(n)}
+    collect_moments(ParquetRows(tmp_path / "d", batch_rows=100, **how), None)
     assert told[-1] == (1000, 1000)
     assert [rows for rows, _ in told] == sorted({rows for rows, _ in told})
     told.clear()
-    moments_from_csv(
-        tmp_path / "p.csv", "race", features=FEATURES, progress=lambda *rows: told.append(rows)
-    )
+    collect_moments(CSVRows(tmp_path / "p.csv", **how), None)
     assert told == [(1000, None)]

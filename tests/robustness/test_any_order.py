@@ -17,8 +17,6 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from sklearn.base import clone
 
 from fairpca import FairModel, FairPCA, collect_moments, load, save
-from fairpca._rows.checkpoint import Checkpoint, Question
-from fairpca._rows.ordered_fold import SumSoFar
 from robustness.certificates import assert_is_a_refusal
 from robustness.effort import count, effort
 from robustness.kept_rows import BATCHES, SPOILED, KeptRows, batch_of, same_rows
@@ -155,18 +153,6 @@ class AnyOrder(RuleBasedStateMachine):
         count("save and load", "done")
         if "moments_" in vars(loaded):
             self.fair = loaded
-
-    @precondition(lambda self: self.started and "moments_" in vars(self.fair))
-    @rule()
-    def interrupt_and_resume(self):
-        checkpoint = Checkpoint(Path(self.folder.name) / "work.ckpt")
-        question = Question((), {})
-        checkpoint.save(question, SumSoFar(self.fair.moments_, rows=self.model.n))
-        resumed = checkpoint.load(question)
-        checkpoint.remove()
-        count("checkpoint", "done")
-        assert resumed.rows == self.model.n
-        self.fair.moments_ = resumed.total
 
     @precondition(lambda self: self.started)
     @rule()

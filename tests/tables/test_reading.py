@@ -13,7 +13,7 @@ import pyarrow.feather
 import pytest
 from typer.testing import CliRunner
 
-from fairpca import CSVRows, fit_table, moments_from_csv
+from fairpca import CSVRows, collect_moments, fit_table
 from fairpca._attributes import assign_roles
 from fairpca._cli import app
 from fairpca.errors import MissingExtraError
@@ -74,7 +74,9 @@ DOORS = {
     "whole": read_table,
     "opened": open_table,
     "rows": lambda path, **how: CSVRows(path, sensitive="sex", features=["age"], **how),
-    "moments": lambda path, **how: moments_from_csv(path, "sex", features=["age"], **how),
+    "moments": lambda path, **how: collect_moments(
+        CSVRows(path, sensitive="sex", features=["age"], **how), None
+    ),
     "fit": lambda path, **how: fit_table(path, "sex", n_components=1, **how),
     "fit in batches": lambda path, **how: fit_table([path], "sex", n_components=1, **how),
     "transform": lambda path, **how: stream_transform(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
@@ -28,7 +27,6 @@ from .terminal import (
     print_line,
     printable,
     shown_progress,
-    stopped,
     write_whole,
 )
 
@@ -57,7 +55,7 @@ FIT_EXAMPLES = [
     "fairpca fit loans.csv --sensitive race --sensitive sex --target approved --out model.fairpca",
     "fairpca fit loans.csv -s race --match covariances --n-components 10 --out model.fairpca",
     "fairpca fit loans.csv -s race --target approved --method fair-pls --out model.fairpca",
-    'fairpca fit "loans/*.parquet" -s race --checkpoint loans.checkpoint --out model.fairpca',
+    'fairpca fit "loans/*.parquet" -s race --jobs 4 --out model.fairpca',
 ]
 TRANSFORM_EXAMPLES = [
     "fairpca transform model.fairpca new.parquet --out fair.parquet",
@@ -117,14 +115,6 @@ def fit(
     header: options.Header = None,
     skip_lines: options.SkipLines = 0,
     encoding: options.Encoding = None,
-    checkpoint: Annotated[
-        Path | None,
-        Option(
-            metavar="FILE",
-            help="Where to keep how far the work is; after an interruption the same command "
-            "continues from there. Reads in batches.",
-        ),
-    ] = None,
     n_jobs: Annotated[
         int | None,
         Option(
@@ -149,18 +139,12 @@ def fit(
     Several files, and files of more than a million rows or 500 MB, are read in batches, twice, or
     for fair PLS several times: in bounded memory, whatever their size.
     """
-    with one_clear_line(), files_of(table) as files, _can_be_continued(checkpoint):
+    with one_clear_line(), files_of(table) as files:
         from ..models import fit_table, model_card
 
         card = beside(out, ".md")
         given = files[0] if len(files) == 1 else files
-        if checkpoint is not None and files != table:
-            raise Refusal("A pipe cannot be read again: leave --checkpoint out, or save a file.")
-        inputs = _input_files(given)
-        check_outputs(out, card, force=force, inputs=inputs)
-        _check_checkpoint(checkpoint, [out, card, *inputs])
-        if checkpoint is not None and checkpoint.exists() and not quiet:
-            print_line(f"Continuing from {checkpoint}", stderr=True)
+        check_outputs(out, card, force=force, inputs=_input_files(given))
         more = options.reading(columns, header, skip_lines, encoding)
         if covariance_tol is not None:
             if match is not _Match.covariances or method is not _Method.fair_pca:
@@ -190,7 +174,6 @@ def fit(
                 intersectional=intersectional,
                 seed=seed,
                 data=data,
-                checkpoint=checkpoint,
                 n_jobs=n_jobs,
                 progress=report,
                 **more,
@@ -200,26 +183,6 @@ def fit(
     for line in _facts(model):
         Console(quiet=quiet).print(Text(line))
     print_line(f"The model is in {out}, its card in {card}", quiet=quiet)
-
-
-@contextmanager
-def _can_be_continued(checkpoint: Path | None) -> Iterator[None]:
-    """Say that nothing is lost where an interruption left a checkpoint."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        if checkpoint is None or not checkpoint.exists():
-            raise
-        stopped(f"Interrupted; no model was written. The same command continues from {checkpoint}.")
-
-
-def _check_checkpoint(checkpoint: Path | None, others: list[Path]) -> None:
-    if checkpoint is None:
-        return
-    if checkpoint.is_dir():
-        raise Refusal(f"{checkpoint} is a folder, but the checkpoint is a file. Add a file name.")
-    if checkpoint.absolute() in [other.absolute() for other in others]:
-        raise Refusal(f"{checkpoint} is also read or written. Give the checkpoint its own name.")
 
 
 def _facts(model: FairModel) -> list[str]:

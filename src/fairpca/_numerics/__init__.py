@@ -21,7 +21,6 @@ from .arrays import (
     unmasked,
     without_history,
 )
-from .fingerprints import fingerprint_of, library_versions, own_fingerprint
 from .krylov import leading_eigenpairs
 from .linalg import (
     complete_basis,
@@ -74,4 +73,5 @@ from .threads import (
     surely,
     threads_for,
 )
+from .versions import library_versions
 from .whole_files import is_no_plain_file, remove_drafts, whole_file

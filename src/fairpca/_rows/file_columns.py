@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._attributes import Roles
-from .._numerics import fingerprint_of, own_fingerprint
-from ..errors import CheckpointError, TableError
+from ..errors import TableError
 from ..tables import (
     NUMBER,
     TEXT,
@@ -62,16 +61,6 @@ class Tables:
         """Return an error about some rows with the place of these rows."""
         return TableError(f"In {where}: {error}") if isinstance(error, TableError) else error
 
-    def asked(self, fingerprint: str | None, batch_rows: int) -> dict[str, str]:
-        """Return what decides the sum, by what it is called in messages."""
-        dialects = [getattr(file, "dialect", None) for file in self.files]
-        return {
-            "columns": repr(self.columns),
-            "way to read the files": repr(dialects),
-            "rows per batch": repr(batch_rows),
-            "columns, parameters or seed": repr(fingerprint),
-        }
-
     def __repr__(self) -> str:
         return f"{len(self.columns)} columns"
 
@@ -89,9 +78,8 @@ class Numbers:
         encoder: TableEncoder | None,
         attributes: Callable[[Mapping[str, Any]], Any] | None,
         kinds: Mapping[str, str],
-        reading: str,
     ) -> None:
-        self.roles, self.dtype, self.kinds, self.reading = roles, dtype, kinds, reading
+        self.roles, self.dtype, self.kinds = roles, dtype, kinds
         self.encoder, self.attributes = encoder, attributes
         names = roles.features if encoder is None else encoder.get_feature_names_out()
         self.names = import_pandas().Index([str(name) for name in names], dtype=object)
@@ -154,33 +142,6 @@ class Numbers:
         if len(error.args) != 1 or not isinstance(error.args[0], str):
             return error
         return type(error)(f"In {where}: {error}")
-
-    def check_known(self) -> None:
-        """Refuse what cannot be told from another of its kind by the next run."""
-        plain = hasattr(self.encoder, "to_plain")
-        for name, value in {"encoder": self.encoder, "attributes": self.attributes}.items():
-            if value is None or own_fingerprint(value) is not None or (plain and name == "encoder"):
-                continue
-            raise CheckpointError(
-                f"{name}={value!r} cannot be told from another, so a checkpoint could be continued "
-                f"with other numbers. Give it an attribute `fingerprint`, a text that changes "
-                f"whenever its results do, or work without a checkpoint."
-            )
-
-    def asked(self, fingerprint: str | None, batch_rows: int) -> dict[str, str]:
-        """Return what decides the sum, by what it is called in messages."""
-        roles, encoder = self.roles, self.encoder
-        known: Any = encoder
-        if encoder is not None and hasattr(encoder, "to_plain"):
-            known = (type(encoder).__name__, encoder.to_plain())
-        return {
-            "features": repr((roles.features, str(self.dtype), tuple(self.names))),
-            "columns": repr((roles.sensitive, roles.target, roles.weight)),
-            "encoder or attributes": fingerprint_of((known, self.attributes)),
-            "batch_rows": repr(batch_rows),
-            "reading": f"{self.reading} {sorted(self.kinds.items())!r}",
-            "parameters, or random_state": repr(fingerprint),
-        }
 
     def __repr__(self) -> str:
         return f"{len(self.names)} features"

@@ -1,10 +1,7 @@
-"""Files of any size as rows to fit to: read in batches, added in order, with a checkpoint."""
+"""Files of any size as rows to fit to: read in batches, added in order."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count, islice
 from pathlib import Path
@@ -14,7 +11,7 @@ import numpy as np
 
 from .._attributes import Roles, assign_roles
 from .._numerics import allowed_jobs, blas_threads, check_n_jobs
-from ..errors import CheckpointError, TableError, UnknownQuestionError, UsageError
+from ..errors import TableError, UsageError
 from ..tables import (
     NUMBER,
     TEXT,
@@ -31,10 +28,9 @@ from ..tables import (
     kinds_of_columns,
     open_table,
 )
-from .checkpoint import Checkpoint, Question
 from .elsewhere import Batch, Collect, RowsElsewhere
 from .file_columns import FileBatch, Numbers, Tables
-from .ordered_fold import SumSoFar, ordered_fold
+from .ordered_fold import ordered_fold
 
 Progress = Callable[[int, int | None], None]
 
@@ -73,8 +69,6 @@ class FileRows(RowsElsewhere):
         parts: Numbers | Tables,
         batch_rows: int,
         n_jobs: int | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_seconds: float = 30.0,
         progress: Progress | None = None,
     ) -> None:
         check_n_jobs(n_jobs)
@@ -84,10 +78,6 @@ class FileRows(RowsElsewhere):
         known = [file.n_rows for file in files if file.n_rows is not None]
         self.n_rows = sum(known) if len(known) == len(files) else None
         self.n_jobs, self.progress = n_jobs, progress
-        self.checkpoint = None if checkpoint is None else Checkpoint(checkpoint)
-        self.checkpoint_seconds = checkpoint_seconds
-        if self.checkpoint is not None and isinstance(parts, Numbers):
-            parts.check_known()
 
     @property
     def head(self) -> Batch:
@@ -95,10 +85,7 @@ class FileRows(RowsElsewhere):
         return self.parts.head
 
     def fold(self, collect: Collect) -> Any:
-        """Return the sum of what `collect` returns for the parts; None if all parts are empty.
-
-        With a checkpoint, work continues where it was saved if `collect` has a fingerprint.
-        """
+        """Return the sum of what `collect` returns for the parts; None if all parts are empty."""
 
         def work(batch: FileBatch) -> Any:
             part = self.parts(batch)
@@ -110,74 +97,30 @@ class FileRows(RowsElsewhere):
                     raise
                 raise placed from error
 
-        fingerprint = self._fingerprint(collect)
-        keeps = self.checkpoint if fingerprint is not None else None
-        asked = {} if self.checkpoint is None else self.parts.asked(fingerprint, self.batch_rows)
-        question = Question([file.state for file in self.files], asked)
-        spans = [(file, span) for file in self.files for span in file.spans(self.batch_rows)]
-        so_far = self._where_it_stood(question, len(spans), known=keeps is not None)
-        if keeps is not None:
-            keeps.save(question, so_far)  # at once: a place that cannot be written to is told early
-        if self.progress is not None and so_far.rows:
-            self.progress(so_far.rows, self.n_rows)  # what an earlier run has done
-        saved, latest = time.monotonic(), so_far
-
-        def after_each(now: SumSoFar) -> None:
-            nonlocal saved, latest
-            latest = now
-            if self.progress is not None:
-                self.progress(now.rows, self.n_rows)
-            if keeps is not None and time.monotonic() - saved >= self.checkpoint_seconds:
-                keeps.save(question, now)
-                saved = time.monotonic()
-
         n_jobs = allowed_jobs(self.n_jobs, usual=blas_threads(), most=_MOST_THREADS)
-        batches = self._batches(spans, so_far, use_threads=n_jobs > 1)
+        batches = self._batches(use_threads=n_jobs > 1)
         try:
-            total = ordered_fold(batches, work, n_jobs=n_jobs, so_far=so_far, after_each=after_each)
-            self._check_unchanged()
-        except (Exception, KeyboardInterrupt) as error:
-            if isinstance(error, TableError):
-                self._check_unchanged()  # or that is what went wrong
-            if keeps is not None:
-                with contextlib.suppress(ValueError):  # what went wrong first is what matters
-                    keeps.save(question, latest)
+            total = ordered_fold(batches, work, n_jobs=n_jobs, after_each=self._tell_progress)
+        except TableError:
+            self._check_unchanged()  # or that is what went wrong
             raise
-        if keeps is not None:
-            keeps.remove()
+        self._check_unchanged()
         return total
 
-    def _fingerprint(self, collect: Collect) -> str | None:
-        """Return what tells this question from others; without a checkpoint nobody asks."""
-        if self.checkpoint is None:
-            return None
-        try:
-            getattr(collect, "asked_later", None)  # refused now, not after all rows were read
-            return getattr(collect, "fingerprint", None)
-        except UnknownQuestionError as error:
-            raise CheckpointError(f"{error} Or work without a checkpoint.") from error
+    def _tell_progress(self, n_rows: int) -> None:
+        if self.progress is not None:
+            self.progress(n_rows, self.n_rows)
 
-    def _where_it_stood(self, question: Question, n_spans: int, *, known: bool) -> SumSoFar:
-        if self.checkpoint is None:
-            return SumSoFar()
-        found = self.checkpoint.load(question, files_only=not known)
-        if found.finished > n_spans:
-            raise CheckpointError(
-                f"The checkpoint '{self.checkpoint.path}' is damaged: it counts more parts than "
-                f"the files have. Delete it to start anew, or give another name."
-            )
-        return found if known else SumSoFar()
-
-    def _batches(self, spans: Sequence[Any], so_far: SumSoFar, **how: Any) -> Iterator[FileBatch]:
-        """Yield the batches of files and their spans that are not added yet, in their order."""
-        for i, (file, span) in enumerate(spans[so_far.finished :], so_far.finished):
-            skip = so_far.added if i == so_far.finished else 0
-            yield from self._batches_of(file, span, i, skip, **how)
+    def _batches(self, **how: Any) -> Iterator[FileBatch]:
+        """Yield the batches of all files in their order."""
+        spans = [(file, span) for file in self.files for span in file.spans(self.batch_rows)]
+        for i, (file, span) in enumerate(spans):
+            yield from self._batches_of(file, span, i, **how)
 
     def _batches_of(
-        self, file: TableFile, span: range | None, i: int, skip: int, **how: Any
+        self, file: TableFile, span: range | None, i: int, **how: Any
     ) -> Iterator[FileBatch]:
-        where, rows, done = file.where(span), self.batch_rows, skip * self.batch_rows
+        where, rows, done = file.where(span), self.batch_rows, 0
         columns, numbers = self.parts.columns, self.parts.numbers
 
         def made(index: int, table: Any) -> FileBatch:
@@ -190,7 +133,7 @@ class FileRows(RowsElsewhere):
         read = file.batches(columns, min(READ_ROWS, rows), span=span, numbers=numbers, **how)
         try:
             # No name is given to a table: it would stay in memory while the next one is read.
-            yield from map(made, count(skip), _in_equal_batches(read, rows, skip))
+            yield from map(made, count(), _in_equal_batches(read, rows))
         except TableError as error:
             if file.kind != "text":
                 raise
@@ -226,12 +169,12 @@ def _opened(paths: Paths, endings: Sequence[str], kind: str, **how: Any) -> list
             open_table(path)  # which says what is wrong with what is no table at all
             raise TableError(
                 f"'{path}' is not a Parquet file, but {'a text' if there == 'text' else there} "
-                f"one. Text files are read by CSVRows and moments_from_csv."
+                f"one. Text files are read by CSVRows."
             )
         if kind == "text" and there in ("parquet", "arrow"):
             raise TableError(
-                f"'{path}' is a {there} file, not a text one. Parquet files are read by "
-                f"ParquetRows and moments_from_parquet."
+                f"'{path}' is a {there} file, not a text one. "
+                f"Parquet files are read by ParquetRows."
             )
     return [open_table(path, as_written=True, **how) for path in found]
 
@@ -253,8 +196,6 @@ class _NumberRows(FileRows):
         weight: str | None = None,
         ignore: str | Iterable[str] = (),
         n_jobs: int | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_seconds: float = 30.0,
         progress: Progress | None = None,
         batch_rows: int | None = None,
         dtype: Any = None,
@@ -275,13 +216,11 @@ class _NumberRows(FileRows):
             _check_kinds(types, roles, encoded=encoded)
             _check_same_types(files, roles.needed)
         chosen = _chosen_dtype(dtype, types, roles.features if types and not encoded else ())
-        reading = f"{self.kind} {sorted(self.written.items())!r}"
-        parts = Numbers(roles, chosen, encoder, attributes, kinds, reading)
+        parts = Numbers(roles, chosen, encoder, attributes, kinds)
         if batch_rows is None:
             size = TEXT_BYTES if self.kind == "text" else chosen.itemsize
             batch_rows = rows_per_batch(len(parts.names), size)
-        how = (n_jobs, checkpoint, checkpoint_seconds, progress)
-        super().__init__(files, parts, batch_rows, *how)
+        super().__init__(files, parts, batch_rows, n_jobs, progress)
 
 
 class ParquetRows(_NumberRows):
@@ -307,14 +246,6 @@ class ParquetRows(_NumberRows):
     n_jobs : int, optional
         Threads that read and compute; by default as many as BLAS may use, -1 for all cores. The
         result is the same to the last bit.
-    checkpoint : path, optional
-        A file to keep how far the work is. After a crash the next run with the same files and the
-        same question goes on from there, with the same result to the last bit; the file is removed
-        when the moments are complete. Rows that were read but not added are read again. Functions
-        (`attributes`, the kernel of an estimator) and encoders without ``to_plain()`` then need an
-        attribute ``fingerprint``: a text that changes whenever their results do.
-    checkpoint_seconds : float
-        How often it is saved.
     progress : callable, optional
         Called with the number of rows done, and of all rows.
     batch_rows : int, optional
@@ -330,8 +261,6 @@ class ParquetRows(_NumberRows):
 
     Raises
     ------
-    CheckpointError
-        If there is a `checkpoint`, and a function or an encoder without a ``fingerprint``.
     TableError
         If there is no file, one is damaged, or a later one has other columns or types: the footers
         of all files are read first.
@@ -339,7 +268,7 @@ class ParquetRows(_NumberRows):
     See Also
     --------
     CSVRows : The same for text files.
-    moments_from_parquet : The moments alone.
+    collect_moments : Takes these rows too, and returns their moments without a fit.
 
     Examples
     --------
@@ -383,15 +312,13 @@ class CSVRows(_NumberRows):
 
     Raises
     ------
-    CheckpointError
-        If there is a `checkpoint`, and a function or an encoder without a ``fingerprint``.
     TableError
         If there is no file, one is no table, or a later one lacks columns.
 
     See Also
     --------
     ParquetRows : Faster to read, and its columns have types.
-    moments_from_csv : The moments, without a fit.
+    collect_moments : Takes these rows too, and returns their moments without a fit.
 
     Notes
     -----
@@ -447,24 +374,20 @@ def _kinds_of_texts(
     return kinds
 
 
-def _in_equal_batches(batches: Iterator[Any], rows: int, skip: int = 0) -> Iterator[Any]:
-    """Yield Arrow tables of so many rows, but for the last, however rows come; skip the first."""
+def _in_equal_batches(batches: Iterator[Any], rows: int) -> Iterator[Any]:
+    """Yield Arrow tables of so many rows, but for the last, however rows come."""
     table_of = import_arrow().Table.from_batches
     source, rest = iter(batches), None
     held: list[Any] = []
-    n, index = 0, 0
+    n = 0
     while (batch := next(source, None) if rest is None else rest) is not None:
-        part = batch.slice(0, rows - n)
+        held.append(batch.slice(0, rows - n))
         rest = batch.slice(rows - n) if batch.num_rows > rows - n else None
-        n += part.num_rows
-        if index >= skip:
-            held.append(part)
-        del batch, part  # what a generator has names for stays in memory while it waits
+        n += held[-1].num_rows
+        del batch  # what a generator has names for stays in memory while it waits
         if n == rows:
-            if index >= skip:
-                done, held = [table_of(held)], []
-                yield done.pop()
-            n, index = 0, index + 1
+            done, held, n = [table_of(held)], [], 0
+            yield done.pop()
     if held:
         done, held = [table_of(held)], []
         yield done.pop()

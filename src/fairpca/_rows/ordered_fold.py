@@ -8,7 +8,6 @@ from __future__ import annotations
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
@@ -19,44 +18,18 @@ RESULTS_PER_THREAD = 2
 """Results of batches that may wait for an earlier one, so that no thread must."""
 
 
-@dataclass(frozen=True)
-class SumSoFar:
-    """Where a sum stands: after so many spans of the files, and batches of the next one.
-
-    It never changes, so that interrupted work leaves one that is true.
-    """
-
-    total: Any = None
-    finished: int = 0
-    added: int = 0
-    rows: int = 0
-
-    @property
-    def is_possible(self) -> bool:
-        """Whether all that is counted could have been counted; files may say anything."""
-        counts = (self.finished, self.added, self.rows)
-        counted = all(type(count) is int and 0 <= count < 2**62 for count in counts)
-        return counted and self.added <= self.rows
-
-    def plus(self, batch: tuple[int, int, Any]) -> SumSoFar:
-        """Return the sum with the result of the next batch, which has a number and some rows."""
-        number, rows, result = batch
-        added = (number & 0xFFFFFFFF) + 1
-        return SumSoFar(plus(self.total, result), number >> 32, added, self.rows + rows)
-
-
 def ordered_fold(
     batches: Iterator[Any],
     collect: Callable[[Any], Any],
     *,
     n_jobs: int,
-    so_far: SumSoFar,
-    after_each: Callable[[SumSoFar], None],
+    after_each: Callable[[int], None],
 ) -> Any:
     """Return the sum of what `collect` makes of the batches; None where it is always None.
 
     Threads take the next batch and collect it, each with one BLAS thread; this one adds the
-    results. What `after_each` raises ends the work, as does the error of the first batch with one.
+    results and tells `after_each` how many rows are done. What that raises ends the work, as does
+    the error of the first batch with one.
     """
     # One thread that reads and one that collects overlap; several overlap by themselves.
     source = ahead(batches) if n_jobs == 1 else batches
@@ -71,13 +44,13 @@ def ordered_fold(
                 batch = next(source, None)
             if batch is None:
                 return index, None
-            number, rows = batch.number, batch.n_rows
-            return index, (number, rows, collect(batch))
+            rows = batch.n_rows
+            return index, (rows, collect(batch))
         except BaseException as error:
             return index, error
 
     waiting: dict[int, Any] = {}
-    added = 0
+    total, n_rows, added = None, 0, 0
     # Threads that enter and leave `catch_warnings`, as scikit-learn's checks do, may restore the
     # filters of one another; what was set before is set again at the end.
     with (
@@ -96,6 +69,7 @@ def ordered_fold(
                 outcome, added = waiting.pop(added), added + 1
                 if isinstance(outcome, BaseException):
                     raise outcome
-                so_far = so_far.plus(outcome)
-                after_each(so_far)
-    return so_far.total
+                rows, result = outcome
+                total, n_rows = plus(total, result), n_rows + rows
+                after_each(n_rows)
+    return total

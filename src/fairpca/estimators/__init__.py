@@ -18,7 +18,7 @@ from ._checks import (
     fewer_and_fewer,
     usual_components,
 )
-from ._collect import collect_moments, moments_from_csv, moments_from_parquet
+from ._collect import collect_moments
 from ._fair_kernel_pca import FairKernelPCA
 from ._fair_pca import FairPCA
 from ._fair_pls import FairPLS
@@ -38,6 +38,4 @@ __all__ = [
     "FairPCA",
     "FairPLS",
     "collect_moments",
-    "moments_from_csv",
-    "moments_from_parquet",
 ]

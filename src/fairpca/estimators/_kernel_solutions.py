@@ -25,7 +25,6 @@ from .._kernels import (
 from .._moments import AttributeMoments, GroupMoments, attributes_over_rows
 from .._numerics import (
     deterministic_signs,
-    fingerprint_of,
     is_sparse,
     machine_epsilon,
     quiet_overflow,
@@ -438,11 +437,6 @@ class _DrawRows:
             return rows.take(i), weight[i], _joint_groups(rows, i)
 
         return Sample.of(self.n, keys, batch.number, at)
-
-    @property
-    def asked_later(self) -> str:
-        """Fingerprint of what the sample is for: who cannot have one is told before the draw."""
-        return fingerprint_of(self.reader, self.reader.name)
 
 
 def _draw_features(

@@ -36,7 +36,6 @@ from .._moments import (
 )
 from .._numerics import (
     array_namespace,
-    fingerprint_of,
     is_foreign,
     is_single,
     is_sparse,
@@ -334,11 +333,6 @@ class _CollectMoments:
         if batch.n_rows == 0:
             return None
         return self.reader.moments(self.reader.of_batch(batch))
-
-    @property
-    def fingerprint(self) -> str:
-        """Tells, for checkpoints, whether moments of others belong to the same question."""
-        return fingerprint_of(self.reader, self.reader.name)
 
 
 @dataclass(frozen=True)

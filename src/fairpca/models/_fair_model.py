@@ -153,7 +153,6 @@ class FairModel(TransformerMixin, BaseEstimator, TableOptions):
         header: bool | None = None,
         skip_lines: int = 0,
         encoding: str | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
         n_jobs: int | None = None,
         progress: Callable[[int, int | None, str], None] | None = None,
     ) -> Self:
@@ -172,9 +171,6 @@ class FairModel(TransformerMixin, BaseEstimator, TableOptions):
             Folder of the built-in data sets.
         columns, header, skip_lines, encoding
             How to read text files, as in `fairpca.tables.read_table`.
-        checkpoint : path, optional
-            Where to keep what was summed up of the batches. After an interruption the same call
-            continues from there, with the same result; the file is removed at the end.
         n_jobs : int, optional
             Threads that read and encode batches; by default as many as BLAS may use. The result is
             the same to the last bit.
@@ -191,8 +187,7 @@ class FairModel(TransformerMixin, BaseEstimator, TableOptions):
         Tables that are read in batches are read twice, in bounded memory. First the groups are
         counted over all rows, and what the columns are is learned from up to 200,000 rows drawn at
         random; then all rows are encoded and summed up. Up to 200,000 rows, the result is that of a
-        table in memory. Fair PLS goes over all rows several times to compare distributions; of
-        these passes a `checkpoint` keeps the sums of the first, which adds up moments.
+        table in memory. Fair PLS goes over all rows several times to compare distributions.
         Where there are more, a level of a feature that is not among the drawn rows is unknown to
         the model, and ``info["unknown_levels"]`` counts its rows; a text in a column of numbers is
         an error.
@@ -200,11 +195,10 @@ class FairModel(TransformerMixin, BaseEstimator, TableOptions):
         self._check_options()
         reading: dict[str, Any] = {"columns": columns, "header": header, "skip_lines": skip_lines}
         reading["encoding"] = encoding
-        in_batches = checkpoint is not None or n_jobs is not None
-        if in_batches and not is_on_disk(X):
+        if n_jobs is not None and not is_on_disk(X):
             raise AuditError(
-                "checkpoint and n_jobs are for tables on disk, which are read in batches, but this "
-                "one is in memory. Leave them out, or name the files."
+                "n_jobs is for tables on disk, which are read in batches, but this one is in "
+                "memory. Leave it out, or name the files."
             )
         if y is not None and is_on_disk(X):
             raise AuditError(
@@ -213,8 +207,8 @@ class FairModel(TransformerMixin, BaseEstimator, TableOptions):
             )
         if y is not None:
             check_frames(X=X, y=y)
-        if in_batches or are_many(X) or is_large(X):
-            fitted = fit_on_disk(X, reading, self, n_jobs, checkpoint, progress)
+        if n_jobs is not None or are_many(X) or is_large(X):
+            fitted = fit_on_disk(X, reading, self, n_jobs, progress)
         else:
             if isinstance(X, str | os.PathLike):
                 X = read_table(X, data=data, **reading)
@@ -336,7 +330,7 @@ def fit_table(
         Columns with attributes, and the one with the outcome: see `FairModel`.
     **more
         Other parameters of `FairModel`, such as ``method`` and ``n_components``; those of its
-        `fit`, such as ``n_jobs`` and ``checkpoint``; all else are its ``options``, which the
+        `fit`, such as ``n_jobs``; all else are its ``options``, which the
         estimator gets, such as ``kernel=None`` of fair PLS.
 
     Returns

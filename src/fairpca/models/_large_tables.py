@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from .._attributes import about_a_number, assign_roles, checked_kinds, refuse_identifiers
-from .._numerics import fingerprint_of
 from .._rows import (
     Batch,
     Collect,
@@ -47,7 +46,6 @@ from ._fit_table import Fitted, TableOptions
 BATCH_ROWS = 2**15
 """Rows at a time: several such batches, as texts and as numbers, are in memory at once."""
 
-CHECKPOINT_SECONDS = 10.0
 MOST_FILES_NAMED = 100
 
 SAMPLE_ROWS = 200_000
@@ -69,7 +67,6 @@ def fit_on_disk(
     reading: Mapping[str, Any],
     wanted: TableOptions,
     n_jobs: int | None,
-    checkpoint: str | os.PathLike[str] | None,
     progress: Callable[[int, int | None, str], None] | None,
 ) -> Fitted:
     """Look at the rows in one pass; then encode all of them, and fit, in one or several."""
@@ -81,8 +78,6 @@ def fit_on_disk(
             columns,
             batch_rows=batch_rows,
             n_jobs=n_jobs,
-            checkpoint=checkpoint,
-            checkpoint_seconds=CHECKPOINT_SECONDS,
             progress=None if progress is None else _by_passes(progress, title),
         )
 
@@ -477,13 +472,3 @@ class _EncodeThen:
         """Return what `collect` returns; None if no row counts."""
         encoded = self.rows.encoded(batch)
         return self.collect(encoded) if encoded.n_rows else None
-
-    @property
-    def fingerprint(self) -> str | None:
-        """Tells whether moments collected by another process belong to the same question."""
-        question, r = getattr(self.collect, "fingerprint", None), self.rows
-        if question is None:
-            return None
-        planned = [a for a in (*r.attributes, r.target) if a is not None]
-        columns = [(a.plan, a.column.decimal, a.code_of) for a in planned]
-        return fingerprint_of((r.encoder.to_plain(), columns, r.commas, question))
