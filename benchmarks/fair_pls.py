@@ -34,7 +34,7 @@ from threadpoolctl import threadpool_limits
 from fairpca import FairKernelPCA, FairPCA, FairPLS, InfeasibleError
 from fairpca.datasets import load_adult, load_bank, load_compas, load_german, load_loanapp
 from fairpca.erasers import LEACE
-from fairpca.metrics import certified_gap, reading_model, selection_rate_gap
+from fairpca.metrics import certified_gap, reading_model, selection_rate_difference
 from fairpca.peers import PCA
 
 SPLITS = {"adult": 6, "bank": 6, "german": 30, "loanapp": 30, "compas": 30, "fairface": 3}
@@ -218,7 +218,7 @@ def judged(T: np.ndarray, split: Split) -> Iterator[dict[str, Any]]:
             "linear": linear,
             "trees": trees,
             "util": util,
-            "gap": selection_rate_gap(decisions, z[judge]),
+            "gap": selection_rate_difference(None, decisions, sensitive_features=z[judge]),
         } | certified(T, z, np.concatenate([train, judge]))
 
 
@@ -226,7 +226,7 @@ def certified(T: np.ndarray, z: np.ndarray, held_out: np.ndarray) -> dict[str, f
     """Bound the gap of every threshold; one column only. The fit saw neither quarter."""
     if T.shape[1] > 1:
         return {"observed": np.nan, "certified": np.nan}
-    certificate = certified_gap(T[held_out, 0], z[held_out], of="scores")
+    certificate = certified_gap(T[held_out, 0], z[held_out])
     return {"observed": certificate.observed, "certified": certificate.bound}
 
 

@@ -51,9 +51,9 @@ def _gap(n: int, name: str):
     rng = np.random.default_rng(0)
     z, decisions = rng.integers(0, 3, n), rng.integers(0, 2, n)
     if name == OURS:
-        from fairpca.metrics import selection_rate_gap
+        from fairpca.metrics import selection_rate_difference
 
-        return lambda: selection_rate_gap(decisions, z)
+        return lambda: selection_rate_difference(None, decisions, sensitive_features=z)
     if name == "fairlearn":
         from fairlearn.metrics import demographic_parity_difference
 

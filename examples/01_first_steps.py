@@ -58,10 +58,10 @@ print(f"\nChance alone reaches {luck:.2f}.")
 # %%
 # What models decide
 # ------------------
-# A model approves as many people as the lenders did (:func:`fairpca.metrics.selected`). They
+# A model approves as many people as the lenders did (:func:`fairpca.metrics.select_top`). They
 # approved nearly nine in ten, so a model that approves everybody would have a high accuracy. The
 # gap is the largest difference of approval rates between races
-# (:func:`fairpca.metrics.selection_rate_gap`), in points.
+# (:func:`fairpca.metrics.selection_rate_difference`), in points.
 gaps = pd.DataFrame(
     {
         "representation": names[one.representation],

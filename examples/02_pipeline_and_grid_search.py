@@ -34,7 +34,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from fairpca import FairPCA, MissingGroupError
 from fairpca.datasets import load_loanapp
-from fairpca.metrics import leakage, selection_rate_gap
+from fairpca.metrics import leakage, selection_rate_difference
 from fairpca.paper._style import BLACK, BLUE, GREEN, RC, SKY, VERMILLION
 
 loans = load_loanapp()
@@ -93,7 +93,9 @@ sklearn.set_config(enable_metadata_routing=True)
 
 
 def gap(y_true, y_pred, sensitive_features):
-    return selection_rate_gap(y_pred, sensitive_features)
+    return selection_rate_difference(
+        None, y_pred, sensitive_features=sensitive_features
+    )
 
 
 def fair_enough(results, most=0.1):
@@ -160,7 +162,9 @@ for name, model in {"plain PCA": plain, "taken": search.best_estimator_}.items()
     trees = leakage(T_new, race_new, probe="boosting", random_state=0)
     rows[name] = {
         "AUC": roc_auc_score(y_new, model.predict_proba(X_new)[:, 1]),
-        "gap": selection_rate_gap(model.predict(X_new), race_new),
+        "gap": selection_rate_difference(
+            None, model.predict(X_new), sensitive_features=race_new
+        ),
         "race, linear": linear.auc,
         "race, boosted trees": trees.auc,
     }
@@ -185,7 +189,9 @@ simple = make_pipeline(
 print(f"AUC {cross_val_score(simple, table, y, scoring='roc_auc').mean():.2f}")
 simple.fit(table, y)
 without_race = simple.predict(X_new.fillna(X.median()))
-print(f"gap {selection_rate_gap(without_race, race_new):.2f}")
+print(
+    f"gap {selection_rate_difference(None, without_race, sensitive_features=race_new):.2f}"
+)
 
 # %%
 # What to take away

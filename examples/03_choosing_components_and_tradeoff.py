@@ -117,7 +117,7 @@ for X, approved, z, X_new, approved_new, z_new in halves():
         T_new = fair.transform(X_new)
         as_is = leakage(T_new, z_new, probe=judge, random_state=0).auc
         rescaled = leakage(T_new, z_new, random_state=0).auc
-        row = point.tradeoff, point.auc, point.selection_rate_gap
+        row = point.tradeoff, point.auc, point.selection_rate_difference
         curves.append([*row, as_is, rescaled])
 names = ["lambda", "task", "gap", "race, as it is", "race, rescaled"]
 tradeoffs = pd.DataFrame(curves, columns=names).groupby("lambda").mean()

@@ -30,7 +30,7 @@ from sklearn.preprocessing import StandardScaler
 
 from fairpca import FairKernelPCA, FairPCA, erasers, peers
 from fairpca.datasets import load_loanapp
-from fairpca.metrics import leakage, selection_rate_gap
+from fairpca.metrics import leakage, selection_rate_difference
 from fairpca.paper._style import BLUE, FAINT, GREEN, HAIR, INK, RC
 
 K = 15
@@ -93,7 +93,7 @@ def measure(method, X, X_new, fit, hold):
         yield name, found.auc
         yield "luck", found.chance_interval[1]
     yield "task", balanced_accuracy_score(y[hold], decided)
-    yield "gap", selection_rate_gap(decided, race[hold])
+    yield "gap", selection_rate_difference(None, decided, sensitive_features=race[hold])
     yield "seconds", seconds
 
 

@@ -29,7 +29,12 @@ from sklearn.preprocessing import StandardScaler
 
 from fairpca import FairPCA, FairPLS
 from fairpca.datasets import load_loanapp
-from fairpca.metrics import certified_gap, leakage, selected, selection_rate_gap
+from fairpca.metrics import (
+    certified_gap,
+    leakage,
+    select_top,
+    selection_rate_difference,
+)
 from fairpca.paper._panels import headed
 from fairpca.paper._style import FAINT, GROUPS, INK, RC
 from fairpca.peers import PCA
@@ -57,13 +62,15 @@ def fitted(method, X, fit):
 def judged(T, T_new, fit, new):
     model = LogisticRegression(max_iter=1000).fit(T, y[fit])
     scores = model.decision_function(T_new)
-    approved = selected(scores, y[fit].mean())
+    approved = select_top(scores, y[fit].mean())
     leaked = {
         f"race, {name}": leakage(T_new, race[new], probe=probe, random_state=0).auc
         for name, probe in {"linear": "linear", "trees": "boosting"}.items()
     }
     return leaked | {
-        "approval gap": selection_rate_gap(approved, race[new]),
+        "approval gap": selection_rate_difference(
+            None, approved, sensitive_features=race[new]
+        ),
         "approval (AUC)": roc_auc_score(y[new], scores),
     }
 
@@ -107,7 +114,7 @@ for (above, below), name in zip(
     panels.T, ("PLS, 1 column", "FairPLS, rbf"), strict=True
 ):
     score = np.clip(shown[name], grid[0], grid[-1])
-    certificates[name] = certified_gap(shown[name], race[new], of="scores")
+    certificates[name] = certified_gap(shown[name], race[new])
     shares = {}
     for group, colour in zip(("white", "other"), GROUPS, strict=True):
         ranked = np.sort(score[race[new] == group])

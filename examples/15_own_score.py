@@ -21,7 +21,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import cross_val_predict
 
 from fairpca import audit
-from fairpca.metrics import selected, selection_rate_gap, selection_rate_ratio
+from fairpca.metrics import select_top, selection_rate_difference, selection_rate_ratio
 from fairpca.paper._style import BLUE, GREY, RC, VERMILLION
 from fairpca.tables import read_table
 
@@ -103,10 +103,12 @@ for label, rates in zip(found.data.attributes[0].groups, by_race.groups, strict=
 # ------------------------
 # You can compute everything that the audit says about a score with public functions. So the person
 # who has to sign can check it.
-approved = selected(loans["score"], loans["approve"].mean()).astype(int)
-gap = selection_rate_gap(approved, loans["race"])
-ratio = selection_rate_ratio(approved, loans["race"])
-lenders = selection_rate_gap(loans["approve"], loans["race"])
+approved = select_top(loans["score"], loans["approve"].mean()).astype(int)
+gap = selection_rate_difference(None, approved, sensitive_features=loans["race"])
+ratio = selection_rate_ratio(None, approved, sensitive_features=loans["race"])
+lenders = selection_rate_difference(
+    None, loans["approve"], sensitive_features=loans["race"]
+)
 print(
     f"{100 * gap:.1f} points, ratio {ratio:.2f}; the lenders: {100 * lenders:.1f} points"
 )

@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 from fairpca import FairKernelPCA, FairPCA, FairPLS, SingleGroupError
 from fairpca.erasers import LEACE, SAL, SPLINCE
 from fairpca.errors import UsageError
-from fairpca.metrics import JudgedRows, selection_rate_gap, true_positive_rate_gap
+from fairpca.metrics import selection_rate_difference, true_positive_rate_difference
 from fairpca.peers import INLP, PCA, SamadiPCA
 from fairpca.tradeoff import (
     PAPERS_TRADEOFFS,
@@ -29,6 +29,7 @@ from fairpca.tradeoff import (
     tradeoff_curve,
 )
 from fairpca.tradeoff._logistic_path import IN_CACHE, _LogisticLoss
+from fairpca.tradeoff._rates import JudgedRows
 from optional_libraries import pandas as pd
 from optional_libraries import polars as pl
 
@@ -62,8 +63,8 @@ def one_fit_per_lambda(rows, estimator, classifier, tradeoffs):
         classifier.fit(fair.transform(X[train]), y[train])
         said = classifier.predict(fair.transform(X[test]))
         gaps = (
-            selection_rate_gap(said, z[test]),
-            true_positive_rate_gap(said, z[test], y_true=y[test]),
+            selection_rate_difference(None, said, sensitive_features=z[test]),
+            true_positive_rate_difference(y[test], said, sensitive_features=z[test]),
         )
         points.append(TradeoffPoint(tradeoff, np.mean(said == y[test]), *gaps))
     return points
@@ -72,8 +73,8 @@ def one_fit_per_lambda(rows, estimator, classifier, tradeoffs):
 def assert_same_points(ours, theirs):
     for a, b in zip(ours, theirs, strict=True):
         np.testing.assert_allclose(
-            [a.tradeoff, a.accuracy, a.selection_rate_gap, a.true_positive_rate_gap],
-            [b.tradeoff, b.accuracy, b.selection_rate_gap, b.true_positive_rate_gap],
+            [a.tradeoff, a.accuracy, a.selection_rate_difference, a.true_positive_rate_difference],
+            [b.tradeoff, b.accuracy, b.selection_rate_difference, b.true_positive_rate_difference],
             atol=1e-12,
         )
 
@@ -201,8 +202,10 @@ def test_rates_are_those_of_the_metrics():
     y, z, said = rng.integers(0, 2, 90), rng.integers(0, 3, 90), rng.integers(0, 2, 90)
     accuracy, parity, opportunity = JudgedRows.coded(y, z, 1).judge(said == 1)
     assert accuracy == pytest.approx(np.mean(said == y))
-    assert parity == pytest.approx(selection_rate_gap(said, z))
-    assert opportunity == pytest.approx(true_positive_rate_gap(said, z, y_true=y))
+    assert parity == pytest.approx(selection_rate_difference(None, said, sensitive_features=z))
+    assert opportunity == pytest.approx(
+        true_positive_rate_difference(y, said, sensitive_features=z)
+    )
 
 
 def test_a_group_without_positives_has_no_true_positive_rate():
@@ -283,7 +286,9 @@ def test_a_peer_stands_beside_lambda_times_the_plain_columns(name, rows):
         classifier.fit(T[train], y[train])
         said = classifier.predict(T[N_TRAIN:])
         assert point.accuracy == pytest.approx(np.mean(said == y[N_TRAIN:]))
-        assert point.selection_rate_gap == pytest.approx(selection_rate_gap(said, z[N_TRAIN:]))
+        assert point.selection_rate_difference == pytest.approx(
+            selection_rate_difference(None, said, sensitive_features=z[N_TRAIN:])
+        )
         assert point.auc == pytest.approx(
             roc_auc_score(y[N_TRAIN:], classifier.decision_function(T[N_TRAIN:])), abs=2e-4
         )
@@ -306,7 +311,7 @@ def test_a_peer_reads_wide_and_sparse_rows_too(rows):
 
 def test_a_fair_peer_is_fairer_at_zero_than_at_one(rows):
     fair, plain = curve_on(rows, LEACE(), LogisticRegression(), tradeoffs=[0.0, 1.0])
-    assert fair.selection_rate_gap < 0.5 * plain.selection_rate_gap
+    assert fair.selection_rate_difference < 0.5 * plain.selection_rate_difference
     assert fair.auc < plain.auc
 
 
@@ -317,9 +322,9 @@ def test_rates_and_sizes_of_all_groups_are_there(rows):
     assert rates.n_rows == {g: int(np.sum(z == g)) for g in (0, 1)}
     assert rates.n_positives == {g: int(np.sum(y[z == g])) for g in (0, 1)}
     low, high = sorted(rates.selection_rates.values())
-    assert high - low == pytest.approx(point.selection_rate_gap)
+    assert high - low == pytest.approx(point.selection_rate_difference)
     low, high = sorted(rates.true_positive_rates.values())
-    assert high - low == pytest.approx(point.true_positive_rate_gap)
+    assert high - low == pytest.approx(point.true_positive_rate_difference)
 
 
 @pytest.mark.parametrize("container", [dict, pd.DataFrame, pl.DataFrame])
@@ -334,7 +339,9 @@ def test_gaps_of_several_attributes_come_together_and_equal_those_one_by_one(con
     for both, sex, old in zip(several, by_sex, by_age, strict=True):
         assert both.attributes["sex"] == sex.attributes["sensitive"]
         assert both.attributes["age"] == old.attributes["sensitive"]
-        assert both.selection_rate_gap == max(sex.selection_rate_gap, old.selection_rate_gap)
+        assert both.selection_rate_difference == max(
+            sex.selection_rate_difference, old.selection_rate_difference
+        )
         assert (both.accuracy, both.auc) == (sex.accuracy, sex.auc)
 
 

@@ -33,7 +33,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict, train_te
 from fairpca import FairPCA, FairPLS, InfeasibleError
 from fairpca.datasets import load_loanapp
 from fairpca.erasers import LEACE
-from fairpca.metrics import leakage, reading_model, selected, selection_rate_gap
+from fairpca.metrics import leakage, reading_model, select_top, selection_rate_difference
 from fairpca.peers import PCA
 from fairpca.tables import TableEncoder
 
@@ -483,13 +483,15 @@ def decided(said, rows):
     """Return decisions, a row a draw: of scores, as many as the lenders approved."""
     if "decisions" in said:
         return said["decisions"]
-    return selected(said["scores"], rows.y.mean()).astype(int)[None]
+    return select_top(said["scores"], rows.y.mean()).astype(int)[None]
 
 
 def judged(decisions, new):
     """Return gap and balanced accuracy, means over the draws."""
     return {
-        "gap": np.mean([selection_rate_gap(one, new.race) for one in decisions]),
+        "gap": np.mean(
+            [selection_rate_difference(None, one, sensitive_features=new.race) for one in decisions]
+        ),
         "balanced": np.mean([balanced_accuracy_score(new.y, one) for one in decisions]),
     }
 
@@ -539,8 +541,10 @@ def luck():
         rows, new = halves(seed)
         rng = np.random.default_rng(seed)
         for _ in range(200):
-            drawn = selected(rng.random(len(new.y)), rows.y.mean())
-            gaps.append(selection_rate_gap(drawn.astype(int), new.race))
+            drawn = select_top(rng.random(len(new.y)), rows.y.mean())
+            gaps.append(
+                selection_rate_difference(None, drawn.astype(int), sensitive_features=new.race)
+            )
         chance = leakage(new.X, new.race, random_state=seed).chance_interval
         aucs.append(chance[1])
         sizes.append(int(np.bincount(codes(new)).min()))

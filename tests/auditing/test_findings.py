@@ -118,7 +118,7 @@ def test_a_single_column_is_certified_for_every_threshold_of_new_rows():
     T = rng.normal(size=(2000, 1)) + 0.3 * codes[:, None]
     (found,) = _certificates(held_out(T, codes), T, 0.9)
     known = codes >= 0
-    assert found == certified_gap(T[known, 0], codes[known], of="scores", confidence=0.9)
+    assert found == certified_gap(T[known, 0], codes[known], confidence=0.9)
     assert found.n_rows == known.sum()
     two = np.hstack([T, T])
     assert _certificates(held_out(two, codes), two, 0.9) == []  # of several columns none is made

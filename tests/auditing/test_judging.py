@@ -15,14 +15,14 @@ from fairpca.auditing._results import Target
 from fairpca.auditing._splits import QUICK, HeldOut, OwnModel, halves
 from fairpca.metrics import (
     distribution_gap,
-    false_positive_rate_gap,
-    mean_prediction_gap,
-    precision_gap,
+    false_positive_rate_difference,
+    mean_prediction_difference,
+    precision_difference,
     reading_model,
-    selected,
-    selection_rate_gap,
+    select_top,
+    selection_rate_difference,
     selection_rate_ratio,
-    true_positive_rate_gap,
+    true_positive_rate_difference,
 )
 from fairpca.tables import Measured
 from slow import slow
@@ -108,16 +108,16 @@ def test_what_a_decision_that_was_made_comes_to_is_what_the_public_functions_say
     decided = (scores > 0.4).astype(float)
     findings, key, model = findings_of(decided, y, codes, own="decision", weights=weights)
     found, known = findings.parity(key, model, 0), codes >= 0
-    given = {"y_true": y[known].astype(int)}
+    given = {"sensitive_features": codes[known]}
     if weights is not None:
         given["sample_weight"] = weights[known]
-    asked = decided[known, 0].astype(int), codes[known]
+    asked = y[known].astype(int), decided[known, 0].astype(int)
     for printed, public in (
-        (found.gap, selection_rate_gap),
+        (found.gap, selection_rate_difference),
         (found.ratio, selection_rate_ratio),
-        (found.true_positive_gap, true_positive_rate_gap),
-        (found.false_positive_gap, false_positive_rate_gap),
-        (found.precision_gap, precision_gap),
+        (found.true_positive_gap, true_positive_rate_difference),
+        (found.false_positive_gap, false_positive_rate_difference),
+        (found.precision_gap, precision_difference),
     ):
         assert printed.value == pytest.approx(public(*asked, **given), rel=1e-12)
         assert printed.low <= printed.value <= printed.high
@@ -142,11 +142,14 @@ def test_what_a_score_comes_to_is_what_the_public_functions_say(weights):
     found, known = findings.parity(key, model, 0), codes >= 0
     given = {} if weights is None else {"sample_weight": weights[known]}
     share = np.average(y, weights=weights)
-    chosen = selected(scores[:, 0], share, sample_weight=weights)
-    gap = selection_rate_gap(chosen[known].astype(int), codes[known], **given)
+    chosen = select_top(scores[:, 0], share, sample_weight=weights)
+    gap = selection_rate_difference(
+        None, chosen[known].astype(int), sensitive_features=codes[known], **given
+    )
     assert found.gap.value == pytest.approx(gap, rel=1e-12)
     assert found.distribution_gap.value == pytest.approx(
-        distribution_gap(scores[known, 0], codes[known], **given), rel=1e-12
+        distribution_gap(None, scores[known, 0], sensitive_features=codes[known], **given),
+        rel=1e-12,
     )
     utility = findings.utility(key, model).value
     assert utility == pytest.approx(roc_auc_score(y, scores[:, 0], sample_weight=weights), rel=1e-9)
@@ -162,8 +165,10 @@ def test_a_score_without_a_target_selects_the_upper_half():
     scores, _, codes = made_up()
     findings, key, model = findings_of(scores, None, codes, own="score")
     known = codes >= 0
-    chosen = selected(scores[:, 0], 0.5)
-    gap = selection_rate_gap(chosen[known].astype(int), codes[known])
+    chosen = select_top(scores[:, 0], 0.5)
+    gap = selection_rate_difference(
+        None, chosen[known].astype(int), sensitive_features=codes[known]
+    )
     assert findings.parity(key, model, 0).gap.value == pytest.approx(gap, rel=1e-12)
     assert findings.utility(key, model) is None
 
@@ -181,11 +186,14 @@ def test_a_model_is_judged_half_by_half(weights):
         rows = one.half == h
         part = None if w is None else w[rows]
         aucs.append(roc_auc_score(y[rows], s[rows, 0], sample_weight=part))
-        chosen[rows] = selected(s[rows, 0], float(one.rates[h][0]), sample_weight=part)
+        chosen[rows] = select_top(s[rows, 0], float(one.rates[h][0]), sample_weight=part)
     assert found.utility[0] == pytest.approx(np.mean(aucs), rel=1e-12)
     known = codes >= 0
-    gap = selection_rate_gap(
-        chosen[known], codes[known], sample_weight=None if w is None else w[known]
+    gap = selection_rate_difference(
+        None,
+        chosen[known],
+        sensitive_features=codes[known],
+        sample_weight=None if w is None else w[known],
     )
     assert np.ptp(found.groups[0]["selection_rate"].values) == pytest.approx(gap, rel=1e-12)
 
@@ -194,10 +202,13 @@ def test_a_number_is_judged_by_means_distributions_and_r2():
     scores, y, codes = made_up(kind="number")
     findings, key, model = findings_of(scores, y, codes, kind="number", n_rounds=3)
     found, known = findings.parity(key, model, 0), codes >= 0
-    gap = mean_prediction_gap(scores[known, 0], codes[known]) / y.std()
+    gap = (
+        mean_prediction_difference(None, scores[known, 0], sensitive_features=codes[known])
+        / y.std()
+    )
     assert found.gap.value == pytest.approx(gap, rel=1e-6)
     assert found.ratio is None
-    whole = distribution_gap(scores[known, 0], codes[known])
+    whole = distribution_gap(None, scores[known, 0], sensitive_features=codes[known])
     assert found.distribution_gap.value == pytest.approx(whole, rel=1e-12)
     downstream = findings.downstream()[0]
     assert downstream.utility.value == pytest.approx(r2_score(y, scores[:, 0]), abs=0.01)
@@ -213,7 +224,10 @@ def test_a_number_that_exists_is_judged_as_one():
     found, known = findings.downstream()[0], codes >= 0
     assert found.utility.value == pytest.approx(r2_score(y, scores[:, 0]), rel=1e-9)
     assert found.rank_correlation.value == pytest.approx(spearmanr(y, scores[:, 0])[0], rel=1e-9)
-    gap = mean_prediction_gap(scores[known, 0], codes[known]) / y.std()
+    gap = (
+        mean_prediction_difference(None, scores[known, 0], sensitive_features=codes[known])
+        / y.std()
+    )
     assert found.parities[0].gap.value == pytest.approx(gap, rel=1e-9)
     assert findings.gap_draws(key, model, 0).mean() == pytest.approx(gap, rel=1e-6)
 
@@ -224,7 +238,9 @@ def test_decisions_beside_a_number_are_no_prediction_of_it():
     findings, key, model = findings_of(decided, y, codes, kind="number", own="decision")
     (found,), known = findings.downstream(), codes >= 0
     assert (found.utility, found.rank_correlation, found.accuracy) == (None, None, None)
-    gap = selection_rate_gap(decided[known, 0].astype(int), codes[known])
+    gap = selection_rate_difference(
+        None, decided[known, 0].astype(int), sensitive_features=codes[known]
+    )
     assert found.parities[0].gap.value == pytest.approx(gap, rel=1e-12)
     assert findings.gap_draws(key, model, 0).mean() == pytest.approx(gap, rel=1e-6)
 
@@ -239,8 +255,8 @@ def test_several_classes_are_judged_by_the_class_that_differs_most():
         chosen = np.zeros(len(c), dtype=int)
         for h in (0, 1):
             rows = one.half == h
-            chosen[rows] = selected(s[rows, level], float(one.rates[h][level]))
-        gaps.append(selection_rate_gap(chosen[known], c[known]))
+            chosen[rows] = select_top(s[rows, level], float(one.rates[h][level]))
+        gaps.append(selection_rate_difference(None, chosen[known], sensitive_features=c[known]))
     found = findings.parity(key, model, 0)
     assert found.gap.value == pytest.approx(max(gaps), rel=1e-12)
     assert found.level == "abc"[int(np.argmax(gaps))]
@@ -256,10 +272,10 @@ def test_a_score_beside_several_classes_is_no_prediction_of_them():
     scores, y, codes = made_up(kind="classes", n=900)
     findings, *_ = findings_of(scores[:, :1], y, codes, kind="classes", own="score")
     known = codes >= 0
-    chosen = selected(scores[:, 0], 0.5).astype(int)
+    chosen = select_top(scores[:, 0], 0.5).astype(int)
     found = findings.downstream()[0]
     assert found.utility is None
-    gap = selection_rate_gap(chosen[known], codes[known])
+    gap = selection_rate_difference(None, chosen[known], sensitive_features=codes[known])
     assert found.parities[0].gap.value == pytest.approx(gap, rel=1e-12)
     assert found.parities[0].level is None
 
@@ -339,7 +355,7 @@ def test_draws_of_a_gap_have_its_mean_and_the_spread_of_a_bootstrap(kind, n_roun
     if kind == "number":
         value, unit = scores[:, 0], y.std()
     else:
-        value, unit = selected(scores[:, 0], y.mean()).astype(float), 1.0
+        value, unit = select_top(scores[:, 0], y.mean()).astype(float), 1.0
     rng, again = np.random.default_rng(0), []
     for _ in range(2000):
         rows = rng.integers(600, size=600)
@@ -472,10 +488,12 @@ def test_gaps_leave_out_groups_of_few_people_and_say_which():
     found = findings.parity(key, model, 0)
     assert [group.compared for group in found.groups] == [True, True, False]
     large = (codes >= 0) & (codes < 2)
-    chosen = selected(scores[:, 0], y.mean()).astype(int)
-    assert found.gap.value == pytest.approx(selection_rate_gap(chosen[large], codes[large]))
+    chosen = select_top(scores[:, 0], y.mean()).astype(int)
+    assert found.gap.value == pytest.approx(
+        selection_rate_difference(None, chosen[large], sensitive_features=codes[large])
+    )
     assert found.distribution_gap.value == pytest.approx(
-        distribution_gap(scores[large, 0], codes[large])
+        distribution_gap(None, scores[large, 0], sensitive_features=codes[large])
     )
     few = slice(0, ENOUGH_ROWS)  # no two groups are large enough: all are compared
     findings, key, model = findings_of(scores[few], y[few], codes[few], own="score")

@@ -21,13 +21,13 @@ from fairpca.auditing._representations import METHODS, TrainingRows, fit_method
 from fairpca.auditing._splits import QUICK
 from fairpca.metrics import (
     distribution_gap,
-    false_positive_rate_gap,
-    mean_prediction_gap,
-    precision_gap,
-    selected,
-    selection_rate_gap,
+    false_positive_rate_difference,
+    mean_prediction_difference,
+    precision_difference,
+    select_top,
+    selection_rate_difference,
     selection_rate_ratio,
-    true_positive_rate_gap,
+    true_positive_rate_difference,
 )
 from fairpca.tables import TableEncoder
 from optional_libraries import pandas as pd
@@ -258,7 +258,7 @@ def test_the_numbers_of_an_own_model_are_those_of_the_public_functions(which, hi
     share = np.average(y, weights=w)
     decided = {
         "decision:called": hired["called"].map(YES).to_numpy(),
-        "score:risk": selected(risk, share, sample_weight=w).astype(int),
+        "score:risk": select_top(risk, share, sample_weight=w).astype(int),
     }
     for key, yes in decided.items():
         one = downstream(found, key)
@@ -269,13 +269,13 @@ def test_the_numbers_of_an_own_model_are_those_of_the_public_functions(which, hi
         for name in found.settings.sensitive:
             parity, groups = parity_of(one, name), hired[name]
             for printed, public in (
-                (parity.gap, selection_rate_gap),
+                (parity.gap, selection_rate_difference),
                 (parity.ratio, selection_rate_ratio),
-                (parity.true_positive_gap, true_positive_rate_gap),
-                (parity.false_positive_gap, false_positive_rate_gap),
-                (parity.precision_gap, precision_gap),
+                (parity.true_positive_gap, true_positive_rate_difference),
+                (parity.false_positive_gap, false_positive_rate_difference),
+                (parity.precision_gap, precision_difference),
             ):
-                expected = public(yes, groups, y_true=y, sample_weight=w)
+                expected = public(y, yes, sensitive_features=groups, sample_weight=w)
                 assert printed.value == pytest.approx(expected, rel=1e-9)
             for group in parity.groups:
                 rows = (groups == group.label).to_numpy()
@@ -287,13 +287,15 @@ def test_the_numbers_of_an_own_model_are_those_of_the_public_functions(which, hi
                 assert group.mean_outcome.value == pytest.approx(outcome, rel=1e-9)
     apart = parity_of(downstream(found, "score:risk"), "sex").distribution_gap
     assert apart.value == pytest.approx(
-        distribution_gap(risk, hired["sex"], sample_weight=w), rel=1e-9
+        distribution_gap(None, risk, sensitive_features=hired["sex"], sample_weight=w), rel=1e-9
     )
 
 
 def test_weights_of_an_own_decision_are_repeated_rows(with_weights, hired):
     rows = hired.loc[hired.index.repeat(hired["w"])]
-    gap = selection_rate_gap(rows["called"], rows["sex"], pos_label="yes")
+    gap = selection_rate_difference(
+        None, rows["called"], sensitive_features=rows["sex"], pos_label="yes"
+    )
     assert parity_of(downstream(with_weights, "decision:called"), "sex").gap.value == pytest.approx(
         gap
     )
@@ -395,7 +397,10 @@ def test_a_number_is_judged_by_r2_and_by_means_in_its_deviations(of_wages, worke
     assert raw.utility.value == pytest.approx(r2, abs=0.02)
     rank = spearmanr(predicted, workers["wage"])[0]
     assert raw.rank_correlation.value == pytest.approx(rank, abs=0.02)
-    gap = mean_prediction_gap(predicted, workers["sex"]) / target.deviation
+    gap = (
+        mean_prediction_difference(None, predicted, sensitive_features=workers["sex"])
+        / target.deviation
+    )
     assert raw.parities[0].gap.value == pytest.approx(gap, abs=0.05)
     assert (raw.accuracy, raw.parities[0].ratio) == (None, None)
 
@@ -405,9 +410,12 @@ def test_an_own_number_is_that_of_the_public_functions(of_wages, workers):
     assert one.utility.value == pytest.approx(r2_score(workers["wage"], workers["offer"]), rel=1e-9)
     rank = spearmanr(workers["wage"], workers["offer"])[0]
     assert one.rank_correlation.value == pytest.approx(rank, rel=1e-9)
-    gap = mean_prediction_gap(workers["offer"], workers["sex"]) / of_wages.data.target.deviation
+    gap = (
+        mean_prediction_difference(None, workers["offer"], sensitive_features=workers["sex"])
+        / of_wages.data.target.deviation
+    )
     assert own.gap.value == pytest.approx(gap, rel=1e-9)
-    whole = distribution_gap(workers["offer"], workers["sex"])
+    whole = distribution_gap(None, workers["offer"], sensitive_features=workers["sex"])
     assert own.distribution_gap.value == pytest.approx(whole, rel=1e-9)
     (sentence,) = [s for s in of_wages.summary.sentences if s.startswith("offer") or "offer" in s]
     assert f"predictions differ by {gap:.2f} standard deviations of wage" in sentence
@@ -439,7 +447,11 @@ def test_several_classes_are_a_target(audited, workers):
     aucs = [roc_auc_score(table["job"] == level, said[:, i]) for i, level in enumerate("012")]
     assert raw.utility.low <= np.mean(aucs) <= raw.utility.high
     gaps = [
-        selection_rate_gap(selected(s, np.mean(table["job"] == level)).astype(int), table["sex"])
+        selection_rate_difference(
+            None,
+            select_top(s, np.mean(table["job"] == level)).astype(int),
+            sensitive_features=table["sex"],
+        )
         for s, level in zip(said.T, "012", strict=True)
     ]
     parity = raw.parities[0]
@@ -522,12 +534,12 @@ def test_the_headline_of_a_table_is_what_plain_scikit_learn_says(found, people):
         assert one.utility.low <= roc_auc_score(y, scores) <= one.utility.high
         yes = np.zeros(len(y), dtype=int)
         for train, test in folds.split(X, y):
-            yes[test] = selected(scores[test], y[train].mean())
+            yes[test] = select_top(scores[test], y[train].mean())
         for name in ("sex", "race"):
-            gap = selection_rate_gap(yes, people[name])
+            gap = selection_rate_difference(None, yes, sensitive_features=people[name])
             parity = parity_of(one, name)
             assert parity.gap.low <= gap <= parity.gap.high
-            ratio = selection_rate_ratio(yes, people[name])
+            ratio = selection_rate_ratio(None, yes, sensitive_features=people[name])
             assert parity.ratio.low <= ratio <= parity.ratio.high
 
 

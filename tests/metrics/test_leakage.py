@@ -225,7 +225,7 @@ def test_both_sides_of_a_median_split_have_rows(values, threshold):
 
 
 def test_one_level_only_is_refused():
-    with pytest.raises(SingleGroupError, match=r"attribute takes the single value 1 in all 20 .*"):
+    with pytest.raises(SingleGroupError, match=r"takes the single value 1 in all 20 .*"):
         leakage(noise(20)[0], np.ones(20, dtype=int))
     with pytest.raises(SingleGroupError, match="single value 'a'"):
         linear_inseparability(np.eye(2), ["a", "a"])
@@ -255,9 +255,9 @@ def test_missing_values_are_refused_with_their_position(attribute):
 
 
 def test_lengths_that_differ_are_refused():
-    with pytest.raises(ValueError, match=r"attribute has 3 values for 4 rows.*one value per row"):
+    with pytest.raises(ValueError, match=r"sensitive_features has 3 values for 4 rows.*one value"):
         leakage(np.eye(4), [0, 1, 0])
-    with pytest.raises(ValueError, match=r"attribute has shape \(4, 1\).*one column"):
+    with pytest.raises(ValueError, match=r"sensitive_features has shape \(4, 1\).*one column"):
         leakage(np.eye(4), np.ones((4, 1)))
 
 

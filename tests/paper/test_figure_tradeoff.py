@@ -9,7 +9,6 @@ from sklearn.svm import SVC
 
 from fairpca import FairPCA
 from fairpca.datasets import Split
-from fairpca.metrics import JudgedRows
 from fairpca.paper import Result, Settings
 from fairpca.paper._figure_tradeoff import CRITERIA, EXPERIMENTS, METHODS, METRICS, PANELS
 from fairpca.paper._figure_tradeoff import _curve as curve
@@ -30,6 +29,7 @@ from fairpca.paper._tradeoff import (
     price,
 )
 from fairpca.peers._reductions import Reductions
+from fairpca.tradeoff import JudgedRows
 from slow import first_fast
 
 (FIGURE,) = EXPERIMENTS

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.stats import rankdata
 
-from ..metrics import group_shares, mean_auc, selected, shares_up_to
+from ..metrics import group_shares, mean_auc, select_top, shares_up_to
 from ._splits import Effort, HeldOut
 
 N_RESAMPLES = 200
@@ -139,7 +139,7 @@ class Round:
                 yes = self.y if self.kind == "binary" else None
                 shares = np.array([0.5 if yes is None else np.average(yes[rows], weights=w)])
             for level, share in enumerate(shares):
-                chosen[rows, level] = selected(scores[rows, level], share, sample_weight=w)
+                chosen[rows, level] = select_top(scores[rows, level], share, sample_weight=w)
         return chosen
 
     def _by_group(

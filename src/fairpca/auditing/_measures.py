@@ -22,7 +22,7 @@ from ..metrics import (
     level_scores,
     mean_auc,
     reading_model,
-    selected,
+    select_top,
     stratified_rows,
 )
 from ..tradeoff import TradeoffParts
@@ -183,7 +183,7 @@ def _certificates(held_out: HeldOut, T: np.ndarray, confidence: float) -> list[C
     if held_out.index != 0 or T.shape[1] != 1 or held_out.weights is not None:
         return []  # a bound is about one fitted representation, and rows that count alike
     return [
-        certified_gap(T[codes >= 0, 0], codes[codes >= 0], of="scores", confidence=confidence)
+        certified_gap(T[codes >= 0, 0], codes[codes >= 0], confidence=confidence)
         if codes.max() > 0
         else None
         for codes in held_out.codes
@@ -292,7 +292,7 @@ def decided_by(
 
     first = scores(represent(X))
     if rows.target_kind == "binary":
-        chosen = selected(first[:, 0], float(held_out.rate), sample_weight=w)
+        chosen = select_top(first[:, 0], float(held_out.rate), sample_weight=w)
         threshold = first[chosen, 0].min() if chosen.any() else np.inf
     before, changes = decided(first), {}
     for column, shuffled in _shuffled(held_out, X, rng):

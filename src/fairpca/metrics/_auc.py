@@ -37,22 +37,6 @@ class AucDraws:
     smallest_level : float
         Number of those of the rarest level. If they have weights, of as many rows of equal weight
         as their mean is as certain: the square of the weights' sum over the sum of their squares.
-
-    See Also
-    --------
-    cross_fitted_aucs : What makes it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fairpca.metrics import AucDraws
-    >>> chance = np.array([0.48, 0.5, 0.53])
-    >>> draws = AucDraws((0.7, 0.8), 0.02, chance, n_rows=400, smallest_level=90)
-    >>> draws.auc, draws.p_value
-    (0.75, 0.25)
-    >>> low, high = draws.interval(0.95)
-    >>> low < draws.auc < high
-    True
     """
 
     fold_aucs: tuple[float, ...]
@@ -134,70 +118,12 @@ def cross_fitted_aucs(
     *,
     sample_weight: ArrayLike | None = None,
 ) -> AucDraws:
-    r"""Fit a probe to all folds but one and score that one, for each fold.
+    """Fit a probe to all folds but one and score that one, for each fold.
 
-    `leakage` without the checks of its arguments, for callers that have coded the rows already.
-
-    Parameters
-    ----------
-    T : array of shape (n, k)
-        Finite representation of held-out rows.
-    codes : array of int of shape (n,)
-        Levels 0, 1, ... of the rows, each with at least `cv` of them.
-    probe : "linear", "boosting", "kernel" or classifier
-        As in `leakage`.
-    cv : int
-        Number of stratified, shuffled folds, at least 2.
-    n_permutations : int
-        Number of draws from chance, at least 1.
-    rng : int, RandomState, Generator or None
-        Seeds the folds and the permutations; the same seed gives the same folds for every
-        representation and probe.
-    sample_weight : array of shape (n,), optional
-        As in `leakage`; the rows of a level that count are those of positive weight.
-
-    Returns
-    -------
-    AucDraws
-
-    See Also
-    --------
-    leakage : The same with checks, and in words.
-
-    Notes
-    -----
-    The influence of a row on the AUC of a level is its placement less the AUC, over
-    the number of rows on its side; that on the macro-average is the mean over levels, and the
-    variance of the estimate is the sum of its squares. For two levels and one fold this is the
-    estimate of DeLong et al. Placements are centred at the AUC of all folds, so that a fold may
-    have a single row of a level.
-
-    While the probe finds little, its directions are noise, and the folds vary together (see
-    `leakage`): the variance is twice that sum. With a clear signal the probes of all folds agree,
-    and the sum alone is right. So the sum is multiplied by :math:`1 + \min(1, (3/s)^2)`, where s is
-    the distance of the AUC from 0.5 in roots of that sum.
-
-    A few rows of a level may lie together by chance, and then show next to no spread. So to the
-    squares of n rows of the rarest level one is added: the variance of a share in n tosses, which
-    no AUC exceeds. In
-    simulations with 5 to 50 rows of the rarer of two levels, AUCs from 0.5 to 0.99 and one to
-    twenty dimensions, 95 % intervals covered in 93 to 100 % of cases; without these corrections,
-    in 75 % at worst.
-
-    With weights, rows count by them in the fit, the AUC (pairs by the product of theirs) and the
-    influences; where n rows of a level are counted, n is the number of rows of equal weight whose
-    mean is as certain. Permutations move labels, while weights stay with the rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fairpca.metrics import cross_fitted_aucs
-    >>> z = np.arange(400) % 2
-    >>> T = np.random.default_rng(0).normal(size=(400, 2)) + 0.5 * z[:, None]
-    >>> draws = cross_fitted_aucs(T, z, "linear", cv=2, n_permutations=100, rng=0)
-    >>> low, high = draws.interval()
-    >>> low < draws.auc < high, draws.p_value < 0.05
-    (True, True)
+    `leakage` without the checks of its arguments, for callers that have coded the rows already:
+    `codes` are levels 0, 1, ..., each with at least `cv` rows (of positive weight). The notes of
+    `leakage` say how errors are computed. The same `rng` gives the same folds for every
+    representation and probe.
     """
     if isinstance(rng, np.random.Generator):
         rng = np.random.RandomState(rng.integers(2**31 - 1))

@@ -28,7 +28,7 @@ def finite_rows(X: ArrayLike, min_rows: int = 1, **beside: Any) -> np.ndarray:
 
     What belongs to the rows, by its name, stands `beside` them: its row labels must be theirs.
     """
-    check_frames(T=X, **beside)
+    check_frames(X=X, **beside)
     return check_array(unmasked(X), dtype=[np.float64, np.float32], ensure_min_samples=min_rows)
 
 

@@ -19,7 +19,7 @@ from ._probes import Probe, as_classifier
 class Leakage:
     """How well a probe predicts an attribute, next to what chance alone would give.
 
-    Parameters
+    Attributes
     ----------
     probe : str
         "linear", "boosting", "kernel", or the class name of the classifier that was passed.
@@ -82,8 +82,8 @@ class Leakage:
 
 
 def leakage(
-    T: ArrayLike,
-    attribute: ArrayLike,
+    X: ArrayLike,
+    sensitive_features: ArrayLike,
     *,
     probe: Probe = "linear",
     cv: int = 5,
@@ -91,7 +91,7 @@ def leakage(
     random_state: int | np.random.RandomState | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> Leakage:
-    r"""Measure how well a probe recognises an attribute in a representation, against chance.
+    r"""Measure how well a probe predicts a sensitive attribute from a representation.
 
     Use held-out rows: rows that were **not** used to fit the projection. On its training rows fair
     PCA has made the group means equal. So a gap in four folds is the opposite gap in the fifth, and
@@ -108,9 +108,9 @@ def leakage(
 
     Parameters
     ----------
-    T : array of shape (n, k)
-        Representation of n held-out rows.
-    attribute : array of shape (n,)
+    X : array-like of shape (n_samples, n_features)
+        Representation of held-out rows.
+    sensitive_features : array-like of shape (n_samples,)
         Level of each row. With more than two levels, the AUCs of each level against the rest
         are averaged. A number, that is one with fractions, is cut at its median (above or not);
         so cut whole numbers that are a quantity: ``age > np.median(age)``.
@@ -126,14 +126,15 @@ def leakage(
         Number of draws from chance.
     random_state : int, RandomState or None, default=None
         Seeds the folds and the permutations.
-    sample_weight : array of shape (n,), optional
+    sample_weight : array-like of shape (n_samples,), default=None
         How much each row counts, in fitting the probe and in the AUC, such as how many people it
         stands for; only ratios matter, and rows of weight 0 are left out. The interval widens,
         since rows of unequal weight tell less. Of a `probe` of your own, ``fit`` has to take it.
 
     Returns
     -------
-    Leakage
+    found : Leakage
+        AUC with its interval, and what chance gives.
 
     Raises
     ------
@@ -159,8 +160,28 @@ def leakage(
     the permuted means from 0.5 are therefore stretched by :math:`\sqrt 2`. In simulations on
     pure noise, a test at 5 % without it raised a false alarm in 8 to 15 % of cases; with it, in
     2 to 5 %. It is derived for linear probes and was checked by simulation for boosted trees.
-    How the confidence interval is computed is in the notes of
-    `fairpca.metrics.cross_fitted_aucs`.
+
+    For the confidence interval, the influence of a row on the AUC of a level is its placement less
+    the AUC, over the number of rows on its side; that on the macro-average is the mean over
+    levels, and the variance of the estimate is the sum of its squares. For two levels and one fold
+    this is the estimate of DeLong et al. Placements are centred at the AUC of all folds, so
+    that a fold may have a single row of a level.
+
+    While the probe finds little, its directions are noise, and the folds vary together (see
+    above): the variance is twice that sum. With a clear signal the probes of all folds agree,
+    and the sum alone is right. So the sum is multiplied by :math:`1 + \min(1, (3/s)^2)`, where s is
+    the distance of the AUC from 0.5 in roots of that sum.
+
+    A few rows of a level may lie together by chance, and then show next to no spread. So to the
+    squares of n rows of the rarest level one is added: the variance of a share in n tosses, which
+    no AUC exceeds. In
+    simulations with 5 to 50 rows of the rarer of two levels, AUCs from 0.5 to 0.99 and one to
+    twenty dimensions, 95 % intervals covered in 93 to 100 % of cases; without these corrections,
+    in 75 % at worst.
+
+    With weights, rows count by them in the fit, the AUC (pairs by the product of theirs) and the
+    influences; where n rows of a level are counted, n is the number of rows of equal weight whose
+    mean is as certain. Permutations move labels, while weights stay with the rows.
 
     Examples
     --------
@@ -174,9 +195,9 @@ def leakage(
     >>> leakage(noise + z[:, None], z, random_state=0).above_chance
     True
     """
-    T = finite_rows(T, attribute=attribute, sample_weight=sample_weight)
-    _, levels, codes = _coded(attribute, len(T))
-    weight = row_weights(sample_weight, len(T))
+    X = finite_rows(X, sensitive_features=sensitive_features, sample_weight=sample_weight)
+    _, levels, codes = _coded(sensitive_features, len(X), "sensitive_features")
+    weight = row_weights(sample_weight, len(X))
     if cv < 2 or n_permutations < 1:
         raise UsageError(
             f"cv={cv} and n_permutations={n_permutations} were given, but at least 2 folds and 1 "
@@ -186,14 +207,14 @@ def leakage(
     counts = np.bincount(codes if weight is None else codes[weight > 0], minlength=len(levels))
     if counts.min() < cv:
         raise UsageError(
-            f"attribute has level {levels[int(counts.argmin())]!r} in only {counts.min()} of "
-            f"{counts.sum()} rows{'' if weight is None else ' of positive weight'}, but cv={cv} "
+            f"sensitive_features has level {levels[int(counts.argmin())]!r} in only {counts.min()} "
+            f"of {counts.sum()} rows{'' if weight is None else ' of positive weight'}, but cv={cv} "
             f"folds need at least {cv} rows of each of the {len(levels)} levels. Merge rare "
-            f"levels, use fewer folds, or cut a quantity in two: attribute > "
-            f"numpy.median(attribute)."
+            f"levels, use fewer folds, or cut a quantity in two: sensitive_features > "
+            f"numpy.median(sensitive_features)."
         )
     draws = cross_fitted_aucs(
-        T, codes, probe, cv, n_permutations, random_state, sample_weight=weight
+        X, codes, probe, cv, n_permutations, random_state, sample_weight=weight
     )
     return Leakage(
         probe=as_classifier(probe)[0],
@@ -207,9 +228,9 @@ def leakage(
     )
 
 
-def _coded(attribute: ArrayLike, n: int) -> tuple[float | None, list[Any], np.ndarray]:
+def _coded(attribute: ArrayLike, n: int, name: str) -> tuple[float | None, list[Any], np.ndarray]:
     """Where a number is cut in two, if it is; the levels, and the level of each row."""
-    found = read_groups(attribute, n, "attribute")
+    found = read_groups(attribute, n, name)
     if isinstance(found, Levels):
         return None, list(found.labels), found.codes
     threshold = median_threshold(found.values)
@@ -259,7 +280,7 @@ def linear_inseparability(
             f"both, or neither to count the errors on the training rows."
         )
     T = finite_rows(T, attribute=attribute)
-    threshold, levels, codes = _coded(attribute, len(T))
+    threshold, levels, codes = _coded(attribute, len(T), "attribute")
     classifier = as_classifier("linear")[1].fit(T, codes)
     if T_test is None or attribute_test is None:
         return float(np.mean(classifier.predict(T) != codes))

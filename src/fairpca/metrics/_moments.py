@@ -21,9 +21,9 @@ def explained_variance_ratio(X: ArrayLike, components: ArrayLike) -> float:
 
     Parameters
     ----------
-    X : array of shape (n, d)
+    X : array-like of shape (n_samples, n_features)
         Rows in the original features, at least two of them different.
-    components : array of shape (k, d)
+    components : array-like of shape (n_components, n_features)
         Orthonormal rows that span the subspace, as in ``components_``.
 
     Returns
@@ -81,7 +81,7 @@ def explained_variance_ratio(X: ArrayLike, components: ArrayLike) -> float:
     return min(1.0, kept / total)
 
 
-def mean_gap(T: ArrayLike, groups: ArrayLike) -> float:
+def mean_gap(X: ArrayLike, sensitive_features: ArrayLike) -> float:
     r"""Return the largest distance of a group's mean from the mean of all rows, over columns.
 
     In standard deviations of the column, as the ``mean_gap_`` of `fairpca.FairPCA` is of its
@@ -95,14 +95,14 @@ def mean_gap(T: ArrayLike, groups: ArrayLike) -> float:
 
     Parameters
     ----------
-    T : array-like of shape (n, k)
+    X : array-like of shape (n_samples, n_features)
         Representation.
-    groups : array-like of shape (n,)
+    sensitive_features : array-like of shape (n_samples,)
         Group of each row; or a number, one with fractions.
 
     Returns
     -------
-    float
+    gap : float
         0 where no column varies. Of a number, its largest correlation with a column.
 
     See Also
@@ -120,14 +120,14 @@ def mean_gap(T: ArrayLike, groups: ArrayLike) -> float:
     Examples
     --------
     >>> from fairpca.metrics import mean_gap
-    >>> T = [[0.0, 5.0], [2.0, 5.0], [4.0, 5.0], [6.0, 5.0]]
-    >>> round(mean_gap(T, ["a", "a", "b", "b"]), 3)
+    >>> X = [[0.0, 5.0], [2.0, 5.0], [4.0, 5.0], [6.0, 5.0]]
+    >>> round(mean_gap(X, ["a", "a", "b", "b"]), 3)
     0.894
-    >>> mean_gap(T, ["a", "b", "b", "a"])
+    >>> mean_gap(X, ["a", "b", "b", "a"])
     0.0
     """
-    rows = finite_rows(T, min_rows=2, groups=groups).astype(np.float64)
-    found = read_groups(groups, len(rows), "groups")
+    rows = finite_rows(X, min_rows=2, sensitive_features=sensitive_features).astype(np.float64)
+    found = read_groups(sensitive_features, len(rows), "sensitive_features")
     centred = rows - rows.mean(axis=0)
     deviation = np.sqrt(np.mean(centred**2, axis=0))
     counts = deviation > 100 * np.finfo(float).eps * np.abs(rows).max(axis=0)
@@ -143,7 +143,7 @@ def mean_gap(T: ArrayLike, groups: ArrayLike) -> float:
     return float(np.max(np.abs(means) / deviation[counts]))
 
 
-def covariance_gap(T: ArrayLike, groups: ArrayLike) -> float:
+def covariance_gap(X: ArrayLike, sensitive_features: ArrayLike) -> float:
     """Return the largest difference between a group's covariance and the average, relative to it.
 
     A ratio of Frobenius norms, the same that `fairpca.FairPCA` reports of its training rows as
@@ -153,14 +153,14 @@ def covariance_gap(T: ArrayLike, groups: ArrayLike) -> float:
 
     Parameters
     ----------
-    T : array-like of shape (n, k)
+    X : array-like of shape (n_samples, n_features)
         Representation.
-    groups : array-like of shape (n,)
+    sensitive_features : array-like of shape (n_samples,)
         Group of each row; a number with fractions is cut at its median.
 
     Returns
     -------
-    float
+    gap : float
 
     See Also
     --------
@@ -170,12 +170,12 @@ def covariance_gap(T: ArrayLike, groups: ArrayLike) -> float:
     --------
     >>> import numpy as np
     >>> from fairpca.metrics import covariance_gap
-    >>> T = np.array([[1.0], [-1.0], [2.0], [-2.0]])
-    >>> covariance_gap(T, ["a", "a", "b", "b"])
+    >>> X = np.array([[1.0], [-1.0], [2.0], [-2.0]])
+    >>> covariance_gap(X, ["a", "a", "b", "b"])
     1.2
     """
-    T = finite_rows(T, min_rows=2, groups=groups)
-    levels, codes = coded_levels(groups, len(T), "groups")
+    X = finite_rows(X, min_rows=2, sensitive_features=sensitive_features)
+    levels, codes = coded_levels(sensitive_features, len(X), "sensitive_features")
     counts = np.bincount(codes, minlength=len(levels))
     if counts.min() < 2:
         few = [level for level, count in zip(levels, counts, strict=True) if count < 2]
@@ -183,8 +183,8 @@ def covariance_gap(T: ArrayLike, groups: ArrayLike) -> float:
             f"The group(s) {few} have one row, which has no covariance. Merge them with others, or "
             f"leave them out."
         )
-    covariances = [np.atleast_2d(np.cov(T[codes == g].T)) for g in range(len(levels))]
-    average = sum(c / len(T) * S for c, S in zip(counts, covariances, strict=True))
-    size = float(np.linalg.norm(np.cov(T.T, ddof=0)))
+    covariances = [np.atleast_2d(np.cov(X[codes == g].T)) for g in range(len(levels))]
+    average = sum(c / len(X) * S for c, S in zip(counts, covariances, strict=True))
+    size = float(np.linalg.norm(np.cov(X.T, ddof=0)))
     gaps = [float(np.linalg.norm(S - average)) for S in covariances]
     return max(gaps) / size if size > 0 else 0.0

@@ -1,9 +1,7 @@
-"""What decisions do to groups: their rates, and the gaps between them."""
+"""What decisions do to groups: their rates, and how far these are apart."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,126 +9,127 @@ from numpy.typing import ArrayLike
 
 from .._attributes import check_frames, rows_named
 from ..errors import MissingTargetError, UsageError
-from ._auc import macro_auc
 from ._inputs import coded_levels, present_values, row_weights, score_places
 
 _ROUNDING = 1e-12  # by so much equal shares may differ
 
 
-def selected(
-    scores: ArrayLike, share: float, *, sample_weight: ArrayLike | None = None
+def select_top(
+    scores: ArrayLike, rate: float, *, sample_weight: ArrayLike | None = None
 ) -> np.ndarray:
-    """Select a share of the rows, those with the highest scores.
+    """Select the rows with the highest scores, as near to a selection rate as thresholds come.
 
-    This is how an audit decides: the share is that of the positive rows among those that a model
+    This is how an audit decides: the rate is that of the positive rows among those that a model
     was fitted to. At a threshold of one half a model of a rare outcome selects nobody, and no gap
     can be seen. Rows with equal scores are decided alike, so that nobody's decision is drawn by
-    lot; of what thresholds can do, the share that is nearest is taken, the larger of two as near.
+    lot; of what thresholds can do, the rate that is nearest is taken, the larger of two as near.
 
     Parameters
     ----------
-    scores : array of shape (n,)
+    scores : array-like of shape (n_samples,)
         Numbers that rise with the decision, ties and infinities included.
-    share : float in [0, 1]
-        How many of all rows to select, or which share of their weight.
-    sample_weight : array of shape (n,), optional
+    rate : float in [0, 1]
+        Share of all rows to select, or of their weight.
+    sample_weight : array-like of shape (n_samples,), default=None
         How much each row counts.
 
     Returns
     -------
-    decisions : array of bool of shape (n,)
+    decisions : ndarray of bool of shape (n_samples,)
         True for rows that are selected.
 
     See Also
     --------
-    selection_rate_gap : What such decisions do to groups.
+    selection_rate_difference : What such decisions do to groups.
 
     Examples
     --------
-    >>> from fairpca.metrics import selected, selection_rate_gap
-    >>> decisions = selected([0.1, 0.7, 0.4, 0.7, 0.2], share=0.3)
-    >>> decisions.tolist()
+    >>> from fairpca.metrics import select_top
+    >>> select_top([0.1, 0.7, 0.4, 0.7, 0.2], rate=0.3).tolist()
     [False, True, False, True, False]
-    >>> selection_rate_gap(decisions, ["a", "a", "b", "b", "b"])
-    0.16666666666666669
     """
-    if not 0.0 <= share <= 1.0:
+    if not 0.0 <= rate <= 1.0:
         raise UsageError(
-            f"share={share!r} is not a share of the rows. Pass a number from 0 (nobody) to 1 "
+            f"rate={rate!r} is not a share of the rows. Pass a number from 0 (nobody) to 1 "
             f"(everybody)."
         )
     check_frames(scores=scores, sample_weight=sample_weight)
     place = score_places(scores, "scores")[1]
     at = np.bincount(place, weights=row_weights(sample_weight, len(place)))
     from_here = np.append(at[::-1].cumsum()[::-1], 0.0)
-    distance = np.abs(from_here / from_here[0] - share)
+    distance = np.abs(from_here / from_here[0] - rate)
     return np.asarray(place >= np.argmax(distance <= distance.min() + _ROUNDING))
 
 
-def selection_rate_gap(
+def selection_rate_difference(
+    y_true: ArrayLike | None,
     y_pred: ArrayLike,
-    sensitive_features: ArrayLike,
     *,
-    y_true: ArrayLike | None = None,
+    sensitive_features: ArrayLike,
     pos_label: Any = 1,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Largest difference between groups in the share of positive decisions.
+    """Return the same as fairlearn.metrics.selection_rate_difference: 0 is demographic parity.
 
-    0 is demographic parity.
+    Largest difference between groups in the share of positive decisions.
 
     Parameters
     ----------
-    y_pred : array of shape (n,)
+    y_true : array-like of shape (n_samples,) or None
+        True labels: ignored by selection rates, as in fairlearn, so that all metrics are called
+        alike.
+    y_pred : array-like of shape (n_samples,)
         Decisions, of two values at most; not scores.
-    sensitive_features : array of shape (n,)
+    sensitive_features : array-like of shape (n_samples,)
         Group of each row; a number with fractions is cut at its median.
-    y_true : array of shape (n,), optional
-        Ignored: parity looks at decisions only. Accepted so that all gaps are called alike.
     pos_label : object, default=1
-        The decision counted as positive.
-    sample_weight : array of shape (n,), optional
+        The label and decision counted as positive.
+    sample_weight : array-like of shape (n_samples,), default=None
         How much each row counts; only ratios matter.
 
     Returns
     -------
-    gap : float
+    difference : float
         Between 0 and 1.
 
     See Also
     --------
     selection_rate_ratio : The same rates, divided.
-    true_positive_rate_gap : The same among the rows with a positive label.
+    true_positive_rate_difference : The same among the rows with a positive label.
 
     Examples
     --------
-    >>> from fairpca.metrics import selection_rate_gap
-    >>> selection_rate_gap([1, 1, 0, 1], ["a", "a", "b", "b"])
+    >>> from fairpca.metrics import selection_rate_difference
+    >>> sex = ["a", "a", "b", "b"]
+    >>> selection_rate_difference([1, 0, 0, 1], [1, 1, 0, 1], sensitive_features=sex)
     0.5
-    >>> selection_rate_gap([1, 1, 0, 1], ["a", "a", "b", "b"], sample_weight=[1, 1, 1, 3])
+    >>> selection_rate_difference(
+    ...     None, [1, 1, 0, 1], sensitive_features=sex, sample_weight=[1, 1, 1, 3]
+    ... )
     0.25
     """
-    given = y_pred, sensitive_features, y_true, pos_label, sample_weight
-    return _largest_gap(_rates("selection rate", *given))
+    given = y_true, y_pred, sensitive_features, pos_label, sample_weight
+    return largest_difference(_rates("selection rate", *given))
 
 
 def selection_rate_ratio(
+    y_true: ArrayLike | None,
     y_pred: ArrayLike,
-    sensitive_features: ArrayLike,
     *,
-    y_true: ArrayLike | None = None,
+    sensitive_features: ArrayLike,
     pos_label: Any = 1,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Smallest share of positive decisions of a group over the largest.
+    """Return the same as fairlearn.metrics.selection_rate_ratio: 1 is demographic parity.
 
-    Known as disparate impact or adverse impact ratio; 1 is demographic parity. The four-fifths
-    rule of the American guidelines on hiring takes less than 0.8 as a sign of adverse impact.
+    Smallest share of positive decisions of a group over the largest, known as disparate impact or
+    adverse impact ratio. The four-fifths rule of the American guidelines on hiring takes less than
+    0.8 as a sign of adverse impact.
 
     Parameters
     ----------
-    y_pred, sensitive_features, y_true, pos_label, sample_weight
-        As in `selection_rate_gap`.
+    y_true, y_pred, sensitive_features, pos_label, sample_weight
+        As in `selection_rate_difference`; `y_true` is ignored.
 
     Returns
     -------
@@ -140,24 +139,24 @@ def selection_rate_ratio(
     Raises
     ------
     UsageError
-        If nobody is selected: the ratio is then 0/0.
+        If nobody is selected: the ratio is then 0/0, where fairlearn returns NaN.
 
     See Also
     --------
-    selection_rate_gap : The same rates, subtracted.
+    selection_rate_difference : The same rates, subtracted.
 
     Notes
     -----
     Ratios depend on which decision is called positive: rates of 98 and 99 % have a ratio of 0.99,
-    the rates of refusal, 2 and 1 %, one of 0.5. The gap is the same for both.
+    the rates of refusal, 2 and 1 %, one of 0.5. The difference is the same for both.
 
     Examples
     --------
     >>> from fairpca.metrics import selection_rate_ratio
-    >>> selection_rate_ratio([1, 1, 0, 1], ["a", "a", "b", "b"])
+    >>> selection_rate_ratio(None, [1, 1, 0, 1], sensitive_features=["a", "a", "b", "b"])
     0.5
     """
-    given = y_pred, sensitive_features, y_true, pos_label, sample_weight
+    given = y_true, y_pred, sensitive_features, pos_label, sample_weight
     rates = _rates("selection rate", *given)
     if rates.max() == 0:
         raise UsageError(
@@ -168,118 +167,116 @@ def selection_rate_ratio(
     return float(rates.min() / rates.max())
 
 
-def true_positive_rate_gap(
-    y_pred: ArrayLike,
-    sensitive_features: ArrayLike,
-    *,
+def true_positive_rate_difference(
     y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sensitive_features: ArrayLike,
     pos_label: Any = 1,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Largest difference between groups in the share of positives that are recognised.
+    """Return the same as fairlearn.metrics.true_positive_rate_difference: 0 is equal opportunity.
 
-    0 is equal opportunity.
+    Largest difference between groups in the share of positives that are predicted to be positive.
 
     Parameters
     ----------
-    y_pred : array of shape (n,)
-        Decisions, of two values at most; not scores.
-    sensitive_features : array of shape (n,)
-        Group of each row; every group needs a row whose true label is positive.
-    y_true : array of shape (n,)
-        True labels, of two values at most.
-    pos_label : object, default=1
-        The label and decision counted as positive.
-    sample_weight : array of shape (n,), optional
-        How much each row counts; only ratios matter.
+    y_true, y_pred, sensitive_features, pos_label, sample_weight
+        As in `selection_rate_difference`, with true labels of two values at most. Every group needs
+        a row whose true label is positive.
 
     Returns
     -------
-    gap : float
+    difference : float
         Between 0 and 1.
 
     Raises
     ------
     MissingTargetError
-        If a group has no row whose true label is positive.
+        If a group has no row whose true label is positive; fairlearn takes its rate as 0.
 
     See Also
     --------
-    selection_rate_gap : The same over all rows.
-    false_positive_rate_gap : The same over the other rows.
+    selection_rate_difference : The same over all rows.
+    false_positive_rate_difference : The same over the other rows.
 
     Examples
     --------
-    >>> from fairpca.metrics import true_positive_rate_gap
-    >>> true_positive_rate_gap([1, 1, 0, 1], ["a", "a", "b", "b"], y_true=[1, 0, 1, 1])
+    >>> from fairpca.metrics import true_positive_rate_difference
+    >>> sex = ["a", "a", "b", "b"]
+    >>> true_positive_rate_difference([1, 0, 1, 1], [1, 1, 0, 1], sensitive_features=sex)
     0.5
     """
-    given = y_pred, sensitive_features, y_true, pos_label, sample_weight
-    return _largest_gap(_rates("true positive rate", *given))
+    given = y_true, y_pred, sensitive_features, pos_label, sample_weight
+    return largest_difference(_rates("true positive rate", *given))
 
 
-def false_positive_rate_gap(
-    y_pred: ArrayLike,
-    sensitive_features: ArrayLike,
-    *,
+def false_positive_rate_difference(
     y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sensitive_features: ArrayLike,
     pos_label: Any = 1,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Largest difference between groups in the share of negatives that are taken for positives.
+    """Return the same as fairlearn.metrics.false_positive_rate_difference.
 
-    With `true_positive_rate_gap`, 0 of both is equalized odds.
+    Largest difference between groups in the share of negatives that are predicted to be positive.
+    With `true_positive_rate_difference`, 0 of both is equalized odds.
 
     Parameters
     ----------
-    y_pred, sensitive_features, y_true, pos_label, sample_weight
-        As in `true_positive_rate_gap`; every group needs a row whose true label is not positive.
+    y_true, y_pred, sensitive_features, pos_label, sample_weight
+        As in `true_positive_rate_difference`; every group needs a row whose true label is not
+        positive.
 
     Returns
     -------
-    gap : float
+    difference : float
         Between 0 and 1.
 
     Raises
     ------
     MissingTargetError
-        If all rows of a group are positive.
+        If all rows of a group are positive; fairlearn takes its rate as 0.
 
     See Also
     --------
-    precision_gap : How many of those selected were taken rightly.
+    precision_difference : How many of those selected are positives.
 
     Examples
     --------
-    >>> from fairpca.metrics import false_positive_rate_gap
-    >>> false_positive_rate_gap([1, 1, 0, 1], ["a", "a", "b", "b"], y_true=[1, 0, 0, 1])
+    >>> from fairpca.metrics import false_positive_rate_difference
+    >>> sex = ["a", "a", "b", "b"]
+    >>> false_positive_rate_difference([1, 0, 0, 1], [1, 1, 0, 1], sensitive_features=sex)
     1.0
     """
-    given = y_pred, sensitive_features, y_true, pos_label, sample_weight
-    return _largest_gap(_rates("false positive rate", *given))
+    given = y_true, y_pred, sensitive_features, pos_label, sample_weight
+    return largest_difference(_rates("false positive rate", *given))
 
 
-def precision_gap(
-    y_pred: ArrayLike,
-    sensitive_features: ArrayLike,
-    *,
+def precision_difference(
     y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sensitive_features: ArrayLike,
     pos_label: Any = 1,
     sample_weight: ArrayLike | None = None,
 ) -> float:
     """Largest difference between groups in the share of positive decisions that are right.
 
     0 is predictive parity: being selected means the same whatever the group. Where groups have
-    different shares of positives, no model that errs has this and equalized odds.
+    different shares of positives, no model that errs has this and equalized odds. It is the
+    difference of a fairlearn MetricFrame of scikit-learn's precision_score.
 
     Parameters
     ----------
-    y_pred, sensitive_features, y_true, pos_label, sample_weight
-        As in `true_positive_rate_gap`; of every group a row needs to be selected.
+    y_true, y_pred, sensitive_features, pos_label, sample_weight
+        As in `true_positive_rate_difference`; of every group a row needs to be selected.
 
     Returns
     -------
-    gap : float
+    difference : float
         Between 0 and 1.
 
     Raises
@@ -289,35 +286,44 @@ def precision_gap(
 
     See Also
     --------
-    false_positive_rate_gap : How many of those who are not positive are selected.
+    false_positive_rate_difference : How many of those who are not positive are selected.
 
     Examples
     --------
-    >>> from fairpca.metrics import precision_gap
-    >>> precision_gap([1, 1, 0, 1], ["a", "a", "b", "b"], y_true=[1, 0, 0, 1])
+    >>> from fairpca.metrics import precision_difference
+    >>> sex = ["a", "a", "b", "b"]
+    >>> precision_difference([1, 0, 0, 1], [1, 1, 0, 1], sensitive_features=sex)
     0.5
     """
-    given = y_pred, sensitive_features, y_true, pos_label, sample_weight
-    return _largest_gap(_rates("precision", *given))
+    given = y_true, y_pred, sensitive_features, pos_label, sample_weight
+    return largest_difference(_rates("precision", *given))
 
 
-def mean_prediction_gap(
-    y_pred: ArrayLike, sensitive_features: ArrayLike, *, sample_weight: ArrayLike | None = None
+def mean_prediction_difference(
+    y_true: ArrayLike | None,
+    y_pred: ArrayLike,
+    *,
+    sensitive_features: ArrayLike,
+    sample_weight: ArrayLike | None = None,
 ) -> float:
     """Largest difference between groups' mean predictions of a number, such as a wage.
 
+    It is the difference of a fairlearn MetricFrame of fairlearn.metrics.mean_prediction.
+
     Parameters
     ----------
-    y_pred : array of shape (n,)
-        Predictions, or the numbers themselves for the gap that the data has.
-    sensitive_features : array of shape (n,)
+    y_true : array-like of shape (n_samples,) or None
+        True numbers: ignored, as in fairlearn.
+    y_pred : array-like of shape (n_samples,)
+        Predictions, or the numbers themselves for the difference that the data has.
+    sensitive_features : array-like of shape (n_samples,)
         Group of each row; a number with fractions is cut at its median.
-    sample_weight : array of shape (n,), optional
+    sample_weight : array-like of shape (n_samples,), default=None
         How much each row counts; only ratios matter.
 
     Returns
     -------
-    gap : float
+    difference : float
         In the units of `y_pred`.
 
     See Also
@@ -326,8 +332,9 @@ def mean_prediction_gap(
 
     Examples
     --------
-    >>> from fairpca.metrics import mean_prediction_gap
-    >>> mean_prediction_gap([10.0, 14.0, 9.0, 10.0], ["m", "m", "f", "f"])
+    >>> from fairpca.metrics import mean_prediction_difference
+    >>> wages, sex = [10.0, 14.0, 9.0, 10.0], ["m", "m", "f", "f"]
+    >>> mean_prediction_difference(None, wages, sensitive_features=sex)
     2.5
     """
     found, place = score_places(y_pred, "y_pred")
@@ -335,12 +342,16 @@ def mean_prediction_gap(
         raise UsageError(
             "y_pred has infinite values, which have no mean. Leave them out, or pass numbers."
         )
-    _, groups, weight = _grouped(len(place), sensitive_features, sample_weight, y_pred=y_pred)
-    return _largest_gap(group_shares(found[place], groups, among=weight))
+    _, groups, weight = _grouped(y_true, y_pred, sensitive_features, sample_weight)
+    return largest_difference(group_shares(found[place], groups, among=weight))
 
 
 def distribution_gap(
-    y_pred: ArrayLike, sensitive_features: ArrayLike, *, sample_weight: ArrayLike | None = None
+    y_true: ArrayLike | None,
+    y_pred: ArrayLike,
+    *,
+    sensitive_features: ArrayLike,
+    sample_weight: ArrayLike | None = None,
 ) -> float:
     """Largest difference between groups in the share of rows above a threshold, over all of them.
 
@@ -349,10 +360,10 @@ def distribution_gap(
 
     Parameters
     ----------
-    y_pred : array of shape (n,)
+    y_true, sensitive_features, sample_weight
+        As in `mean_prediction_difference`; `y_true` is ignored.
+    y_pred : array-like of shape (n_samples,)
         Predictions or scores, ties and infinities included.
-    sensitive_features, sample_weight
-        As in `mean_prediction_gap`.
 
     Returns
     -------
@@ -366,11 +377,12 @@ def distribution_gap(
     Examples
     --------
     >>> from fairpca.metrics import distribution_gap
-    >>> distribution_gap([10.0, 14.0, 9.0, 10.0], ["m", "m", "f", "f"])
+    >>> wages, sex = [10.0, 14.0, 9.0, 10.0], ["m", "m", "f", "f"]
+    >>> distribution_gap(None, wages, sensitive_features=sex)
     0.5
     """
     place = score_places(y_pred, "y_pred")[1]
-    _, groups, weight = _grouped(len(place), sensitive_features, sample_weight, y_pred=y_pred)
+    _, groups, weight = _grouped(y_true, y_pred, sensitive_features, sample_weight)
     return float(np.ptp(shares_up_to(place, groups, among=weight), axis=0).max())
 
 
@@ -401,23 +413,22 @@ def shares_up_to(
     return shares
 
 
-def _largest_gap(shares: np.ndarray) -> float:
+def largest_difference(shares: np.ndarray) -> float:
     """Largest difference between two groups' shares; NaN where one of them is."""
     return float(shares.max() - shares.min())
 
 
 def _rates(
     rate: str,
+    y_true: ArrayLike | None,
     y_pred: ArrayLike,
     sensitive_features: ArrayLike,
-    y_true: ArrayLike | None,
     pos_label: Any,
     sample_weight: ArrayLike | None,
 ) -> np.ndarray:
     """Return a rate of every group; raise where one has no rows that it could be taken among."""
     flags = _is_positive(y_pred, pos_label, "y_pred")
-    of_rows = {"y_pred": y_pred, "y_true": y_true}
-    levels, groups, weight = _grouped(len(flags), sensitive_features, sample_weight, **of_rows)
+    levels, groups, weight = _grouped(y_true, y_pred, sensitive_features, sample_weight)
     if rate == "selection rate":
         return group_shares(flags, groups, among=weight)
     among = _is_positive(y_true, pos_label, "y_true", n_rows=len(flags))
@@ -444,10 +455,16 @@ def _rates(
 
 
 def _grouped(
-    n_rows: int, sensitive_features: ArrayLike, sample_weight: ArrayLike | None, **beside: Any
+    y_true: Any, y_pred: Any, sensitive_features: ArrayLike, sample_weight: ArrayLike | None
 ) -> tuple[list[Any], np.ndarray, np.ndarray | None]:
     """Return levels, the group of each row, and weights; raise where a group has none."""
-    check_frames(**beside, sensitive_features=sensitive_features, sample_weight=sample_weight)
+    n_rows = len(y_pred)
+    check_frames(
+        y_true=y_true,
+        y_pred=y_pred,
+        sensitive_features=sensitive_features,
+        sample_weight=sample_weight,
+    )
     levels, groups = coded_levels(sensitive_features, n_rows, "sensitive_features")
     weight = row_weights(sample_weight, n_rows)
     if weight is not None and not (total := np.bincount(groups, weights=weight)).all():
@@ -470,106 +487,3 @@ def _is_positive(y: Any, pos_label: Any, name: str, n_rows: int | None = None) -
             f"pos_label."
         )
     return positive.astype(int)
-
-
-@dataclass(frozen=True)
-class GroupRates:
-    """What one classifier decides about the groups of one attribute.
-
-    Parameters
-    ----------
-    selection_rate_gap, true_positive_rate_gap : float
-        Largest differences between groups; the second is NaN where a group has no positive row.
-    selection_rates, true_positive_rates : dict of level to float
-        Share of positive decisions: among all rows of the group, and among its positive ones
-        (NaN where there are none).
-    n_rows, n_positives : dict of level to int
-        How many rows those shares are taken over.
-
-    Examples
-    --------
-    >>> from fairpca.tradeoff import GroupRates
-    >>> rates = GroupRates(
-    ...     selection_rate_gap=0.2,
-    ...     true_positive_rate_gap=0.1,
-    ...     selection_rates={"f": 0.3, "m": 0.5},
-    ...     true_positive_rates={"f": 0.7, "m": 0.8},
-    ...     n_rows={"f": 100, "m": 120},
-    ...     n_positives={"f": 40, "m": 70},
-    ... )
-    >>> min(rates.selection_rates, key=rates.selection_rates.get)
-    'f'
-    """
-
-    selection_rate_gap: float
-    true_positive_rate_gap: float
-    selection_rates: Mapping[Any, float]
-    true_positive_rates: Mapping[Any, float]
-    n_rows: Mapping[Any, int]
-    n_positives: Mapping[Any, int]
-
-
-@dataclass(frozen=True)
-class JudgedRows:
-    """Labels and groups of the rows that decisions are judged on, coded once.
-
-    `positive`: whether the true label is; `groups`: codes 0, 1, ... whose names are `levels`.
-    """
-
-    positive: np.ndarray
-    groups: np.ndarray
-    levels: tuple[Any, ...]
-
-    @classmethod
-    def coded(
-        cls, y: Any, sensitive_features: Any, pos_label: Any, *, name: str = "sensitive_test"
-    ) -> JudgedRows:
-        """Check and code what users pass; `name` is what messages call the attribute."""
-        n = len(y)
-        positive = rows_named(present_values(y, n, "y_test"), pos_label)
-        if not positive.any():
-            raise UsageError(
-                f"No entry of y_test is the positive label {pos_label!r}. Set the estimator's "
-                f"pos_label to one of the labels."
-            )
-        levels, codes = coded_levels(sensitive_features, n, name)
-        return cls(positive, codes, tuple(levels))
-
-    def judge(self, decisions: np.ndarray) -> tuple[float, float, float]:
-        """Return accuracy, selection rate gap and true positive rate gap.
-
-        Decisions are true or false; or, of a randomised classifier, probabilities of a positive
-        one, and then all three are those over rows and coins. The last is NaN where a group has no
-        positive row.
-        """
-        chance = np.asarray(decisions, dtype=float)
-        right = float(np.where(self.positive, chance, 1.0 - chance).mean())
-        selected, recognised = self._shares(chance)
-        return right, _largest_gap(selected), _largest_gap(recognised)
-
-    def rates(self, decisions: np.ndarray) -> GroupRates:
-        """Return the rates of every group; `decisions` as in `judge`."""
-        selected, recognised = self._shares(np.asarray(decisions, dtype=float))
-        positives = np.bincount(self.groups, weights=self.positive).astype(int)
-
-        def by_level(values: np.ndarray) -> dict[Any, Any]:
-            return dict(zip(self.levels, values.tolist(), strict=True))
-
-        return GroupRates(
-            selection_rate_gap=_largest_gap(selected),
-            true_positive_rate_gap=_largest_gap(recognised),
-            selection_rates=by_level(selected),
-            true_positive_rates=by_level(recognised),
-            n_rows=by_level(np.bincount(self.groups)),
-            n_positives=by_level(positives),
-        )
-
-    def auc(self, scores: np.ndarray | None) -> float:
-        """Return how well scores tell positive rows from others; NaN where nothing can be told."""
-        if scores is None or self.positive.all():
-            return float("nan")
-        return float(macro_auc(np.asarray(scores)[:, None], self.positive.astype(int)[None])[0])
-
-    def _shares(self, chance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        recognised = group_shares(chance, self.groups, among=self.positive)
-        return group_shares(chance, self.groups), recognised

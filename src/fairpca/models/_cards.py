@@ -220,9 +220,9 @@ def _caveats(model: FairModel) -> Iterator[str]:
     else:
         yield (
             "- **On new rows the groups differ by more than `distribution_gap_`.** By how much at "
-            "most, whatever the threshold, `fairpca.metrics.certified_gap(scores, groups, "
-            'of="scores")` tells of rows that the model was not fitted to (under another criterion '
-            "than demographic parity, of those of one class). That bounds what a "
+            "most, whatever the threshold, `fairpca.metrics.certified_gap(scores, "
+            "sensitive_features)` tells of rows that the model was not fitted to (under another "
+            "criterion than demographic parity, of those of one class). That bounds what a "
             "threshold does; a model that looks at narrow ranges of the column may see more. "
             "Measure the leakage."
         )

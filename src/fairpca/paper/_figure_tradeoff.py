@@ -18,9 +18,8 @@ from sklearn.svm import SVC
 
 from ..datasets import Split
 from ..estimators import FairKernelPCA, FairPCA
-from ..metrics import JudgedRows
 from ..peers import Reductions
-from ..tradeoff import TradeoffParts, tradeoff_curve
+from ..tradeoff import JudgedRows, TradeoffParts, tradeoff_curve
 from ._experiment import Experiment, Result, Settings, Summary, Task, combinations, summarize_draws
 from ._panels import line_options, method_legend, note, write
 from ._style import FAINT, in_order, paper_figure, style_of
@@ -113,7 +112,7 @@ def _curve(
         sensitive_test=rows.z_test,
         tradeoffs=parameters,
     ):
-        yield point.accuracy, point.selection_rate_gap, point.true_positive_rate_gap
+        yield point.accuracy, point.selection_rate_difference, point.true_positive_rate_difference
 
 
 def _by_svm(

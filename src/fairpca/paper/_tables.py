@@ -13,7 +13,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
 
 from ..datasets import Lee2022, load_lee2022
-from ..metrics import explained_variance_ratio, selection_rate_gap, squared_mmd
+from ..metrics import explained_variance_ratio, selection_rate_difference, squared_mmd
 from ..peers import SamadiPCA
 from ._experiment import (
     BETWEEN,
@@ -104,7 +104,7 @@ def _downstream(train: Projected, test: Projected) -> dict[str, float]:
     for name, model in DOWNSTREAM.items():
         predicted = _fitted(model, train).predict(test.T)
         values[f"{name}_acc_pct"] = 100 * float(np.mean(predicted == test.y))
-        values[f"{name}_dp"] = selection_rate_gap(predicted, test.z)
+        values[f"{name}_dp"] = selection_rate_difference(None, predicted, sensitive_features=test.z)
     return values
 
 

@@ -16,9 +16,9 @@ from .._attributes import attribute_columns, check_frames, rows_named
 from .._numerics import on_the_host
 from ..errors import UsageError, warn_user
 from ..estimators import FairKernelPCA, FairPLS, FairTransformer, check_choice, check_tradeoff
-from ..metrics import GroupRates, JudgedRows
 from ._logistic_path import logistic_path
 from ._parts import TakesTradeoff, TradeoffParts
+from ._rates import GroupRates, JudgedRows
 
 PAPERS_TRADEOFFS = tuple((i / 10) ** 3 for i in range(11))
 """The lambdas of the paper's figures."""
@@ -34,7 +34,7 @@ class TradeoffPoint:
     ----------
     tradeoff : float
         Its lambda.
-    accuracy, selection_rate_gap, true_positive_rate_gap : float
+    accuracy, selection_rate_difference, true_positive_rate_difference : float
         On the test rows; the gaps are the violations of demographic parity and of equal
         opportunity, of several attributes the largest. The last is NaN where a group has no row
         with a positive label.
@@ -50,15 +50,17 @@ class TradeoffPoint:
     Examples
     --------
     >>> from fairpca.tradeoff import TradeoffPoint
-    >>> point = TradeoffPoint(0.1, 0.8, selection_rate_gap=0.05, true_positive_rate_gap=0.02)
-    >>> point.selection_rate_gap <= 0.1 and point.accuracy >= 0.75
+    >>> point = TradeoffPoint(
+    ...     0.1, 0.8, selection_rate_difference=0.05, true_positive_rate_difference=0.02
+    ... )
+    >>> point.selection_rate_difference <= 0.1 and point.accuracy >= 0.75
     True
     """
 
     tradeoff: float
     accuracy: float
-    selection_rate_gap: float
-    true_positive_rate_gap: float
+    selection_rate_difference: float
+    true_positive_rate_difference: float
     auc: float = float("nan")
     attributes: Mapping[str, GroupRates] = field(default_factory=dict, hash=False)
 
@@ -148,7 +150,7 @@ def tradeoff_curve(
     ... )
     >>> curve[0].accuracy < curve[1].accuracy
     True
-    >>> curve[0].selection_rate_gap < curve[1].selection_rate_gap
+    >>> curve[0].selection_rate_difference < curve[1].selection_rate_difference
     True
     """
     check_choice("solver", solver, SOLVERS)
@@ -213,8 +215,12 @@ def _point(
         tradeoff=tradeoff,
         accuracy=any_rows.judge(decisions)[0],
         # NaN, if one of them is.
-        selection_rate_gap=float(np.max([r.selection_rate_gap for r in rates.values()])),
-        true_positive_rate_gap=float(np.max([r.true_positive_rate_gap for r in rates.values()])),
+        selection_rate_difference=float(
+            np.max([r.selection_rate_difference for r in rates.values()])
+        ),
+        true_positive_rate_difference=float(
+            np.max([r.true_positive_rate_difference for r in rates.values()])
+        ),
         auc=any_rows.auc(predicted.scores_of(pos_label)),
         attributes=rates,
     )
