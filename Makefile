@@ -102,6 +102,10 @@ docs: .venv/docs  ## The documentation site; runs every script of the gallery (m
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -b html docs docs/_build/html
 	@echo "Open it in a browser: file://$(CURDIR)/docs/_build/html/index.html"
 
+.PHONY: reproduce
+reproduce: .venv/dev  ## A table or figure of the paper: make reproduce NAME=table-german; NAME=--list
+	$(BIN)/fairpca-paper $(if $(NAME),$(NAME),--list)
+
 .PHONY: release-notes github-release
 release-notes:  ## What CHANGELOG.md says of the version; fails unless TAG is the version's tag
 	@$(PYTHON) tests/release_notes.py "$$TAG"

@@ -233,7 +233,7 @@ Assumed: cores scale (here they were {rates.cores}), and storage gives every mac
 
 def draw(growth: Growth, path: Path) -> None:
     """Draw a panel for each thing that grows, and one for all."""
-    from fairpca.paper._style import BLUE, FAINT, GREY, VERMILLION, paper_figure
+    from fairpca_paper.experiments.style import BLUE, FAINT, GREY, VERMILLION, paper_figure
 
     points = growth.points
     every = [t for p in points for t in (p.predicted, p.low, p.high)]

@@ -35,7 +35,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from fairpca import FairPCA, MissingGroupError
 from fairpca.datasets import load_loanapp
 from fairpca.metrics import leakage, selection_rate_difference
-from fairpca.paper._style import BLACK, BLUE, GREEN, RC, SKY, VERMILLION
+from fairpca_paper.experiments.style import BLACK, BLUE, GREEN, RC, SKY, VERMILLION
 
 loans = load_loanapp()
 race = (

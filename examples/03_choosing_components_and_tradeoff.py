@@ -28,7 +28,7 @@ from sklearn.preprocessing import StandardScaler
 from fairpca import FairPCA, tradeoff_curve
 from fairpca.datasets import load_loanapp
 from fairpca.metrics import leakage
-from fairpca.paper._style import BLUE, FAINT, HAIR, INK, RC, VERMILLION
+from fairpca_paper.experiments.style import BLUE, FAINT, HAIR, INK, RC, VERMILLION
 
 PURPLE = "#8E5BA8"
 loans = load_loanapp()

@@ -31,7 +31,7 @@ from sklearn.preprocessing import StandardScaler
 from fairpca import FairKernelPCA, FairPCA, erasers, peers
 from fairpca.datasets import load_loanapp
 from fairpca.metrics import leakage, selection_rate_difference
-from fairpca.paper._style import BLUE, FAINT, GREEN, HAIR, INK, RC
+from fairpca_paper.experiments.style import BLUE, FAINT, GREEN, HAIR, INK, RC
 
 K = 15
 judge = LogisticRegression(class_weight="balanced", max_iter=1000)

@@ -29,9 +29,9 @@ from sklearn.preprocessing import StandardScaler
 from fairpca import FairKernelPCA, FairPCA
 from fairpca.datasets import load_loanapp
 from fairpca.metrics import leakage
-from fairpca.paper._panels import headed, scatter_groups
-from fairpca.paper._style import GROUPS, RC
 from fairpca.peers import PCA, KernelPCA
+from fairpca_paper.experiments.panels import headed, scatter_groups
+from fairpca_paper.experiments.style import GROUPS, RC
 
 rng = np.random.default_rng(0)
 

@@ -28,7 +28,7 @@ import pandas as pd
 
 from fairpca import CSVRows, FairPCA, ParquetRows, collect_moments
 from fairpca.metrics import leakage
-from fairpca.paper._style import BLUE, FAINT, RC, VERMILLION
+from fairpca_paper.experiments.style import BLUE, FAINT, RC, VERMILLION
 
 ROWS, FEATURES, FILES = 50_000, 40, 8
 NAMES = [f"x{j:02}" for j in range(FEATURES)]

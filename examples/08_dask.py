@@ -31,7 +31,7 @@ from dask.distributed import Client, LocalCluster, get_task_stream
 
 from fairpca import FairPCA, collect_moments
 from fairpca.metrics import leakage
-from fairpca.paper._style import BLUE, GREY, RC
+from fairpca_paper.experiments.style import BLUE, GREY, RC
 
 HERE = "127.0.0.1"  # Dask's dashboard would otherwise be open to the network
 cluster = LocalCluster(

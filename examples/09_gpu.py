@@ -22,7 +22,7 @@ import numpy as np
 
 from fairpca import FairPCA, collect_moments
 from fairpca.metrics import leakage
-from fairpca.paper._style import BLUE, ORANGE, RC
+from fairpca_paper.experiments.style import BLUE, ORANGE, RC
 
 
 def find_device():

@@ -31,9 +31,9 @@ from sklearn.svm import SVC
 
 from fairpca import FairPCA
 from fairpca.erasers import LEACE, MeanProjection
-from fairpca.paper._panels import group_legend, scatter_groups
-from fairpca.paper._style import BLACK, GROUPS, HAIR, PURPLE, RC
 from fairpca.peers import INLP, PCA
+from fairpca_paper.experiments.panels import group_legend, scatter_groups
+from fairpca_paper.experiments.style import BLACK, GROUPS, HAIR, PURPLE, RC
 
 JOBS = """nurse surgeon midwife dentist pharmacist paramedic therapist optician caregiver
 radiologist teacher professor librarian tutor principal lecturer nanny coach headmaster researcher

@@ -27,7 +27,7 @@ from sklearn.decomposition import PCA
 from fairpca import FairPCA
 from fairpca.datasets import MissingDataError, load_fairface
 from fairpca.metrics import leakage
-from fairpca.paper._style import FAINT, RC
+from fairpca_paper.experiments.style import FAINT, RC
 
 SIZE, ROWS, K = 32, 2000, 40
 

@@ -33,7 +33,7 @@ from fairpca import FairKernelPCA, FairPCA
 from fairpca.datasets import load_loanapp
 from fairpca.erasers import LEACE
 from fairpca.models import ModelFileError, export_onnx, model_card
-from fairpca.paper._style import BLUE, RC, VERMILLION
+from fairpca_paper.experiments.style import BLUE, RC, VERMILLION
 
 loans = load_loanapp()
 table = loans.features.assign(race=loans.sensitive["race"], approved=loans.target)

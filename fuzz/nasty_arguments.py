@@ -61,7 +61,7 @@ COMMANDS = (
     "fit",
     "fit",
 )
-RARE = ("audit", "reproduce", "nonsense", "")
+RARE = ("audit", "nonsense", "")
 FEW = ("1", "2", "0", "-1", "x", "1.5", "")
 """Numbers of processes and threads: more would be made."""
 

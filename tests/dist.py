@@ -156,10 +156,10 @@ def bare(env: Environment, wheel: Path) -> str:
         last = env.call(call.__name__, str(ROOT), fails=True).rpartition("fairpca.errors.")[2]
         wanted = f'Install it with: pip install "fairpca[{call.__name__}]"\n'
         need(last.endswith(wanted), f"without {call.__name__} it says: {last}")
-    for words, extra in (("reproduce", "reproduce"), ("audit people.csv", "audit"), ("", "audit")):
+    for words in ("audit people.csv", ""):
         said = env.program("fairpca", *words.split(), fails=True)
         command = said.partition("Install it with: ")[2].strip()
-        one = said.count("\n") == 1 and command == f'pip install "fairpca[{extra}]"'
+        one = said.count("\n") == 1 and command == 'pip install "fairpca[audit]"'
         need(one, f"fairpca {words} says: {said}")
     env.program(*shlex.split(command))
     env.call("package", wheel.name)  # still that of the wheel
@@ -171,8 +171,7 @@ def cli(env: Environment, wheel: Path) -> str:
     """Start the command line."""
     said = env.program("fairpca", "--version").split()
     need(said == wheel.name.split("-")[:2], f"fairpca --version says {said}")
-    need("figure-synthetic" in env.program("fairpca", "reproduce", "--list"), "an empty list")
-    return "fairpca --version, fairpca reproduce --list"
+    return "fairpca --version"
 
 
 def audit(env: Environment, wheel: Path) -> str:
@@ -189,16 +188,7 @@ def audit(env: Environment, wheel: Path) -> str:
     return f"{CALLS['readme'].__doc__}, {command}"
 
 
-def reproduce(env: Environment, wheel: Path) -> str:
-    """Make a figure of the paper, small."""
-    command = "fairpca reproduce figure-synthetic --quick --jobs 1 --out out"
-    env.program(*shlex.split(command))
-    kinds = {file.suffix for file in (env.work / "out").iterdir() if file.is_file()}
-    need(kinds == {".csv", ".pdf", ".png"}, f"it made {kinds}")
-    return command
-
-
-BY_COMMANDS = {use.__name__: use for use in (bare, cli, audit, reproduce)}
+BY_COMMANDS = {use.__name__: use for use in (bare, cli, audit)}
 NAMES = [*BY_COMMANDS, *(call.__name__ for call in LIBRARIES + ENGINES)]
 
 

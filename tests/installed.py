@@ -118,16 +118,6 @@ def report(root):
     assert "<script" in page
 
 
-def plots(root):
-    """a figure of the paper"""
-    from fairpca.paper import EXPERIMENTS, Settings, run_experiment
-
-    made = run_experiment(
-        EXPERIMENTS["figure-covariance"], Settings(quick=True), Path("out"), jobs=1
-    )
-    assert {file.suffix for file in made.files} == {".csv", ".pdf", ".png"}
-
-
 def dask(root):
     """fit and transform on a cluster of two processes"""
     from distributed import Client, LocalCluster
@@ -168,7 +158,7 @@ def readme(root):
         assert block.printed == block.shown, block.printed
 
 
-LIBRARIES = (data, parity, sdp, tables, models, onnx, torch, report, plots)
+LIBRARIES = (data, parity, sdp, tables, models, onnx, torch, report)
 """One call for each extra that a library is hidden behind. Without it, the call names the extra."""
 
 ENGINES = (dask, spark)

@@ -123,7 +123,7 @@ def run(name: str, interpreter: str, given: argparse.Namespace) -> Outcome:
     command += ["--numprocesses", given.processes, "--dist", "worksteal"]
     sys.stdout.write(f"{python.parents[1].name}: testing\n")
     done = subprocess.run(
-        command + (list(CORE) if given.core else []),
+        command + (list(CORE) if given.core else ["tests", "src"]),
         cwd=ROOT,
         env={**os.environ, "SCIPY_ARRAY_API": "1"},
         stdout=subprocess.PIPE,

@@ -21,7 +21,6 @@ EXTRAS = {
     "fairlearn": "parity",
     "jinja2": "report",
     "jsonschema": "test",
-    "matplotlib": "plots",
     "onnx": "onnx",
     "onnxruntime": "onnx",
     "pandas": "tables",

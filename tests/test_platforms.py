@@ -187,7 +187,6 @@ def test_consoles_that_lack_letters_are_written_to(people, monkeypatch, encoding
     for arguments in (
         ["--help"],
         ["fit", "--help"],
-        ["reproduce", "--list"],
         ["fit", people, "-s", "sex", "--out", model],
         ["inspect", model],
         ["transform", model, people, "--out", people.with_suffix(".parquet")],

@@ -18,7 +18,7 @@ from fairpca.models import fit_table
 
 from ..cases import REFUSED, VALID, Case, Failed, Target
 from ..commands import command, run_command
-from ..nasty_arguments import COMMANDS, RARE, WORDS, positional, value_of
+from ..nasty_arguments import COMMANDS, RARE, positional, value_of
 from ..seed_models import people
 
 
@@ -70,7 +70,6 @@ class CommandLine(Target):
             ["fit", "people.csv", "-s", "sex", "--out", "p", "--method", "leace", "-t", "approved"],
             ["audit", "people.csv", "-s", "sex", "--quick", "--jobs", "1", "--out", "r.html"],
             ["audit", "people.csv", "-s", "nothing", "--quick", "--jobs", "1", "--out", "s.html"],
-            ["reproduce", "--list"],
             ["--help"],
             *([["audit", "--quick", "--jobs", "1", "--out", "t.html"]] if self.audits else []),
         ):
@@ -91,8 +90,6 @@ class CommandLine(Target):
                     arguments.append(value_of(rng, names))
         if chosen == "audit":
             arguments += ["--quick", "--jobs", "1"]
-        if chosen == "reproduce":
-            arguments = [chosen, rng.choice(WORDS), "--list"]
         if rng.random() < 0.1:
             rng.shuffle(arguments)
         content = json.dumps(arguments).encode()

@@ -14,9 +14,8 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if error.name not in ("typer", "rich"):
             raise
-        # The extra of the command brings the rest of what it needs, too.
-        extra = "reproduce" if sys.argv[1:2] == ["reproduce"] else "audit"
-        sys.exit(str(MissingExtraError(error.name, extra, "The command line")))
+        # The extra brings the rest of what the commands need, too.
+        sys.exit(str(MissingExtraError(error.name, "audit", "The command line")))
     if hasattr(sys.stdout, "reconfigure"):  # not every console, nor every log, knows every letter
         sys.stdout.reconfigure(errors="replace")
     app()

@@ -19,14 +19,12 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 COMMAND_LINE = """# Command line
 
-Install the extra `audit` for these commands: `pip install ".[audit]"`. `reproduce` needs the
-extra of its name. `fairpca COMMAND --help` says the same in a terminal, and `fairpca --version`
-prints the version.
+Install the extra `audit` for these commands: `pip install ".[audit]"`. `fairpca
+COMMAND --help` says the same in a terminal, and `fairpca --version` prints the version.
 
 | exit status | meaning |
 |--:|---|
 | 0 | success |
-| 1 | a part of `reproduce` failed |
 | 2 | arguments, data or files were refused; one line says why, and what to do |
 | 130, 143 | stopped by Ctrl-C or SIGTERM; no draft, no process and no row of people is left |
 

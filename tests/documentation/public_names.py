@@ -12,7 +12,6 @@ PACKAGES = (
     "fairpca",
     "fairpca.auditing",
     "fairpca.datasets",
-    "fairpca.paper",
     "fairpca.metrics",
     "fairpca.erasers",
     "fairpca.peers",

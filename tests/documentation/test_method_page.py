@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from documentation.test_paper_to_code import names_defined_in
+from documentation.names_in_files import names_defined_in
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "method.md").read_text(encoding="utf-8")

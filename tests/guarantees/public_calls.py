@@ -106,14 +106,6 @@ def reads_files(folder: Path) -> None:
     fairpca.FairPCA(1).fit(rows)
 
 
-def plots(folder: Path) -> None:
-    from fairpca.paper._style import paper_figure
-
-    with paper_figure(2, 2) as figure:
-        figure.subplots().plot([1, 2], [3, 4])
-    figure.savefig(folder / "picture.png")
-
-
 def works_on_dask(folder: Path) -> None:
     import dask.array as da
 
@@ -145,7 +137,6 @@ CALLS: dict[str, tuple[Callable[[Path], Any], tuple[str, ...]]] = {
     "audits": (audits, ("pandas", "jinja2", "fairlearn")),
     "fits a table": (fits_a_table, ("pandas", "pyarrow")),
     "reads files": (reads_files, ("pandas", "pyarrow")),
-    "plots": (plots, ("matplotlib",)),
     "works on Dask": (works_on_dask, ("dask.array",)),
     "runs commands": (runs_commands, ("typer", "rich", "pandas", "safetensors")),
 }

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import audit, models, reproduce
+from . import audit, models
 
 __all__ = ["app"]
 
@@ -42,7 +42,6 @@ COMMANDS: dict[Callable[..., None], list[str]] = {
     models.transform: models.TRANSFORM_EXAMPLES,
     models.inspect: [],
     models.export: [],
-    reproduce.reproduce: reproduce.EXAMPLES,
 }
 """Every command, and how people call it."""
 
