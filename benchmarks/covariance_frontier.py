@@ -30,10 +30,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
-from fairpca import FairPCA, InfeasibleError, collect_moments
+from fairpca import FairPCA, InfeasibleError
 from fairpca.datasets import load_loanapp
 from fairpca.estimators._fair_pca import DEFAULT_PENALTY
 from fairpca.metrics import explained_variance_ratio, leakage, median_bandwidth, squared_mmd
+from fairpca.moments import collect_moments
 from fairpca.solvers import covariance_gap
 
 SPLITS = {"adult": 4, "german": 4, "compas": 4, "loanapp": 4, "fairface": 3, "synthetic": 4}

@@ -165,7 +165,8 @@ def calibrated() -> Rates:
     """Measure the rates: of the solution from moments alone, of the rest from whole fits."""
     from scipy.optimize import nnls
 
-    from fairpca import FairPCA, collect_moments
+    from fairpca import FairPCA
+    from fairpca.moments import collect_moments
 
     times = []
     for d in SOLVED:

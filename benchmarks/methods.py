@@ -6,7 +6,8 @@ from functools import lru_cache
 import numpy as np
 import scipy.linalg
 
-from fairpca import FairPCA, collect_moments
+from fairpca import FairPCA
+from fairpca.moments import collect_moments
 
 from .data import made_rows, unequal_rows
 from .lines import OURS, Line

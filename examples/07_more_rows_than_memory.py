@@ -26,8 +26,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from fairpca import CSVRows, FairPCA, ParquetRows, collect_moments
+from fairpca import CSVRows, FairPCA, ParquetRows
 from fairpca.metrics import leakage
+from fairpca.moments import collect_moments
 from fairpca_paper.experiments.style import BLUE, FAINT, RC, VERMILLION
 
 ROWS, FEATURES, FILES = 50_000, 40, 8

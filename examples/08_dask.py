@@ -29,8 +29,9 @@ import numpy as np
 import pandas as pd
 from dask.distributed import Client, LocalCluster, get_task_stream
 
-from fairpca import FairPCA, collect_moments
+from fairpca import FairPCA
 from fairpca.metrics import leakage
+from fairpca.moments import collect_moments
 from fairpca_paper.experiments.style import BLUE, GREY, RC
 
 HERE = "127.0.0.1"  # Dask's dashboard would otherwise be open to the network

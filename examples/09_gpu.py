@@ -20,8 +20,9 @@ import time
 import matplotlib.pyplot as plt
 import numpy as np
 
-from fairpca import FairPCA, collect_moments
+from fairpca import FairPCA
 from fairpca.metrics import leakage
+from fairpca.moments import collect_moments
 from fairpca_paper.experiments.style import BLUE, ORANGE, RC
 
 

@@ -20,8 +20,9 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 
-from fairpca import ParquetRows, collect_moments
+from fairpca import ParquetRows
 from fairpca.models import fit_table, stream_transform
+from fairpca.moments import collect_moments
 from fairpca.tables import open_table, read_table
 
 from ..byte_mutations import mutated

@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from fairpca import CSVRows, FairPCAError, collect_moments
+from fairpca import CSVRows, FairPCAError
 from fairpca.models import fit_table, stream_transform
+from fairpca.moments import collect_moments
 from fairpca.tables import open_table, read_table
 
 from ..byte_mutations import mutated

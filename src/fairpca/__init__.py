@@ -22,14 +22,12 @@ from .errors import (
 )
 
 if TYPE_CHECKING:
-    from ._moments import GroupMoments
     from ._rows import CSVRows, ParquetRows
     from .auditing import Audit, audit
     from .estimators import (
         FairKernelPCA,
         FairPCA,
         FairPLS,
-        collect_moments,
     )
     from .models import FairModel, fit_table, load, save
     from .tradeoff import tradeoff_curve
@@ -43,10 +41,8 @@ _LATER = {
     "FairModel": "models",
     "FairPCA": "estimators",
     "FairPLS": "estimators",
-    "GroupMoments": "_moments",
     "ParquetRows": "_rows",
     "audit": "auditing",
-    "collect_moments": "estimators",
     "fit_table": "models",
     "load": "models",
     "save": "models",
@@ -63,7 +59,6 @@ __all__ = [
     "FairPCAError",
     "FairPLS",
     "FewLandmarksWarning",
-    "GroupMoments",
     "IndefiniteKernelWarning",
     "InfeasibleError",
     "ManyLevelsWarning",
@@ -76,7 +71,6 @@ __all__ = [
     "UnscaledWarning",
     "UsageError",
     "audit",
-    "collect_moments",
     "fit_table",
     "load",
     "save",
@@ -87,10 +81,9 @@ __all__ = [
 _PACKAGES = (
     "datasets",
     "erasers",
-    "estimators",
     "metrics",
+    "moments",
     "peers",
-    "solvers",
     "tables",
 )
 

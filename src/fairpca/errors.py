@@ -333,7 +333,8 @@ class ManyLevelsWarning(UserWarning):
     Examples
     --------
     >>> import numpy as np, warnings
-    >>> from fairpca import ManyLevelsWarning, collect_moments
+    >>> from fairpca import ManyLevelsWarning
+    >>> from fairpca.moments import collect_moments
     >>> age = np.arange(200)
     >>> with warnings.catch_warnings(action="error", category=ManyLevelsWarning):
     ...     collect_moments(np.ones((200, 2)), age)  # doctest: +ELLIPSIS

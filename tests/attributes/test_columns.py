@@ -16,9 +16,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from assertions import assert_same_subspace
-from fairpca import FairPCA, collect_moments, metrics, tradeoff_curve
+from fairpca import FairPCA, metrics, tradeoff_curve
 from fairpca._attributes import assign_roles, check_frames, is_named, rows_named
 from fairpca.errors import TableError, UnpairedRowsError, UsageError
+from fairpca.moments import collect_moments
 from fairpca.peers import OracleLEACE
 from registry import ESTIMATORS, asks_for_groups, need, small_rows
 

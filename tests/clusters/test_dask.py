@@ -17,7 +17,8 @@ from clusters.lazy_people import (
     unknown_chunks,
     with_an_empty_partition,
 )
-from fairpca import FairKernelPCA, FairPCA, collect_moments
+from fairpca import FairKernelPCA, FairPCA
+from fairpca.moments import collect_moments
 from fairpca.peers import PCA
 
 

@@ -20,9 +20,10 @@ from clusters.lazy_people import (
     unknown_chunks,
     with_an_empty_partition,
 )
-from fairpca import FairKernelPCA, FairPCA, collect_moments
+from fairpca import FairKernelPCA, FairPCA
 from fairpca._numerics.threads import blas_threads
 from fairpca._rows.dask import DaskRows
+from fairpca.moments import collect_moments
 
 
 def test_an_array_is_transformed_when_it_is_asked_for():

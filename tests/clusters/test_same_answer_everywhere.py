@@ -14,7 +14,8 @@ import pytest
 import scipy.sparse
 
 from assertions import assert_same_subspace
-from fairpca import FairPCA, FairPLS, collect_moments
+from fairpca import FairPCA, FairPLS
+from fairpca.moments import collect_moments
 from slow import slow
 
 N, D, K = 480, 12, 4

@@ -9,8 +9,9 @@ import pytest
 
 from assertions import assert_equal_group_means, assert_orthonormal, assert_same_subspace
 from clusters.spark_people import FEATURES, in_memory, on_spark
-from fairpca import FairKernelPCA, FairPCA, collect_moments
+from fairpca import FairKernelPCA, FairPCA
 from fairpca.errors import ManyLevelsWarning
+from fairpca.moments import collect_moments
 
 pytest.importorskip("pyspark", reason="needs the extra 'spark'")
 from pyspark.sql import functions as F

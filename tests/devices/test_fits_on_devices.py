@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 from devices.people import fitted, people, projector
-from fairpca import FairPCA, FairPLS, collect_moments
+from fairpca import FairPCA, FairPLS
 from fairpca._numerics.arrays import to_numpy
+from fairpca.moments import collect_moments
 
 CASES = {
     "means": {},

@@ -5,9 +5,10 @@ import pytest
 import scipy.sparse
 
 from devices.people import fitted, people, projector
-from fairpca import FairPCA, collect_moments
+from fairpca import FairPCA
 from fairpca._rows import devices
 from fairpca.errors import DeviceError, MissingExtraError
+from fairpca.moments import collect_moments
 
 OPTIONS = {"n_components": 3}
 

@@ -16,14 +16,14 @@ PACKAGES = (
     "fairpca.erasers",
     "fairpca.peers",
     "fairpca.models",
-    "fairpca.solvers",
+    "fairpca.moments",
     "fairpca.tables",
     "fairpca.tradeoff",
 )
 """`fairpca` first: what it exports is documented under its name."""
 
-EXPORTED_BY_FAIRPCA = {"errors", "estimators"}
-"""Everything public in these has a name in `fairpca` itself."""
+EXPORTED_BY_FAIRPCA = {"errors", "estimators", "solvers"}
+"""Everything public in these, if anything is, has a name in `fairpca` itself."""
 
 
 @dataclass(frozen=True)

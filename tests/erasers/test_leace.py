@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assertions import assert_equal_group_means, assert_uncorrelated
-from fairpca import collect_moments
 from fairpca.erasers import LEACE, SAL, MeanProjection
+from fairpca.moments import collect_moments
 from oracles import indicator_matrix
 from strategies import grouped_rows
 

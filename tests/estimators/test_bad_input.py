@@ -18,8 +18,8 @@ from fairpca import (
     MissingGroupError,
     MissingTargetError,
     SingleGroupError,
-    collect_moments,
 )
+from fairpca.moments import collect_moments
 from optional_libraries import pandas as pd
 
 RNG = np.random.default_rng(0)

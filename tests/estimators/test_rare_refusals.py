@@ -5,8 +5,9 @@ import pytest
 import scipy.linalg
 import scipy.sparse
 
-from fairpca import FairKernelPCA, FairPCA, InfeasibleError, collect_moments
+from fairpca import FairKernelPCA, FairPCA, InfeasibleError
 from fairpca._numerics.linalg import SUBSET_FROM, top_eigenpairs
+from fairpca.moments import collect_moments
 
 RNG = np.random.default_rng(0)
 X, SEX, Y = RNG.normal(size=(60, 4)), np.resize(["f", "m"], 60), np.resize([0, 0, 1], 60)

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from assertions import assert_same_subspace
-from fairpca import FairKernelPCA, FairPCA, FairPLS, collect_moments
+from fairpca import FairKernelPCA, FairPCA, FairPLS
 from fairpca._rows import Batch, RowsElsewhere
 from fairpca.errors import (
     MissingGroupError,
     MissingTargetError,
     UsageError,
 )
+from fairpca.moments import collect_moments
 from optional_libraries import pandas as pd
 
 

@@ -11,8 +11,9 @@ from fuzz.cases import numbered
 from fuzz.seed_models import people
 from fuzz.targets.text_tables import TextTables
 
-from fairpca import CSVRows, ParquetRows, collect_moments
+from fairpca import CSVRows, ParquetRows
 from fairpca.models import fit_table, stream_transform
+from fairpca.moments import collect_moments
 from fairpca.tables import TableError, open_table, read_table
 
 

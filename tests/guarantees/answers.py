@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from fairpca import FairKernelPCA, FairPCA, audit, collect_moments, fit_table, tradeoff_curve
+from fairpca import FairKernelPCA, FairPCA, audit, fit_table, tradeoff_curve
 from fairpca.erasers import LEACE
 from fairpca.metrics import certified_gap, leakage, mmd_test
 from fairpca.models import UnsavableModelError, export_onnx, load, model_card, save
+from fairpca.moments import collect_moments
 from people import made_up_people
 from registry import ESTIMATORS, fitted, fitted_anew, small_rows, transformed
 

@@ -101,7 +101,7 @@ def reads_files(folder: Path) -> None:
     table = people()[["sex", "height", "a0"]]
     table.to_csv(folder / "rows.csv", index=False)
     table.to_parquet(folder / "rows.parquet")
-    fairpca.collect_moments(fairpca.CSVRows(folder / "rows.csv", sensitive="sex"), None)
+    fairpca.moments.collect_moments(fairpca.CSVRows(folder / "rows.csv", sensitive="sex"), None)
     rows = fairpca.ParquetRows(folder / "rows.parquet", sensitive="sex")
     fairpca.FairPCA(1).fit(rows)
 

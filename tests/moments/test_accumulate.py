@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assertions import assert_close, assert_same_moments
-from fairpca import FairPCA, collect_moments
+from fairpca import FairPCA
 from fairpca._attributes import Levels
 from fairpca._moments import (
     DenseScatter,
@@ -25,6 +25,7 @@ from fairpca._moments import (
 from fairpca._moments.products import product
 from fairpca._numerics import limited_threads
 from fairpca._rows import Rows
+from fairpca.moments import collect_moments
 from optional_libraries import array_api_strict as strict
 from strategies import grouped_rows
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from fairpca import collect_moments
 from fairpca._attributes import Levels
 from fairpca._moments import accumulate
 from fairpca._rows import Rows
 from fairpca.errors import UsageError
+from fairpca.moments import collect_moments
 
 X = np.random.default_rng(3).normal(size=(8, 2))
 W = np.array([1.0, 2.0, 0.5, 1.0, 3.0, 1.0, 0.25, 1.0])

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from assertions import assert_same_moments
-from fairpca import collect_moments
 from fairpca._moments import LevelMoments
 from fairpca._rows import BLOCK_ROWS
 from fairpca.estimators._fair_pca import _common_unit
+from fairpca.moments import collect_moments
 
 RNG = np.random.default_rng(5)
 AGE = np.array([31.5, 44.0, 27.25, 60.0, 38.0, 51.0, 19.5])

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from fairpca import collect_moments
 from fairpca._moments import RowScatter, moments_at, scatter
 from fairpca._rows import Rows
+from fairpca.moments import collect_moments
 from optional_libraries import array_api_strict as strict
 
 D = 5

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from fairpca import FairPCA, collect_moments
+from fairpca import FairPCA
 from fairpca._numerics import threads
 from fairpca._numerics.threads import (
     _blas,
@@ -22,6 +22,7 @@ from fairpca._numerics.threads import (
 )
 from fairpca.errors import UsageError
 from fairpca.estimators._transformer import _SOLVING
+from fairpca.moments import collect_moments
 from fairpca.tables._text import _TURN, _records
 from systems import posix
 

@@ -17,10 +17,10 @@ from fairpca import (
     FairPCA,
     FairPLS,
     ParquetRows,
-    collect_moments,
     fit_table,
 )
 from fairpca.errors import FairPCAError, MissingGroupError, MissingTargetError
+from fairpca.moments import collect_moments
 from fairpca.tables import TableError
 from out_of_core.people_in_files import FEATURES, people, write_in_parts, write_parquet
 from systems import links

@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assertions import assert_equal_group_means, assert_orthonormal, assert_same_subspace
-from fairpca import FairPCA, InfeasibleError, MissingExtraError, ResidualWarning, collect_moments
+from fairpca import FairPCA, InfeasibleError, MissingExtraError, ResidualWarning
 from fairpca.metrics import explained_variance_ratio
+from fairpca.moments import collect_moments
 from fairpca.peers._fpca import FPCA, _fpca_problem, _leading_subspace
 from fairpca.peers._fpca_program import _excess_of_spectral_norm, relaxed
 

@@ -9,7 +9,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
 
 from fairpca import InfeasibleError
-from fairpca.estimators import as_many_as_there_are
+from fairpca.models import fit_available_components
 from fairpca.peers import SamadiPCA
 from published_tables import assert_near, published_cell, splits
 from strategies import grouped_rows
@@ -160,7 +160,7 @@ def downstream(models, k, data_folder, dataset):
         spread = X.std(axis=0, ddof=1)
         spread = np.where(spread > 1e-4, spread, 1.0)
         fit = partial(fitted, X / spread, z)
-        T = as_many_as_there_are(fit, k).transform(X_test / spread)
+        T = fit_available_components(fit, k).transform(X_test / spread)
         for name in models:
             predicted = DOWNSTREAM[name].fit(T, y).predict(T)
             rates = [np.mean(predicted[z_test == g]) for g in (0, 1)]

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from sklearn.base import clone
 
-from fairpca import FairModel, FairPCA, collect_moments, load, save
+from fairpca import FairModel, FairPCA, load, save
+from fairpca.moments import collect_moments
 from robustness.certificates import assert_is_a_refusal
 from robustness.effort import count, effort
 from robustness.kept_rows import BATCHES, SPOILED, KeptRows, batch_of, same_rows

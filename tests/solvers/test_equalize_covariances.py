@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 
 from assertions import assert_orthonormal, assert_same_subspace
-from fairpca import InfeasibleError, SingleGroupError, collect_moments
+from fairpca import InfeasibleError, SingleGroupError
+from fairpca.moments import collect_moments
 from fairpca.solvers import _equalize_covariances as module
 from fairpca.solvers import (
     covariance_gap,

@@ -10,10 +10,11 @@ from threadpoolctl import threadpool_limits
 from assertions import assert_orthonormal
 from fairpca import InfeasibleError
 from fairpca._attributes import read_attributes
+from fairpca._kernels import KernelScatter, kernel_scatter
 from fairpca._moments import attributes_over_rows
 from fairpca._rows import Rows
-from fairpca.solvers import KernelScatter, _kernel_scatter, equalize_kernel_means
 from fairpca.solvers import _equalize_kernel_means as module
+from fairpca.solvers import equalize_kernel_means
 from oracles import centred, fair_kernel_pca_by_the_book
 from strategies import grouped_rows
 
@@ -321,7 +322,7 @@ def test_the_norm_of_a_kernel_in_any_unit(unit, sign):
 
 
 def test_the_norm_is_summed_over_all_blocks(monkeypatch):
-    monkeypatch.setattr(_kernel_scatter, "block_rows", lambda n: 7)
+    monkeypatch.setattr(kernel_scatter, "block_rows", lambda n: 7)
     w = RNG.uniform(0.5, 2, FEW)
     K = kernel()
     weighted = np.sqrt(w)[:, None] * K * np.sqrt(w)
@@ -428,7 +429,7 @@ def test_an_indefinite_kernel_is_solved_by_its_positive_part(centred):
 @pytest.mark.parametrize("b", [0, 1, 8, 10])
 @pytest.mark.parametrize("part", [2**22, 100])
 def test_products_are_the_same_however_they_are_shared(monkeypatch, b, part):
-    monkeypatch.setattr("fairpca.solvers._kernel_scatter.PART", part)
+    monkeypatch.setattr("fairpca._kernels.kernel_scatter.PART", part)
     rng = np.random.default_rng(0)
     K = rng.normal(size=(101, 101))
     K, vectors = K + K.T, rng.normal(size=(b, 101))

@@ -11,9 +11,10 @@ from assertions import (
     assert_orthonormal,
     assert_same_subspace,
 )
-from fairpca import FairPCA, InfeasibleError, SingleGroupError, collect_moments
+from fairpca import FairPCA, InfeasibleError, SingleGroupError
 from fairpca._moments import LevelMoments, NumericMoments
 from fairpca.errors import MissingTargetError
+from fairpca.moments import collect_moments
 from fairpca.solvers import (
     equalize_means,
     largest_gap,

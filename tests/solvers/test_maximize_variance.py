@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from assertions import assert_orthonormal
-from fairpca import InfeasibleError, collect_moments
+from fairpca import InfeasibleError
+from fairpca.moments import collect_moments
 from fairpca.solvers import _maximize_variance as module
 from fairpca.solvers import equalize_means, maximize_variance, mean_constraint
 from fairpca.solvers._subspace import DualSubspace, Subspace, components_to_reach

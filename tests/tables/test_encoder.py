@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 from skrub import StringEncoder, TableVectorizer
 
-from fairpca import CSVRows, collect_moments, fit_table
+from fairpca import CSVRows, fit_table
 from fairpca._numerics import unplain
 from fairpca.errors import ModelFileError, UsageError
 from fairpca.models import stream_transform
+from fairpca.moments import collect_moments
 from fairpca.tables import TableEncoder, TableError, read_table
 from fairpca.tables._dates_and_texts import TextColumn
 from fairpca.tables._text_values import number

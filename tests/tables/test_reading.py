@@ -13,11 +13,12 @@ import pyarrow.feather
 import pytest
 from typer.testing import CliRunner
 
-from fairpca import CSVRows, collect_moments, fit_table
+from fairpca import CSVRows, fit_table
 from fairpca._attributes import assign_roles
 from fairpca._cli import app
 from fairpca.errors import MissingExtraError
 from fairpca.models import stream_transform
+from fairpca.moments import collect_moments
 from fairpca.tables import (
     Table,
     TableError,

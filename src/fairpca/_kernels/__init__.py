@@ -18,3 +18,4 @@ from .kernel import (
     kernel_matrix,
     warn_of_negative_directions,
 )
+from .kernel_scatter import KernelScatter, Share

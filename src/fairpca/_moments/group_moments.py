@@ -100,7 +100,7 @@ class GroupMoments(LinearInRows):
     Examples
     --------
     >>> import numpy as np
-    >>> from fairpca import collect_moments
+    >>> from fairpca.moments import collect_moments
     >>> X = np.array([[0.0, 1.0], [2.0, 1.0], [4.0, 4.0]])
     >>> first = collect_moments(X[:2], sensitive_features=["a", "b"])
     >>> both = first + collect_moments(X[2:], sensitive_features=["b"])

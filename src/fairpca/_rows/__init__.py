@@ -1,4 +1,4 @@
-"""Where rows come from, how they are cut into blocks, and what maps them."""
+"""Where rows come from, and how they are cut into blocks."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,6 @@ from .devices import (
 )
 from .elsewhere import Batch, Collect, RowsElsewhere, plus, rows_elsewhere
 from .in_memory import BLOCK_ROWS, MappedRows, Rows, block_rows, row_blocks, rows_per_block
-from .maps import FeatureMap, LinearMap, in_double_precision, side_by_side
 from .sample import LargestKey, Sample, rows_at
 
 if TYPE_CHECKING:

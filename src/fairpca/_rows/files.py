@@ -329,7 +329,7 @@ class CSVRows(_NumberRows):
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from fairpca import collect_moments
+    >>> from fairpca.moments import collect_moments
     >>> from fairpca import CSVRows
     >>> file = Path(tempfile.mkdtemp()) / "people.csv"
     >>> _ = file.write_text("age,height,sex\n30,1.7,f\n40,1.8,m\n50,1.6,f\n")

@@ -13,8 +13,8 @@ import numpy as np
 
 from .._attributes import Roles, checked_kinds, listed
 from ..errors import AuditError, TargetError, UsageError
-from ..estimators import usual_components
 from ..metrics import percent
+from ..models import usual_components
 from ..tables import (
     FEWEST_ROWS,
     AttributePlan,

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..errors import UsageError
-from ..estimators import FairPCA, as_many_as_there_are
+from ..estimators import FairPCA
 from ..metrics import (
     PROBES,
     AucDraws,
@@ -25,6 +25,7 @@ from ..metrics import (
     select_top,
     stratified_rows,
 )
+from ..models import fit_available_components
 from ..tradeoff import TradeoffParts
 from ._representations import TrainingRows, fit_method, method_of
 from ._results import Weight
@@ -224,7 +225,7 @@ def measure_curve(held_out: HeldOut, model: str, effort: Effort) -> list[Measure
 
 def _blended(rows: TrainingRows, tradeoff: float) -> FairPCA:
     moments = rows.moments()
-    return as_many_as_there_are(
+    return fit_available_components(
         lambda k: FairPCA(k, tradeoff=tradeoff, random_state=rows.seed).fit_moments(moments), rows.k
     )
 

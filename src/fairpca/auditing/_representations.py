@@ -13,18 +13,14 @@ import numpy as np
 from .._moments import GroupMoments
 from ..erasers import LEACE
 from ..errors import InfeasibleError, ResidualWarning
-from ..estimators import (
-    COVARIANCE_TOLERANCE,
-    FairKernelPCA,
-    FairPCA,
-    FairPLS,
-    PlainPCA,
-    approximation_for,
-    as_many_as_there_are,
-    collect_moments,
-    fewer_and_fewer,
-)
+from ..estimators import FairKernelPCA, FairPCA, FairPLS, PlainPCA, collect_moments
 from ..metrics import percent
+from ..models import (
+    COVARIANCE_TOLERANCE,
+    approximation_for,
+    component_fallbacks,
+    fit_available_components,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +129,7 @@ def _fair_pls(rows: TrainingRows) -> FairPLS:
 def _covariances(rows: TrainingRows) -> FairPCA:
     """Fit `k` components, or a half or a quarter: covariances are equal in few dimensions."""
     moments = rows.moments(with_scatters=True)
-    for k in fewer_and_fewer(rows.k):
+    for k in component_fallbacks(rows.k):
         tol = COVARIANCE_TOLERANCE
         fair = FairPCA(k, match="covariances", covariance_tol=tol, random_state=rows.seed)
         try:
@@ -148,7 +144,7 @@ METHODS = {
     "pca": _Method(
         "PCA",
         "Keeps the most variance and does not look at the attributes: nothing is hidden.",
-        lambda rows: as_many_as_there_are(
+        lambda rows: fit_available_components(
             lambda k: PlainPCA(k).fit_moments(rows.moments()), rows.k
         ),
     ),
@@ -157,7 +153,7 @@ METHODS = {
         "The groups' means are equal on the rows it was fitted to: fitted there, a linear "
         "model of the attribute is a constant. Differences in spread and shape stay: "
         "non-linear models may see them, and even a linear score may rank groups by them.",
-        lambda rows: as_many_as_there_are(
+        lambda rows: fit_available_components(
             lambda k: FairPCA(k, random_state=rows.seed).fit_moments(rows.moments()), rows.k
         ),
     ),
@@ -172,7 +168,7 @@ METHODS = {
         "Fair kernel PCA",
         "The groups' means of k non-linear features are equal on the rows it was fitted to. "
         "Other non-linear features are not protected.",
-        lambda rows: as_many_as_there_are(lambda k: _fair_kernel_pca(rows, k), rows.k),
+        lambda rows: fit_available_components(lambda k: _fair_kernel_pca(rows, k), rows.k),
     ),
     "leace": _Method(
         "LEACE",

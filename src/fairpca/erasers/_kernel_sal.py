@@ -7,10 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._kernels import PRECOMPUTED, KernelColumns, warn_of_negative_directions
+from .._kernels import PRECOMPUTED, KernelColumns, KernelScatter, warn_of_negative_directions
+from .._maps import FeatureMap, LinearMap
 from .._moments import DenseScatter, GroupMoments, attributes_over_rows
 from .._numerics import Array
-from .._rows import FeatureMap, LinearMap, Rows
+from .._rows import Rows
 from ..errors import UsageError
 from ..estimators import (
     Representation,
@@ -24,7 +25,6 @@ from ..estimators import (
 )
 from ..solvers import (
     DualSubspace,
-    KernelScatter,
     Subspace,
     check_dimension,
     equalize_kernel_means,

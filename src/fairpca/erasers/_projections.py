@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from .._maps import LinearMap
 from .._moments import GroupMoments, RowScatter, noise_along
 from .._numerics import Array, array_namespace, device, graded_basis, like
-from .._rows import LinearMap
 from ..errors import InfeasibleError
 from ..estimators import FairTransformer, learned_from
 from ..solvers import check_dimension, mean_constraint

@@ -1,10 +1,10 @@
-"""What users pass, checked, with refusals that say what to do; and what is usual if they do not."""
+"""What users pass, checked, with refusals that say what to do."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -20,10 +20,8 @@ from .._attributes import (
 )
 from .._kernels import KERNELS, PRECOMPUTED
 from .._numerics import check_n_jobs, is_sparse, on_the_host
-from ..errors import InfeasibleError, MissingGroupError, MissingTargetError, UsageError
+from ..errors import MissingGroupError, MissingTargetError, UsageError
 from ..solvers import SOLVERS
-
-Fitted = TypeVar("Fitted")
 
 CRITERIA = ("demographic_parity", "equal_opportunity", "equalized_odds")
 MISSING = ("error", "ignore", "group")
@@ -31,14 +29,6 @@ NYSTROEM, RANDOM_FEATURES = "nystroem", "random_features"
 SHIFT_INVARIANT = ("rbf", "laplacian")
 FLOATS = (np.float64, np.float32)
 MANY_CLASSES = 50
-
-USUAL_COMPONENTS = 15
-
-EXACT_KERNEL_ROWS = 2_000
-"""Up to this many rows the kernel matrix is used; more are seen through landmarks."""
-
-COVARIANCE_TOLERANCE = 0.05
-"""Covariances of many groups are seldom equal in many dimensions, but nearly."""
 
 
 def check_choice(name: str, value: Any, allowed: tuple[str, ...], *, or_else: str = "") -> None:
@@ -390,30 +380,3 @@ def canonical(X: Any) -> Any:
     X = X.copy()
     X.sum_duplicates()
     return X
-
-
-def usual_components(d: int) -> int:
-    """Return how many components are fitted to `d` numbers per row."""
-    return max(1, min(USUAL_COMPONENTS, d // 2))
-
-
-def as_many_as_there_are(fit: Callable[[int], Fitted], k: int) -> Fitted:
-    """Fit k components, or fewer where there are not so many: the number was nobody's wish."""
-    while True:
-        try:
-            return fit(k)
-        except InfeasibleError as error:
-            left = error.available or 0
-            if not 0 < left < k:
-                raise
-            k = left
-
-
-def fewer_and_fewer(k: int) -> tuple[int, ...]:
-    """Return the numbers of components to try in turn where equal covariances may not exist."""
-    return k, max(1, k // 2), max(1, k // 4)
-
-
-def approximation_for(n_rows: int) -> str | None:
-    """Return how a kernel is seen: by its matrix for few rows, through landmarks for many."""
-    return "nystroem" if n_rows > EXACT_KERNEL_ROWS else None

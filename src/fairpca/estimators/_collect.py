@@ -66,7 +66,7 @@ def collect_moments(
     Examples
     --------
     >>> import numpy as np
-    >>> from fairpca import collect_moments
+    >>> from fairpca.moments import collect_moments
     >>> X = np.array([[0.0, 1.0], [2.0, 1.0], [4.0, 4.0]])
     >>> collect_moments(X, ["a", "b", "b"]).attributes[0].weight
     array([1., 2.])

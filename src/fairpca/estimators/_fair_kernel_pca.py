@@ -9,8 +9,9 @@ from typing import Any, Self
 import numpy as np
 
 from .._kernels import PRECOMPUTED
+from .._maps import FeatureMap, LinearMap
 from .._moments import GroupMoments
-from .._rows import FeatureMap, LinearMap, Rows, RowsElsewhere
+from .._rows import Rows, RowsElsewhere
 from ..errors import UsageError
 from ._checks import check_kernel_parameters, check_n_components, check_tradeoff
 from ._kernel_solutions import (

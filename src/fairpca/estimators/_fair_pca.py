@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._attributes import as_columns
+from .._maps import LinearMap, side_by_side
 from .._moments import GroupMoments, moments_at
 from .._numerics import (
     Array,
@@ -23,7 +24,7 @@ from .._numerics import (
     placed,
     to_numpy,
 )
-from .._rows import LinearMap, Rows, StreamedRows, example_on, side_by_side, streamed
+from .._rows import Rows, StreamedRows, example_on, streamed
 from ..errors import ResidualWarning, UnscaledWarning, warn_user
 from ..solvers import (
     Subspace,

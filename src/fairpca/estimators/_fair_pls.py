@@ -12,9 +12,10 @@ from scipy.linalg import block_diag
 
 from .._attributes import about_whole_numbers
 from .._kernels import whitening
+from .._maps import FeatureMap, LinearMap
 from .._moments import AttributeMoments, GroupMoments, LevelMoments, SharesBelow, moments_at
 from .._numerics import Array, array_namespace, full_precision, quiet_overflow, to_numpy
-from .._rows import FeatureMap, LinearMap, Rows, RowsElsewhere
+from .._rows import Rows, RowsElsewhere
 from ..errors import UsageError
 from ..solvers import (
     Subspace,

@@ -14,6 +14,7 @@ from .._kernels import (
     Features,
     Kernel,
     KernelColumns,
+    KernelScatter,
     RandomFeatures,
     RowsAndKernel,
     kernel_matrix,
@@ -22,6 +23,7 @@ from .._kernels import (
     warn_of_negative_directions,
     whitening,
 )
+from .._maps import FeatureMap, LinearMap, in_double_precision, side_by_side
 from .._moments import AttributeMoments, GroupMoments, attributes_over_rows
 from .._numerics import (
     deterministic_signs,
@@ -29,22 +31,9 @@ from .._numerics import (
     machine_epsilon,
     quiet_overflow,
 )
-from .._rows import (
-    Batch,
-    FeatureMap,
-    LinearMap,
-    MappedRows,
-    Rows,
-    RowsElsewhere,
-    Sample,
-    block_rows,
-    in_double_precision,
-    row_blocks,
-    side_by_side,
-)
+from .._rows import Batch, MappedRows, Rows, RowsElsewhere, Sample, block_rows, row_blocks
 from ..errors import FewLandmarksWarning, InfeasibleError, ResidualWarning, UsageError, warn_user
 from ..solvers import (
-    KernelScatter,
     equalize_kernel_means,
     equalize_means,
     largest_gap,

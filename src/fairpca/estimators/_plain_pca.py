@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._attributes import Attribute
+from .._maps import LinearMap
 from .._moments import GroupMoments
-from .._rows import LinearMap
 from ..solvers import maximize_variance
 from ._checks import check_n_components
 from ._reader import Reader

@@ -21,6 +21,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._attributes import as_columns
+from .._maps import FeatureMap, LinearMap
 from .._moments import AttributeMoments, DenseScatter, GroupMoments, LevelMoments, moments_at
 from .._numerics import (
     Array,
@@ -34,15 +35,7 @@ from .._numerics import (
     threads_for,
     unmasked,
 )
-from .._rows import (
-    FeatureMap,
-    LinearMap,
-    Rows,
-    RowsElsewhere,
-    checked_rows,
-    in_numpy,
-    rows_elsewhere,
-)
+from .._rows import Rows, RowsElsewhere, checked_rows, in_numpy, rows_elsewhere
 from ..errors import ResidualWarning, UsageError, warn_user
 from ._checks import FLOATS
 from ._reader import HOST, Reader
@@ -436,8 +429,8 @@ class FairTransformer(Representation):
         Parameters
         ----------
         moments : GroupMoments
-            From `fairpca.collect_moments`, possibly the sum over many batches or machines. The
-            criterion and the treatment of missing attributes were applied when they were
+            From `fairpca.moments.collect_moments`, possibly the sum over many batches or machines.
+            The criterion and the treatment of missing attributes were applied when they were
             collected.
 
         Returns
@@ -447,7 +440,7 @@ class FairTransformer(Representation):
         if not isinstance(moments, GroupMoments):
             raise TypeError(
                 f"fit_moments takes GroupMoments, not {type(moments).__name__}. Make them with "
-                f"fairpca.collect_moments, or use fit for rows."
+                f"fairpca.moments.collect_moments, or use fit for rows."
             )
         self._check_parameters()
         strata = {a.stratum for a in moments.attributes}

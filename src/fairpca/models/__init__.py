@@ -2,6 +2,13 @@
 
 from ..errors import ExportError, ModelFileError, UnsavableModelError
 from ._cards import model_card
+from ._defaults import (
+    COVARIANCE_TOLERANCE,
+    approximation_for,
+    component_fallbacks,
+    fit_available_components,
+    usual_components,
+)
 from ._fair_model import FairModel, fit_table, load, read_header, save
 from ._onnx import export_onnx
 from ._pipelines import load_pipeline, save_pipeline

@@ -11,9 +11,9 @@ import numpy as np
 
 from .._attributes import about_whole_numbers
 from .._kernels import KernelColumns, RowsAndKernel
+from .._maps import FeatureMap
 from .._moments import LevelMoments
 from .._numerics import is_number, library_versions, to_numpy
-from .._rows import FeatureMap
 from ..metrics import percent
 from ._fair_model import FairModel, fitted_model
 

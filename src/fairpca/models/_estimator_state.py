@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .. import erasers, estimators
+from .. import erasers
 from .._attributes import as_columns
 from .._kernels import Features
+from .._maps import FeatureMap, LinearMap
 from .._moments import DenseScatter, GroupMoments, LevelMoments
 from .._numerics import Packer, RationedArrays, is_array, is_count, is_label, unplain
-from .._rows import FeatureMap, LinearMap
 from ..errors import ModelFileError, UnsavableModelError
-from ..estimators import PlainPCA
+from ..estimators import FairKernelPCA, FairPCA, FairPLS, PlainPCA
 
 MAX_MOMENTS = 2**26
 """Moments that take more bytes than this are left out: a model file serves `transform`."""
@@ -37,12 +37,14 @@ def _maps_rows(cls: Any) -> bool:
 
 
 CLASSES: dict[str, type] = {
-    name: cls
-    for package in (estimators, erasers)
-    for name in package.__all__
-    if _maps_rows(cls := getattr(package, name))
-} | {"PlainPCA": PlainPCA}
-"""Everything public whose fitted state is a map of rows that needs no attributes."""
+    cls.__name__: cls
+    for cls in (
+        *(FairPCA, FairPLS, FairKernelPCA, PlainPCA),
+        *(getattr(erasers, name) for name in erasers.__all__),
+    )
+    if _maps_rows(cls)
+}
+"""Everything whose fitted state is a map of rows that needs no attributes."""
 
 
 def plain_estimator(estimator: Any, packer: Packer) -> dict[str, Any]:

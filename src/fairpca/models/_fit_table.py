@@ -15,19 +15,15 @@ from .._attributes import Roles, as_columns, attribute_columns, checked_kinds, i
 from .._rows import RowsElsewhere
 from ..erasers import LEACE
 from ..errors import AuditError, InfeasibleError, ManyLevelsWarning, TargetError, warn_user
-from ..estimators import (
+from ..estimators import FairKernelPCA, FairPCA, FairPLS, PlainPCA, collect_moments
+from ..tables import AttributePlan, Table, TableEncoder, plan_column, plan_target, roles_in
+from ._defaults import (
     COVARIANCE_TOLERANCE,
-    FairKernelPCA,
-    FairPCA,
-    FairPLS,
-    PlainPCA,
     approximation_for,
-    as_many_as_there_are,
-    collect_moments,
-    fewer_and_fewer,
+    component_fallbacks,
+    fit_available_components,
     usual_components,
 )
-from ..tables import AttributePlan, Table, TableEncoder, plan_column, plan_target, roles_in
 
 TABLE_METHODS = ("fair_pca", "fair_pls", "fair_kernel_pca", "leace", "pca")
 
@@ -244,7 +240,7 @@ class TableOptions:
         """Fit as many components as were asked for, else as many as is usual, or there are."""
         if self.n_components is not None:
             return fit(unfitted.set_params(n_components=self.n_components))
-        return as_many_as_there_are(
+        return fit_available_components(
             lambda k: fit(clone(unfitted).set_params(n_components=k)), usual
         )
 
@@ -259,7 +255,7 @@ class TableOptions:
             **usual_tol | dict(self.options or {}),
         )
         if self.n_components is None and self.match == "covariances":
-            *more, usual = fewer_and_fewer(usual)
+            *more, usual = component_fallbacks(usual)
             for k in more:
                 with contextlib.suppress(InfeasibleError):
                     return fit(clone(fair).set_params(n_components=k))

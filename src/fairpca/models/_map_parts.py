@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from .._kernels import Kernel, KernelColumns, RandomFeatures, RowsAndKernel
+from .._maps import FeatureMap, LinearMap
 from .._numerics import is_sparse
-from .._rows import FeatureMap, LinearMap
 from ..errors import ExportError
 
 MAX_DENSE = 2**28

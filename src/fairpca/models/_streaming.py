@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from .._attributes import as_columns, did_you_mean
+from .._maps import LinearMap
 from .._numerics import ahead, whole_file
-from .._rows import LinearMap
 from ..errors import TableError
 from ..tables import (
     BUILT_IN_NAMES,
@@ -109,7 +109,7 @@ def stream_transform(
     >>> import numpy as np
     >>> import tempfile, types
     >>> import pandas as pd
-    >>> from fairpca._rows.maps import LinearMap
+    >>> from fairpca._maps import LinearMap
     >>> from fairpca.models import stream_transform
     >>> from fairpca.tables import TableEncoder
     >>> from pathlib import Path

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from .._attributes import Attribute
-from .._kernels import PRECOMPUTED, KernelColumns, warn_of_negative_directions
+from .._kernels import PRECOMPUTED, KernelColumns, KernelScatter, warn_of_negative_directions
+from .._maps import FeatureMap, LinearMap
 from .._moments import GroupMoments
-from .._rows import FeatureMap, LinearMap, Rows
+from .._rows import Rows
 from ..errors import UsageError
 from ..estimators import (
     FairTransformer,
@@ -24,7 +25,7 @@ from ..estimators import (
     learned_from,
     learned_of_kernel,
 )
-from ..solvers import DualSubspace, KernelScatter, equalize_kernel_means, maximize_variance
+from ..solvers import DualSubspace, equalize_kernel_means, maximize_variance
 from ._shared import FitsRows
 
 

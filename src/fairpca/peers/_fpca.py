@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from .._maps import LinearMap
 from .._moments import GroupMoments, LevelMoments
 from .._numerics import deterministic_signs, to_numpy
-from .._rows import LinearMap
 from ..errors import InfeasibleError, SingleGroupError, UsageError
 from ..estimators import FairTransformer, check_choice, check_count, check_number, learned_from
 from ..solvers import Subspace, varying

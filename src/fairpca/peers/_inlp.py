@@ -8,8 +8,9 @@ import numpy as np
 import scipy.linalg
 
 from .._attributes import Levels
+from .._maps import LinearMap
 from .._moments import GroupMoments
-from .._rows import LinearMap, Rows
+from .._rows import Rows
 from ..errors import InfeasibleError, NothingLeftToRemoveWarning, warn_user
 from ..estimators import check_choice, check_number
 from ..solvers import mean_constraint, names_of, way_out

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._attributes import Levels
+from .._maps import LinearMap
 from .._moments import GroupMoments
 from .._numerics import (
     complete_basis,
@@ -15,7 +16,7 @@ from .._numerics import (
     to_numpy,
     top_eigenpairs,
 )
-from .._rows import LinearMap, Rows
+from .._rows import Rows
 from ..errors import InfeasibleError, ResidualWarning, warn_user
 from ..estimators import check_bool, check_count, check_number
 from ..metrics import median_bandwidth

@@ -10,9 +10,9 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import softmax
 
+from .._maps import LinearMap
 from .._moments import GroupMoments, LevelMoments
 from .._numerics import deterministic_signs, orthonormalize, to_numpy, top_eigenpairs
-from .._rows import LinearMap
 from ..erasers import without_noise
 from ..errors import InfeasibleError
 from ..estimators import FairTransformer, check_count, check_number, learned_from

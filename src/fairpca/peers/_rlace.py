@@ -13,8 +13,9 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.metrics import accuracy_score, log_loss
 
 from .._attributes import Levels
+from .._maps import LinearMap
 from .._moments import GroupMoments
-from .._rows import LinearMap, Rows
+from .._rows import Rows
 from ..errors import warn_user
 from ..estimators import check_count, check_number
 from ._fpca_program import nearest_with_sum

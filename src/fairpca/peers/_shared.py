@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import Any, Self, TypeVar
 
 from .._attributes import Levels
+from .._maps import LinearMap
 from .._moments import GroupMoments, LevelMoments
 from .._numerics import Array, deterministic_signs, orthonormalize
-from .._rows import LinearMap, Rows
+from .._rows import Rows
 from ..errors import InfeasibleError, UsageError
 from ..estimators import (
     Reader,

@@ -60,7 +60,7 @@ def equalize_covariances_spectral(
     Examples
     --------
     >>> import numpy as np
-    >>> from fairpca import collect_moments
+    >>> from fairpca.moments import collect_moments
     >>> from fairpca.solvers import covariance_gap, equalize_covariances_spectral, equalize_means
     >>> groups = np.arange(400) % 2
     >>> X = np.random.default_rng(0).normal(size=(400, 6))
@@ -280,7 +280,7 @@ def covariance_gap(moments: GroupMoments, U: Array) -> float:
     Examples
     --------
     >>> import numpy as np
-    >>> from fairpca import collect_moments
+    >>> from fairpca.moments import collect_moments
     >>> from fairpca.solvers import covariance_gap
     >>> groups = np.arange(200) % 2
     >>> X = np.random.default_rng(0).normal(size=(200, 3))

@@ -77,7 +77,7 @@ class CovarianceMatch:
     Examples
     --------
     >>> import numpy as np
-    >>> from fairpca import collect_moments
+    >>> from fairpca.moments import collect_moments
     >>> from fairpca.solvers import equalize_covariances_exactly
     >>> groups = np.arange(400) % 2
     >>> X = np.random.default_rng(0).normal(size=(400, 6))
@@ -152,7 +152,7 @@ def equalize_covariances_exactly(
     Examples
     --------
     >>> import numpy as np
-    >>> from fairpca import collect_moments
+    >>> from fairpca.moments import collect_moments
     >>> from fairpca.solvers import covariance_gap, equalize_covariances_exactly
     >>> groups = np.arange(400) % 2
     >>> X = np.random.default_rng(0).normal(size=(400, 6))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .._kernels import NEGATIVE
+from .._kernels import NEGATIVE, KernelScatter, Share
 from .._moments import AttributeMoments
 from .._numerics import (
     deterministic_signs,
@@ -20,7 +20,6 @@ from .._numerics import (
 from .._rows import block_rows, row_blocks
 from ..errors import InfeasibleError
 from ._equalize_means import check_attributes, names_of, way_out
-from ._kernel_scatter import KernelScatter, Share
 from ._subspace import DualSubspace, components_to_reach
 
 DEPENDENT = 1e-12
@@ -103,7 +102,8 @@ def equalize_kernel_means(
     >>> from fairpca._attributes import Levels
     >>> from fairpca._kernels import Kernel, kernel_matrix
     >>> from fairpca._moments import attributes_over_rows
-    >>> from fairpca.solvers import KernelScatter, equalize_kernel_means
+    >>> from fairpca.solvers import equalize_kernel_means
+    >>> from fairpca._kernels import KernelScatter
     >>> X = np.random.default_rng(0).normal(size=(60, 3))
     >>> sex = Levels("sex", labels=("f", "m"), codes=np.arange(60) % 2)
     >>> scatter = KernelScatter(kernel_matrix(Kernel("rbf", gamma=0.2), X))

@@ -73,7 +73,7 @@ def equalize_means(
     Examples
     --------
     >>> import numpy as np
-    >>> from fairpca import collect_moments
+    >>> from fairpca.moments import collect_moments
     >>> from fairpca.solvers import equalize_means
     >>> groups = np.arange(200) % 2
     >>> X = np.random.default_rng(0).normal(size=(200, 5)) + groups[:, None]
@@ -141,7 +141,7 @@ def mean_constraint(moments: GroupMoments) -> MeanConstraint:
     Examples
     --------
     >>> import numpy as np
-    >>> from fairpca import collect_moments
+    >>> from fairpca.moments import collect_moments
     >>> from fairpca.solvers import mean_constraint
     >>> groups = np.arange(200) % 3
     >>> moments = collect_moments(np.random.default_rng(0).normal(size=(200, 5)), groups)
@@ -183,7 +183,7 @@ def mean_gap(moments: GroupMoments, subspace: Subspace) -> float:
     Examples
     --------
     >>> import numpy as np
-    >>> from fairpca import collect_moments
+    >>> from fairpca.moments import collect_moments
     >>> from fairpca.solvers import equalize_means, maximize_variance, mean_gap
     >>> groups = np.arange(200) % 2
     >>> X = np.random.default_rng(0).normal(size=(200, 5)) + groups[:, None]
@@ -233,7 +233,7 @@ def largest_gap(
     Examples
     --------
     >>> import numpy as np
-    >>> from fairpca import collect_moments
+    >>> from fairpca.moments import collect_moments
     >>> from fairpca.solvers import largest_gap
     >>> moments = collect_moments(np.array([[0.0, 0.0], [0.0, 2.0], [4.0, 1.0]]), ["a", "a", "b"])
     >>> axes = np.eye(2)

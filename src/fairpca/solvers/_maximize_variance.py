@@ -87,7 +87,7 @@ def maximize_variance(
     Examples
     --------
     >>> import numpy as np
-    >>> from fairpca import collect_moments
+    >>> from fairpca.moments import collect_moments
     >>> from fairpca.solvers import maximize_variance
     >>> X = np.random.default_rng(0).normal(size=(200, 3)) * [1.0, 3.0, 2.0]
     >>> moments = collect_moments(X, np.arange(200) % 2)

@@ -122,7 +122,7 @@ def predict_targets(
     Examples
     --------
     >>> import numpy as np
-    >>> from fairpca import collect_moments
+    >>> from fairpca.moments import collect_moments
     >>> from fairpca.solvers import predict_targets
     >>> rng = np.random.default_rng(0)
     >>> groups = np.arange(400) % 2

@@ -76,7 +76,8 @@ class DualSubspace:
     Examples
     --------
     >>> import numpy as np
-    >>> from fairpca.solvers import KernelScatter, equalize_kernel_means
+    >>> from fairpca.solvers import equalize_kernel_means
+    >>> from fairpca._kernels import KernelScatter
     >>> X = np.random.default_rng(0).normal(size=(20, 3))
     >>> plain = equalize_kernel_means(KernelScatter(X @ X.T), attributes=(), k=3)
     >>> plain.representation.shape, plain.first(2).values.shape

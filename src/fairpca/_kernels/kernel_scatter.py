@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from .._kernels import PART
 from .._numerics import blas_threads, limited_threads, pool_of, quiet_overflow
 from .._rows import block_rows, row_blocks
+from .kernel import PART
 
 PANEL, SMALL = 24, 10**6
 """Rows of a matrix, and most multiplications, for which BLAS need not copy it before a product."""
@@ -42,7 +42,7 @@ class KernelScatter:
     Examples
     --------
     >>> import numpy as np
-    >>> from fairpca.solvers import KernelScatter
+    >>> from fairpca._kernels import KernelScatter
     >>> X = np.array([[0.0], [1.0], [5.0]])
     >>> scatter = KernelScatter(X @ X.T)
     >>> scatter.dense().round(6)  # products of the rows about their mean, 2

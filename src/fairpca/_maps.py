@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics import (
+from ._numerics import (
     Array,
     array_namespace,
     device,
@@ -23,8 +23,7 @@ from .._numerics import (
     record,
     to_numpy,
 )
-from .devices import StreamedRows
-from .in_memory import row_blocks, rows_per_block
+from ._rows import StreamedRows, row_blocks, rows_per_block
 
 FEATURES_AT_A_TIME = 2**20
 """How many features each thread computes at once: 8 MB, whatever the number of rows."""
