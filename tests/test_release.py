@@ -5,7 +5,6 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from fuzz.licences import PURPOSES
 from packaging.requirements import Requirement
 from packaging.version import Version
 
@@ -16,7 +15,6 @@ ROOT = Path(__file__).parents[1]
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT, TOWNCRIER = SETTINGS["project"], SETTINGS["tool"]["towncrier"]
 EXTRAS = PROJECT["optional-dependencies"]
-DEVELOPERS = set(PURPOSES)
 STABILITY = (ROOT / "docs" / "reference" / "stability.md").read_text(encoding="utf-8")
 
 
@@ -52,7 +50,7 @@ def test_a_page_says_how_to_install_the_newest_release(page):
     assert set(re.findall(r"fairpca-(\S+?)-py3-none-any", text)) == {newest_release()[0]}
     named = re.findall(r'pip install "[^"\[]+\[([\w,]+)\]"', text)
     assert len(named) >= 3
-    assert {extra for names in named for extra in names.split(",")} <= EXTRAS.keys() - DEVELOPERS
+    assert {extra for names in named for extra in names.split(",")} <= EXTRAS.keys()
 
 
 def faults(fragment):
@@ -106,7 +104,7 @@ def test_the_page_about_fragments_names_all_types():
 
 
 def test_every_extra_for_users_is_tried_before_a_release():
-    assert set(dist.NAMES) - {"bare"} == EXTRAS.keys() - DEVELOPERS
+    assert set(dist.NAMES) - {"bare"} == EXTRAS.keys()
 
 
 def asked(requirements):
@@ -124,15 +122,15 @@ def test_the_page_says_the_oldest_versions_of_every_extra():
     rows = re.findall(r"^\| (?:`(\w+)` )?\| [^|]+ \| ([^|]+) \|$", STABILITY, flags=re.MULTILINE)
     said = {extra: set(cells.split(", ")) for extra, cells in rows if re.search(r"\d|`", cells)}
     wanted = {"": PROJECT["dependencies"], **EXTRAS}
-    assert {name: said.get(name) for name in said.keys() | wanted.keys() - DEVELOPERS} == {
-        name: set(asked(lines)) for name, lines in wanted.items() if name not in DEVELOPERS
-    }
+    assert said == {name: set(asked(lines)) for name, lines in wanted.items()}
 
 
 def test_the_oldest_versions_that_are_tested_are_the_oldest_that_are_allowed():
     lines = (ROOT / "tests" / "oldest.txt").read_text(encoding="utf-8").splitlines()
     tested = dict(line.split("==") for line in lines if "==" in line)
-    for line in [*PROJECT["dependencies"], *(one for lines in EXTRAS.values() for one in lines)]:
+    groups = [one for lines in SETTINGS["dependency-groups"].values() for one in lines]
+    extras = [one for lines in EXTRAS.values() for one in lines]
+    for line in [*PROJECT["dependencies"], *extras, *(g for g in groups if isinstance(g, str))]:
         requirement = Requirement(line)
         if requirement.name in tested:
             (lowest,) = requirement.specifier

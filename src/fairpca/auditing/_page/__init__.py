@@ -200,7 +200,7 @@ def _digest(script: str) -> str:
 
 def _template(name: str) -> Any:
     """Return a template: all it prints is escaped, and a name that does not exist is an error."""
-    with needing("jinja2", "report", "The report page"):
+    with needing("jinja2", "audit", "The report page"):
         import jinja2
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("fairpca.auditing._page"),
