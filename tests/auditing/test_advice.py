@@ -18,7 +18,7 @@ from fairpca.auditing._evidence import Evidence
 from fairpca.auditing._question import prepare
 from fairpca.auditing._recipes import METHODS, python_recipe, shell_recipe
 from fairpca.auditing._representations import fit_method
-from fairpca.auditing._results import Estimate
+from fairpca.auditing._results import Estimate, Setting
 from fairpca.auditing._splits import QUICK, halves
 from fairpca.models import FairModel
 
@@ -268,7 +268,7 @@ def test_the_python_and_the_command_of_every_advice_fit_the_same(
 ):
     monkeypatch.chdir(tmp_path)
     people.to_csv("table.csv", index=False)
-    recipe = (found, key, 1 if key == "fair_pls" else 2, None)
+    recipe = (found, Setting(key, n_components=1 if key == "fair_pls" else 2))
     names = {"table": "table.csv", "new_rows": people.drop(columns=["sex", "race", "paid"])}
     exec(python_recipe(*recipe), names)
     Path("model.fairpca").unlink()
@@ -285,7 +285,7 @@ def test_what_was_measured_is_what_is_advised(people):
     asked = {"positive": None, "ignore": (), "sensitive_kinds": None, "n_components": 2}
     question = ask(people, "sex", "paid", **asked, effort=QUICK, seed=0, data=None)
     (split, _) = halves(question.strata, 1, np.random.default_rng(0))
-    measured = fit_method("fair_pls", prepare(question, split).rows).estimator
+    measured = fit_method(Setting("fair_pls"), prepare(question, split).rows).estimator
     advised = fit_table(people, "sex", "paid", positive="yes", method="fair_pls").estimator
     assert advised.get_params() == {
         **measured.get_params(),

@@ -1,6 +1,5 @@
 import json
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,7 @@ from fairpca.auditing._asking import ask
 from fairpca.auditing._measures import LAMBDAS
 from fairpca.auditing._question import prepare
 from fairpca.auditing._representations import METHODS, fit_method
-from fairpca.auditing._results import SCHEMA_VERSION
+from fairpca.auditing._results import SCHEMA_VERSION, Setting
 from fairpca.auditing._splits import QUICK, halves
 from fairpca.errors import SingleGroupError
 from fairpca.metrics import PROBES
@@ -96,7 +95,9 @@ def test_the_target_of_held_out_rows_is_not_looked_at(people):
     held_out = np.isin(np.arange(len(people)), split.test)
     otherwise = replace(question, y=question.y ^ held_out)
     one, two = (
-        fit_method("fair_pls", prepare(asked, split).rows).represent(prepare(asked, split).X)
+        fit_method(Setting("fair_pls"), prepare(asked, split).rows).represent(
+            prepare(asked, split).X
+        )
         for asked in (question, otherwise)
     )
     assert (one == two).all()
@@ -210,13 +211,21 @@ def test_only_single_columns_are_certified(of_one_column, found):
 
 
 @pytest.mark.parametrize(("asked", "started"), [(100_000, 3), (3, 3), (2, 2), (None, 3)])
-def test_more_processes_than_cores_are_not_started_and_it_is_said(monkeypatch, asked, started):
+def test_more_processes_than_cores_are_not_started_and_it_is_said(
+    monkeypatch, people, asked, started
+):
     monkeypatch.setattr(threads, "cpu_count", lambda: 3)
     monkeypatch.setattr(_whole_audit, "cpu_count", lambda: 3)
-    monkeypatch.setattr(_whole_audit, "Thread", lambda **_: SimpleNamespace(start=lambda: None))
-    workers = _whole_audit._Workers(asked)
-    assert workers.n_jobs == started
-    told = [notice.text for notice in workers.notices()]
+    n_jobs = []
+
+    def in_this_process(work, items, n):
+        n_jobs.append(n)
+        return ((i, work(item)) for i, item in enumerate(items))
+
+    monkeypatch.setattr(_whole_audit, "each_in_processes", in_this_process)
+    found = audit(people[["sex", "height"]], "sex", quick=True, n_jobs=asked)
+    assert set(n_jobs) == {started}
+    told = [notice.text for notice in found.notices if notice.kind == "jobs"]
     assert told == ["100,000 processes were asked for, and 3 started: one per core."] * (
         asked == 100_000
     )
@@ -364,7 +373,10 @@ def test_one_word_among_numbers_does_not_end_an_audit():
         ({"sensitive": None}, AuditError, "No sensitive column"),
         ({"target": "town", "above": 1}, AuditError, "has to be numbers"),
         ({"model": "forest"}, AuditError, "model='forest'"),
-        ({"max_gap": 101}, AuditError, "max_gap=101"),
+        ({"max_gap": 101}, AuditError, "max_gap=101 is no fraction from 0 to 1; 5 points are 0.05"),
+        ({"max_gap": 5}, AuditError, "max_gap=5 is a fraction; 5 points are 0.05"),
+        ({"max_gap": 1}, AuditError, "max_gap=1 is a fraction; 1 points are 0.01"),
+        ({"max_gap": float("nan")}, AuditError, "max_gap=nan"),
         ({"aim": "please"}, AuditError, "aim='please'"),
         ({"target": None, "aim": "decide"}, AuditError, "no target"),
         ({"confidence": 95}, AuditError, "confidence=95"),

@@ -22,7 +22,7 @@ from fairpca.auditing._findings import Findings
 from fairpca.auditing._judging import N_RESAMPLES, Round
 from fairpca.auditing._measures import Measures
 from fairpca.auditing._representations import TrainingRows
-from fairpca.auditing._results import Estimate, Option, Settings, Target
+from fairpca.auditing._results import Estimate, Option, Setting, Settings, Target
 from fairpca.auditing._splits import QUICK, HeldOut, halves
 from fairpca.metrics import PROBES, AucDraws
 from fairpca.tables import Measured
@@ -43,6 +43,7 @@ def candidate(x, y, *, x_error=0.02, y_error=0.01, leak=0.5, name="", seed=None,
     rng = np.random.default_rng(seed)
     low = max(0.0, x - Z * x_error)
     return _Candidate(
+        setting=Setting(name),
         option=option(name, leak),
         x=Estimate(x, low, x + Z * x_error),
         limit=LIMIT,
@@ -243,7 +244,9 @@ def measured(seed, n_rounds=4, n=800, population=0, **by_method):
             leakage = {(0, p): AucDraws((auc, auc), 0.02, chance, n, n / 2) for p in PROBES}
             if split.index >= 2:
                 leakage = {}
-            measures.append(Measures(key, split.index, n_columns=1, leakage=leakage, scores=scores))
+            measures.append(
+                Measures(Setting(key), split.index, n_columns=1, leakage=leakage, scores=scores)
+            )
     rounds = [Round(pair, QUICK) for pair in zip(found[0::2], found[1::2], strict=True)]
     attribute = Measured("sex", ("sex",), "levels", ("f", "m"), sex, sex, "")
     target = Target("paid", "binary", "yes", float(y.mean()), [], None, None)
@@ -309,13 +312,13 @@ def test_plain_pca_is_measured_and_never_taken():
 def test_the_numbers_of_an_option_are_those_of_its_models():
     some = measured(1, raw=RAW_SEES, leace=TREES_KEEP_IT, fair_pls=[(0.7, 0.05)] * 3)
     for one in decide(some, settings(), [0]).options:
-        key = one.representation
-        gaps = {m: some.parity(key, m, 0).gap for m in PROBES}
+        key, setting = one.representation, Setting(one.representation)
+        gaps = {m: some.parity(setting, m, 0).gap for m in PROBES}
         assert one.gap.value == max(gap.value for gap in gaps.values())
         assert one.gap.value == gaps[one.gap_model].value
-        assert one.ratio == some.parity(key, one.gap_model, 0).ratio
-        assert one.utility == some.utility(key, one.utility_model)
-        assert one.utility.value == max(some.utility(key, m).value for m in PROBES)
+        assert one.ratio == some.parity(setting, one.gap_model, 0).ratio
+        assert one.utility == some.utility(setting, one.utility_model)
+        assert one.utility.value == max(some.utility(setting, m).value for m in PROBES)
         assert [m.gap for m in one.models] == list(gaps.values())
         (leak,) = {k for k in some.leaks if (k.representation, k.probe) == (key, one.leak_probe)}
         assert one.leak == leak.auc

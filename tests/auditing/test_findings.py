@@ -19,6 +19,7 @@ from fairpca.auditing._measures import (
 )
 from fairpca.auditing._question import prepare
 from fairpca.auditing._representations import METHODS, TrainingRows, fit_method
+from fairpca.auditing._results import Setting
 from fairpca.auditing._splits import QUICK, HeldOut, halves
 from fairpca.metrics import PROBES, certified_gap
 from optional_libraries import pandas as pd
@@ -38,7 +39,9 @@ def held_out(X, codes, y=None, index=0, train=None, weights=None):
 
 def leaks_of_splits(splits, names):
     """Return what probes recognise in splits whose leakage was measured."""
-    measures = [Measures("raw", index, leakage=found) for index, found in enumerate(splits)]
+    measures = [
+        Measures(Setting("raw"), index, leakage=found) for index, found in enumerate(splits)
+    ]
     attributes = [SimpleNamespace(name=name) for name in names]
     return Findings(measures, [], [], attributes, 0.95, None, [], 0).leaks
 
@@ -183,7 +186,7 @@ def test_a_category_is_shuffled_with_all_its_columns(workers):
 
 def test_the_columns_that_decide_are_first_and_weigh_in_their_own_unit(workers):
     half = first_half(workers.drop(columns=["rich"]), "pay")
-    changes, weights = decided_by(half, "raw", None, "linear", QUICK)
+    changes, weights = decided_by(half, Setting("raw"), "linear", QUICK)
     ranked = sorted(changes, key=lambda column: -changes[column][0])
     assert ranked[:2] == ["years", "grade"]
     assert changes["luck"][0] < 0.05 < changes["grade"][0]
@@ -197,7 +200,7 @@ def test_the_columns_that_decide_are_first_and_weigh_in_their_own_unit(workers):
 
 def test_decisions_that_change_without_a_column_are_counted(workers):
     half = first_half(workers.drop(columns=["pay"]), "rich")
-    changes, weights = decided_by(half, "fair_pca", None, "boosting", QUICK)
+    changes, weights = decided_by(half, Setting("fair_pca"), "boosting", QUICK)
     assert weights == {}  # trees have none
     assert max(changes, key=lambda column: changes[column][0]) == "years"
     assert 0.2 < changes["years"][0] < 0.6
@@ -210,8 +213,8 @@ def test_weights_through_a_fair_map_predict_what_the_model_predicts(workers):
     """What columns add up to is the score itself, up to a constant."""
     table = workers.drop(columns=["rich"])
     half = first_half(table, "pay")
-    _, weights = decided_by(half, "fair_pca", None, "linear", QUICK)
-    fitted = fit_method("fair_pca", half.rows)
+    _, weights = decided_by(half, Setting("fair_pca"), "linear", QUICK)
+    fitted = fit_method(Setting("fair_pca"), half.rows)
     scores = _fitted_model("linear", half, fitted.represent(half.rows.X), QUICK)
     said = scores(fitted.represent(half.X))[:, 0].astype(float)
     rows = table.iloc[half.places]

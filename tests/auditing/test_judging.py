@@ -11,8 +11,8 @@ from fairpca.auditing._findings import Findings, largest_difference
 from fairpca.auditing._judging import ENOUGH_ROWS, N_RESAMPLES, Round, share_error
 from fairpca.auditing._measures import Measures, _fitted_model
 from fairpca.auditing._representations import TrainingRows
-from fairpca.auditing._results import Target
-from fairpca.auditing._splits import QUICK, HeldOut, OwnModel, halves
+from fairpca.auditing._results import EXISTING, Setting, Target
+from fairpca.auditing._splits import QUICK, ExistingModel, HeldOut, halves
 from fairpca.metrics import (
     distribution_gap,
     false_positive_rate_difference,
@@ -75,14 +75,16 @@ def rounds_of(y, codes, *, n_rounds=1, weights=None, kind="binary", m=None, seed
 def judged(scores, y, codes, *, own=None, **given):
     """Return what scores of all rows come to in one round, and the round."""
     (one,) = rounds_of(y, codes, **given)
-    return one.judged(scores[one.places], own=own), one
+    return one.judged(scores[one.places], existing=own), one
 
 
 def findings_of(scores, y, codes, *, n_rounds=1, own=None, confidence=0.95, **given):
     """Return findings of one model, or of one that exists."""
     kind = given.get("kind", "binary")
     rounds = rounds_of(y, codes, n_rounds=n_rounds, **given)
-    key, model = ("raw", "linear") if own is None else (f"{own}:it", "own")
+    key, model = (
+        (Setting("raw"), "linear") if own is None else (Setting(own, column="it"), EXISTING)
+    )
     measures = [
         Measures(key, 2 * r + h, scores={model: scores[one.places[one.half == h]]})
         for r, one in enumerate(rounds)
@@ -93,7 +95,7 @@ def findings_of(scores, y, codes, *, n_rounds=1, own=None, confidence=0.95, **gi
     deviation = float(y.std()) if kind == "number" else None
     classes = ["a", "b", "c"] if kind == "classes" else []
     target = None if y is None else Target("y", kind, None, None, classes, None, deviation)
-    existing = [OwnModel(key, "it", own, scores[:, 0])] if own else []
+    existing = [ExistingModel(key, scores[:, 0])] if own else []
     return Findings(measures, [], rounds, [attribute], confidence, target, existing, 0), key, model
 
 

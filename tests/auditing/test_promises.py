@@ -18,6 +18,7 @@ from fairpca.auditing import audit, audit_schema
 from fairpca.auditing._asking import ask
 from fairpca.auditing._evidence import Evidence, parity_of
 from fairpca.auditing._representations import METHODS, TrainingRows, fit_method
+from fairpca.auditing._results import Setting
 from fairpca.auditing._splits import QUICK
 from fairpca.metrics import (
     distribution_gap,
@@ -41,7 +42,7 @@ def option(found, key):
     return one
 
 
-def downstream(found, key, model="own"):
+def downstream(found, key, model="existing_model"):
     (one,) = [d for d in found.downstream if (d.representation, d.model) == (key, model)]
     return one
 
@@ -473,7 +474,7 @@ def test_a_number_that_is_there_twice_is_the_same_number(any_audit):
     found, evidence = any_audit, Evidence(any_audit)
     asked = found.settings.model
     for one in found.advice.options:
-        models = [m for m in one.models if asked in ("any", m.model) or m.model == "own"]
+        models = [m for m in one.models if asked in ("any", m.model) or m.model == "existing_model"]
         assert one.gap.value == max(m.gap.value for m in models)
         for model in one.models:
             behind = evidence.decisions(one, model.model)
@@ -559,7 +560,7 @@ def test_a_row_of_weight_three_is_fitted_to_as_three_rows(key):
             *(X[rows], {"sex": sex[rows]}, {"sex": "categorical"}, 2, 0, y[rows], "paid", "binary"),
             weights=weights,
         )
-        T = fit_method(key, given).represent(X)
+        T = fit_method(Setting(key), given).represent(X)
         return T - T.mean(axis=0)
 
     everybody = np.arange(n)

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from fairpca._cli import app
 from fairpca.auditing._asking import ask
 from fairpca.auditing._recipes import audit_again, python_recipe, shell_recipe
-from fairpca.auditing._results import Settings
+from fairpca.auditing._results import Setting, Settings
 from fairpca.auditing._splits import QUICK
 from fairpca.models import FairModel
 from people import made_up_people
@@ -64,7 +64,7 @@ def test_the_command_repeats_all_that_was_said(table):
     said = "--above 30.5 --score risk --decision said --person who --weight w --model boosting"
     for option, value in zip(*[iter(said.split())] * 2, strict=True):
         assert words[words.index(option) + 1] == value
-    for more in (["--numeric", "years"], ["--confidence", "0.9"], ["--target", "years"]):
+    for more in (["--numeric", "years"], ["--max-gap", "5"], ["--target", "years"]):
         assert words[words.index(more[0]) + 1] == more[1]
     assert "--positive" not in words
 
@@ -72,7 +72,13 @@ def test_the_command_repeats_all_that_was_said(table):
 def test_a_call_repeats_all_that_was_said(table):
     call = audit_again(asked(table, source="", person="who", weight="w"))
     compile(call, "call", "exec")
-    for said in ("scores=['risk']", "person='who'", "weight='w'", "model='boosting'"):
+    for said in (
+        "scores=['risk']",
+        "max_gap=0.05",
+        "person='who'",
+        "weight='w'",
+        "model='boosting'",
+    ):
         assert f"    {said},\n" in call
     assert "positive='yes'" in call
     assert "above" not in call
@@ -81,7 +87,7 @@ def test_a_call_repeats_all_that_was_said(table):
 
 def test_a_score_that_stands_alone_is_the_feature_of_the_model(table):
     audit = asked(table[["sex", "paid", "risk", "w"]], ignore=[], weight="w")
-    assert "ignore=['w']" in python_recipe(audit, "fair_pls", 1, None)
+    assert "ignore=['w']" in python_recipe(audit, Setting("fair_pls", n_components=1))
     assert [c.name for c in audit.data.columns if c.role == "feature"] == ["risk"]
 
 
@@ -89,7 +95,7 @@ def test_a_score_that_stands_alone_is_the_feature_of_the_model(table):
     ("key", "target", "given"),
     [
         ("fair_pca", "paid", {"person": "who", "weight": "w"}),
-        ("fair_pca@2", "years", {"above": 30.5}),
+        ("fair_pca", "years", {"above": 30.5}),
         ("fair_pls", "paid", {"person": "who"}),
         ("fair_pls", "height", {}),
         ("fair_pls", "years", {"sensitive_kinds": {"years": "numeric"}}),
@@ -106,11 +112,11 @@ def test_what_was_no_feature_of_the_audit_is_none_of_the_model(
     audit = asked(table, target, **given)
     no_features = {"sex", "risk", "n0", target, *(given.get(o) for o in ("person", "weight"))}
     names = {"new_rows": table[[c for c in table if c not in no_features]]}
-    exec(python_recipe(audit, key, 2, None), names)
+    exec(python_recipe(audit, Setting(key, n_components=2)), names)
     assert names["representation"].shape[0] == 300
     features = set(names["model"].encoder.feature_names_in_)
     assert features == set(table.columns) - no_features
-    command = shell_recipe(audit, key, 2, None)
+    command = shell_recipe(audit, Setting(key, n_components=2))
     if key == "fair_pls" and "above" in given:
         assert command == ""
         return

@@ -237,13 +237,13 @@ def test_models_that_exist_are_read_as_what_they_say(table):
     score = table["skill"].where(np.arange(700) >= 30)
     given = table.assign(risk=score, said=table["paid"].str.upper(), ok=table["paid"])
     question = asked(given, "paid", scores="risk", decisions=["said", "ok"], ignore=["n0"])
-    assert [(m.key, m.kind) for m in question.own] == [
+    assert [(str(m.setting), m.setting.method) for m in question.existing] == [
         ("score:risk", "score"),
         ("decision:said", "decision"),
         ("decision:ok", "decision"),
     ]
-    np.testing.assert_array_equal(question.own[0].values, score)
-    for model in question.own[1:]:
+    np.testing.assert_array_equal(question.existing[0].values, score)
+    for model in question.existing[1:]:
         np.testing.assert_array_equal(model.values, question.y)
     assert not {"risk", "said", "ok"} & set(question.features)
     (told,) = [n for n in question.notices if n.kind == "unknown_values"]
@@ -255,9 +255,9 @@ def test_models_that_exist_are_read_as_what_they_say(table):
 def test_the_yes_of_a_decision_is_that_of_the_target(table):
     given = table.assign(decided=np.where(table["skill"] > 0, "no", "later"))
     question = asked(given, "paid", positive="no", decisions=["decided"])
-    np.testing.assert_array_equal(question.own[0].values, table["skill"] > 0)
+    np.testing.assert_array_equal(question.existing[0].values, table["skill"] > 0)
     question = asked(given, "paid", decisions=["decided"])  # none is 'yes': the last by name
-    np.testing.assert_array_equal(question.own[0].values, table["skill"] > 0)
+    np.testing.assert_array_equal(question.existing[0].values, table["skill"] > 0)
 
 
 def test_weights_have_the_mean_one_and_rows_without_one_are_left_out(table):

@@ -9,6 +9,7 @@ from fairpca.auditing._asking import ask
 from fairpca.auditing._measures import _sampled_with_rare_groups
 from fairpca.auditing._question import prepare
 from fairpca.auditing._representations import fit_method
+from fairpca.auditing._results import Setting
 from fairpca.auditing._splits import QUICK, halves
 from fairpca.metrics import PROBES, leakage
 
@@ -35,7 +36,7 @@ def held_out(people):
 def test_leakage_gives_exactly_the_aucs_that_the_audit_prints(found, held_out, key):
     aucs = defaultdict(list)
     for split in held_out:
-        T = fit_method(key, split.rows).represent(split.X)
+        T = fit_method(Setting(key), split.rows).represent(split.X)
         rng = np.random.default_rng([SEED, split.index])
         for attribute, codes in zip(["sex", "race"], split.codes[:2], strict=True):
             rows = _sampled_with_rare_groups(codes, QUICK.probe_rows, rng)

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
-from time import sleep
 
 import pytest
 from rich.console import Console
@@ -23,6 +22,7 @@ from fairpca.auditing._results import (
     Option,
     Parity,
     Representation,
+    Setting,
     Settings,
     Summary,
     Target,
@@ -36,7 +36,9 @@ def near(value, by=0.02):
 
 def representation(key, name, kind="method", **given):
     usual = {"promise": "", "n_columns": 4, "variance_kept": None, "fit_seconds": 0.1}
-    return Representation(key, name, kind, **{**usual, "failure": None, "note": "", **given})
+    return Representation(
+        key, Setting(key), name, kind, **{**usual, "failure": None, "note": "", **given}
+    )
 
 
 def leak(key, attribute, auc, probe="linear"):
@@ -175,7 +177,8 @@ def test_nobody_takes_a_model_that_exists():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--max-gap", "101"), "Say it in points (5), or below 1 as a share (0.05)."),
+        (("--max-gap", "101"), "--max-gap 101 is no number of percentage points"),
+        (("--max-gap", "0.05"), "as a fraction it is 5 points. Write --max-gap 5."),
         (("--confidence", "95"), "confidence=95.0 is no level; 0.95 is usual."),
         (("--model", "forest"), "'linear', 'boosting', 'kernel'"),
         (("--above", "much"), "Invalid value for '--above'"),
@@ -190,19 +193,13 @@ def test_options_that_cannot_be_are_refused(arguments, message, command):
     assert not Path("report.html").exists()
 
 
-def test_a_refusal_waits_for_processes_that_are_starting(monkeypatch, command):
+def test_a_refusal_starts_no_processes(monkeypatch, command):
     """Else they complain, on the same terminal, that nobody is there."""
-    ready = []
-
-    def start(workers):
-        sleep(0.5)
-        ready.append(workers.n_jobs)
-
-    monkeypatch.setattr("fairpca.auditing._whole_audit._Workers._start", start)
-    monkeypatch.setattr("fairpca.auditing._whole_audit.allowed_jobs", lambda *_, **__: 2)
+    started = []
+    monkeypatch.setattr("fairpca.auditing._whole_audit.each_in_processes", started.append)
     Path("t.csv").write_text("a,s\n1,f\n2,m\n", encoding="utf-8")
     assert_refused(command("audit", "t.csv", "-s", "colour", "--jobs", "2"), "no column 'colour'")
-    assert ready == [2]
+    assert started == []
 
 
 def test_every_option_of_the_call_is_one_of_the_command(monkeypatch, command):
@@ -220,6 +217,6 @@ def test_every_option_of_the_call_is_one_of_the_command(monkeypatch, command):
     result = command("audit", "t.csv", *words.split())
     assert "enough" in result.output
     expected = {"above": 2.5, "scores": ["p", "q"], "decisions": ["d"], "person": "who"}
-    expected |= {"weight": "w", "model": "boosting", "confidence": 0.9, "max_gap": 5.0}
+    expected |= {"weight": "w", "model": "boosting", "confidence": 0.9, "max_gap": 0.05}
     expected |= {"sensitive_kinds": {"y": "numeric", "s": "categorical"}}
     assert {name: asked[name] for name in expected} == expected

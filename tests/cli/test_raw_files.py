@@ -367,7 +367,7 @@ HALF_SCORED = {"sex": np.where(ROWS % 2, "m", "f"), "luck": np.where(ROWS % 2, R
         ({}, (*SEX, "--positive", "yes"), "no target was named"),
         ({}, (*PAID, "--above", "3"), "has to be numbers, but it holds"),
         ({}, (*SEX, "-t", "luck", "--above", "99"), "Only 0 rows of the target 'luck'"),
-        ({}, (*PAID, "--max-gap", "500"), "no difference of shares"),
+        ({}, (*PAID, "--max-gap", "500"), "no number of percentage points"),
     ],
 )
 def test_a_mistake_is_told_in_one_line(fairpca, columns, arguments, words):

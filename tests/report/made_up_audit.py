@@ -9,6 +9,7 @@ from fairpca.auditing._audit_result import Audit, audit_from_plain
 from fairpca.auditing._evidence import Evidence
 from fairpca.auditing._page import render_page
 from fairpca.auditing._results import (
+    EXISTING,
     SCHEMA_VERSION,
     Advice,
     Attribute,
@@ -29,6 +30,7 @@ from fairpca.auditing._results import (
     Option,
     Parity,
     Representation,
+    Setting,
     Settings,
     Summary,
     Target,
@@ -75,12 +77,24 @@ def made_up_audit(
     attributes = [_attribute(name, labels) for name, labels in named.items()]
     singles = list(groups)
     compared = [
-        Representation(key, name, "features" if key == "raw" else "method", "A promise.", k,
-                       None if key == "fair_pls" else _near(0.9 - gone / 3), 0.02, None, "")
+        Representation(key, _setting(key), name, "features" if key == "raw" else "method",
+                       "A promise.", k, None if key == "fair_pls" else _near(0.9 - gone / 3), 0.02,
+                       None, "")
         for key, (name, k, gone) in methods.items()
     ]  # fmt: skip
     compared += [
-        Representation(one, one.replace(":", " "), one.split(":")[0], "", 1, None, None, None, "")
+        Representation(
+            one,
+            _setting(one),
+            one.replace(":", " "),
+            one.split(":")[0],
+            "",
+            1,
+            None,
+            None,
+            None,
+            "",
+        )
         for one in own
     ]
     gone_of = {key: gone for key, (_, _, gone) in methods.items()} | dict.fromkeys(own, 0.3)
@@ -93,7 +107,7 @@ def made_up_audit(
     downstream = [
         _downstream(key, model, gone, attributes, aim)
         for key, gone in gone_of.items()
-        for model in (["own"] if key in own else MODELS)
+        for model in ([EXISTING] if key in own else MODELS)
         if target
     ]
     sizes = methods | {one: (one.replace(":", " "), 0, 0.3) for one in own}
@@ -304,6 +318,13 @@ def to_six_digits(value):
     return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
+def _setting(key):
+    """Return the setting of a key, which has components or a column at most."""
+    method, _, column = key.partition(":")
+    method, _, k = method.partition("@")
+    return Setting(method, n_components=int(k) if k else None, column=column or None)
+
+
 def _near(value, width=0.02):
     return Estimate(float(value), float(value - width), float(value + width))
 
@@ -370,7 +391,7 @@ def _utility(gone, model, aim):
 
 
 def _downstream(key, model, gone, attributes, aim):
-    own = model == "own"
+    own = model == EXISTING
     return Downstream(
         key,
         model,
@@ -395,13 +416,13 @@ def _option(key, tradeoff, methods, singles, aim, named, taken):
         tradeoff=tradeoff,
         gap=gap,
         gap_attribute=singles[0] if aim else None,
-        gap_model="own" if own else "boosting" if aim else None,
+        gap_model=EXISTING if own else "boosting" if aim else None,
         utility=None
         if key.startswith("decision")
         else _utility(gone, "linear", aim)
         if aim
         else _near(0.9 - gone / 3),
-        utility_model="own" if own else "linear" if aim else None,
+        utility_model=EXISTING if own else "linear" if aim else None,
         leak=_near(0.84 - 0.25 * gone, 0.03),
         leak_attribute=singles[0],
         leak_probe="boosting",
@@ -412,7 +433,7 @@ def _option(key, tradeoff, methods, singles, aim, named, taken):
         reduction=None if not aim or key == "raw" else _near(0.2 * gone, 0.03),
         models=[
             ModelNumbers(model, _utility(gone, model, aim), _gap(gone, aim, model), singles[0])
-            for model in (["own"] if own else MODELS)
+            for model in ([EXISTING] if own else MODELS)
             if aim
         ],
         eligible=gone > 0.7,

@@ -16,6 +16,7 @@ from typer import Argument, Option, echo
 
 from . import options
 from .terminal import (
+    Refusal,
     check_outputs,
     files_of,
     one_clear_line,
@@ -38,6 +39,8 @@ EXAMPLES = [
 ]
 
 PROBES = {"linear": "linear", "boosting": "trees", "kernel": "kernel"}
+
+_FEWEST_POINTS = 0.1  # less is a fraction that was meant as such
 
 _Model = StrEnum("_Model", ["linear", "boosting", "kernel", "any"])
 
@@ -105,10 +108,11 @@ def audit(
     max_gap: Annotated[
         float,
         Option(
-            help="Largest gap that 'decide' accepts: from 1 on in points, below as a share, so 5 "
-            "is 0.05; of a number, in hundredths of its standard deviation, or as a part of it."
+            metavar="POINTS",
+            help="Largest gap that 'decide' accepts, in percentage points; of a number, in "
+            "hundredths of its standard deviation.",
         ),
-    ] = 0.05,
+    ] = 5.0,
     model: Annotated[
         _Model, Option(help="Kind of model that the advice has to hold for; 'any': all of them.")
     ] = _Model.any,
@@ -167,7 +171,7 @@ def audit(
                 sensitive_kinds=options.kinds(numeric, categorical),
                 n_components=n_components,
                 aim=aim,
-                max_gap=max_gap,
+                max_gap=_fraction(max_gap),
                 model=model.value,
                 confidence=confidence,
                 max_rows=max_rows,
@@ -187,6 +191,18 @@ def audit(
         console.print()
         what = "report" if path == out else "JSON"
         print_line(f"The {what} is in {path}", quiet=quiet, stderr=printed)
+
+
+def _fraction(points: float) -> float:
+    """Return the largest gap as a fraction; what looks like one is refused."""
+    if 0.0 < points < _FEWEST_POINTS:
+        raise Refusal(
+            f"--max-gap {points:g} is in percentage points, and less than an audit can tell; as a "
+            f"fraction it is {100 * points:g} points. Write --max-gap {100 * points:g}."
+        )
+    if not 0.0 <= points < 100.0:
+        raise Refusal(f"--max-gap {points:g} is no number of percentage points from 0 to 100.")
+    return points / 100
 
 
 def _print_audit(console: Console, audit: Audit) -> None:

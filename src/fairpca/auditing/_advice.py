@@ -9,7 +9,7 @@ from ._decision import Decision
 from ._evidence import Evidence, largest, parity_of, widest_gap
 from ._judging import ENOUGH_ROWS
 from ._recipes import python_recipe, shell_recipe
-from ._results import Advice, Estimate, Leak, Option, Summary
+from ._results import EXISTING, Advice, Estimate, Leak, Option, Setting, Summary
 
 MODELS = {
     "linear": "a linear model",
@@ -24,7 +24,9 @@ def advise(evidence: Evidence, decision: Decision) -> Advice:
     chosen = decision.chosen
     recipe = None
     if chosen is not None:
-        recipe = (evidence.audit, chosen.representation, chosen.n_columns, chosen.tradeoff)
+        method = evidence.representation(chosen.representation).setting.method
+        setting = Setting(method, n_components=chosen.n_columns, tradeoff=chosen.tradeoff)
+        recipe = (evidence.audit, setting)
     return Advice(
         aim=evidence.audit.settings.aim,
         verdict=decision.verdict,
@@ -241,7 +243,7 @@ def _caveats(evidence: Evidence, raw: Option, option: Option) -> list[str]:
         )
         caveats.append(f"Equal means do not hide what a non-linear model can see: {seen}")
         caveats += _of_models(evidence, option)
-    if key.startswith("fair_pls"):
+    if one.setting.method == "fair_pls":
         caveats += _of_one_target(evidence)
     linear = largest([leak for leak in leaks if leak.probe == "linear"])
     if option.tradeoff:
@@ -343,7 +345,7 @@ def _of_existing(evidence: Evidence, decision: Decision) -> list[str]:
     """Return what comes first for who came with a model: what it does."""
     found: dict[str, list[str]] = {}
     for one in decision.options:
-        if one.gap is not None and one.models[0].model == "own":
+        if one.gap is not None and one.models[0].model == EXISTING:
             number = _predicts_a_number(evidence, one.representation)
             gap = _plain_gap(evidence, one.gap.value) if number else points(one.gap.value)
             what = f"{one.name[0].lower()}{one.name[1:]} differs by {gap}"
@@ -492,7 +494,7 @@ def _decisions(evidence: Evidence, decision: Decision) -> list[str]:
 
 
 def _of_own(evidence: Evidence, key: str, name: str) -> list[str]:
-    found = evidence.downstream.get((key, "own"))
+    found = evidence.downstream.get((key, EXISTING))
     leak = evidence.worst(key)
     if found is None:
         return []

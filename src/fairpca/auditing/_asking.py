@@ -38,8 +38,9 @@ from ._question import (
     parts_of_people,
     people_in,
 )
-from ._results import Column, Notice, Target
-from ._splits import Effort, OwnModel, bands, evenly_sampled
+from ._representations import name_of
+from ._results import Column, Notice, Setting, Target
+from ._splits import Effort, ExistingModel, bands, evenly_sampled
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -98,8 +99,8 @@ def ask(
             f"n_components={n_components}, but the columns give {d} numbers per row. Take at most "
             f"{d}."
         )
-    own, unknown = _own_models(frame, roles, plan)
-    _check_groups(own, attributes, parts_of_people(people))
+    existing, unknown = _existing_models(frame, roles, plan)
+    _check_groups(existing, attributes, parts_of_people(people))
     return Question(
         table=table,
         features=features,
@@ -110,7 +111,7 @@ def ask(
         y=y,
         target=None if plan is None else _target(plan, *counted_in[1:]),
         weights=None if weights is None else weights / weights.mean(),
-        own=own,
+        existing=existing,
         n_dropped=n_dropped,
         notices=[*notices, *unknown, *_noticed(table, frame, roles, attributes, y)],
         columns=_columns(frame, roles, encoder),
@@ -246,9 +247,9 @@ def _target(plan: AttributePlan, y: Any, weights: np.ndarray | None) -> Target:
     )
 
 
-def _own_models(
+def _existing_models(
     frame: DataFrame, roles: Roles, plan: AttributePlan | None
-) -> tuple[list[OwnModel], list[Notice]]:
+) -> tuple[list[ExistingModel], list[Notice]]:
     """Return scores and decisions of models that exist, and of how many rows they are unknown."""
     yes = plan.labels[-1] if plan is not None and plan.kind == "binary" else None
     found = [("score", c, numbers_of(frame[c], "score")) for c in roles.score]
@@ -265,8 +266,7 @@ def _own_models(
         if unknown:
             text = f"{unknown:,} rows have no {kind} in '{name}' and are left out of its numbers."
             notices.append(Notice("unknown_values", "info", name, "", float(unknown), text))
-    own = [OwnModel(f"{kind}:{c}", f"{kind.title()} '{c}'", kind, v) for kind, c, v in found]
-    return own, notices
+    return [ExistingModel(Setting(kind, column=c), values) for kind, c, values in found], notices
 
 
 def _decided(column: Series, yes: str | None) -> np.ndarray:
@@ -283,10 +283,10 @@ def _decided(column: Series, yes: str | None) -> np.ndarray:
 
 
 def _check_groups(
-    own: Sequence[OwnModel], attributes: Sequence[Measured], parts: np.ndarray
+    existing: Sequence[ExistingModel], attributes: Sequence[Measured], parts: np.ndarray
 ) -> None:
     """Refuse what is known of too few people of a group to be compared."""
-    for model, attribute in product(own, attributes):
+    for model, attribute in product(existing, attributes):
         members = attribute.codes >= 0
         total, known = (
             np.bincount(attribute.codes[rows], parts[rows], len(attribute.labels)).round()
@@ -294,9 +294,9 @@ def _check_groups(
         )
         for group in np.flatnonzero(known < np.minimum(total, FEWEST_ROWS)):
             raise AuditError(
-                f"{model.name} is known of {known[group]:.0f} people with {attribute.name} = "
-                f"'{attribute.labels[group]}', but {FEWEST_ROWS} of every group are needed to "
-                f"compare them. Fill it in, or leave such rows out."
+                f"{name_of(model.setting)} is known of {known[group]:.0f} people with "
+                f"{attribute.name} = '{attribute.labels[group]}', but {FEWEST_ROWS} of every group "
+                f"are needed to compare them. Fill it in, or leave such rows out."
             )
 
 

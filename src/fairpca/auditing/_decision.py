@@ -13,8 +13,18 @@ from ..metrics import PROBES
 from ._evidence import largest, widest_gap
 from ._findings import Findings
 from ._judging import N_RESAMPLES
-from ._measures import CURVE_MODELS, LAMBDAS, with_tradeoff
-from ._results import Estimate, Leak, ModelNumbers, Option, Representation, Settings
+from ._measures import CURVE_MODELS, LAMBDAS
+from ._representations import name_of
+from ._results import (
+    EXISTING,
+    Estimate,
+    Leak,
+    ModelNumbers,
+    Option,
+    Representation,
+    Setting,
+    Settings,
+)
 
 WORTH_IT = 0.005
 """A smaller gain in utility is worth less than what is hidden better."""
@@ -52,6 +62,7 @@ class _Candidate:
     It serves where `x` less `slack` is at most the `limit`; utilities up to `floor` are guessing.
     """
 
+    setting: Setting
     option: Option
     x: Estimate
     limit: float
@@ -65,16 +76,16 @@ class _Candidate:
 
 def decide(findings: Findings, settings: Settings, singles: Sequence[int]) -> Decision:
     """Compare all settings on the same people, and as often on resamples of them."""
-    representations = {r.key: r for r in findings.representations() if not r.failure}
     raw, *others = [
-        _candidate(findings, settings, singles, one, tradeoff)
-        for one, tradeoff in _settings(representations, settings)
+        _candidate(findings, settings, singles, one, setting)
+        for one, setting in _settings(findings.representations(), settings)
     ]
-    competing = [c for c in others if representations[c.option.representation].kind == "method"]
+    existing = [c.option for c in others if c.setting in findings.existing]
+    competing = [c for c in others if c.setting not in findings.existing]
     if settings.aim == "keep":
         competing = [c for c in competing if c.option.n_columns == raw.option.n_columns]
     else:
-        competing = [c for c in competing if not c.option.representation.startswith("pca")]
+        competing = [c for c in competing if c.setting.method != "pca"]
     contest = _Contest(raw, competing, float(norm.ppf(0.5 + settings.confidence / 2)))
     chosen = contest.choose()
     counted = Counter(contest.choose(1 + draw) for draw in range(N_RESAMPLES))
@@ -97,7 +108,6 @@ def decide(findings: Findings, settings: Settings, singles: Sequence[int]) -> De
     verdict = {NOTHING_TO_DO: "nothing to do", NOTHING_HELPS: "nothing helps"}.get(
         chosen, "tie" if tied else "take"
     )
-    existing = [c.option for c in others if c.option.representation in findings.own]
     return Decision(
         verdict=verdict,
         chosen=every[chosen] if chosen >= 0 else None,
@@ -114,18 +124,16 @@ def decide(findings: Findings, settings: Settings, singles: Sequence[int]) -> De
 
 
 def _settings(
-    representations: dict[str, Representation], settings: Settings
-) -> list[tuple[Representation, float | None]]:
+    representations: Sequence[Representation], settings: Settings
+) -> list[tuple[Representation, Setting]]:
     """Return the raw features, then every representation, and fair PCA at every lambda.
 
     Lambda scales columns, which trees do not notice: it is no choice for who may use any model.
     """
-    found: list[tuple[Representation, float | None]] = [
-        (one, None) for one in representations.values()
-    ]
+    found = [(one, one.setting) for one in representations if not one.failure]
     if settings.aim == "decide" and settings.model in CURVE_MODELS:
-        fair = representations.get("fair_pca")
-        found += [(fair, value) for value in LAMBDAS if fair is not None]
+        fair = [one for one, setting in found if setting == Setting("fair_pca")]
+        found += [(one, replace(one.setting, tradeoff=v)) for one in fair for v in LAMBDAS]
     return found
 
 
@@ -134,33 +142,32 @@ def _candidate(
     settings: Settings,
     singles: Sequence[int],
     one: Representation,
-    tradeoff: float | None,
+    setting: Setting,
 ) -> _Candidate:
-    key = with_tradeoff(one.key, tradeoff)
-    have = {model for setting, model in findings.settings() if setting == key}
-    models = [m for m in [*PROBES, "own"] if m in have]
-    asked = [m for m in models if settings.model in ("any", m) or m == "own"]
-    leak = _worst_leak(findings, settings, singles, one.key if tradeoff is None else "pca")
-    numbers = [_of_model(findings, singles, key, model) for model in models]
+    have = {model for judged, model in findings.settings() if judged == setting}
+    models = [m for m in [*PROBES, EXISTING] if m in have]
+    asked = [m for m in models if settings.model in ("any", m) or m == EXISTING]
+    readable = setting if setting.tradeoff is None else Setting("pca")
+    leak = _worst_leak(findings, settings, singles, readable)
+    numbers = [_of_model(findings, singles, setting, model) for model in models]
     of_asked = [n for n in numbers if n.model in asked]
     gap = max(of_asked, key=lambda n: n.gap.value, default=None)
-    parities = [findings.parity(key, gap.model, i) for i in singles] if gap else []
+    parities = [findings.parity(setting, gap.model, i) for i in singles] if gap else []
     useful = [n for n in of_asked if n.utility is not None]
     best = max(useful, key=lambda n: n.utility.value, default=None)  # type: ignore[union-attr]
     joint = [
         p
         for model in asked
         for i in range(len(findings.attributes))
-        if i not in singles and not np.isnan((p := findings.parity(key, model, i)).gap.value)
+        if i not in singles and not np.isnan((p := findings.parity(setting, model, i)).gap.value)
     ]
     widest = max(joint, key=lambda p: p.gap.value, default=None)
     utility = best.utility if best else one.variance_kept if findings.target is None else None
-    at = f", lambda = {tradeoff:g}" if tradeoff is not None else ""
     option = Option(
         representation=one.key,
-        name=f"{one.name}{at}",
+        name=name_of(setting),
         n_columns=int(one.n_columns or 0),
-        tradeoff=tradeoff,
+        tradeoff=setting.tradeoff,
         gap=None if gap is None else widest_gap([n.gap for n in of_asked]),
         gap_attribute=gap.attribute if gap else None,
         gap_model=gap.model if gap else None,
@@ -178,22 +185,24 @@ def _candidate(
         eligible=False,
         taken=0.0,
     )
-    y_draws = _normal_draws(utility, settings, f"{key} utility")
+    y_draws = _normal_draws(utility, settings, f"{setting} utility")
     if best is not None:
-        y_draws = findings.utility_draws(key, best.model)
-    leak_draws = _normal_draws(leak.auc, settings, f"{key} leak")
+        y_draws = findings.utility_draws(setting, best.model)
+    leak_draws = _normal_draws(leak.auc, settings, f"{setting} leak")
     floor = 0.0 if findings.target is None or findings.target.kind == "number" else 0.5
     if settings.aim == "decide":
         assert option.gap is not None
-        draws = np.max([findings.gap_draws(key, m, i) for m in asked for i in singles], axis=0)
+        draws = np.max([findings.gap_draws(setting, m, i) for m in asked for i in singles], axis=0)
         draws += option.gap.value - draws.mean()
         x, limit, slack = option.gap, settings.max_gap, option.gap.value - option.gap.low
     else:
         draws, x, limit, slack = leak_draws, leak.auc, leak.chance, 0.0
-    return _Candidate(option, x, limit, slack, draws, utility, y_draws, leak_draws, floor)
+    return _Candidate(setting, option, x, limit, slack, draws, utility, y_draws, leak_draws, floor)
 
 
-def _worst_leak(findings: Findings, settings: Settings, singles: Sequence[int], key: str) -> Leak:
+def _worst_leak(
+    findings: Findings, settings: Settings, singles: Sequence[int], setting: Setting
+) -> Leak:
     """Return the largest AUC; what chance explains counts after what it does not.
 
     Who decides wants to know of every probe; who hides may ask for one kind.
@@ -205,16 +214,18 @@ def _worst_leak(findings: Findings, settings: Settings, singles: Sequence[int], 
     leaks = [
         leak
         for leak in findings.leaks
-        if leak.representation == key and leak.attribute in names and leak.probe in probes
+        if leak.representation == str(setting) and leak.attribute in names and leak.probe in probes
     ]
     return largest(leaks)
 
 
-def _of_model(findings: Findings, singles: Sequence[int], key: str, model: str) -> ModelNumbers:
-    parities = [findings.parity(key, model, i) for i in singles]
+def _of_model(
+    findings: Findings, singles: Sequence[int], setting: Setting, model: str
+) -> ModelNumbers:
+    parities = [findings.parity(setting, model, i) for i in singles]
     worst = max(parities, key=lambda p: np.nan_to_num(p.gap.value))
     gap = widest_gap([p.gap for p in parities])
-    return ModelNumbers(model, findings.utility(key, model), gap, worst.attribute)
+    return ModelNumbers(model, findings.utility(setting, model), gap, worst.attribute)
 
 
 def _normal_draws(estimate: Estimate | None, settings: Settings, what: str) -> np.ndarray:

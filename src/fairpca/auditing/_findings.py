@@ -12,9 +12,10 @@ from scipy.stats import norm, studentized_range
 from ..metrics import AucDraws, chance_limit, chance_p_value
 from ..tables import Measured
 from ._judging import N_RESAMPLES, Judged, Number, Rates, Round, compared_groups, share_error
-from ._measures import CURVE_MODELS, LAMBDAS, Measures, with_tradeoff
-from ._representations import METHODS, method_of
+from ._measures import CURVE_MODELS, LAMBDAS, Measures
+from ._representations import METHODS, name_of
 from ._results import (
+    EXISTING,
     Carrier,
     CertifiedGap,
     Curve,
@@ -27,10 +28,11 @@ from ._results import (
     Notice,
     Parity,
     Representation,
+    Setting,
     Target,
     Weight,
 )
-from ._splits import OwnModel
+from ._splits import ExistingModel
 
 MOST_COLUMNS = 30
 """So many columns are told of, those that matter most."""
@@ -40,7 +42,7 @@ RATES = [field.name for field in fields(GroupRates)][3:]
 
 UNBOUNDED = (-float("inf"), float("inf"))
 
-_OWN = {
+_EXISTING = {
     "score": "A score that exists, as it is: whoever made it promised nothing here.",
     "decision": "Decisions as they were made: whoever made them promised nothing here.",
 }
@@ -57,43 +59,43 @@ class Findings:
         attributes: Sequence[Measured],
         confidence: float,
         target: Target | None,
-        own: Sequence[OwnModel],
+        existing: Sequence[ExistingModel],
         n_encoded: int = 0,
     ) -> None:
         by_split = sorted(measures, key=lambda m: m.index)
-        keys = list(dict.fromkeys(m.key for m in measures))
-        self.all = {key: [m for m in by_split if m.key == key] for key in keys}
+        settings = dict.fromkeys(m.setting for m in measures)
+        self.all = {one: [m for m in by_split if m.setting == one] for one in settings}
         self.measured = {
-            key: found for key, found in self.all.items() if all(m.failure is None for m in found)
+            one: found for one, found in self.all.items() if all(m.failure is None for m in found)
         }
         self.rounds, self.attributes = rounds, attributes
         self.confidence, self.target = confidence, target
-        self.own, self.n_encoded = {one.key: one for one in own}, n_encoded
+        self.existing, self.n_encoded = {one.setting for one in existing}, n_encoded
         self._scores = {
-            (key, model): [m.scores[model] for m in found]
-            for key, found in self.measured.items()
+            (setting, model): [m.scores[model] for m in found]
+            for setting, found in self.measured.items()
             for model in found[0].scores
         }
         for model, one in sorted(curves, key=lambda pair: pair[1].index):
-            self._scores.setdefault((one.key, model), []).append(one.scores[model])
-        self._judged: dict[tuple[str, str], list[Judged]] = {}
-        self._compared: dict[tuple[str, str, int], Parity] = {}
+            self._scores.setdefault((one.setting, model), []).append(one.scores[model])
+        self._judged: dict[tuple[Setting, str], list[Judged]] = {}
+        self._compared: dict[tuple[Setting, str, int], Parity] = {}
 
     # What decisions come to
 
-    def judged(self, key: str, model: str) -> list[Judged]:
+    def judged(self, setting: Setting, model: str) -> list[Judged]:
         """Return what a model on a setting comes to, round by round."""
-        if (key, model) not in self._judged:
-            scores = self._scores[key, model]
-            kind = self.own[key].kind if key in self.own else None
+        if (setting, model) not in self._judged:
+            scores = self._scores[setting, model]
+            kind = setting.method if setting in self.existing else None
             pairs = zip(scores[0::2], scores[1::2], strict=True)
-            self._judged[key, model] = [
-                one.judged(np.concatenate(both), own=kind)
+            self._judged[setting, model] = [
+                one.judged(np.concatenate(both), existing=kind)
                 for one, both in zip(self.rounds, pairs, strict=False)
             ]
-        return self._judged[key, model]
+        return self._judged[setting, model]
 
-    def settings(self) -> list[tuple[str, str]]:
+    def settings(self) -> list[tuple[Setting, str]]:
         """Return every setting and model whose scores were judged."""
         return list(self._scores)
 
@@ -103,18 +105,18 @@ class Findings:
             return "selection_rate", 1.0
         return "mean_score", (self.target and self.target.deviation) or 1.0
 
-    def utility(self, key: str, model: str) -> Estimate | None:
+    def utility(self, setting: Setting, model: str) -> Estimate | None:
         """Return AUC or R2."""
-        return self._number([one.utility for one in self.judged(key, model)], UNBOUNDED)
+        return self._number([one.utility for one in self.judged(setting, model)], UNBOUNDED)
 
-    def parity(self, key: str, model: str, position: int) -> Parity:
+    def parity(self, setting: Setting, model: str, position: int) -> Parity:
         """Return how a model's decisions compare between the groups of an attribute."""
-        if (key, model, position) not in self._compared:
-            self._compared[key, model, position] = self._parity(key, model, position)
-        return self._compared[key, model, position]
+        if (setting, model, position) not in self._compared:
+            self._compared[setting, model, position] = self._parity(setting, model, position)
+        return self._compared[setting, model, position]
 
-    def _parity(self, key: str, model: str, position: int) -> Parity:
-        judged = self.judged(key, model)
+    def _parity(self, setting: Setting, model: str, position: int) -> Parity:
+        judged = self.judged(setting, model)
         attribute = self.attributes[position]
         compared = self.compared(judged, position)
         rates = {
@@ -166,12 +168,12 @@ class Findings:
         """Return which groups have people enough to be compared; all, where no two have."""
         return compared_groups(np.mean([one.counts[position] for one in judged], axis=0))
 
-    def gap_draws(self, key: str, model: str, position: int) -> np.ndarray:
+    def gap_draws(self, setting: Setting, model: str, position: int) -> np.ndarray:
         """Return what the gap would have been in other samples of people and of rounds.
 
         A largest difference grows with noise; that is taken off, so that their mean is the gap.
         """
-        judged = self.judged(key, model)
+        judged = self.judged(setting, model)
         compared = self.compared(judged, position)
         name, unit = self.compared_rate(judged)
         rates = [one.groups[position][name] for one in judged]
@@ -181,11 +183,11 @@ class Findings:
             drawn += share * (rate.values[..., None] + rate.draws)
         between = drawn[:, compared] / unit
         gaps = (np.nanmax(between, axis=1) - np.nanmin(between, axis=1)).max(axis=0)
-        return gaps - gaps.mean() + self.parity(key, model, position).gap.value
+        return gaps - gaps.mean() + self.parity(setting, model, position).gap.value
 
-    def utility_draws(self, key: str, model: str) -> np.ndarray:
+    def utility_draws(self, setting: Setting, model: str) -> np.ndarray:
         """Return what AUC or R2 would have been in other samples of people and of rounds."""
-        judged = self.judged(key, model)
+        judged = self.judged(setting, model)
         drawn = np.zeros(N_RESAMPLES)
         for share, one in zip(_round_shares(len(judged)), judged, strict=True):
             value = np.nan if one.utility is None else one.utility[0]
@@ -219,35 +221,36 @@ class Findings:
         """Return the models that predict the target, and those that exist."""
         return [
             Downstream(
-                representation=key,
+                representation=str(setting),
                 model=model,
-                utility=self.utility(key, model),
-                rank_correlation=self._number([j.rank for j in self.judged(key, model)]),
-                accuracy=self._number([j.accuracy for j in self.judged(key, model)]),
-                parities=self._parities(key, model),
+                utility=self.utility(setting, model),
+                rank_correlation=self._number([j.rank for j in self.judged(setting, model)]),
+                accuracy=self._number([j.accuracy for j in self.judged(setting, model)]),
+                parities=self._parities(setting, model),
             )
-            for key, model in self._scores
-            if key in self.measured
+            for setting, model in self._scores
+            if setting in self.measured
         ]
 
     def curves(self) -> list[Curve]:
         """Return utility against fairness."""
         found = []
         for model in CURVE_MODELS:
-            keys = {0.0: "fair_pca"} | {v: with_tradeoff("fair_pca", v) for v in LAMBDAS}
+            fair = Setting("fair_pca")
+            along = {0.0: fair} | {v: replace(fair, tradeoff=v) for v in LAMBDAS}
             points = [
                 CurvePoint(value, utility, [replace(p, groups=[]) for p in parities])
-                for value, key in keys.items()
-                if (with_tradeoff("fair_pca", LAMBDAS[0]), model) in self._scores
-                and (utility := self.utility(key, model)) is not None
-                and (parities := self._parities(key, model))
+                for value, setting in along.items()
+                if (along[LAMBDAS[0]], model) in self._scores
+                and (utility := self.utility(setting, model)) is not None
+                and (parities := self._parities(setting, model))
             ]
             if points:
-                found.append(Curve("fair_pca", model, points))
+                found.append(Curve(str(fair), model, points))
         return found
 
-    def _parities(self, key: str, model: str) -> list[Parity]:
-        return [self.parity(key, model, i) for i in range(len(self.attributes))]
+    def _parities(self, setting: Setting, model: str) -> list[Parity]:
+        return [self.parity(setting, model, i) for i in range(len(self.attributes))]
 
     def _number(
         self, numbers: Sequence[Number | None], within: tuple[float, float] = (-1.0, 1.0)
@@ -264,39 +267,50 @@ class Findings:
 
     def representations(self) -> list[Representation]:
         """Return what was compared, and what could not be."""
-        every = []
-        for key, found in self.all.items():
-            if key in self.own:
-                kind = self.own[key].kind
-                words = (key, self.own[key].name, kind, _OWN[kind])
-                every.append(Representation(*words, 1, None, None, None, ""))
-                continue
-            method = method_of(key)[0]
-            words = (key, method.name, "method" if method.fit else "features", method.promise)
-            if key not in self.measured:
-                failure = next(m.failure for m in found if m.failure is not None)
-                every.append(Representation(*words, None, None, None, failure, ""))
-                continue
-            kept = _of_splits(*zip(*(m.variance_kept for m in found), strict=True))
-            variance = _if_known(_estimate(*kept, self.confidence, (-float("inf"), 1)))
-            n_columns = round(np.median([m.n_columns for m in found]))
-            if [m.n_columns for m in found] == [m.n_columns for m in self.all["raw"]]:
-                n_columns = self.n_encoded  # of all rows; a half may lack a level
-            seconds = float(np.median([m.seconds for m in found]))
-            missed = next((m.missed for m in found if m.missed is not None), None)
-            note = ""
-            if missed:  # what every split reaches
-                n_columns = min(m.n_columns for m in found)
-                note = f"{n_columns} of {missed} components: no more can be had."
-            every.append(Representation(*words, n_columns, variance, seconds, None, note))
-        return every
+        return [self._representation(setting, found) for setting, found in self.all.items()]
+
+    def _representation(self, setting: Setting, found: Sequence[Measures]) -> Representation:
+        kind, promise = setting.method, _EXISTING.get(setting.method, "")
+        if setting not in self.existing:
+            method = METHODS[setting.method]
+            kind, promise = "method" if method.fit else "features", method.promise
+        shown = Representation(
+            key=str(setting),
+            setting=setting,
+            name=name_of(setting),
+            kind=kind,
+            promise=promise,
+            n_columns=1,
+            variance_kept=None,
+            fit_seconds=None,
+            failure=next((m.failure for m in found if m.failure is not None), None),
+            note="",
+        )
+        if shown.failure is not None:
+            return replace(shown, n_columns=None)
+        if setting in self.existing:
+            return shown
+        kept = _of_splits(*zip(*(m.variance_kept for m in found), strict=True))
+        n_columns = round(np.median([m.n_columns for m in found]))
+        if [m.n_columns for m in found] == [m.n_columns for m in self.all[Setting("raw")]]:
+            n_columns = self.n_encoded  # of all rows; a half may lack a level
+        missed = next((m.missed for m in found if m.missed is not None), None)
+        if missed:  # what every split reaches
+            n_columns = min(m.n_columns for m in found)
+        return replace(
+            shown,
+            n_columns=n_columns,
+            variance_kept=_if_known(_estimate(*kept, self.confidence, (-float("inf"), 1))),
+            fit_seconds=float(np.median([m.seconds for m in found])),
+            note=f"{n_columns} of {missed} components: no more can be had." if missed else "",
+        )
 
     @cached_property
     def leaks(self) -> list[Leak]:
         """What probes recognise."""
-        return [leak for key in self.measured for leak in self._leaks(key)]
+        return [leak for setting in self.measured for leak in self._leaks(setting)]
 
-    def _leaks(self, key: str) -> list[Leak]:
+    def _leaks(self, setting: Setting) -> list[Leak]:
         """Return what probes recognise from one representation.
 
         Whoever looks for the largest of many AUCs finds a large one. So chance is what the best of
@@ -305,7 +319,7 @@ class Findings:
         they do; attributes are drawn apart, as if they were independent, which is never too bold
         where they go together.
         """
-        asked = [m.leakage for m in self.measured[key] if m.leakage]
+        asked = [m.leakage for m in self.measured[setting] if m.leakage]
         cells = [cell for cell in asked[0] if all(cell in leakage for leakage in asked)]
         found = [[leakage[cell] for leakage in asked] for cell in cells]
         chance = np.stack([_chance_of_rounds(draws) for draws in found])
@@ -322,7 +336,7 @@ class Findings:
             bound = float(min(1.0, 0.5 + reach))
             leaks.append(
                 Leak(
-                    representation=key,
+                    representation=str(setting),
                     attribute=self.attributes[position].name,
                     probe=probe,
                     auc=_estimate(value, error, self.confidence),
@@ -338,40 +352,42 @@ class Findings:
         """Return the bounds, from the rows of each attribute that were held out."""
         return [
             CertifiedGap(
-                representation=key,
+                representation=str(setting),
                 attribute=attribute.name,
                 n_rows=found.n_rows,
                 observed=found.observed,
                 bound=found.bound,
                 confidence=self.confidence,
             )
-            for key, measures in self.measured.items()
+            for setting, measures in self.measured.items()
             for attribute, found in zip(self.attributes, measures[0].certificates, strict=False)
             if found is not None
         ]
 
     def notices(self) -> list[Notice]:
         """Return what methods warned about."""
-        found: dict[str, Notice] = {}
-        for key, measures in self.all.items():
+        found: dict[Setting, Notice] = {}
+        for setting, measures in self.all.items():
             for text in (text for m in measures for text in m.warned):
-                name = METHODS[key.partition("@")[0]].name
-                found.setdefault(key, Notice("method", "info", "", name, None, f"{name}: {text}"))
+                name = METHODS[setting.method].name
+                found.setdefault(
+                    setting, Notice("method", "info", "", name, None, f"{name}: {text}")
+                )
         return [*found.values(), *self._reversed()]
 
     def _reversed(self) -> list[Notice]:
         """Return scores that rank positive rows below others."""
         found = []
-        for key, own in self.own.items():
-            auc = self.utility(key, "own")
+        for setting in (one for one in self.all if one in self.existing):
+            auc, name = self.utility(setting, EXISTING), name_of(setting)
             binary = self.target is not None and self.target.kind == "binary"
             if binary and auc is not None and auc.high < 0.5:
                 text = (
-                    f"{own.name} ranks positive rows below the others (AUC {auc.value:.2f}): is it "
+                    f"{name} ranks positive rows below the others (AUC {auc.value:.2f}): is it "
                     f"one of the other outcome? Then turn its sign, or name the other value as "
                     f"positive."
                 )
-                found.append(Notice("reversed", "warning", "", own.name, auc.value, text))
+                found.append(Notice("reversed", "warning", "", name, auc.value, text))
         return found
 
     # Back to columns

@@ -82,15 +82,15 @@ class Round:
         signs -= 1
         return signs
 
-    def judged(self, scores: np.ndarray, *, own: str | None = None) -> Judged:
+    def judged(self, scores: np.ndarray, *, existing: str | None = None) -> Judged:
         """Return what scores of shape (n, levels) come to.
 
-        Of what a model that exists says, `own` is its kind: one model made it for both halves, and
-        decisions are as they were made.
+        Of what a model that exists says, `existing` is its kind: one model made it for both
+        halves, and decisions are as they were made.
         """
         known = np.isfinite(scores).all(axis=1)
-        decisions = self._decided(scores, known, own)
-        utility, influence = self._utility(scores, known, own)
+        decisions = self._decided(scores, known, existing)
+        utility, influence = self._utility(scores, known, existing)
         draws = np.zeros(N_RESAMPLES)
         if utility is not None:
             draws = influence.astype(np.float32) @ self.signs
@@ -98,11 +98,11 @@ class Round:
             np.bincount(c[known & (c >= 0)], minlength=m)
             for c, m in zip(self.codes, self.sizes, strict=True)
         ]
-        number = self.kind == "number" and own != "decision"
+        number = self.kind == "number" and existing != "decision"
         return Judged(
             utility=utility,
             utility_draws=draws,
-            rank=self._rank(scores[:, 0], self._models(known, own)) if number else None,
+            rank=self._rank(scores[:, 0], self._models(known, existing)) if number else None,
             accuracy=self._accuracy(decisions, known),
             groups=[
                 self._by_group(scores, decisions, codes, known & (codes >= 0), m)
@@ -110,16 +110,18 @@ class Round:
             ],
             counts=counts,
             apart=[
-                self._apart(scores[:, 0], c, n, known) if number or own == "score" else None
+                self._apart(scores[:, 0], c, n, known) if number or existing == "score" else None
                 for c, n in zip(self.codes, counts, strict=True)
             ],
         )
 
-    def _models(self, known: np.ndarray, own: str | None) -> list[np.ndarray]:
+    def _models(self, known: np.ndarray, existing: str | None) -> list[np.ndarray]:
         """Return the rows that each model has scored: all of one that exists, else the halves."""
-        return [known] if own else [known & (self.half == h) for h in range(len(self.rates))]
+        return [known] if existing else [known & (self.half == h) for h in range(len(self.rates))]
 
-    def _decided(self, scores: np.ndarray, known: np.ndarray, own: str | None) -> np.ndarray | None:
+    def _decided(
+        self, scores: np.ndarray, known: np.ndarray, existing: str | None
+    ) -> np.ndarray | None:
         """Return who is selected, of shape (n, levels); of a number nobody is.
 
         Each half selects a share of its rows, those with the highest scores: that of the positive
@@ -128,14 +130,16 @@ class Round:
         their outcomes. One of the training scores would not do: trees are surer of the rows they
         have learned than of others, and would select a third of the share, with gaps as small.
         """
-        if own == "decision":
+        if existing == "decision":
             return scores > 0.5
-        if self.kind == "number" or (self.kind is None and own is None):
+        if self.kind == "number" or (self.kind is None and existing is None):
             return None
         chosen = np.zeros(scores.shape, dtype=bool)
-        for rows, shares in zip(self._models(known, own), self.rates, strict=False):
+        for rows, shares in zip(self._models(known, existing), self.rates, strict=False):
             w = self.weights[rows]
-            if own:  # one model: as many as are positive, or half where that is not a yes or no
+            if (
+                existing
+            ):  # one model: as many as are positive, or half where that is not a yes or no
                 yes = self.y if self.kind == "binary" else None
                 shares = np.array([0.5 if yes is None else np.average(yes[rows], weights=w)])
             for level, share in enumerate(shares):
@@ -214,17 +218,17 @@ class Round:
         return Rates(np.stack(values), np.stack(errors), np.stack(draws) if with_draws else None)
 
     def _utility(
-        self, scores: np.ndarray, known: np.ndarray, own: str | None
+        self, scores: np.ndarray, known: np.ndarray, existing: str | None
     ) -> tuple[Number | None, np.ndarray]:
         """Return AUC or R2 with its error, and the influence of each row.
 
         Scores of the two halves are of two models, and compared within each half only.
         """
-        no_prediction = {"classes": scores.shape[1] == 1, "number": own == "decision"}
+        no_prediction = {"classes": scores.shape[1] == 1, "number": existing == "decision"}
         if self.y is None or no_prediction.get(str(self.kind)):
             return None, np.zeros(len(known))
         influence = np.zeros(len(known))
-        halves, found = self._models(known, own), []
+        halves, found = self._models(known, existing), []
         for rows in halves:
             y, w, s = self.y[rows], self.weights[rows], scores[rows]
             if self.kind == "number":

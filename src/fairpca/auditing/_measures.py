@@ -27,9 +27,9 @@ from ..metrics import (
 )
 from ..models import fit_available_components
 from ..tradeoff import TradeoffParts
-from ._representations import TrainingRows, fit_method, method_of
-from ._results import Weight
-from ._splits import Effort, HeldOut, OwnModel, bands, evenly_sampled
+from ._representations import METHODS, TrainingRows, fit_method
+from ._results import EXISTING, Setting, Weight
+from ._splits import Effort, ExistingModel, HeldOut, bands, evenly_sampled
 
 CURVE_MODELS = ("linear", "kernel")
 """Trees are left out: they do not notice how a column is scaled, hence not lambda."""
@@ -50,7 +50,7 @@ class Measures:
     (n, classes), of the rows that are judged.
     """
 
-    key: str
+    setting: Setting
     index: int
     seconds: float = 0.0
     failure: str | None = None
@@ -63,15 +63,15 @@ class Measures:
     scores: dict[str, np.ndarray] = field(default_factory=dict)
 
 
-def measure(held_out: HeldOut, key: str, effort: Effort, confidence: float) -> Measures:
+def measure(held_out: HeldOut, setting: Setting, effort: Effort, confidence: float) -> Measures:
     """Fit one representation and measure it; a method that cannot be fitted says why."""
-    fitted = fit_method(key, held_out.rows)
+    fitted = fit_method(setting, held_out.rows)
     if fitted.failure is not None:
-        return Measures(key, held_out.index, fitted.seconds, fitted.failure, fitted.warned)
+        return Measures(setting, held_out.index, fitted.seconds, fitted.failure, fitted.warned)
     T_train, T = fitted.represent(held_out.rows.X), fitted.represent(held_out.X)
-    for_target = method_of(key)[0].for_target
+    for_target = METHODS[setting.method].for_target
     return Measures(
-        key=key,
+        setting=setting,
         index=held_out.index,
         seconds=fitted.seconds,
         warned=fitted.warned,
@@ -84,19 +84,21 @@ def measure(held_out: HeldOut, key: str, effort: Effort, confidence: float) -> M
     )
 
 
-def measure_own(held_out: HeldOut, own: OwnModel, effort: Effort, confidence: float) -> Measures:
+def measure_existing(
+    held_out: HeldOut, model: ExistingModel, effort: Effort, confidence: float
+) -> Measures:
     """Measure what a model that exists says of held-out rows; those it does not know are out."""
-    values = own.values[held_out.places][:, None]
+    values = model.values[held_out.places][:, None]
     known = np.isfinite(values[:, 0])
     seen = held_out.at(np.flatnonzero(known))
     seen = replace(seen, codes=[_of_enough(codes, 2 * effort.folds) for codes in seen.codes])
     return Measures(
-        key=own.key,
+        setting=model.setting,
         index=held_out.index,
         n_columns=1,
         leakage=_leakage(seen, values[known], effort),
         certificates=_certificates(seen, values[known], confidence),
-        scores={"own": values[held_out.judged_rows(effort)]},
+        scores={EXISTING: values[held_out.judged_rows(effort)]},
     )
 
 
@@ -218,8 +220,8 @@ def measure_curve(held_out: HeldOut, model: str, effort: Effort) -> list[Measure
     for tradeoff in LAMBDAS:
         predict = _fitted_model(model, held_out, parts.scaled(both, tradeoff), effort)
         scores = {model: predict(parts.scaled(judged, tradeoff))}
-        key = with_tradeoff("fair_pca", tradeoff)
-        found.append(Measures(key, held_out.index, n_columns=len(both[0]), scores=scores))
+        setting = Setting("fair_pca", tradeoff=tradeoff)
+        found.append(Measures(setting, held_out.index, n_columns=len(both[0]), scores=scores))
     return found
 
 
@@ -228,11 +230,6 @@ def _blended(rows: TrainingRows, tradeoff: float) -> FairPCA:
     return fit_available_components(
         lambda k: FairPCA(k, tradeoff=tradeoff, random_state=rows.seed).fit_moments(moments), rows.k
     )
-
-
-def with_tradeoff(key: str, tradeoff: float | None) -> str:
-    """Return the key of a setting: of a representation, and lambda if there is one."""
-    return key if tradeoff is None else f"{key}~{tradeoff:g}"
 
 
 def carried(held_out: HeldOut, position: int, effort: Effort) -> dict[str, tuple[float, float]]:
@@ -269,7 +266,7 @@ def _shuffled(
 
 
 def decided_by(
-    held_out: HeldOut, key: str, tradeoff: float | None, model: str, effort: Effort
+    held_out: HeldOut, setting: Setting, model: str, effort: Effort
 ) -> tuple[dict[str, tuple[float, float]], dict[str, list[Weight]]]:
     """Return how many decisions change without each column, with errors, and linear weights.
 
@@ -277,7 +274,7 @@ def decided_by(
     the prediction, in deviations of the target.
     """
     rows = held_out.rows
-    represent, estimator = _represented(held_out, key, tradeoff)
+    represent, estimator = _represented(held_out, setting)
     scores = _fitted_model(model, held_out, represent(rows.X), effort)
     rng = np.random.default_rng([rows.seed, held_out.index])
     judged = evenly_sampled(held_out.codes[:1], effort.picked_rows, rng)
@@ -302,16 +299,16 @@ def decided_by(
         mean = float(np.average(change, weights=w))
         changes[column] = (mean, float(np.linalg.norm(w * (change - mean)) / w.sum()))
     weights = {}
-    if model == "linear" and held_out.n_levels == 1 and tradeoff is None:
+    if model == "linear" and held_out.n_levels == 1 and setting.tradeoff is None:
         weights = _linear_weights(held_out, estimator, scores.model)
     return changes, weights
 
 
-def _represented(held_out: HeldOut, key: str, tradeoff: float | None) -> tuple[Any, Any]:
-    if tradeoff is None:
-        fitted = fit_method(key, held_out.rows)
+def _represented(held_out: HeldOut, setting: Setting) -> tuple[Any, Any]:
+    if setting.tradeoff is None:
+        fitted = fit_method(setting, held_out.rows)
         return fitted.represent, fitted.estimator
-    pca = _blended(held_out.rows, tradeoff)
+    pca = _blended(held_out.rows, setting.tradeoff)
     return pca.transform, pca
 
 

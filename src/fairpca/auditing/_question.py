@@ -24,7 +24,7 @@ from ..tables import (
 )
 from ._representations import TrainingRows
 from ._results import Attribute, Column, Data, Group, Notice, Reading, Target
-from ._splits import HeldOut, OwnModel, Split, bands, copies, one_row_each
+from ._splits import ExistingModel, HeldOut, Split, bands, copies, one_row_each
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -40,8 +40,8 @@ class Question:
 
     Rows with the same number in `people` stay on one side of a split; `counted` are the attributes
     with their groups counted in the whole table. `y` is true where the target is positive, or has
-    classes from 0 on, or numbers. `weights` have the mean 1; `own` are models that exist. `encoder`
-    tells of what kind each column is; what rows are encoded by, their half tells.
+    classes from 0 on, or numbers. `weights` have the mean 1; `existing` are models that exist.
+    `encoder` tells of what kind each column is; what rows are encoded by, their half tells.
     """
 
     table: Table
@@ -53,7 +53,7 @@ class Question:
     y: np.ndarray | None
     target: Target | None
     weights: np.ndarray | None
-    own: list[OwnModel]
+    existing: list[ExistingModel]
     n_dropped: int
     notices: list[Notice]
     columns: list[Column]

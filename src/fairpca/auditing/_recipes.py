@@ -6,7 +6,7 @@ import shlex
 from typing import Any
 
 from ._audit_result import Audit
-from ._results import Data
+from ._results import Data, Setting
 
 METHODS = {
     "fair_pca": {"method": "fair_pca"},
@@ -23,10 +23,10 @@ ON_THE_COMMAND_LINE = {"scores": "score", "decisions": "decision"}
 """Options that are called otherwise there, where each is one of several."""
 
 
-def python_recipe(audit: Audit, key: str, k: int | None, tradeoff: float | None) -> str:
+def python_recipe(audit: Audit, setting: Setting) -> str:
     """Return Python that fits the recommended model to all rows and saves it."""
-    data, key = audit.data, key.partition("@")[0]
-    given = {**_asked(audit, key), **METHODS[key], **_size(key, k, tradeoff)}
+    data, key = audit.data, setting.method
+    given = {**_asked(audit, key), **METHODS[key], **_size(setting)}
     arguments = [f"    {name}={value!r}," for name, value in given.items()]
     exceeds = _exceeds(audit, key)
     table = _table(data, as_frame=bool(exceeds)) if data.source else "table"
@@ -47,13 +47,13 @@ def python_recipe(audit: Audit, key: str, k: int | None, tradeoff: float | None)
     )
 
 
-def shell_recipe(audit: Audit, key: str, k: int | None, tradeoff: float | None) -> str:
+def shell_recipe(audit: Audit, setting: Setting) -> str:
     """Return the command that does the same; none where the table has to be changed first."""
-    key = key.partition("@")[0]
+    key = setting.method
     if _exceeds(audit, key):
         return ""
     method = {name: value.replace("_", "-") for name, value in METHODS[key].items()}
-    given = {**_reading(audit.data), **_asked(audit, key), **method, **_size(key, k, tradeoff)}
+    given = {**_reading(audit.data), **_asked(audit, key), **method, **_size(setting)}
     source = audit.data.source or "table.csv"
     return _command("fit", source, {**given, "out": "model.fairpca"})
 
@@ -83,7 +83,8 @@ def audit_again(audit: Audit) -> str:
         **_reading(data),
     )
     if data.source:
-        return _command("audit", data.source, given)
+        points = {"max_gap": f"{100 * settings.max_gap:g}"}
+        return _command("audit", data.source, given | points)
     lines = [f"    {name}={value!r}," for name, value in given.items()]
     return "\n".join(["import fairpca", "", "fairpca.audit(", "    frame,", *lines, ")"])
 
@@ -126,11 +127,10 @@ def _exceeds(audit: Audit, key: str) -> str:
     return f"table = table.assign(**{{{name!r}: ({column} > {above!r}).where({column}.notna())}})"
 
 
-def _size(key: str, k: int | None, tradeoff: float | None) -> dict[str, Any]:
-    lam = float(f"{tradeoff:g}") if tradeoff else None
-    return _given(
-        n_components=None if key in OF_THEIR_OWN_SIZE else k, tradeoff=1 if lam == 1 else lam
-    )
+def _size(setting: Setting) -> dict[str, Any]:
+    lam = float(f"{setting.tradeoff:g}") if setting.tradeoff else None
+    k = None if setting.method in OF_THEIR_OWN_SIZE else setting.n_components
+    return _given(n_components=k, tradeoff=1 if lam == 1 else lam)
 
 
 def _table(data: Data, *, as_frame: bool) -> str:

@@ -21,6 +21,7 @@ from ..models import (
     component_fallbacks,
     fit_available_components,
 )
+from ._results import Setting
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,12 +83,12 @@ class _Fitted:
         return X if self.estimator is None else np.asarray(self.estimator.transform(X))
 
 
-def fit_method(key: str, rows: TrainingRows) -> _Fitted:
+def fit_method(setting: Setting, rows: TrainingRows) -> _Fitted:
     """Fit, and keep what went wrong instead of stopping the audit."""
-    method, k = method_of(key)
+    method = METHODS[setting.method]
     if method.fit is None:
         return _Fitted(None, 0.0)
-    rows = rows if k is None else replace(rows, k=k)
+    rows = rows if setting.n_components is None else replace(rows, k=setting.n_components)
     start = perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
@@ -97,7 +98,7 @@ def fit_method(key: str, rows: TrainingRows) -> _Fitted:
         except InfeasibleError as error:
             return _Fitted(None, perf_counter() - start, failure=str(error))
     said = tuple(dict.fromkeys(str(w.message) for w in caught))
-    fewer = key.partition("@")[0] in PROJECTIONS and estimator.n_components_ < rows.k
+    fewer = setting.method in PROJECTIONS and estimator.n_components_ < rows.k
     missed = rows.k if fewer else None
     return _Fitted(estimator, perf_counter() - start, warned=said, missed=missed)
 
@@ -194,22 +195,19 @@ PROJECTIONS = ("pca", "fair_pca", "fair_pca_covariances", "fair_kernel_pca")
 """Representations whose number of components is chosen, so that they are compared at one."""
 
 
-def methods_for(has_target: bool) -> list[str]:
-    """Return the keys of what is measured: a representation for the target needs one."""
-    return [key for key, method in METHODS.items() if has_target or not method.for_target]
+def methods_for(has_target: bool) -> list[Setting]:
+    """Return what is measured: a representation for the target needs one."""
+    return [Setting(key) for key, method in METHODS.items() if has_target or not method.for_target]
 
 
-def at_components(key: str, k: int) -> str:
-    """Return the key of a representation with so many components.
+def name_of(setting: Setting) -> str:
+    """Return the name of a setting for people.
 
-    >>> at_components("pca", 3)
-    'pca@3'
+    >>> name_of(Setting("pca", n_components=3)), name_of(Setting("score", column="risk"))
+    ('PCA, k = 3', "Score 'risk'")
     """
-    return f"{key}@{k}"
-
-
-def method_of(key: str) -> tuple[_Method, int | None]:
-    """Return the method that a key names, and the components it says, if any."""
-    name, _, k = key.partition("@")
-    method = METHODS[name]
-    return (replace(method, name=f"{method.name}, k = {k}"), int(k)) if k else (method, None)
+    if setting.column is not None:
+        return f"{setting.method.title()} '{setting.column}'"
+    k = "" if setting.n_components is None else f", k = {setting.n_components}"
+    at = "" if setting.tradeoff is None else f", lambda = {setting.tradeoff:g}"
+    return f"{METHODS[setting.method].name}{k}{at}"

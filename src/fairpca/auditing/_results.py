@@ -9,6 +9,10 @@ SCHEMA_VERSION = "2.0"
 """Changes of the first number break readers; changes of the second add fields."""
 
 
+EXISTING = "existing_model"
+"""The kind of model of a score or a decision that exists."""
+
+
 def doc(description: str, default: Any = MISSING) -> Any:
     """Return a field with the sentence that the schema says of it."""
     return field(default=default, metadata={"description": description})
@@ -21,6 +25,32 @@ class Estimate:
     value: float = doc("Mean over the splits.")
     low: float = doc("Lower end of the confidence interval.")
     high: float = doc("Upper end of the confidence interval.")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is compared: a method as it was fitted, or a score or decision that exists.
+
+    >>> str(Setting("fair_pca", n_components=7)), str(Setting("score", column="risk"))
+    ('fair_pca@7', 'score:risk')
+    """
+
+    method: str = doc(
+        "'raw', 'pca', 'fair_pca', 'fair_pca_covariances', 'fair_kernel_pca', 'leace', 'fair_pls'; "
+        "'score' or 'decision' of a model that exists."
+    )
+    n_components: int | None = doc(
+        "Components, where it is compared at fewer than it reaches; else null.", None
+    )
+    tradeoff: float | None = doc("The lambda; null where there is none.", None)
+    column: str | None = doc("Column of the score or decision that exists; else null.", None)
+
+    def __str__(self) -> str:
+        """Return the key by which the other parts of an audit refer to it."""
+        parts = [self.method]
+        parts += [] if self.n_components is None else [f"@{self.n_components}"]
+        parts += [] if self.tradeoff is None else [f"~{self.tradeoff:g}"]
+        return "".join(parts if self.column is None else [*parts, f":{self.column}"])
 
 
 @dataclass(frozen=True)
@@ -123,7 +153,7 @@ class Settings:
     target: str | None = doc("Column named as target.")
     above: float | None = doc("The target is whether its column exceeds this; else null.")
     aim: str = doc("'hide', 'decide' or 'keep': what the advice optimises.")
-    max_gap: float = doc("Largest gap that the aim 'decide' accepts.")
+    max_gap: float = doc("Largest gap that the aim 'decide' accepts, as a fraction.")
     model: str = doc("'linear', 'boosting', 'kernel' or 'any': models that the advice is for.")
     n_components: int = doc("Components that were asked of all projections.")
     common_components: int | None = doc(
@@ -148,11 +178,8 @@ class Settings:
 class Representation:
     """One way to present the rows to a model, or what a model that exists says of them."""
 
-    key: str = doc(
-        "'raw', 'pca', 'fair_pca', 'fair_pca_covariances', 'fair_kernel_pca', 'leace', 'fair_pls'; "
-        "the same with '@' and a number of components where it is compared at fewer; 'score:' or "
-        "'decision:' and a column."
-    )
+    key: str = doc("By which the other parts of the audit refer to it.")
+    setting: Setting = doc("What it is.")
     name: str = doc("Its name for people.")
     kind: str = doc("'features', 'method', 'score' or 'decision'.")
     promise: str = doc("What holds on the rows it is fitted to, and what does not, in words.")
@@ -233,7 +260,7 @@ class Downstream:
     """A model that predicts the target from a representation, or a model that exists."""
 
     representation: str = doc("Key of the representation.")
-    model: str = doc("'linear', 'boosting', 'kernel'; 'own' of scores and decisions.")
+    model: str = doc("'linear', 'boosting', 'kernel'; 'existing_model' of scores and decisions.")
     utility: Estimate | None = doc(
         "Area under the ROC curve, its mean over several classes, or R2 of a number; null of "
         "what is no prediction of the target."
@@ -315,7 +342,7 @@ class Decider:
 class ModelNumbers:
     """Utility and gap of one kind of model on a setting."""
 
-    model: str = doc("'linear', 'boosting', 'kernel', or 'own'.")
+    model: str = doc("'linear', 'boosting', 'kernel', or 'existing_model'.")
     utility: Estimate | None = doc("As in the downstream models.")
     gap: Estimate = doc("Largest gap over the single attributes.")
     attribute: str = doc("The attribute of that gap.")

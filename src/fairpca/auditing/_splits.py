@@ -10,6 +10,7 @@ import numpy as np
 from ..errors import AuditError
 from ..tables import FEWEST_ROWS, TableEncoder, equal_pairs
 from ._representations import TrainingRows
+from ._results import Setting
 
 _LEAST_SHARE = 0.25  # of a group in each half: a fold of fewer rows may miss the group
 _MOST_COPIES = 10  # rows of each kind, on average, that may still be copies
@@ -65,12 +66,10 @@ QUICK = Effort(
 
 
 @dataclass(frozen=True, eq=False)
-class OwnModel:
+class ExistingModel:
     """A model that exists: its scores, or its decisions as 0 and 1, NaN where it has none."""
 
-    key: str
-    name: str
-    kind: str
+    setting: Setting
     values: np.ndarray
 
 

@@ -6,8 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from threading import Thread
-from time import perf_counter, sleep
+from time import perf_counter
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
@@ -30,11 +29,20 @@ from ._measures import (
     decided_by,
     measure,
     measure_curve,
-    measure_own,
+    measure_existing,
 )
 from ._question import Question, prepare
-from ._representations import PROJECTIONS, at_components, method_of, methods_for
-from ._results import SCHEMA_VERSION, Advice, Carrier, Decider, Notice, Settings, Summary
+from ._representations import PROJECTIONS, methods_for, name_of
+from ._results import (
+    SCHEMA_VERSION,
+    Advice,
+    Carrier,
+    Decider,
+    Notice,
+    Setting,
+    Settings,
+    Summary,
+)
 from ._splits import FULL, QUICK, Effort, HeldOut, Split, halves
 
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "fairlearn")
@@ -125,9 +133,9 @@ def audit(
         What the advice is for: that nobody can tell the attributes; that decisions hardly depend on
         them (the default with a target); or that all columns are kept.
     max_gap : float
-        Largest difference of selection rates that "decide" accepts: below 1 a share, from 1 on in
-        points, so that 0.05 and 5 are the same. Of a number it is that of mean predictions, in
-        standard deviations of the target, or in hundredths of one.
+        Largest difference of selection rates that "decide" accepts, as a fraction: 0.05 is five
+        percentage points. Of a number it is that of mean predictions, in standard deviations of
+        the target.
     model : {"linear", "boosting", "kernel", "any"}
         The kind of model that will be fitted to the representation, which the advice is for; "any"
         asks that it holds for all three.
@@ -184,12 +192,11 @@ def audit(
     """
     start = perf_counter()
     _check_numbers(confidence, n_components, max_rows)
-    max_gap, model = _as_share(max_gap), _checked_model(model)
+    max_gap, model = _checked_gap(max_gap), _checked_model(model)
     effort = QUICK if quick else FULL
     effort = effort if max_rows is None else replace(effort, max_rows=max_rows)
-    workers = _Workers(n_jobs, progress)
-    question: Question = workers.meanwhile(
-        ask,
+    n_started = allowed_jobs(n_jobs, usual=cpu_count())
+    question = ask(
         table,
         sensitive,
         target,
@@ -208,7 +215,8 @@ def audit(
     )
     effort = replace(effort, most_rounds=effort.decision_rounds(len(question.features)))
     aim = _checked_aim(aim, question.y is not None)
-    findings, splits, common = _measured(question, effort, confidence, model, workers)
+    work = _Work(question, effort, confidence, n_started, progress)
+    findings, common = _measured(work, model)
     settings = Settings(
         sensitive=list(question.roles.sensitive),
         target=question.roles.target,
@@ -240,7 +248,7 @@ def audit(
         versions=versions,
         settings=settings,
         data=question.described(),
-        notices=[*question.notices, *findings.notices(), *workers.notices()],
+        notices=[*question.notices, *findings.notices(), *_too_many_jobs(n_jobs, n_started)],
         summary=Summary("", []),
         advice=Advice(settings.aim, decision.verdict, None, None, [], [], [], "", "", []),
         representations=findings.representations(),
@@ -248,139 +256,200 @@ def audit(
         downstream=findings.downstream(),
         curves=findings.curves(),
         certificates=findings.certificates(),
-        carriers=_carriers(findings, question, splits, effort, workers),
-        deciders=_deciders(findings, decision, question, splits, effort, workers),
+        carriers=_carriers(findings, work),
+        deciders=_deciders(findings, decision, work),
     )
     found = replace(found, advice=advise(Evidence(found), decision))
     found = replace(found, summary=summarise(Evidence(found), decision))
     return replace(found, seconds=perf_counter() - start)
 
 
-def _measured(
-    question: Question, effort: Effort, confidence: float, model: str, workers: _Workers
-) -> tuple[Findings, list[Split], int | None]:
-    """Measure every representation on every split.
+class _Work:
+    """What is done on the halves of a question: jobs in processes, and how many there will be.
 
-    Projections that reach more components than others are compared at the common number, too. The
-    trade-off is that of a linear model, and of a kernel model if the advice is for one.
+    Steps that are sure to come are counted before they begin.
     """
-    n_rounds = effort.n_rounds if question.y is None else effort.most_rounds
-    splits = halves(
-        question.strata, n_rounds, np.random.default_rng(question.seed), question.people
-    )
-    models = [m for m in CURVE_MODELS if m in ("linear", model)] if question.y is not None else []
-    keys = methods_for(question.y is not None)
-    workers.n_expected = len(splits) * (len(keys) + len(question.own) + len(models))
 
-    def measured(keys: Sequence[str], splits: Sequence[Split]) -> list[Measures]:
+    def __init__(
+        self,
+        question: Question,
+        effort: Effort,
+        confidence: float,
+        n_jobs: int,
+        progress: Progress | None,
+    ) -> None:
+        self.question, self.effort, self.confidence = question, effort, confidence
+        self._n_jobs, self._progress = n_jobs, progress
+        has_target = question.y is not None
+        n_rounds = effort.most_rounds if has_target else effort.n_rounds
+        rng = np.random.default_rng(question.seed)
+        self.splits = halves(question.strata, n_rounds, rng, question.people)
+        self.settings = methods_for(has_target)
+        n, further = len(self.settings), len(self.splits) - 1
+        self._n_done = 0
+        self._n_expected = {"first split": n, "other splits": n * further}
+        self._n_expected["existing models"] = len(self.splits) * len(question.existing)
+        self._n_expected["trade-off"] = len(self.splits) * has_target
+
+    def run(self, step: str, jobs: Sequence[_Job]) -> list[Any]:
+        """Return the results of a step in the order of its jobs, and tell who waits."""
+        self._n_expected[step] = len(jobs)
+        results: list[Any] = [None] * len(jobs)
+        given = self.question.without_table()
+        items = ((given, *job[1:]) for job in jobs)
+        for i, result in each_in_processes(_run, items, self._n_jobs):
+            results[i] = result
+            self._n_done += 1
+            if self._progress is not None:
+                now = f"{jobs[i][0]}, split {jobs[i][1].index + 1}"
+                self._progress(self._n_done, sum(self._n_expected.values()), now)
+        _encoded.clear()  # without other processes, the halves are here
+        return results
+
+    def measure(
+        self, step: str, settings: Sequence[Setting], splits: Sequence[Split]
+    ) -> list[Measures]:
+        """Return what settings show on splits."""
+        how = self.effort, self.confidence
         jobs: list[_Job] = [
-            (method_of(key)[0].name, split, measure, (key, effort, confidence))
+            (name_of(one), split, measure, (one, *how))
             for split in splits  # a process encodes its halves once for what follows
-            for key in keys  # the raw features take longest, so they come first
+            for one in settings  # the raw features take longest, so they come first
         ]
-        return workers.measure(question, jobs)
+        return self.run(step, jobs)
 
-    first, *rest = splits
-    found = measured(keys, [first])  # tells what can be fitted, with how many components
-    missed = {m.key: at_components(m.key, m.n_columns) for m in found if m.missed}
-    keys = [missed.get(m.key, m.key) for m in found if m.failure is None]
-    workers.n_expected -= len(rest) * (len(found) - len(keys))
-    found += _as_asked(measured(keys, rest), missed, question.k)
-    found += workers.measure(
-        question,
-        [
-            (one.name, split, measure_own, (one, effort, confidence))
-            for split in splits
-            for one in question.own
-        ],
+
+def _measured(work: _Work, model: str) -> tuple[Findings, int | None]:
+    """Measure every representation on every split, and what exists.
+
+    Projections that reach more components than others are compared at the common number, too: it
+    is returned where there are any.
+    """
+    found = [*_on_every_split(work), *_existing(work)]
+    smaller, common = _at_common_components(work, found)
+    along = _along_the_tradeoff(work, found, model)
+    question, people = (
+        work.question,
+        [prepare(work.question, s, encoded=False) for s in work.splits],
     )
-    uneven = {
-        key: at_components(key, fewest)
-        for key in PROJECTIONS
-        if len(sizes := {m.n_columns for m in found if m.key == key}) > 1 and (fewest := min(sizes))
-    }
-    workers.n_expected += len(uneven) * len(splits)
-    found = [m for m in found if m.key not in uneven]
-    found += _as_asked(measured(list(uneven.values()), splits), uneven, question.k)
-    reached = {
-        key: min(m.n_columns for m in found if m.key == key)
-        for key in PROJECTIONS
-        if not any(m.failure for m in found if m.key == key)
-    }
-    common = min(reached.values(), default=0)
-    more = [at_components(key, common) for key, k in reached.items() if k > common]
-    workers.n_expected += len(more) * len(splits)
-    found += measured(more, splits)
-    asked = [(split, model) for split in splits for model in models if "fair_pca" in reached]
-    curves = workers.measure(
-        question,
-        [(f"trade-off, {model}", split, measure_curve, (model, effort)) for split, model in asked],
-    )
-    along = [(model, m) for (_, model), points in zip(asked, curves, strict=True) for m in points]
-    people = [prepare(question, split, encoded=False) for split in splits]
-    rounds = [Round(pair, effort) for pair in zip(people[0::2], people[1::2], strict=True)]
     findings = Findings(
-        found,
+        [*found, *smaller],
         along,
-        rounds,
+        [Round(pair, work.effort) for pair in zip(people[0::2], people[1::2], strict=True)],
         question.attributes,
-        confidence,
+        work.confidence,
         question.target,
-        question.own,
+        question.existing,
         len(question.encoder.mean_),
     )
-    return findings, splits[: effort.n_rounds], common if more else None
+    return findings, common
 
 
-def _as_asked(found: Sequence[Measures], instead: Mapping[str, str], k: int) -> list[Measures]:
-    """Call what was fitted with fewer components than `k` by the key that asks for all."""
-    asked = {fewer: key for key, fewer in instead.items()}
-    return [replace(m, key=asked[m.key], missed=k) if m.key in asked else m for m in found]
+def _on_every_split(work: _Work) -> list[Measures]:
+    """Measure all methods: the first split tells which can be fitted, with how many components."""
+    found = work.measure("first split", work.settings, work.splits[:1])
+    fewer = {m.setting: replace(m.setting, n_components=m.n_columns) for m in found if m.missed}
+    settings = [fewer.get(m.setting, m.setting) for m in found if m.failure is None]
+    others = work.measure("other splits", settings, work.splits[1:])
+    found += _as_asked(others, fewer, work.question.k)
+    uneven = {
+        one: replace(one, n_components=min(sizes))
+        for one in map(Setting, PROJECTIONS)
+        if len(sizes := {m.n_columns for m in found if m.setting == one}) > 1 and min(sizes)
+    }
+    again = work.measure("fewer components", list(uneven.values()), work.splits)
+    even = [m for m in found if m.setting not in uneven]
+    return [*even, *_as_asked(again, uneven, work.question.k)]
 
 
-def _carriers(
-    findings: Findings,
-    question: Question,
-    splits: Sequence[Split],
-    effort: Effort,
-    workers: _Workers,
-) -> list[Carrier]:
+def _as_asked(
+    found: Sequence[Measures], instead: Mapping[Setting, Setting], k: int
+) -> list[Measures]:
+    """Call what was fitted with fewer components than `k` by the setting that asks for all."""
+    asked = {fewer: one for one, fewer in instead.items()}
+    return [
+        replace(m, setting=asked[m.setting], missed=k) if m.setting in asked else m for m in found
+    ]
+
+
+def _existing(work: _Work) -> list[Measures]:
+    """Measure scores and decisions that exist."""
+    how = work.effort, work.confidence
+    jobs: list[_Job] = [
+        (name_of(one.setting), split, measure_existing, (one, *how))
+        for split in work.splits
+        for one in work.question.existing
+    ]
+    return work.run("existing models", jobs)
+
+
+def _at_common_components(
+    work: _Work, found: Sequence[Measures]
+) -> tuple[list[Measures], int | None]:
+    """Measure projections at the number of components that all reach, where some reach more."""
+    reached = _reached(found)
+    common = min(reached.values(), default=0)
+    more = [replace(one, n_components=common) for one, k in reached.items() if k > common]
+    return work.measure("common components", more, work.splits), common if more else None
+
+
+def _reached(found: Sequence[Measures]) -> dict[Setting, int]:
+    """Return how many components each projection has on every split, without those that failed."""
+    return {
+        one: min(m.n_columns for m in found if m.setting == one)
+        for one in map(Setting, PROJECTIONS)
+        if not any(m.failure for m in found if m.setting == one)
+    }
+
+
+def _along_the_tradeoff(
+    work: _Work, found: Sequence[Measures], model: str
+) -> list[tuple[str, Measures]]:
+    """Predict at every lambda, with a linear model, and a kernel model if the advice is for one."""
+    possible = work.question.y is not None and Setting("fair_pca") in _reached(found)
+    models = [m for m in CURVE_MODELS if m in ("linear", model)] if possible else []
+    asked = [(split, m) for split in work.splits for m in models]
+    curves = work.run(
+        "trade-off",
+        [(f"trade-off, {m}", split, measure_curve, (m, work.effort)) for split, m in asked],
+    )
+    return [(m, one) for (_, m), points in zip(asked, curves, strict=True) for one in points]
+
+
+def _carriers(findings: Findings, work: _Work) -> list[Carrier]:
     """Ask which columns carry each single attribute."""
-    asked = [(split, i) for split in splits for i in range(len(question.roles.sensitive))]
-    workers.n_expected += len(asked)
-    jobs: list[_Job] = [("columns", split, carried, (i, effort)) for split, i in asked]
+    splits = work.splits[: work.effort.n_rounds]
+    asked = [(split, i) for split in splits for i in range(len(work.question.roles.sensitive))]
+    jobs: list[_Job] = [("columns", split, carried, (i, work.effort)) for split, i in asked]
     found: dict[int, list[Any]] = {}
-    for (_, i), one in zip(asked, workers.measure(question, jobs), strict=True):
+    for (_, i), one in zip(asked, work.run("carriers", jobs), strict=True):
         found.setdefault(i, []).append(one)
     return findings.carriers(found)
 
 
-def _deciders(
-    findings: Findings,
-    decision: Decision,
-    question: Question,
-    splits: Sequence[Split],
-    effort: Effort,
-    workers: _Workers,
-) -> list[Decider]:
+def _deciders(findings: Findings, decision: Decision, work: _Work) -> list[Decider]:
     """Ask which columns decide, with the setting that is recommended, or else the raw features."""
     option = decision.chosen or decision.raw
     if option.utility_model is None:
         return []
-    how = (option.representation, option.tradeoff, option.utility_model, effort)
-    workers.n_expected += len(splits)
-    jobs: list[_Job] = [("columns", split, decided_by, how) for split in splits]
-    return findings.deciders(workers.measure(question, jobs))
+    (setting,) = [one for one in findings.all if str(one) == option.representation]
+    how = (replace(setting, tradeoff=option.tradeoff), option.utility_model, work.effort)
+    splits = work.splits[: work.effort.n_rounds]
+    return findings.deciders(
+        work.run("deciders", [("columns", split, decided_by, how) for split in splits])
+    )
 
 
-def _as_share(max_gap: float) -> float:
-    """Return the largest gap as a share: from 1 on it is said in points."""
-    if not 0.0 <= max_gap <= 100.0:
+def _checked_gap(max_gap: float) -> float:
+    """Return the largest gap; points, as the command line has them, are refused."""
+    if 1.0 <= max_gap < 100.0:
         raise AuditError(
-            f"max_gap={max_gap} is no difference of shares. Say it in points (5), or below 1 as a "
-            f"share (0.05)."
+            f"max_gap={max_gap:g} is a fraction; {max_gap:g} points are {max_gap / 100:g}. Pass "
+            f"max_gap={max_gap / 100:g}."
         )
-    return max_gap / 100 if max_gap >= 1 else max_gap
+    if not 0.0 <= max_gap < 1.0:
+        raise AuditError(f"max_gap={max_gap:g} is no fraction from 0 to 1; 5 points are 0.05.")
+    return max_gap
 
 
 def _checked_model(model: str) -> str:
@@ -398,62 +467,12 @@ def _check_numbers(confidence: float, n_components: int | None, max_rows: int | 
         raise AuditError(f"max_rows={max_rows} is too few to measure anything; take 100 or more.")
 
 
-class _Workers:
-    """Runs jobs in as many processes as are allowed, one per core by default.
-
-    They start at once and import what they need while the caller reads the table.
-    """
-
-    def __init__(self, n_jobs: int | None, progress: Progress | None = None) -> None:
-        self._asked, self.n_jobs = n_jobs, allowed_jobs(n_jobs, usual=cpu_count())
-        self._progress = progress
-        self._done, self.n_expected = 0, 0
-        self._starting = Thread(target=self._start, daemon=True)
-        if self.n_jobs > 1:
-            self._starting.start()
-
-    def notices(self) -> list[Notice]:
-        """Return whether more processes were asked for than there are cores."""
-        if self._asked is None or self._asked <= self.n_jobs:
-            return []
-        text = f"{self._asked:,} processes were asked for, and {self.n_jobs} started: one per core."
-        return [Notice("jobs", "info", "", "", float(self.n_jobs), text)]
-
-    def _start(self) -> None:
-        list(each_in_processes(_ready, range(self.n_jobs), self.n_jobs))
-
-    def meanwhile(self, work: Callable[..., Any], *given: Any, **options: Any) -> Any:
-        """Return the result of work that is done while they start; if it fails, wait for them.
-
-        A process whose parent ends before it has begun complains of that at length.
-        """
-        try:
-            return work(*given, **options)
-        except BaseException:
-            if self.n_jobs > 1:
-                self._starting.join()
-            raise
-
-    def measure(self, question: Question, jobs: Sequence[_Job]) -> list[Any]:
-        """Return the results in the order of the jobs."""
-        results: list[Any] = [None] * len(jobs)
-        if self.n_jobs > 1:
-            self._starting.join()
-        given = question.without_table()
-        items = ((given, *job[1:]) for job in jobs)
-        for i, result in each_in_processes(_run, items, self.n_jobs):
-            results[i] = result
-            self._done += 1
-            if self._progress is not None:
-                now = f"{jobs[i][0]}, split {jobs[i][1].index + 1}"
-                self._progress(self._done, self.n_expected, now)
-        _encoded.clear()  # without other processes, the halves are here
-        return results
-
-
-def _ready(i: int) -> int:
-    sleep(0.05)  # so that every process takes one of these, and imports this package for it
-    return i
+def _too_many_jobs(asked: int | None, started: int) -> list[Notice]:
+    """Return whether more processes were asked for than there are cores."""
+    if asked is None or asked <= started:
+        return []
+    text = f"{asked:,} processes were asked for, and {started} started: one per core."
+    return [Notice("jobs", "info", "", "", float(started), text)]
 
 
 _encoded: dict[tuple[str, int], HeldOut] = {}  # halves that this process has measured last

@@ -10,6 +10,7 @@ from typing import Any
 from ...metrics import NOT_MEASURED, decimal, p_value, significant, whole
 from .._evidence import Evidence, parity_of
 from .._results import (
+    EXISTING,
     Attribute,
     CurvePoint,
     Downstream,
@@ -146,7 +147,7 @@ def badge(evidence: Evidence, option: Option) -> str:
 def _options_table(evidence: Evidence) -> Table:
     """Return what can be done, one row per setting, models of all kinds alike."""
     units = Units(evidence.audit.data.target)
-    models = [one for one in evidence.models if one != "own"]
+    models = [one for one in evidence.models if one != EXISTING]
     heads = ["Setting", units.gap_name, "Ratio of selection rates", units.utility_name]
     heads += ["Still recognised (AUC)", *(f"{model_name(one)}: gap" for one in models)]
     rows = [
@@ -192,7 +193,7 @@ def columns(count: int | None) -> str:
 
 
 def _by(model: str | None) -> str:
-    return "" if model in (None, "own") else model_spoken(model)
+    return "" if model in (None, EXISTING) else model_spoken(model)
 
 
 def _details(*texts: str) -> tuple[str, ...]:
@@ -334,7 +335,7 @@ def _parity_tables(evidence: Evidence) -> list[Table]:
                 ([Cell(one.name), Cell(whole(one.n_columns))], found)
                 for one in evidence.fitted
                 if (found := evidence.downstream.get((one.key, model))
-                    or evidence.downstream.get((one.key, "own")))
+                    or evidence.downstream.get((one.key, EXISTING)))
             ],
             attribute,
             choice,
@@ -344,7 +345,7 @@ def _parity_tables(evidence: Evidence) -> list[Table]:
 
 
 def _models_and_attributes(evidence: Evidence) -> Iterator[tuple[str, Attribute, dict[str, str]]]:
-    for model in [one for one in evidence.models if one != "own"]:
+    for model in [one for one in evidence.models if one != EXISTING]:
         for position, attribute in enumerate(evidence.attributes):
             yield model, attribute, {"model": model, "attribute": str(position)}
 
@@ -419,7 +420,7 @@ def _group_tables(evidence: Evidence) -> list[Table]:
 
 def _deciding(evidence: Evidence, option: Option, model: str) -> Decided | None:
     """Return what a kind of model decides with a setting; what exists decides by itself."""
-    return evidence.decisions(option, "own") or evidence.decisions(option, model)
+    return evidence.decisions(option, EXISTING) or evidence.decisions(option, model)
 
 
 def _group(parity: Parity | None, label: str) -> GroupRates | None:

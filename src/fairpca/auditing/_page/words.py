@@ -10,7 +10,7 @@ from functools import partial
 
 from ... import metrics
 from ...metrics import NOT_MEASURED, decimal, named, significant
-from .._results import Estimate, Target
+from .._results import EXISTING, Estimate, Target
 
 UNBROKEN = "\u00a0"
 
@@ -18,7 +18,7 @@ MODELS = {
     "linear": "Linear model",
     "boosting": "Boosted trees",
     "kernel": "Kernel model",
-    "own": "The model itself",
+    EXISTING: "The model itself",
 }
 """The same models recognise attributes (as probes) and predict the target."""
 
