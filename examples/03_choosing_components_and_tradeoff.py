@@ -25,9 +25,10 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from fairpca import FairPCA, tradeoff_curve
+from fairpca import FairPCA
 from fairpca.datasets import load_loanapp
 from fairpca.metrics import leakage
+from fairpca.tradeoff import tradeoff_curve
 from fairpca_paper.experiments.style import BLUE, FAINT, HAIR, INK, RC, VERMILLION
 
 PURPLE = "#8E5BA8"
@@ -103,14 +104,18 @@ plt.show()
 # The trade-off
 # -------------
 # ``tradeoff`` adds the standard components beside the fair ones, multiplied by lambda.
-# :func:`fairpca.tradeoff_curve` fits once and returns accuracy and gaps for every lambda.
+# :func:`fairpca.tradeoff.tradeoff_curve` fits once and returns accuracy and gaps for every lambda.
 # (Decisions are the model's own, about white and other applicants: these gaps are not those of the
 # audit.) Two probes see the same columns: a regularised model, which cannot use what is small, and
 # one that standardises its columns first.
 LAMBDAS = [0, 0.02, 0.05, 0.1, 0.2, 0.5, 1]
 curves = []
 for X, approved, z, X_new, approved_new, z_new in halves():
-    groups = {"sensitive_train": z, "sensitive_test": z_new, "tradeoffs": LAMBDAS}
+    groups = {
+        "sensitive_features_train": z,
+        "sensitive_features_test": z_new,
+        "tradeoffs": LAMBDAS,
+    }
     data = X, approved, X_new, approved_new
     for point in tradeoff_curve(FairPCA(k), judge, *data, **groups):
         fair = FairPCA(k, tradeoff=point.tradeoff).fit(X, sensitive_features=z)

@@ -21,14 +21,9 @@ from fairpca.erasers import LEACE, SAL, SPLINCE
 from fairpca.errors import UsageError
 from fairpca.metrics import selection_rate_difference, true_positive_rate_difference
 from fairpca.peers import INLP, PCA, SamadiPCA
-from fairpca.tradeoff import (
-    PAPERS_TRADEOFFS,
-    TradeoffParts,
-    TradeoffPoint,
-    logistic_path,
-    tradeoff_curve,
-)
-from fairpca.tradeoff._logistic_path import IN_CACHE, _LogisticLoss
+from fairpca.tradeoff import TradeoffPoint, tradeoff_curve
+from fairpca.tradeoff._curve import LAMBDAS, predictions_along
+from fairpca.tradeoff._parts import TradeoffParts
 from fairpca.tradeoff._rates import JudgedRows
 from optional_libraries import pandas as pd
 from optional_libraries import polars as pl
@@ -48,7 +43,7 @@ def rows():
 def curve_on(rows, estimator, classifier, **options):
     X, y, z = rows
     train, test = slice(0, N_TRAIN), slice(N_TRAIN, None)
-    given = {"sensitive_train": z[train], "sensitive_test": z[test], **options}
+    given = {"sensitive_features_train": z[train], "sensitive_features_test": z[test], **options}
     return tradeoff_curve(estimator, classifier, X[train], y[train], X[test], y[test], **given)
 
 
@@ -95,9 +90,7 @@ ESTIMATORS = {
 def test_all_lambdas_together_equal_one_fit_per_lambda(name, rows):
     classifier = LogisticRegression(C=0.05, tol=1e-9, max_iter=10_000)
     together = curve_on(rows, ESTIMATORS[name], classifier)
-    assert_same_points(
-        together, one_fit_per_lambda(rows, ESTIMATORS[name], classifier, PAPERS_TRADEOFFS)
-    )
+    assert_same_points(together, one_fit_per_lambda(rows, ESTIMATORS[name], classifier, LAMBDAS))
 
 
 @pytest.mark.parametrize("classifier", [SVC(gamma=0.1), DecisionTreeClassifier(random_state=0)])
@@ -112,21 +105,18 @@ def test_learners_of_inner_products_decide_the_same_from_fewer_columns(classifie
     assert_same_points(compact, curve_on(rows, FairPCA(5), classifier))
 
 
-def test_weights_are_those_of_scikit_learn_on_the_two_halves(rows):
+def test_scores_are_those_of_scikit_learn_on_the_two_halves(rows):
     X, y, z = rows
     parts = TradeoffParts.fit(FairPCA(5), X, sensitive_features=z)
-    lambdas = [0.0, 0.001, 0.3, 1.0]
-    models = logistic_path(parts.common_rows(X), y, map(parts.factor, lambdas), C=0.1)
-    fair, standard = parts.fitted.components_, parts.fitted.standard_components_
-    for tradeoff, model in zip(lambdas, models, strict=True):
+    lambdas = [1.0, 0.0, 0.001, 0.3]
+    found = predictions_along(parts, LogisticRegression(C=0.1), X, y, X, lambdas)
+    for tradeoff, one in zip(lambdas, found, strict=True):
         reference = LogisticRegression(C=0.1, solver="newton-cholesky", tol=1e-12)
-        reference.fit(parts.scaled(parts.both(X), tradeoff), y)
-        u = reference.coef_[0]
-        weights = u[:5] @ fair + (tradeoff * u[5:] @ standard if tradeoff else 0.0)
-        # A gradient of 1e-8 per row over the smallest curvature per row, about 1e-3, and a step.
-        np.testing.assert_allclose(model.weights, weights, atol=1e-6)
-        assert model.intercept == pytest.approx(reference.intercept_[0], abs=1e-6)
-        assert model.converged
+        columns = parts.scaled(parts.both(X), tradeoff)
+        scores = reference.fit(columns, y).decision_function(columns)
+        # A gradient of 1e-9 per row over the smallest curvature per row, about 1e-3.
+        np.testing.assert_allclose(one.scores, scores, atol=1e-6)
+        np.testing.assert_array_equal(one.labels, reference.predict(columns))
 
 
 @given(
@@ -160,41 +150,20 @@ def test_labels_may_be_strings(rows):
     assert in_words == curve_on(rows, FairPCA(5), LogisticRegression())
 
 
-def test_many_blocks_of_rows_add_up():
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(IN_CACHE // 2, 3))
-    y = (rng.random(len(rows)) < 0.3).astype(float)
-    loss, w = _LogisticLoss(rows, y), np.array([0.5, -1.0, 0.2, 0.1])
-    assert len(loss.blocks) >= 2
-    f = rows @ w[:3] + w[3]
-    p = 1 / (1 + np.exp(-f))
-    ones = np.column_stack([rows, np.ones(len(rows))])
-    value, slope = loss.value_and_slope(w)
-    assert value == pytest.approx(np.sum(np.logaddexp(0, f) - y * f))
-    np.testing.assert_allclose(slope, ones.T @ (p - y), rtol=1e-9)
-    np.testing.assert_allclose(loss.curvature(w), ones.T @ (ones * (p * (1 - p))[:, None]))
-
-
+@pytest.mark.filterwarnings("ignore::fairpca.errors.UnscaledWarning")
 @pytest.mark.parametrize("C", [1e-4, 1.0, 1e6])
 def test_rare_and_extreme_features_converge(C):
     rng = np.random.default_rng(1)
-    rows = rng.normal(size=(500, 4)) * [1, 100, 1e-3, 1]
-    rows[:, 3] = np.where(np.arange(500) < 2, 15.0, -0.06)  # a rare level, standardised
-    y = (rows[:, 0] + 0.01 * rows[:, 1] + rng.normal(size=500) > 0).astype(int)
+    X, z = rng.normal(size=(500, 4)) * [1, 100, 1e-3, 1], np.arange(500) % 2
+    X[:, 3] = np.where(np.arange(500) < 2, 15.0, -0.06)  # a rare level, standardised
+    y = (X[:, 0] + 0.01 * X[:, 1] + rng.normal(size=500) > 0).astype(int)
     y[:2] = 0, 1  # not separable by the rare level, so that a solution exists without penalty
-    (model,) = logistic_path(rows, y, [np.eye(4)], C=C)
+    parts = TradeoffParts.fit(FairPCA(3), X, sensitive_features=z)
+    (one,) = predictions_along(parts, LogisticRegression(C=C), X, y, X, [0.0])
     reference = LogisticRegression(C=C, solver="newton-cholesky", tol=1e-12, max_iter=1000)
-    scores = reference.fit(rows, y).decision_function(rows)
-    assert model.converged
-    np.testing.assert_allclose(rows @ model.weights + model.intercept, scores, atol=1e-4)
-
-
-def test_separable_classes_converge_under_a_penalty():
-    rows = np.array([[-2.0], [-1.0], [1.0], [2.0]])
-    (model,) = logistic_path(rows, np.array([0, 0, 1, 1]), [np.eye(1)], C=100.0)
-    reference = LogisticRegression(C=100.0, solver="newton-cholesky", tol=1e-12)
-    reference.fit(rows, [0, 0, 1, 1])
-    assert model.weights[0] == pytest.approx(reference.coef_[0, 0], rel=1e-6)
+    columns = parts.fitted.transform(X)[:, :3]
+    scores = reference.fit(columns, y).decision_function(columns)
+    np.testing.assert_allclose(one.scores, scores, atol=1e-4)
 
 
 def test_rates_are_those_of_the_metrics():
@@ -218,7 +187,10 @@ def test_a_group_without_positives_has_no_true_positive_rate():
     [
         ({"solver": "newton"}, "solver='newton' is not an option"),
         ({"tradeoffs": [0.5, 2.0]}, "tradeoff=2.0 is outside"),
-        ({"sensitive_test": np.zeros(3)}, "sensitive_test has 3 values for 200 rows"),
+        (
+            {"sensitive_features_test": np.zeros(3)},
+            "sensitive_features_test has 3 values for 200 rows",
+        ),
         ({"estimator": FairPCA(2, pos_label="yes")}, "positive label 'yes'"),
     ],
 )
@@ -230,8 +202,8 @@ def test_what_cannot_be_is_said(wrong, message, rows):
 
 
 def test_one_group_among_the_test_rows_is_refused(rows):
-    with pytest.raises(SingleGroupError, match="sensitive_test"):
-        curve_on(rows, FairPCA(2), LogisticRegression(), sensitive_test=np.zeros(N_TEST))
+    with pytest.raises(SingleGroupError, match="sensitive_features_test"):
+        curve_on(rows, FairPCA(2), LogisticRegression(), sensitive_features_test=np.zeros(N_TEST))
 
 
 @pytest.mark.parametrize("last", [FairPCA(4), FairKernelPCA(3), LEACE()])
@@ -332,10 +304,13 @@ def test_gaps_of_several_attributes_come_together_and_equal_those_one_by_one(con
     z = rows[2][N_TRAIN:]
     age = np.where(rows[0][N_TRAIN:, 3] > 5, "old", "young")
     several = curve_on(
-        rows, FairPCA(5), LogisticRegression(), sensitive_test=container({"sex": z, "age": age})
+        rows,
+        FairPCA(5),
+        LogisticRegression(),
+        sensitive_features_test=container({"sex": z, "age": age}),
     )
-    by_sex = curve_on(rows, FairPCA(5), LogisticRegression(), sensitive_test=z)
-    by_age = curve_on(rows, FairPCA(5), LogisticRegression(), sensitive_test=age)
+    by_sex = curve_on(rows, FairPCA(5), LogisticRegression(), sensitive_features_test=z)
+    by_age = curve_on(rows, FairPCA(5), LogisticRegression(), sensitive_features_test=age)
     for both, sex, old in zip(several, by_sex, by_age, strict=True):
         assert both.attributes["sex"] == sex.attributes["sensitive"]
         assert both.attributes["age"] == old.attributes["sensitive"]
@@ -347,8 +322,8 @@ def test_gaps_of_several_attributes_come_together_and_equal_those_one_by_one(con
 
 def test_an_attribute_of_several_that_cannot_be_compared_is_named(rows):
     attributes = {"sex": rows[2][N_TRAIN:], "planet": np.zeros(N_TEST)}
-    with pytest.raises(SingleGroupError, match=r"sensitive_test\['planet'\]"):
-        curve_on(rows, FairPCA(2), LogisticRegression(), sensitive_test=attributes)
+    with pytest.raises(SingleGroupError, match=r"sensitive_features_test\['planet'\]"):
+        curve_on(rows, FairPCA(2), LogisticRegression(), sensitive_features_test=attributes)
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
         FairPLS,
     )
     from .models import FairModel, fit_table, load, save
-    from .tradeoff import tradeoff_curve
 
 __version__ = "0.1.0"
 
@@ -46,7 +45,6 @@ _LATER = {
     "fit_table": "models",
     "load": "models",
     "save": "models",
-    "tradeoff_curve": "tradeoff",
 }
 """Names that are imported when they are first used, and where they live."""
 
@@ -74,7 +72,6 @@ __all__ = [
     "fit_table",
     "load",
     "save",
-    "tradeoff_curve",
 ]
 
 

@@ -16,11 +16,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from assertions import assert_same_subspace
-from fairpca import FairPCA, metrics, tradeoff_curve
+from fairpca import FairPCA, metrics
 from fairpca._attributes import assign_roles, check_frames, is_named, rows_named
 from fairpca.errors import TableError, UnpairedRowsError, UsageError
 from fairpca.moments import collect_moments
 from fairpca.peers import OracleLEACE
+from fairpca.tradeoff import tradeoff_curve
 from registry import ESTIMATORS, asks_for_groups, need, small_rows
 
 pd = pytest.importorskip("pandas")
@@ -209,7 +210,7 @@ def test_metrics_refuse_weights_of_others():
 def test_moments_and_curves_refuse_rows_of_others():
     X, sex, y, weight = labelled()
     rows = {"X_train": X, "y_train": y, "X_test": X, "y_test": y}
-    rows |= {"sensitive_train": sex, "sensitive_test": {"sex": sex}}
+    rows |= {"sensitive_features_train": sex, "sensitive_features_test": {"sex": sex}}
 
     def curve(**changed):
         given = {**rows, **changed}
@@ -218,7 +219,7 @@ def test_moments_and_curves_refuse_rows_of_others():
 
     assert curve()[0].selection_rate_difference >= 0
     for name, values in rows.items():
-        moved = {"sex": sex.iloc[::-1]} if name == "sensitive_test" else values.iloc[::-1]
+        moved = {"sex": sex.iloc[::-1]} if name == "sensitive_features_test" else values.iloc[::-1]
         with REFUSED:
             curve(**{name: moved})
     for wrong in ({"y": y.iloc[::-1]}, {"sample_weight": weight.iloc[::-1]}):

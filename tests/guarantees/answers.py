@@ -17,11 +17,12 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from fairpca import FairKernelPCA, FairPCA, audit, fit_table, tradeoff_curve
+from fairpca import FairKernelPCA, FairPCA, audit, fit_table
 from fairpca.erasers import LEACE
 from fairpca.metrics import certified_gap, leakage, mmd_test
 from fairpca.models import UnsavableModelError, export_onnx, load, model_card, save
 from fairpca.moments import collect_moments
+from fairpca.tradeoff import tradeoff_curve
 from people import made_up_people
 from registry import ESTIMATORS, fitted, fitted_anew, small_rows, transformed
 
@@ -88,7 +89,14 @@ def of_measures(folder: Path) -> Iterator[tuple[str, Any]]:
         yield (
             f"curve: {type(model).__name__}",
             tradeoff_curve(
-                model, LogisticRegression(), X, y, new, y, sensitive_train=sex, sensitive_test=sex
+                model,
+                LogisticRegression(),
+                X,
+                y,
+                new,
+                y,
+                sensitive_features_train=sex,
+                sensitive_features_test=sex,
             ),
         )
     for probe in ("linear", "boosting", "kernel"):

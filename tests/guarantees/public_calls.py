@@ -46,15 +46,15 @@ def measures(folder: Path) -> None:
 
 
 def draws_a_curve(folder: Path) -> None:
-    fairpca.tradeoff_curve(
+    fairpca.tradeoff.tradeoff_curve(
         fairpca.FairPCA(2),
         LogisticRegression(),
         X,
         Y,
         X,
         Y,
-        sensitive_train=SEX,
-        sensitive_test=SEX,
+        sensitive_features_train=SEX,
+        sensitive_features_test=SEX,
     )
 
 

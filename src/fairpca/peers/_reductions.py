@@ -137,7 +137,7 @@ class Reductions(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     See Also
     --------
-    fairpca.tradeoff_curve : The whole curve of a fair representation in less time.
+    fairpca.tradeoff.tradeoff_curve : The whole curve of a fair representation in less time.
 
     Notes
     -----

@@ -8,22 +8,20 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
 from .._attributes import attribute_columns, check_frames, rows_named
 from .._numerics import on_the_host
-from ..errors import UsageError, warn_user
+from ..errors import UsageError
 from ..estimators import FairKernelPCA, FairPLS, FairTransformer, check_choice, check_tradeoff
-from ._logistic_path import logistic_path
 from ._parts import TakesTradeoff, TradeoffParts
 from ._rates import GroupRates, JudgedRows
 
-PAPERS_TRADEOFFS = tuple((i / 10) ** 3 for i in range(11))
-"""The lambdas of the paper's figures."""
-
 SOLVERS = ("auto", "refit")
+LAMBDAS = tuple((i / 10) ** 3 for i in range(11))  # those of the paper's figures
+GRADIENT = 1e-9  # largest entry per row where Newton's method stops; scikit-learn's default is 1e-4
+MOST_STEPS = 1000
 
 
 @dataclass(frozen=True)
@@ -40,12 +38,13 @@ class TradeoffPoint:
         with a positive label.
     auc : float
         Of its scores for the positive label; NaN where it has none.
-    attributes : dict of str to GroupRates
-        The rates of all groups, by attribute: of an array, "sensitive".
+    attributes : dict of str to object
+        By attribute (of an array, "sensitive") the rates of all groups, each a dict by level:
+        `selection_rates`, `true_positive_rates`, `n_rows` and `n_positives`.
 
     See Also
     --------
-    fairpca.tradeoff_curve : What makes them.
+    tradeoff_curve : What makes them.
 
     Examples
     --------
@@ -73,9 +72,9 @@ def tradeoff_curve(
     X_test: Any,
     y_test: Any,
     *,
-    sensitive_train: Any,
-    sensitive_test: Any,
-    tradeoffs: Sequence[float] = PAPERS_TRADEOFFS,
+    sensitive_features_train: Any,
+    sensitive_features_test: Any,
+    tradeoffs: Sequence[float] = LAMBDAS,
     solver: str = "auto",
     compact: bool = False,
     pos_label: Any = None,
@@ -83,8 +82,7 @@ def tradeoff_curve(
     r"""Return accuracy and unfairness of a classifier for every lambda of the trade-off.
 
     Use it to choose the `tradeoff` of a fair representation on held-out rows. All lambdas
-    share one fit; logistic regression moreover shares its work among them, so that a curve of
-    eleven points costs little more than two or three of them.
+    share one fit of the representation.
 
     Parameters
     ----------
@@ -100,17 +98,17 @@ def tradeoff_curve(
         Features.
     y_train, y_test : array-like of shape (n,)
         Labels.
-    sensitive_train : array-like, Series, frame or dict of columns
+    sensitive_features_train : array-like, Series, frame or dict of columns
         Sensitive attributes, as in ``estimator.fit``.
-    sensitive_test : array-like of shape (n,), frame or dict of columns
+    sensitive_features_test : array-like of shape (n,), frame or dict of columns
         The attributes that gaps are computed for: one group per test row and attribute.
     tradeoffs : sequence of float in [0, 1]
         The lambdas; by default the paper's eleven, (i / 10)^3.
     solver : {"auto", "refit"}, default="auto"
-        "auto" solves all lambdas together where `classifier` is a LogisticRegression with two
-        classes and an l2 penalty: the same models, converged to a gradient of 1e-7 per row
-        and a step more, whatever the classifier's `tol`. "refit" fits the classifier anew for
-        every lambda.
+        "auto" solves a LogisticRegression with two classes and an l2 penalty with scikit-learn's
+        "newton-cholesky" on at most as many columns as there are features, each lambda from the
+        solution of the last: the same models, converged to a gradient of 1e-9 per row, whatever
+        the classifier's `tol`. "refit" fits the classifier as it is for every lambda.
     compact : bool, default=False
         Whether a classifier that is fitted anew gets at most d columns rather than 2k, with the
         same inner products. Say True for learners that see rows through inner products only (ridge,
@@ -125,20 +123,15 @@ def tradeoff_curve(
 
     See Also
     --------
-    FairPCA : Its parameter `tradeoff` is what is chosen by the curve.
-    fairpca.tradeoff.TradeoffPoint : A point of the curve.
-
-    Notes
-    -----
-    With A = (U_fair, lambda U_st), a model with weights u on the 2k columns has weights w = A u on
-    the centred features. Newton's method for w needs second derivatives of the loss in one set of
-    coordinates only, and they hardly change from one lambda to the next.
+    fairpca.FairPCA : Its parameter `tradeoff` is what is chosen by the curve.
+    TradeoffPoint : A point of the curve.
 
     Examples
     --------
     >>> import numpy as np
     >>> from sklearn.linear_model import LogisticRegression
-    >>> from fairpca import FairPCA, tradeoff_curve
+    >>> from fairpca import FairPCA
+    >>> from fairpca.tradeoff import tradeoff_curve
     >>> rng = np.random.default_rng(0)
     >>> sex = rng.integers(0, 2, size=600)
     >>> X = rng.normal(size=(600, 5)) + np.outer(sex, [1.5, 1, 0, 0, 0])
@@ -146,7 +139,8 @@ def tradeoff_curve(
     >>> train, test = slice(0, 400), slice(400, 600)
     >>> curve = tradeoff_curve(
     ...     FairPCA(), LogisticRegression(C=0.01), X[train], y[train], X[test], y[test],
-    ...     sensitive_train=sex[train], sensitive_test=sex[test], tradeoffs=[0.0, 1.0],
+    ...     sensitive_features_train=sex[train], sensitive_features_test=sex[test],
+    ...     tradeoffs=[0.0, 1.0],
     ... )
     >>> curve[0].accuracy < curve[1].accuracy
     True
@@ -157,13 +151,15 @@ def tradeoff_curve(
     lambdas = [check_tradeoff(value) for value in tradeoffs]
     last = _fair_step(estimator)
     positive = last.pos_label if pos_label is None else pos_label
-    check_frames(X_train=X_train, y_train=y_train, sensitive_train=sensitive_train)
-    check_frames(X_test=X_test, y_test=y_test, sensitive_test=sensitive_test)
-    rows = _judged_rows(y_test, sensitive_test, positive)
+    check_frames(
+        X_train=X_train, y_train=y_train, sensitive_features_train=sensitive_features_train
+    )
+    check_frames(X_test=X_test, y_test=y_test, sensitive_features_test=sensitive_features_test)
+    rows = _judged_rows(y_test, sensitive_features_test, positive)
     if isinstance(estimator, Pipeline) and len(estimator) > 1:
         first = clone(estimator[:-1])
         X_train, X_test = first.fit_transform(X_train, y_train), first.transform(X_test)
-    parts = TradeoffParts.fit(last, X_train, y_train, sensitive_features=sensitive_train)
+    parts = TradeoffParts.fit(last, X_train, y_train, sensitive_features=sensitive_features_train)
     y = np.asarray(on_the_host(y_train))
     together = solver == "auto"
     predicted = predictions_along(
@@ -195,11 +191,14 @@ def _fair_step(estimator: Any) -> TakesTradeoff:
 def _judged_rows(y: Any, sensitive: Any, pos_label: Any) -> dict[str, JudgedRows]:
     columns = {str(name): column for name, column in attribute_columns(sensitive).items()}
     if not columns:
-        raise UsageError("sensitive_test has no columns. Pass at least one attribute.")
+        raise UsageError("sensitive_features_test has no columns. Pass at least one attribute.")
     several = len(columns) > 1
     return {
         name: JudgedRows.coded(
-            y, column, pos_label, name=f"sensitive_test[{name!r}]" if several else "sensitive_test"
+            y,
+            column,
+            pos_label,
+            name=f"sensitive_features_test[{name!r}]" if several else "sensitive_features_test",
         )
         for name, column in columns.items()
     }
@@ -262,7 +261,7 @@ def predictions_along(
 
 
 def _is_plain_logistic_regression(classifier: Any, y: np.ndarray) -> bool:
-    """Tell whether a classifier minimises the loss of `logistic_path` and nothing else."""
+    """Tell whether "newton-cholesky" minimises the same loss."""
     if type(classifier) is not LogisticRegression or len(np.unique(y)) != 2:
         return False
     p = classifier.get_params()
@@ -285,21 +284,24 @@ def _all_together(
     X_test: Any,
     lambdas: Sequence[float],
 ) -> list[_Predicted]:
-    """Fit logistic regression for all lambdas at once."""
-    classes, codes = np.unique(y, return_inverse=True)
-    ascending = np.argsort(lambdas, kind="stable")  # neighbours start from each other
-    factors = (parts.factor(lambdas[i]) for i in ascending)
-    found = logistic_path(parts.common_rows(X_train), codes, factors, classifier.C)
-    if not all(model.converged for model in found):
-        warn_user(
-            "Logistic regression did not converge for some lambdas: C is very large, or the "
-            "classes can be separated. Use a smaller C, or solver='refit'.",
-            ConvergenceWarning,
-        )
-    models = [found[i] for i in np.argsort(ascending)]
-    weights = np.column_stack([model.weights for model in models])
-    scores = parts.common_rows(X_test) @ weights + [model.intercept for model in models]
-    return [_Predicted(classes[(column > 0).astype(int)], classes, column) for column in scores.T]
+    """Fit logistic regression by Newton's method, in as few columns as have the inner products."""
+    train, test = parts.common_rows(X_train), parts.common_rows(X_test)
+    newton = LogisticRegression(
+        C=classifier.C,
+        solver="newton-cholesky",
+        tol=GRADIENT,
+        max_iter=MOST_STEPS,
+        warm_start=True,
+    )
+    found: dict[float, _Predicted] = {}
+    for tradeoff in sorted(set(lambdas)):  # neighbours start from each other
+        B = parts.factor(tradeoff)
+        if hasattr(newton, "coef_") and newton.coef_.shape[1] != B.shape[1]:
+            newton = clone(newton)
+        scores = newton.fit(train @ B, y).decision_function(test @ B)
+        labels = newton.classes_[(scores > 0).astype(int)]
+        found[tradeoff] = _Predicted(labels, newton.classes_, scores)
+    return [found[tradeoff] for tradeoff in lambdas]
 
 
 def _one_by_one(

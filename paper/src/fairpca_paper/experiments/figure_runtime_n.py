@@ -86,8 +86,8 @@ def _fit_together(
         our_estimator("Fair PCA", rows.X_train.shape[1], criterion),
         classifier,
         *(rows.X_train, rows.y_train, rows.X_test, rows.y_test),
-        sensitive_train=rows.z_train,
-        sensitive_test=rows.z_test,
+        sensitive_features_train=rows.z_train,
+        sensitive_features_test=rows.z_test,
         tradeoffs=lambdas,
     )
 

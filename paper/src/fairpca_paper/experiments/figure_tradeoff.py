@@ -107,8 +107,8 @@ def _curve(
         our_estimator(method, rows.X_train.shape[1], criterion),
         model,
         *(rows.X_train, rows.y_train, rows.X_test, rows.y_test),
-        sensitive_train=rows.z_train,
-        sensitive_test=rows.z_test,
+        sensitive_features_train=rows.z_train,
+        sensitive_features_test=rows.z_test,
         tradeoffs=parameters,
         compact=classifier == KERNEL_SVM,
     ):
