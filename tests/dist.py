@@ -37,7 +37,7 @@ LONGEST = 900  # seconds for one command
 FOREIGN = {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "FAIRPCA_DATA", "SCIPY_ARRAY_API"}
 """Settings of a developer's terminal; a stranger has none of them."""
 
-KINDS = {".py", ".css", ".html", ".js", ".csv", ".toml", ".txt", ".typed"}
+KINDS = {".py", ".pyi", ".css", ".html", ".js", ".csv", ".toml", ".txt", ".typed"}
 """Files of the package, all of them our own. Another kind may be somebody else's work: then its
 licence belongs beside it and into `license-files` of pyproject.toml."""
 

@@ -46,8 +46,9 @@ def is_private(module):
 
 @cache
 def exports(module):
-    """Return the public names of a module: its ``__all__``."""
-    return frozenset(getattr(import_module(module), "__all__", ()))
+    """Return the public names of a module: its ``__all__`` without other modules."""
+    names = getattr(import_module(module), "__all__", ())
+    return frozenset(name for name in names if f"{module}.{name}" not in modules())
 
 
 def public_modules():

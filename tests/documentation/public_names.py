@@ -54,7 +54,7 @@ def public_names():
         module = importlib.import_module(package)
         for name in module.__all__:
             thing = getattr(module, name)
-            if id(thing) not in seen:
+            if id(thing) not in seen and not inspect.ismodule(thing):
                 seen.add(id(thing))
                 found.append(PublicName(f"{package}.{name}", thing))
     return found

@@ -1,0 +1,35 @@
+__version__: str
+
+from . import auditing as auditing
+from . import datasets as datasets
+from . import erasers as erasers
+from . import errors as errors
+from . import metrics as metrics
+from . import models as models
+from . import moments as moments
+from . import peers as peers
+from . import tables as tables
+from . import tradeoff as tradeoff
+from ._rows import CSVRows as CSVRows
+from ._rows import ParquetRows as ParquetRows
+from .auditing import Audit as Audit
+from .auditing import audit as audit
+from .errors import FairPCAError as FairPCAError
+from .errors import FewLandmarksWarning as FewLandmarksWarning
+from .errors import IndefiniteKernelWarning as IndefiniteKernelWarning
+from .errors import InfeasibleError as InfeasibleError
+from .errors import ManyLevelsWarning as ManyLevelsWarning
+from .errors import MissingExtraError as MissingExtraError
+from .errors import MissingGroupError as MissingGroupError
+from .errors import MissingTargetError as MissingTargetError
+from .errors import ResidualWarning as ResidualWarning
+from .errors import SingleGroupError as SingleGroupError
+from .errors import UnscaledWarning as UnscaledWarning
+from .errors import UsageError as UsageError
+from .estimators import FairKernelPCA as FairKernelPCA
+from .estimators import FairPCA as FairPCA
+from .estimators import FairPLS as FairPLS
+from .models import FairModel as FairModel
+from .models import fit_table as fit_table
+from .models import load as load
+from .models import save as save
