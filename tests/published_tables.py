@@ -9,7 +9,8 @@ import json
 import numpy as np
 from sklearn.decomposition import PCA
 
-from fairpca.metrics import explained_variance_ratio, median_bandwidth, squared_mmd
+from fairpca.metrics import explained_variance_ratio
+from fairpca_paper.metrics import median_bandwidth, squared_mmd
 
 FILES = {"Adult Income": "adult", "German Credit": "german", "COMPAS": "compas"}
 

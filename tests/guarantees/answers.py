@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 
 from fairpca import FairKernelPCA, FairPCA, audit, fit_table
 from fairpca.erasers import LEACE
-from fairpca.metrics import certified_gap, leakage, mmd_test
+from fairpca.metrics import certified_gap, leakage
 from fairpca.models import UnsavableModelError, export_onnx, load, model_card, save
 from fairpca.moments import collect_moments
 from fairpca.tradeoff import tradeoff_curve
@@ -102,7 +102,6 @@ def of_measures(folder: Path) -> Iterator[tuple[str, Any]]:
     for probe in ("linear", "boosting", "kernel"):
         kept = leakage(X[:, :3], sex, probe=probe, cv=3, n_permutations=50, random_state=4)
         yield f"leakage: {probe}", kept
-    yield "mmd", mmd_test(X, sex, n_permutations=50, random_state=5)
     yield "certificate of scores", certified_gap(new[:, 0], sex)
     onnx = folder / "model.onnx"
     export_onnx(fitted("fair pca"), onnx)

@@ -40,9 +40,7 @@ def overflows(folder: Path) -> None:
 
 def measures(folder: Path) -> None:
     metrics.leakage(X, SEX, probe="boosting", cv=2, n_permutations=10, random_state=0)
-    metrics.mmd_test(X, SEX, n_permutations=10, random_state=0)
     metrics.certified_gap(X[:, 0], SEX)
-    metrics.linear_inseparability(X, SEX)
 
 
 def draws_a_curve(folder: Path) -> None:

@@ -138,15 +138,9 @@ def of_decisions(name, T, age):
 
 
 NUMBERS = {
-    "squared_mmd": lambda T, age: metrics.squared_mmd(T, age),
-    "mmd_test": lambda T, age: metrics.mmd_test(T, age, random_state=0),
-    "MMDKernel": lambda T, age: metrics.MMDKernel(T, max_rows=200, strata=age, random_state=0).test(
-        age, random_state=0
-    ),
     "mean_gap": lambda T, age: metrics.mean_gap(T, age),
     "covariance_gap": lambda T, age: metrics.covariance_gap(T, age),
     "leakage": lambda T, age: metrics.leakage(T, age, random_state=0),
-    "linear_inseparability": lambda T, age: metrics.linear_inseparability(T, age),
     "certified_gap": lambda T, age: metrics.certified_gap(np.arange(len(T)) % 4, age).bound,
     "mean_prediction_difference": lambda T, age: metrics.mean_prediction_difference(
         None, T[:, 0], sensitive_features=age
@@ -161,8 +155,7 @@ OF_DECISIONS = {"selection_rate_difference", "selection_rate_ratio", "precision_
 OF_DECISIONS |= {"true_positive_rate_difference", "false_positive_rate_difference"}
 NUMBERS |= {name: partial(of_decisions, name) for name in sorted(OF_DECISIONS)}
 
-NO_GROUPS = {"Certificate", "Leakage", "MMDTest"}
-NO_GROUPS |= {"explained_variance_ratio", "median_bandwidth", "select_top"}
+NO_GROUPS = {"Certificate", "Leakage", "explained_variance_ratio", "select_top"}
 
 
 def test_every_metric_of_groups_is_asked_about_numbers():

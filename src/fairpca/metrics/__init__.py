@@ -10,8 +10,7 @@ from ._auc import (
 )
 from ._certificate import Certificate, certified_gap
 from ._inputs import FEWEST, coded_levels, present_values, stratified_rows
-from ._leakage import Leakage, leakage, linear_inseparability
-from ._mmd import MMDKernel, MMDTest, median_bandwidth, mmd_test, squared_mmd
+from ._leakage import Leakage, leakage
 from ._moments import covariance_gap, explained_variance_ratio, mean_gap
 from ._parity import (
     distribution_gap,
@@ -43,23 +42,17 @@ from ._wording import (
 __all__ = [
     "Certificate",
     "Leakage",
-    "MMDKernel",
-    "MMDTest",
     "certified_gap",
     "covariance_gap",
     "distribution_gap",
     "explained_variance_ratio",
     "false_positive_rate_difference",
     "leakage",
-    "linear_inseparability",
     "mean_gap",
     "mean_prediction_difference",
-    "median_bandwidth",
-    "mmd_test",
     "precision_difference",
     "select_top",
     "selection_rate_difference",
     "selection_rate_ratio",
-    "squared_mmd",
     "true_positive_rate_difference",
 ]

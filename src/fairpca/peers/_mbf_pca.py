@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import pdist
 
 from .._attributes import Levels
 from .._maps import LinearMap
@@ -17,9 +18,8 @@ from .._numerics import (
     top_eigenpairs,
 )
 from .._rows import Rows
-from ..errors import InfeasibleError, ResidualWarning, warn_user
+from ..errors import InfeasibleError, ResidualWarning, UsageError, warn_user
 from ..estimators import check_bool, check_count, check_number
-from ..metrics import median_bandwidth
 from ..solvers import Subspace, varying
 from ._mbf_problem import UNFINISHED, MostVariance
 from ._shared import RowPeer, two_groups
@@ -174,7 +174,7 @@ class MbFPCA(RowPeer):
             scatter = (X.T * weight) @ X
             given = self.bandwidth != "median"
             pca = top_eigenpairs(scatter, k)[1]
-            self.bandwidth_ = float(self.bandwidth) if given else median_bandwidth(X @ pca)
+            self.bandwidth_ = float(self.bandwidth) if given else _median_bandwidth(X @ pca)
             signs = _signs_of_groups(rows, weight)
             problem = MostVariance(X, signs, self.bandwidth_, scatter, self._seed())
             found = problem.solved(pca, live, rules=self)
@@ -203,3 +203,16 @@ class MbFPCA(RowPeer):
                 f"more steps with max_iter. The number is in in_sight_.",
                 ResidualWarning,
             )
+
+
+def _median_bandwidth(T: np.ndarray) -> float:
+    """Return the root of half the median squared distance of two rows, of at most 5000 drawn."""
+    if len(T) > 5000:
+        T = T[np.random.default_rng(0).choice(len(T), size=5000, replace=False)]
+    median = float(np.median(pdist(T, "sqeuclidean")))
+    if median == 0:
+        raise UsageError(
+            "At least half of the pairs of rows are equal after plain PCA, so a kernel of their "
+            "median distance compares nothing. Pass the bandwidth as a number."
+        )
+    return float(np.sqrt(median / 2))

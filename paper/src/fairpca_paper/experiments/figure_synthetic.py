@@ -13,8 +13,9 @@ from threadpoolctl import threadpool_limits
 
 from fairpca.datasets import Split, load_lee2022_synthetic, make_two_gaussians
 from fairpca.errors import MissingDataError
-from fairpca.metrics import explained_variance_ratio, linear_inseparability, squared_mmd
+from fairpca.metrics import explained_variance_ratio
 
+from ..metrics import linear_inseparability, squared_mmd
 from .experiment import BETWEEN, Experiment, Result, Settings, Task, by_protocol, summarize_draws
 from .panels import headed, horizontal_grid, method_legend, note
 from .protocol import (
@@ -72,7 +73,7 @@ def _evaluate(d: int, method: str, draw: int, data: Path | None) -> dict[str, fl
     estimator = make_method(method, d, K).fit(X, sensitive_features=z)
     T, T_test = estimator.transform(X), estimator.transform(X_test)
     train, test = Projected(T, z, z), Projected(T_test, z_test, z_test)
-    held_out = linear_inseparability(T, z, T_test=T_test, attribute_test=z_test)
+    held_out = linear_inseparability(T, z, X_test=T_test, sensitive_features_test=z_test)
     values = {
         PAPER + BETWEEN + INSEPARABILITY: linear_inseparability(T_test, z_test),
         HELD_OUT + BETWEEN + INSEPARABILITY: held_out,

@@ -24,8 +24,9 @@ from sklearn.preprocessing import StandardScaler
 
 from fairpca import FairKernelPCA, FairPCA
 from fairpca.errors import InfeasibleError
-from fairpca.metrics import median_bandwidth
 from fairpca.peers import FPCA, INLP, RLACE, MbFPCA
+
+from ..metrics import median_bandwidth
 
 
 class PlainPCA(PCA):

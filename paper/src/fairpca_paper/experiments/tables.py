@@ -13,9 +13,10 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
 
 from fairpca.datasets import Lee2022, load_lee2022
-from fairpca.metrics import explained_variance_ratio, selection_rate_difference, squared_mmd
+from fairpca.metrics import explained_variance_ratio, selection_rate_difference
 from fairpca.peers import SamadiPCA
 
+from ..metrics import squared_mmd
 from .experiment import (
     BETWEEN,
     Experiment,

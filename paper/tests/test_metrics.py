@@ -11,15 +11,14 @@ from scipy.stats import kstest
 from sklearn.decomposition import PCA
 
 from fairpca.errors import MissingGroupError, SingleGroupError
-from fairpca.metrics import (
-    MMDKernel,
-    explained_variance_ratio,
+from fairpca.metrics import explained_variance_ratio
+from fairpca_paper import metrics
+from fairpca_paper.metrics import (
+    linear_inseparability,
     median_bandwidth,
     mmd_test,
     squared_mmd,
 )
-from fairpca.metrics import _mmd as mmd
-from fairpca.metrics._inputs import stratified_rows
 from slow import first_fast
 
 NAMES = {"Adult Income": "adult", "German Credit": "german", "COMPAS": "compas"}
@@ -76,7 +75,7 @@ def test_blocks_do_not_change_the_answer(monkeypatch):
     rng = np.random.default_rng(0)
     T, z = rng.normal(size=(60, 2)), rng.integers(3, size=60)
     whole = squared_mmd(T, z)
-    monkeypatch.setattr(mmd, "_BLOCK_ENTRIES", 50)
+    monkeypatch.setattr(metrics, "_BLOCK_ENTRIES", 50)
     assert squared_mmd(T, z) == pytest.approx(whole, abs=1e-14)
 
 
@@ -107,9 +106,9 @@ def test_a_bandwidth_that_is_no_width_is_refused(bandwidth):
 
 
 def test_one_group_or_a_missing_group_is_refused():
-    with pytest.raises(SingleGroupError, match="groups takes the single value 'a' in all 2 rows"):
+    with pytest.raises(SingleGroupError, match="takes the single value 'a' in all 2 rows"):
         squared_mmd([[0.0], [1.0]], ["a", "a"])
-    with pytest.raises(MissingGroupError, match=r"groups is missing .* in 1 of 2 rows"):
+    with pytest.raises(MissingGroupError, match=r"sensitive_features is missing in 1 of 2 rows"):
         squared_mmd([[0.0], [1.0]], ["a", None])
 
 
@@ -189,30 +188,17 @@ def test_the_noise_of_a_tiny_group_does_not_hide_a_difference_of_large_ones():
     assert found.above_chance
 
 
-def test_one_kernel_serves_several_attributes():
-    rng = np.random.default_rng(0)
-    T = rng.normal(size=(300, 2))
-    sex, age = rng.integers(2, size=300), rng.choice(["young", "middle", "old"], size=300)
-    kernel = MMDKernel(T)
-    for groups in (sex, age):
-        assert kernel.test(groups, random_state=1).mmd2 == mmd_test(T, groups, random_state=1).mmd2
-
-
 def test_many_rows_are_sampled_by_group():
-    rng = np.random.default_rng(0)
-    z = np.repeat(["often", "seldom", "rare"], [9000, 980, 20])
-    T = rng.normal(size=(10_000, 2))
-    kernel = MMDKernel(T, max_rows=500, strata=z, random_state=0)
-    counts = dict(zip(*np.unique(z[kernel.rows], return_counts=True), strict=True))
-    assert counts["rare"] == 20
-    assert counts["seldom"] >= 50
-    assert counts["often"] > 380
-    found = kernel.test(z, random_state=0)
+    z = np.repeat([0, 1, 2], [9000, 980, 20])
+    rows = metrics._sample(z, 500, np.random.default_rng(0))
+    often, seldom, rare = np.bincount(z[rows])
+    assert rare == 20
+    assert seldom >= 50
+    assert often > 380
+    X = np.random.default_rng(0).normal(size=(10_000, 2))
+    found = mmd_test(X, z, max_rows=500, random_state=3)
     assert 498 <= found.n_rows <= 500
-    assert found.mmd2 == pytest.approx(squared_mmd(T[kernel.rows], z[kernel.rows]), abs=1e-12)
-    assert mmd_test(T, z, max_rows=500, random_state=3) == mmd_test(
-        T, z, max_rows=500, random_state=3
-    )
+    assert found == mmd_test(X, z, max_rows=500, random_state=3)
 
 
 @given(
@@ -221,7 +207,7 @@ def test_many_rows_are_sampled_by_group():
 )
 def test_a_sample_keeps_every_group_and_stays_within_its_size(counts, max_rows):
     strata = np.repeat(np.arange(len(counts)), counts)
-    rows = stratified_rows(len(strata), max_rows, strata, np.random.RandomState(0))
+    rows = metrics._sample(strata, max_rows, np.random.default_rng(0))
     assert len(np.unique(rows)) == len(rows) <= max(max_rows, 0)
     assert set(strata[rows]) == set(range(len(counts)))
     assert len(rows) >= min(len(strata), max_rows - len(counts))
@@ -231,7 +217,7 @@ def test_blocks_of_permutations_do_not_change_the_answer(monkeypatch):
     rng = np.random.default_rng(0)
     T, z = rng.normal(size=(60, 2)), rng.integers(3, size=60)
     whole = mmd_test(T, z, n_permutations=20, random_state=0)
-    monkeypatch.setattr(mmd, "_SHUFFLED_ENTRIES", 400)
+    monkeypatch.setattr(metrics, "_SHUFFLED_ENTRIES", 400)
     blocks = mmd_test(T, z, n_permutations=20, random_state=0)
     assert blocks.p_value == whole.p_value
     assert blocks.chance_mean == pytest.approx(whole.chance_mean, abs=1e-12)
@@ -247,5 +233,32 @@ def test_what_cannot_be_compared_is_refused():
         mmd_test(T, [0, 1] * 10, n_permutations=0)
     with pytest.raises(ValueError, match="max_rows=1 "):
         mmd_test(T, [0, 1] * 10, max_rows=1)
-    with pytest.raises(ValueError, match=r"10 levels.*max_rows=15.*Merge"):
+    with pytest.raises(ValueError, match=r"10 groups.*max_rows=15.*Merge"):
         mmd_test(T, np.arange(20) % 10, max_rows=15)
+
+
+def test_separated_groups_have_no_errors_and_mixed_ones_about_half():
+    rng = np.random.default_rng(0)
+    z = rng.permutation(np.repeat([0, 1], 500))
+    X = rng.normal(size=(1000, 2))
+    assert linear_inseparability(X + 20 * z[:, None], z) == 0
+    assert linear_inseparability(X, z) == pytest.approx(0.5, abs=0.05)
+
+
+def test_errors_are_counted_on_the_test_rows_when_they_are_given():
+    X, z = [[0.0], [1.0], [4.0], [5.0]], ["a", "a", "b", "b"]
+    error = linear_inseparability(
+        X, z, X_test=[[0.0], [1.0], [5.0]], sensitive_features_test=["b", "a", "b"]
+    )
+    assert error == pytest.approx(1 / 3)
+
+
+def test_what_a_classifier_cannot_be_asked_is_refused():
+    two = ["a", "b"]
+    with pytest.raises(SingleGroupError, match="single value 'a'"):
+        linear_inseparability(np.eye(2), ["a", "a"])
+    with pytest.raises(ValueError, match=r"1 group\(s\) of the test rows.* such as 'c'"):
+        linear_inseparability(np.eye(2), two, X_test=np.eye(2), sensitive_features_test=["a", "c"])
+    for half in ({"X_test": np.eye(2)}, {"sensitive_features_test": two}):
+        with pytest.raises(ValueError, match="belong together"):
+            linear_inseparability(np.eye(2), two, **half)
