@@ -202,6 +202,7 @@ def _dask(line: Line, name: str):
     z = rng.integers(0, 2, size=line.n, chunks=line.n // 8)
     X = rng.normal(size=(line.n, line.d), chunks=(line.n // 8, line.d)) + 0.5 * z[:, None]
     X *= np.linspace(3.0, 1.0, line.d)
+    table = da.concatenate([X, z[:, None]], axis=1).rechunk({1: -1})  # the group comes last
     client = None
     if name.startswith("NumPy"):
         X, z = (array.compute() for array in (X, z))
@@ -209,9 +210,9 @@ def _dask(line: Line, name: str):
         here = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0", "memory_limit": 0}
         cluster = LocalCluster(n_workers=count, threads_per_worker=1, processes=True, **here)
         client = Client(cluster, set_as_default=False)
-        X, z = client.persist([X, z])
+        table = client.persist(table)
         with client.as_current():
-            wait([X, z])
+            wait(table)
 
     def fit() -> None:
         with threadpool_limits(1, user_api="blas"):
@@ -219,6 +220,6 @@ def _dask(line: Line, name: str):
                 FairPCA(K).fit(X, sensitive_features=z)
             else:
                 with client.as_current():
-                    FairPCA(K).fit(X, sensitive_features=z)
+                    FairPCA(K).fit(table, sensitive_features=line.d)
 
     return fit

@@ -21,8 +21,6 @@ Needs ``pip install ".[data,plots,dask]"`` in a checkout.
 # threads.
 import pickle
 
-import dask
-import dask.array as da
 import dask.dataframe as dd
 import matplotlib.pyplot as plt
 import numpy as np
@@ -50,7 +48,7 @@ print(f"{len(client.nthreads())} workers")
 # %%
 # Rows that do not exist yet
 # --------------------------
-# The array has eight partitions, and each is made when it is needed. The groups differ in their
+# The frame has eight partitions, and each is made when it is needed. The groups differ in their
 # means and in their spread. One group is in the last partition only: no partition needs to know all
 # groups.
 PARTS, ROWS, FEATURES = 8, 30_000, 60
@@ -63,22 +61,20 @@ def make(part):
     X = rng.normal(size=(ROWS, FEATURES))
     X[:, :5] *= np.where(group == "a", 1.0, 2.0)[:, None]
     X[:, 0] += 2 * (group == "a")
-    return X @ mixing, group
+    return pd.DataFrame(X @ mixing, columns=NAMES).assign(group=group)
 
 
-parts = [dask.delayed(make, nout=2)(part) for part in range(PARTS)]
-X = da.concatenate(
-    [da.from_delayed(part[0], (ROWS, FEATURES), float) for part in parts]
-)
-groups = da.concatenate([da.from_delayed(part[1], (ROWS,), "<U1") for part in parts])
-print(f"{type(X).__name__} of shape {X.shape} in {X.numblocks[0]} parts")
+NAMES = [f"x{j:02}" for j in range(FEATURES)]
+people = dd.from_map(make, range(PARTS))
+print(f"{len(people.columns)} columns in {people.npartitions} partitions")
 
 # %%
 # The fit, and who did what
 # -------------------------
-# One task per partition adds up its rows. A tree of sums follows, too short to be seen.
+# The attribute is a column of the frame, as labels and weights would be. One task per partition
+# adds up its rows. A tree of sums follows, too short to be seen.
 with get_task_stream(client) as stream:
-    fair = FairPCA(10).fit(X, sensitive_features=groups)
+    fair = FairPCA(10).fit(people, sensitive_features="group")
 
 plt.rcParams.update(RC)
 figure, axes = plt.subplots(figsize=(8, 1.9), layout="constrained")
@@ -116,29 +112,23 @@ plt.show()
 # ------------
 # These are the sums of a partition, compared with its rows. With more rows per partition they do
 # not grow: d x d numbers, and d per group.
-rows, labels = make(0)
-moments = collect_moments(rows, labels)
-print(f"rows of a partition:  {rows.nbytes:>12,} bytes")
+rows = make(0)
+moments = collect_moments(rows[NAMES], rows["group"])
+print(f"rows of a partition:  {rows[NAMES].to_numpy().nbytes:>12,} bytes")
 print(f"what leaves a worker: {len(pickle.dumps(moments)):>12,} bytes")
 
 # %%
 # The same answer
 # ---------------
-# We try an array, and a DataFrame whose attribute is one of its columns. Subspaces are compared by
-# their projectors.
-NAMES = [f"x{j:02}" for j in range(FEATURES)]
-
-
-def as_frame(part):
-    X, group = make(part)
-    return pd.DataFrame(X, columns=NAMES).assign(group=group)
-
-
-frame = dd.from_map(as_frame, range(PARTS))
-table = pd.concat([as_frame(part) for part in range(PARTS)])
+# We try the frame, and an array whose last column is the number of the group. Subspaces are
+# compared by their projectors.
+table = pd.concat([make(part) for part in range(PARTS)])
 P = FairPCA(10).fit(table[NAMES], sensitive_features=table["group"]).components_
-from_frame = FairPCA(10, sensitive_columns=["group"]).fit(frame)
-for name, model in {"Dask array": fair, "Dask DataFrame": from_frame}.items():
+numbers = people.assign(
+    group=people["group"].map({"a": 0, "b": 1, "c": 2}, meta=("group", int))
+)
+from_array = FairPCA(10).fit(numbers.to_dask_array(), sensitive_features=FEATURES)
+for name, model in {"Dask DataFrame": fair, "Dask array": from_array}.items():
     difference = np.abs(model.components_.T @ model.components_ - P.T @ P).max()
     (levels,) = model.groups_.values()
     print(f"{name:15} groups {levels}, largest difference {difference:.0e}")
@@ -149,21 +139,21 @@ for name, model in {"Dask array": fair, "Dask DataFrame": from_frame}.items():
 # ------------
 # ``transform`` only adds tasks to the graph. The last three rows need the last partition only, so
 # no other is made.
-T, T_frame = fair.transform(X), from_frame.transform(frame)
-print(f"{type(T).__name__} of shape {T.shape} in {T.numblocks[0]} parts")
-print(type(T_frame).__name__, "with columns", *list(T_frame.columns)[:3], "...")
+T = fair.transform(people)
+print(type(T).__name__, "with columns", *list(T.columns)[:3], "...")
 with get_task_stream(client) as stream:
-    print(T[-3:, :4].compute().round(2))
-print("partitions made:", sum("make" in str(task["key"]) for task in stream.data))
+    print(T.iloc[:, :4].tail(3).round(2))
+made = [task["key"] for task in stream.data if str(task["key"]).startswith("('make-")]
+print("partitions made:", len(made))
 
 # %%
 # What is still there
 # -------------------
 # Rows of a ninth partition, which no fit has seen. The groups' spread differs, and trees see it:
-new, new_groups = make(PARTS)
-T_new = fair.transform(new[:4000])
+new = make(PARTS)[:4000]
+T_new = fair.transform(new[NAMES])
 for probe in ("linear", "boosting"):
-    found = leakage(T_new, new_groups[:4000], probe=probe, cv=3, random_state=0)
+    found = leakage(T_new, new["group"], probe=probe, cv=3, random_state=0)
     luck = found.chance_interval[1]
     print(f"{probe:8} probe: AUC {found.auc:.2f}, chance reaches {luck:.2f}")
 client.close()
@@ -173,9 +163,7 @@ cluster.close()
 # What to take away
 # -----------------
 # - The call and the answer are the same, and results are lazy.
-# - X and its attributes must come from the same rows in the same order. The safest way is an
-#   attribute that is a column of X. Partitions that cannot belong together are refused, never
-#   guessed.
+# - Attributes, labels and weights are columns of X: rows of two collections cannot be paired.
 # - On a cluster, fairpca must be installed on the workers.
 #
 # Spark, and what a billion rows would cost: :doc:`/howto/scale`. Files without a cluster:

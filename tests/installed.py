@@ -116,8 +116,11 @@ def dask(root):
     X, sex, fair, T = fitted()
     at = {"host": "127.0.0.1", "dashboard_address": None}
     with LocalCluster(n_workers=2, threads_per_worker=1, **at) as cluster, Client(cluster):
-        rows = import_module("dask.array").from_array(X, chunks=(100, 5))
-        there = type(fair)(2).fit(rows, sensitive_features=sex).transform(rows).compute()
+        names = [f"x{i}" for i in range(X.shape[1])]
+        table = import_module("pandas").DataFrame(X, columns=names).assign(sex=sex)
+        rows = import_module("dask.dataframe").from_pandas(table, npartitions=4)
+        there = type(fair)(2).fit(rows, sensitive_features="sex").transform(rows)
+        there = there.compute().to_numpy()
     assert abs(there @ there.T - T @ T.T).max() < 1e-8
 
 

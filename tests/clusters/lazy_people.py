@@ -8,6 +8,8 @@ import pandas as pd
 
 N, D = 300, 14
 CHUNKS = (100, 1, 0, 149, 50)
+NAMES = {"y": "y", "sensitive_features": ["race", "age"], "sample_weight": "w"}
+"""Which columns of a table of people are no features."""
 
 
 def people(n=N, d=D, seed=0):
@@ -20,6 +22,30 @@ def people(n=N, d=D, seed=0):
     X["x0"] += s["race"] == "a"
     X["x1"] += s["age"].fillna(40) / 10
     return X, s, rng.integers(0, 2, n), rng.uniform(0, 3, n)
+
+
+def one_table(X, s, y, w):
+    """Return all that is known of people as columns of one frame."""
+    return X.join(s).assign(y=y, w=w)
+
+
+def columns_of(table):
+    """Return the arguments of `fit` for a table in memory."""
+    features = table.drop(columns=["race", "age", "y", "w"], errors="ignore")
+    found = {name: table[column] for name, column in NAMES.items()}
+    return {"X": features, **found}
+
+
+def in_numbers(table):
+    """Return a table as one array of numbers, and the positions of columns that are no features."""
+    codes = table.assign(race=table["race"].astype("category").cat.codes)
+    where = {
+        name: [codes.columns.get_loc(c) for c in column]
+        if isinstance(column, list)
+        else codes.columns.get_loc(column)
+        for name, column in NAMES.items()
+    }
+    return codes.to_numpy(float), where
 
 
 def lazy(values, chunks=CHUNKS):

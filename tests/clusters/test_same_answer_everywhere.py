@@ -115,25 +115,21 @@ def csv(table, folder):
 
 
 def dask_array(table, folder):
+    """An array, of which a frame with the attributes is made: by the labels of the rows."""
     import dask.array as da
     import dask.dataframe as dd
 
-    X, rest = rows(table)
-    chunks = (100, 1, 279, 100)
-    edges = np.cumsum([0, *chunks])[:-1].tolist()
-    people = dd.from_pandas(rest["sensitive_features"], npartitions=1)
-    people = people.repartition(divisions=[*edges, N - 1])
-    lazy = {name: da.from_array(rest[name], chunks=(chunks,)) for name in ("y", "sample_weight")}
-    X = da.from_array(X, chunks=(chunks, 5))
-    return X, {"sensitive_features": people, **lazy}
+    X = da.from_array(table[FEATURES].to_numpy(float), chunks=((100, 1, 279, 100), 5))
+    frame = dd.from_dask_array(X.rechunk({1: -1}), columns=FEATURES)
+    frame = frame.join(dd.from_pandas(table[[*ATTRIBUTES, "y", "w"]], npartitions=3))
+    return frame, {"sensitive_features": ATTRIBUTES, "sample_weight": "w", "y": "y"}
 
 
 def dask_dataframe(table, folder):
     import dask.dataframe as dd
 
     frame = dd.from_pandas(table.astype(dict.fromkeys(FEATURES, float)), npartitions=5)
-    rest = {"sensitive_features": frame[ATTRIBUTES], "sample_weight": frame["w"], "y": frame["y"]}
-    return frame[FEATURES], rest
+    return frame, {"sensitive_features": ATTRIBUTES, "sample_weight": "w", "y": "y"}
 
 
 def spark_frame(table, folder):

@@ -103,9 +103,9 @@ def test_rows_of_a_dask_array_are_sent_part_by_part(device):
     dask = pytest.importorskip("dask")
     rows = people()
     with dask.config.set(scheduler="synchronous"):
-        X = dask_array.from_array(rows.X, chunks=(200, -1))
-        sex = dask_array.from_array(rows.sensitive["sex"], chunks=200)
-        ours = FairPCA(3, device=device).fit(X, sensitive_features=sex)
+        codes = np.unique(rows.sensitive["sex"], return_inverse=True)[1]
+        table = dask_array.from_array(np.column_stack([rows.X, codes]), chunks=(200, -1))
+        ours = FairPCA(3, device=device).fit(table, sensitive_features=rows.X.shape[1])
     theirs = fitted(rows, only=["sex"], **OPTIONS)
     np.testing.assert_allclose(projector(ours), projector(theirs), atol=1e-8)
 

@@ -107,8 +107,10 @@ def reads_files(folder: Path) -> None:
 def works_on_dask(folder: Path) -> None:
     import dask.array as da
 
-    rows, groups = da.from_array(X, chunks=(40, -1)), da.from_array(SEX, chunks=40)
-    fairpca.FairPCA(2).fit(rows, sensitive_features=groups).transform(rows).compute()
+    codes = np.unique(SEX, return_inverse=True)[1]
+    rows = da.from_array(np.column_stack([X, codes]), chunks=(40, -1))
+    fair = fairpca.FairPCA(2).fit(rows, sensitive_features=X.shape[1])
+    fair.transform(rows[:, :-1]).compute()
 
 
 def runs_commands(folder: Path) -> None:

@@ -181,9 +181,8 @@ def by_dask(table, folder, kinds=None):
     dask = pytest.importorskip("dask")
     with dask.config.set({"dataframe.convert-string": False}):  # decimals would be texts
         rows = pytest.importorskip("dask.dataframe").from_pandas(table, npartitions=3)
-    return FairPCA(2, missing_sensitive="ignore", sensitive_kinds=kinds).fit(
-        rows.drop(columns="race"), sensitive_features=rows[["race"]]
-    )
+    fair = FairPCA(2, missing_sensitive="ignore", sensitive_kinds=kinds)
+    return fair.fit(rows, sensitive_features="race")
 
 
 DOORS = [by_fit, by_batches, by_table, by_parquet_files, by_text_files]

@@ -100,7 +100,7 @@ def rows_elsewhere(
             if lazy is not None:
                 raise UsageError(
                     f"{name} is a {lazy} collection, but X is in memory, so their rows cannot be "
-                    f"paired. Pass both as {lazy} collections, or compute {name} first."
+                    f"paired. Compute {name} first, or make both columns of one {lazy} DataFrame."
                 )
         return None
     if engine == "Dask":
