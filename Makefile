@@ -65,32 +65,36 @@ test-slow: .venv/dev  ## The tests that take minutes, such as whole tables of th
 	FAIRPCA_SLOW=1 SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses=2 --dist worksteal -m slow
 
 test-matrix: .venv/dev  ## The tests on the oldest and newest versions, and without any extra (an hour)
-	$(BIN)/python tests/matrix.py --markdown docs/testing/matrix.md $(PYTHONS:%=--python %)
+	$(BIN)/python tests/matrix.py --markdown out/matrix.md $(PYTHONS:%=--python %)
 
 fuzz: .venv/dev  ## Damaged files and command lines, then new nasty data for every estimator (half an hour)
-	$(BIN)/python -m fuzz --seconds 600 --inputs 12000 --jobs 2 --markdown docs/testing/fuzz.md
+	FAIRPCA_FUZZ=10000 FAIRPCA_FUZZ_SEED=$(or $(SEED),1) $(BIN)/python -m pytest --numprocesses=2 tests/fuzzing/test_targets.py
 	FAIRPCA_EXAMPLES=200 SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses=2 tests/robustness
 
-audit-dependencies: .venv/dev  ## Licences of what extras install, known vulnerabilities
-	$(PYTHON) -m venv .venv-audit && $(BIN:.venv/%=.venv-audit/%)/pip install --quiet pip-audit
-	PATH="$$PWD/$(BIN:.venv/%=.venv-audit/%):$$PATH" $(BIN)/python -m fuzz.dependencies
+audit-dependencies: .venv/dev  ## Known vulnerabilities of what is installed
+	$(PYTHON) -m venv .venv-audit
+	$(BIN:.venv/%=.venv-audit/%)/python $(PIP) pip-audit
+	$(BIN:.venv/%=.venv-audit/%)/pip-audit --strict --skip-editable \
+		--path "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
 
-mutation: .venv/dev  ## Does a test fail for every change to the numerical core? (an hour)
+mutation: .venv/dev  ## Does a test fail for every change to the numerical core? out/mutation.txt (hours)
 	$(BIN)/python $(PIP) mutmut
-	$(BIN)/python -m mutation --markdown docs/testing/mutation.md
+	@mkdir -p out
+	$(BIN)/mutmut run
+	$(BIN)/mutmut results > out/mutation.txt
 
-coverage: .venv/dev  ## Which lines of the core no test runs
+coverage: .venv/dev  ## Which lines of the core no test runs: out/coverage
 	$(BIN)/python $(PIP) pytest-cov
 	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses=2 --dist worksteal --cov=fairpca --cov-branch \
-		--cov-report=term-missing:skip-covered $(CORE:%=tests/%) tests/devices tests/robustness \
-		tests/guarantees tests/clusters/test_dask.py
+		--cov-report=html:out/coverage --cov-report=term-missing:skip-covered $(CORE:%=tests/%) tests/devices \
+		tests/robustness tests/guarantees tests/clusters/test_dask.py
 
 lint: .venv-check/made $(if $(wildcard .github),lint-github)  ## Style, types, import contracts, spelling, workflows
 	$(SMALL)/ruff check .
 	$(SMALL)/ruff format --check .
 	$(SMALL)/mypy
 	$(SMALL)/lint-imports
-	$(SMALL)/codespell *.md benchmarks $(wildcard changes) docs examples fuzz mutation paper src tests
+	$(SMALL)/codespell *.md benchmarks $(wildcard changes) docs examples paper src tests
 
 .PHONY: lint-github fix browser
 SCHEMA = $(SMALL)/check-jsonschema --quiet --builtin-schema

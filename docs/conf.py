@@ -33,8 +33,6 @@ exclude_patterns = [  # the Markdown here is included by pages
     "_build",
     "benchmarks/*.md",
     "reproduced/*.md",
-    "testing/fuzz.md",
-    "testing/matrix.md",
 ]
 suppress_warnings = ["config.cache"]  # the gallery's settings contain a function, on purpose
 

@@ -4,7 +4,7 @@ Run from the root of the repository::
 
     python tests/matrix.py                       # all environments, all tests (half an hour)
     python tests/matrix.py bare oldest --core    # the core, a minute each
-    python tests/matrix.py --markdown docs/testing/matrix.md
+    python tests/matrix.py --markdown out/matrix.md
     python tests/matrix.py --python python3.11 --python python3.12 --python python3.13
 
 The first Python makes every environment, the others those of the newest versions: the oldest ones
@@ -114,6 +114,7 @@ def main(arguments: list[str] | None = None) -> int:
     sys.stdout.write(f"\n{table}\n")
     if given.markdown is not None:
         pythons = list(dict.fromkeys(one.python.rpartition(".")[0] for one in outcomes))
+        given.markdown.parent.mkdir(parents=True, exist_ok=True)
         given.markdown.write_text(page(table, given.core, pythons), encoding="utf-8")
     return 0 if all(outcome.ok for outcome in outcomes) else 1
 
@@ -198,7 +199,7 @@ def as_markdown(outcomes: list[Outcome]) -> str:
 
 
 def page(table: str, core: bool, pythons: list[str]) -> str:
-    """Return what the documentation includes: the table, and where it comes from."""
+    """Return the table, and where it comes from."""
     command = "python tests/matrix.py" + (" --core" if core else "")
     if len(pythons) > 1:
         command += "".join(f" --python python{version}" for version in pythons)

@@ -8,12 +8,12 @@ from importlib import import_module
 from importlib.metadata import packages_distributions
 
 import pytest
-from fuzz.licences import brought_by
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import house
 from people import made_up_people
+from security.licences import brought_by
 
 PROJECT = tomllib.loads((house.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]

@@ -28,7 +28,7 @@ from fairpca.tables._files import find_files
 from people import made_up_people
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = ("src", "tests", "benchmarks", "examples", "docs", "fuzz", "mutation", "paper")
+FOLDERS = ("src", "tests", "benchmarks", "examples", "docs", "paper")
 LETTERS = "größe λ"
 """A name that ASCII has not, and of which cp1252 has one half."""
 

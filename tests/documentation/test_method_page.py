@@ -55,14 +55,6 @@ def test_its_tables_are_those_of_the_measured_files():
         assert shown == placed(name), "python tests/documentation/method_tables.py"
 
 
-def test_its_error_rates_are_those_of_the_page_on_testing():
-    testing = (ROOT / "docs" / "testing" / "index.md").read_text(encoding="utf-8")
-    table = TEXT.partition("**Measured error rates**")[2].partition("*Checked by*")[0]
-    rates = re.findall(r"^\| [^|]+ \| (\d[^|]+) \|$", table, flags=re.MULTILINE)
-    assert len(rates) == 2
-    assert all(rate in testing for rate in rates)
-
-
 def test_every_section_that_it_links_to_exists():
     anchors = {
         re.sub(r"[^\w\s-]", "", title).strip().lower().replace(" ", "-")

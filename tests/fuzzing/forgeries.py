@@ -2,7 +2,7 @@
 
 import json
 
-from fuzz.forged_models import put_together, taken_apart
+from fuzzing.forged_models import put_together, taken_apart
 
 
 def forge(path, change):

@@ -3,10 +3,10 @@
 import os
 
 import pytest
-from fuzz.commands import run_command
-from fuzz.seed_models import people
 
+from cli.commands import run_command
 from fairpca._cli.terminal import one_clear_line
+from fuzzing.seed_models import people
 from systems import posix
 
 

@@ -5,10 +5,8 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from fuzz.commands import run_command
-from fuzz.forged_models import Parts, put_together, taken_apart
-from fuzz.seed_models import people, rows, write_models
 
+from cli.commands import run_command
 from fairpca import FairPCA
 from fairpca.models import (
     FairModel,
@@ -20,7 +18,9 @@ from fairpca.models import (
     save,
 )
 from fairpca.models._cards import _markdown
+from fuzzing.forged_models import Parts, put_together, taken_apart
 from fuzzing.forgeries import forge, put
+from fuzzing.seed_models import people, rows, write_models
 
 
 @pytest.fixture

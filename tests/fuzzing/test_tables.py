@@ -7,14 +7,14 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
-from fuzz.cases import numbered
-from fuzz.seed_models import people
-from fuzz.targets.text_tables import TextTables
 
 from fairpca import CSVRows, ParquetRows
 from fairpca.models import fit_table, stream_transform
 from fairpca.moments import collect_moments
 from fairpca.tables import TableError, open_table, read_table
+from fuzzing.cases import numbered
+from fuzzing.seed_models import people
+from fuzzing.targets.text_tables import TextTables
 
 
 def streamed(path, **how):

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from cli.commands import run_command
 from fairpca import FairPCAError
 from fairpca.models import (
     FairModel,
@@ -30,7 +31,6 @@ from fairpca.models import (
 
 from ..byte_mutations import mutated
 from ..cases import EQUAL, REFUSED, VALID, Case, Failed, Target, assert_one_line, is_ours
-from ..commands import run_command
 from ..forged_models import forged, taken_apart
 from ..seed_models import people, rows, write_models
 

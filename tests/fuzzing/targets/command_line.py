@@ -14,10 +14,10 @@ import shutil
 import warnings
 from pathlib import Path
 
+from cli.commands import command, run_command
 from fairpca.models import fit_table
 
 from ..cases import REFUSED, VALID, Case, Failed, Target
-from ..commands import command, run_command
 from ..nasty_arguments import COMMANDS, RARE, positional, value_of
 from ..seed_models import people
 

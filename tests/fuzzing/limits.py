@@ -11,11 +11,8 @@ from typing import Any
 
 from .cases import Failed
 
-EXTRA_MEMORY = 2**29
-"""Bytes that the process may grow by."""
-
 ADDRESS_SPACE = 3 * 2**30
-"""Bytes of addresses beyond those of the warm process; more are not given by the system."""
+"""Bytes of addresses beyond those of the process; more are not given by the system."""
 
 
 @contextlib.contextmanager
@@ -34,13 +31,13 @@ def timed(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def limit_memory() -> None:
-    """Let this process have so many more bytes of addresses, and no more."""
+@contextlib.contextmanager
+def little_memory() -> Iterator[None]:
+    """Give this process so many more bytes of addresses in the block, and no more."""
     pages = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[0])
-    most = pages * resource.getpagesize() + ADDRESS_SPACE
-    resource.setrlimit(resource.RLIMIT_AS, (most, most))
-
-
-def peak_memory() -> int:
-    """Return the most bytes that this process ever had in memory."""
-    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before, most = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + ADDRESS_SPACE, most))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (before, most))

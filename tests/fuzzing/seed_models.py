@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 import scipy.sparse
 from sklearn.base import clone
-from tests.registry import ESTIMATORS
 
 from fairpca import FairKernelPCA, FairPCA
 from fairpca.models import fit_table, save
+from registry import ESTIMATORS
 
 COLUMNS = 5
 MODELS: dict[str, Any] = {

@@ -52,7 +52,7 @@ class Case:
         return f"{self.target}-{digest.hexdigest()[:12]}"
 
     def keep(self, folder: Path, why: str) -> Path:
-        """Write the case to a file that `--replay` takes, and return its path."""
+        """Write the case to a file that later runs try again, and return its path."""
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{self.name}.json"
         content = base64.b64encode(self.content).decode("ascii")
@@ -71,8 +71,7 @@ class Case:
 class Target(ABC):
     """Something that takes files or arguments of strangers.
 
-    A target is made twice: where the run is supervised, to write its seeds, and in the process
-    that does the work, which reads them. So a case follows from the seeds and a number alone.
+    A case follows from the seeds and a number alone.
     """
 
     name: str

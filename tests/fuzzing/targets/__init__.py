@@ -8,14 +8,12 @@ from .audits import Audits
 from .binary_tables import BinaryTables
 from .command_line import CommandLine
 from .models import Models
-from .pipelines import Pipelines
 from .text_tables import TextTables
 
 TARGETS: dict[str, type[Target]] = {
     target.name: target
     for target in (
         Models,
-        Pipelines,
         TextTables,
         BinaryTables,
         Attributes,
