@@ -98,7 +98,7 @@ def adult_rows(n: int = 40_000) -> tuple[np.ndarray, ...]:
     """Return standardised features, labels and sex of n rows, then of the others."""
     from sklearn.preprocessing import StandardScaler
 
-    from fairpca.datasets import load_adult
+    from fairpca_paper.datasets import load_adult
 
     adult = load_adult(sensitive=["sex"])
     X, y = adult.numeric_features().to_numpy(), adult.target.to_numpy()

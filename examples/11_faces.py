@@ -25,8 +25,8 @@ import pandas as pd
 from sklearn.decomposition import PCA
 
 from fairpca import FairPCA
-from fairpca.datasets import MissingDataError, load_fairface
 from fairpca.metrics import leakage
+from fairpca_paper.datasets import MissingDataError, load_fairface
 from fairpca_paper.experiments.style import FAINT, RC
 
 SIZE, ROWS, K = 32, 2000, 40

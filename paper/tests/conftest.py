@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from threadpoolctl import threadpool_limits
 
-from fairpca.datasets import load_lee2022
+from fairpca_paper.datasets import load_lee2022
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # workers share the cores
     threadpool_limits(1, user_api="blas")

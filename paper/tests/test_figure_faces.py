@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 
 from fairpca import FairPCA
-from fairpca.datasets import MissingDataError
+from fairpca_paper.datasets import MissingDataError
 from fairpca_paper.experiments import figure_faces as figure_faces
 from fairpca_paper.experiments.experiment import Result, Settings
 from fairpca_paper.experiments.figure_faces import EXPERIMENTS, _without

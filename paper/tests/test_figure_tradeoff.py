@@ -8,8 +8,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
 from fairpca import FairPCA
-from fairpca.datasets import Split
 from fairpca.peers import Reductions
+from fairpca_paper.datasets import Split
 from fairpca_paper.experiments import Result, Settings
 from fairpca_paper.experiments.figure_tradeoff import (
     CRITERIA,

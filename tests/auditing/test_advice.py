@@ -283,7 +283,7 @@ def test_the_python_and_the_command_of_every_advice_fit_the_same(
 def test_what_was_measured_is_what_is_advised(people):
     """A table's fair PLS is that of the audit, whose target is a yes or no already."""
     asked = {"positive": None, "ignore": (), "sensitive_kinds": None, "n_components": 2}
-    question = ask(people, "sex", "paid", **asked, effort=QUICK, seed=0, data=None)
+    question = ask(people, "sex", "paid", **asked, effort=QUICK, seed=0)
     (split, _) = halves(question.strata, 1, np.random.default_rng(0))
     measured = fit_method(Setting("fair_pls"), prepare(question, split).rows).estimator
     advised = fit_table(people, "sex", "paid", positive="yes", method="fair_pls").estimator

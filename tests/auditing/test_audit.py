@@ -90,7 +90,7 @@ def test_a_column_for_the_target_is_measured_like_all_others(found, without_targ
 
 def test_the_target_of_held_out_rows_is_not_looked_at(people):
     asked = {"positive": None, "ignore": (), "sensitive_kinds": None, "n_components": 2}
-    question = ask(people, "sex", "paid", **asked, effort=QUICK, seed=0, data=None)
+    question = ask(people, "sex", "paid", **asked, effort=QUICK, seed=0)
     split = halves(question.strata, 1, np.random.default_rng(0))[0]
     held_out = np.isin(np.arange(len(people)), split.test)
     otherwise = replace(question, y=question.y ^ held_out)
@@ -313,7 +313,7 @@ def test_columns_of_lists_are_compared_too():
 def asked(table):
     """Return the people of a question."""
     given = {"positive": None, "ignore": (), "n_components": None, "effort": QUICK}
-    return ask(table, "sex", None, **given, sensitive_kinds=None, seed=0, data=None).people
+    return ask(table, "sex", None, **given, sensitive_kinds=None, seed=0).people
 
 
 def test_a_group_that_is_one_person_copied_is_too_rare_to_be_measured():
@@ -349,7 +349,7 @@ def test_what_a_column_is_does_not_depend_on_the_half_it_is_in(kind, rows, seed)
     frame["odd"] = pd.Series(ODD_AMONG[kind], dtype=object)
     frame.loc[rows, "odd"] = "unknown"
     asked = {"positive": None, "ignore": (), "sensitive_kinds": None, "n_components": None}
-    question = ask(frame, "sex", None, **asked, effort=QUICK, seed=seed, data=None)
+    question = ask(frame, "sex", None, **asked, effort=QUICK, seed=seed)
     whole = TableEncoder().fit(frame[["odd"]]).columns_[0].kind
     for split in halves(question.strata, 1, np.random.default_rng(seed)):
         held_out = prepare(question, split)

@@ -29,7 +29,7 @@ def asked(table, target="paid", *, source="table.csv", person=None, weight=None,
     """Return what recipes look at: the settings of an audit, and its table."""
     usual = {"positive": None, "ignore": ["n0"], "n_components": None, "effort": QUICK}
     own = {"scores": ["risk"], "person": person, "weight": weight}
-    question = ask(table, ["sex"], target, seed=0, data=None, **{**usual, **own, **given})
+    question = ask(table, ["sex"], target, seed=0, **{**usual, **own, **given})
     settings = Settings(
         sensitive=["sex"],
         target=target,

@@ -123,7 +123,7 @@ def test_a_name_that_may_mean_two_values_is_refused(values, name):
 def asked(table, target=None, sensitive="sex", **given):
     """Return the question of a table, asked as an audit asks it."""
     usual = {"positive": None, "ignore": (), "n_components": 2, "effort": QUICK, "seed": 0}
-    return ask(table, sensitive, target, data=None, **(usual | given))
+    return ask(table, sensitive, target, **(usual | given))
 
 
 def halves_of(question):

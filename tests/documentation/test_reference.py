@@ -38,9 +38,6 @@ EXPLAINED = {
     "SA04": "something under See Also without a word why",
 }
 
-NEEDS_DATA = ["_faces", "_lee2022", "_people"]
-"""Modules of `fairpca.datasets` whose examples need files that are not in the package."""
-
 CAUGHT_BY_THEIR_BASE = {
     "DeviceError",
     "Refusal",  # of the command line, which says it and exits
@@ -121,29 +118,13 @@ def test_examples_can_be_copied_as_they_are():
     } == {}
 
 
-def test_examples_are_skipped_only_where_they_need_data():
-    skipped = {
-        public.thing.__module__
+def test_no_example_is_skipped():
+    assert not {
+        public.path
         for public in PUBLIC
         if public.is_documented_by_itself
         and any(doctest.SKIP in example.options for example in examples_of(public.thing))
     }
-    assert skipped == {f"fairpca.datasets.{name}" for name in NEEDS_DATA}
-
-
-@pytest.mark.parametrize("name", NEEDS_DATA)
-def test_examples_that_need_data_run_where_the_data_are(name, data_folder):
-    module = importlib.import_module(f"fairpca.datasets.{name}")
-    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
-    for test in doctest.DocTestFinder().find(module):
-        if test.name.endswith("load_celeba"):  # may not be given away
-            continue
-        for example in test.examples:
-            example.options.pop(doctest.SKIP, None)
-        said = []
-        runner.run(test, out=said.append)
-        assert not said, "".join(said)
-    assert runner.summarize(verbose=False).attempted > 0
 
 
 def test_constants_have_an_example_on_their_page():

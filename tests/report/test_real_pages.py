@@ -2,6 +2,7 @@
 
 import os
 
+import pandas as pd
 import pytest
 
 from fairpca.auditing import audit
@@ -30,7 +31,10 @@ def the_demo():
 def adult():
     if not os.environ.get("FAIRPCA_DATA"):
         pytest.skip("needs the real data: set FAIRPCA_DATA to the folder that holds adult/")
-    return audit("adult", quick=True, max_rows=1_500, n_jobs=1)
+    people = pytest.importorskip("fairpca_paper.datasets").load_adult()
+    table = pd.concat([people.features, people.sensitive, people.target], axis=1)
+    names = list(people.sensitive)
+    return audit(table, names, people.target.name, quick=True, max_rows=1_500, n_jobs=1)
 
 
 @pytest.mark.slow

@@ -340,9 +340,7 @@ def test_what_is_a_number_in_a_file_is_one_in_the_next(tmp_path, values):
 
 
 def test_adult_becomes_numbers(data_folder):
-    from fairpca.datasets import load_adult
-
-    adult = load_adult(data=data_folder)
+    adult = pytest.importorskip("fairpca_paper.datasets").load_adult(data=data_folder)
     encoder = TableEncoder()
     X = encoder.fit_transform(adult.features)
     assert X.shape[0] == 48_842

@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from fairpca.tables import TableError, find_notices, read_table
+from fairpca.tables import TableError, find_notices
 from fairpca.tables._notices import _binned as binned
 from fairpca.tables._notices import _held_out_auc as held_out_auc
 from fairpca.tables._table import arrow_columns
@@ -162,8 +162,9 @@ def test_the_traps_of_the_real_tables_are_found(data_folder):
         loans["white"].severity == loans["reject"].severity == loans["action"].severity == "warning"
     )
     assert (loans["white"].other, loans["reject"].other) == ("black", "approve")
-    adult = read_table("adult", data=data_folder)
-    found = by_column(find_notices(adult.frame, adult.sensitive, adult.target))
+    adult = pytest.importorskip("fairpca_paper.datasets").load_adult(data=data_folder)
+    frame = pd.concat([adult.features, adult.sensitive, adult.target], axis=1)
+    found = by_column(find_notices(frame, ["sex", "race"], "over_50k"))
     assert (found["relationship"].kind, found["relationship"].other) == ("proxy", "sex")
 
 

@@ -51,7 +51,7 @@ def audit(
         Argument(
             metavar="DATA",
             help="A CSV (any delimiter, .gz too), Parquet or Feather file, - for standard input, "
-            "or a built-in data set: adult, bank, compas, german, loanapp. Without it: loanapp.",
+            "or loanapp, the built-in loan applications. Without it: those.",
         ),
     ] = None,
     sensitive: options.Sensitive = None,
@@ -131,7 +131,6 @@ def audit(
     jobs: Annotated[
         int | None, Option(min=1, help="Number of processes.", show_default="and at most all cores")
     ] = None,
-    data: options.DataFolder = None,
     force: options.Force = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -154,7 +153,7 @@ def audit(
                 report(0, None, "reading " + ("standard input" if given == "-" else given))
             how = options.reading(columns, header, skip_lines, encoding)
             with files_of([given]) as (file,):
-                read = read_table(file, data=data, **how)
+                read = read_table(file, **how)
             if file != given:  # a pipe, whose copy is gone
                 read = replace(read, source=given)
             found = measure(

@@ -127,7 +127,6 @@ def fit(
         ),
     ] = None,
     seed: options.Seed = 0,
-    data: options.DataFolder = None,
     force: options.Force = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -173,7 +172,6 @@ def fit(
                 target_kinds=of_target,
                 intersectional=intersectional,
                 seed=seed,
-                data=data,
                 n_jobs=n_jobs,
                 progress=report,
                 **more,

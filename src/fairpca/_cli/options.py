@@ -77,9 +77,6 @@ Encoding = Annotated[
     ),
 ]
 Seed = Annotated[int, Option(min=0, max=2**32 - 1, help="The same seed gives the same numbers.")]
-DataFolder = Annotated[
-    Path | None, Option(help="Folder of the built-in data sets.", show_default="FAIRPCA_DATA")
-]
 Force = Annotated[bool, Option("--force", help="Replace existing files.")]
 Quiet = Annotated[bool, Option("--quiet", "-q", help="Print errors only.")]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -64,10 +63,9 @@ def ask(
     n_components: int | None,
     effort: Effort,
     seed: int,
-    data: str | os.PathLike[str] | None,
 ) -> Question:
     """Read the table, check the names, choose the rows and look at every column."""
-    table = as_table(table, data)
+    table = as_table(table)
     others = {"person": person, "weight": weight, "score": scores, "decision": decisions}
     roles = roles_in(table, sensitive, target, ignore, **others)
     check_rows(len(table.frame), "")

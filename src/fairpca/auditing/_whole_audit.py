@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -80,7 +79,6 @@ def audit(
     max_rows: int | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
-    data: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Audit:
     """Measure what a table reveals about sensitive attributes, and what it costs to remove it.
@@ -94,7 +92,7 @@ def audit(
     ----------
     table : frame, path or str
         A pandas, polars or pyarrow table; the path of a CSV, Parquet or Feather file; or the name
-        of a built-in data set such as "loanapp". Columns may be messy:
+        "loanapp" of the built-in loan applications. Columns may be messy:
         see `fairpca.tables.TableEncoder`.
     sensitive : str or sequence of str
         Columns with the sensitive attributes. They are never features. Built-in data sets know
@@ -150,8 +148,6 @@ def audit(
         The same seed gives the same numbers.
     n_jobs : int, optional
         Number of processes; by default, and at most, one per core.
-    data : path, optional
-        Folder of the built-in data sets.
     progress : callable, optional
         Called with jobs done, jobs in all, and a description.
 
@@ -211,7 +207,6 @@ def audit(
         n_components=n_components,
         effort=effort,
         seed=seed,
-        data=data,
     )
     effort = replace(effort, most_rounds=effort.decision_rounds(len(question.features)))
     aim = _checked_aim(aim, question.y is not None)

@@ -148,7 +148,6 @@ class FairModel(TransformerMixin, BaseEstimator, TableOptions):
         X: Any,
         y: Any = None,
         *,
-        data: str | os.PathLike[str] | None = None,
         columns: Sequence[str] | None = None,
         header: bool | None = None,
         skip_lines: int = 0,
@@ -167,8 +166,6 @@ class FairModel(TransformerMixin, BaseEstimator, TableOptions):
         y : array-like of shape (n,), optional
             What is to be predicted, as cross-validation passes it with a table in memory. Where
             the values of the target matter, these are taken, and its column need not be there.
-        data : path, optional
-            Folder of the built-in data sets.
         columns, header, skip_lines, encoding
             How to read text files, as in `fairpca.tables.read_table`.
         n_jobs : int, optional
@@ -211,13 +208,13 @@ class FairModel(TransformerMixin, BaseEstimator, TableOptions):
             fitted = fit_on_disk(X, reading, self, n_jobs, progress)
         else:
             if isinstance(X, str | os.PathLike):
-                X = read_table(X, data=data, **reading)
+                X = read_table(X, **reading)
             elif reading != dict.fromkeys(reading) | {"skip_lines": 0}:
                 raise AuditError(
                     "columns, header, skip_lines and encoding tell how to read text files, but "
                     "this table is in memory. Leave them out."
                 )
-            fitted = fit_in_memory(as_table(X, data), self, y)
+            fitted = fit_in_memory(as_table(X), self, y)
         self.encoder, self.estimator, self.info = fitted
         return self
 

@@ -17,7 +17,6 @@ from .._maps import LinearMap
 from .._numerics import ahead, whole_file
 from ..errors import TableError
 from ..tables import (
-    BUILT_IN_NAMES,
     LevelColumn,
     NumberColumn,
     TableEncoder,
@@ -25,6 +24,7 @@ from ..tables import (
     decoded,
     floats,
     import_arrow,
+    is_built_in,
     open_table,
     read_table,
     require_columns,
@@ -59,7 +59,6 @@ def stream_transform(
     dtype: str = "float32",
     batch_rows: int = BATCH_ROWS,
     progress: Callable[[int, int | None], None] | None = None,
-    data: str | os.PathLike[str] | None = None,
     columns: Sequence[str] | None = None,
     header: bool | None = None,
     skip_lines: int = 0,
@@ -75,7 +74,7 @@ def stream_transform(
         Where `map` is a `LinearMap`, levels are looked up in tables, which is many
         times faster than encoding them.
     source : str or path
-        CSV, Parquet or Feather, or the name of a built-in data set.
+        CSV, Parquet or Feather, or "loanapp".
     out : path
         .parquet, .feather, .arrow, .csv or .csv.gz. It appears when it is whole.
     keep : sequence of str
@@ -86,7 +85,7 @@ def stream_transform(
         Rows at a time.
     progress : callable, optional
         Called with the number of rows written, and with that of all rows or None.
-    data, columns, header, skip_lines, encoding
+    columns, header, skip_lines, encoding
         How to read the source, see `read_table`.
 
     Returns
@@ -133,8 +132,8 @@ def stream_transform(
         raise TableError(f"'{out}' is the source itself. Write to another file.")
     if np.dtype(dtype) not in (np.dtype("float32"), np.dtype("float64")):
         raise TableError(f"dtype='{dtype}' is neither float32 nor float64.")
-    if str(source) in BUILT_IN_NAMES:
-        whole = arrow.table(arrow_columns(read_table(source, data=data).frame))
+    if is_built_in(source):
+        whole = arrow.table(arrow_columns(read_table(source).frame))
         there, n_rows = whole.column_names, whole.num_rows
     else:
         how: dict[str, Any] = {"columns": columns, "header": header, "skip_lines": skip_lines}

@@ -4,13 +4,13 @@ from ..errors import TableError
 from ._adapters import import_arrow, import_pandas
 from ._encoder import LARGEST, TableEncoder, require_columns
 from ._files import (
-    BUILT_IN_NAMES,
     FileState,
     Paths,
     TableFile,
     are_many,
     find_files,
     fingerprint_of_files,
+    is_built_in,
     is_on_disk,
     kind_of_file,
 )

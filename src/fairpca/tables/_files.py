@@ -23,8 +23,8 @@ from ._adapters import import_arrow
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
-BUILT_IN_NAMES = ("loanapp", "adult", "bank", "german", "compas")
-"""Data sets by name; they win over files of exactly that name."""
+BUILT_IN = "loanapp"
+"""The data set that is known by its name, where no file is called so."""
 
 _SPECIAL = frozenset("*?[")
 """Characters that make a path a pattern, unless a file has that very name."""
@@ -267,11 +267,16 @@ def _damaged(path: Path, kind: str, where: str | None, error: Exception) -> Tabl
     return TableError(f"{where} cannot be read: {why}. The file is damaged; get it again.")
 
 
+def is_built_in(table: Any) -> bool:
+    """Whether the built-in data set is meant, and no file of its name."""
+    return str(table) == BUILT_IN and not Path(BUILT_IN).exists()
+
+
 def are_many(table: Any) -> bool:
     """Whether a table is given as several files: a list of paths, a folder or a pattern."""
     if isinstance(table, str | os.PathLike):
         text = os.fspath(table)
-        if text in BUILT_IN_NAMES:
+        if is_built_in(text):
             return False
         path = Path(text).expanduser()
         return path.is_dir() or (not path.exists() and bool(_SPECIAL & set(text)))
@@ -280,7 +285,7 @@ def are_many(table: Any) -> bool:
 
 def is_on_disk(table: Any) -> bool:
     """Whether a table is given by the names of files."""
-    one = isinstance(table, str | os.PathLike) and os.fspath(table) not in BUILT_IN_NAMES
+    one = isinstance(table, str | os.PathLike) and not is_built_in(table)
     return one or are_many(table)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._attributes import did_you_mean
-from ..datasets import Dataset, load_adult, load_bank, load_compas, load_german, load_loanapp
+from ..datasets import load_loanapp
 from ..errors import TableError
 from ._adapters import import_arrow, import_pandas
 from ._binary import FeatherTable, ParquetTable
 from ._files import (
-    BUILT_IN_NAMES,
+    BUILT_IN,
     Paths,
     TableFile,
     different_names,
     existing_file,
     find_files,
     fingerprint_of_files,
+    is_built_in,
     kind_of_file,
     opened,
 )
@@ -42,15 +43,6 @@ from ._text_values import MISSING, cleaned, typed, with_points
 if TYPE_CHECKING:
     from pandas import Series
 
-_LOADERS: dict[str, Callable[..., Dataset]] = {
-    "loanapp": load_loanapp,
-    "adult": load_adult,
-    "bank": load_bank,
-    "german": load_german,
-    "compas": load_compas,
-}
-"""Data sets by name; all but `loanapp` come from a folder or are downloaded."""
-
 LARGE_ROWS, LARGE_BYTES = 1_000_000, 500_000_000
 """A file of more rows, or more bytes of text, is read in batches: frames take several times it."""
 
@@ -58,21 +50,18 @@ LARGE_ROWS, LARGE_BYTES = 1_000_000, 500_000_000
 def read_table(
     source: str | os.PathLike[str],
     *,
-    data: str | os.PathLike[str] | None = None,
     columns: Sequence[str] | None = None,
     header: bool | None = None,
     skip_lines: int = 0,
     encoding: str | None = None,
 ) -> Table:
-    r"""Read a table from a CSV, Parquet or Feather file, or a built-in data set by its name.
+    r"""Read a table from a CSV, Parquet or Feather file, or the built-in data set.
 
     Parameters
     ----------
     source : str or path
-        A file; what is in it decides how it is read, not its name. Or one of "loanapp", "adult",
-        "bank", "german", "compas", which win over a file of exactly that name.
-    data : path, optional
-        Folder of the built-in data sets; see `fairpca.datasets`.
+        A file; what is in it decides how it is read, not its name. Or "loanapp", where no file is
+        called so: the loan applications of `fairpca.datasets.load_loanapp`.
     columns : sequence of str, optional
         For text files without names: what the columns are called.
     header : bool, optional
@@ -118,8 +107,8 @@ def read_table(
     >>> table.frame["age"].tolist()
     [30, 40]
     """
-    if str(source) in _LOADERS:
-        return _built_in(str(source), data)
+    if is_built_in(source):
+        return _built_in()
     told = _told(columns=columns, header=header, skip_lines=skip_lines, encoding=encoding)
     file = open_table(source, **told)
     try:
@@ -140,17 +129,16 @@ def read_table(
     )
 
 
-def _built_in(name: str, data: str | os.PathLike[str] | None) -> Table:
-    loaded = _LOADERS[name]() if name == "loanapp" else _LOADERS[name](data=data)
-    target = [] if loaded.target is None else [loaded.target]
-    frame = import_pandas().concat([loaded.features, loaded.sensitive, *target], axis=1)
+def _built_in() -> Table:
+    loans = load_loanapp()
+    frame = import_pandas().concat([loans.features, loans.sensitive, loans.target], axis=1)
     return Table(
-        frame=frame.reset_index(drop=True),
-        name=name,
-        source=name,
+        frame=frame,
+        name=loans.name,
+        source=loans.name,
         fingerprint=fingerprint_of_values(frame),
-        sensitive=tuple(map(str, loaded.sensitive.columns)),
-        target=None if loaded.target is None else str(loaded.target.name),
+        sensitive=tuple(loans.sensitive.columns),
+        target="approve",
     )
 
 
@@ -166,7 +154,7 @@ def open_table(
 
     `how` a text file is read is told as in `read_table`.
     """
-    path = existing_file(Path(source).expanduser(), also=BUILT_IN_NAMES)
+    path = existing_file(Path(source).expanduser(), also=(BUILT_IN,))
     kind = kind_of_file(path)
     if kind not in ("parquet", "arrow"):
         return TextTable.open(path, **how)
@@ -204,7 +192,7 @@ def open_tables(paths: Paths, **how: Any) -> list[TableFile]:
 
 def is_large(table: Any) -> bool:
     """Whether one file is so large that it should be read in batches."""
-    if not isinstance(table, str | os.PathLike) or str(table) in BUILT_IN_NAMES:
+    if not isinstance(table, str | os.PathLike) or is_built_in(table):
         return False
     path = Path(table).expanduser()
     if not path.is_file() or not path.stat().st_size:

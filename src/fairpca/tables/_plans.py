@@ -6,7 +6,6 @@ decide which levels are groups, and the plan then tells the group of every row.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -372,12 +371,12 @@ def _sorted(values: Sequence[Any]) -> list[Any]:
         return sorted(values, key=str)
 
 
-def as_table(table: Any, data: str | os.PathLike[str] | None = None) -> Table:
+def as_table(table: Any) -> Table:
     """Return what users pass as a table."""
     if isinstance(table, Table):
         return table
     if isinstance(table, str | Path):
-        return read_table(table, data=data)
+        return read_table(table)
     return replace(Table.from_frame(table), source="")
 
 

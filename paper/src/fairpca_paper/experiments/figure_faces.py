@@ -14,10 +14,9 @@ from scipy.linalg import orth
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from fairpca import FairPCA
-from fairpca.datasets import load_celeba, load_fairface
-from fairpca.errors import MissingDataError
 from fairpca.metrics import explained_variance_ratio, leakage
 
+from ..datasets import MissingDataError, load_celeba, load_fairface
 from .experiment import Experiment, Result, Settings, Summary, Task, combinations, summarize_draws
 from .panels import write
 from .protocol import HELD_OUT, PROBES, make_method

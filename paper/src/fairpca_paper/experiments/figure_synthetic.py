@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from fairpca.datasets import Split, load_lee2022_synthetic, make_two_gaussians
-from fairpca.errors import MissingDataError
+from fairpca.datasets import make_two_gaussians
 from fairpca.metrics import explained_variance_ratio
 
+from ..datasets import MissingDataError, Split, load_lee2022_synthetic
 from ..metrics import linear_inseparability, squared_mmd
 from .experiment import BETWEEN, Experiment, Result, Settings, Task, by_protocol, summarize_draws
 from .panels import headed, horizontal_grid, method_legend, note

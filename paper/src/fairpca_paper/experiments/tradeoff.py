@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 from fairpca import FairKernelPCA, FairPCA
-from fairpca.datasets import Split, load_adult, load_bank
 
+from ..datasets import Split, load_adult, load_bank
 from .protocol import make_method
 
 SEED = 1111

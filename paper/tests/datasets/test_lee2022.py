@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fairpca.datasets import (
+from fairpca_paper.datasets import (
     DamagedDataError,
     MissingDataError,
     lee2022_loadings,

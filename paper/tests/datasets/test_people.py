@@ -9,9 +9,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from fairpca import FairPCA
-from fairpca.datasets import load_adult, load_bank, load_compas, load_german, load_lee2022
-from fairpca.datasets._people import ADULT_COLUMNS
-from fairpca.datasets._source import source
+from fairpca_paper.datasets import load_adult, load_bank, load_compas, load_german, load_lee2022
+from fairpca_paper.datasets.people import ADULT_COLUMNS
+from fairpca_paper.datasets.source import source
 
 
 @pytest.fixture(scope="module")

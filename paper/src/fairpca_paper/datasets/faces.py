@@ -1,7 +1,4 @@
-"""Faces as rows of grey values, from folders that the user has: CelebA and FairFace.
-
-The only file that imports PIL.
-"""
+"""Faces as rows of grey values, from folders that the user has: CelebA and FairFace."""
 
 from __future__ import annotations
 
@@ -13,10 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
+from PIL import Image
 
-from ..errors import DamagedDataError, MissingDataError, UsageError, needing
-from ._dataset import Dataset, import_pandas
-from ._source import DataFolder, chosen_names, listed, read_csv, source
+from fairpca.datasets import Dataset
+from fairpca.errors import UsageError
+
+from .errors import DamagedDataError, MissingDataError
+from .source import DataFolder, chosen_names, listed, read_csv, source
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -97,14 +98,14 @@ def load_celeba(
 
     Examples
     --------
-    >>> from fairpca.datasets import load_celeba
+    >>> from fairpca_paper.datasets import load_celeba
     >>> celeba = load_celeba(data="my-data", sensitive=["eyeglasses"], rows=1000)  # doctest: +SKIP
     >>> celeba  # doctest: +SKIP
     <Dataset celeba: 1000 rows, 6400 features, no target, sensitive: eyeglasses>
 
     The pictures may not be given away, so the folder has to be there:
 
-    >>> from fairpca.datasets import MissingDataError
+    >>> from fairpca_paper.datasets import MissingDataError
     >>> try:
     ...     load_celeba(data="no-such-folder")
     ... except MissingDataError as refusal:
@@ -132,7 +133,7 @@ def load_celeba(
     }
     return celeba.dataset(
         features,
-        import_pandas().DataFrame(answers, index=features.index),
+        pd.DataFrame(answers, index=features.index),
         None if target is None else _is(annotations, target).rename(target),
     )
 
@@ -195,7 +196,7 @@ def load_fairface(
 
     Examples
     --------
-    >>> from fairpca.datasets import load_fairface
+    >>> from fairpca_paper.datasets import load_fairface
     >>> faces = load_fairface(sensitive=["race"], target="gender", rows=100)  # doctest: +SKIP
     >>> faces  # doctest: +SKIP
     <Dataset fairface: 100 rows, 6400 features, target 'gender', sensitive: race>
@@ -222,7 +223,7 @@ def load_fairface(
     }
     return fairface.dataset(
         features,
-        import_pandas().DataFrame({name: columns[name] for name in names}, index=features.index),
+        pd.DataFrame({name: columns[name] for name in names}, index=features.index),
         None if target is None else columns[target].rename(target),
     )
 
@@ -275,8 +276,6 @@ def _pixels(
     """Return a row of grey values per picture, made square, float32 from 0 (black) to 1 (white)."""
     if size < 1:
         raise UsageError(f"size={size}, but a picture has at least one pixel.")
-    with needing("PIL", "data", "Reading pictures"):
-        from PIL import Image
     values = np.empty((len(paths), size * size), dtype=np.float32)
     for row, path in zip(values, paths, strict=True):
         content = path.read_bytes()
@@ -286,15 +285,15 @@ def _pixels(
                 f"'{path}' is not the listed picture: its sha256 is {found}, expected {expected}. "
                 f"Replace it, or remove it to do without it."
             )
-        row[:] = _grey(Image, path, content, size, crop)
+        row[:] = _grey(path, content, size, crop)
     values /= 255
     names = [f"pixel_{row}_{column}" for row in range(size) for column in range(size)]
-    return import_pandas().DataFrame(values, columns=names, copy=False)
+    return pd.DataFrame(values, columns=names, copy=False)
 
 
-def _grey(pil: Any, path: Path, content: bytes, size: int, crop: bool) -> np.ndarray:
+def _grey(path: Path, content: bytes, size: int, crop: bool) -> np.ndarray:
     try:
-        with pil.open(io.BytesIO(content)) as picture:
+        with Image.open(io.BytesIO(content)) as picture:
             grey = picture.convert("L")
     except (OSError, SyntaxError, ValueError) as error:
         raise DamagedDataError(
@@ -306,13 +305,12 @@ def _grey(pil: Any, path: Path, content: bytes, size: int, crop: bool) -> np.nda
         side = min(grey.size)
         left, top = ((length - side) / 2 for length in grey.size)
         box = (left, top, left + side, top + side)
-    return np.asarray(grey.resize((size, size), pil.Resampling.LANCZOS, box=box)).ravel()
+    return np.asarray(grey.resize((size, size), Image.Resampling.LANCZOS, box=box)).ravel()
 
 
 def _categories(values: Any, index: Any, levels: list[str] | None = None) -> Series:
     """Return a categorical column; without `levels`, those that occur, sorted."""
-    pandas = import_pandas()
-    return pandas.Series(pandas.Categorical(values, categories=levels), index=index)
+    return pd.Series(pd.Categorical(values, categories=levels), index=index)
 
 
 def _annotations(path: Path) -> DataFrame:

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from fairpca.datasets._source import _DataFile
+from fairpca_paper.datasets.source import _DataFile
 
 from .scripted_server import BODY, ScriptedServer
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairpca.datasets import DamagedDataError, MissingDataError, load_german
-from fairpca.datasets._source import _check_sha256 as check_sha256
-from fairpca.datasets._source import _DataFile, obtain, require
+from fairpca_paper.datasets import DamagedDataError, MissingDataError, load_german
+from fairpca_paper.datasets.source import _check_sha256 as check_sha256
+from fairpca_paper.datasets.source import _DataFile, obtain, require
 
 from .scripted_server import BODY
 

@@ -5,8 +5,8 @@ import shutil
 import numpy as np
 import pytest
 
-from fairpca.datasets import DamagedDataError, MissingDataError, load_fairface
-from fairpca.datasets._faces import AGES
+from fairpca_paper.datasets import DamagedDataError, MissingDataError, load_fairface
+from fairpca_paper.datasets.faces import AGES
 
 Image = pytest.importorskip("PIL.Image")
 

@@ -3,9 +3,9 @@
 import pandas as pd
 import pytest
 
-from fairpca.datasets._faces import _chosen_besides_target as chosen_besides_target
-from fairpca.datasets._source import Derived, _floats_and_categories, chosen_names, read_csv
-from fairpca.datasets._source import _separate as separate
+from fairpca_paper.datasets.faces import _chosen_besides_target as chosen_besides_target
+from fairpca_paper.datasets.source import Derived, _floats_and_categories, chosen_names, read_csv
+from fairpca_paper.datasets.source import _separate as separate
 
 TABLE = pd.DataFrame({"age": [20, 50], "sex": ["f", "m"], "job": ["b", "a"], "pay": [1, 2]})
 DERIVED = {"age_group": Derived(("age",), lambda t: (t["age"] > 40).map({True: "o", False: "y"}))}

@@ -17,8 +17,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import DamagedDataError, DownloadError, MissingDataError, UsageError, needing
-from ._dataset import Dataset, import_pandas
+import pandas as pd
+import pooch
+
+from fairpca.datasets import Dataset
+from fairpca.errors import UsageError
+
+from .errors import DamagedDataError, DownloadError, MissingDataError
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -116,18 +121,16 @@ def _download(
     It gets its name there in one step, when its sha256 was found right. An attempt ends after
     `timeout` seconds without a byte; the `wait` before the next one doubles.
     """
-    with needing("pooch", "data", "Downloading a data set"):
-        import pooch
     cache = os.environ.get(CACHE_VARIABLE) or pooch.os_cache("fairpca")
     target = Path(cache).expanduser() / file.folder / file.name
 
     def fetch(url: str, output: str, registry: Any) -> None:
         if not file.zipped:
-            _get(pooch, url, output, timeout)
+            _get(url, output, timeout)
             return
         archive = Path(f"{output}.zip")
         try:
-            _get(pooch, url, str(archive), timeout)
+            _get(url, str(archive), timeout)
             _extract(archive, file.name, Path(output))
         finally:
             archive.unlink(missing_ok=True)
@@ -151,7 +154,7 @@ def _download(
     raise DownloadError(_advice(file, target, attempts, failure)) from failure
 
 
-def _get(pooch: Any, url: str, output: str, timeout: float) -> None:
+def _get(url: str, output: str, timeout: float) -> None:
     responses: list[Any] = []
     hooks = {"response": lambda response, *args, **options: responses.append(response)}
     bar = _Progress(Path(url).name) if sys.stderr.isatty() else False
@@ -277,7 +280,7 @@ def source(name: str) -> _Source:
 
 def read_csv(path: Path, **options: Any) -> DataFrame:
     """Read a file in which only an empty field is missing; texts such as "N/A" are levels."""
-    return import_pandas().read_csv(path, keep_default_na=False, na_values=[""], **options)
+    return pd.read_csv(path, keep_default_na=False, na_values=[""], **options)
 
 
 def chosen_names(
@@ -314,13 +317,13 @@ def _separate(
         attributes[name] = rule.values(table) if rule else table[name]
         hidden.update(rule.sources if rule else (name,))
     features = table.drop(columns=[name for name in table if name in hidden])
-    sensitive = import_pandas().DataFrame(attributes, index=table.index)
+    sensitive = pd.DataFrame(attributes, index=table.index)
     return _floats_and_categories(features), _floats_and_categories(sensitive)
 
 
 def _floats_and_categories(table: DataFrame) -> DataFrame:
     """Return the table with numbers as float64 and everything else as sorted categories."""
-    is_numeric = import_pandas().api.types.is_numeric_dtype
+    is_numeric = pd.api.types.is_numeric_dtype
     kinds = {
         name: float if is_numeric(dtype) else "category"
         for name, dtype in table.dtypes.items()

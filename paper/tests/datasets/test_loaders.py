@@ -1,15 +1,13 @@
 """What holds for every table: provenance, types, and no attribute among the features."""
 
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from fairpca.datasets import load_adult, load_bank, load_compas, load_german
-from fairpca.datasets._source import source
+from fairpca_paper.datasets import load_adult, load_bank, load_compas, load_german
+from fairpca_paper.datasets.source import source
 
 FILES = [file for name in ("adult", "bank", "compas", "german") for file in source(name).files]
 
@@ -120,18 +118,3 @@ def test_checksums_are_those_of_the_inventory(file, data_folder):
     inventory = (data_folder / "SOURCES.md").read_text(encoding="utf-8")
     row = next(line for line in inventory.splitlines() if line.startswith(f"| {file} "))
     assert file.sha256 in row
-
-
-def test_without_pandas_the_message_names_the_extra(data_folder):
-    code = f"""
-import sys
-sys.modules["pandas"] = None
-from fairpca import MissingExtraError
-from fairpca.datasets import load_german
-try:
-    load_german(data={str(data_folder)!r})
-except MissingExtraError as error:
-    sys.exit("fairpca[data]" not in str(error))
-sys.exit("no error")
-"""
-    subprocess.run([sys.executable, "-c", code], check=True)

@@ -16,8 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import DamagedDataError, UsageError
-from ._source import DataFolder, candidate_paths, require
+from fairpca.errors import UsageError
+
+from .errors import DamagedDataError
+from .source import DataFolder, candidate_paths, require
 
 Arrays = Mapping[str, np.ndarray]
 
@@ -78,7 +80,7 @@ class Split(NamedTuple):
     Examples
     --------
     >>> import numpy as np
-    >>> from fairpca.datasets import Split
+    >>> from fairpca_paper.datasets import Split
     >>> rows, labels, groups = np.zeros((2, 3)), np.array([0, 1]), np.array([1, 0])
     >>> split = Split(rows, labels, groups, X_test=rows, y_test=labels, z_test=groups)
     >>> X_train, y_train, z_train, X_test, y_test, z_test = split
@@ -110,7 +112,7 @@ class LoadingKey(NamedTuple):
 
     Examples
     --------
-    >>> from fairpca.datasets import LoadingKey
+    >>> from fairpca_paper.datasets import LoadingKey
     >>> LoadingKey(k=2, method="fpca", parameter=0.1, split=0) == (2, "fpca", 0.1, 0)
     True
     """
@@ -140,7 +142,7 @@ class Lee2022:
     Examples
     --------
     >>> import numpy as np
-    >>> from fairpca.datasets import Lee2022, Split
+    >>> from fairpca_paper.datasets import Lee2022, Split
     >>> rows, labels, groups = np.zeros((2, 3)), np.array([0, 1]), np.array([1, 0])
     >>> Lee2022("mine", (Split(rows, labels, groups, rows, labels, groups),), loadings={})
     <Lee2022 mine: 1 splits, 2 + 2 rows, 3 features>
@@ -199,7 +201,7 @@ def load_lee2022(name: str, *, data: DataFolder = None) -> Lee2022:
 
     Examples
     --------
-    >>> from fairpca.datasets import load_lee2022
+    >>> from fairpca_paper.datasets import load_lee2022
     >>> german = load_lee2022("german")  # doctest: +SKIP
     >>> german  # doctest: +SKIP
     <Lee2022 german: 10 splits, 700 + 300 rows, 57 features>
@@ -234,7 +236,7 @@ def load_lee2022_synthetic(d: int, *, data: DataFolder = None) -> Lee2022:
 
     Examples
     --------
-    >>> from fairpca.datasets import load_lee2022_synthetic
+    >>> from fairpca_paper.datasets import load_lee2022_synthetic
     >>> synthetic = load_lee2022_synthetic(20)  # doctest: +SKIP
     >>> synthetic.loadings[5, "fpca", 0.0, 9].shape  # doctest: +SKIP
     (20, 5)
@@ -276,7 +278,7 @@ def lee2022_loadings(name: str, *, data: DataFolder = None) -> dict[LoadingKey, 
 
     Examples
     --------
-    >>> from fairpca.datasets import lee2022_loadings
+    >>> from fairpca_paper.datasets import lee2022_loadings
     >>> loadings = lee2022_loadings("compas")  # doctest: +SKIP
     >>> loadings[2, "mbfpca", 1e-3, 0].shape  # doctest: +SKIP
     (11, 2)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ._dataset import Dataset, import_pandas
-from ._source import DataFolder, Derived, obtain, read_csv, source
+import pandas as pd
+
+from fairpca.datasets import Dataset
+
+from .source import DataFolder, Derived, obtain, read_csv, source
 
 # Names of the columns as in adult.names; the last is the label, which has no name there.
 ADULT_COLUMNS = (
@@ -93,7 +96,7 @@ def load_adult(*, data: DataFolder = None, sensitive: Sequence[str] | None = Non
 
     Examples
     --------
-    >>> from fairpca.datasets import load_adult
+    >>> from fairpca_paper.datasets import load_adult
     >>> adult = load_adult(sensitive=["sex"])  # doctest: +SKIP
     >>> adult  # doctest: +SKIP
     <Dataset adult: 48842 rows, 13 features, target 'over_50k', sensitive: sex>
@@ -114,7 +117,7 @@ def load_adult(*, data: DataFolder = None, sensitive: Sequence[str] | None = Non
         )
         for file in adult.files
     ]
-    table = import_pandas().concat(parts, ignore_index=True)
+    table = pd.concat(parts, ignore_index=True)
     income = table.pop("income").str.rstrip(".")  # the labels of adult.test end in a dot
     return adult.people(table, (income == ">50K").astype(int).rename("over_50k"), sensitive)
 
@@ -166,7 +169,7 @@ def load_bank(
 
     Examples
     --------
-    >>> from fairpca.datasets import load_bank
+    >>> from fairpca_paper.datasets import load_bank
     >>> bank = load_bank()  # doctest: +SKIP
     >>> bank  # doctest: +SKIP
     <Dataset bank: 41188 rows, 18 features, target 'subscribed', sensitive: age_group>
@@ -230,7 +233,7 @@ def load_german(*, data: DataFolder = None, sensitive: Sequence[str] | None = No
 
     Examples
     --------
-    >>> from fairpca.datasets import load_german
+    >>> from fairpca_paper.datasets import load_german
     >>> german = load_german(sensitive=["age_group"])  # doctest: +SKIP
     >>> german  # doctest: +SKIP
     <Dataset german: 1000 rows, 19 features, target 'good_risk', sensitive: age_group>
@@ -291,7 +294,7 @@ def load_compas(*, data: DataFolder = None, sensitive: Sequence[str] | None = No
 
     Examples
     --------
-    >>> from fairpca.datasets import load_compas
+    >>> from fairpca_paper.datasets import load_compas
     >>> compas = load_compas(sensitive=["race"])  # doctest: +SKIP
     >>> compas  # doctest: +SKIP
     <Dataset compas: 6172 rows, 7 features, target 'two_year_recid', sensitive: race>

@@ -10,10 +10,10 @@ from dataclasses import replace
 
 import pytest
 
-from fairpca import FairPCAError, MissingExtraError
-from fairpca.datasets import DownloadError, _people, load_bank, load_german
-from fairpca.datasets._source import _download as download
-from fairpca.datasets._source import source
+from fairpca import FairPCAError
+from fairpca_paper.datasets import DownloadError, load_bank, load_german, people
+from fairpca_paper.datasets.source import _download as download
+from fairpca_paper.datasets.source import source
 
 from .scripted_server import BODY, cut_off, stalled, status, web_page, whole, zipped
 
@@ -79,7 +79,7 @@ def test_the_waits_between_attempts_double(file, server, cache, monkeypatch):
     def wait(seconds):  # threads of other tests may sleep, too
         waits.append(seconds) if threading.get_ident() == here else sleep(seconds)
 
-    monkeypatch.setattr("fairpca.datasets._source.time.sleep", wait)
+    monkeypatch.setattr("fairpca_paper.datasets.source.time.sleep", wait)
     server.script = [status(503)]
     with pytest.raises(DownloadError):
         download(file, attempts=4)
@@ -179,17 +179,11 @@ def test_progress_is_shown_on_a_terminal_only(file, server, cache, monkeypatch, 
     assert sys.stderr.getvalue().endswith("\rDownloading published.data: 100 %\n")
 
 
-def test_without_pooch_the_message_names_the_extra(file, cache, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pooch", None)
-    with pytest.raises(MissingExtraError, match=r'pip install "fairpca\[data\]"'):
-        download(file)
-
-
 def publish(name, server, monkeypatch):
     """Let a data set come from the server."""
     published = source(name)
     files = tuple(replace(file, url=server.url) for file in published.files)
-    monkeypatch.setattr(_people, "source", lambda name: replace(published, files=files))
+    monkeypatch.setattr(people, "source", lambda name: replace(published, files=files))
 
 
 def test_a_loader_downloads_checks_and_reads(data_folder, server, cache, monkeypatch):
@@ -197,7 +191,7 @@ def test_a_loader_downloads_checks_and_reads(data_folder, server, cache, monkeyp
     body = (data_folder / "german" / "german.data").read_bytes()
     publish("german", server, monkeypatch)
     server.script = [cut_off(body, 5000), whole(body)]
-    monkeypatch.setattr("fairpca.datasets._source.time.sleep", lambda seconds: None)
+    monkeypatch.setattr("fairpca_paper.datasets.source.time.sleep", lambda seconds: None)
     assert load_german().features.equals(expected.features)
     assert load_german().target.equals(expected.target)
     assert len(server.requests) == 2
