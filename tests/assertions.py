@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 
-from fairpca._moments import NumericMoments
-
 
 def assert_same_subspace(U, V, atol=1e-8):
     np.testing.assert_allclose(U @ U.T, V @ V.T, atol=atol)
@@ -68,7 +66,7 @@ def assert_same_moments(a, b, scale=1.0, rtol=1e-9, weight=1.0):
     for x in a.attributes:
         y = of_b[x.name, x.stratum]
         assert type(x) is type(y)
-        if isinstance(x, NumericMoments):
+        if hasattr(x, "value_mean"):
             assert x.count == y.count
             assert x.weight == pytest.approx(weight * y.weight)
             assert x.value_mean == pytest.approx(y.value_mean, abs=1e-9 * max(1, scale))

@@ -41,7 +41,7 @@ def package_of(module):
 
 
 def is_private(module):
-    return any(part.startswith("_") for part in module.split("."))
+    return any(part.startswith("_") and part != "__main__" for part in module.split("."))
 
 
 @cache

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
+from cli.commands import invoke
 from fairpca import fit_table
-from fairpca._cli import app
 from fairpca.auditing._advice import advise, summarise
 from fairpca.auditing._asking import ask
 from fairpca.auditing._decision import Decision
@@ -273,7 +272,7 @@ def test_the_python_and_the_command_of_every_advice_fit_the_same(
     exec(python_recipe(*recipe), names)
     Path("model.fairpca").unlink()
     _, *arguments = shlex.split(shell_recipe(*recipe))
-    result = CliRunner().invoke(app, arguments)
+    result = invoke(arguments)
     assert result.exit_code == 0, result.output
     again = FairModel.load("model.fairpca").transform(names["new_rows"])
     assert (again == names["representation"]).all()
@@ -299,7 +298,7 @@ def test_the_code_and_the_command_of_the_advice_run(audited, people, tmp_path, m
     found = audited("some people.csv", "sex", "paid", n_components=2)
     assert found.advice.verdict in ("take", "tie")
     program, *arguments = shlex.split(found.advice.command)
-    result = CliRunner().invoke(app, arguments)
+    result = invoke(arguments)
     assert program == "fairpca"
     assert result.exit_code == 0, result.output
     Path("model.fairpca").unlink()

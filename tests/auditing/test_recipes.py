@@ -6,9 +6,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from fairpca._cli import app
+from cli.commands import invoke
 from fairpca.auditing._asking import ask
 from fairpca.auditing._recipes import audit_again, python_recipe, shell_recipe
 from fairpca.auditing._results import Setting, Settings
@@ -121,7 +120,7 @@ def test_what_was_no_feature_of_the_audit_is_none_of_the_model(
         assert command == ""
         return
     Path("model.fairpca").unlink()
-    result = CliRunner().invoke(app, shlex.split(command)[1:])
+    result = invoke(shlex.split(command)[1:])
     assert result.exit_code == 0, result.output
     again = FairModel.load("model.fairpca").transform(names["new_rows"])
     assert (again == names["representation"]).all()

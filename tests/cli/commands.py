@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 import typer
+from typer.testing import CliRunner, Result
 
 from fairpca._cli import app
 
@@ -38,3 +39,8 @@ def run_command(arguments: list[str]) -> tuple[int, str]:
         sys.stdout, sys.stderr = before
     output = printed.getvalue().decode("utf-8")  # before the streams are closed
     return (0 if code is None else int(code)), output
+
+
+def invoke(arguments: list[str]) -> Result:
+    """Run a command as typer's tests do; what is raised is in the result."""
+    return CliRunner().invoke(app, list(arguments))

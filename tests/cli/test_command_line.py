@@ -11,6 +11,7 @@ import typer
 from typer.testing import CliRunner
 
 from fairpca._cli import app, terminal
+from fairpca._cli.terminal import one_clear_line
 from systems import posix
 
 
@@ -73,3 +74,8 @@ def test_an_interrupt_that_python_ignored_ends_the_command_all_the_same(monkeypa
         pytest.raises(KeyboardInterrupt),
     ):
         report(1, 2, "a split")
+
+
+def test_a_mistake_of_ours_keeps_its_traceback():
+    with pytest.raises(ValueError, match="invalid literal"), one_clear_line():
+        int("x")

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from fairpca._rows import RowsElsewhere
-
 PACKAGES = (
     "fairpca",
     "fairpca.auditing",
@@ -81,7 +79,7 @@ def _ours(cls):
 
 def _is_for_estimators(cls, name):
     """Whether a method is what estimators ask of rows that are elsewhere, and not for users."""
-    return issubclass(cls, RowsElsewhere) and hasattr(RowsElsewhere, name)
+    return any(hasattr(b, name) for b in cls.__mro__ if b.__name__ == "RowsElsewhere")
 
 
 def _can_have_docstring(member):

@@ -3,10 +3,10 @@
 import re
 
 import pytest
-from typer.testing import CliRunner
 
+from cli.commands import command as commands
+from cli.commands import invoke
 from documentation.pages_from_code import DOCS, PAGES
-from fairpca._cli import app
 
 PAGE = (DOCS / "reference/command_line.md").read_text(encoding="utf-8")
 
@@ -18,10 +18,10 @@ def test_a_page_from_code_is_what_the_code_declares(name):
 
 def test_the_page_of_the_commands_has_every_option_of_their_help():
     sections = re.split(r"^## fairpca ", PAGE, flags=re.MULTILINE)
-    assert len(sections) == 1 + len(app.registered_commands)
+    assert len(sections) == 1 + len(commands().commands)
     for section in sections[1:]:
         command = section.split()[0]
-        shown = CliRunner().invoke(app, [command, "--help"])
+        shown = invoke([command, "--help"])
         helped = set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", shown.output.split("Examples")[0]))
         named = {
             option

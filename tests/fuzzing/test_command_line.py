@@ -5,7 +5,6 @@ import os
 import pytest
 
 from cli.commands import run_command
-from fairpca._cli.terminal import one_clear_line
 from fuzzing.seed_models import people
 from systems import posix
 
@@ -55,11 +54,6 @@ def test_what_an_estimator_refuses_is_said_in_one_line(folder):
     assert code == 2
     assert output.startswith("Error: ")
     assert sorted(os.listdir()) == ["large.csv", "people.csv"]
-
-
-def test_a_mistake_of_ours_keeps_its_traceback():
-    with pytest.raises(ValueError, match="invalid literal"), one_clear_line():
-        int("x")
 
 
 @posix

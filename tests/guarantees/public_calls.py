@@ -114,15 +114,13 @@ def works_on_dask(folder: Path) -> None:
 
 
 def runs_commands(folder: Path) -> None:
-    from typer.testing import CliRunner
-
-    from fairpca._cli import app
+    from cli.commands import invoke
 
     path = folder / "people.csv"
     people().to_csv(path, index=False)
     model = ["fit", str(path), "-s", "sex", "-t", "paid", "--out", str(folder / "m.fairpca")]
     for command in (["--help"], model, ["inspect", str(folder / "m.fairpca")], ["no such"]):
-        CliRunner().invoke(app, command)
+        invoke(command)
 
 
 CALLS: dict[str, tuple[Callable[[Path], Any], tuple[str, ...]]] = {

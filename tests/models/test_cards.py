@@ -1,6 +1,7 @@
 """A card tells what a reader must know, and shows data as text."""
 
 import re
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ from fairpca import FairPCA, FairPLS
 from fairpca.erasers import LEACE
 from fairpca.models import FairModel, model_card
 from fairpca.models._cards import _markdown
-from fairpca.tables._encoder import TableEncoder
+from fairpca.tables import TableEncoder
 from registry import SAVED, fitted, small_rows
 
 HOSTILE = ["<script>alert(1)</script>", "[x](javascript:a)", "a|b", "`rm`", "# title\n\n## b", "**"]
@@ -136,3 +137,11 @@ def test_long_lists_are_cut():
     card = model_card(FairPCA(2).fit(frame, sensitive_features=rng.choice(["f", "m"], 300)))
     assert "and 140 more" in card
     assert "c199" not in card
+
+
+def test_a_very_long_name_is_cut_before_it_is_looked_at():
+    tracemalloc.start()
+    assert len(_markdown("x" * 10**6)) < 100
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2 * 10**6  # the text itself, and not a list of its letters

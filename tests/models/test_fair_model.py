@@ -29,7 +29,7 @@ from fairpca.models import (
     save,
 )
 from fairpca.models._model_file import read_model_file, write_model_file
-from fairpca.tables._encoder import TableEncoder
+from fairpca.tables import TableEncoder
 from people import people
 from registry import fitted, small_rows
 

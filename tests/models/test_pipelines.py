@@ -19,7 +19,7 @@ from fairpca.models import (
     load_pipeline,
     save_pipeline,
 )
-from fairpca.tables._encoder import TableEncoder
+from fairpca.tables import TableEncoder
 from people import people
 from registry import ESTIMATORS, SAVED, fitted, small_rows
 

@@ -11,7 +11,7 @@ import scipy.sparse
 
 from fairpca import FairKernelPCA, FairPCA, FairPLS
 from fairpca.models import ExportError, FairModel, export_onnx
-from fairpca.tables._encoder import TableEncoder
+from fairpca.tables import TableEncoder
 from people import people
 from registry import SAVED, fitted, small_rows
 

@@ -10,7 +10,7 @@ from safetensors import safe_open
 
 from fairpca import FairKernelPCA, FairPCA
 from fairpca.models import ExportError, FairModel, export_torch
-from fairpca.tables._encoder import TableEncoder
+from fairpca.tables import TableEncoder
 from people import people
 from registry import SAVED, fitted, small_rows
 

@@ -8,11 +8,10 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 import fairpca
+from cli.commands import invoke
 from fairpca import CSVRows, FairKernelPCA, FairPCA, ParquetRows
-from fairpca._cli import app
 from fairpca.errors import InfeasibleError, ManyLevelsWarning, SingleGroupError, UsageError
 from fairpca.metrics import mean_gap
 from fairpca.models import FairModel, model_card
@@ -194,7 +193,7 @@ def by_command(table, folder, kinds=None):
     said = [word for name, kind in (kinds or {}).items() for word in (f"--{kind}", name)]
     out = folder / "model.fairpca"
     words = ["fit", folder / "people.csv", "-s", "race", "--n-components", 2, *said, "--out", out]
-    result = CliRunner().invoke(app, list(map(str, words)))
+    result = invoke(list(map(str, words)))
     assert result.exit_code == 0, result.output
     assert ("whole-number values, which are taken as groups" in result.output) == (not kinds)
     return FairModel.load(out).estimator
@@ -211,7 +210,7 @@ def by_audit_command(table, folder, kinds=None):
     said = [word for name, kind in (kinds or {}).items() for word in (f"--{kind}", name)]
     words = ["audit", folder / "people.csv", "-s", "race", "--quick", "--max-rows", 600, *said]
     words += ["--jobs", 1, "--json", folder / "a.json", "--out", folder / "a.html"]
-    result = CliRunner().invoke(app, list(map(str, words)))
+    result = invoke(list(map(str, words)))
     if result.exit_code:
         raise UsageError(" ".join(result.output.split()))
     return as_audited(json.loads((folder / "a.json").read_text(encoding="utf-8")))

@@ -7,7 +7,6 @@ import numpy as np
 from hypothesis import strategies as st
 
 from fairpca import FairPCA
-from fairpca._moments import LevelMoments
 from robustness.nasty_data import dense
 
 EPS, EPS_SINGLE = float(np.finfo(float).eps), float(np.finfo(np.float32).eps)
@@ -150,7 +149,7 @@ class KeptRows:
         )
         assert np.all(np.abs(moments.scatter.dense().matrix - S) <= off)
         for a in moments.attributes:
-            if isinstance(a, LevelMoments) and a.name == "group":
+            if a.name == "group" and hasattr(a, "labels"):
                 self.check_levels(a, w, centred, w.sum() * size + SLACK * self.unit * spread)
 
     def check_everyone(self, everyone):

@@ -7,9 +7,8 @@ import os
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
-from fairpca._cli import app
+from cli.commands import invoke
 from fairpca.models import load, model_card
 
 PATHS = ("../../evil", "/tmp/evil", "..\\evil", "~/evil", "C:\\evil", "a/b/c")
@@ -23,7 +22,7 @@ def fairpca(tmp_path, monkeypatch):
     (tmp_path / "inside" / "deep").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "inside" / "deep")
     monkeypatch.setenv("COLUMNS", "200")
-    return lambda *arguments: CliRunner().invoke(app, list(arguments))
+    return lambda *arguments: invoke(list(arguments))
 
 
 def hostile(values, n=120):

@@ -11,11 +11,10 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.feather
 import pytest
-from typer.testing import CliRunner
 
+from cli.commands import invoke
 from fairpca import CSVRows, fit_table
 from fairpca._attributes import assign_roles
-from fairpca._cli import app
 from fairpca.errors import MissingExtraError
 from fairpca.models import stream_transform
 from fairpca.moments import collect_moments
@@ -95,7 +94,7 @@ PEOPLE_WITH_SEX = pd.DataFrame(
 def command(name, path, **how):
     options = [word for key, value in how.items() for word in (f"--{key}", str(value))]
     out = ["--out", str(path.with_name("report.html")), "--quick", "--jobs", "1", "-q"]
-    result = CliRunner().invoke(app, [name, str(path), "-s", "sex", *out, *options])
+    result = invoke([name, str(path), "-s", "sex", *out, *options])
     if result.exit_code:
         raise TableError(" ".join(result.output.split()))
 
