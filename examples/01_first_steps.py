@@ -88,7 +88,8 @@ print(decided.to_string())
 for one in found.advice.options:
     print(
         f"{one.name:32} {100 * one.gap.value:4.1f} points ({100 * one.gap.low:4.1f} to "
-        f"{100 * one.gap.high:4.1f})  AUC {one.utility.value:.2f}  taken {one.taken:.0%}"
+        f"{100 * one.gap.high:4.1f})  AUC {one.utility.value:.2f}  "
+        f"taken {one.selection_frequency:.0%}"
     )
 plt.rcParams.update(RC)
 figure, axes = plt.subplots(figsize=(7, 3.4), layout="constrained")

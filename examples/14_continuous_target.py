@@ -43,9 +43,10 @@ for one in found.advice.options:
     gap, r2 = one.gap, one.utility
     print(
         f"{one.name:31} gap {gap.value:.2f} ({gap.low:.2f} to {gap.high:.2f}), "
-        f"{np.expm1(gap.value * unit):3.0%} of wage, R² {r2.value:.2f}, taken {one.taken:3.0%}"
+        f"{np.expm1(gap.value * unit):3.0%} of wage, R² {r2.value:.2f}, "
+        f"taken {one.selection_frequency:3.0%}"
     )
-print(f"\n{found.advice.verdict}: {', '.join(found.advice.tied) or 'nothing else'}")
+print(f"\n{found.advice.verdict}: {', '.join(found.advice.ties) or 'nothing else'}")
 
 # %%
 # The best settings

@@ -118,7 +118,7 @@ ROWS = {
 
 def measured(one):
     """What the demo found of a method, in the order of `ROWS`: the worst gap, the best AUCs."""
-    race = {model: auc for model, (auc, _, _) in one["recognised"]["race"].items()}
+    race = {model: auc for model, (auc, _, _) in one["predicted"]["race"].items()}
     gap = max(gaps["race"][0] for gaps in one["gap"].values())
     agreement = max(auc for auc, _, _ in one["utility"].values())
     return [

@@ -88,7 +88,7 @@ def quoted(audit):
         "seed": settings["seed"],
         "verdict": advice["verdict"],
         "recommended": advice["representation"],
-        "tied": advice["tied"],
+        "ties": advice["ties"],
         "headline": audit["summary"]["headline"],
         "reasons": advice["reasons"],
         "options": [_option(option) for option in advice["options"]],
@@ -103,22 +103,22 @@ def quoted(audit):
 def _option(option):
     """Return a setting as the advice has it: its worst gap, its best model, how often taken."""
     numbers = {name: _interval(option[name]) for name in ("gap", "utility", "leak", "ratio")}
-    words = ("representation", "name", "n_columns", "gap_attribute", "taken")
+    words = ("representation", "name", "n_columns", "gap_attribute", "selection_frequency")
     return {name: option[name] for name in words} | numbers
 
 
 def _representation(audit, one):
     """Return what is recognised from a representation, and what models on it decide."""
     models = [d for d in audit["downstream"] if d["representation"] == one["key"]]
-    recognised = {}
+    predicted = {}
     for leak in audit["leakage"]:
         if leak["representation"] == one["key"]:
-            recognised.setdefault(leak["attribute"], {})[leak["probe"]] = _interval(leak["auc"])
+            predicted.setdefault(leak["attribute"], {})[leak["probe"]] = _interval(leak["auc"])
     return {
         "name": one["name"],
         "n_columns": one["n_columns"],
         "variance_kept": one["variance_kept"] and _interval(one["variance_kept"]),
-        "recognised": recognised,
+        "predicted": predicted,
         "utility": {d["model"]: _interval(d["utility"]) for d in models},
         "gap": {
             d["model"]: {p["attribute"]: _interval(p["gap"]) for p in d["parities"]} for d in models
@@ -136,7 +136,7 @@ def table(numbers):
     shown = [numbers["representations"][key] for key in SHOWN]
     rows = {"columns": [str(one["n_columns"]) for one in shown]}
     for attribute in ("race", "sex"):
-        by = [{m: auc for m, (auc, _, _) in one["recognised"][attribute].items()} for one in shown]
+        by = [{m: auc for m, (auc, _, _) in one["predicted"][attribute].items()} for one in shown]
         rows[f"{attribute} recognised by a linear model (AUC)"] = [f"{m['linear']:.2f}" for m in by]
         rows[f"{attribute} recognised by the best of three kinds of models (AUC)"] = [
             f"{max(m.values()):.2f}" for m in by

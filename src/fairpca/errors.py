@@ -206,12 +206,12 @@ class UnreadableAuditError(FairPCAError, ValueError):
 
     Examples
     --------
-    >>> from fairpca.auditing import render_page
-    >>> render_page({"schema_version": "9.0"})
+    >>> from fairpca import Audit
+    >>> Audit.from_dict({"schema_version": "2.0"})
     Traceback (most recent call last):
-    fairpca.errors.UnreadableAuditError: schema_version='9.0' cannot be shown: this page is made
-    from audits of version 2.x, as plain dictionaries. Make the audit again with the installed
-    version of fairpca, or install the version that made it.
+    fairpca.errors.UnreadableAuditError: schema_version='2.0' cannot be read: this fairpca reads
+    audits of version 3.x, as plain dictionaries. Make the audit again with the installed version
+    of fairpca, or install the version that made it.
     """
 
 

@@ -107,7 +107,7 @@ def test_settings_that_cannot_be_told_apart_are_all_named(found):
     gap = next(o.gap.value for o in found.advice.options if o.name == tied)
     assert f"({100 * gap:.1f} points) cannot be told apart from it" in summary.headline
     assert "at most" not in summary.headline  # its interval reaches further
-    assert advice.tied == [tied]
+    assert advice.ties == [tied]
     (sure,) = [r for r in advice.reasons if "cannot be told apart" in r]
     assert f"{first.name} would have been recommended in 48" in sure
     assert f"{tied} in " in sure
@@ -340,7 +340,7 @@ def test_every_method_fits_saves_and_comes_back(people, options, tmp_path):
 
 
 def test_equal_opportunity_without_a_target_is_refused(people):
-    from fairpca.auditing import TargetError
+    from fairpca.errors import TargetError
 
     with pytest.raises(TargetError, match="no target was named"):
         fit_table(people, "sex", criterion="equal_opportunity")

@@ -7,14 +7,14 @@ import polars as pl
 import pytest
 
 from fairpca._numerics import threads
-from fairpca.auditing import Audit, AuditError, _whole_audit, audit
+from fairpca.auditing import Audit, _whole_audit, audit
 from fairpca.auditing._asking import ask
 from fairpca.auditing._measures import LAMBDAS
 from fairpca.auditing._question import prepare
 from fairpca.auditing._representations import METHODS, fit_method
 from fairpca.auditing._results import SCHEMA_VERSION, Setting
 from fairpca.auditing._splits import QUICK, halves
-from fairpca.errors import SingleGroupError
+from fairpca.errors import AuditError, SingleGroupError
 from fairpca.metrics import PROBES
 from fairpca.tables import TableEncoder
 from people import made_up_people
@@ -75,7 +75,7 @@ def test_everything_is_measured_for_every_representation_attribute_and_probe(fou
     assert [c.model for c in found.curves] == ["linear"]  # and that asked for, if it is a kernel
     assert all([p.tradeoff for p in c.points] == [0.0, *LAMBDAS] for c in found.curves)
     assert {c.representation for c in found.certificates} == {"fair_pls"}
-    assert {c.attribute for c in found.carriers} == {"sex", "race"}
+    assert {c.attribute for c in found.proxy_importance} == {"sex", "race"}
 
 
 def test_a_column_for_the_target_is_measured_like_all_others(found, without_target):

@@ -267,7 +267,7 @@ def test_another_seed_does_not_change_what_is_taken_where_settings_are_apart():
         )
         found = decide(some, settings(seed=seed), [0])
         assert (found.verdict, found.chosen.representation) == ("take", "fair_kernel_pca")
-        assert found.chosen.taken == found.sure > 0.9
+        assert found.chosen.selection_frequency == found.sure > 0.9
         assert found.chosen.utility.value > 0.8
 
 
@@ -278,8 +278,8 @@ def test_settings_that_are_alike_are_called_a_tie():
         found = decide(some, settings(seed=seed), [0])
         verdicts.append(found.verdict)
         if found.verdict == "tie":
-            assert {found.chosen.name, *found.tied} == {"LEACE", "Fair PCA"}
-        listed = {o.representation: o.taken for o in found.options}
+            assert {found.chosen.name, *found.ties} == {"LEACE", "Fair PCA"}
+        listed = {o.representation: o.selection_frequency for o in found.options}
         assert sum(listed.values()) == pytest.approx(1.0)
     assert verdicts.count("tie") >= 4
 
@@ -331,7 +331,7 @@ def test_resamples_do_not_promise_more_than_other_people_would_keep():
     sees = {"raw": RAW_SEES, "leace": [(0.8, 0.05)] * 3, "fair_pca": [(0.7, 0.05)] * 3}
     for seed in range(60):
         found = decide(measured(seed, 2, 500, seed, **sees), settings(seed=seed), [0])
-        taken = {o.representation: o.taken for o in found.options}
+        taken = {o.representation: o.selection_frequency for o in found.options}
         shares.append(taken.get("leace", 0.0))
         times.append(found.chosen is not None and found.chosen.representation == "leace")
     # What was seen is resampled around itself, and noise counts twice: .62 is said, .83 happens.

@@ -135,7 +135,7 @@ def test_no_method_promises_what_a_skewed_column_breaks():
     other = 1.0 - rng.exponential(size=4000)
     assert np.mean(skewed[:, None] > other[:200]) < 0.45  # an AUC, though means are equal
     for method in METHODS.values():
-        assert "no linear model" not in method.promise
+        assert "no linear model" not in method.guarantee
 
 
 def first_half(frame, target, **given):
@@ -191,10 +191,10 @@ def test_the_columns_that_decide_are_first_and_weigh_in_their_own_unit(workers):
     assert ranked[:2] == ["years", "grade"]
     assert changes["luck"][0] < 0.05 < changes["grade"][0]
     (years,) = weights["years"]
-    assert (years.what, years.weight) == ("one more", pytest.approx(2.0, abs=0.05))
+    assert (years.level, years.weight) == ("one more", pytest.approx(2.0, abs=0.05))
     deviation = workers["years"].std()
     assert years.per_deviation == pytest.approx(years.weight * deviation, rel=0.1)
-    grades = {one.what: one.weight for one in weights["grade"]}
+    grades = {one.level: one.weight for one in weights["grade"]}
     assert grades["high"] - grades["low"] == pytest.approx(5.0, abs=0.15)
 
 
@@ -221,10 +221,10 @@ def test_weights_through_a_fair_map_predict_what_the_model_predicts(workers):
     added = np.zeros(len(rows))
     for column, values in weights.items():
         for one in values:
-            if one.what == "one more":
+            if one.level == "one more":
                 added += one.weight * rows[column].to_numpy(dtype=float)
             else:
-                added += one.weight * (rows[column] == one.what).to_numpy()
+                added += one.weight * (rows[column] == one.level).to_numpy()
     np.testing.assert_allclose(added - added.mean(), said - said.mean(), atol=1e-3 * said.std())
 
 
@@ -255,7 +255,7 @@ def test_a_verdict_agrees_with_its_band_and_its_p_value():
     for leak in leaks:
         assert leak.above_chance == (leak.auc.value > leak.chance)
         assert leak.above_chance == (leak.p_value < 0.05)
-        assert leak.p_value >= leak.p_value_alone
+        assert leak.p_value >= leak.p_value_unadjusted
         assert 0.5 < leak.chance <= 1
 
 
@@ -268,7 +268,7 @@ def test_noise_is_announced_as_a_leak_in_about_one_audit_of_twenty(seeds, most):
     # More than `most` of Binomial(len(seeds), 0.05) have a probability of less than 1.5 %.
     together = sum(any(leak.above_chance for leak in audit) for audit in leaks)
     assert together <= most
-    assert together < sum(any(leak.p_value_alone < 0.05 for leak in audit) for audit in leaks)
+    assert together < sum(any(leak.p_value_unadjusted < 0.05 for leak in audit) for audit in leaks)
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,9 @@ def test_a_leak_is_found_about_as_often_as_if_nothing_else_had_been_looked_at(se
     found = []
     for seed in seeds:
         of_sex = [leak for leak in leaks_of_people(seed, 800, shift) if leak.attribute == "sex"]
-        found.append([of_sex[0].p_value_alone < 0.05, any(leak.above_chance for leak in of_sex)])
+        found.append(
+            [of_sex[0].p_value_unadjusted < 0.05, any(leak.above_chance for leak in of_sex)]
+        )
     alone, together = np.sum(found, axis=0)
     assert together >= fewest
     assert together >= 0.9 * alone
@@ -294,6 +296,6 @@ def test_an_attribute_that_depends_on_nothing_is_seldom_recognised(n, shares):
         rng = np.random.default_rng(seed)
         codes = rng.choice(len(shares), size=n, p=shares)
         for leak in leaks_of_raw(rng.normal(size=(n, 6)), [codes], seed):
-            alarms[leak.probe].append(leak.p_value_alone < 0.05)
+            alarms[leak.probe].append(leak.p_value_unadjusted < 0.05)
     # 5 %, and what 150 repeats may show at most in all but one case of 200
     assert all(np.mean(alarms[probe]) < 0.1 for probe in PROBES)

@@ -308,7 +308,7 @@ def test_an_own_model_is_shown_beside_what_methods_give(of_own_models):
         (shown,) = [r for r in found.representations if r.key == key]
         assert (shown.kind, shown.n_columns) == (kind, 1)
         one = option(found, key)
-        assert one.taken == 0
+        assert one.selection_frequency == 0
         assert not one.eligible
         gaps = [parity_of(downstream(found, key), name).gap.value for name in ("sex", "race")]
         assert one.gap.value == max(gaps)
@@ -426,11 +426,11 @@ def test_an_own_number_is_that_of_the_public_functions(of_wages, workers):
 
 def test_the_columns_behind_both_are_named(of_wages):
     """Seen: no way back to columns, neither to what carried sex nor to what the model used."""
-    carriers = [c.column for c in of_wages.carriers if c.attribute == "sex"]
+    carriers = [c.column for c in of_wages.proxy_importance if c.attribute == "sex"]
     assert carriers[0] == "height"
-    assert of_wages.carriers[0].lost.low > 0.2
-    deciders = {d.column: d for d in of_wages.deciders}
-    assert [d.column for d in of_wages.deciders][:2] == ["years", "grade"]
+    assert of_wages.proxy_importance[0].auc_drop.low > 0.2
+    deciders = {d.column: d for d in of_wages.decision_importance}
+    assert [d.column for d in of_wages.decision_importance][:2] == ["years", "grade"]
     if of_wages.advice.verdict in ("take", "tie"):
         chosen = option(of_wages, of_wages.advice.representation)
         if chosen.utility_model == "linear" and chosen.representation in ("leace", "fair_pca"):
@@ -516,7 +516,7 @@ def test_the_words_have_the_numbers_of_the_tables(any_audit):
     if chosen.ratio is not None:
         assert f"{raw.ratio.value:.2f} (" in words
         assert f"{chosen.ratio.value:.2f} (" in words
-    (share,) = {one.taken for one in found.advice.options if one == chosen}
+    (share,) = {one.selection_frequency for one in found.advice.options if one == chosen}
     said = [int(n) for r in found.advice.reasons for n in re.findall(r"(\d+) of 100 resamples", r)]
     assert round(100 * share) in said
 
@@ -585,7 +585,7 @@ def test_other_seeds_advise_the_same_or_say_that_they_cannot_tell(people):
     for seed in range(5):
         found = audit(people, ["sex", "race"], "paid", quick=True, seed=seed, n_components=4)
         names = {o.name: o.representation for o in found.advice.options}
-        taken.append({found.advice.representation, *(names[n] for n in found.advice.tied)})
+        taken.append({found.advice.representation, *(names[n] for n in found.advice.ties)})
     common = set.intersection(*taken)
     assert common, taken
 

@@ -35,7 +35,7 @@ def near(value, by=0.02):
 
 
 def representation(key, name, kind="method", **given):
-    usual = {"promise": "", "n_columns": 4, "variance_kept": None, "fit_seconds": 0.1}
+    usual = {"guarantee": "", "n_columns": 4, "variance_kept": None, "fit_seconds": 0.1}
     return Representation(
         key, Setting(key), name, kind, **{**usual, "failure": None, "note": "", **given}
     )
@@ -54,7 +54,7 @@ def option(key, name, gap, taken, **given):
     usual |= {"utility": near(0.764), "utility_model": "linear", "leak": near(0.583)}
     usual |= {"leak_attribute": "race", "leak_probe": "boosting", "leak_above_chance": True}
     usual |= {"ratio": near(0.913), "joint_gap": None, "joint_attribute": None, "reduction": None}
-    usual |= {"models": [], "eligible": True, "taken": taken}
+    usual |= {"models": [], "eligible": True, "selection_frequency": taken}
     return Option(key, name, gap=gap, **{**usual, **given})
 
 
@@ -99,7 +99,9 @@ def made_up(**given):
         "leakage": [leak("raw", "race", 0.81), leak("leace", "race", 0.51)],
         "downstream": [Downstream("raw", "linear", near(0.8), None, None, [parity("race", 0.2)])],
     }
-    usual |= {key: [] for key in ("curves", "certificates", "carriers", "deciders")}
+    usual |= {
+        key: [] for key in ("curves", "certificates", "proxy_importance", "decision_importance")
+    }
     return Audit(SCHEMA_VERSION, "0", "2026", 1.0, {}, **{**usual, **given})
 
 

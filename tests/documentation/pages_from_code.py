@@ -104,7 +104,7 @@ SCHEMA = """# The JSON of an audit
 Schema version {version}. `fairpca audit --json FILE` and `Audit.to_json()` write it, and
 `fairpca.auditing.audit_schema()` returns it as a JSON Schema (draft 2020-12). A change of
 the first number of the version breaks programs that read it; a change of the second adds
-fields. A number that could not be computed is null.
+fields. What was not measured is null.
 
 This page is made from the code: `python tests/documentation/pages_from_code.py`."""
 

@@ -9,8 +9,13 @@ import pytest
 
 from assertions import assert_same_subspace
 from fairpca import fit_table
-from fairpca.auditing import AuditError, TargetError, UnknownColumnError
-from fairpca.errors import SingleGroupError, UsageError
+from fairpca.errors import (
+    AuditError,
+    SingleGroupError,
+    TargetError,
+    UnknownColumnError,
+    UsageError,
+)
 from fairpca.models import _fit_table as fitting
 from fairpca.models import _large_tables as large_tables
 from fairpca.tables import TableError, read_table

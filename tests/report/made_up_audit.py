@@ -5,21 +5,19 @@ from functools import cache
 
 import numpy as np
 
-from fairpca.auditing._audit_result import Audit, audit_from_plain
+from fairpca import Audit
 from fairpca.auditing._evidence import Evidence
-from fairpca.auditing._page import render_page
 from fairpca.auditing._results import (
     EXISTING,
     SCHEMA_VERSION,
     Advice,
     Attribute,
-    Carrier,
     CertifiedGap,
     Column,
     Curve,
     CurvePoint,
     Data,
-    Decider,
+    DecisionImportance,
     Downstream,
     Estimate,
     Group,
@@ -29,6 +27,7 @@ from fairpca.auditing._results import (
     Notice,
     Option,
     Parity,
+    ProxyImportance,
     Representation,
     Setting,
     Settings,
@@ -211,12 +210,12 @@ def made_up_audit(
             if target
         ],
         [
-            Carrier(name, f"column {place}", _near(0.05 / (1 + place) ** 1.5, 0.006))
+            ProxyImportance(name, f"column {place}", _near(0.05 / (1 + place) ** 1.5, 0.006))
             for name in singles
             for place in range(min(10, n_columns))
         ],
         [
-            Decider(
+            DecisionImportance(
                 f"column {place}",
                 _near(0.12 / (1 + place), 0.01),
                 [Weight("per unit", 0.03, 0.2), Weight("= yes", -0.4, -0.1)][: 1 + place % 2],
@@ -241,10 +240,10 @@ def hostile_audit():
     audit["summary"] = {"headline": f"A model guesses {SCRIPT}.", "sentences": [IMAGE, ENTITY]}
     audit["advice"].update(reasons=[SCRIPT], code=f"# {IMAGE}", command=ENTITY, caveats=[IMAGE])
     audit["advice"]["options"][1]["name"] = SCRIPT
-    audit["carriers"][0]["column"] = audit["deciders"][1]["column"] = IMAGE
-    audit["deciders"][0]["weights"][0]["what"] = SCRIPT
+    audit["proxy_importance"][0]["column"] = audit["decision_importance"][1]["column"] = IMAGE
+    audit["decision_importance"][0]["weights"][0]["level"] = SCRIPT
     for one in audit["representations"]:
-        one["promise"], one["note"] = IMAGE, SCRIPT
+        one["guarantee"], one["note"] = IMAGE, SCRIPT
     audit["representations"][1]["name"] = SCRIPT
     return audit
 
@@ -268,7 +267,7 @@ def bare_audit():
     audit["advice"]["options"] = [
         one for one in audit["advice"]["options"] if one["representation"] != failed
     ]
-    audit["leakage"][0]["auc"] = {"value": None, "low": None, "high": None}
+    del audit["leakage"][0]
     audit["notices"] = []
     return audit
 
@@ -293,6 +292,16 @@ def nothing_to_do_audit():
     return made_up_audit({"sex": ["male", "female"]}, verdict="nothing to do")
 
 
+def render_page(audit):
+    """Return the page of an audit that is given as plain dictionaries."""
+    return Audit.from_dict(audit).to_html()
+
+
+def render_summary(audit):
+    """Return what notebooks show of it."""
+    return Audit.from_dict(audit)._repr_html_()
+
+
 @cache
 def page_of(make):
     """Return the page of one of these audits, which is made once."""
@@ -301,7 +310,7 @@ def page_of(make):
 
 def read(audit):
     """Return an audit, as plain dictionaries, as the page reads it."""
-    return Evidence(audit_from_plain(audit))
+    return Evidence(Audit.from_dict(audit))
 
 
 def with_changes(audit, **parts):
@@ -437,5 +446,5 @@ def _option(key, tradeoff, methods, singles, aim, named, taken):
             if aim
         ],
         eligible=gone > 0.7,
-        taken=taken,
+        selection_frequency=taken,
     )

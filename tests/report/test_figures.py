@@ -104,7 +104,8 @@ def test_without_a_target_what_is_recognised_lies_against_what_is_kept():
 
 def test_a_curve_has_a_mark_for_each_lambda_that_was_measured():
     audit = made_up_audit()
-    audit["curves"][0]["points"][3]["utility"] = {"value": None, "low": None, "high": None}
+    for parity in audit["curves"][0]["points"][3]["parities"]:
+        parity["gap"] = None
     first, *others = page_figures(read(audit))["curves"]
     assert len(marks(first)) == len(LAMBDAS) - 2 + 1
     assert len(marks(others[-1])) == len(LAMBDAS)

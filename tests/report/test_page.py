@@ -12,7 +12,7 @@ from operator import getitem
 
 import pytest
 
-from fairpca.auditing._page import render_page, render_summary
+from fairpca.auditing._schema import _pydantic
 from fairpca.errors import MissingExtraError, UnreadableAuditError
 from report.made_up_audit import (
     ENTITY,
@@ -26,6 +26,8 @@ from report.made_up_audit import (
     nothing_to_do_audit,
     own_model_audit,
     page_of,
+    render_page,
+    render_summary,
     to_six_digits,
     wage_audit,
     with_changes,
@@ -263,7 +265,7 @@ def test_tables_of_very_many_groups_are_left_out_and_the_page_says_so(monkeypatc
         assert ("would make the page too large" in page) == (limit < len(whole.encode()))
 
 
-@pytest.mark.parametrize("version", ["1.2", "3.0", None])
+@pytest.mark.parametrize("version", ["1.2", "2.0", "4.0", None])
 def test_an_audit_of_another_structure_is_refused(version):
     with pytest.raises(UnreadableAuditError, match="schema_version"):
         render_page(with_changes(made_up_audit(), schema_version=version))
@@ -324,9 +326,11 @@ def test_something_else_than_an_audit_is_refused():
         render_page([1, 2])
 
 
-def test_a_missing_library_is_named_with_the_extra_that_brings_it(monkeypatch):
-    for name in [name for name in sys.modules if name.split(".")[0] == "jinja2"]:
+@pytest.mark.parametrize("library", ["jinja2", "pydantic"])
+def test_a_missing_library_is_named_with_the_extra_that_brings_it(monkeypatch, library):
+    for name in [name for name in sys.modules if name.split(".")[0] == library]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(MissingExtraError, match=r"jinja2.*fairpca\[report\]"):
+    monkeypatch.setitem(sys.modules, library, None)
+    _pydantic.cache_clear()
+    with pytest.raises(MissingExtraError, match=rf"{library}.*fairpca\[audit\]"):
         render_page(made_up_audit())

@@ -271,7 +271,7 @@ def _options(audit: Audit) -> Table:
     own = {one.key for one in audit.representations if one.kind in ("score", "decision")}
     for option in audit.advice.options:
         gaps = [_gap(option.gap, _in_deviations(audit)), _number(option.ratio)][: len(of_gap)]
-        taken = "" if option.representation in own else f"{100 * option.taken:.0f} %"
+        taken = "" if option.representation in own else f"{100 * option.selection_frequency:.0f} %"
         numbers = *gaps, _number(option.utility), _number(option.leak), taken
         style = "bold" if option is audit.advice.option else ""
         cells = (printable(option.name), str(option.n_columns), *numbers)

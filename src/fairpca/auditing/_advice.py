@@ -32,7 +32,7 @@ def advise(evidence: Evidence, decision: Decision) -> Advice:
         verdict=decision.verdict,
         representation=chosen.representation if chosen else None,
         tradeoff=chosen.tradeoff if chosen else None,
-        tied=decision.tied,
+        ties=decision.ties,
         options=decision.options,
         reasons=_reasons(evidence, decision),
         code=python_recipe(*recipe) if recipe else "",
@@ -116,10 +116,10 @@ def _against_the_limit(evidence: Evidence, decision: Decision, chosen: Option) -
 def _how_sure(decision: Decision) -> str:
     assert decision.chosen is not None
     of = "of 100 resamples of these people and splits"
-    if not decision.tied:
+    if not decision.ties:
         return f"It would have been recommended in {_hundredths(decision.sure)} {of}."
-    shares = {one.name: one.taken for one in decision.options}
-    others = [f"{name} in {_hundredths(shares[name])}" for name in decision.tied]
+    shares = {one.name: one.selection_frequency for one in decision.options}
+    others = [f"{name} in {_hundredths(shares[name])}" for name in decision.ties]
     first = f"{decision.chosen.name} would have been recommended in {_hundredths(decision.sure)}"
     return f"They cannot be told apart on these rows: {first} {of}, {joined(others)}."
 
@@ -281,7 +281,7 @@ def _of_models(evidence: Evidence, option: Option) -> list[str]:
     void = [
         f"with {MODELS[one.model]} {_what(evidence)} differ by {_gap(evidence, one.gap)}"
         for one in option.models
-        if one.gap.low > limit and one.model in MODELS
+        if one.gap is not None and one.gap.low > limit and one.model in MODELS
     ]
     return [f"The advice does not hold for every model: {joined(void)}."] if void else []
 
@@ -389,13 +389,13 @@ def _not_told_apart(evidence: Evidence, decision: Decision) -> str:
     alike = [
         f"{evidence.spoken_option(one)} ({_plain_gap(evidence, one.gap.value)})"
         for one in decision.options
-        if one.name in decision.tied and one.gap is not None
+        if one.name in decision.ties and one.gap is not None
     ]
     return f"; {joined(alike)} cannot be told apart from it" if alike else ""
 
 
 def _or_tied(decision: Decision) -> str:
-    others = joined(decision.tied)
+    others = joined(decision.ties)
     return f" (or {others}: they cannot be told apart)" if others else ""
 
 
@@ -503,7 +503,7 @@ def _of_own(evidence: Evidence, key: str, name: str) -> list[str]:
         f"{_gap(evidence, parity.gap) if number else _points(parity.gap)} between the groups of "
         f"{named(attribute)}"
         for attribute in evidence.singles
-        if (parity := parity_of(found, attribute))
+        if (parity := parity_of(found, attribute)) and parity.gap is not None
     ]
     utility = found.utility and f", at {_utility(evidence)} {_value(found.utility)}"
     return [

@@ -47,7 +47,7 @@ class Decision:
 
     verdict: str
     chosen: Option | None
-    tied: list[str]
+    ties: list[str]
     options: list[Option]
     raw: Option
     n_settings: int
@@ -96,7 +96,7 @@ def decide(findings: Findings, settings: Settings, singles: Sequence[int]) -> De
     every = [
         replace(
             c.option,
-            taken=taken.get(i, 0.0),
+            selection_frequency=taken.get(i, 0.0),
             eligible=i in eligible,
             reduction=contest.reduction(i),
         )
@@ -111,9 +111,9 @@ def decide(findings: Findings, settings: Settings, singles: Sequence[int]) -> De
     return Decision(
         verdict=verdict,
         chosen=every[chosen] if chosen >= 0 else None,
-        tied=[every[i].name for i in tied],
+        ties=[every[i].name for i in tied],
         options=[
-            replace(raw.option, taken=taken.get(NOTHING_TO_DO, 0.0)),
+            replace(raw.option, selection_frequency=taken.get(NOTHING_TO_DO, 0.0)),
             *existing,
             *(every[i] for i in shown),
         ],
@@ -151,7 +151,8 @@ def _candidate(
     leak = _worst_leak(findings, settings, singles, readable)
     numbers = [_of_model(findings, singles, setting, model) for model in models]
     of_asked = [n for n in numbers if n.model in asked]
-    gap = max(of_asked, key=lambda n: n.gap.value, default=None)
+    compared = [n for n in of_asked if n.gap is not None]
+    gap = max(compared, key=lambda n: n.gap.value, default=None)  # type: ignore[union-attr]
     parities = [findings.parity(setting, gap.model, i) for i in singles] if gap else []
     useful = [n for n in of_asked if n.utility is not None]
     best = max(useful, key=lambda n: n.utility.value, default=None)  # type: ignore[union-attr]
@@ -159,9 +160,9 @@ def _candidate(
         p
         for model in asked
         for i in range(len(findings.attributes))
-        if i not in singles and not np.isnan((p := findings.parity(setting, model, i)).gap.value)
+        if i not in singles and (p := findings.parity(setting, model, i)).gap is not None
     ]
-    widest = max(joint, key=lambda p: p.gap.value, default=None)
+    widest = max(joint, key=lambda p: p.gap.value, default=None)  # type: ignore[union-attr]
     utility = best.utility if best else one.variance_kept if findings.target is None else None
     option = Option(
         representation=one.key,
@@ -183,7 +184,7 @@ def _candidate(
         reduction=None,
         models=numbers,
         eligible=False,
-        taken=0.0,
+        selection_frequency=0.0,
     )
     y_draws = _normal_draws(utility, settings, f"{setting} utility")
     if best is not None:
@@ -223,7 +224,7 @@ def _of_model(
     findings: Findings, singles: Sequence[int], setting: Setting, model: str
 ) -> ModelNumbers:
     parities = [findings.parity(setting, model, i) for i in singles]
-    worst = max(parities, key=lambda p: np.nan_to_num(p.gap.value))
+    worst = max(parities, key=lambda p: 0.0 if p.gap is None else p.gap.value)
     gap = widest_gap([p.gap for p in parities])
     return ModelNumbers(model, findings.utility(setting, model), gap, worst.attribute)
 

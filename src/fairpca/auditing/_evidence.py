@@ -24,7 +24,7 @@ _SMALL_BOUND = 0.2  # a certificate below this says something, whatever the raw 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What advice, summary and page are drawn from; in one from JSON, numbers may be None."""
+    """What advice, summary and page are drawn from."""
 
     audit: Audit
 
@@ -67,7 +67,7 @@ class Evidence:
         return {(one.representation, one.attribute, one.probe): one for one in self.audit.leakage}
 
     def leaks(self, key: str, attribute: str | None = None, probe: str | None = None) -> list[Leak]:
-        """Return the leaks that have a number: of one attribute, or of all single ones."""
+        """Return the leaks of one attribute, or of all single ones."""
         attributes = self.singles if attribute is None else [attribute]
         return [
             leak
@@ -75,7 +75,6 @@ class Evidence:
             if leak.representation == key
             and leak.attribute in attributes
             and probe in (None, leak.probe)
-            and leak.auc.value is not None
         ]
 
     def worst(self, key: str, attribute: str | None = None, probe: str | None = None) -> Leak:
@@ -92,12 +91,12 @@ class Evidence:
         largest_gap = dict.fromkeys((one.name for one in self.attributes), _SMALL_BOUND)
         for found in self.audit.downstream:
             for parity in found.parities if found.representation == "raw" else []:
-                gap = max(parity.gap.value or 0.0, largest_gap.get(parity.attribute, 0.0))
-                largest_gap[parity.attribute] = gap
+                gap = 0.0 if parity.gap is None else parity.gap.value
+                largest_gap[parity.attribute] = max(gap, largest_gap.get(parity.attribute, 0.0))
         return [
             one
             for one in self.audit.certificates
-            if one.bound is not None and one.bound < largest_gap.get(one.attribute, 0.0)
+            if one.bound < largest_gap.get(one.attribute, 0.0)
         ]
 
     def decisions(self, option: Option, model: str) -> Downstream | CurvePoint | None:
@@ -115,8 +114,8 @@ class Evidence:
         """Return the columns without which an attribute is recognised less, beyond chance."""
         return [
             one.column
-            for one in self.audit.carriers
-            if one.attribute == attribute and one.lost.low is not None and one.lost.low > 0
+            for one in self.audit.proxy_importance
+            if one.attribute == attribute and one.auc_drop.low > 0
         ]
 
     def spoken_option(self, option: Option) -> str:
@@ -137,11 +136,11 @@ def largest(leaks: Sequence[Leak]) -> Leak:
     return max(leaks, key=lambda leak: (leak.above_chance, leak.auc.value))
 
 
-def widest_gap(gaps: Sequence[Estimate]) -> Estimate:
+def widest_gap(gaps: Sequence[Estimate | None]) -> Estimate | None:
     """Return the largest of several gaps; it is above a limit if one of them is."""
-    known = [gap for gap in gaps if gap.value is not None and gap.value == gap.value] or gaps
+    known = [gap for gap in gaps if gap is not None]
     ends = ([getattr(gap, end) for gap in known] for end in ("value", "low", "high"))
-    return Estimate(*map(max, ends))
+    return Estimate(*map(max, ends)) if known else None
 
 
 def parity_of(found: Downstream | CurvePoint | None, attribute: str) -> Parity | None:

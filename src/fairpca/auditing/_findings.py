@@ -16,17 +16,17 @@ from ._measures import CURVE_MODELS, LAMBDAS, Measures
 from ._representations import METHODS, name_of
 from ._results import (
     EXISTING,
-    Carrier,
     CertifiedGap,
     Curve,
     CurvePoint,
-    Decider,
+    DecisionImportance,
     Downstream,
     Estimate,
     GroupRates,
     Leak,
     Notice,
     Parity,
+    ProxyImportance,
     Representation,
     Setting,
     Target,
@@ -130,13 +130,13 @@ class Findings:
             largest_difference(v[compared] / unit, e[compared] / unit, self.confidence, top)
             for v, e in zip(*rates[name], strict=True)
         ]
-        level = int(np.argmax([gap.value for gap in gaps]))
+        level = int(np.argmax([-1.0 if gap is None else gap.value for gap in gaps]))
 
         def gap(name: str) -> Estimate | None:
             if name not in rates:
                 return None
             v, e = (part[level][compared] for part in rates[name])
-            return _if_known(largest_difference(v, e, self.confidence))
+            return largest_difference(v, e, self.confidence)
 
         def of_group(name: str, g: int) -> Estimate | None:
             if name not in rates:
@@ -144,7 +144,7 @@ class Findings:
             place = level if len(rates[name][0]) > 1 else 0
             within = UNBOUNDED if name.startswith("mean") else (0.0, 1.0)
             value, error = (float(part[place][g]) for part in rates[name])
-            return _if_known(_estimate(value, error, self.confidence, within))
+            return _estimate(value, error, self.confidence, within)
 
         counts = np.mean([one.counts[position] for one in judged], axis=0)
         return Parity(
@@ -183,7 +183,8 @@ class Findings:
             drawn += share * (rate.values[..., None] + rate.draws)
         between = drawn[:, compared] / unit
         gaps = (np.nanmax(between, axis=1) - np.nanmin(between, axis=1)).max(axis=0)
-        return gaps - gaps.mean() + self.parity(setting, model, position).gap.value
+        gap = self.parity(setting, model, position).gap
+        return gaps - gaps.mean() + (np.nan if gap is None else gap.value)
 
     def utility_draws(self, setting: Setting, model: str) -> np.ndarray:
         """Return what AUC or R2 would have been in other samples of people and of rounds."""
@@ -270,16 +271,16 @@ class Findings:
         return [self._representation(setting, found) for setting, found in self.all.items()]
 
     def _representation(self, setting: Setting, found: Sequence[Measures]) -> Representation:
-        kind, promise = setting.method, _EXISTING.get(setting.method, "")
+        kind, guarantee = setting.method, _EXISTING.get(setting.method, "")
         if setting not in self.existing:
             method = METHODS[setting.method]
-            kind, promise = "method" if method.fit else "features", method.promise
+            kind, guarantee = "method" if method.fit else "features", method.guarantee
         shown = Representation(
             key=str(setting),
             setting=setting,
             name=name_of(setting),
             kind=kind,
-            promise=promise,
+            guarantee=guarantee,
             n_columns=1,
             variance_kept=None,
             fit_seconds=None,
@@ -300,7 +301,7 @@ class Findings:
         return replace(
             shown,
             n_columns=n_columns,
-            variance_kept=_if_known(_estimate(*kept, self.confidence, (-float("inf"), 1))),
+            variance_kept=_estimate(*kept, self.confidence, (-float("inf"), 1)),
             fit_seconds=float(np.median([m.seconds for m in found])),
             note=f"{n_columns} of {missed} components: no more can be had." if missed else "",
         )
@@ -332,6 +333,9 @@ class Findings:
             cells, found, chance, spread, strict=True
         ):
             value, error = _of_splits([d.auc for d in draws], [_auc_error(d) for d in draws])
+            auc = _estimate(value, error, self.confidence)
+            if auc is None:
+                continue
             reach = limit * deviation if np.isfinite(deviation) else 0.0
             bound = float(min(1.0, 0.5 + reach))
             leaks.append(
@@ -339,11 +343,11 @@ class Findings:
                     representation=str(setting),
                     attribute=self.attributes[position].name,
                     probe=probe,
-                    auc=_estimate(value, error, self.confidence),
+                    auc=auc,
                     chance=bound,
                     above_chance=value > bound,
                     p_value=chance_p_value(best, (value - 0.5) / deviation),
-                    p_value_alone=chance_p_value(own, value),
+                    p_value_unadjusted=chance_p_value(own, value),
                 )
             )
         return leaks
@@ -392,23 +396,23 @@ class Findings:
 
     # Back to columns
 
-    def carriers(
+    def proxy_importance(
         self, found: Mapping[int, Sequence[Mapping[str, tuple[float, float]]]]
-    ) -> list[Carrier]:
+    ) -> list[ProxyImportance]:
         """Return which columns carry each attribute, those that carry most first."""
         return [
-            Carrier(self.attributes[position].name, column, lost)
+            ProxyImportance(self.attributes[position].name, column, lost)
             for position, splits in found.items()
             for column, lost in self._ranked(splits, (-1.0, 1.0))
         ]
 
-    def deciders(
+    def decision_importance(
         self, found: Sequence[tuple[Mapping[str, tuple[float, float]], Mapping[str, list[Weight]]]]
-    ) -> list[Decider]:
+    ) -> list[DecisionImportance]:
         """Return which columns decide, those that change most decisions first."""
         weights = found[0][1] if found else {}
         return [
-            Decider(column, changed, weights.get(column, []))
+            DecisionImportance(column, changed, weights.get(column, []))
             for column, changed in self._ranked([changes for changes, _ in found], (0.0, np.inf))
         ]
 
@@ -419,7 +423,8 @@ class Findings:
         estimates = []
         for column in columns:
             value, error = _of_splits(*zip(*(one[column] for one in splits), strict=True))
-            estimates.append((column, _estimate(value, error, self.confidence, within)))
+            if estimate := _estimate(value, error, self.confidence, within):
+                estimates.append((column, estimate))
         return sorted(estimates, key=lambda pair: -pair[1].value)[:MOST_COLUMNS]
 
 
@@ -478,16 +483,12 @@ def _auc_error(draws: AucDraws) -> float:
     return draws.standard_error
 
 
-def _if_known(estimate: Estimate) -> Estimate | None:
-    return None if np.isnan(estimate.value) else estimate
-
-
 def _estimate(
     value: float, error: float, confidence: float, within: tuple[float, float] = (0.0, 1.0)
-) -> Estimate:
+) -> Estimate | None:
     """Return a value with its confidence interval, cut where such a number can be."""
     if np.isnan(value):
-        return Estimate(value, value, value)
+        return None
     reach = float(norm.ppf(0.5 + confidence / 2)) * error
     low, high = max(within[0], value - reach), min(within[1], value + reach)
     return Estimate(value, float(min(low, value)), float(max(high, value)))
@@ -495,7 +496,7 @@ def _estimate(
 
 def largest_difference(
     values: np.ndarray, errors: np.ndarray, confidence: float, most: float = 1.0
-) -> Estimate:
+) -> Estimate | None:
     """Return the largest difference between groups that have a number, with an interval for it.
 
     The largest of many noisy differences is too large. The lower end knows that: all differences
@@ -508,7 +509,7 @@ def largest_difference(
     known = np.isfinite(v) & np.isfinite(e)
     v, e = v[known], e[known]
     if len(v) < 2:
-        return Estimate(float("nan"), float("nan"), float("nan"))
+        return None
     first, second = np.triu_indices(len(v), 1)
     apart = np.abs(v[first] - v[second])
     error = np.hypot(e[first], e[second])

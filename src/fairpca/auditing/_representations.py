@@ -63,7 +63,7 @@ class _Method:
     """
 
     name: str
-    promise: str
+    guarantee: str
     fit: Callable[[TrainingRows], Any] | None
     for_target: bool = False
 

@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
-SCHEMA_VERSION = "2.0"
+SCHEMA_VERSION = "3.0"
 """Changes of the first number break readers; changes of the second add fields."""
 
 
 EXISTING = "existing_model"
 """The kind of model of a score or a decision that exists."""
+
+
+@dataclass(frozen=True)
+class _UpTo:
+    """Says to pydantic, where an audit is read, how large a number can be; NaN is none."""
+
+    largest: float
+
+    def __get_pydantic_core_schema__(self, kind: Any, handler: Any) -> Any:
+        finite = {"allow_inf_nan": False} if kind is float else {}
+        return {**handler(kind), "ge": -self.largest, "le": self.largest, **finite}
+
+
+Number = Annotated[float, _UpTo(1e100)]  # sums and squares of larger ones may overflow
+Count = Annotated[int, _UpTo(2**53)]  # larger ones are not exact in every JSON reader
 
 
 def doc(description: str, default: Any = MISSING) -> Any:
@@ -22,9 +37,9 @@ def doc(description: str, default: Any = MISSING) -> Any:
 class Estimate:
     """A number measured on held-out rows, with its confidence interval."""
 
-    value: float = doc("Mean over the splits.")
-    low: float = doc("Lower end of the confidence interval.")
-    high: float = doc("Upper end of the confidence interval.")
+    value: Number = doc("Mean over the splits.")
+    low: Number = doc("Lower end of the confidence interval.")
+    high: Number = doc("Upper end of the confidence interval.")
 
 
 @dataclass(frozen=True)
@@ -39,10 +54,10 @@ class Setting:
         "'raw', 'pca', 'fair_pca', 'fair_pca_covariances', 'fair_kernel_pca', 'leace', 'fair_pls'; "
         "'score' or 'decision' of a model that exists."
     )
-    n_components: int | None = doc(
+    n_components: Count | None = doc(
         "Components, where it is compared at fewer than it reaches; else null.", None
     )
-    tradeoff: float | None = doc("The lambda; null where there is none.", None)
+    tradeoff: Number | None = doc("The lambda; null where there is none.", None)
     column: str | None = doc("Column of the score or decision that exists; else null.", None)
 
     def __str__(self) -> str:
@@ -58,10 +73,12 @@ class Group:
     """One group of an attribute."""
 
     label: str = doc("The level, or levels joined with ' & ' for intersections.")
-    n_rows: int = doc("Rows of this group in the data.")
-    share: float = doc("Its share of the rows whose group is known, by their weights.")
-    outcome: float | None = doc("Share of its rows with the positive target, or the target's mean.")
-    n_used: int = doc("Rows of this group that were used; all, unless rows were drawn.")
+    n_rows: Count = doc("Rows of this group in the data.")
+    share: Number = doc("Its share of the rows whose group is known, by their weights.")
+    outcome: Number | None = doc(
+        "Share of its rows with the positive target, or the target's mean."
+    )
+    n_used: Count = doc("Rows of this group that were used; all, unless rows were drawn.")
 
 
 @dataclass(frozen=True)
@@ -72,7 +89,7 @@ class Attribute:
     columns: list[str] = doc("The columns of the table it comes from.")
     kind: str = doc("'levels', 'numeric' (measured in two bands) or 'intersection'.")
     groups: list[Group] = doc("Its groups, most rows first.")
-    n_missing: int = doc("Rows whose group is unknown or too rare to be measured.")
+    n_missing: Count = doc("Rows whose group is unknown or too rare to be measured.")
     note: str = doc("What was merged, cut or left out; empty if nothing was.")
 
 
@@ -85,9 +102,9 @@ class Column:
         "'feature', 'sensitive', 'target', 'score', 'decision', 'person', 'weight', 'ignored'."
     )
     kind: str = doc("'numeric', 'category', 'text', 'date', 'constant', 'empty', ...")
-    n_missing: int = doc("Rows without a value.")
-    n_distinct: int = doc("Distinct values.")
-    n_outputs: int = doc("Numbers it became.")
+    n_missing: Count = doc("Rows without a value.")
+    n_distinct: Count = doc("Distinct values.")
+    n_outputs: Count = doc("Numbers it became.")
     note: str = doc("Anything unusual; empty if nothing was.")
 
 
@@ -99,7 +116,7 @@ class Notice:
     severity: str = doc("'info' or 'warning'.")
     column: str = doc("The column it is about; empty if about no single one.")
     other: str = doc("The attribute, target or column it concerns; may be empty.")
-    value: float | None = doc("The number behind it, such as an AUC.")
+    value: Number | None = doc("The number behind it, such as an AUC.")
     text: str = doc("The notice as a sentence.")
 
 
@@ -110,10 +127,10 @@ class Target:
     name: str = doc("Name of the column.")
     kind: str = doc("'binary', 'classes' or 'number'.")
     positive: str | None = doc("The value that counts as positive; null unless binary.")
-    rate: float | None = doc("Share of positive rows; null unless binary.")
+    rate: Number | None = doc("Share of positive rows; null unless binary.")
     classes: list[str] = doc("The classes; empty unless there are several.")
-    mean: float | None = doc("Mean of a number; else null.")
-    deviation: float | None = doc("Standard deviation of a number; else null.")
+    mean: Number | None = doc("Mean of a number; else null.")
+    deviation: Number | None = doc("Standard deviation of a number; else null.")
 
 
 @dataclass(frozen=True)
@@ -122,7 +139,7 @@ class Reading:
 
     columns: list[str] | None = doc("Names given to the columns.")
     header: bool | None = doc("Whether the first line has the names, if that was said.")
-    skip_lines: int = doc("Lines left out at the beginning.")
+    skip_lines: Count = doc("Lines left out at the beginning.")
     encoding: str | None = doc("The encoding, if one was named.", None)
 
 
@@ -133,11 +150,11 @@ class Data:
     name: str = doc("Name of the file or data set.")
     source: str = doc("What was given: a path or a built-in name; empty for a frame.")
     fingerprint: str = doc("'sha256:' and the digest of the file, or of the values of a frame.")
-    n_rows: int = doc("Rows that were used.")
-    n_rows_dropped: int = doc("Rows left out: their target is missing, or their weight 0.")
-    n_people: int = doc("Different people among them: each counts once.")
-    n_features: int = doc("Columns that are features.")
-    n_encoded: int = doc("Numbers per row after encoding (all rows together).")
+    n_rows: Count = doc("Rows that were used.")
+    n_rows_dropped: Count = doc("Rows left out: their target is missing, or their weight 0.")
+    n_people: Count = doc("Different people among them: each counts once.")
+    n_features: Count = doc("Columns that are features.")
+    n_encoded: Count = doc("Numbers per row after encoding (all rows together).")
     ignored: list[str] = doc("Columns left out on request.")
     columns: list[Column] = doc("Every column of the table.")
     attributes: list[Attribute] = doc("What was measured: attributes, then intersections.")
@@ -151,19 +168,19 @@ class Settings:
 
     sensitive: list[str] = doc("Columns named as sensitive.")
     target: str | None = doc("Column named as target.")
-    above: float | None = doc("The target is whether its column exceeds this; else null.")
+    above: Number | None = doc("The target is whether its column exceeds this; else null.")
     aim: str = doc("'hide', 'decide' or 'keep': what the advice optimises.")
-    max_gap: float = doc("Largest gap that the aim 'decide' accepts, as a fraction.")
+    max_gap: Number = doc("Largest gap that the aim 'decide' accepts, as a fraction.")
     model: str = doc("'linear', 'boosting', 'kernel' or 'any': models that the advice is for.")
-    n_components: int = doc("Components that were asked of all projections.")
-    common_components: int | None = doc(
+    n_components: Count = doc("Components that were asked of all projections.")
+    common_components: Count | None = doc(
         "Components that every projection reaches, where some reach fewer; else null."
     )
-    n_splits: int = doc("Splits into rows to fit on and rows that probes are asked about.")
-    n_decision_splits: int = doc("Splits whose decisions are judged.")
-    n_probe_rows: int = doc("Most held-out rows that probes see in a split.")
-    confidence: float = doc("Level of all intervals and certificates.")
-    seed: int = doc("Seed of splits, probes and permutations.")
+    n_splits: Count = doc("Splits into rows to fit on and rows that probes are asked about.")
+    n_decision_splits: Count = doc("Splits whose decisions are judged.")
+    n_probe_rows: Count = doc("Most held-out rows that probes see in a split.")
+    confidence: Number = doc("Level of all intervals and certificates.")
+    seed: Count = doc("Seed of splits, probes and permutations.")
     quick: bool = doc("Whether fewer splits and rows were used.")
     sensitive_kinds: dict[str, str] | None = doc(
         "Sensitive columns, or the target, that were said to be 'numeric' or 'categorical'."
@@ -182,13 +199,13 @@ class Representation:
     setting: Setting = doc("What it is.")
     name: str = doc("Its name for people.")
     kind: str = doc("'features', 'method', 'score' or 'decision'.")
-    promise: str = doc("What holds on the rows it is fitted to, and what does not, in words.")
-    n_columns: int | None = doc("Columns of the representation; null if it failed.")
+    guarantee: str = doc("What holds on the rows it is fitted to, and what does not, in words.")
+    n_columns: Count | None = doc("Columns of the representation; null if it failed.")
     variance_kept: Estimate | None = doc(
         "Share of the variance of held-out rows that a linear map, learned on the others, "
         "recovers; null if it failed, and where it is not made to keep any."
     )
-    fit_seconds: float | None = doc("Median time of a fit.")
+    fit_seconds: Number | None = doc("Median time of a fit.")
     failure: str | None = doc("Why it could not be fitted; null if it could.")
     note: str = doc("What it could not reach, such as all components; empty if nothing.")
 
@@ -201,16 +218,16 @@ class Leak:
     attribute: str = doc("Name of the attribute or intersection.")
     probe: str = doc("'linear', 'boosting' or 'kernel'.")
     auc: Estimate = doc("Area under the ROC curve on held-out rows; 0.5 is guessing.")
-    chance: float = doc(
+    chance: Number = doc(
         "Above this is above chance: with permuted groups, the best of all attributes and probes "
         "stays below it, with the confidence. Each is measured in its own deviations."
     )
     above_chance: bool = doc("Whether the AUC is above that.")
-    p_value: float = doc(
+    p_value: Number = doc(
         "How often the best of all attributes and probes of this representation does as well or "
         "better with permuted groups."
     )
-    p_value_alone: float = doc(
+    p_value_unadjusted: Number = doc(
         "How often this probe does as well or better with permuted groups of this attribute, for "
         "who asks for no other."
     )
@@ -221,7 +238,7 @@ class GroupRates:
     """What a model does to one group; what its target does not have is null."""
 
     label: str = doc("The group.")
-    n_rows: int = doc("People of it that are held out in a round of splits.")
+    n_rows: Count = doc("People of it that are held out in a round of splits.")
     compared: bool = doc("Whether gaps compare it; groups of few rows they leave out.")
     selection_rate: Estimate | None = doc("Share of positive decisions.")
     true_positive_rate: Estimate | None = doc("Share of positive rows that are selected.")
@@ -237,10 +254,10 @@ class Parity:
 
     attribute: str = doc("Name of the attribute or intersection.")
     level: str | None = doc("Of several classes, the one whose gap is largest, which this is of.")
-    gap: Estimate = doc(
+    gap: Estimate | None = doc(
         "Largest difference of selection rates (demographic parity); of a number, that of mean "
         "predictions, in standard deviations of the target. Of several groups it is too large by "
-        "chance; its interval allows for that."
+        "chance; its interval allows for that. Null where no two groups can be compared."
     )
     ratio: Estimate | None = doc(
         "Smallest selection rate over the largest: 0.8 is the four-fifths rule; null of a number."
@@ -274,7 +291,7 @@ class Downstream:
 class CurvePoint:
     """One lambda of the trade-off."""
 
-    tradeoff: float = doc("The lambda.")
+    tradeoff: Number = doc("The lambda.")
     utility: Estimate = doc("As of models on representations.")
     parities: list[Parity] = doc("One for each attribute and intersection, without groups.")
 
@@ -294,21 +311,21 @@ class CertifiedGap:
 
     representation: str = doc("Key of the representation.")
     attribute: str = doc("Name of the attribute.")
-    n_rows: int = doc("Held-out rows behind the bound.")
-    observed: float = doc("The largest gap that a threshold has on these rows.")
-    bound: float = doc("With the confidence, no threshold has more in the population.")
-    confidence: float = doc(
+    n_rows: Count = doc("Held-out rows behind the bound.")
+    observed: Number = doc("The largest gap that a threshold has on these rows.")
+    bound: Number = doc("With the confidence, no threshold has more in the population.")
+    confidence: Number = doc(
         "Probability that the bound holds; each one by itself, not all of them together."
     )
 
 
 @dataclass(frozen=True)
-class Carrier:
+class ProxyImportance:
     """How much of what is recognised of an attribute one column of the table carries."""
 
     attribute: str = doc("Name of the attribute.")
     column: str = doc("Column of the table.")
-    lost: Estimate = doc(
+    auc_drop: Estimate = doc(
         "AUC that boosted trees lose on held-out rows when the column's values are shuffled; what "
         "other columns say, too, is not lost."
     )
@@ -318,16 +335,16 @@ class Carrier:
 class Weight:
     """What one value of a column adds to the score of a linear model."""
 
-    what: str = doc("'one more' of a number, 'true' of a truth; else the level, or 'missing'.")
-    weight: float = doc(
+    level: str = doc("'one more' of a number, 'true' of a truth; else the level, or 'missing'.")
+    weight: Number = doc(
         "What it adds, to a predicted number in its own unit; of a level, compared with the "
         "average row."
     )
-    per_deviation: float = doc("The same for one standard deviation.")
+    per_deviation: Number = doc("The same for one standard deviation.")
 
 
 @dataclass(frozen=True)
-class Decider:
+class DecisionImportance:
     """How much the recommended model's decisions depend on one column of the table."""
 
     column: str = doc("Column of the table.")
@@ -344,7 +361,7 @@ class ModelNumbers:
 
     model: str = doc("'linear', 'boosting', 'kernel', or 'existing_model'.")
     utility: Estimate | None = doc("As in the downstream models.")
-    gap: Estimate = doc("Largest gap over the single attributes.")
+    gap: Estimate | None = doc("Largest gap over the single attributes.")
     attribute: str = doc("The attribute of that gap.")
 
 
@@ -354,8 +371,8 @@ class Option:
 
     representation: str = doc("Key of the representation.")
     name: str = doc("Its name for people, with components and lambda.")
-    n_columns: int = doc("Columns of the representation.")
-    tradeoff: float | None = doc("The lambda; null where there is none.")
+    n_columns: Count = doc("Columns of the representation.")
+    tradeoff: Number | None = doc("The lambda; null where there is none.")
     gap: Estimate | None = doc(
         "Largest gap over the single attributes and the models asked for; null without a target."
     )
@@ -380,7 +397,7 @@ class Option:
     )
     models: list[ModelNumbers] = doc("Every kind of model, whichever were asked for.")
     eligible: bool = doc("Whether it cannot be told from what the aim accepts, and helps.")
-    taken: float = doc("Share of resamples in which it would have been recommended.")
+    selection_frequency: Number = doc("Share of resamples in which it would have been recommended.")
 
 
 @dataclass(frozen=True)
@@ -398,8 +415,8 @@ class Advice:
     aim: str = doc("What was asked for: 'hide', 'decide' or 'keep'.")
     verdict: str = doc("'take', 'tie' (of several), 'nothing to do' or 'nothing helps'.")
     representation: str | None = doc("Key of the recommended one; null if none is.")
-    tradeoff: float | None = doc("Recommended lambda, where there is a choice.")
-    tied: list[str] = doc("Names of settings that cannot be told apart from it.")
+    tradeoff: Number | None = doc("Recommended lambda, where there is a choice.")
+    ties: list[str] = doc("Names of settings that cannot be told apart from it.")
     options: list[Option] = doc(
         "The raw features, then what no other one exceeds in both gap (or hiding) and utility; "
         "two to four of them, by decreasing utility."

@@ -35,9 +35,9 @@ from ._representations import PROJECTIONS, methods_for, name_of
 from ._results import (
     SCHEMA_VERSION,
     Advice,
-    Carrier,
-    Decider,
+    DecisionImportance,
     Notice,
+    ProxyImportance,
     Setting,
     Settings,
     Summary,
@@ -164,7 +164,7 @@ def audit(
     See Also
     --------
     Audit : What it returns.
-    fairpca.auditing.render_page : The page of an audit that was kept as JSON.
+    Audit.from_json : An audit that was kept as JSON.
 
     Notes
     -----
@@ -251,8 +251,8 @@ def audit(
         downstream=findings.downstream(),
         curves=findings.curves(),
         certificates=findings.certificates(),
-        carriers=_carriers(findings, work),
-        deciders=_deciders(findings, decision, work),
+        proxy_importance=_proxy_importance(findings, work),
+        decision_importance=_decision_importance(findings, decision, work),
     )
     found = replace(found, advice=advise(Evidence(found), decision))
     found = replace(found, summary=summarise(Evidence(found), decision))
@@ -411,18 +411,20 @@ def _along_the_tradeoff(
     return [(m, one) for (_, m), points in zip(asked, curves, strict=True) for one in points]
 
 
-def _carriers(findings: Findings, work: _Work) -> list[Carrier]:
+def _proxy_importance(findings: Findings, work: _Work) -> list[ProxyImportance]:
     """Ask which columns carry each single attribute."""
     splits = work.splits[: work.effort.n_rounds]
     asked = [(split, i) for split in splits for i in range(len(work.question.roles.sensitive))]
     jobs: list[_Job] = [("columns", split, carried, (i, work.effort)) for split, i in asked]
     found: dict[int, list[Any]] = {}
-    for (_, i), one in zip(asked, work.run("carriers", jobs), strict=True):
+    for (_, i), one in zip(asked, work.run("proxies", jobs), strict=True):
         found.setdefault(i, []).append(one)
-    return findings.carriers(found)
+    return findings.proxy_importance(found)
 
 
-def _deciders(findings: Findings, decision: Decision, work: _Work) -> list[Decider]:
+def _decision_importance(
+    findings: Findings, decision: Decision, work: _Work
+) -> list[DecisionImportance]:
     """Ask which columns decide, with the setting that is recommended, or else the raw features."""
     option = decision.chosen or decision.raw
     if option.utility_model is None:
@@ -430,8 +432,8 @@ def _deciders(findings: Findings, decision: Decision, work: _Work) -> list[Decid
     (setting,) = [one for one in findings.all if str(one) == option.representation]
     how = (replace(setting, tradeoff=option.tradeoff), option.utility_model, work.effort)
     splits = work.splits[: work.effort.n_rounds]
-    return findings.deciders(
-        work.run("deciders", [("columns", split, decided_by, how) for split in splits])
+    return findings.decision_importance(
+        work.run("decisions", [("columns", split, decided_by, how) for split in splits])
     )
 
 

@@ -10,7 +10,7 @@ import json
 import random
 from pathlib import Path
 
-from fairpca.auditing import audit, render_page, render_summary
+from fairpca import Audit, audit
 from fairpca.errors import UnreadableAuditError
 
 from ..cases import EQUAL, REFUSED, VALID, Case, Failed, Target, assert_clear
@@ -22,7 +22,7 @@ SCRIPTS = 2
 
 
 class Audits(Target):
-    """`fairpca.auditing.render_page` and `render_summary`."""
+    """`fairpca.Audit.from_dict`, its page and its view in notebooks."""
 
     name = "audits"
 
@@ -58,14 +58,15 @@ class Audits(Target):
         """Make the page and the summary."""
         plain = json.loads(case.content)
         try:
-            page = render_page(plain)
+            found = Audit.from_dict(plain)
+            page = found.to_html()
         except UnreadableAuditError as error:
             assert_clear(error)
             if "\n" in str(error) or len(str(error)) > 2000:
                 raise Failed(f"a refusal that is not one line: {str(error)[:300]!r}") from error
             return REFUSED
-        if page != render_page(plain) or page.count("<script") != SCRIPTS:
+        if page != Audit.from_dict(plain).to_html() or page.count("<script") != SCRIPTS:
             raise Failed("another page the second time, or one with other scripts")
-        if "<script" in render_summary(plain):
+        if "<script" in found._repr_html_():
             raise Failed("a summary with a script")
         return EQUAL if plain == self.seeds[case.about["seed"]] else VALID

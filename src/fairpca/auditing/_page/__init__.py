@@ -14,14 +14,12 @@ from typing import Any
 
 from ...errors import UsageError, needing
 from ...metrics import decimal, joined, named, significant, whole
-from .._audit_result import audit_from_plain
+from .._audit_result import Audit
 from .._evidence import Evidence
 from .._recipes import audit_again
 from .figures import page_figures
 from .tables import given_away, leakage_tables, page_tables, plain_table
 from .words import Units, level, model_name, percent
-
-__all__ = ["render_page", "render_summary"]
 
 LARGEST = 1_500_000
 """Bytes of a page that can be sent by mail and opened on a phone."""
@@ -54,58 +52,28 @@ WRITERS = {
 """How templates write numbers and names."""
 
 
-def render_page(audit: dict[str, Any]) -> str:
-    """Return an audit as one self-contained HTML file.
+def render_page(audit: Audit) -> str:
+    """Return an audit as one self-contained HTML file, a few hundred kilobytes.
 
     It needs no network, and its policy forbids it to use one. Names and values of the data are
     shown as text, whatever they look like.
-
-    Parameters
-    ----------
-    audit : dict
-        An audit as plain dictionaries, lists, strings and numbers, of version 2 of its structure.
-
-    Returns
-    -------
-    page : str
-        HTML, to be written in UTF-8; a few hundred kilobytes.
-
-    Raises
-    ------
-    UnreadableAuditError
-        If it is not an audit, one of an unknown version, or does not follow the schema; the
-        message names the place.
-    MissingExtraError
-        If jinja2 is not installed.
-
-    See Also
-    --------
-    fairpca.Audit.to_html : The same of an audit in memory.
-
-    Examples
-    --------
-    >>> from fairpca.auditing import render_page
-    >>> render_page({"schema_version": "9.0"})  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    fairpca.errors.UnreadableAuditError: schema_version='9.0' cannot be shown: ...
     """
-    evidence = Evidence(audit_from_plain(audit))
+    evidence = Evidence(audit)
     figures, tables = page_figures(evidence), page_tables(evidence)
     script = _inline_script(_source("page.js"))
     template = _template("page.html")
 
     def rendered() -> str:
         page = template.render(
-            audit=evidence.audit,
+            audit=audit,
             evidence=evidence,
-            units=Units(evidence.audit.data.target),
+            units=Units(audit.data.target),
             tiles=given_away(evidence),
-            command=audit_again(evidence.audit),
+            command=audit_again(audit),
             write=WRITERS,
             policy=POLICY.format(_digest(script)),
             script=script,
-            audit_json=_embedded_json(evidence.audit.to_dict()),
+            audit_json=_embedded_json(audit.to_dict()),
             tables=tables,
             figures=figures,
         )
@@ -120,42 +88,20 @@ def render_page(audit: dict[str, Any]) -> str:
     return page
 
 
-def render_summary(audit: dict[str, Any]) -> str:
+def render_summary(audit: Audit) -> str:
     """Return the findings of an audit as a small piece of HTML without scripts.
 
-    Parameters
-    ----------
-    audit : dict
-        An audit as plain dictionaries, lists, strings and numbers, of version 2 of its structure.
-
-    Returns
-    -------
-    fragment : str
-        The headline, the findings, and how well probes recognise each attribute before and after.
-
-    Raises
-    ------
-    UnreadableAuditError
-        If it is not an audit, or one of an unknown version.
-    MissingExtraError
-        If jinja2 is not installed.
-
-    Examples
-    --------
-    >>> from fairpca.auditing import render_summary
-    >>> render_summary({"schema_version": "9.0"})  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    fairpca.errors.UnreadableAuditError: schema_version='9.0' cannot be shown: ...
+    It has the headline, the findings, and how well probes recognise each attribute before and
+    after.
     """
-    evidence = Evidence(audit_from_plain(audit))
-    names = {evidence.name(evidence.readable(one)) for one in evidence.audit.advice.options}
+    evidence = Evidence(audit)
+    names = {evidence.name(evidence.readable(one)) for one in audit.advice.options}
     tables = [
         (table, [row for row in table.rows if row[0].text in names])
         for table in leakage_tables(evidence)
     ]
     template = _template("summary.html")
-    return _encodable(template.render(audit=evidence.audit, tables=tables))
+    return _encodable(template.render(audit=audit, tables=tables))
 
 
 def _source(name: str) -> str:

@@ -168,7 +168,7 @@ def fitting(text: str, width: float) -> str:
 
 
 def _ends(one: Estimate | None) -> list[float]:
-    return [end for end in (one.low, one.value, one.high) if end is not None] if one else []
+    return [one.low, one.value, one.high] if one else []
 
 
 def draw_rows(rows: Sequence[Row], frame: Frame) -> dict[str, str]:

@@ -8,7 +8,15 @@ from itertools import product
 
 from ...metrics import decimal, p_value, significant
 from .._evidence import Evidence, parity_of
-from .._results import Carrier, Curve, CurvePoint, Decider, Estimate, Leak, Option
+from .._results import (
+    Curve,
+    CurvePoint,
+    DecisionImportance,
+    Estimate,
+    Leak,
+    Option,
+    ProxyImportance,
+)
 from .drawing import CIRCLE, DIAMOND, SQUARE, Frame, Mark, Row, draw_plane, draw_rows, fitting
 from .tables import badge, columns, letter
 from .words import Units, interval, model_name, model_spoken, of_a_hundred, recognised
@@ -85,7 +93,7 @@ def _options_figure(evidence: Evidence) -> list[Figure]:
     if not marks:
         return []
     key = [look for name, look in OPTIONS.items() if name in badges]
-    limit = units.scale * settings.max_gap if decides and settings.max_gap is not None else None
+    limit = units.scale * settings.max_gap if decides else None
     if limit is not None:
         key.append(Entry("the gap that you allow", "limit", "M0 -7v14"))
     frame = Frame(
@@ -100,11 +108,10 @@ def _options_figure(evidence: Evidence) -> list[Figure]:
 
 
 def _scaled(one: Estimate | None, scale: float) -> Estimate | None:
-    """Return an estimate in other units; None if there is no number."""
-    if one is None or one.value is None:
+    """Return an estimate in other units."""
+    if one is None:
         return None
-    ends = (one.value, one.low, one.high)
-    return Estimate(*(end if end is None else scale * end for end in ends))
+    return Estimate(scale * one.value, scale * one.low, scale * one.high)
 
 
 def _option_words(option: Option, units: Units) -> str:
@@ -140,7 +147,7 @@ def _leakage_figures(evidence: Evidence) -> Iterator[Figure]:
 def _probe_marks(evidence: Evidence, key: str, attribute: str) -> Iterator[Mark]:
     for place, probe in enumerate(evidence.probes):
         leak = evidence.leak.get((key, attribute, probe))
-        if leak is not None and leak.auc.value is not None:
+        if leak is not None:
             look, shape = f"series-{place + 1}", SHAPES[place % 3]
             yield Mark(leak.auc, _leak_words(evidence, leak), look, shape, leak.chance)
 
@@ -176,14 +183,14 @@ def _leakage_finding(evidence: Evidence, attribute: str) -> str:
 def _carrier_figures(evidence: Evidence) -> Iterator[Figure]:
     """Return bars for each attribute: the columns without which it is recognised less."""
     for position, name in enumerate(evidence.singles):
-        found = [one for one in evidence.audit.carriers if one.attribute == name]
+        found = [one for one in evidence.audit.proxy_importance if one.attribute == name]
         carried = evidence.carried(name)
         words = (
             f"{name} is carried most by {', '.join(carried[:3])}."
             if carried
             else f"No single column is needed to recognise {name}: what one says, others say, too."
         )
-        rows = [_bar(one, one.lost) for one in found if one.lost.value is not None][:MOST_ROWS]
+        rows = [_bar(one, one.auc_drop) for one in found][:MOST_ROWS]
         frame = Frame(f"Columns that carry {name}", words, "AUC lost when the column is shuffled")
         if rows:
             yield Figure({"attribute": str(position)}, words, draw_rows(rows, frame))
@@ -191,8 +198,8 @@ def _carrier_figures(evidence: Evidence) -> Iterator[Figure]:
 
 def _decider_figure(evidence: Evidence) -> list[Figure]:
     """Return bars: the columns without which the recommended model decides differently."""
-    found = evidence.audit.deciders
-    rows = [_bar(one, one.changed) for one in found if one.changed.value is not None][:MOST_ROWS]
+    found = evidence.audit.decision_importance
+    rows = [_bar(one, one.changed) for one in found][:MOST_ROWS]
     words = f"What decides most: {', '.join(row.name for row in rows[:3])}."
     axis = (
         "mean change of predictions when the column is shuffled, in standard deviations"
@@ -203,7 +210,7 @@ def _decider_figure(evidence: Evidence) -> list[Figure]:
     return [Figure({}, words, draw_rows(rows, frame))] if rows else []
 
 
-def _bar(one: Carrier | Decider, estimate: Estimate) -> Row:
+def _bar(one: ProxyImportance | DecisionImportance, estimate: Estimate) -> Row:
     hover = f"{one.column}: {decimal(estimate.value, 3)} ({interval(estimate, digits=3)})"
     return Row(one.column, "", [Mark(estimate, hover, "series-1")])
 
@@ -245,7 +252,7 @@ def _curve_mark(
 ) -> Mark | None:
     parity, advised = parity_of(point, attribute), evidence.advised
     gap = _scaled(parity.gap, units.scale) if parity else None
-    if parity is None or gap is None or point.utility.value is None:
+    if parity is None or parity.gap is None or gap is None:
         return None
     taken = bool(
         point.tradeoff

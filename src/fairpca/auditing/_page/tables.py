@@ -137,7 +137,7 @@ def badge(evidence: Evidence, option: Option) -> str:
     advice = evidence.audit.advice
     if evidence.advised is option:
         return "one of a tie" if advice.verdict == "tie" else "recommended"
-    if option.name in advice.tied:
+    if option.name in advice.ties:
         return "one of a tie"
     return {"features": "as it is", "score": "yours", "decision": "yours"}.get(
         evidence.representation(option.representation).kind, ""
@@ -184,7 +184,7 @@ def _options_table(evidence: Evidence) -> Table:
 
 def _taken(evidence: Evidence, option: Option) -> Cell:
     kind = evidence.representation(option.representation).kind
-    return NONE if kind in ("score", "decision") else Cell(of_a_hundred(option.taken))
+    return NONE if kind in ("score", "decision") else Cell(of_a_hundred(option.selection_frequency))
 
 
 def columns(count: int | None) -> str:
@@ -206,7 +206,7 @@ def _model_numbers(option: Option, model: str, units: Units) -> Cell:
         return NONE
     short = {"number": "R²", "none": ""}.get(units.kind, "AUC")
     utility = units.utility(found.utility.value if found.utility else None)
-    return Cell(units.gap(found.gap.value), _details(f"{short} {utility}"))
+    return Cell(units.gap(found.gap.value if found.gap else None), _details(f"{short} {utility}"))
 
 
 def _gap(estimate: Estimate | None, units: Units, *more: str) -> Cell:
@@ -219,7 +219,7 @@ def _ratio(estimate: Estimate | None) -> Cell:
     """Return a ratio of selection rates, marked where it fails the four-fifths rule."""
     if estimate is None:
         return NONE
-    low = estimate.value is not None and estimate.value < FOUR_FIFTHS
+    low = estimate.value < FOUR_FIFTHS
     return Cell(
         decimal(estimate.value),
         _details(interval(estimate)),
@@ -295,7 +295,7 @@ def leakage_tables(evidence: Evidence) -> list[Table]:
 
 def _leak(leak: Leak | None) -> Cell:
     """Return an AUC with its interval and what chance reaches; marked where it is above that."""
-    if leak is None or leak.auc.value is None:
+    if leak is None:
         return Cell(NOT_MEASURED)
     return Cell(
         decimal(leak.auc.value, 3),
@@ -457,11 +457,11 @@ def _decider_table(evidence: Evidence) -> Table:
                 Cell(one.column),
                 (_number if number else _share)(one.changed),
                 Cell(
-                    "; ".join(f"{w.what}: {significant(w.weight)}" for w in one.weights),
+                    "; ".join(f"{w.level}: {significant(w.weight)}" for w in one.weights),
                     tone="prose",
                 ),
             ]
-            for one in evidence.audit.deciders
+            for one in evidence.audit.decision_importance
             if one.weights
         ],
     )
@@ -482,7 +482,7 @@ def _compared(one: Representation) -> list[Cell]:
         return [Cell(one.name), why, *[Cell("")] * 3]
     return [
         Cell(one.name),
-        Cell(one.promise, _details(one.note), tone="prose"),
+        Cell(one.guarantee, _details(one.note), tone="prose"),
         Cell(whole(one.n_columns)),
         _share(one.variance_kept),
         Cell(significant(one.fit_seconds)),

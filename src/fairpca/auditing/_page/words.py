@@ -58,7 +58,7 @@ def interval(estimate: Estimate | None, scale: float = 1, digits: int = 2) -> st
     >>> interval(Estimate(0.77, 0.741, 0.80), scale=100, digits=1)
     '74.1\xa0to\xa080.0'
     """
-    if estimate is None or estimate.low is None or estimate.high is None:
+    if estimate is None:
         return ""
     ends = (decimal(scale * end, digits) for end in (estimate.low, estimate.high))
     return f"{UNBROKEN}to{UNBROKEN}".join(ends)
