@@ -86,7 +86,7 @@ def batches(path: Path) -> Iterator[np.ndarray]:
     """Yield batches of features, shape (n, d), as large as ours; the groups are read as well."""
     import pyarrow.parquet as pq
 
-    from fairpca import ParquetRows
+    from fairpca.io import ParquetRows
 
     size = ParquetRows(path, sensitive="group").batch_rows
     with pq.ParquetFile(path, memory_map=False, pre_buffer=False) as file:
@@ -98,7 +98,8 @@ def batches(path: Path) -> Iterator[np.ndarray]:
 
 
 def fit(path: Path):
-    from fairpca import FairPCA, ParquetRows
+    from fairpca import FairPCA
+    from fairpca.io import ParquetRows
 
     return FairPCA(K).fit(ParquetRows(path, sensitive="group"))
 
@@ -135,7 +136,8 @@ def _kernel(path: Path, d: int, name: str):
     """Kernel features of every row, and their products, batch by batch; both read the file."""
     from sklearn.kernel_approximation import Nystroem
 
-    from fairpca import FairKernelPCA, ParquetRows
+    from fairpca import FairKernelPCA
+    from fairpca.io import ParquetRows
 
     few = {"n_landmarks": LANDMARKS, "gamma": 1 / d, "random_state": 0}
     fair = FairKernelPCA(K, approximation="nystroem", **few)

@@ -26,7 +26,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from fairpca import CSVRows, FairPCA, ParquetRows
+from fairpca import FairPCA
+from fairpca.io import CSVRows, ParquetRows
 from fairpca.metrics import leakage
 from fairpca.moments import collect_moments
 from fairpca_paper.experiments.style import BLUE, FAINT, RC, VERMILLION
@@ -82,7 +83,8 @@ for dtype in ("float32", "float64"):
 MEASURE = """
 import re, sys
 import numpy as np, pandas as pd
-from fairpca import FairPCA, ParquetRows
+from fairpca import FairPCA
+from fairpca.io import ParquetRows
 
 def megabytes(what):
     return int(re.search(what + r":\\s+(\\d+) kB", open("/proc/self/status").read())[1]) / 1024

@@ -59,7 +59,7 @@ import numpy as np
 from fairpca import FairPCA
 X = np.random.default_rng(0).normal(size=(20, 3))
 FairPCA(1).fit(X, sensitive_features=["a", "b"] * 10)
-import fairpca._rows.files, fairpca.auditing._page
+import fairpca.io._rows, fairpca.auditing._page
 for name in PUBLIC:
     module = import_module(name)
     assert all(hasattr(module, name) for name in module.__all__), name
@@ -109,6 +109,6 @@ def test_what_is_not_documented_begins_with_an_underscore():
 
 
 def test_rows_in_files_need_no_eraser_and_no_audit():
-    imported = house.imported_by("import fairpca; fairpca.ParquetRows")
+    imported = house.imported_by("import fairpca; fairpca.io.ParquetRows")
     above = ("fairpca.peers", "fairpca.erasers", "fairpca.auditing", "fairpca.models")
     assert not [module for module in imported if module.startswith(above)]

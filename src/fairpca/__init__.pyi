@@ -4,14 +4,13 @@ from . import auditing as auditing
 from . import datasets as datasets
 from . import erasers as erasers
 from . import errors as errors
+from . import io as io
 from . import metrics as metrics
 from . import models as models
 from . import moments as moments
 from . import peers as peers
 from . import tables as tables
 from . import tradeoff as tradeoff
-from ._rows import CSVRows as CSVRows
-from ._rows import ParquetRows as ParquetRows
 from .auditing import Audit as Audit
 from .auditing import audit as audit
 from .errors import FairPCAError as FairPCAError

@@ -8,19 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from ._files import is_array, record
 from ._numerics import (
     Array,
     array_namespace,
     device,
     each_item,
     full_precision,
-    is_array,
     is_numpy,
     is_sparse,
     like,
     on_the_host,
     placed,
-    record,
     to_numpy,
 )
 from ._rows import StreamedRows, row_blocks, rows_per_block

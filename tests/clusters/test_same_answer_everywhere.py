@@ -95,7 +95,7 @@ def arrow(table, folder):
 
 
 def parquet(table, folder):
-    from fairpca import ParquetRows
+    from fairpca.io import ParquetRows
 
     double = table.astype(dict.fromkeys(FEATURES, float))
     for i, start in enumerate(range(0, N, 200)):
@@ -105,7 +105,7 @@ def parquet(table, folder):
 
 
 def csv(table, folder):
-    from fairpca import CSVRows
+    from fairpca.io import CSVRows
 
     double = table.astype(dict.fromkeys(FEATURES, float))  # singles are written in fewer digits
     for i, start in enumerate(range(0, N, 200)):

@@ -12,6 +12,7 @@ PACKAGES = (
     "fairpca.datasets",
     "fairpca.metrics",
     "fairpca.erasers",
+    "fairpca.io",
     "fairpca.peers",
     "fairpca.models",
     "fairpca.moments",

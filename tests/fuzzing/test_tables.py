@@ -8,7 +8,7 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
-from fairpca import CSVRows, ParquetRows
+from fairpca.io import CSVRows, ParquetRows
 from fairpca.models import fit_table, stream_transform
 from fairpca.moments import collect_moments
 from fairpca.tables import TableError, open_table, read_table

@@ -99,8 +99,8 @@ def reads_files(folder: Path) -> None:
     table = people()[["sex", "height", "a0"]]
     table.to_csv(folder / "rows.csv", index=False)
     table.to_parquet(folder / "rows.parquet")
-    fairpca.moments.collect_moments(fairpca.CSVRows(folder / "rows.csv", sensitive="sex"), None)
-    rows = fairpca.ParquetRows(folder / "rows.parquet", sensitive="sex")
+    fairpca.moments.collect_moments(fairpca.io.CSVRows(folder / "rows.csv", sensitive="sex"), None)
+    rows = fairpca.io.ParquetRows(folder / "rows.parquet", sensitive="sex")
     fairpca.FairPCA(1).fit(rows)
 
 

@@ -12,7 +12,7 @@ import pytest
 from safetensors.numpy import save as safetensors_bytes
 
 import fairpca
-from fairpca._numerics.records import MAX_HEADER
+from fairpca._files.records import MAX_HEADER
 from fairpca.models import FairModel, ModelFileError, load, read_header, save
 from fairpca.models._model_file import MAX_BYTES, read_model_file, write_model_file
 from registry import fitted

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from fairpca import FairKernelPCA, FairModel, FairPCA, peers
-from fairpca._numerics.records import Packer, is_number, unplain
+from fairpca._files.records import Packer, is_number, unplain
 from fairpca.errors import ModelFileError
 from fairpca.models import UnsavableModelError, load, read_header, save
 from fairpca.models._cards import _counts_of

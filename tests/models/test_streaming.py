@@ -10,8 +10,8 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 
+from fairpca._files import unplain
 from fairpca._maps import LinearMap
-from fairpca._numerics import unplain
 from fairpca._numerics.threads import ahead
 from fairpca.models._streaming import stream_transform
 from fairpca.tables import TableEncoder, TableError, find_notices, read_table

@@ -11,8 +11,9 @@ import pytest
 
 import fairpca
 from cli.commands import invoke
-from fairpca import CSVRows, FairKernelPCA, FairPCA, ParquetRows
+from fairpca import FairKernelPCA, FairPCA
 from fairpca.errors import InfeasibleError, ManyLevelsWarning, SingleGroupError, UsageError
+from fairpca.io import CSVRows, ParquetRows
 from fairpca.metrics import mean_gap
 from fairpca.models import FairModel, model_card
 from fairpca.models._streaming import stream_transform

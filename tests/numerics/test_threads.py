@@ -1,6 +1,5 @@
 """Blocks shared by threads, and BLAS as it was found."""
 
-import csv
 import os
 import signal
 import subprocess
@@ -14,16 +13,12 @@ from threadpoolctl import threadpool_limits
 from fairpca import FairPCA
 from fairpca._numerics import threads
 from fairpca._numerics.threads import (
-    _blas,
-    _inside,
     blas_threads,
     limited_threads,
     share_blocks,
 )
 from fairpca.errors import UsageError
-from fairpca.estimators._transformer import _SOLVING
 from fairpca.moments import collect_moments
-from fairpca.tables._text import _TURN, _records
 from systems import posix
 
 
@@ -107,85 +102,6 @@ def test_any_thread_can_limit_blas_once_others_are_done():
         thread.join()
         assert seen == [1, 1]
         assert blas_threads() == 2
-
-
-def interrupted_at(step, work):
-    """Interrupt work at one of the moments when Python looks for signals; return if it came."""
-    left, before = step, sys.getprofile()
-
-    def profile(frame, event, argument):
-        nonlocal left
-        if event in ("call", "c_return"):
-            left -= 1
-            if left < 0:
-                raise KeyboardInterrupt
-
-    sys.setprofile(profile)
-    try:
-        work()
-    except KeyboardInterrupt:
-        return True
-    finally:
-        sys.setprofile(before)
-    return False
-
-
-def limit_and_limit_again():
-    with limited_threads(3), limited_threads(1):
-        pass
-
-
-def read_long_fields():
-    assert _records(iter([["a"], ["b"]]), 2) == [["a"], ["b"]]
-
-
-@pytest.mark.parametrize(
-    ("work", "state"),
-    [
-        (limit_and_limit_again, lambda: [b.num_threads for b in _blas().lib_controllers]),
-        (read_long_fields, csv.field_size_limit),
-    ],
-)
-def test_an_interrupt_at_any_moment_leaves_everything_as_it_was(work, state):
-    with threadpool_limits(2, user_api="blas"):
-        work()
-        before, step = state(), 0
-        while interrupted_at(step, work):
-            assert state() == before, step
-            step += 1
-        assert step > 8
-        assert not _inside
-        with limited_threads(1):  # and nothing is locked
-            assert blas_threads() == 1
-
-
-@posix
-@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
-def test_a_forked_child_does_not_wait_for_threads_that_it_does_not_have():
-    inside, done = threading.Event(), threading.Event()
-
-    def limit():
-        with limited_threads(1), _TURN.lock, _SOLVING.lock:
-            inside.set()
-            done.wait(60)
-
-    with threadpool_limits(2, user_api="blas"):
-        thread = threading.Thread(target=limit)
-        thread.start()
-        assert inside.wait(10)
-        child = os.fork()
-        if child == 0:
-            signal.alarm(20)  # kills it
-            with _TURN.lock, _SOLVING.lock:
-                found = blas_threads()
-            with limited_threads(1):
-                os._exit(10 * found + blas_threads())
-        _, status = os.waitpid(child, 0)
-        assert blas_threads() == 1  # here the thread is still at work
-        done.set()
-        thread.join()
-        assert blas_threads() == 2
-    assert os.waitstatus_to_exitcode(status) == 21
 
 
 PARENT = """

@@ -15,7 +15,7 @@ PEAK = """
 import re, sys
 from pathlib import Path
 from fairpca import FairPCA
-from fairpca import ParquetRows
+from fairpca.io import ParquetRows
 
 def megabytes(what):  # VmHWM is the peak since this program started
     return int(re.search(what + r":\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1]) / 1024

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from assertions import assert_same_subspace
-from fairpca import CSVRows, FairKernelPCA, FairPCA, FairPLS, ParquetRows
+from fairpca import FairKernelPCA, FairPCA, FairPLS
+from fairpca.io import CSVRows, ParquetRows
 from fairpca.moments import collect_moments
 from out_of_core.people_in_files import (
     FEATURES,

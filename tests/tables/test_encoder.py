@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 from skrub import StringEncoder, TableVectorizer
 
-from fairpca import CSVRows, fit_table
-from fairpca._numerics import unplain
+from fairpca import fit_table
+from fairpca._files import unplain
 from fairpca.errors import ModelFileError, UsageError
+from fairpca.io import CSVRows
 from fairpca.models import stream_transform
 from fairpca.moments import collect_moments
 from fairpca.tables import TableEncoder, TableError, read_table

@@ -13,9 +13,10 @@ import pyarrow.feather
 import pytest
 
 from cli.commands import invoke
-from fairpca import CSVRows, fit_table
+from fairpca import fit_table
 from fairpca._attributes import assign_roles
 from fairpca.errors import MissingExtraError
+from fairpca.io import CSVRows
 from fairpca.models import stream_transform
 from fairpca.moments import collect_moments
 from fairpca.tables import (

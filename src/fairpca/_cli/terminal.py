@@ -165,7 +165,7 @@ def check_outputs(
     *paths: Path | None, force: bool, inputs: Sequence[str | Path | None] = ()
 ) -> None:
     """Refuse before the work what could not be written after it, or would replace an input."""
-    from .._numerics import is_no_plain_file
+    from .._files import is_no_plain_file
 
     read = [Path(name) for name in inputs if name is not None and Path(name).is_file()]
     given = [path for path in paths if path is not None]
@@ -191,7 +191,7 @@ def check_outputs(
 
 def write_whole(path: Path, text: str) -> None:
     """Write a text file, or nothing of it; folders on the way are made."""
-    from .._numerics import whole_file
+    from .._files import whole_file
 
     _end_if_interrupted()
     with whole_file(path) as draft:

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics import is_array, is_number, is_sparse, quiet_overflow, record
+from .._files import is_array, is_number, record
+from .._numerics import is_sparse, quiet_overflow
 from .._rows import Rows, block_rows, row_blocks
 from ..errors import UsageError
 from .kernel import NEGATIVE, Kernel, warn_of_negative_directions

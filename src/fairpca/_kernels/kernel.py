@@ -13,15 +13,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from .._numerics import (
-    each_item,
-    is_array,
-    is_number,
-    is_sparse,
-    limited_threads,
-    quiet_overflow,
-    record,
-)
+from .._files import is_array, is_number, record
+from .._numerics import each_item, is_sparse, limited_threads, quiet_overflow
 from .._rows import row_blocks
 from ..errors import IndefiniteKernelWarning, warn_user
 

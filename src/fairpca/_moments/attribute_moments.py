@@ -14,17 +14,8 @@ from typing import Any, Self
 import numpy as np
 
 from .._attributes import refuse_identifiers
-from .._numerics import (
-    Array,
-    array_namespace,
-    is_array,
-    is_count,
-    is_label,
-    is_number,
-    like,
-    record,
-    take_rows,
-)
+from .._files import is_array, is_count, is_label, is_number, record
+from .._numerics import Array, array_namespace, like, take_rows
 from .scatter import Scatter, merge_scatters, scatter_fits
 
 OfRows = Callable[[Array], Array]

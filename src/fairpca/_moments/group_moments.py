@@ -9,16 +9,8 @@ from typing import Any
 import numpy as np
 
 from .._attributes import MISSING_LABEL, name_of_missing, sorted_labels
-from .._numerics import (
-    Array,
-    array_namespace,
-    is_array,
-    is_count,
-    is_number,
-    placed,
-    record,
-    take_rows,
-)
+from .._files import is_array, is_count, is_number, record
+from .._numerics import Array, array_namespace, placed, take_rows
 from .._rows import BLOCK_ROWS, Rows
 from ..errors import UsageError
 from .attribute_moments import (

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from .._numerics import Array, array_namespace, float64, is_array, is_sparse, like, record
+from .._files import is_array, record
+from .._numerics import Array, array_namespace, float64, is_sparse, like
 from .._rows import Rows, row_blocks, rows_per_block
 from .products import CrossProduct
 

@@ -33,31 +33,11 @@ from .linalg import (
     row_space,
     top_eigenpairs,
 )
-from .records import (
-    FUNCTIONS,
-    LENGTH,
-    MAX_HEADER,
-    MAX_TENSORS,
-    RECORDS,
-    Packer,
-    RationedArrays,
-    announced_size,
-    header_bytes,
-    is_array,
-    is_count,
-    is_label,
-    is_number,
-    pack,
-    record,
-    unpack,
-    unplain,
-)
 from .stiefel import Inverse, Metric, Objective, Stiefel, minimize_on_stiefel
 from .threads import (
     ACCUMULATORS,
     SMALL,
     WIDEST,
-    Turn,
     ahead,
     allowed_jobs,
     blas_shares,
@@ -70,8 +50,5 @@ from .threads import (
     one_thread,
     pool_of,
     share_blocks,
-    surely,
     threads_for,
 )
-from .versions import library_versions
-from .whole_files import is_no_plain_file, remove_drafts, whole_file

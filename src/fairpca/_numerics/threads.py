@@ -9,13 +9,13 @@ from __future__ import annotations
 import multiprocessing
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import cache
 from itertools import pairwise
 from numbers import Integral
-from threading import RLock, Thread, get_ident
+from threading import Lock, Thread, get_ident
 from time import sleep
 from typing import Any, TypeVar
 
@@ -65,30 +65,6 @@ def _blas_of_scipy() -> ThreadpoolController:
     return _blas().select(filepath=own)
 
 
-class Turn:
-    """Whose turn it is: ``with turn.lock``. In a forked child, where nobody else is, it is free."""
-
-    def __init__(self) -> None:
-        self.lock = RLock()  # a destructor may come while this thread has it
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._renew)
-
-    def _renew(self) -> None:
-        self.lock = RLock()
-
-
-@contextmanager
-def surely(undo: Callable[[], object]) -> Iterator[None]:
-    """Undo at the end, and again where an interrupt ended that: `undo` has to bear it."""
-    try:
-        try:
-            yield
-        finally:
-            undo()
-    finally:
-        undo()
-
-
 def _release_blas() -> None:
     """Let any thread set limits: newer threadpoolctl lets one until it is done, and no other."""
     openblas = getattr(threadpoolctl, "OpenBLASController", None)
@@ -96,43 +72,31 @@ def _release_blas() -> None:
 
 
 class _Limits:
-    """What was asked of one library by all that are inside, and what was set before.
-
-    An interrupt may end any step: done again, or followed by `leave`, it comes to the same.
-    """
+    """What was asked of one library by all that are inside, and what was set before."""
 
     def __init__(self, library: Any) -> None:
-        self._library = library
-        self.asked: dict[_Guest, int] = {}
-        self._before: int = library.num_threads
-        self._seen: set[int] = set()
+        self._library, self._before = library, library.num_threads
+        self._asked: list[int] = []
 
-    def enter(self, guest: _Guest, threads: int) -> None:
-        self._seen.add(self._library.num_threads)
-        self.asked[guest] = threads
-        self._set(min(self.asked.values()))
+    def enter(self, threads: int) -> None:
+        self._asked.append(threads)
+        self._set(min(self._asked))
 
-    def leave(self, guest: _Guest) -> bool:
+    def leave(self, threads: int) -> bool:
         """Take a limit back; return whether nobody is left inside."""
-        self.asked.pop(guest, None)
-        self._set(min(self.asked.values(), default=self._before))
-        return not self.asked
+        self._asked.remove(threads)
+        self._set(min(self._asked, default=self._before))
+        return not self._asked
 
     def _set(self, threads: int) -> None:
-        now = self._library.num_threads
-        if now == threads or now not in self._seen:  # or somebody else has set it since
-            return
-        self._seen.add(threads)
-        with surely(_release_blas):
+        if self._library.num_threads != threads:
             _release_blas()
             self._library.set_num_threads(threads)
+            _release_blas()
 
-
-_Guest = tuple[int, object]
-"""Who limits a library: a thread, and something that is its own."""
 
 _inside: dict[tuple[str, int], _Limits] = {}
-_turn = Turn()
+_lock = Lock()
 
 
 @contextmanager
@@ -141,44 +105,26 @@ def _limited(libraries: ThreadpoolController, threads: int) -> Iterator[None]:
 
     Several fits may run in threads of the caller, and most libraries have one number for all of
     them: the smallest limit that anybody asks for holds, and the last one out restores. If each
-    restored what it found, the first one's limit could stay for good.
+    restored what it found, as threadpoolctl does, the first one's limit could stay for good.
     """
-    guest = get_ident(), object()
-    of = {(b.filepath, guest[0] if _knows_threads(b) else 0): b for b in libraries.lib_controllers}
-    with surely(lambda: _leave(guest, of)):
-        with _turn.lock:
-            for key, library in of.items():
-                _inside.setdefault(key, _Limits(library)).enter(guest, threads)
+    me = get_ident()
+    of = {(b.filepath, me if _knows_threads(b) else 0): b for b in libraries.lib_controllers}
+    with _lock:
+        for key, library in of.items():
+            _inside.setdefault(key, _Limits(library)).enter(threads)
+    try:
         yield
-
-
-def _leave(guest: _Guest, keys: Iterable[tuple[str, int]]) -> None:
-    with _turn.lock:
-        for key in keys:
-            if key in _inside and _inside[key].leave(guest):
-                del _inside[key]
+    finally:
+        with _lock:
+            for key in of:
+                if _inside[key].leave(threads):
+                    del _inside[key]
 
 
 def _knows_threads(library: Any) -> bool:
     """Return whether a library has a number for each thread, so that none can disturb another."""
     layer = getattr(library, "threading_layer", "")
     return library.internal_api == "mkl" or "openmp" in (library.user_api, layer)
-
-
-def _alone_in_child() -> None:
-    """Restore, in a forked child, what threads limited that are not there."""
-    for guest in {guest for limits in _inside.values() for guest in limits.asked}:
-        if guest[0] != get_ident():
-            _leave(guest, list(_inside))
-
-
-if hasattr(os, "register_at_fork"):
-    # Whoever forks waits until no other thread is setting limits.
-    os.register_at_fork(
-        before=lambda: _turn.lock.acquire(),
-        after_in_parent=lambda: _turn.lock.release(),
-        after_in_child=_alone_in_child,
-    )
 
 
 def limited_threads(threads: int | None, *, of_scipy: bool = False) -> AbstractContextManager[None]:
@@ -260,8 +206,10 @@ def each_item(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Res
 def pool_of(threads: int, name: str = "fairpca") -> Iterator[ThreadPoolExecutor]:
     """Give threads for some tasks; none is left at the end, and none of the tasks begins then."""
     pool = ThreadPoolExecutor(threads, name)
-    with surely(lambda: pool.shutdown(cancel_futures=True)):
+    try:
         yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def each_in_processes(
@@ -301,10 +249,11 @@ def end_with(pid: int) -> None:
     Thread(target=wait, name="fairpca-parent", daemon=True).start()
 
 
-def ahead(items: Iterable[Item]) -> Iterator[Item]:
+def ahead(items: Iterable[Item]) -> Generator[Item, None, None]:
     """Yield items that a thread of its own makes, a few of them before they are asked for."""
     iterator, end = iter(items), object()
-    with surely(getattr(iterator, "close", lambda: None)), pool_of(1, "fairpca-ahead") as pool:
+    with ExitStack() as last, pool_of(1, "fairpca-ahead") as pool:
+        last.callback(getattr(iterator, "close", lambda: None))
         waiting = deque(pool.submit(next, iterator, end) for _ in range(2))
         while (item := waiting.popleft().result()) is not end:
             waiting.append(pool.submit(next, iterator, end))

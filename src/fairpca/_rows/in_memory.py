@@ -9,16 +9,15 @@ from typing import Any
 import numpy as np
 
 from .._attributes import Attribute
+from .._files import is_array, record
 from .._numerics import (
     Array,
     array_namespace,
     each_item,
     in_host_memory,
-    is_array,
     is_foreign,
     is_sparse,
     quiet_overflow,
-    record,
     take_rows,
 )
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
+from contextlib import closing
 from threading import Lock
 from typing import Any
 
-from .._numerics import ahead, limited_threads, pool_of, surely
+from .._numerics import ahead, limited_threads, pool_of
 from .elsewhere import plus
 
 RESULTS_PER_THREAD = 2
@@ -19,7 +20,7 @@ RESULTS_PER_THREAD = 2
 
 
 def ordered_fold(
-    batches: Iterator[Any],
+    batches: Generator[Any, None, None],
     collect: Callable[[Any], Any],
     *,
     n_jobs: int,
@@ -56,7 +57,7 @@ def ordered_fold(
     with (
         warnings.catch_warnings(),
         limited_threads(1),
-        surely(getattr(source, "close", lambda: None)),
+        closing(source),
         pool_of(n_jobs, "fairpca-batches") as pool,
     ):
         tasks = deque(pool.submit(one_more) for _ in range(RESULTS_PER_THREAD * n_jobs))

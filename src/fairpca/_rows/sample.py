@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 
 from .._numerics import is_sparse
+
+
+def stacked(pieces: Sequence[Any]) -> Any:
+    """Return arrays or sparse matrices as one."""
+    if is_sparse(pieces[0]):
+        return scipy.sparse.vstack(pieces, format="csr")
+    return np.concatenate(pieces)
 
 
 @dataclass
@@ -26,16 +33,24 @@ class LargestKey:
 class Sample:
     """The rows with the `n` smallest random keys, and some that may be; adds, in any order.
 
-    Each piece has keys, places (batch, row), and rows: arrays, sparse matrices or Arrow tables.
+    Each piece has keys, places (batch, row), and rows: arrays, sparse matrices, or whatever has
+    `take` and can be put together by `stack`.
     """
 
     n: int
     pieces: tuple[tuple[np.ndarray, np.ndarray, tuple[Any, ...]], ...]
     largest_key: LargestKey = field(default_factory=LargestKey)
+    stack: Callable[[Sequence[Any]], Any] = stacked
 
     @classmethod
     def of(
-        cls, n: int, keys: np.ndarray, number: int, rows: Any, largest_key: LargestKey | None = None
+        cls,
+        n: int,
+        keys: np.ndarray,
+        number: int,
+        rows: Callable[[np.ndarray], tuple[Any, ...]],
+        largest_key: LargestKey | None = None,
+        stack: Callable[[Sequence[Any]], Any] = stacked,
     ) -> Sample:
         """Draw from a batch of this number; `rows` returns the rows at given positions."""
         limit = largest_key or LargestKey()
@@ -43,10 +58,10 @@ class Sample:
         if len(chosen) > n:
             chosen = np.sort(chosen[np.argsort(keys[chosen], kind="stable")[:n]])
         places = np.stack([np.full(len(chosen), number), chosen])
-        return cls(n, ((keys[chosen], places, rows(chosen)),), limit)
+        return cls(n, ((keys[chosen], places, rows(chosen)),), limit, stack)
 
     def __add__(self, other: Sample) -> Sample:
-        both = Sample(self.n, self.pieces + other.pieces, self.largest_key)
+        both = replace(self, pieces=self.pieces + other.pieces)
         held = sum(len(keys) for keys, _, _ in both.pieces)
         return both.merged() if held > 1.5 * self.n else both
 
@@ -57,10 +72,10 @@ class Sample:
         smallest = np.lexsort((places[1], places[0], keys))[: self.n]
         kept = smallest[np.lexsort((places[1, smallest], places[0, smallest]))]
         each = zip(*(rows for _, _, rows in self.pieces), strict=True)
-        rows = tuple(rows_at(_stacked(column), kept) for column in each)
+        rows = tuple(rows_at(self.stack(column), kept) for column in each)
         if len(kept) == self.n:
             self.largest_key.value = min(self.largest_key.value, float(keys[kept].max()))
-        return Sample(self.n, ((keys[kept], places[:, kept], rows),), self.largest_key)
+        return replace(self, pieces=((keys[kept], places[:, kept], rows),))
 
     @property
     def rows(self) -> tuple[Any, ...]:
@@ -70,17 +85,7 @@ class Sample:
 
 
 def rows_at(rows: Any, positions: np.ndarray) -> Any:
-    """Return some rows of an array, a sparse matrix, or an Arrow array or table."""
+    """Return some rows of an array, a sparse matrix, or of what has `take`."""
     if isinstance(rows, np.ndarray) or is_sparse(rows):
         return rows[positions]
     return rows.take(np.asarray(positions, dtype=np.int64))
-
-
-def _stacked(pieces: Sequence[Any]) -> Any:
-    if isinstance(pieces[0], np.ndarray):
-        return np.concatenate(pieces)
-    if is_sparse(pieces[0]):
-        return scipy.sparse.vstack(pieces, format="csr")
-    from ..tables import import_arrow
-
-    return import_arrow().concat_tables(pieces, promote_options="permissive")

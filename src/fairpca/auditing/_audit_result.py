@@ -8,7 +8,7 @@ import os
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from .._numerics import whole_file
+from .._files import whole_file
 from ._results import (
     Advice,
     CertifiedGap,

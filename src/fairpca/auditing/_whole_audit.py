@@ -12,7 +12,8 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 from joblib import cpu_count
 
-from .._numerics import allowed_jobs, each_in_processes, library_versions
+from .._files import library_versions
+from .._numerics import allowed_jobs, each_in_processes
 from ..errors import AuditError, ManyLevelsWarning
 from ._advice import advise, summarise
 from ._asking import ask

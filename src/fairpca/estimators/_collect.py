@@ -31,8 +31,8 @@ def collect_moments(
     Parameters
     ----------
     X : array-like, frame or sparse matrix of shape (n, d)
-        Features. A Dask array or DataFrame, a Spark DataFrame, `fairpca.ParquetRows` and
-        `fairpca.CSVRows` are read where they are, part by part.
+        Features. A Dask array or DataFrame, a Spark DataFrame, `fairpca.io.ParquetRows` and
+        `fairpca.io.CSVRows` are read where they are, part by part.
     sensitive_features : array-like, Series, frame or dict of columns with n rows
         Sensitive attributes; None for rows of files, which name their columns themselves.
     y, sample_weight : array-like of shape (n,), optional

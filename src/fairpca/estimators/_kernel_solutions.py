@@ -25,12 +25,7 @@ from .._kernels import (
 )
 from .._maps import FeatureMap, LinearMap, in_double_precision, side_by_side
 from .._moments import AttributeMoments, GroupMoments, attributes_over_rows
-from .._numerics import (
-    deterministic_signs,
-    is_sparse,
-    machine_epsilon,
-    quiet_overflow,
-)
+from .._numerics import deterministic_signs, is_sparse, machine_epsilon, quiet_overflow
 from .._rows import Batch, MappedRows, Rows, RowsElsewhere, Sample, block_rows, row_blocks
 from ..errors import FewLandmarksWarning, InfeasibleError, ResidualWarning, UsageError, warn_user
 from ..solvers import (

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
+from threading import RLock
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -25,7 +26,6 @@ from .._maps import FeatureMap, LinearMap
 from .._moments import AttributeMoments, DenseScatter, GroupMoments, LevelMoments, moments_at
 from .._numerics import (
     Array,
-    Turn,
     check_n_jobs,
     is_foreign,
     is_numpy,
@@ -40,7 +40,7 @@ from ..errors import ResidualWarning, UsageError, warn_user
 from ._checks import FLOATS
 from ._reader import HOST, Reader
 
-_SOLVING = Turn()
+_SOLVING = RLock()
 
 KEEP_UP_TO = 4096
 """Moments of more features than this are not kept after `fit`."""
@@ -330,7 +330,7 @@ class Representation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """Compute what was learned, if rows came through `partial_fit`; one thread does."""
         if self._is_solved() or "moments_" not in vars(self):
             return  # nobody waits for another estimator that is being solved
-        with _SOLVING.lock:
+        with _SOLVING:
             if not self._is_solved():
                 self._fit_to(self.moments_)
 
@@ -380,7 +380,7 @@ class FairTransformer(Representation):
         ----------
         X : array-like, frame or sparse matrix of shape (n, d)
             Features. Tensors of torch and CuPy stay on their device. A Dask array or DataFrame, a
-            Spark DataFrame and `fairpca.ParquetRows` are read where they are, part by part, with
+            Spark DataFrame and `fairpca.io.ParquetRows` are read where they are, part by part, with
             the same result; for Spark, the other arguments are names of columns of X.
         y : array-like of shape (n,), optional
             Labels; only the criteria other than demographic parity look at them.

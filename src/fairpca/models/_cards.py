@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from .._attributes import about_whole_numbers
+from .._files import is_number, library_versions
 from .._kernels import KernelColumns, RowsAndKernel
 from .._maps import FeatureMap
 from .._moments import LevelMoments
-from .._numerics import is_number, library_versions, to_numpy
+from .._numerics import to_numpy
 from ..metrics import percent
 from ._fair_model import FairModel, fitted_model
 

@@ -11,10 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import erasers
 from .._attributes import as_columns
+from .._files import Packer, RationedArrays, is_array, is_count, is_label, unplain
 from .._kernels import Features
 from .._maps import FeatureMap, LinearMap
 from .._moments import DenseScatter, GroupMoments, LevelMoments
-from .._numerics import Packer, RationedArrays, is_array, is_count, is_label, unplain
 from ..errors import ModelFileError, UnsavableModelError
 from ..estimators import FairKernelPCA, FairPCA, FairPLS, PlainPCA
 

@@ -14,8 +14,9 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from .._attributes import check_frames
+from .._files import Packer, RationedArrays, library_versions, unplain
 from .._maps import FeatureMap, LinearMap
-from .._numerics import Packer, RationedArrays, is_foreign, library_versions, to_numpy, unplain
+from .._numerics import is_foreign, to_numpy
 from ..errors import AuditError, ModelFileError, UnsavableModelError, UsageError
 from ..estimators import FLOATS
 from ..tables import TableEncoder, are_many, as_table, is_large, is_on_disk, read_table

@@ -18,11 +18,10 @@ from .._rows import (
     LargestKey,
     RowsElsewhere,
     Sample,
-    TableRows,
     rows_at,
-    rows_per_batch,
 )
 from ..errors import TableError, TargetError
+from ..io import TableRows, rows_per_batch
 from ..tables import (
     AttributePlan,
     LevelColumn,
@@ -208,8 +207,12 @@ class _LookAtRows:
             taken = {name: decoded(rows_at(array, chosen)) for name, array in arrays.items()}
             return (import_arrow().table(taken),)
 
-        sample = Sample.of(self.n, keys, batch.number, drawn, self.largest_key)
+        sample = Sample.of(self.n, keys, batch.number, drawn, self.largest_key, _stacked)
         return _RowsSeen(n_read, len(keys), sample, counts, levels)
+
+
+def _stacked(tables: Sequence[Any]) -> Any:
+    return import_arrow().concat_tables(tables, promote_options="permissive")
 
 
 @dataclass(frozen=True)

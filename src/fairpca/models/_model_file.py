@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics import LENGTH, MAX_HEADER, announced_size, header_bytes, pack, unpack, whole_file
+from .._files import LENGTH, MAX_HEADER, announced_size, header_bytes, pack, unpack, whole_file
 from ..errors import ModelFileError, UnsavableModelError, UsageError
 
 FORMAT, VERSION = "fairpca model", 2

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics import library_versions, whole_file
+from .._files import library_versions, whole_file
 from ..errors import ExportError, needing
 from ..tables import LARGEST, NULL_STRINGS, LevelColumn, NumberColumn
 from ._estimator_state import n_columns

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._numerics import FUNCTIONS, RECORDS, whole_file
+from .._files import FUNCTIONS, RECORDS, whole_file
 from ..errors import ModelFileError, UnsavableModelError, needing
 from ._estimator_state import CLASSES
 from ._fair_model import FairModel

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from .._attributes import as_columns, did_you_mean
+from .._files import whole_file
 from .._maps import LinearMap
-from .._numerics import ahead, whole_file
+from .._numerics import ahead
 from ..errors import TableError
 from ..tables import (
     LevelColumn,
@@ -179,7 +180,7 @@ def stream_transform(
                 if progress is not None:
                     progress(done, n_rows)
     finally:
-        stream.close()  # type: ignore[attr-defined]
+        stream.close()
     return done
 
 

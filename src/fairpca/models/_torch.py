@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics import library_versions, pack, whole_file
+from .._files import library_versions, pack, whole_file
 from ..errors import ExportError
 from ._estimator_state import n_columns
 from ._fair_model import fitted_model

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from .._numerics import is_array, is_number, record
+from .._files import is_array, is_number, record
 from ..errors import TableError
 from ._adapters import import_arrow, import_pandas
 from ._frozen_columns import (

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from .._attributes import close_names, listed
-from .._numerics import Packer, is_array, record
+from .._files import Packer, is_array, record
 from ..errors import TableError, UsageError
 from ._dates_and_texts import FrozenColumn, learn
 from ._frozen_columns import Column, ColumnWeight, LevelColumn, NumberColumn

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics import is_count, is_number, record
+from .._files import is_count, is_number, record
 from ..errors import TableError
 from ._adapters import import_arrow
 from ._table import distinct, is_text

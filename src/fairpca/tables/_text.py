@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from threading import Lock
 from typing import Any, ClassVar
 
-from .._numerics import Turn, surely
 from ..errors import TableError
 from ._adapters import import_arrow
 from ._files import FileState, TableFile, check_text, different_names, kind_of_file, opened, reading
@@ -33,7 +33,7 @@ _MARKS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-_TURN = Turn()
+_LIMIT_OF_CSV = Lock()
 _WITH_COMMA = re.compile(r"[+-]?\d+,\d+")
 _WITH_POINT = re.compile(r"[+-]?\d+\.\d+")
 _DELIMITERS = (",", ";", "\t", "|", " ")
@@ -219,11 +219,13 @@ def _first_lines(path: Path, texts: Iterator[str], skip_lines: int) -> list[str]
 
 def _records(rows: Iterator[list[str]], n: int) -> list[list[str]]:
     """Return the next records of a file, however long their fields are."""
-    with _TURN.lock:  # csv has one limit for all threads
+    with _LIMIT_OF_CSV:  # csv has one limit for all threads
         limit = csv.field_size_limit()
-        with surely(lambda: csv.field_size_limit(limit)):
-            csv.field_size_limit(_LONGEST)
+        csv.field_size_limit(_LONGEST)
+        try:
             return list(islice(filter(None, rows), n))
+        finally:
+            csv.field_size_limit(limit)
 
 
 def _divided(path: Path, lines: list[str]) -> tuple[str, list[list[str]], bool]:

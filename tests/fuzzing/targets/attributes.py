@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairpca import FairPCA, ParquetRows
+from fairpca import FairPCA
+from fairpca.io import ParquetRows
 from fairpca.models import fit_table
 
 from ..cases import EQUAL, REFUSED, Case, Failed, Target, assert_clear, is_ours

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 
-from fairpca import ParquetRows
+from fairpca.io import ParquetRows
 from fairpca.models import fit_table, stream_transform
 from fairpca.moments import collect_moments
 from fairpca.tables import open_table, read_table

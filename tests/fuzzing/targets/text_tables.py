@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from fairpca import CSVRows, FairPCAError
+from fairpca import FairPCAError
+from fairpca.io import CSVRows
 from fairpca.models import fit_table, stream_transform
 from fairpca.moments import collect_moments
 from fairpca.tables import open_table, read_table

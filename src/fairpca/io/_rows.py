@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 
 from .._attributes import Roles, assign_roles
 from .._numerics import allowed_jobs, blas_threads, check_n_jobs
+from .._rows import Batch, Collect, RowsElsewhere, ordered_fold
 from ..errors import TableError, UsageError
 from ..tables import (
     NUMBER,
@@ -28,9 +29,7 @@ from ..tables import (
     kinds_of_columns,
     open_table,
 )
-from .elsewhere import Batch, Collect, RowsElsewhere
-from .file_columns import FileBatch, Numbers, Tables
-from .ordered_fold import ordered_fold
+from ._columns import FileBatch, Numbers, Tables
 
 Progress = Callable[[int, int | None], None]
 
@@ -111,7 +110,7 @@ class FileRows(RowsElsewhere):
         if self.progress is not None:
             self.progress(n_rows, self.n_rows)
 
-    def _batches(self, **how: Any) -> Iterator[FileBatch]:
+    def _batches(self, **how: Any) -> Generator[FileBatch, None, None]:
         """Yield the batches of all files in their order."""
         spans = [(file, span) for file in self.files for span in file.spans(self.batch_rows)]
         for i, (file, span) in enumerate(spans):
@@ -275,7 +274,7 @@ class ParquetRows(_NumberRows):
     >>> import tempfile
     >>> import numpy as np, pandas as pd
     >>> from fairpca import FairPCA
-    >>> from fairpca import ParquetRows
+    >>> from fairpca.io import ParquetRows
     >>> rng = np.random.default_rng(0)
     >>> people = pd.DataFrame(rng.normal(size=(100, 3)), columns=["a", "b", "c"])
     >>> people["sex"] = rng.choice(["f", "m"], size=100)
@@ -306,9 +305,9 @@ class CSVRows(_NumberRows):
     columns, header, skip_lines, encoding
         How the files are written, see `fairpca.tables.read_table`.
     **options
-        As for `fairpca.ParquetRows`: ``sensitive``, ``features`` and all others. Numbers in texts
-        are read in double precision; the number of all rows is not known, so `progress` is told
-        None.
+        As for `fairpca.io.ParquetRows`: ``sensitive``, ``features`` and all others. Numbers in
+        texts are read in double precision; the number of all rows is not known, so `progress` is
+        told None.
 
     Raises
     ------
@@ -330,7 +329,7 @@ class CSVRows(_NumberRows):
     >>> import tempfile
     >>> from pathlib import Path
     >>> from fairpca.moments import collect_moments
-    >>> from fairpca import CSVRows
+    >>> from fairpca.io import CSVRows
     >>> file = Path(tempfile.mkdtemp()) / "people.csv"
     >>> _ = file.write_text("age,height,sex\n30,1.7,f\n40,1.8,m\n50,1.6,f\n")
     >>> collect_moments(CSVRows(file, sensitive="sex"), None).mean.round(2)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._attributes import Roles
+from .._rows import Batch
 from ..errors import TableError
 from ..tables import (
     NUMBER,
@@ -23,7 +24,6 @@ from ..tables import (
     import_pandas,
     simple,
 )
-from .elsewhere import Batch
 
 _PADDING = 1040
 """Numbers between the rows of a block, so that they do not start at the same place of the cache."""

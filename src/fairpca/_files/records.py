@@ -18,8 +18,8 @@ from typing import Any, TypeVar
 import numpy as np
 import scipy.sparse
 
+from .._numerics import is_sparse, to_numpy
 from ..errors import ModelFileError, UnsavableModelError, UsageError, needing
-from .arrays import is_sparse, to_numpy
 
 MANY_TEXTS = 100
 """Lists of at least so many texts are kept with the arrays."""
