@@ -35,8 +35,8 @@ from fairpca import FairKernelPCA, FairPCA, FairPLS, InfeasibleError
 from fairpca.datasets import load_loanapp
 from fairpca.erasers import LEACE
 from fairpca.metrics import certified_gap, reading_model, selection_rate_difference
-from fairpca.peers import PCA
 from fairpca_paper.datasets import load_adult, load_bank, load_compas, load_german
+from fairpca_paper.methods import PCA
 
 SPLITS = {"adult": 6, "bank": 6, "german": 30, "loanapp": 30, "compas": 30, "fairface": 3}
 SPLITS |= {"adult, two": 6, "adult, hours": 6}

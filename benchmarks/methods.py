@@ -127,7 +127,7 @@ def a_point(name: str):
         return len(lambdas)
 
     def reductions() -> int:
-        from fairpca.peers import Reductions
+        from fairpca_paper.methods import Reductions
 
         for bound in BOUNDS:
             fair = Reductions(classifier, difference_bound=bound).fit(X, y, sensitive_features=z)

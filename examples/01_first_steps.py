@@ -27,9 +27,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict, train_test_split
 
 from fairpca import FairPCA, audit
-from fairpca.peers import PCA
 from fairpca.tables import TableEncoder, read_table
 from fairpca_paper.experiments.style import BLUE, FAINT, GREY, GROUPS, HAIR, INK, RC
+from fairpca_paper.methods import PCA
 
 found = audit("loanapp")
 for sentence in found.summary.sentences:

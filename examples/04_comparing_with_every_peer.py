@@ -2,18 +2,19 @@
 Which method suits my data?
 ===========================
 
-Try them all: every method of :mod:`fairpca.peers` has the same ``fit`` and ``transform`` as
-:class:`fairpca.FairPCA`, so a comparison is a loop. On these loan applications the erasers, which
-keep all columns, reveal as much of race to boosted trees as plain PCA does (an AUC of 0.7 and
-more). Fair subspaces reveal less, and none of them does the task as well as plain PCA. **What is
-hidden from a linear model is not hidden from trees**, and one method reveals race completely.
+Try them all: every method of :mod:`fairpca.erasers`, and every one that comes with the reproduction
+of the paper, has the same ``fit`` and ``transform`` as :class:`fairpca.FairPCA`, so a comparison is
+a loop. On these loan applications the erasers, which keep all columns, reveal as much of race to
+boosted trees as plain PCA does (an AUC of 0.7 and more). Fair subspaces reveal less, and none of
+them does the task as well as plain PCA. **What is hidden from a linear model is not hidden from
+trees**, and one method reveals race completely.
 """
 
 # %%
-# Eighteen methods, one data set
-# ------------------------------
+# Seventeen methods, one data set
+# -------------------------------
 # There are three families. Some methods return fifteen columns. Erasers return all columns, changed
-# as little as possible. Reductions return decisions and no representation. The first four methods
+# as little as possible. Reductions return decisions and no representation. The first three methods
 # promise nothing about leakage: they are here to compare with.
 import time
 import warnings
@@ -28,32 +29,32 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from fairpca import FairKernelPCA, FairPCA, erasers, peers
+from fairpca import FairKernelPCA, FairPCA, erasers
 from fairpca.datasets import load_loanapp
 from fairpca.metrics import leakage, selection_rate_difference
+from fairpca_paper import methods
 from fairpca_paper.experiments.style import BLUE, FAINT, GREEN, HAIR, INK, RC
 
 K = 15
 judge = LogisticRegression(class_weight="balanced", max_iter=1000)
 METHODS = {
-    "PCA": peers.PCA(K),
-    "Kernel PCA": peers.KernelPCA(K),
-    "Samadi's PCA": peers.SamadiPCA(K),
-    "Balanced PCA": peers.BalancedPCA(K),
+    "PCA": methods.PCA(K),
+    "Samadi's PCA": methods.SamadiPCA(K),
+    "Balanced PCA": methods.BalancedPCA(K),
     "FairPCA": FairPCA(K),
     "FairPCA, covariances": FairPCA(K, match="covariances"),
     "FairKernelPCA": FairKernelPCA(K),
     "Kernel SAL": erasers.KernelSAL(n_components=K),
-    "FPCA": peers.FPCA(K),
-    "MbF-PCA": peers.MbFPCA(K, n_init=1),
-    "INLP": peers.INLP(K),
-    "R-LACE": peers.RLACE(K),
+    "FPCA": methods.FPCA(K),
+    "MbF-PCA": methods.MbFPCA(K, n_init=1),
+    "INLP": methods.INLP(K),
+    "R-LACE": methods.RLACE(K),
     "SAL": erasers.SAL(),
     "Mean projection": erasers.MeanProjection(),
     "LEACE": erasers.LEACE(),
     "SPLINCE": erasers.SPLINCE(),
-    "Oracle LEACE": peers.OracleLEACE(),
-    "Reductions": peers.Reductions(judge),
+    "Oracle LEACE": methods.OracleLEACE(),
+    "Reductions": methods.Reductions(judge),
 }
 
 # %%
@@ -71,9 +72,9 @@ race = np.where(loans.sensitive["race"] == "white", "white", "other")
 
 def decide(method, X, X_new, fit, hold):
     """Decisions about new rows, and the representation that they were made from."""
-    if isinstance(method, peers.Reductions):
+    if isinstance(method, methods.Reductions):
         return method.predict(X_new), None
-    if isinstance(method, peers.OracleLEACE):  # needs the attribute of new rows, too
+    if isinstance(method, methods.OracleLEACE):  # needs the attribute of new rows, too
         T = method.transform(X, sensitive_features=race[fit])
         T_new = method.transform(X_new, sensitive_features=race[hold])
     else:
@@ -84,7 +85,7 @@ def decide(method, X, X_new, fit, hold):
 def measure(method, X, X_new, fit, hold):
     start = time.process_time()
     with warnings.catch_warnings():  # INLP says that it stops early, since it is done
-        warnings.simplefilter("ignore", peers.NothingLeftToRemoveWarning)
+        warnings.simplefilter("ignore", methods.NothingLeftToRemoveWarning)
         method.fit(X, y[fit], sensitive_features=race[fit])
     seconds = time.process_time() - start
     decided, T_new = decide(method, X, X_new, fit, hold)
@@ -170,5 +171,5 @@ assert task.iloc[4:].max() < task.iloc[:4].max()
 #   Look at the triangles on *your* data.
 # - If you need only decisions, use reductions, if a lottery among classifiers is acceptable.
 #
-# What each guarantees: :doc:`/peers/README`. Next, when equal means are not enough:
+# What each guarantees: :doc:`/research/README`. Next, when equal means are not enough:
 # :ref:`sphx_glr_gallery_05_matched_covariances.py`.

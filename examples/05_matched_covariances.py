@@ -29,9 +29,9 @@ from sklearn.preprocessing import StandardScaler
 from fairpca import FairPCA, InfeasibleError
 from fairpca.datasets import load_loanapp, make_circle
 from fairpca.metrics import covariance_gap, explained_variance_ratio, leakage
-from fairpca.peers import PCA
 from fairpca_paper.experiments.panels import group_legend, headed, scatter_groups
 from fairpca_paper.experiments.style import FAINT, INK, RC
+from fairpca_paper.methods import PCA
 
 N, D = 1000, 10
 rng = np.random.default_rng(0)

@@ -18,6 +18,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
+from sklearn.decomposition import KernelPCA
 from sklearn.feature_selection import mutual_info_classif
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -29,9 +30,9 @@ from sklearn.preprocessing import StandardScaler
 from fairpca import FairKernelPCA, FairPCA
 from fairpca.datasets import load_loanapp
 from fairpca.metrics import leakage
-from fairpca.peers import PCA, KernelPCA
 from fairpca_paper.experiments.panels import headed, scatter_groups
 from fairpca_paper.experiments.style import GROUPS, RC
+from fairpca_paper.methods import PCA
 
 rng = np.random.default_rng(0)
 
@@ -52,12 +53,13 @@ def recognised(T, values, probe="linear"):
 REDUCTIONS = {
     "the data": PCA(),
     "fair PCA": FairPCA(),
-    "kernel PCA": KernelPCA(10),
+    "kernel PCA": KernelPCA(10, kernel="rbf", gamma=1 / (X.shape[1] * X.var())),
     "fair kernel PCA": FairKernelPCA(10),
 }
 rows, views = {}, {}
 for name, reduction in REDUCTIONS.items():
-    T = reduction.fit(X, sensitive_features=ring).transform(X)
+    groups = {} if isinstance(reduction, KernelPCA) else {"sensitive_features": ring}
+    T = reduction.fit(X, **groups).transform(X)
     T_new = reduction.transform(X_new)
     telling = np.argsort(mutual_info_classif(T, ring, random_state=0))[-2:]
     views[name] = T_new[:, np.sort(telling)] if T.shape[1] > 3 else T_new[:, :2]

@@ -31,9 +31,9 @@ from sklearn.svm import SVC
 
 from fairpca import FairPCA
 from fairpca.erasers import LEACE, MeanProjection
-from fairpca.peers import INLP, PCA
 from fairpca_paper.experiments.panels import group_legend, scatter_groups
 from fairpca_paper.experiments.style import BLACK, GROUPS, HAIR, PURPLE, RC
+from fairpca_paper.methods import INLP, PCA
 
 JOBS = """nurse surgeon midwife dentist pharmacist paramedic therapist optician caregiver
 radiologist teacher professor librarian tutor principal lecturer nanny coach headmaster researcher
@@ -303,4 +303,4 @@ for name, T in versions.items():
 # - Equal means do not hide what a non-linear model can see. Use such a probe.
 #
 # Where this goes in a pipeline: :doc:`/howto/language_models`. What the alternatives promise:
-# :doc:`/peers/README`.
+# :doc:`/research/README`.

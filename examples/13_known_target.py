@@ -35,9 +35,9 @@ from fairpca.metrics import (
     select_top,
     selection_rate_difference,
 )
-from fairpca.peers import PCA
 from fairpca_paper.experiments.panels import headed
 from fairpca_paper.experiments.style import FAINT, GROUPS, INK, RC
+from fairpca_paper.methods import PCA
 
 loans = load_loanapp()
 y = loans.target.to_numpy()

@@ -53,20 +53,6 @@ def data(root):
     assert import_module("fairpca.datasets").load_loanapp().features.shape == (1989, 41)
 
 
-def parity(root):
-    """Reductions"""
-    X, sex, paid = people()
-    lottery = import_module("fairpca.peers").Reductions()
-    assert lottery.fit(X, paid, sensitive_features=sex).predict(X).shape == (300,)
-
-
-def sdp(root):
-    """FPCA(solver="cvxpy")"""
-    X, sex, _ = people()
-    peer = import_module("fairpca.peers").FPCA(2, solver="cvxpy")
-    assert peer.fit(X, sensitive_features=sex).mean_gap_ < 1e-6
-
-
 def tables(root):
     """fit_table of a CSV file"""
     from fairpca import fit_table
@@ -152,7 +138,7 @@ def readme(root):
         assert block.printed == block.shown, block.printed
 
 
-LIBRARIES = (data, parity, sdp, tables, models, onnx, torch)
+LIBRARIES = (data, tables, models, onnx, torch)
 """One call for each extra that a library is hidden behind. Without it, the call names the extra."""
 
 ENGINES = (dask, spark)

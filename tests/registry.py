@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from fairpca import FairKernelPCA, FairPCA, FairPLS, erasers, peers
+from fairpca import FairKernelPCA, FairPCA, FairPLS, erasers
 from fairpca.estimators import PlainPCA
 
 
@@ -107,24 +107,13 @@ ESTIMATORS = {
         kernel="poly", degree=2, match="covariances", nasty=False
     ),
     "plain pca": Known(PlainPCA(), orthonormal=True),
-    "pca": Known(peers.PCA(), orthonormal=True, saved=False),
-    "kernel pca": Known(peers.KernelPCA(1), saved=False),
     "leace": Known(erasers.LEACE(), fair=True),
     "mean projection": Known(erasers.MeanProjection(), fair=True),
     "sal": Known(erasers.SAL(), fair=True),
     "one direction of sal": Known(erasers.SAL(1)),
     "splince": Known(erasers.SPLINCE(), fair=True),
     "splince, what is possible": Known(erasers.SPLINCE("possible"), fair=True),
-    "oracle leace": Known(peers.OracleLEACE(), fair=True, saved=False),
     "kernel sal": Known(erasers.KernelSAL(n_components=1), fair=True),
-    "inlp": Known(peers.INLP(), orthonormal=True, saved=False),
-    "one component of inlp": Known(peers.INLP(1, keep="variance"), orthonormal=True, saved=False),
-    "rlace": Known(peers.RLACE(max_iter=20, evaluate_every=10), saved=False),
-    "fpca": Known(peers.FPCA(1, max_iter=200), saved=False),
-    "mbf pca": Known(peers.MbFPCA(1, max_iter=5, n_init=1), saved=False),
-    "balanced pca": Known(peers.BalancedPCA(1), saved=False),
-    "samadi": Known(peers.SamadiPCA(1), saved=False),
-    "reductions": Known(peers.Reductions(max_iter=5), saved=False, nasty=False, needs="fairlearn"),
 }
 """By a name that says what is special."""
 

@@ -110,5 +110,5 @@ def test_what_is_not_documented_begins_with_an_underscore():
 
 def test_rows_in_files_need_no_eraser_and_no_audit():
     imported = house.imported_by("import fairpca; fairpca.io.ParquetRows")
-    above = ("fairpca.peers", "fairpca.erasers", "fairpca.auditing", "fairpca.models")
+    above = ("fairpca.erasers", "fairpca.auditing", "fairpca.models")
     assert not [module for module in imported if module.startswith(above)]

@@ -34,8 +34,8 @@ from fairpca import FairPCA, FairPLS, InfeasibleError
 from fairpca.datasets import load_loanapp
 from fairpca.erasers import LEACE
 from fairpca.metrics import leakage, reading_model, select_top, selection_rate_difference
-from fairpca.peers import PCA
 from fairpca.tables import TableEncoder
+from fairpca_paper.methods import PCA
 
 DOCS = Path(__file__).parents[2] / "docs"
 NUMBERS, PAGE = DOCS / "data" / "alternatives.json", DOCS / "explanation" / "alternatives.md"

@@ -22,8 +22,8 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from fairpca import FairPCA, FairPLS
-from fairpca.peers import PCA
 from fairpca.tables import TableEncoder, read_table
+from fairpca_paper.methods import PCA
 
 DOCS = Path(__file__).parents[2] / "docs"
 PICTURE = DOCS / "images" / "before_after.png"

@@ -1,7 +1,7 @@
 """Erasers on real loan applications: how much they change, and what can still be read.
 
 Install ``fairpca[audit]`` and run ``python examples/behind_the_docs/erasers.py``. This is the table
-of docs/peers/leace.md: five splits into halves, race removed, AUCs on the half that nothing was
+of docs/erasers/leace.md: five splits into halves, race removed, AUCs on the half that nothing was
 fitted to.
 """
 
@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from fairpca import FairPCA
 from fairpca.datasets import load_loanapp
 from fairpca.erasers import LEACE, SPLINCE, MeanProjection
-from fairpca.peers import PCA, OracleLEACE
+from fairpca_paper.methods import PCA, OracleLEACE
 
 ERASERS = {
     "as given": PCA(),

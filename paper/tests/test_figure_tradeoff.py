@@ -8,7 +8,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
 from fairpca import FairPCA
-from fairpca.peers import Reductions
 from fairpca_paper.datasets import Split
 from fairpca_paper.experiments import Result, Settings
 from fairpca_paper.experiments.figure_tradeoff import (
@@ -36,6 +35,7 @@ from fairpca_paper.experiments.tradeoff import (
     parameters_of,
     price,
 )
+from fairpca_paper.methods import Reductions
 from slow import first_fast
 
 (FIGURE,) = EXPERIMENTS

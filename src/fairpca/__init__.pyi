@@ -8,7 +8,6 @@ from . import io as io
 from . import metrics as metrics
 from . import models as models
 from . import moments as moments
-from . import peers as peers
 from . import tables as tables
 from . import tradeoff as tradeoff
 from .auditing import Audit as Audit

@@ -13,7 +13,6 @@ PACKAGES = (
     "fairpca.metrics",
     "fairpca.erasers",
     "fairpca.io",
-    "fairpca.peers",
     "fairpca.models",
     "fairpca.moments",
     "fairpca.tables",

@@ -18,7 +18,7 @@ PAGES = [
     DOCS / "method.md",
     *(
         page
-        for folder in ("howto", "explanation", "peers")
+        for folder in ("howto", "explanation", "erasers", "research")
         for page in sorted((DOCS / folder).glob("*.md"))
     ),
 ]
@@ -39,7 +39,7 @@ def test_the_pages_have_code_to_run():
 
 
 KINDS = {"howto": "*How-to guide: ", "explanation": "*Explanation: "}
-REFERENCE = ("peers/README", "paper_to_code", "reproduction", "benchmarks")
+REFERENCE = ("erasers/README", "research/README", "paper_to_code", "reproduction", "benchmarks")
 
 
 def test_every_page_knows_which_of_the_four_kinds_it_is():
@@ -73,7 +73,7 @@ OF_OTHERS = {
     "docs/howto/audit.md": {"20"},  # certificates that are shown
     "docs/explanation/certificate.md": {"5.5", "13.7"},  # Adult
     "docs/explanation/fair_pls.md": {"3.5", "1.7", "12"},  # Adult and Bank; what luck may do
-    "docs/peers/balanced.md": {"0.06", "0.4"},  # accuracies of the paper
+    "docs/research/balanced.md": {"0.06", "0.4"},  # accuracies of the paper
     "docs/reproduction.md": {"0.1", "0.06"},
 }
 """Points that are not of the demo, by page."""

@@ -5,6 +5,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from assertions import assert_equal_group_means, assert_uncorrelated, group_means
 from fairpca import FairKernelPCA, InfeasibleError
 from fairpca.erasers import SAL, KernelSAL
+from fairpca.errors import IndefiniteKernelWarning
 from oracles import centred, indicator_matrix
 
 
@@ -97,3 +98,15 @@ def test_what_is_not_there_cannot_be_removed_or_kept(people):
         KernelSAL(1, n_components=3, kernel="linear").fit(X, sensitive_features=z)
     with pytest.raises(ValueError, match="is not a number of directions"):
         KernelSAL(0).fit(X, sensitive_features=z)
+
+
+def test_kernels_that_are_no_kernels_are_refused_or_reported(people):
+    X, z = people
+    with pytest.raises(ValueError, match="'precomputed' is not offered here"):
+        KernelSAL(kernel="precomputed").fit(np.eye(9), sensitive_features=z[:9])
+    with pytest.raises(ValueError, match="kernel='gaussian' is not an option"):
+        KernelSAL(kernel="gaussian").fit(X, sensitive_features=z)
+    with pytest.warns(IndefiniteKernelWarning, match="not positive semi-definite"):
+        KernelSAL(1, n_components=2, kernel="sigmoid", gamma=1.0).fit(X, sensitive_features=z)
+    with pytest.raises(ValueError, match="overflow"):
+        KernelSAL(kernel="poly", gamma=1.0).fit(X * 1e60, sensitive_features=z)

@@ -583,8 +583,8 @@ def test_masks_are_not_dropped(name):
             with pytest.raises(ValueError, match="NaN"):
                 fitted.inverse_transform(T)
         masked = np.ma.array(sex, mask=some)
-        if name in ("plain pca", "pca") or name == "kernel pca":
-            return  # these ignore attributes, weights too
+        if name == "plain pca":
+            return  # it ignores attributes, weights too
         if getattr(estimator, "missing_sensitive", "error") == "error":
             with pytest.raises(MissingGroupError, match="missing in 1 of 120 rows"):
                 clone(estimator).fit(rows, y, sensitive_features=masked)

@@ -9,7 +9,7 @@ import scipy.sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from fairpca import FairKernelPCA, FairModel, FairPCA, peers
+from fairpca import FairKernelPCA, FairModel, FairPCA
 from fairpca._files.records import Packer, is_number, unplain
 from fairpca.errors import ModelFileError
 from fairpca.models import UnsavableModelError, load, read_header, save
@@ -282,11 +282,10 @@ class MyFairPCA(FairPCA):
     pass
 
 
-@pytest.mark.parametrize("model", [MyFairPCA(2), peers.OracleLEACE()])
-def test_classes_that_are_not_known_cannot_be_saved(model, path):
+def test_classes_that_are_not_known_cannot_be_saved(path):
     X, sex, _ = small_rows()
-    with pytest.raises(UnsavableModelError, match=type(model).__name__):
-        save(model.fit(X, sensitive_features=sex), path)
+    with pytest.raises(UnsavableModelError, match="MyFairPCA"):
+        save(MyFairPCA(2).fit(X, sensitive_features=sex), path)
 
 
 def test_a_strangers_attribute_cannot_be_saved(path):

@@ -14,7 +14,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
-from fairpca import FairPCA, FairPLS, InfeasibleError, UsageError, peers
+from fairpca import FairPCA, FairPLS, InfeasibleError, UsageError
+from fairpca.estimators import PlainPCA
 from optional_libraries import pandas as pd
 from registry import ESTIMATORS, NASTY, asks_for_groups, fitted_once, need, small_rows
 from registry import transformed as transformed_rows
@@ -153,7 +154,7 @@ def test_no_column_of_a_representation_is_rounding(name, kind):
     assert abs(right - 0.5) < 0.08
 
 
-@pytest.mark.parametrize("estimator", [FairPCA(3), FairPCA(3, scale=True), peers.PCA(4)])
+@pytest.mark.parametrize("estimator", [FairPCA(3), FairPCA(3, scale=True), PlainPCA(4)])
 def test_more_components_than_the_rows_have_are_refused_with_their_number(estimator):
     X, z, _ = dependent_features("copies")
     k, most = estimator.n_components, estimator.n_components - 1

@@ -26,9 +26,7 @@ def test_a_numeric_attribute_whose_squares_underflow_is_not_called_constant(esti
         estimator.fit(X, sensitive_features={"age": np.linspace(1, 2, 40) * 1e-200})
 
 
-@pytest.mark.parametrize(
-    "name", ["matched covariances", "spectral covariances", "balanced pca", "samadi", "mbf pca"]
-)
+@pytest.mark.parametrize("name", ["matched covariances", "spectral covariances"])
 def test_units_whose_fourth_powers_overflow_are_refused(name):
     """LAPACK did not converge, or a root finder met NaN."""
     with pytest.raises(ValueError, match=r"feature \d has the size .*e\+150.*Divide X"):

@@ -25,9 +25,9 @@ TAME = [
 ]
 FAIR = ["all components", "one component", "scaled", "missing ignored", "joint groups"]
 FAIR += ["equal opportunity", "equalized odds", "spectral covariances"]
-ERASERS = ["leace", "mean projection", "sal", "oracle leace"]
+ERASERS = ["leace", "mean projection", "sal"]
 LINEAR = [*FAIR, *ERASERS, "plain pca"]
-UNITLESS_KERNELS = ["rbf kernel", "cosine kernel", "linear kernel", "kernel pca"]
+UNITLESS_KERNELS = ["rbf kernel", "cosine kernel", "linear kernel", "kernel sal"]
 KERNELS = [*UNITLESS_KERNELS, "laplacian kernel"]
 """A laplacian kernel of distances has a gamma of squares, so units do matter to it."""
 

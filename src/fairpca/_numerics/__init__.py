@@ -33,7 +33,7 @@ from .linalg import (
     row_space,
     top_eigenpairs,
 )
-from .stiefel import Inverse, Metric, Objective, Stiefel, minimize_on_stiefel
+from .stiefel import Objective, Stiefel, minimize_on_stiefel
 from .threads import (
     ACCUMULATORS,
     SMALL,

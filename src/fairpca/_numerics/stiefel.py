@@ -10,9 +10,6 @@ import numpy as np
 MEMORY = 12
 """How many past steps shape the next one."""
 
-REFRESH = 20
-"""Steps after which a metric is computed anew."""
-
 LONGEST = 1.0
 """Longest step while little is known; a radian is as far as a local model may be asked to look."""
 
@@ -32,23 +29,17 @@ Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
 """Takes a basis, returns a value and its gradient with respect to all entries."""
 
 Inverse = Callable[[np.ndarray], np.ndarray]
-Metric = Callable[[np.ndarray], Inverse]
-"""Takes a basis, returns a function that multiplies by an approximate inverse Hessian there."""
+"""Multiplies by an approximate inverse Hessian."""
 
 
 @dataclass(frozen=True)
 class _Minimum:
-    """Where a minimisation ended; the columns of `L` are orthonormal.
-
-    `gradient_norm` is along the manifold, and `decrement` the decrease of the objective that the
-    local model still promised at the last step.
-    """
+    """Where a minimisation ended: orthonormal columns, and the gradient along the manifold."""
 
     L: np.ndarray
     value: float
     gradient_norm: float
     evaluations: int
-    decrement: float = np.inf
 
 
 class Stiefel:
@@ -77,30 +68,25 @@ def minimize_on_stiefel(
     tol: float,
     max_steps: int = 500,
     manifold: Stiefel | None = None,
-    metric: Metric | None = None,
     scaled: bool = False,
 ) -> _Minimum:
     """Return a local minimum of a function of orthonormal bases, from the start L.
 
-    It stops where the norm of the gradient along the manifold is `tol`. With a `metric`, for
-    objectives so badly scaled that a dozen past steps do not tell enough, it stops where the
-    promised decrease is `tol`; such an objective may be infinite where it is undefined. Steps are
-    taken in the tangent space of `manifold` and pulled back by a QR decomposition; past steps are
-    carried along by projection (Absil, Mahony & Sepulchre 2008, Chapter 8). Where `scaled`, columns
-    are divided by the curvature that orthonormality gives them, and past steps stay as they are:
-    for traces of a decaying spectrum that takes a tenth of the steps, each at a third of the cost.
+    It stops where the norm of the gradient along the manifold is `tol`. Steps are taken in the
+    tangent space of `manifold` and pulled back by a QR decomposition; past steps are carried along
+    by projection (Absil, Mahony & Sepulchre 2008, Chapter 8). Where `scaled`, columns are divided
+    by the curvature that orthonormality gives them, and past steps stay as they are: for traces of
+    a decaying spectrum that takes a tenth of the steps, each at a third of the cost.
     """
     manifold = Stiefel() if manifold is None else manifold
     value, G = objective(L)
     gradient = manifold.tangent(L, G)
     history, inverse = _History(), None
-    evaluations, decrement = 1, np.inf
-    for steps in range(max_steps):
-        if metric is None and np.linalg.norm(gradient) <= tol:
+    evaluations = 1
+    for _ in range(max_steps):
+        if np.linalg.norm(gradient) <= tol:
             break
-        if metric is not None and steps % REFRESH == 0:
-            inverse = metric(L)
-        elif scaled:
+        if scaled:
             inverse = _column_scaling(L, G)
         direction = manifold.tangent(L, -history.apply(gradient, inverse))
         slope = float(np.vdot(gradient, direction))
@@ -108,11 +94,8 @@ def minimize_on_stiefel(
             history = _History()
             direction = -gradient if inverse is None else manifold.tangent(L, -inverse(gradient))
             slope = float(np.vdot(gradient, direction))
-        decrement = max(0.0, -0.5 * slope)
-        if metric is not None and decrement <= tol:
-            break
         step = 1.0
-        if metric is not None or not history.steps:
+        if not history.steps:
             longest = gradient if inverse is None else direction
             step = min(1.0, LONGEST / float(np.linalg.norm(longest)))
         while True:
@@ -125,14 +108,14 @@ def minimize_on_stiefel(
             step *= 0.5
             if step < SHORTEST:  # rounding: nothing better can be told apart
                 norm = float(np.linalg.norm(gradient))
-                return _Minimum(L, value, norm, evaluations, decrement)
+                return _Minimum(L, value, norm, evaluations)
         new_gradient = manifold.tangent(moved, G)
         if not scaled:
             history.carry_to(moved)
         flat = Stiefel().tangent
         history.add(flat(moved, step * direction), new_gradient - flat(moved, gradient))
         L, value, gradient = moved, new_value, new_gradient
-    return _Minimum(L, value, float(np.linalg.norm(gradient)), evaluations, decrement)
+    return _Minimum(L, value, float(np.linalg.norm(gradient)), evaluations)
 
 
 def _column_scaling(L: np.ndarray, G: np.ndarray) -> Inverse | None:

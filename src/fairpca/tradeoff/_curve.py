@@ -182,9 +182,9 @@ def _fair_step(estimator: Any) -> TakesTradeoff:
     if isinstance(last, FairTransformer | FairKernelPCA):
         return last
     raise TypeError(
-        f"tradeoff_curve takes a FairPCA, a FairKernelPCA or a peer that is fitted from moments, "
-        f"or a Pipeline that ends in one, not {type(last).__name__}: it puts the fair and the "
-        f"standard columns together itself."
+        f"tradeoff_curve takes a FairPCA, a FairKernelPCA or an eraser fitted from moments, or a "
+        f"Pipeline that ends in one, not {type(last).__name__}: it puts the fair and the standard "
+        f"columns together itself."
     )
 
 

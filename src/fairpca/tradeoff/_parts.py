@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import OneToOneFeatureMixin, clone
+from sklearn.base import clone
 
 from .._numerics import is_sparse
-from ..estimators import FairKernelPCA, FairPCA, FairTransformer, PlainPCA
+from ..estimators import FairKernelPCA, FairPCA, FairTransformer
 
 TakesTradeoff = FairTransformer | FairKernelPCA
 
@@ -20,8 +20,8 @@ class TradeoffParts:
 
     With lambda the representation is :math:`(U_{fair}^\top x; \lambda U_{st}^\top x)`, so all
     representations are those *common rows* times a small matrix. FairPCA and FairKernelPCA are
-    fitted with ``tradeoff=1``; another method gets its standard half, of shape (d, k), from plain
-    PCA, an eraser, which returns all d columns, from the centred features themselves.
+    fitted with ``tradeoff=1``; the standard half of an eraser, which returns all d columns, is the
+    centred features themselves.
     """
 
     fitted: TakesTradeoff
@@ -35,8 +35,8 @@ class TradeoffParts:
         if isinstance(estimator, FairPCA | FairKernelPCA):
             whole = clone(estimator).set_params(tradeoff=1.0)
             return cls(whole.fit(X, y, sensitive_features=sensitive_features))
-        peer = clone(estimator).fit(X, y, sensitive_features=sensitive_features)
-        return cls(peer, _standard_half(peer, X))
+        eraser = clone(estimator).fit(X, y, sensitive_features=sensitive_features)
+        return cls(eraser, np.eye(eraser.components_.shape[1]))
 
     @property
     def k(self) -> int:
@@ -108,13 +108,3 @@ class TradeoffParts:
         if isinstance(self.fitted, FairKernelPCA):
             return False
         return bool(self.fitted.components_.shape[1] < self._n_columns)
-
-
-def _standard_half(peer: FairTransformer, X: Any) -> np.ndarray:
-    d = peer.components_.shape[1]
-    if isinstance(peer, OneToOneFeatureMixin):
-        return np.eye(d)
-    plain = PlainPCA(peer.n_components_)
-    if hasattr(peer, "moments_"):
-        return np.asarray(plain.fit_moments(peer.moments_).components_).T
-    return np.asarray(plain.fit(X).components_).T  # wide or sparse rows are their own moments

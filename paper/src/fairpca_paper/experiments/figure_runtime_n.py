@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from fairpca.peers import Reductions
 from fairpca.tradeoff import tradeoff_curve
 
 from ..datasets import Split
+from ..methods import Reductions
 from .experiment import Experiment, Result, Settings, Summary, Task, combinations
 from .panels import error_curve, horizontal_grid, note
 from .style import in_order, label_of, paper_figure, style_of

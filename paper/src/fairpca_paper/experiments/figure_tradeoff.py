@@ -16,10 +16,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
-from fairpca.peers import Reductions
 from fairpca.tradeoff import tradeoff_curve
 
 from ..datasets import Split
+from ..methods import Reductions
 from .experiment import Experiment, Result, Settings, Summary, Task, combinations, summarize_draws
 from .panels import line_options, method_legend, note, write
 from .style import FAINT, in_order, paper_figure, style_of

@@ -24,8 +24,8 @@ from sklearn.preprocessing import StandardScaler
 
 from fairpca import FairKernelPCA, FairPCA
 from fairpca.errors import InfeasibleError
-from fairpca.peers import FPCA, INLP, RLACE, MbFPCA
 
+from ..methods import FPCA, INLP, RLACE, MbFPCA
 from ..metrics import median_bandwidth
 
 

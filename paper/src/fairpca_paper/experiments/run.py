@@ -23,8 +23,9 @@ from joblib import Parallel, cpu_count, delayed
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from fairpca.errors import FairPCAError, NothingLeftToRemoveWarning, ResidualWarning
+from fairpca.errors import FairPCAError, ResidualWarning
 
+from ..methods import NothingLeftToRemoveWarning
 from .experiment import Experiment, Key, Result, Settings, Summary, Task
 
 DIGITS = 6

@@ -13,9 +13,9 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
 
 from fairpca.metrics import explained_variance_ratio, selection_rate_difference
-from fairpca.peers import SamadiPCA
 
 from ..datasets import Lee2022, load_lee2022
+from ..methods import SamadiPCA
 from ..metrics import squared_mmd
 from .experiment import (
     BETWEEN,
