@@ -160,7 +160,7 @@ def test_kernel_features_drawn_from_parts_are_those_of_all_rows(approximation):
 
 
 def test_a_sample_of_many_rows_does_not_depend_on_which_part_comes_first(monkeypatch):
-    monkeypatch.setattr("fairpca.estimators._kernel_solutions.SAMPLE_ROWS", 50)
+    monkeypatch.setattr("fairpca.estimators._kernel_features.SAMPLE_ROWS", 50)
     X, s, y, w = people()
     parts = parts_of(X, s[["race"]], y, w, EDGES)
     drawn = [

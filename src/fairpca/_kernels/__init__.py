@@ -19,3 +19,4 @@ from .kernel import (
     warn_of_negative_directions,
 )
 from .kernel_scatter import KernelScatter, Share
+from .options import ASYMMETRIC, KernelOptions, check_function

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 
-from .._kernels import PRECOMPUTED, KernelColumns, KernelScatter, warn_of_negative_directions
+from .._kernels import (
+    PRECOMPUTED,
+    KernelColumns,
+    KernelOptions,
+    KernelScatter,
+    warn_of_negative_directions,
+)
 from .._maps import FeatureMap, LinearMap
 from .._moments import DenseScatter, GroupMoments, attributes_over_rows
 from .._numerics import Array
-from .._rows import Rows
+from .._rows import Rows, RowsElsewhere
 from ..errors import UsageError
 from ..estimators import (
     Representation,
@@ -178,10 +183,13 @@ class KernelSAL(Representation):
         self
         """
         with self._changing():
-            self._check_parameters()
-            self._forget(all_of_it=True)
-            reader = replace(self._reader(), complete=True)
-            rows = reader.rows_in_memory(X, y, sensitive_features, sample_weight, self)
+            self._begin()
+            rows = self._rows(self._reader(), X, y, sensitive_features, sample_weight)
+            if isinstance(rows, RowsElsewhere):
+                raise UsageError(
+                    f"KernelSAL compares every row with every other, so it needs them in one "
+                    f"place, but X is a {type(X).__name__}. Pass rows in memory."
+                )
             self.__dict__.update(self._learned_from(rows.materialized()))
         return self
 
@@ -196,7 +204,8 @@ class KernelSAL(Representation):
 
     def _learned_from(self, rows: Rows) -> dict[str, Any]:
         check_finite(rows)
-        columns, scatter = kernel_scatter(self, rows)
+        options = KernelOptions(self.kernel, self.gamma, self.degree, self.coef0)
+        columns, scatter = kernel_scatter(rows, options, centred=bool(self.center))
         assert columns is not None, "precomputed kernels are refused"
         components = _kernel_pca(columns, scatter)
         moments = _moments_of_components(rows, scatter, components)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from sklearn.base import OneToOneFeatureMixin
 
@@ -71,6 +71,36 @@ class LEACE(OneToOneFeatureMixin, FairTransformer):
     """
 
     _learned = ERASED
+
+    def fit(
+        self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Learn the directions to remove from the rows of `X`.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
+            Features; a Dask or Spark collection and files as in `fairpca.FairPCA.fit`.
+        y : ignored
+            There for the signature.
+        sensitive_features : array-like, Series, frame or dict of columns with n_samples rows
+            Sensitive attributes, paired with the rows by position; row labels must agree.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        with self._changing():
+            self._begin()
+            reader = self._reader()
+            rows = self._rows(reader, X, y, sensitive_features, sample_weight)
+            moments = reader.moments(rows)
+            self._learn_from(moments)
+            self._keep(moments)
+        return self
 
     def _solve(self, moments: GroupMoments) -> dict[str, Any]:
         """Remove the covariance with the attributes at the least squared change."""

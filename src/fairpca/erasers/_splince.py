@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin
 
-from .._attributes import KINDS, Attribute, drop_unused_labels, read_attributes
+from .._attributes import KINDS, Attribute, read_attributes
 from .._moments import GroupMoments, NumericMoments
 from .._numerics import Array, array_namespace, on_the_host, to_numpy
-from .._rows import Rows
 from ..errors import InfeasibleError, MissingTargetError, UsageError
 from ..estimators import FairTransformer, Reader, check_choice
 from ..solvers import mean_constraint, names_of
@@ -107,23 +107,6 @@ def _read_target(y: Any, n: int, kind: str | None) -> Attribute:
     return target
 
 
-@dataclass(frozen=True)
-class _ReaderOfTargets(Reader):
-    """Reads y as one more attribute: one to keep."""
-
-    target_kind: str | None = None
-
-    def rows_in_memory(
-        self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any, estimator: Any
-    ) -> Rows:
-        """Return the rows that count, with y among the attributes."""
-        rows = super().rows_in_memory(X, y, sensitive_features, sample_weight, estimator)
-        target = _read_target(y, rows.X.shape[0], self.target_kind)
-        if rows.chosen is not None:
-            target = target.take(rows.chosen)
-        return replace(rows, attributes=(*rows.attributes, drop_unused_labels(target)))
-
-
 class SPLINCE(OneToOneFeatureMixin, FairTransformer):
     """Remove what features tell linearly about the attributes, keep what they tell about `y`.
 
@@ -192,13 +175,43 @@ class SPLINCE(OneToOneFeatureMixin, FairTransformer):
         self.keep = keep
         self.target_kind = target_kind
 
+    def fit(
+        self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Learn the directions to remove from the rows of `X`.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
+            Features; a Dask or Spark collection and files as in `fairpca.FairPCA.fit`.
+        y : array-like of shape (n_samples,)
+            Target whose covariance with the features is kept. Required.
+        sensitive_features : array-like, Series, frame or dict of columns with n_samples rows
+            Sensitive attributes, paired with the rows by position; row labels must agree.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        with self._changing():
+            self._begin()
+            reader = self._reader()
+            rows = self._rows(reader, X, y, sensitive_features, sample_weight)
+            moments = reader.moments(rows)
+            self._learn_from(moments)
+            self._keep(moments)
+        return self
+
     def _check_parameters(self) -> None:
         check_choice("keep", self.keep, ("all", "possible"))
         if self.target_kind is not None:
             check_choice("target_kind", self.target_kind, KINDS, or_else="None")
 
     def _reader(self) -> Reader:
-        return _ReaderOfTargets.of(self, target_kind=self.target_kind)
+        return Reader.of(self, attribute_of_y=partial(_read_target, kind=self.target_kind))
 
     def _solve(self, moments: GroupMoments) -> dict[str, Any]:
         kept = tuple(a for a in moments.attributes if a.name == TARGET)

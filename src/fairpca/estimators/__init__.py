@@ -14,18 +14,14 @@ from ._checks import (
     check_tradeoff,
 )
 from ._collect import collect_moments
+from ._contract import FairTransformer, Representation
+from ._exact_kernel import dual_of, kernel_scatter, learned_of_kernel
 from ._fair_kernel_pca import FairKernelPCA
 from ._fair_pca import FairPCA
 from ._fair_pls import FairPLS
-from ._kernel_solutions import dual_of, kernel_scatter, learned_of_kernel
+from ._finite_moments import check_finite, check_sizes, finite_moments
+from ._learned import groups_of, learned_from
 from ._plain_pca import PlainPCA
-from ._reader import Reader, check_finite, check_sizes, finite_moments
-from ._transformer import (
-    FairTransformer,
-    Representation,
-    groups_of,
-    learned_from,
-    unchanged_on_error,
-)
+from ._reader import Reader
 
 __all__: list[str] = []

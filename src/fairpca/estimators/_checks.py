@@ -19,7 +19,7 @@ from .._attributes import (
     rows_named,
 )
 from .._kernels import KERNELS, PRECOMPUTED
-from .._numerics import check_n_jobs, is_sparse, on_the_host
+from .._numerics import check_n_jobs, on_the_host
 from ..errors import MissingGroupError, MissingTargetError, UsageError
 from ..solvers import SOLVERS
 
@@ -27,6 +27,9 @@ CRITERIA = ("demographic_parity", "equal_opportunity", "equalized_odds")
 MISSING = ("error", "ignore", "group")
 NYSTROEM, RANDOM_FEATURES = "nystroem", "random_features"
 SHIFT_INVARIANT = ("rbf", "laplacian")
+DECIDED_AT_FIRST = ("kernel", "gamma", "degree", "coef0", "approximation", "n_landmarks")
+"""Parameters that cannot change once features are drawn."""
+
 FLOATS = (np.float64, np.float32)
 MANY_CLASSES = 50
 
@@ -136,18 +139,6 @@ def check_tradeoff(tradeoff: Any) -> float:
         f"tradeoff={tradeoff!r} is outside [0, 1]: it is the factor of the standard representation "
         f"next to the fair one. Use 0 for the fair representation alone, 1 for all of both."
     )
-
-
-def check_parameters(estimator: Any) -> None:
-    """Raise if a parameter of a `FairPCA` is not usable."""
-    check_choice("match", estimator.match, ("means", "covariances"))
-    check_choice("covariance_method", estimator.covariance_method, ("exact", "spectral"))
-    check_bool("scale", estimator.scale)
-    check_bool("verbose", estimator.verbose)
-    _check_what_pca_has(estimator)
-    check_directions(estimator.covariance_directions)
-    check_covariance_tol(estimator.covariance_tol)
-    check_penalty(estimator.covariance_penalty)
 
 
 def check_what_all_have(estimator: Any) -> None:
@@ -369,14 +360,3 @@ def no_positive_row(said: str) -> MissingTargetError:
         f"criterion='equal_opportunity' uses the rows with y == pos_label, but no row has {said}. "
         f"Set pos_label to one of the labels; cut a continuous y into bands first."
     )
-
-
-def canonical(X: Any) -> Any:
-    """Return sparse rows with sorted indices and no entry twice; others as they are."""
-    # Squares of duplicate entries are not the square of their sum; indices sorted in place would be
-    # the caller's.
-    if not is_sparse(X) or X.has_canonical_format:
-        return X
-    X = X.copy()
-    X.sum_duplicates()
-    return X

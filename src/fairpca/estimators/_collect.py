@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .._moments import GroupMoments
+from .._moments import GroupMoments, moments_at
 from ._checks import CRITERIA, MISSING, check_choice
-from ._reader import Reader
+from ._reader import HOST, Reader
 
 
 def collect_moments(
@@ -85,4 +85,6 @@ def collect_moments(
         device=device,
         takes_device_arrays=True,
     )
-    return reader.moments(reader.rows(X, y, sensitive_features, sample_weight))
+    rows = reader.rows(X, y, sensitive_features, sample_weight, reader.validated, complete=False)
+    moments = reader.moments(rows)
+    return moments if device is None else moments_at(moments, HOST)

@@ -8,22 +8,24 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._kernels import PRECOMPUTED
+from .._kernels import PRECOMPUTED, Features, KernelOptions
 from .._maps import FeatureMap, LinearMap
 from .._moments import GroupMoments
+from .._numerics import threads_for
 from .._rows import Rows, RowsElsewhere
 from ..errors import UsageError
-from ._checks import check_kernel_parameters, check_n_components, check_tradeoff
-from ._kernel_solutions import (
-    Features,
-    KernelReader,
-    finite_map,
-    fit_exactly,
-    see_through_kernel,
-    solve_features,
+from ._checks import (
+    DECIDED_AT_FIRST,
+    check_kernel_parameters,
+    check_n_components,
+    check_tradeoff,
 )
-from ._reader import Reader, check_finite
-from ._transformer import Representation, available_where
+from ._contract import Representation
+from ._exact_kernel import solve_exact_kernel
+from ._finite_moments import check_finite
+from ._kernel_features import check_unchanged, draw_features, finite_map, solve_features
+from ._reader import Reader
+from ._transform import available_where
 
 
 def _approximates(estimator: Any) -> bool:
@@ -191,7 +193,7 @@ class FairKernelPCA(Representation):
             "_map",
         ]
     )
-    _decided_at_first = (
+    _frozen_after_first_batch = (
         "_drawn_with",
         "gamma_",
         "landmarks_",
@@ -202,6 +204,7 @@ class FairKernelPCA(Representation):
     _map: LinearMap | FeatureMap
     _inverse: LinearMap
     _feature_map: Features
+    _drawn_with: Mapping[str, Any]
 
     def __init__(
         self,
@@ -264,8 +267,47 @@ class FairKernelPCA(Representation):
         -------
         self
         """
-        self._fit(X, y, sensitive_features, sample_weight)
+        if self.approximation is None:
+            self._fit_exactly(X, y, sensitive_features, sample_weight)
+            return self
+        with self._changing():
+            self._begin()
+            reader = self._reader()
+            rows = self._rows(reader, X, y, sensitive_features, sample_weight)
+            reader = self._see_through_kernel(reader, rows, complete=True)
+            moments = reader.moments(rows)
+            reader.check(moments)
+            with threads_for(moments.n_features):
+                self.__dict__.update(self._solve(moments))
+            self._keep(moments)
         return self
+
+    def _fit_exactly(
+        self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any
+    ) -> np.ndarray | None:
+        """Fit with the kernel matrix; return the representation of X, unless rows do not count."""
+        with self._changing():
+            self._begin()
+            rows = self._rows(self._reader(), X, y, sensitive_features, sample_weight)
+            if isinstance(rows, RowsElsewhere):
+                raise UsageError(
+                    f"Exact kernel PCA compares every row with every other, so it needs them in "
+                    f"one place, but X is a {type(X).__name__}. Set approximation='nystroem' or "
+                    f"'random_features'."
+                )
+            check_finite(rows)
+            learned, T = solve_exact_kernel(
+                rows,
+                self._options(),
+                check_n_components(self.n_components),
+                check_tradeoff(self.tradeoff),
+                centred=bool(self.center),
+                solver=self.solver,
+                tol=float(self.tol),
+                seed=self._start(),
+            )
+            self.__dict__.update(learned)
+        return None if rows.chosen is not None else T.astype(rows.X.dtype, copy=False)
 
     def fit_transform(
         self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
@@ -282,7 +324,11 @@ class FairKernelPCA(Representation):
         T : array of shape (n, k), or (n, 2k) with ``tradeoff > 0``
             The same as `fit` and then `transform`, without computing the kernel twice.
         """
-        T = self._fit(X, y, sensitive_features, sample_weight)
+        T = None
+        if self.approximation is None:
+            T = self._fit_exactly(X, y, sensitive_features, sample_weight)
+        else:
+            self.fit(X, y, sensitive_features=sensitive_features, sample_weight=sample_weight)
         return self.transform(X) if T is None else T
 
     @available_where(_approximates)
@@ -303,7 +349,10 @@ class FairKernelPCA(Representation):
         -------
         self
         """
-        self._add(X, y, sensitive_features, sample_weight)
+        with self._changing():
+            reader = self._reader()
+            rows = self._batch(reader, X, y, sensitive_features, sample_weight)
+            self._add(self._see_through_kernel(reader, rows, complete=False), rows)
         return self
 
     @available_where(_has_an_inverse)
@@ -327,40 +376,34 @@ class FairKernelPCA(Representation):
             )
         return self._inverse.inverse(T)
 
-    def _fit(
-        self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any
-    ) -> np.ndarray | None:
-        """Fit; return the representation of X where it is known already."""
-        self._check_parameters()
-        with self._changing():
-            self._forget(all_of_it=True)
-            reader = replace(self._reader(), complete=True)
-            rows = reader.rows(X, y, sensitive_features, sample_weight, self)
-            if _approximates(self):
-                self._fit_rows(self._prepared(reader, rows), rows)
-                return None
-            if isinstance(rows, RowsElsewhere):
-                raise UsageError(
-                    f"Exact kernel PCA compares every row with every other, so it needs them in "
-                    f"one place, but X is a {type(X).__name__}. Set approximation='nystroem' or "
-                    f"'random_features'."
-                )
-            check_finite(rows)
-            k, tradeoff = check_n_components(self.n_components), check_tradeoff(self.tradeoff)
-            learned, T = fit_exactly(self, rows, k, tradeoff, self._start())
-            self.__dict__.update(learned)
-        return None if rows.chosen is not None else T.astype(rows.X.dtype, copy=False)
-
     def _represent(self, features: Any) -> np.ndarray:
         with self._threads():
             return finite_map(self._map, features)
 
-    def _reader(self) -> KernelReader:
-        return KernelReader.of_kernel(self)
+    def _reader(self) -> Reader:
+        drawn = vars(self).get("_feature_map")
+        return Reader.of(self, features=drawn if _approximates(self) else None)
 
-    def _prepared(self, reader: Reader, rows: Rows | RowsElsewhere) -> Reader:
-        see_through_kernel(self, reader, rows)
-        return replace(self._reader(), complete=reader.complete, keeps=reader.keeps)
+    def _options(self) -> KernelOptions:
+        return KernelOptions(
+            self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params, self.n_jobs
+        )
+
+    def _see_through_kernel(
+        self, reader: Reader, rows: Rows | RowsElsewhere, *, complete: bool
+    ) -> Reader:
+        """Return the reader of the kernel's features, which the first rows decide."""
+        parameters = {name: getattr(self, name) for name in DECIDED_AT_FIRST}
+        if "_feature_map" in vars(self):
+            check_unchanged(self._drawn_with, parameters)
+            return reader
+        how: dict[str, Any] = {"seed": self._seed(), "complete": complete}
+        drawn = draw_features(reader, rows, self._options(), parameters, **how)
+        self._feature_map, self._drawn_with = drawn.map, drawn.drawn_with
+        self.gamma_ = drawn.gamma
+        if drawn.landmarks is not None:
+            self.landmarks_ = drawn.landmarks
+        return replace(reader, features=drawn.map)
 
     def _solve(self, moments: GroupMoments) -> dict[str, Any]:
         return solve_features(

@@ -27,6 +27,7 @@ from .._numerics import (
 from .._rows import Rows, StreamedRows, example_on, streamed
 from ..errors import ResidualWarning, UnscaledWarning, warn_user
 from ..solvers import (
+    SOLVERS,
     Subspace,
     covariance_gap,
     equalize_covariances_exactly,
@@ -37,15 +38,18 @@ from ..solvers import (
     mean_gap,
 )
 from ._checks import (
+    check_bool,
+    check_choice,
     check_covariance_tol,
     check_directions,
     check_n_components,
-    check_parameters,
     check_penalty,
     check_tradeoff,
+    check_what_all_have,
 )
+from ._contract import FairTransformer
+from ._learned import TOO_MANY_MAGNITUDES, learned_from, warn_of_a_residual
 from ._reader import HOST, Reader
-from ._transformer import FairTransformer, learned_from, warn_of_a_residual
 
 DEFAULT_PENALTY = 0.5
 """Chosen on held-out rows of six data sets: see docs/explanation/covariances.md."""
@@ -57,8 +61,6 @@ PAPERS_DIRECTIONS = 0.85
 NEARLY_ALL, LARGER_UNIT = 0.9, 30.0
 """Which share of the variance a few columns have, and how many times the usual deviation, where
 their units were forgotten."""
-
-TOO_MANY_MAGNITUDES = "the data, or the weights, span too many orders of magnitude. Try scale=True"
 
 
 def _say(line: str) -> None:
@@ -261,6 +263,40 @@ class FairPCA(FairTransformer):
         self.random_state = random_state
         self.verbose = verbose
 
+    def fit(
+        self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Learn the fair representation of the rows of `X`.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
+            Features. Tensors of torch and CuPy stay on their device. A Dask array or DataFrame, a
+            Spark DataFrame and `fairpca.io.ParquetRows` are read where they are, part by part, with
+            the same result; for Spark, the other arguments are names of columns of X.
+        y : array-like of shape (n_samples,), default=None
+            Labels; only the criteria other than demographic parity look at them.
+        sensitive_features : array-like, Series, frame or dict of columns with n_samples rows
+            Sensitive attributes, any number of columns, paired with the rows by position: where
+            both have row labels, as in pandas, these must be the same in the same order.
+            Required, unless `sensitive_columns` names columns of X.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        with self._changing():
+            self._begin()
+            reader = self._reader()
+            rows = self._rows(reader, X, y, sensitive_features, sample_weight)
+            moments = reader.moments(rows)
+            self._learn_from(moments)
+            self._keep(moments)
+        return self
+
     def inverse_transform(self, X: Any) -> Array:
         """Return the rows of the original space that a representation stands for.
 
@@ -314,19 +350,21 @@ class FairPCA(FairTransformer):
         return self
 
     def _check_parameters(self) -> None:
-        check_parameters(self)
+        check_what_all_have(self)
+        check_choice("match", self.match, ("means", "covariances"))
+        check_choice("covariance_method", self.covariance_method, ("exact", "spectral"))
+        check_choice("solver", self.solver, SOLVERS)
+        check_bool("scale", self.scale)
+        check_bool("verbose", self.verbose)
+        check_n_components(self.n_components)
+        check_tradeoff(self.tradeoff)
+        check_directions(self.covariance_directions)
+        check_covariance_tol(self.covariance_tol)
+        check_penalty(self.covariance_penalty)
 
     def _reader(self) -> Reader:
         scatters = self.match == "covariances"
         return Reader.of(self, with_scatters=scatters, takes_device_arrays=True)
-
-    def _fit_to(self, moments: GroupMoments) -> None:
-        super()._fit_to(moments)
-        if not self.scale:
-            hidden = as_columns(self.sensitive_columns)
-            names = [n for n in vars(self).get("feature_names_in_", ()) if n not in hidden]
-            kept = float(to_numpy(self.explained_variance_ratio_).sum())
-            _warn_of_units(moments, self.components_, kept, names or range(moments.n_features))
 
     def _solve(self, moments: GroupMoments) -> dict[str, Any]:
         k, tradeoff = check_n_components(self.n_components), check_tradeoff(self.tradeoff)
@@ -351,7 +389,17 @@ class FairPCA(FairTransformer):
                 learned["_map"] = side_by_side(parts, [1.0, tradeoff])
         if self.device is not None:
             learned = {name: _moved(value, HOST) for name, value in learned.items()}
+        if not self.scale:
+            kept = float(to_numpy(learned["explained_variance_ratio_"]).sum())
+            _warn_of_units(moments, learned["components_"], kept, self._names_of_features(moments))
         return learned
+
+    def _names_of_features(self, moments: GroupMoments) -> Sequence[Any]:
+        names = vars(self).get("feature_names_in_")
+        if names is None:
+            return range(moments.n_features)
+        hidden = as_columns(self.sensitive_columns)
+        return [name for name in names if name not in hidden]
 
     def _match_covariances(
         self, work: GroupMoments, k: int | float | None, options: dict[str, Any]

@@ -11,9 +11,9 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from .._attributes import about_whole_numbers
-from .._kernels import whitening
+from .._kernels import KernelOptions, whitening
 from .._maps import FeatureMap, LinearMap
-from .._moments import AttributeMoments, GroupMoments, LevelMoments, SharesBelow, moments_at
+from .._moments import AttributeMoments, GroupMoments, LevelMoments, Scores, SharesBelow, moments_at
 from .._numerics import Array, array_namespace, full_precision, quiet_overflow, to_numpy
 from .._rows import Rows, RowsElsewhere
 from ..errors import UsageError
@@ -26,6 +26,7 @@ from ..solvers import (
     target_covariances,
 )
 from ._checks import (
+    DECIDED_AT_FIRST,
     NYSTROEM,
     check_bool,
     check_choice,
@@ -34,20 +35,11 @@ from ._checks import (
     check_number,
     check_what_all_have,
 )
-from ._fair_pca import TOO_MANY_MAGNITUDES
-from ._kernel_solutions import (
-    KernelReader,
-    finite_map,
-    see_through_kernel,
-)
+from ._contract import FairTransformer
+from ._kernel_features import check_unchanged, draw_features_beside_columns, finite_map
+from ._learned import TOO_MANY_MAGNITUDES, groups_of, learned_from, warn_of_a_residual
 from ._reader import HOST, Reader
-from ._transformer import (
-    FairTransformer,
-    available_where,
-    groups_of,
-    learned_from,
-    warn_of_a_residual,
-)
+from ._transform import available_where
 
 MATCHES = ("means", "covariances", "distributions")
 
@@ -103,6 +95,16 @@ class _Units:
         if self.matrix is not None:
             return slopes @ self.matrix
         return slopes if self.scale is None else slopes / to_numpy(self.scale)
+
+
+def _contrasts_of_scores(
+    W: Array, *, look: Callable[[Scores], SharesBelow], units: _Units, moments: GroupMoments
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return, of scores W in the solver's units, how shares of groups below thresholds differ."""
+    shares = look(scores_of(units.original(W), moments.mean))
+    shares.check_same_rows(moments.attributes)
+    differences, slopes, weights = shares.contrasts()
+    return differences, units.slopes(slopes), weights
 
 
 class FairPLS(FairTransformer):
@@ -246,7 +248,7 @@ class FairPLS(FairTransformer):
         "distribution_penalty_",
         "dual_components_",
     }
-    _decided_at_first = (
+    _frozen_after_first_batch = (
         "_drawn_with",
         "gamma_",
         "landmarks_",
@@ -254,8 +256,8 @@ class FairPLS(FairTransformer):
     )
     _map: LinearMap | FeatureMap
     _feature_map: Any
+    _drawn_with: Mapping[str, Any]
     approximation = NYSTROEM
-    kernel_params: Mapping[str, Any] | None = None
 
     def __init__(
         self,
@@ -322,10 +324,25 @@ class FairPLS(FairTransformer):
 
         Returns
         -------
-        self
+        self : object
+            The fitted estimator.
         """
-        given = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
-        return super().fit(X, y, **given)
+        with self._changing():
+            self._begin()
+            reader = self._reader()
+            rows = self._rows(reader, X, y, sensitive_features, sample_weight)
+            if self.kernel is not None:
+                reader = self._see_through_kernel(reader, rows, complete=True)
+            if _reads_once(self):
+                moments = reader.moments(rows)
+                self._learn_from(moments)
+            else:
+                rows = reader.cached(rows)
+                moments = reader.moments(rows)
+                reader.check(moments)
+                self.__dict__.update(self._solve(moments, partial(reader.shares, rows)))
+            self._keep(moments)
+        return self
 
     @available_where(_reads_once)
     def partial_fit(
@@ -342,8 +359,13 @@ class FairPLS(FairTransformer):
         -------
         self
         """
-        given = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
-        return super().partial_fit(X, y, **given)
+        with self._changing():
+            reader = self._reader()
+            rows = self._batch(reader, X, y, sensitive_features, sample_weight)
+            if self.kernel is not None:
+                reader = self._see_through_kernel(reader, rows, complete=False)
+            self._add(reader, rows)
+        return self
 
     @available_where(_is_linear)
     def fit_moments(self, moments: GroupMoments) -> Self:
@@ -374,33 +396,35 @@ class FairPLS(FairTransformer):
             check_features_of_kernel(self)
 
     def _reader(self) -> Reader:
-        more: dict[str, Any] = {
-            "with_scatters": self.match != "means",
-            "with_targets": True,
-            "target_kinds": self.target_kinds,
-        }
-        if self.kernel is not None:
-            return KernelReader.of_kernel(self, **more)
-        return Reader.of(self, takes_device_arrays=True, **more)
+        drawn = vars(self).get("_feature_map")
+        return Reader.of(
+            self,
+            with_scatters=self.match != "means",
+            with_targets=True,
+            target_kinds=self.target_kinds,
+            features=drawn if self.kernel is not None else None,
+            takes_device_arrays=self.kernel is None,
+        )
 
-    def _prepared(self, reader: Reader, rows: Rows | RowsElsewhere) -> Reader:
-        if self.kernel is not None:
-            see_through_kernel(self, reader, rows, beside_rows=True)
-            reader = replace(self._reader(), complete=reader.complete, keeps=reader.keeps)
-        return reader
-
-    def _fit_rows(self, reader: Reader, rows: Rows | RowsElsewhere) -> None:
-        if _reads_once(self):
-            super()._fit_rows(reader, rows)
-            return
-        rows = reader.read_often(rows)
-        moments = reader.moments(rows, self)
-        reader.check(moments)
-        self.__dict__.update(self._solve(moments, partial(reader.shares, rows, self)))
-        self._keep(moments)
+    def _see_through_kernel(
+        self, reader: Reader, rows: Rows | RowsElsewhere, *, complete: bool
+    ) -> Reader:
+        """Return the reader of columns and kernel features, which the first rows decide."""
+        parameters = {name: getattr(self, name) for name in (*DECIDED_AT_FIRST, "scale")}
+        if "_feature_map" in vars(self):
+            check_unchanged(self._drawn_with, parameters)
+            return reader
+        options = KernelOptions(self.kernel or "", self.gamma, self.degree, self.coef0)
+        how: dict[str, Any] = {"seed": self._seed(), "complete": complete}
+        drawn = draw_features_beside_columns(
+            reader, rows, replace(options, n_jobs=self.n_jobs), parameters, **how
+        )
+        self._feature_map, self._drawn_with = drawn.map, drawn.drawn_with
+        self.gamma_, self.landmarks_ = drawn.gamma, drawn.landmarks
+        return replace(reader, features=drawn.map)
 
     def _solve(
-        self, moments: GroupMoments, look: Callable[..., SharesBelow] | None = None
+        self, moments: GroupMoments, look: Callable[[Scores], SharesBelow] | None = None
     ) -> dict[str, Any]:
         self._check_whole_numbers(moments)
         moments = replace(moments, targets=tuple(map(self._positive_last, moments.targets)))
@@ -414,19 +438,15 @@ class FairPLS(FairTransformer):
             units = _Units(scale, self._whitening(moments.precision))
             work, constraint = units.work(moments)
 
-            def measured(W: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-                assert look is not None
-                shares = look(scores_of(units.original(W), moments.mean))
-                shares.check_same_rows(moments.attributes)
-                differences, slopes, weights = shares.contrasts()
-                return differences, units.slopes(slopes), weights
-
+            measured = None
+            if look is not None and self.match == "distributions":
+                measured = partial(_contrasts_of_scores, look=look, units=units, moments=moments)
             fair, gap, shrinkage = predict_targets(
                 work,
                 self.n_components,
                 shrinkage=self.shrinkage,
                 **penalties,
-                look=measured if self.match == "distributions" else None,
+                look=measured,
                 constraint=constraint,
             )
             explained = [(T.T @ fair.basis) ** 2 for T in target_covariances(work)]

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
-from .._attributes import Attribute
 from .._maps import LinearMap
 from .._moments import GroupMoments
 from ..solvers import maximize_variance
 from ._checks import check_n_components
+from ._contract import FairTransformer
+from ._learned import learned_from
 from ._reader import Reader
-from ._transformer import FairTransformer, learned_from
-
-
-@dataclass(frozen=True)
-class _ReaderWithoutAttributes(Reader):
-    """Reads rows, and leaves their attributes aside."""
-
-    def attributes_of(self, given: Any, columns: Any) -> tuple[Attribute, ...]:
-        """Return none."""
-        return ()
 
 
 class PlainPCA(FairTransformer):
@@ -50,11 +40,24 @@ class PlainPCA(FairTransformer):
     def __init__(self, n_components: int | float | None = None) -> None:
         self.n_components = n_components
 
+    def fit(
+        self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Learn the directions of most variance of the rows of `X`; as in `FairPCA.fit`."""
+        with self._changing():
+            self._begin()
+            reader = self._reader()
+            rows = self._rows(reader, X, y, sensitive_features, sample_weight)
+            moments = reader.moments(rows)
+            self._learn_from(moments)
+            self._keep(moments)
+        return self
+
     def _check_parameters(self) -> None:
         check_n_components(self.n_components)
 
     def _reader(self) -> Reader:
-        return _ReaderWithoutAttributes.of(self)
+        return Reader.of(self, with_attributes=False)
 
     def _solve(self, moments: GroupMoments) -> dict[str, Any]:
         k = check_n_components(self.n_components)

@@ -1,0 +1,249 @@
+"""What every estimator here has: how it reads, learns, adds batches, and is solved when asked.
+
+An estimator is a class with `fit`, `_check_parameters`, `_solve` (from moments to what is learned)
+and, where rows are not read as they are, `_reader`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
+from threading import RLock
+from typing import Any, ClassVar, Self
+
+from joblib import effective_n_jobs
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from .._moments import DenseScatter, GroupMoments, moments_at
+from .._numerics import check_n_jobs, limited_threads, threads_for
+from .._rows import Rows, RowsElsewhere
+from ..errors import UsageError
+from ._reader import HOST, Reader
+from ._transform import Transformer
+
+_SOLVING = RLock()
+
+KEEP_UP_TO = 4096
+"""Moments of more features than this are not kept after `fit`."""
+
+
+class Representation(Transformer):
+    """Base of what is learned from rows: nothing changes on an error, and only when asked for."""
+
+    # Parameters of `FairPCA` that a method as published does not have.
+    sensitive_kinds: Mapping[Any, str] | None = None
+    intersectional: bool = False
+    missing_sensitive: str = "error"
+    criterion: str = "demographic_parity"
+    pos_label: Any = 1
+    device: Any = None
+    n_jobs: int | None = None
+    random_state: Any = None
+
+    _learned: ClassVar[frozenset[str]] = frozenset()
+    """What `_solve` returns; after `partial_fit` it is computed when it is first asked for."""
+
+    _frozen_after_first_batch: ClassVar[tuple[str, ...]] = ()
+    """What later batches build on, beside the moments; only `fit` drops it."""
+
+    moments_: GroupMoments
+
+    def _check_parameters(self) -> None:
+        """Raise if a parameter is not usable."""
+
+    def _reader(self) -> Reader:
+        """Return how rows are read."""
+        return Reader.of(self)
+
+    def _solve(self, moments: GroupMoments) -> dict[str, Any]:
+        """Return what is learned from moments, by name."""
+        raise NotImplementedError
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Let the threads work that the user asked for, and undo everything on an error."""
+        before = dict(vars(self))
+        try:
+            with self._threads():
+                yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _threads(self) -> AbstractContextManager[None]:
+        if self.n_jobs is None:
+            return nullcontext()
+        check_n_jobs(self.n_jobs)
+        return limited_threads(effective_n_jobs(self.n_jobs))
+
+    def _begin(self) -> None:
+        """Check the parameters, and drop all that was learned before."""
+        self._check_parameters()
+        at_first = (*self._frozen_after_first_batch, "n_features_in_", "feature_names_in_")
+        for name in (*self._learned, "moments_", *at_first):
+            self.__dict__.pop(name, None)
+
+    def _rows(
+        self, reader: Reader, X: Any, y: Any, sensitive_features: Any, sample_weight: Any
+    ) -> Rows | RowsElsewhere:
+        """Return the rows that count, of rows that are all there is, or where they are."""
+        return reader.rows(X, y, sensitive_features, sample_weight, self._validated, complete=True)
+
+    def _learn_from(self, moments: GroupMoments) -> None:
+        """Solve, and set what is learned."""
+        self._reader().check(moments)
+        with threads_for(moments.n_features):
+            self.__dict__.update(self._solve(moments))
+
+    def _keep(self, moments: GroupMoments) -> None:
+        """Keep moments for later batches, unless they are the rows themselves, or very large."""
+        if isinstance(moments.scatter, DenseScatter) and moments.n_features <= KEEP_UP_TO:
+            self.moments_ = moments if self.device is None else moments_at(moments, HOST)
+
+    def _batch(
+        self, reader: Reader, X: Any, y: Any, sensitive_features: Any, sample_weight: Any
+    ) -> Rows | RowsElsewhere:
+        """Return the rows that count of a batch, if batches can be added to this estimator."""
+        if "moments_" not in vars(self) and self._is_solved():
+            raise UsageError(
+                f"This {type(self).__name__} was fitted to wide or sparse rows, to very many "
+                f"features, or exactly with a kernel, and kept no moments, so a batch cannot be "
+                f"added to it. Use partial_fit for all batches from the start, or a fresh clone."
+            )
+        self._check_parameters()
+        how: dict[str, Any] = {"complete": False, "advise": False}
+        return reader.rows(X, y, sensitive_features, sample_weight, self._validated, **how)
+
+    def _add(self, reader: Reader, rows: Rows | RowsElsewhere) -> None:
+        """Add the moments of a batch to those of the batches before."""
+        moments = reader.moments(rows, more_follow=True)
+        moments = moments if self.device is None else moments_at(moments, HOST)
+        before = vars(self).get("moments_")
+        total = moments if before is None else before + moments
+        reader.warn_many_levels(total)
+        for name in self._learned:
+            self.__dict__.pop(name, None)
+        self.moments_ = total
+
+    def _is_solved(self) -> bool:
+        return "_map" in vars(self)
+
+    def _check_solved(self) -> None:
+        """Raise unless rows were seen, and compute what was learned if that is still to do."""
+        if not self._is_solved():
+            check_is_fitted(self)
+            self._ensure_solved()
+
+    def _ensure_solved(self) -> None:
+        """Compute what was learned, if rows came through `partial_fit`; one thread does."""
+        if self._is_solved() or "moments_" not in vars(self):
+            return  # nobody waits for another estimator that is being solved
+        with _SOLVING:
+            if not self._is_solved():
+                self._learn_from(self.moments_)
+
+    def __getattr__(self, name: str) -> Any:
+        # After partial_fit the result is computed when it is first asked for.
+        if name in self._learned and "moments_" in vars(self) and not self._is_solved():
+            try:
+                self._ensure_solved()
+            except ValueError as reason:
+                raise AttributeError(f"{name} cannot be computed yet: {reason}") from reason
+            if name in vars(self):
+                return vars(self)[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._is_solved() or "moments_" in vars(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._reader().takes_sparse
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.target_tags.required = self.criterion != "demographic_parity"
+        return tags
+
+    def _seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _start(self) -> int:
+        """Return a seed for start vectors, which change digits only."""
+        # A draw from NumPy's own state, which None stands for, would change what others draw.
+        return 0 if self.random_state is None else self._seed()
+
+
+class FairTransformer(Representation):
+    """Base of the methods that are functions of the features' moments: one pass, any order."""
+
+    _learned: ClassVar[frozenset[str]] = frozenset(
+        ["_map", "components_", "mean_", "n_components_", "n_samples_seen_", "groups_"]
+    )
+
+    def partial_fit(
+        self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Add a batch of rows; any split into batches gives the same result as `fit`.
+
+        The result is computed when it is first asked for (`transform`, or an attribute such as
+        `components_`), so adding a batch costs no eigenvectors.
+
+        Parameters
+        ----------
+        X, y, sensitive_features, sample_weight
+            As in `fit`. Levels of an attribute may be new, or absent, in a batch.
+
+        Returns
+        -------
+        self
+        """
+        with self._changing():
+            reader = self._reader()
+            self._add(reader, self._batch(reader, X, y, sensitive_features, sample_weight))
+        return self
+
+    def fit_moments(self, moments: GroupMoments) -> Self:
+        """Learn the fair representation of rows known only through their moments.
+
+        Parameters
+        ----------
+        moments : GroupMoments
+            From `fairpca.moments.collect_moments`, possibly the sum over many batches or machines.
+            The criterion and the treatment of missing attributes were applied when they were
+            collected.
+
+        Returns
+        -------
+        self
+        """
+        if not isinstance(moments, GroupMoments):
+            raise TypeError(
+                f"fit_moments takes GroupMoments, not {type(moments).__name__}. Make them with "
+                f"fairpca.moments.collect_moments, or use fit for rows."
+            )
+        self._check_parameters()
+        strata = {a.stratum for a in moments.attributes}
+        other = None in strata
+        if self.criterion == "equal_opportunity":  # moments with targets are those of all rows
+            other |= len(strata) > 1 if self._reader().with_targets else moments.everyone is None
+        if self.criterion != "demographic_parity" and other:
+            raise UsageError(
+                f"criterion={self.criterion!r}, but these moments were collected for another "
+                f"criterion. Collect them with collect_moments(..., y=y, "
+                f"criterion={self.criterion!r})."
+            )
+        if self.sensitive_columns is not None:
+            raise UsageError(
+                "sensitive_columns names columns of X, but moments have features only. Leave it "
+                "out here, and in collect_moments name the attributes."
+            )
+        with self._changing():
+            self._begin()
+            if "criterion" not in self.get_params():  # a peer learns from the rows that count
+                moments = replace(moments, everyone=None)
+            self._learn_from(moments)
+            self._keep(moments)
+            self.n_features_in_ = moments.n_features
+        return self
