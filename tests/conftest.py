@@ -12,6 +12,7 @@ from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
 from optional_libraries import MISSING, array_api_strict, why
+from places import device, place  # noqa: F401  (fixtures for all folders)
 
 ROOT = Path(__file__).parent.parent
 

@@ -107,6 +107,8 @@ def is_public(module, name):
         return True
     if f"{module}.{name}" in modules() or module not in modules():
         return not name.startswith("_")
+    if module == "fairpca.__main__":
+        return True  # the command
     return name in exports(module) or (module == "fairpca.errors" and name[0].isupper())
 
 

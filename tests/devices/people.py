@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fairpca import FairPCA
-from fairpca._numerics.arrays import to_numpy
+from optional_libraries import array_api_strict
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,15 @@ def fitted(rows, *, put=None, weighted=False, only=None, method=FairPCA, **param
         sensitive_features={name: put(rows.sensitive[name]) for name in names},
         sample_weight=put(rows.weight) if weighted else None,
     )
+
+
+def to_numpy(array):
+    """Return what an array of any library holds, wherever it is."""
+    if hasattr(array, "detach"):  # torch
+        return array.detach().cpu().numpy()
+    if type(array).__module__.startswith("array_api_strict"):
+        array = array.to_device(array_api_strict.Device("CPU_DEVICE"))
+    return array.get() if type(array).__module__.startswith("cupy") else np.asarray(array)
 
 
 def projector(fair):

@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 
-from devices.people import fitted, people, projector
+from devices.people import fitted, people, projector, to_numpy
 from fairpca import FairPCA, FairPLS
-from fairpca._numerics.arrays import to_numpy
 from fairpca.moments import collect_moments
 
 CASES = {

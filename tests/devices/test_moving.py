@@ -7,9 +7,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import fairpca
-from devices.people import fitted, people, projector
+from devices.people import fitted, people, projector, to_numpy
 from fairpca import FairPCA
-from fairpca._numerics.arrays import like, placed, to_numpy
 from fairpca.errors import MissingExtraError
 from fairpca.models import FairModel, model_card
 
@@ -119,15 +118,3 @@ def test_what_is_not_fitted_cannot_move():
     with pytest.raises(NotFittedError):
         FairPCA(2).to_device("cpu")
     assert clone(FairPCA(2, device="cuda")).device == "cuda"
-
-
-def test_values_go_from_any_library_to_any(place):
-    values = np.arange(6.0)[::-1].reshape(2, 3)
-    values.flags.writeable = False
-    there = like(values, place.put(np.zeros(1, "float32")))
-    assert place.holds(there)
-    assert str(there.dtype).endswith("float32")
-    np.testing.assert_array_equal(like(there, np.zeros(1)), values)
-    for other in (np.zeros(1), place.put(np.zeros(1))):
-        np.testing.assert_array_equal(to_numpy(placed(there, other)), values)
-        assert str(placed(there, other).dtype).endswith("float32")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from devices.conftest import PLACES
+from places import PLACES
 
 
 @pytest.mark.parametrize("name", PLACES)

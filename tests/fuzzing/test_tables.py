@@ -11,16 +11,11 @@ import pytest
 from fairpca.io import CSVRows, ParquetRows
 from fairpca.models import fit_table, stream_transform
 from fairpca.moments import collect_moments
-from fairpca.tables import TableError, open_table, read_table
+from fairpca.tables import TableError, read_table
 from fuzzing.cases import numbered
 from fuzzing.seed_models import people
 from fuzzing.targets.text_tables import TextTables
-
-
-def streamed(path, **how):
-    """Return the names of the columns in a stream, and how many rows come."""
-    table = open_table(path, **how)
-    return list(table.names), sum(batch.num_rows for batch in table.batches(table.names, 16))
+from tables.streams import streamed
 
 
 def moments(path, **how):

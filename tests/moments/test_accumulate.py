@@ -14,18 +14,16 @@ from hypothesis import strategies as st
 
 from assertions import assert_close, assert_same_moments
 from fairpca import FairPCA
-from fairpca._attributes import Levels
 from fairpca._moments import (
     DenseScatter,
     LevelMoments,
     NumericMoments,
     RowScatter,
     accumulate,
+    products,
 )
-from fairpca._moments.products import product
-from fairpca._numerics import limited_threads
-from fairpca._rows import Rows
 from fairpca.moments import collect_moments
+from moments import made_rows
 from optional_libraries import array_api_strict as strict
 from strategies import grouped_rows
 
@@ -278,8 +276,8 @@ def test_sparse_rows_with_many_entries_become_a_matrix_at_once():
 def test_scatters_of_groups_are_collected_only_on_request():
     for X in (np.ones((4, 2)) * np.arange(4)[:, None], np.eye(4, 6)):
         assert collect_moments(X, [0, 1, 0, 1]).attributes[0].scatters is None
-        levels = Levels("x", ("a", "b"), np.array([0, 1, 0, 1]))
-        assert accumulate(Rows(X, None, (levels,))).attributes[0].scatters is None
+        column = made_rows.levels("x", ("a", "b"), np.array([0, 1, 0, 1]))
+        assert accumulate(made_rows.rows(X, None, column)).attributes[0].scatters is None
 
 
 @pytest.mark.parametrize("shape", [(6, 9), (60, 9)], ids=["wide", "tall"])
@@ -342,11 +340,11 @@ def test_many_levels_are_added_up_as_few_are(levels, weighted):
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("columns", [3, 40])
-def test_products_of_stacks_of_rows_are_those_of_all_rows(columns, dtype, threads):
+def test_products_of_stacks_of_rows_are_those_of_all_rows(columns, dtype, threads, monkeypatch):
     rng = np.random.default_rng(0)
     A, B = (rng.normal(size=(20_001, d)).astype(dtype) for d in (columns, 7))
-    with limited_threads(threads):
-        found = product(A, B)
+    monkeypatch.setattr(products, "blas_threads", lambda: threads)
+    found = products.product(A, B)
     exact = A.astype(float).T @ B.astype(float)
     np.testing.assert_allclose(found, exact, atol=2e-3 if dtype == "float32" else 1e-10)
     assert found.dtype == "float64"

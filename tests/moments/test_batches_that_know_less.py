@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from fairpca._attributes import Levels
 from fairpca._moments import accumulate
-from fairpca._rows import Rows
 from fairpca.errors import UsageError
 from fairpca.moments import collect_moments
+from moments import made_rows
 
 X = np.random.default_rng(3).normal(size=(8, 2))
 W = np.array([1.0, 2.0, 0.5, 1.0, 3.0, 1.0, 0.25, 1.0])
@@ -110,8 +109,8 @@ def test_batches_of_one_row_add_up_to_the_numbers_of_all():
 def test_a_level_without_rows_has_no_scatter_and_adds_nothing(complete):
     """As a level that does not occur among the rows of one class."""
     codes = np.array([0, 2, 0, 2, 2, 0, 0, 2 if complete else -1])
-    levels = Levels("x", ("a", "none", "b"), codes)
-    moments = accumulate(Rows(X + 50, W, (levels,)), with_scatters=True)
+    column = made_rows.levels("x", ("a", "none", "b"), codes)
+    moments = accumulate(made_rows.rows(X + 50, W, column), with_scatters=True)
     centred = X - np.average(X, axis=0, weights=W)
     np.testing.assert_allclose(moments.scatter.matrix, (centred.T * W) @ centred, atol=1e-10)
     (found,) = moments.attributes

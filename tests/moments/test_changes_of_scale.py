@@ -7,9 +7,8 @@ import pytest
 
 from assertions import assert_same_moments
 from fairpca._moments import LevelMoments
-from fairpca._rows import BLOCK_ROWS
-from fairpca.estimators._fair_pca import _common_unit
 from fairpca.moments import collect_moments
+from moments import made_rows
 
 RNG = np.random.default_rng(5)
 AGE = np.array([31.5, 44.0, 27.25, 60.0, 38.0, 51.0, 19.5])
@@ -131,12 +130,12 @@ def test_about_the_origin_there_is_no_mean():
 
 def test_rounding_of_many_blocks_averages_out():
     of = lambda n: replace(moments_of(SHAPES["tall"]), n_rows=n).rounding  # noqa: E731
-    assert of(0) == of(1) == of(BLOCK_ROWS)
+    assert of(0) == of(1) == of(made_rows.BLOCK_ROWS)
     eps = np.finfo(float).eps
-    last = of(BLOCK_ROWS)
+    last = of(made_rows.BLOCK_ROWS)
     for blocks in (4, 16, 10**6):
-        assert eps < of(blocks * BLOCK_ROWS) < last
-        last = of(blocks * BLOCK_ROWS)
+        assert eps < of(blocks * made_rows.BLOCK_ROWS) < last
+        last = of(blocks * made_rows.BLOCK_ROWS)
 
 
 def test_numbers_far_from_zero_are_rounded_more_coarsely():
@@ -189,28 +188,3 @@ def test_the_contrast_of_the_heaviest_level_is_left_to_the_others():
     np.testing.assert_allclose(
         np.sort(reversed_labels.independent_contrasts()[1]), np.sort(kept_sizes)
     )
-
-
-def moments_of_size(size, n=40):
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((n, 3)) * [1.0, 0.5, 0.25]
-    return collect_moments(size * X, np.arange(n) % 2)
-
-
-@pytest.mark.parametrize("size", [1e-12, 0.5, 1.0, 3.0, 1e6, 1e12])
-def test_ordinary_features_keep_their_units(size):
-    assert _common_unit(moments_of_size(size)) == 1.0
-
-
-@pytest.mark.parametrize("size", [1e-100, 1e-60, 1e-25, 1e25, 1e60, 1e70])
-@pytest.mark.parametrize("n", [10, 1000])
-def test_the_unit_of_extreme_features_is_a_power_of_two_of_their_size(size, n):
-    moments = moments_of_size(size, n)
-    unit = _common_unit(moments)
-    assert np.frexp(unit)[0] == 0.5  # dividing by it changes no digit
-    largest = float(np.sqrt(moments.scatter.diagonal.max() / moments.weight))
-    assert 0.7 < largest / unit < 1.5
-
-
-def test_constant_features_have_no_unit():
-    assert _common_unit(collect_moments(np.ones((6, 2)), [0, 1] * 3)) == 1.0

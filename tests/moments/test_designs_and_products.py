@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from fairpca._attributes import Levels, Numeric
 from fairpca._moments import products
 from fairpca._moments.design import Design
 from fairpca._moments.design import _DesignOnDevice as DesignOnDevice
 from fairpca._moments.products import CrossProduct
-from fairpca._rows import Rows
+from moments import made_rows
 from optional_libraries import array_api_strict as strict
 
 N = 300
@@ -19,9 +18,12 @@ def rows_with(m, *, weight=True, like=np.asarray, dtype=float):
     rng = np.random.default_rng(m)
     codes = rng.integers(-1, m - 1, N)
     values = np.where(rng.random(N) < 0.1, np.nan, rng.normal(40, 10, N))
-    attributes = (Levels("levels", tuple(range(m)), codes), Numeric("values", values))
+    columns = (
+        made_rows.levels("levels", tuple(range(m)), codes),
+        made_rows.numeric("values", values),
+    )
     w = rng.uniform(0.5, 2, N) if weight else None
-    return Rows(like(rng.normal(size=(N, 2)).astype(dtype)), w, attributes)
+    return made_rows.rows(like(rng.normal(size=(N, 2)).astype(dtype)), w, *columns)
 
 
 def design_by_the_book(rows, m):
@@ -51,8 +53,9 @@ def test_the_design_by_the_book(m, weight):
 
 def test_the_moments_of_an_attribute_keep_what_is_known_of_it():
     codes = np.array([0, 1, 0])
-    levels = Levels("x", (0.0, 1.0), codes, integral_floats=True, optional=True, stratum="y")
-    design = Design(Rows(np.eye(3), None, (levels,)), "float64")
+    known = {"integral_floats": True, "optional": True, "stratum": "y"}
+    column = made_rows.levels("x", (0.0, 1.0), codes, **known)
+    design = Design(made_rows.rows(np.eye(3), None, column), "float64")
     (read,) = design.read(np.zeros((3, 3)), None)["attributes"]
     assert (read.name, read.stratum, read.labels) == ("x", "y", (0.0, 1.0))
     assert (read.integral_floats, read.optional, read.scatters) == (True, True, None)
@@ -60,14 +63,14 @@ def test_the_moments_of_an_attribute_keep_what_is_known_of_it():
 
 
 def test_a_number_that_no_row_has_is_zero_on_average():
-    rows = Rows(np.eye(3), None, (Numeric("v", np.full(3, np.nan)),))
+    rows = made_rows.rows(np.eye(3), None, made_rows.numeric("v", np.full(3, np.nan)))
     (read,) = Design(rows, "float64").read(np.zeros((3, 3)), None)["attributes"]
     assert (read.count, read.weight, read.value_mean, read.value_scatter) == (0, 0.0, 0.0, 0.0)
 
 
 def test_numbers_of_any_size_fit_into_single_precision():
     values = 1e50 * np.arange(4.0) + 1e50
-    rows = Rows(np.eye(4, dtype=np.float32), None, (Numeric("v", values),))
+    rows = made_rows.rows(np.eye(4, dtype=np.float32), None, made_rows.numeric("v", values))
     block = Design(rows, "float32").block(slice(0, 4))
     assert np.isfinite(block).all()
     np.testing.assert_allclose(np.std(block[:, 1]), 1, rtol=1e-6)

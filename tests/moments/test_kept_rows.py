@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse
 
 from fairpca._moments import RowScatter, moments_at, scatter
-from fairpca._rows import Rows
 from fairpca.moments import collect_moments
+from moments import made_rows
 from optional_libraries import array_api_strict as strict
 
 D = 5
@@ -39,7 +39,10 @@ def test_every_product_with_kept_rows_by_the_book(form, weighted, scaled, count)
     like = strict.asarray if form == "elsewhere" else np.asarray
     pieces, weights = PIECES[:count], WEIGHTS[:count]
     kept = RowScatter(
-        tuple(Rows(make(X), w if weighted else None) for X, w in zip(pieces, weights, strict=True)),
+        tuple(
+            made_rows.rows(make(X), w if weighted else None)
+            for X, w in zip(pieces, weights, strict=True)
+        ),
         like(MEAN),
         like(SCALE) if scaled else None,
     )

@@ -23,7 +23,8 @@ import pyarrow.parquet
 from fairpca.io import ParquetRows
 from fairpca.models import fit_table, stream_transform
 from fairpca.moments import collect_moments
-from fairpca.tables import open_table, read_table
+from fairpca.tables import read_table
+from tables.streams import streamed
 
 from ..byte_mutations import mutated
 from ..cases import EQUAL, REFUSED, VALID, Case, Failed, assert_clear, assert_nothing_left, is_ours
@@ -74,9 +75,8 @@ class BinaryTables(TableTarget):
 
     def _read(self, path: Path, folder: Path) -> str:
         table = read_table(path)
-        stream = open_table(path)
-        wanted = [name for name in stream.names if name in table.frame.columns]
-        rows = sum(batch.num_rows for batch in stream.batches(wanted, 16))
+        names, rows = streamed(path)
+        wanted = [name for name in names if name in table.frame.columns]
         if len(wanted) != table.frame.shape[1] or rows != len(table.frame):
             raise Failed(f"{table.frame.shape} in memory, {rows} rows of {len(wanted)} in a stream")
         return EQUAL

@@ -25,7 +25,8 @@ from fairpca import FairPCAError
 from fairpca.io import CSVRows
 from fairpca.models import fit_table, stream_transform
 from fairpca.moments import collect_moments
-from fairpca.tables import open_table, read_table
+from fairpca.tables import read_table
+from tables.streams import streamed, streamed_values
 
 from ..byte_mutations import mutated
 from ..cases import EQUAL, REFUSED, VALID, Case, Failed, assert_clear, assert_nothing_left, is_ours
@@ -97,7 +98,7 @@ class TextTables(TableTarget):
 
     def _read(self, path: Path, folder: Path, how: dict[str, Any]) -> str:
         whole = _outcome(lambda: read_table(path, **how))
-        parts = _outcome(lambda: _streamed(path, how))
+        parts = _outcome(lambda: (*streamed(path, **how), streamed_values(path, **how)))
         if isinstance(whole, FairPCAError):
             if not isinstance(parts, FairPCAError) and len(parts[0]) > 1 and parts[1]:
                 raise Failed(f"a stream is read of what is no table: {str(whole)[-150:]}")
@@ -154,25 +155,16 @@ def _outcome(call: Any) -> Any:
         return error
 
 
-def _streamed(path: Path, how: dict[str, Any]) -> tuple[list[str], int, dict[str, list[Any]]]:
-    table = open_table(path, **how)
-    texts: dict[str, list[Any]] = {name: [] for name in table.names}
-    for batch in table.batches(table.names, 16):
-        for name, column in zip(table.names, batch.columns, strict=True):
-            texts[name] += column.to_pylist()
-    return list(table.names), len(next(iter(texts.values()), [])), texts
-
-
 def assert_same_texts(frame: Any, texts: dict[str, list[Any]]) -> None:
     """Check that columns of texts have the same ones in both readings; blanks do not count."""
-    for name, streamed in texts.items():
+    for name, values in texts.items():
         column = frame[name]
         if not pa.types.is_string(pa.array(column, from_pandas=True).type):
             continue
         whole = [None if value is None or value != value else value for value in column.tolist()]
         there = [
             None if text is None else pa.compute.utf8_trim_whitespace(text).as_py()
-            for text in streamed
+            for text in values
         ]
         there = [
             None if w is None and t is not None else t for w, t in zip(whole, there, strict=True)

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from devices.people import fitted, people, projector
+from devices.people import fitted, people, projector, to_numpy
 from fairpca._moments import products
 from fairpca._moments.products import CrossProduct
-from fairpca._numerics.arrays import to_numpy
-from fairpca._rows import rows_per_block
+from moments import made_rows
 
 
 @pytest.mark.parametrize("d", [8, 9, 11, 12, 15])
@@ -68,6 +67,6 @@ def test_blocks_are_long_on_a_device_and_stay_in_cache_on_the_host():
             return np
 
     for d in (1, 64, 1000, 6400):
-        size = rows_per_block(There(d))
+        size = made_rows.rows_per_block(There(d))
         assert size % products.SUMMED_IN_SINGLE == 0
-        assert size > rows_per_block(np.ones((10, d)))
+        assert size > made_rows.rows_per_block(np.ones((10, d)))
