@@ -32,10 +32,8 @@ from threadpoolctl import threadpool_limits
 
 from fairpca import FairPCA, InfeasibleError
 from fairpca.datasets import load_loanapp
-from fairpca.estimators._fair_pca import DEFAULT_PENALTY
-from fairpca.metrics import explained_variance_ratio, leakage
+from fairpca.metrics import covariance_gap, explained_variance_ratio, leakage
 from fairpca.moments import collect_moments
-from fairpca.solvers import covariance_gap
 from fairpca_paper.metrics import median_bandwidth, squared_mmd
 
 SPLITS = {"adult": 4, "german": 4, "compas": 4, "loanapp": 4, "fairface": 3, "synthetic": 4}
@@ -151,8 +149,7 @@ def judge(split: Split, U: np.ndarray, bandwidth: float) -> dict[str, float]:
         fresh = leakage(T_test, z_test, probe=probe, n_permutations=1, random_state=0)
         judged[f"fresh {name}"] = fresh.auc
     judged["squared mmd"] = squared_mmd(T_test, z_test, bandwidth=bandwidth)
-    held_out = collect_moments(split.X_test, z_test, with_scatters=True)
-    return judged | {"covariance gap": covariance_gap(held_out, U)}
+    return judged | {"covariance gap": covariance_gap(T_test, z_test)}
 
 
 def at_equal_variance(measured: pd.DataFrame, probe: str) -> pd.DataFrame:
@@ -186,7 +183,7 @@ def draw(means: pd.DataFrame, file: Path) -> None:
             style = {"color": colour, "marker": marker, "markersize": 5, "linewidth": width}
             panel.plot("kept", "boosting", data=these, **style)
             panel.text(*place, label * (number == where), color=colour, size=8.5, linespacing=1)
-        default = points[(points.index == OURS) & (points.setting == DEFAULT_PENALTY)]
+        default = points[(points.index == OURS) & (points.setting == 0.5)]
         panel.plot("kept", "boosting", "o", data=default, ms=8, mfc="none", mec=STYLES[OURS][0])
         panel.set_title(title, loc="left", size=9.5, weight="bold")
         panel.set(xlim=(0, 105), ylim=(0.45, 1.0))

@@ -67,6 +67,15 @@ def page_of_an_audit(block, block_vars, gallery_conf):
 
 
 # Gallery: every numbered script runs in the build; one that fails, fails the build.
+
+
+def gallery_style(gallery_conf, script):
+    """Give every script of the gallery the same look, without a line about it."""
+    import matplotlib.style
+
+    matplotlib.style.use(Path(__file__).parent.parent / "examples" / "fairpca.mplstyle")
+
+
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
@@ -77,6 +86,7 @@ sphinx_gallery_conf = {
     "backreferences_dir": "gallery/backreferences",
     "doc_module": ("fairpca",),
     "image_scrapers": ("matplotlib", page_of_an_audit),
+    "reset_modules": ("matplotlib", gallery_style),
     "download_all_examples": False,
     "show_signature": False,
     "thumbnail_size": (480, 300),

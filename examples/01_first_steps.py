@@ -23,13 +23,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from scipy.stats import gaussian_kde
+from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict, train_test_split
 
 from fairpca import FairPCA, audit
 from fairpca.tables import TableEncoder, read_table
-from fairpca_paper.experiments.style import BLUE, FAINT, GREY, GROUPS, HAIR, INK, RC
-from fairpca_paper.methods import PCA
 
 found = audit("loanapp")
 for sentence in found.summary.sentences:
@@ -91,11 +90,10 @@ for one in found.advice.options:
         f"{100 * one.gap.high:4.1f})  AUC {one.utility.value:.2f}  "
         f"taken {one.selection_frequency:.0%}"
     )
-plt.rcParams.update(RC)
 figure, axes = plt.subplots(figsize=(7, 3.4), layout="constrained")
-axes.axvspan(0, 100 * found.settings.max_gap, color=HAIR, alpha=0.6, linewidth=0)
+axes.axvspan(0, 100 * found.settings.max_gap, color="0.85", alpha=0.6, linewidth=0)
 for one in found.advice.options:
-    colour = GREY if one.representation == "raw" else BLUE
+    colour = "0.55" if one.representation == "raw" else "C0"
     value, *ends = (100 * end for end in (one.gap.value, one.gap.low, one.gap.high))
     axes.hlines(one.utility.value, *ends, color=colour, linewidth=2)
     axes.plot(value, one.utility.value, "o", color=colour)
@@ -129,7 +127,7 @@ for axes, (name, reduction) in zip(panels, reductions.items(), strict=True):
     probe = LogisticRegression(max_iter=1000)
     score = cross_val_predict(probe, T_new, white, method="decision_function")
     score = (score - score.mean()) / score.std()
-    for group, colour in zip(("white", "black"), GROUPS, strict=True):
+    for group, colour in zip(("white", "black"), ("C0", "C1"), strict=True):
         density = gaussian_kde(score[new["race"] == group])(grid)
         axes.fill_between(grid, density, color=colour, alpha=0.2, linewidth=0)
         axes.plot(grid, density, color=colour, linewidth=2, label=f"{group} applicants")
@@ -146,17 +144,17 @@ plt.show()
 # With equal covariances, and with fair PLS, they are in it, too.
 figure, panels = plt.subplots(1, 2, figsize=(8, 3.4), sharey=True, layout="constrained")
 for axes, attribute in zip(panels, ["race", "sex"], strict=True):
-    axes.axvspan(1 - luck, luck, color=HAIR, alpha=0.6, linewidth=0)
+    axes.axvspan(1 - luck, luck, color="0.85", alpha=0.6, linewidth=0)
     for (probe, column), marker in zip(
         recognised[attribute].items(), "o^", strict=True
     ):
-        colour = INK if marker == "o" else "#8E5BA8"
+        colour = "0.13" if marker == "o" else "C4"
         axes.plot(column, range(len(column)), marker, color=colour, label=probe)
     axes.set_yticks(range(len(recognised)), recognised.index)
     axes.set_title(f"{attribute.capitalize()} recognised (AUC)", loc="left")
     axes.set(xlim=(0.4, 0.8), ylim=(len(recognised) - 0.5, -0.5))
     axes.tick_params(axis="y", length=0)
-    axes.text(0.5, len(recognised) - 0.6, "chance", ha="center", color=FAINT)
+    axes.text(0.5, len(recognised) - 0.6, "chance", ha="center", color="0.4")
 panels[0].legend(loc="lower right")
 plt.show()
 

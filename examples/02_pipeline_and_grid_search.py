@@ -35,7 +35,6 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from fairpca import FairPCA, MissingGroupError
 from fairpca.datasets import load_loanapp
 from fairpca.metrics import leakage, selection_rate_difference
-from fairpca_paper.experiments.style import BLACK, BLUE, GREEN, RC, SKY, VERMILLION
 
 loans = load_loanapp()
 race = (
@@ -128,20 +127,19 @@ print("\ntaken:", search.best_params_)
 # Each line is a number of components, each dot a ``tradeoff``. More of the standard components (to
 # the right) agree better with the lenders and bring the gap back. More than ten fair components add
 # little.
-plt.rcParams.update(RC)
 figure, axes = plt.subplots(figsize=(6.5, 3.8), layout="constrained")
-axes.axvspan(0, 0.1, color=SKY, alpha=0.15, linewidth=0)
-styles = zip("os^D", [SKY, BLACK, GREEN, BLUE], strict=True)
+axes.axvspan(0, 0.1, color="C5", alpha=0.15, linewidth=0)
+styles = zip("os^D", ["C5", "0.13", "C2", "C0"], strict=True)
 for (k, points), (marker, colour) in zip(
     found.groupby("n_components"), styles, strict=True
 ):
     label = f"{k} components"
     axes.plot("gap", "AUC", data=points, marker=marker, color=colour, label=label)
 best = found.loc[search.best_index_]
-ring = {"markersize": 16, "markerfacecolor": "none", "color": VERMILLION}
+ring = {"markersize": 16, "markerfacecolor": "none", "color": "C1"}
 axes.plot(best["gap"], best["AUC"], "o", **ring)
-axes.text(best["gap"], best["AUC"] + 0.012, "taken", ha="center", color=VERMILLION)
-axes.text(0.005, 0.81, "fair enough", color=BLUE)
+axes.text(best["gap"], best["AUC"] + 0.012, "taken", ha="center", color="C1")
+axes.text(0.005, 0.81, "fair enough", color="C0")
 axes.set(xlabel="approval gap between white and other applicants", xlim=(0, None))
 axes.set(ylabel="agreement with the lenders (AUC)")
 axes.legend(loc="lower right")

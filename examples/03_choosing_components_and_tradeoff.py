@@ -29,9 +29,7 @@ from fairpca import FairPCA
 from fairpca.datasets import load_loanapp
 from fairpca.metrics import leakage
 from fairpca.tradeoff import tradeoff_curve
-from fairpca_paper.experiments.style import BLUE, FAINT, HAIR, INK, RC, VERMILLION
 
-PURPLE = "#8E5BA8"
 loans = load_loanapp()
 y = loans.target.to_numpy()
 race = np.where(loans.sensitive["race"] == "white", "white", "other")
@@ -81,22 +79,21 @@ print(f"best: {best} components, {task[best]:.3f}, standard error {error[best]:.
 print(f"take: {k} components, {task[k]:.3f}")
 assert k < best
 
-plt.rcParams.update(RC)
 figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
-left.errorbar(task.index, task, error, color=BLUE, marker="o", capsize=2)
-left.axhline(limit, color=FAINT, linestyle=":", label="best less one standard error")
+left.errorbar(task.index, task, error, color="C0", marker="o", capsize=2)
+left.axhline(limit, color="0.4", linestyle=":", label="best less one standard error")
 left.legend(loc="lower right")
 left.set_title("How well the task is done (AUC)", loc="left")
-for column, name, colour in (2, "a linear model", INK), (5, "boosted trees", PURPLE):
+for column, name, colour in (2, "a linear model", "0.13"), (5, "boosted trees", "C4"):
     right.plot(table.iloc[:, column], color=colour, marker="o", label=name)
     ends = table.iloc[:, column + 1], table.iloc[:, column + 2]
     right.fill_between(table.index, *ends, color=colour, alpha=0.12, linewidth=0)
-right.axhline(0.5, color=FAINT, linestyle=":")
+right.axhline(0.5, color="0.4", linestyle=":")
 right.set_ylim(0.4, 0.75)
 right.set_title("How well race is recognised (AUC)", loc="left")
 right.legend(loc="lower right")
 for axes in (left, right):
-    axes.axvline(k, color=VERMILLION, linewidth=6, alpha=0.25, zorder=0)
+    axes.axvline(k, color="C1", linewidth=6, alpha=0.25, zorder=0)
     axes.set(xlabel="components", xticks=table.index)
 plt.show()
 
@@ -138,15 +135,15 @@ rescaled, as_is = tradeoffs["race, rescaled"], tradeoffs["race, as it is"]
 assert rescaled.iloc[1] > rescaled.iloc[-1] - 0.03
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
-left.axvspan(0, bound, color=HAIR, alpha=0.5, linewidth=0)
-left.plot(tradeoffs["gap"], tradeoffs["task"], color=BLUE, marker="o")
+left.axvspan(0, bound, color="0.85", alpha=0.5, linewidth=0)
+left.plot(tradeoffs["gap"], tradeoffs["task"], color="C0", marker="o")
 for value, point in tradeoffs.loc[:0.2].iterrows():
     place = point[["gap", "task"]]
     left.annotate(f"{value:g}", place, (8, -4), textcoords="offset points")
 left.set(xlabel="approval gap", xlim=(0, None), ymargin=0.1)
 left.set_title("The task (AUC), by lambda", loc="left")
-right.plot(rescaled, color=INK, marker="s", label="columns standardised")
-right.plot(as_is, color=BLUE, marker="o", label="as they are")
+right.plot(rescaled, color="0.13", marker="s", label="columns standardised")
+right.plot(as_is, color="C0", marker="o", label="as they are")
 right.set_xscale("symlog", linthresh=0.02)
 right.set_xticks(LAMBDAS, [f"{value:g}" for value in LAMBDAS])
 right.minorticks_off()

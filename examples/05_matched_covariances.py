@@ -21,6 +21,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from scipy.stats import ortho_group
+from sklearn.decomposition import PCA
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.pipeline import make_pipeline
@@ -29,9 +30,6 @@ from sklearn.preprocessing import StandardScaler
 from fairpca import FairPCA, InfeasibleError
 from fairpca.datasets import load_loanapp, make_circle
 from fairpca.metrics import covariance_gap, explained_variance_ratio, leakage
-from fairpca_paper.experiments.panels import group_legend, headed, scatter_groups
-from fairpca_paper.experiments.style import FAINT, INK, RC
-from fairpca_paper.methods import PCA
 
 N, D = 1000, 10
 rng = np.random.default_rng(0)
@@ -44,6 +42,12 @@ mean_of = np.stack([np.zeros(D), rng.normal(size=D)])
 def sample():
     z = rng.integers(2, size=N)
     return np.einsum("nij,nj->ni", axes_of[z], rng.normal(size=(N, D))) + mean_of[z], z
+
+
+def fitted(reduction, X, z):
+    """Plain PCA knows nothing of groups."""
+    known = {} if isinstance(reduction, PCA) else {"sensitive_features": z}
+    return reduction.fit(X, **known)
 
 
 def recognised(T, z):
@@ -63,7 +67,7 @@ REDUCTIONS = {
 }
 rows, views = {}, {}
 for name, reduction in REDUCTIONS.items():
-    T = reduction.fit(X, sensitive_features=z).transform(X)
+    T = fitted(reduction, X, z).transform(X)
     views[name] = T_new = reduction.transform(X_new)
     rows[name] = {
         "variance": explained_variance_ratio(X_new, reduction.components_),
@@ -77,14 +81,20 @@ print(table.round(2).to_string())
 # The gap is the relative difference of the groups' covariances; 0 means equal. Ellipses show two
 # standard deviations, and the numbers are AUCs. A linear model looks for a shift, and finds almost
 # none after fair PCA. Trees find the regions that are in one ellipse and not in the other.
-plt.rcParams.update(RC)
+angle = np.linspace(0, 2 * np.pi, 100)
+circle = np.stack([np.cos(angle), np.sin(angle)])
 figure, panels = plt.subplots(1, 4, figsize=(8.6, 2.8), layout="constrained")
 for panel, (name, T_new) in zip(panels, views.items(), strict=True):
-    scatter_groups(panel, T_new, z_new)
+    for group, label in enumerate("AB"):
+        of_group = T_new[z_new == group]
+        root = np.linalg.cholesky(np.cov(of_group.T))
+        ellipse = 2 * root @ circle + of_group.mean(axis=0)[:, None]
+        panel.scatter(*of_group.T, s=4, alpha=0.4, linewidth=0, color=f"C{group}")
+        panel.plot(*ellipse, color=f"C{group}", linewidth=1.8, label=label)
     linear, trees = table.loc[name, ["linear", "trees"]]
-    headed(panel, name, f"linear {linear:.2f}, trees {trees:.2f}")
-    panel.set(xticks=[], yticks=[])
-group_legend(panels[0], {0: "A", 1: "B"})
+    panel.set_title(f"{name}\nlinear {linear:.2f}, trees {trees:.2f}", loc="left")
+    panel.set(xticks=[], yticks=[], aspect="equal", adjustable="datalim", box_aspect=1)
+panels[0].legend(loc="upper left")
 plt.show()
 
 # %%
@@ -132,7 +142,7 @@ for fit, hold in thirds.split(y, np.char.add(y.astype(str), race)):
     X = prepare.fit_transform(loans.features.iloc[fit])
     X_new = prepare.transform(loans.features.iloc[hold])
     for name, reduction in SETTINGS.items():
-        T_new = reduction.fit(X, sensitive_features=race[fit]).transform(X_new)
+        T_new = fitted(reduction, X, race[fit]).transform(X_new)
         kept = explained_variance_ratio(X_new, reduction.components_)
         numbers = {"variance kept": kept} | recognised(T_new, race[hold])
         measured.append({"method": name} | numbers)
@@ -148,15 +158,15 @@ np.testing.assert_allclose(said, [[0.67, 0.54], [0.62, 0.55]], atol=0.03)
 # lost race.
 figure, axes = plt.subplots(figsize=(7, 3.2), layout="constrained")
 for probe, name, style, colour in (
-    ("trees", "boosted trees", "^-", "#8E5BA8"),
-    ("linear", "linear model", "o-", INK),
+    ("trees", "boosted trees", "^-", "C4"),
+    ("linear", "linear model", "o-", "0.13"),
 ):
     axes.plot(real["variance kept"], real[probe], style, color=colour, label=name)
 for name, row in real.iterrows():
     highest = (row["variance kept"], max(row["linear"], row["trees"]))
     axes.annotate(name, highest, (-6, 6), textcoords="offset points", ha="right")
-axes.axhline(0.5, color=FAINT, linestyle=":")
-axes.text(0.6, 0.503, "guessing", color=FAINT, ha="right")
+axes.axhline(0.5, color="0.4", linestyle=":")
+axes.text(0.6, 0.503, "guessing", color="0.4", ha="right")
 axes.set(xlabel="variance kept", ylabel="race recognised (AUC)")
 axes.set(xlim=(0.37, 0.6), ylim=(0.47, 0.82))
 axes.legend(loc="upper left")

@@ -18,7 +18,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
-from sklearn.decomposition import KernelPCA
+from sklearn.decomposition import PCA, KernelPCA
 from sklearn.feature_selection import mutual_info_classif
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -30,9 +30,6 @@ from sklearn.preprocessing import StandardScaler
 from fairpca import FairKernelPCA, FairPCA
 from fairpca.datasets import load_loanapp
 from fairpca.metrics import leakage
-from fairpca_paper.experiments.panels import headed, scatter_groups
-from fairpca_paper.experiments.style import GROUPS, RC
-from fairpca_paper.methods import PCA
 
 rng = np.random.default_rng(0)
 
@@ -53,13 +50,13 @@ def recognised(T, values, probe="linear"):
 REDUCTIONS = {
     "the data": PCA(),
     "fair PCA": FairPCA(),
-    "kernel PCA": KernelPCA(10, kernel="rbf", gamma=1 / (X.shape[1] * X.var())),
+    "kernel PCA": KernelPCA(10, kernel="rbf", gamma=1 / (3 * X.var())),
     "fair kernel PCA": FairKernelPCA(10),
 }
 rows, views = {}, {}
 for name, reduction in REDUCTIONS.items():
-    groups = {} if isinstance(reduction, KernelPCA) else {"sensitive_features": ring}
-    T = reduction.fit(X, **groups).transform(X)
+    known = {"sensitive_features": ring} if "fair" in name else {}
+    T = reduction.fit(X, **known).transform(X)
     T_new = reduction.transform(X_new)
     telling = np.argsort(mutual_info_classif(T, ring, random_state=0))[-2:]
     views[name] = T_new[:, np.sort(telling)] if T.shape[1] > 3 else T_new[:, :2]
@@ -80,15 +77,18 @@ assert kernel["group, trees"] > 0.9
 # the group from a linear model. The picture shows the two of ten components that reveal most about
 # the group. After fair kernel PCA one ring is a core inside the other: their means are equal, but
 # their shapes are not, and trees find that.
-plt.rcParams.update(RC)
 figure, panels = plt.subplots(1, 4, figsize=(8.6, 3), layout="constrained")
 for panel, (name, view) in zip(panels, views.items(), strict=True):
-    scatter_groups(panel, view, ring_new, ellipses=False)
+    for group, label in enumerate(["inner ring", "outer ring"]):
+        rows = view[ring_new == group]
+        panel.scatter(
+            *rows.T, s=5, alpha=0.5, linewidth=0, color=f"C{group}", label=label
+        )
     linear, trees = table.loc[name, ["group, linear", "group, trees"]]
-    headed(panel, name, f"linear {linear:.2f}, trees {trees:.2f}")
-    panel.set(xticks=[], yticks=[])
-dots = [plt.Line2D([], [], marker="o", linestyle="none", color=c) for c in GROUPS]
-figure.legend(dots, ["inner ring", "outer ring"], loc="outside lower left", ncols=2)
+    panel.set_title(f"{name}\nlinear {linear:.2f}, trees {trees:.2f}", loc="left")
+    panel.set(xticks=[], yticks=[], aspect="equal", adjustable="datalim", box_aspect=1)
+dots = panels[0].get_legend_handles_labels()
+figure.legend(*dots, loc="outside lower left", ncols=2, markerscale=3)
 plt.show()
 
 # %%

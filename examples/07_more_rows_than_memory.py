@@ -30,7 +30,6 @@ from fairpca import FairPCA
 from fairpca.io import CSVRows, ParquetRows
 from fairpca.metrics import leakage
 from fairpca.moments import collect_moments
-from fairpca_paper.experiments.style import BLUE, FAINT, RC, VERMILLION
 
 ROWS, FEATURES, FILES = 50_000, 40, 8
 NAMES = [f"x{j:02}" for j in range(FEATURES)]
@@ -121,13 +120,12 @@ else:
     )
 
 # %%
-plt.rcParams.update(RC)
 figure, axes = plt.subplots(figsize=(7, 3), layout="constrained")
 millions = ROWS * np.array([1, 2, 4, 8]) / 1e6
-lines = {"the numbers alone": (millions * 4 * FEATURES / 1.048576, FAINT, ":")}
+lines = {"the numbers alone": (millions * 4 * FEATURES / 1.048576, "0.4", ":")}
 if peaks:
-    lines["read all, then fit"] = (peaks["memory"], VERMILLION, "o-")
-    lines["ParquetRows"] = (peaks["files"], BLUE, "o-")
+    lines["read all, then fit"] = (peaks["memory"], "C1", "o-")
+    lines["ParquetRows"] = (peaks["files"], "C0", "o-")
 for label, (megabytes, colour, line) in lines.items():
     axes.plot(millions, megabytes, line, color=colour, linewidth=2)
     place = {"textcoords": "offset points", "va": "center"}

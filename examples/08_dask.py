@@ -30,7 +30,6 @@ from dask.distributed import Client, LocalCluster, get_task_stream
 from fairpca import FairPCA
 from fairpca.metrics import leakage
 from fairpca.moments import collect_moments
-from fairpca_paper.experiments.style import BLUE, GREY, RC
 
 HERE = "127.0.0.1"  # Dask's dashboard would otherwise be open to the network
 cluster = LocalCluster(
@@ -76,13 +75,12 @@ print(f"{len(people.columns)} columns in {people.npartitions} partitions")
 with get_task_stream(client) as stream:
     fair = FairPCA(10).fit(people, sensitive_features="group")
 
-plt.rcParams.update(RC)
 figure, axes = plt.subplots(figsize=(8, 1.9), layout="constrained")
 lanes = {worker: lane for lane, worker in enumerate(sorted(client.nthreads()))}
 began = min(task["startstops"][0]["start"] for task in stream.data)
 for word, colour, label in (
-    ("make", GREY, "make the rows"),
-    ("fairpca", BLUE, "add them up"),
+    ("make", "0.55", "make the rows"),
+    ("fairpca", "C0", "add them up"),
 ):
     bars = [
         (lanes[task["worker"]], span["start"] - began, span["stop"] - span["start"])

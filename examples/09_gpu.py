@@ -23,7 +23,6 @@ import numpy as np
 from fairpca import FairPCA
 from fairpca.metrics import leakage
 from fairpca.moments import collect_moments
-from fairpca_paper.experiments.style import BLUE, ORANGE, RC
 
 
 def find_device():
@@ -123,12 +122,11 @@ for features in (50, 100, 200, 400, 800):
     )
 
 # %%
-plt.rcParams.update(RC)
 figure, axes = plt.subplots(figsize=(7, 3), layout="constrained")
 rows, solve = 1e3 * np.transpose(list(fits.values()))
-axes.plot(list(fits), rows, "o-", color=BLUE, linewidth=2, label="adding up the rows")
+axes.plot(list(fits), rows, "o-", color="C0", linewidth=2, label="adding up the rows")
 axes.plot(
-    list(fits), solve, "s-", color=ORANGE, linewidth=2, label="solving for the subspace"
+    list(fits), solve, "s-", color="C3", linewidth=2, label="solving for the subspace"
 )
 axes.set(xscale="log", yscale="log", xlabel="features", ylabel="milliseconds")
 axes.set_xticks(list(fits), [str(features) for features in fits])

@@ -25,15 +25,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import wordllama
+from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_score
 from sklearn.svm import SVC
 
 from fairpca import FairPCA
 from fairpca.erasers import LEACE, MeanProjection
-from fairpca_paper.experiments.panels import group_legend, scatter_groups
-from fairpca_paper.experiments.style import BLACK, GROUPS, HAIR, PURPLE, RC
-from fairpca_paper.methods import INLP, PCA
+from fairpca_paper.methods import INLP
 
 JOBS = """nurse surgeon midwife dentist pharmacist paramedic therapist optician caregiver
 radiologist teacher professor librarian tutor principal lecturer nanny coach headmaster researcher
@@ -119,13 +118,12 @@ she_mean, he_mean = (X[fitted & (gender == g)].mean(axis=0) for g in ("she", "he
 direction = (she_mean - he_mean) / np.linalg.norm(she_mean - he_mean)
 place = llama.embed(OCCUPATIONS, norm=True) @ direction
 ends = np.argsort(place)[[*range(7), *range(-7, 0)]]
-plain = PCA(K).fit(X[fitted], sensitive_features=gender[fitted])
+plain = PCA(K).fit(X[fitted])
 fair = FairPCA(K, criterion="equalized_odds")
 fair.fit(X[fitted], wording[fitted], sensitive_features=gender[fitted])
 
-plt.rcParams.update(RC)
 figure, axes = plt.subplots(figsize=(6, 3), layout="constrained")
-colours = [GROUPS[0] if x > 0 else GROUPS[1] for x in place[ends]]
+colours = ["C0" if x > 0 else "C1" for x in place[ends]]
 axes.barh([OCCUPATIONS[i] for i in ends], place[ends], color=colours)
 axes.set_title(
     "Occupations on the direction of the pronouns", loc="left", weight="bold"
@@ -145,10 +143,14 @@ for axes, name, model in zip(
 ):
     T = model.transform(X[all_new])
     telling = np.argsort([-abs(np.corrcoef(column, he)[0, 1]) for column in T.T])[:2]
-    scatter_groups(axes, T[:, telling], he)
+    for group, label in enumerate(["she", "he"]):
+        rows = T[he == group][:, telling]
+        axes.scatter(
+            *rows.T, s=5, alpha=0.5, linewidth=0, color=f"C{group}", label=label
+        )
     axes.set_title(name, loc="left", weight="bold")
     axes.set(xlabel=f"component {telling[0] + 1}", ylabel=f"component {telling[1] + 1}")
-group_legend(panels[0], {0: "she", 1: "he"})
+panels[0].legend(markerscale=3)
 plt.show()
 # sphinx_gallery_thumbnail_number = 2
 
@@ -210,10 +212,10 @@ print(table.round(2).astype({("", "k"): int}).to_string())
 figure, panels = plt.subplots(1, 2, figsize=(9, 3.2), sharey=True, layout="constrained")
 lines = np.arange(len(table))
 for axes, texts_of in zip(panels, ("same wordings", "new wordings"), strict=True):
-    axes.axvline(0.5, color=HAIR, linewidth=6, zorder=0)
+    axes.axvline(0.5, color="0.85", linewidth=6, zorder=0)
     for probe, colour, marker, up in (
-        ("linear", BLACK, "o", 0.12),
-        ("kernel", PURPLE, "^", -0.12),
+        ("linear", "0.13", "o", 0.12),
+        ("kernel", "C4", "^", -0.12),
     ):
         aucs, label = table[texts_of, probe], f"{probe} probe"
         axes.plot(aucs, lines - up, marker, color=colour, markersize=7, label=label)

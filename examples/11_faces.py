@@ -27,7 +27,6 @@ from sklearn.decomposition import PCA
 from fairpca import FairPCA
 from fairpca.metrics import leakage
 from fairpca_paper.datasets import MissingDataError, load_fairface
-from fairpca_paper.experiments.style import FAINT, RC
 
 SIZE, ROWS, K = 32, 2000, 40
 
@@ -76,10 +75,8 @@ def show(axes, row, remark="", darkest=0.0, brightest=1.0):
     axes.imshow(row.reshape(SIZE, SIZE), cmap="gray", vmin=darkest, vmax=brightest)
     axes.set(xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
-    axes.set_xlabel(remark, color=FAINT)
+    axes.set_xlabel(remark, color="0.4")
 
-
-plt.rcParams.update(RC)
 
 # %%
 # Average faces

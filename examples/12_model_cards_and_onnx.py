@@ -33,7 +33,6 @@ from fairpca import FairKernelPCA, FairPCA
 from fairpca.datasets import load_loanapp
 from fairpca.erasers import LEACE
 from fairpca.models import ModelFileError, export_onnx, model_card
-from fairpca_paper.experiments.style import BLUE, RC, VERMILLION
 
 loans = load_loanapp()
 table = loans.features.assign(race=loans.sensitive["race"], approved=loans.target)
@@ -118,12 +117,9 @@ found = pd.DataFrame(found).set_index("model")
 print(found.round(0).astype(int).to_string())
 
 # %%
-plt.rcParams.update(RC)
 figure, axes = plt.subplots(figsize=(8, 2.6), layout="constrained")
 holds = found["training rows in the file"]
-bars = axes.barh(
-    found.index, found["KB"], color=[VERMILLION if n else BLUE for n in holds]
-)
+bars = axes.barh(found.index, found["KB"], color=["C1" if n else "C0" for n in holds])
 axes.bar_label(
     bars, [f"{n:,} of {len(X):,} rows" if n else "no row" for n in holds], padding=3
 )

@@ -20,6 +20,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from sklearn.cross_decomposition import PLSRegression
+from sklearn.decomposition import PCA
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -35,9 +36,6 @@ from fairpca.metrics import (
     select_top,
     selection_rate_difference,
 )
-from fairpca_paper.experiments.panels import headed
-from fairpca_paper.experiments.style import FAINT, GROUPS, INK, RC
-from fairpca_paper.methods import PCA
 
 loans = load_loanapp()
 y = loans.target.to_numpy()
@@ -54,7 +52,7 @@ halves = list(halves.split(y, np.char.add(y.astype(str), race)))
 
 
 def fitted(method, X, fit):
-    if isinstance(method, PLSRegression):  # knows nothing of groups
+    if isinstance(method, PCA | PLSRegression):  # know nothing of groups
         return method.fit(X, y[fit])
     return method.fit(X, y[fit], sensitive_features=race[fit])
 
@@ -106,7 +104,6 @@ assert predicted["FairPLS, rbf"] > predicted["FairPCA, 15 columns"]
 # ----------------------------------
 # This is the column itself, for held-out applicants. Above: how many have which score. Below: the
 # share of each group under every threshold. The bar is the largest gap that any threshold can make.
-plt.rcParams.update(RC)
 new, grid = halves[0][1], np.linspace(-3.5, 2.5, 25)
 certificates = {}
 figure, panels = plt.subplots(2, 2, figsize=(8, 5), sharex=True, sharey="row")
@@ -116,7 +113,7 @@ for (above, below), name in zip(
     score = np.clip(shown[name], grid[0], grid[-1])
     certificates[name] = certified_gap(shown[name], race[new])
     shares = {}
-    for group, colour in zip(("white", "other"), GROUPS, strict=True):
+    for group, colour in zip(("white", "other"), ("C0", "C1"), strict=True):
         ranked = np.sort(score[race[new] == group])
         above.hist(ranked, grid, density=True, color=colour, alpha=0.45, label=group)
         shares[group] = np.searchsorted(ranked, np.sort(score), "right") / len(ranked)
@@ -124,7 +121,7 @@ for (above, below), name in zip(
     gaps = np.abs(shares["white"] - shares["other"])
     widest = gaps.argmax()
     ends = [shares[group][widest] for group in ("white", "other")]
-    below.plot(np.sort(score)[[widest, widest]], ends, color=INK, linewidth=2.5)
+    below.plot(np.sort(score)[[widest, widest]], ends, color="0.13", linewidth=2.5)
     below.annotate(
         f"{gaps[widest]:.2f}",
         (np.sort(score)[widest], min(ends)),
@@ -134,10 +131,11 @@ for (above, below), name in zip(
         weight="bold",
     )
     trees = table.loc[name, "race, trees"]
-    headed(above, name, f"trees recognise race with {trees:.2f} (five halves)")
+    finding = f"trees recognise race with {trees:.2f} (five halves)"
+    above.set_title(f"{name}\n{finding}", loc="left")
     above.set(yticks=[])
     below.set(xlabel="refused  ←  score  →  approved")
-panels[1, 0].set_ylabel("share below", color=FAINT)
+panels[1, 0].set_ylabel("share below", color="0.4")
 panels[0, 0].legend(loc="upper left", title="race")
 figure.tight_layout()
 plt.show()

