@@ -15,10 +15,9 @@ import pytest
 EXTRAS = {
     "array_api_strict": "test",
     "axe_playwright_python": "test",
-    "cvxpy": "sdp",
     "dask": "dask",
     "distributed": "dask",
-    "fairlearn": "parity",
+    "fairlearn": "test",
     "jinja2": "audit",
     "jsonschema": "test",
     "onnx": "onnx",

@@ -132,7 +132,7 @@ CALLS: dict[str, tuple[Callable[[Path], Any], tuple[str, ...]]] = {
     "fits erasers": (fits_erasers, ()),
     "saves and loads": (saves_and_loads, ("safetensors",)),
     "exports": (exports, ("onnx",)),
-    "audits": (audits, ("pandas", "jinja2", "fairlearn")),
+    "audits": (audits, ("pandas", "jinja2")),
     "fits a table": (fits_a_table, ("pandas", "pyarrow")),
     "reads files": (reads_files, ("pandas", "pyarrow")),
     "works on Dask": (works_on_dask, ("dask.array",)),

@@ -14,7 +14,6 @@ from guarantees import answers as given
 pytest.importorskip("safetensors", reason="models are saved with the extra 'models'")
 pytest.importorskip("onnx", reason="models are exported with the extra 'onnx'")
 pytest.importorskip("pandas", reason="tables need the extra 'tables'")
-pytest.importorskip("fairlearn", reason="a peer needs the extra 'parity'")
 
 TESTS = Path(__file__).parents[1]
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}

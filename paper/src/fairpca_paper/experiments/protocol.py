@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.decomposition import PCA
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -25,21 +24,8 @@ from sklearn.preprocessing import StandardScaler
 from fairpca import FairKernelPCA, FairPCA
 from fairpca.errors import InfeasibleError
 
-from ..methods import FPCA, INLP, RLACE, MbFPCA
+from ..methods import FPCA, INLP, PCA, RLACE, MbFPCA
 from ..metrics import median_bandwidth
-
-
-class PlainPCA(PCA):
-    """PCA that can be called as a fair method is: it looks at no group."""
-
-    def fit(self, X: Any, y: Any = None, *, sensitive_features: Any = None) -> PlainPCA:
-        """Find the directions of largest variance."""
-        fitted: PlainPCA = super().fit(X)
-        return fitted
-
-
-def _pca(k: int) -> PlainPCA:
-    return PlainPCA(k, svd_solver="covariance_eigh")  # exact, whatever the number of rows
 
 
 def _fair_pca_s(fraction: float) -> Callable[[int, int], FairPCA]:
@@ -48,7 +34,7 @@ def _fair_pca_s(fraction: float) -> Callable[[int, int], FairPCA]:
 
 
 METHODS: dict[str, Callable[[int, Any], Any]] = {
-    "PCA": lambda d, k: _pca(k),
+    "PCA": lambda d, k: PCA(k),
     "FPCA (0.1, 0.01)": lambda d, k: FPCA(k, delta=0.1, mu=0.01),
     "FPCA (0, 0.01)": lambda d, k: FPCA(k, delta=0.0, mu=0.01),
     "MbF-PCA (10^-3)": lambda d, k: MbFPCA(k, tol=1e-3),
@@ -122,7 +108,7 @@ def published(name: str) -> list[dict[str, str]]:
 
 def plain_bandwidth(X: np.ndarray, k: int) -> float:
     """Return the paper's bandwidth of MMD2: the median distance of rows projected by plain PCA."""
-    return median_bandwidth(_pca(k).fit(X).transform(X))
+    return median_bandwidth(fitted_as_published(PCA(), k, X, None).transform(X))
 
 
 def attribute_auc(train: Projected, test: Projected) -> dict[str, float]:
