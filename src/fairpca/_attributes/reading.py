@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 import narwhals as nw
 import numpy as np
 
-from .._numerics import is_numpy, on_the_host
+from .._numerics import on_the_host
 from ..errors import ManyLevelsWarning, MissingGroupError, UsageError, warn_user
 from .levels import (
     Attribute,
@@ -74,7 +74,7 @@ def read_attributes(
         raise UsageError(
             f"The sensitive columns {list(found)} have names that read the same. Rename them."
         )
-    kinds = checked_kinds(kinds, columns)
+    kinds = {} if kinds is None else checked_kinds(kinds, columns)
     attributes: list[Attribute] = []
     for name, column in columns.items():
         attribute = read_column(name, column, kinds.get(name))
@@ -90,13 +90,13 @@ def attribute_columns(sensitive: Any, unnamed: str = "sensitive") -> dict[Any, A
     if isinstance(sensitive, Mapping):
         return {name: _one_column(column) for name, column in sensitive.items()}
     native = sensitive
-    if not is_numpy(sensitive):  # of which narwhals takes long to say that it knows nothing
+    if type(sensitive) is not np.ndarray:  # of which narwhals takes long to say it knows nothing
         native = nw.from_native(sensitive, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(native, nw.DataFrame):
         return dict(zip(native.columns, native.iter_columns(), strict=True))  # names may be numbers
     if isinstance(native, nw.Series):
         return {unnamed if native.name in (None, "") else native.name: native}
-    array = as_array(sensitive)
+    array = sensitive if type(sensitive) is np.ndarray else as_array(sensitive)
     if array.ndim == 1:
         return {unnamed: array}
     if array.ndim != 2:
@@ -212,7 +212,7 @@ def name_of_missing(name: str) -> str:
 
 def read_column(name: str, column: Any, kind: str | None = None) -> Attribute:
     """Return a column as levels or as numbers: as which `kind` says, else its values."""
-    if not is_numpy(column):
+    if type(column) is not np.ndarray:
         column = nw.from_native(column, series_only=True, pass_through=True)
     found: Attribute | None = None
     if isinstance(column, nw.Series):

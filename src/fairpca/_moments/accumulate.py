@@ -28,7 +28,7 @@ from .._numerics import (
     quiet_overflow,
     take_rows,
 )
-from .._rows import BLOCK_ROWS, Rows, StreamedRows, row_blocks, rows_per_block
+from .._rows import BLOCK_ROWS, Rows, StreamedRows, block_rows, row_blocks, rows_per_block
 from .design import Design
 from .group_moments import Everyone, GroupMoments
 from .products import CrossProduct
@@ -63,9 +63,9 @@ def accumulate(rows: Rows, *, with_scatters: bool = False) -> GroupMoments:
 
     Wide rows, and sparse ones that take less memory than a d x d matrix, are kept as they are.
     """
-    d, everyone = rows.empty.shape[1], rows.everyone
+    (_, d), n, everyone = rows.empty.shape, rows.n_rows, rows.everyone
     with quiet_overflow(), full_precision(rows.empty):
-        if is_sparse(rows.empty) or rows.n_rows < d:
+        if is_sparse(rows.empty) or n < d:
             rows = rows.materialized()
             moments = _keep_rows(rows, with_scatters, dense=rows.entries >= d * d)
         else:
@@ -102,7 +102,7 @@ def _take_products(rows: Rows, with_scatters: bool) -> GroupMoments:
     for attempt in range(2):
         sums, products = one_pass(rows, design, shift, kind)
         assert products is not None
-        level_scatter = products.scatters_by_level(sums)
+        level_scatter = products.scatters_by_level(sums) if with_scatters else None
         offset = sums[0, :] / weight
         scatter = _less(products.total(sums), sums[0, :], offset)
         variance = xp.linalg.diagonal(scatter) / weight
@@ -210,16 +210,16 @@ def _runs(rows: Rows, kind: Any, *, shifted: bool) -> list[list[slice]]:
     if isinstance(rows, StreamedRows):
         return [list(row_blocks(n, rows.rows_at_once))]
     # Adding a product to a d x d matrix costs as much as some d rows of a copy.
-    size = max(rows_per_block(X), min(BLOCK_ROWS, 4 * d) if kind is not None else 0)
+    least = min(BLOCK_ROWS, 4 * d) if kind is not None else 0
     if not is_numpy(X):
-        return [list(row_blocks(n, size))]
+        return [list(row_blocks(n, max(rows_per_block(X), least)))]
     few = kind in (None, TotalProducts)
     as_they_are = few and not shifted and type(rows) is Rows and rows.weight is None
     at_once = d > WIDEST or (as_they_are and (n * d * d < LITTLE or blas_shares(d)))
     if as_they_are and rows.chosen is None:
         size = max(1, LARGEST_BLOCK // d)
-    elif d <= WIDEST:
-        size = rows_per_block(X)
+    else:
+        size = block_rows(d) if d <= WIDEST else max(block_rows(d), least)
     room = ACCUMULATORS // d**2 // (1 if few else 8)
     count = 1 if at_once else min(n * d // (RUN if few else 8 * RUN), room, MOST_RUNS)
     count = 2 ** max(count.bit_length() - 1, 0)  # as many for each thread

@@ -154,8 +154,9 @@ class LevelMoments(LinearInRows):
         cancellation.
         """
         rows, sizes = self.contrasts()
-        others = np.delete(np.arange(len(sizes)), np.argmax(self.weight))
-        return take_rows(rows, others), sizes[others]
+        heaviest = int(np.argmax(self.weight)) if len(sizes) else 0
+        others = [rows[:heaviest, :], rows[heaviest + 1 :, :]]
+        return array_namespace(rows).concat(others, axis=0), np.delete(sizes, heaviest)
 
     def as_numeric(self) -> NumericMoments:
         """Return the moments of the levels read as numbers; exact, since the labels are numbers."""

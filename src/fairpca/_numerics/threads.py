@@ -143,7 +143,7 @@ def threads_for(order: int) -> AbstractContextManager[None]:
 
     Those would spin for a while, too, and compete with what comes next.
     """
-    return limited_threads(1 if order < SMALL else None)
+    return limited_threads(1) if order < SMALL and blas_threads() > 1 else nullcontext()
 
 
 @contextmanager

@@ -184,7 +184,8 @@ class KernelSAL(Representation):
         """
         with self._changing():
             self._begin()
-            rows = self._rows(self._reader(), X, y, sensitive_features, sample_weight)
+            reader = self._reader()
+            rows = reader.rows(X, y, sensitive_features, sample_weight, self._validated)
             if isinstance(rows, RowsElsewhere):
                 raise UsageError(
                     f"KernelSAL compares every row with every other, so it needs them in one "

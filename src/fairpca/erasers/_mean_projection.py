@@ -85,7 +85,7 @@ class MeanProjection(OneToOneFeatureMixin, FairTransformer):
         with self._changing():
             self._begin()
             reader = self._reader()
-            rows = self._rows(reader, X, y, sensitive_features, sample_weight)
+            rows = reader.rows(X, y, sensitive_features, sample_weight, self._validated)
             moments = reader.moments(rows)
             self._learn_from(moments)
             self._keep(moments)

@@ -66,7 +66,7 @@ class Representation(Transformer):
         """Let the threads work that the user asked for, and undo everything on an error."""
         before = dict(vars(self))
         try:
-            with self._threads():
+            with nullcontext() if self.n_jobs is None else self._threads():
                 yield
         except BaseException:
             self.__dict__.clear()
@@ -85,12 +85,6 @@ class Representation(Transformer):
         at_first = (*self._frozen_after_first_batch, "n_features_in_", "feature_names_in_")
         for name in (*self._learned, "moments_", *at_first):
             self.__dict__.pop(name, None)
-
-    def _rows(
-        self, reader: Reader, X: Any, y: Any, sensitive_features: Any, sample_weight: Any
-    ) -> Rows | RowsElsewhere:
-        """Return the rows that count, of rows that are all there is, or where they are."""
-        return reader.rows(X, y, sensitive_features, sample_weight, self._validated, complete=True)
 
     def _learn_from(self, moments: GroupMoments) -> None:
         """Solve, and set what is learned."""

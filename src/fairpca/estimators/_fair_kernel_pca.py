@@ -273,7 +273,7 @@ class FairKernelPCA(Representation):
         with self._changing():
             self._begin()
             reader = self._reader()
-            rows = self._rows(reader, X, y, sensitive_features, sample_weight)
+            rows = reader.rows(X, y, sensitive_features, sample_weight, self._validated)
             reader = self._see_through_kernel(reader, rows, complete=True)
             moments = reader.moments(rows)
             reader.check(moments)
@@ -288,7 +288,8 @@ class FairKernelPCA(Representation):
         """Fit with the kernel matrix; return the representation of X, unless rows do not count."""
         with self._changing():
             self._begin()
-            rows = self._rows(self._reader(), X, y, sensitive_features, sample_weight)
+            reader = self._reader()
+            rows = reader.rows(X, y, sensitive_features, sample_weight, self._validated)
             if isinstance(rows, RowsElsewhere):
                 raise UsageError(
                     f"Exact kernel PCA compares every row with every other, so it needs them in "

@@ -291,7 +291,7 @@ class FairPCA(FairTransformer):
         with self._changing():
             self._begin()
             reader = self._reader()
-            rows = self._rows(reader, X, y, sensitive_features, sample_weight)
+            rows = reader.rows(X, y, sensitive_features, sample_weight, self._validated)
             moments = reader.moments(rows)
             self._learn_from(moments)
             self._keep(moments)
@@ -390,8 +390,10 @@ class FairPCA(FairTransformer):
         if self.device is not None:
             learned = {name: _moved(value, HOST) for name, value in learned.items()}
         if not self.scale:
-            kept = float(to_numpy(learned["explained_variance_ratio_"]).sum())
-            _warn_of_units(moments, learned["components_"], kept, self._names_of_features(moments))
+            few, share = _in_large_units(moments)
+            if few:
+                names = self._names_of_features(moments)
+                _warn_of_units(moments, learned, [names[j] for j in few], few, share)
         return learned
 
     def _names_of_features(self, moments: GroupMoments) -> Sequence[Any]:
@@ -449,10 +451,11 @@ def _learned(
     fair: Subspace, moments: GroupMoments, work: GroupMoments, scale: Array | None
 ) -> dict[str, Any]:
     total = float(array_namespace(work.mean).sum(work.objective.diagonal))
+    linear, degrees = LinearMap(fair.basis, moments.centre, scale), work.degrees_of_freedom
     return {
-        **learned_from(LinearMap(fair.basis, moments.centre, scale), moments),
+        **learned_from(linear, moments),
         "scale_": scale,
-        "explained_variance_": fair.scatter / work.degrees_of_freedom,
+        "explained_variance_": fair.scatter / degrees,
         "explained_variance_ratio_": fair.scatter / (total if total > 0 else 1.0),
         "constraint_rank_": fair.constraint_rank,
         "mean_gap_": mean_gap(work, fair),
@@ -460,15 +463,18 @@ def _learned(
 
 
 def _warn_of_units(
-    moments: GroupMoments, components: Array, kept: float, names: Sequence[Any]
+    moments: GroupMoments,
+    learned: dict[str, Any],
+    names: Sequence[Any],
+    few: list[int],
+    share: float,
 ) -> None:
     """Warn where a few columns in large units are what the constraint takes, or all that is seen.
 
     Scaling is forgotten, not needless, where these columns vary so much within groups, too.
     """
-    few, share = _in_large_units(moments)
-    if not few:
-        return
+    components = learned["components_"]
+    kept = float(to_numpy(learned["explained_variance_ratio_"]).sum())
     lost, lost_scaled = (
         float(array_namespace(m.mean).sum(m.objective.along(mean_constraint(m).Q)))
         / float(array_namespace(m.mean).sum(m.objective.diagonal))
@@ -490,7 +496,7 @@ def _warn_of_units(
         )
     else:
         return
-    listed = ", ".join(repr(names[j]) for j in few[:3]) + (", ..." if few[3:] else "")
+    listed = ", ".join(map(repr, names[:3])) + (", ..." if few[3:] else "")
     warn_user(
         f"scale=False, and {len(few)} of {d} columns ({listed}) hold {100 * share:.1f} % of the "
         f"variance, being in larger units than the others. {told}. Unless all columns are in one "

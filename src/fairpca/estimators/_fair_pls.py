@@ -330,7 +330,7 @@ class FairPLS(FairTransformer):
         with self._changing():
             self._begin()
             reader = self._reader()
-            rows = self._rows(reader, X, y, sensitive_features, sample_weight)
+            rows = reader.rows(X, y, sensitive_features, sample_weight, self._validated)
             if self.kernel is not None:
                 reader = self._see_through_kernel(reader, rows, complete=True)
             if _reads_once(self):

@@ -132,7 +132,7 @@ class Reader:
         sample_weight: Any,
         validated: Validated,
         *,
-        complete: bool,
+        complete: bool = True,
         advise: bool = True,
     ) -> Rows | RowsElsewhere:
         """Return the rows that count of the arguments of `fit`, or where they are.
@@ -180,7 +180,8 @@ class Reader:
         self, given: Batch, columns: Columns | None, *, complete: bool, advise: bool
     ) -> Rows:
         features, y = given.X, given.y
-        n, kind = features.shape[0], DeviceRows if is_foreign(features) else Rows
+        n = features.shape[0]
+        kind = Rows if type(features) is np.ndarray or not is_foreign(features) else DeviceRows
         attributes = self._attributes(given.sensitive_features, columns, advise=advise)
         check_lengths(n, attributes)
         if self.attribute_of_y is not None:

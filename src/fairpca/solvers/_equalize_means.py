@@ -261,8 +261,8 @@ def check_dimension(moments: GroupMoments, constraint_rank: int, k: int | float 
     """Raise if fewer than `k` directions satisfy the constraint."""
     d, r = moments.n_features, constraint_rank
     n_fair = d - r
-    names = names_of(moments.attributes)
     if n_fair == 0:
+        names = names_of(moments.attributes)
         raise InfeasibleError(
             f"Nothing is left: the attributes ({names}) separate the group means in all {d} "
             f"feature directions (n_features = {d}), so every direction carries them. Remove "
@@ -270,6 +270,7 @@ def check_dimension(moments: GroupMoments, constraint_rank: int, k: int | float 
             f"{way_out(moments.attributes)}"
         )
     if isinstance(k, int) and k > n_fair:
+        names = names_of(moments.attributes)
         raise InfeasibleError(
             f"n_components={k} is too large: the attributes ({names}) separate the group means in "
             f"{r} of the {d} feature directions, which leaves {n_fair}. Use n_components <= "
