@@ -19,7 +19,7 @@ help:  ## List the commands
 NEW_ENOUGH = @$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "fairpca needs Python 3.11 or newer; try make PYTHON=python3.12")'
 
 PIP := -m pip --disable-pip-version-check install --quiet
-EXTRAS := audit,data,dask,onnx,spark
+EXTRAS := audit,dask,data,models,onnx,spark,tables
 
 .venv/demo: pyproject.toml src/fairpca/__init__.py  # the version is in there
 	$(NEW_ENOUGH)

@@ -227,7 +227,7 @@ def walks():
         "FairPCA": (FairPCA(2), ["equalize_means"]),
         "FairPLS": (FairPLS(1), ["predict_targets"]),
         "FairKernelPCA": (FairKernelPCA(2), ["equalize_kernel_means"]),
-        "LEACE": (LEACE(), ["leace", "_leace", "_removed_along"]),
+        "LEACE": (LEACE(), ["removed_along"]),
     }
     for name, (estimator, ends) in many.items():
         yield name, walk_of(lambda e=estimator: e.fit(X, y, sensitive_features=sex)), ends

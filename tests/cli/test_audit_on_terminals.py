@@ -1,5 +1,6 @@
 """What `fairpca audit` prints of an audit; its numbers are made up."""
 
+import json
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from cli.commands import invoke
 from cli.refusals import assert_refused
 from fairpca._cli.audit import _print_audit
 from fairpca.auditing._audit_result import Audit
@@ -222,3 +224,20 @@ def test_every_option_of_the_call_is_one_of_the_command(monkeypatch, command):
     expected |= {"weight": "w", "model": "boosting", "confidence": 0.9, "max_gap": 0.05}
     expected |= {"sensitive_kinds": {"y": "numeric", "s": "categorical"}}
     assert {name: asked[name] for name in expected} == expected
+
+
+def test_the_json_of_an_audit_on_a_terminal_is_ascii(monkeypatch):
+    class Found:
+        def to_html(self):
+            return ""
+
+        def to_dict(self):
+            return {"name": "\x9b31m \u202e ü"}
+
+    monkeypatch.setattr("fairpca.auditing.audit", lambda *_, **__: Found())
+    monkeypatch.setattr("fairpca.tables.read_table", lambda *_, **__: None)
+    monkeypatch.setattr("fairpca._cli.audit._print_audit", lambda *_: None)
+    result = invoke(["audit", "x.csv", "--json", "-", "-q"])
+    assert result.exit_code == 0, result.output
+    assert result.stdout.isascii()
+    assert json.loads(result.stdout) == {"name": "\x9b31m \u202e ü"}

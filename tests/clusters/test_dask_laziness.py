@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from threadpoolctl import threadpool_limits
 
+from blas import blas_threads
 from clusters.lazy_people import (
     CHUNKS,
     D,
@@ -21,7 +22,6 @@ from clusters.lazy_people import (
     with_an_empty_partition,
 )
 from fairpca import FairKernelPCA, FairPCA
-from fairpca._numerics.threads import blas_threads
 from fairpca._rows.dask import DaskRows
 from fairpca.moments import collect_moments
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from documentation.page_code import FENCES, run_page
-from fairpca.auditing import audit
+from fairpca import audit
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

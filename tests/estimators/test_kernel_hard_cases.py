@@ -10,8 +10,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 from threadpoolctl import threadpool_limits
 
 from assertions import assert_equal_group_means, group_means
+from blas import blas_threads
 from fairpca import FairKernelPCA, IndefiniteKernelWarning, InfeasibleError
-from fairpca._numerics.threads import blas_threads
 
 MODES = [{}, {"approximation": "nystroem", "n_landmarks": 40}]
 

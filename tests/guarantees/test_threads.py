@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from blas import release_blas
 from fairpca import FairPCA
-from fairpca._numerics.threads import _release_blas
 from fairpca.metrics import leakage
 from registry import ESTIMATORS, fitted_once, need, small_rows, transformed
 from slow import first_fast
@@ -38,9 +38,9 @@ def set_threads():
 def two_threads():
     """Two BLAS and OpenMP threads, as on a machine with two idle cores."""
     limit = threadpool_limits(2)
-    _release_blas()  # otherwise newer threadpoolctl would ignore what other threads set
+    release_blas()  # otherwise newer threadpoolctl would ignore what other threads set
     yield
-    _release_blas()
+    release_blas()
     limit.restore_original_limits()
 
 

@@ -1,6 +1,5 @@
 """What is saved comes back: the same class, parameters, learned attributes, and bits."""
 
-import array_api_strict
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -10,8 +9,6 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from fairpca import FairKernelPCA, FairModel, FairPCA
-from fairpca._files.records import Packer, is_number, unplain
-from fairpca.errors import ModelFileError
 from fairpca.models import UnsavableModelError, load, read_header, save
 from fairpca.models._cards import _counts_of
 from fairpca.models._estimator_state import CLASSES
@@ -205,21 +202,6 @@ def test_loaded_arrays_do_not_share_memory(path):
     np.testing.assert_array_equal(loaded._map.mean, before)
 
 
-def test_arrays_of_other_libraries_are_saved_as_numpy():
-    packer = Packer()
-    plain = packer.plain(array_api_strict.asarray([1.0, 2.0]), "value")
-    np.testing.assert_array_equal(unplain(plain, packer.tensors), [1.0, 2.0], strict=True)
-
-
-def test_a_value_in_a_file_has_all_its_fields():
-    packer = Packer()
-    plain = packer.plain(fitted("equal opportunity").moments_, "moments_")
-    assert unplain(plain, packer.tensors).everyone.weight == 120
-    del plain["fields"]["everyone"]
-    with pytest.raises(ModelFileError, match="do not fit together"):
-        unplain(plain, packer.tensors)
-
-
 def test_the_header_tells_what_the_model_is(path):
     save(fitted("fair pca"), path, info={"data": "small rows", "fingerprint": "abc"})
     header = read_header(path)
@@ -323,8 +305,3 @@ def test_a_loaded_model_can_be_cloned_and_fitted_again(path):
     save(fitted("fair pca"), path)
     again = clone(load(path)).fit(X, sensitive_features=sex)
     np.testing.assert_array_equal(again.transform(X), fitted("fair pca").transform(X))
-
-
-@pytest.mark.parametrize("value", [10**400, float("nan"), float("inf"), True, "1", None])
-def test_what_is_no_finite_number_is_none(value):
-    assert not is_number(value)

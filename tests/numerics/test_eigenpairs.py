@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 from assertions import assert_orthonormal, assert_same_subspace
 from fairpca._numerics import linalg
 from fairpca._numerics.krylov import leading_eigenpairs
-from fairpca._numerics.linalg import top_eigenpairs
+from fairpca._numerics.linalg import SUBSET_FROM, top_eigenpairs
 from optional_libraries import array_api_strict as strict
 
 
@@ -266,3 +267,16 @@ def test_more_copies_of_an_eigenvalue_than_the_block_is_wide_are_all_found():
     np.testing.assert_allclose(found.values, 3.0)
     inside = Q[:, :20]
     np.testing.assert_allclose(inside @ (inside.T @ found.vectors), found.vectors, atol=1e-9)
+
+
+def test_where_lapack_fails_for_a_few_eigenvectors_all_are_computed(monkeypatch):
+    A = np.diag(np.arange(float(SUBSET_FROM)))
+
+    def failing(*arguments, **options):
+        raise np.linalg.LinAlgError("did not converge")
+
+    monkeypatch.setattr(scipy.linalg, "eigh", failing)
+    k = SUBSET_FROM // 8
+    values, vectors = top_eigenpairs(A, k)
+    np.testing.assert_allclose(values, np.diag(A)[: -k - 1 : -1])
+    np.testing.assert_allclose(A @ vectors, vectors * values, atol=1e-10)

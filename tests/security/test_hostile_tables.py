@@ -1,7 +1,6 @@
 """Names and values of a table are data: never paths, never markup, never orders to a terminal."""
 
 import csv
-import json
 import os
 
 import numpy as np
@@ -112,22 +111,3 @@ def test_no_command_replaces_a_file_unless_it_is_told_to(fairpca, arguments, out
     for name in outputs:
         with open(name, "rb") as stream:
             assert stream.read() != b"mine"
-
-
-def test_the_json_of_an_audit_on_a_terminal_is_ascii(fairpca, monkeypatch):
-    from fairpca._cli import audit as command
-
-    class Found:
-        def to_html(self):
-            return ""
-
-        def to_dict(self):
-            return {"name": "\x9b31m \u202e ü"}
-
-    monkeypatch.setattr("fairpca.auditing.audit", lambda *_, **__: Found())
-    monkeypatch.setattr("fairpca.tables.read_table", lambda *_, **__: None)
-    monkeypatch.setattr(command, "_print_audit", lambda *_: None)
-    result = fairpca("audit", "x.csv", "--json", "-", "-q")
-    assert result.exit_code == 0, result.output
-    assert result.stdout.isascii()
-    assert json.loads(result.stdout) == {"name": "\x9b31m \u202e ü"}

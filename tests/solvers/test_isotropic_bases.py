@@ -1,13 +1,13 @@
 """The pieces of the search for equal covariances: multipliers, the manifold, starts and ends."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 from unittest import mock
 
 import numpy as np
 import pytest
 
 from assertions import assert_orthonormal
-from fairpca._numerics.stiefel import _Minimum
 from fairpca.solvers import _equalize_covariances_exactly as exactly
 from fairpca.solvers import _isotropic_bases as module
 from fairpca.solvers._equalize_covariances_exactly import _best, _end, _match, _match_covariances
@@ -82,7 +82,7 @@ def objectives(monkeypatch):
 
     def minimiser(objective, start, *, tol, max_steps):
         seen.append((objective, start, tol, max_steps))
-        return _Minimum(L, 0.0, 0.125, 7)
+        return SimpleNamespace(L=L, value=0.0, gradient_norm=0.125, evaluations=7)
 
     monkeypatch.setattr(module, "minimize_on_stiefel", minimiser)
     return seen

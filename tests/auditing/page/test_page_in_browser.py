@@ -5,7 +5,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from report.made_up_audit import (
+from auditing.page.made_up_audit import (
     ENTITY,
     IMAGE,
     SCRIPT,
@@ -20,7 +20,7 @@ from report.made_up_audit import (
     to_six_digits,
     wage_audit,
 )
-from report.page_checks import (
+from auditing.page.page_checks import (
     DESKTOP,
     PHONE,
     check_accessible,

@@ -12,9 +12,7 @@ from operator import getitem
 
 import pytest
 
-from fairpca.auditing._schema import _pydantic
-from fairpca.errors import MissingExtraError, UnreadableAuditError
-from report.made_up_audit import (
+from auditing.page.made_up_audit import (
     ENTITY,
     IMAGE,
     SCRIPT,
@@ -32,6 +30,8 @@ from report.made_up_audit import (
     wage_audit,
     with_changes,
 )
+from fairpca.auditing._schema import _pydantic
+from fairpca.errors import MissingExtraError, UnreadableAuditError
 
 
 class Reader(HTMLParser):

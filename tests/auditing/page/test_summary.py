@@ -2,14 +2,14 @@
 
 import pytest
 
-from fairpca.errors import UnreadableAuditError
-from report.made_up_audit import (
+from auditing.page.made_up_audit import (
     SCRIPT,
     bare_audit,
     hostile_audit,
     made_up_audit,
     render_summary,
 )
+from fairpca.errors import UnreadableAuditError
 
 
 def test_the_summary_holds_the_findings_and_leakage_before_and_after():

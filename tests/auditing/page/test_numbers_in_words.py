@@ -4,11 +4,7 @@ import shlex
 
 import pytest
 
-from fairpca.auditing._page.figures import page_figures
-from fairpca.auditing._page.tables import given_away, page_tables
-from fairpca.auditing._page.words import Units
-from fairpca.auditing._recipes import audit_again
-from report.made_up_audit import (
+from auditing.page.made_up_audit import (
     bare_audit,
     classes_audit,
     hostile_audit,
@@ -18,6 +14,10 @@ from report.made_up_audit import (
     read,
     wage_audit,
 )
+from fairpca.auditing._page.figures import page_figures
+from fairpca.auditing._page.tables import given_away, page_tables
+from fairpca.auditing._page.words import Units
+from fairpca.auditing._recipes import audit_again
 
 MOST_TABLES = ["certificates", "curves", "groups", "leakage", "parity"]
 

@@ -5,8 +5,7 @@ import os
 import pandas as pd
 import pytest
 
-from fairpca.auditing import audit
-from report.page_checks import (
+from auditing.page.page_checks import (
     DESKTOP,
     PHONE,
     check_accessible,
@@ -21,6 +20,7 @@ from report.page_checks import (
     chromium,
     visited,
 )
+from fairpca.auditing import audit
 
 
 def the_demo():

@@ -5,9 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from fairpca.auditing._page.drawing import _Scale, text_width
-from fairpca.auditing._page.figures import page_figures
-from report.made_up_audit import (
+from auditing.page.made_up_audit import (
     LAMBDAS,
     SCRIPT,
     bare_audit,
@@ -18,6 +16,8 @@ from report.made_up_audit import (
     read,
     wage_audit,
 )
+from fairpca.auditing._page.drawing import _Scale, text_width
+from fairpca.auditing._page.figures import page_figures
 
 
 def drawn(figure, size="wide"):
