@@ -153,7 +153,8 @@ def _how_many_directions(
     if least > n_fair:
         raise InfeasibleError(
             f"n_components={k} is too large: the rows vary in only {n_fair} fair directions, and "
-            f"covariances cannot be compared in others. Use n_components <= {n_fair}."
+            f"covariances cannot be compared in others. Use n_components <= {n_fair}.",
+            available=n_fair,
         )
     return min(max(least, wanted - idle), n_fair)
 
