@@ -185,8 +185,6 @@ def fit(
 
 def _facts(model: FairModel) -> list[str]:
     """Return what was fitted to what, and what is left to see, a line each."""
-    from ..metrics import percent
-
     estimator = model.estimator
     n_columns = len(model.get_feature_names_out())
     files = f" of {model.info['n_files']:,} files" if model.info.get("n_files", 1) > 1 else ""
@@ -203,7 +201,7 @@ def _facts(model: FairModel) -> list[str]:
     lines += [printable(note) for note in model.info.get("group_notes", [])]
     if hasattr(estimator, "explained_variance_ratio_"):
         kept = float(sum(estimator.explained_variance_ratio_))
-        lines.append(f"variance kept: {percent(kept)}")
+        lines.append(f"variance kept: {100 * kept:.1f} %")
     if hasattr(estimator, "mean_gap_"):
         gap, kinds = estimator.mean_gap_, list(estimator.groups_.values())
         if "numeric" in kinds:
@@ -214,7 +212,8 @@ def _facts(model: FairModel) -> list[str]:
         gap = estimator.covariance_gap_
         lines.append(f"largest relative difference of covariances left: {gap:.2g}")
     for j, name in enumerate(vars(estimator).get("targets_", ())):
-        shares = ", ".join(map(percent, estimator.explained_targets_[:, j].tolist()))
+        explained = estimator.explained_targets_[:, j].tolist()
+        shares = ", ".join(f"{100 * share:.1f} %" for share in explained)
         lines.append(f"share of {printable(name)} that each column explains: {shares}")
     left = "Equal means do not hide what a non-linear model can see"
     if "distribution_gap_" in vars(estimator):

@@ -12,7 +12,6 @@ import numpy as np
 
 from .._attributes import Roles, checked_kinds, listed
 from ..errors import AuditError, TargetError, UsageError
-from ..metrics import percent
 from ..models import usual_components
 from ..tables import (
     FEWEST_ROWS,
@@ -27,6 +26,7 @@ from ..tables import (
     plan_target,
     roles_in,
 )
+from ._phrases import percent
 from ._question import (
     Question,
     attributes_in,

@@ -12,7 +12,6 @@ import numpy as np
 
 from .._attributes import Roles
 from ..errors import AuditError
-from ..metrics import percent
 from ..tables import (
     FEWEST_ROWS,
     MOST_GROUPS,
@@ -22,6 +21,7 @@ from ..tables import (
     find_person,
     measure_attribute,
 )
+from ._phrases import percent
 from ._representations import TrainingRows
 from ._results import Attribute, Column, Data, Group, Notice, Reading, Target
 from ._splits import ExistingModel, HeldOut, Split, bands, copies, one_row_each

@@ -14,13 +14,13 @@ from .._moments import GroupMoments
 from ..erasers import LEACE
 from ..errors import InfeasibleError, ResidualWarning
 from ..estimators import FairKernelPCA, FairPCA, FairPLS, PlainPCA, collect_moments
-from ..metrics import percent
 from ..models import (
     COVARIANCE_TOLERANCE,
     approximation_for,
     component_fallbacks,
     fit_available_components,
 )
+from ._phrases import percent
 from ._results import Setting
 
 

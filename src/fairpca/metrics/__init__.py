@@ -26,18 +26,6 @@ from ._parity import (
     true_positive_rate_difference,
 )
 from ._probes import PROBES, fit_reading_model, level_scores, reading_model
-from ._wording import (
-    NOT_MEASURED,
-    decimal,
-    joined,
-    named,
-    p_value,
-    percent,
-    points,
-    shortened,
-    significant,
-    whole,
-)
 
 __all__ = [
     "Certificate",

@@ -15,7 +15,6 @@ from .._kernels import KernelColumns, RowsAndKernel
 from .._maps import FeatureMap
 from .._moments import LevelMoments
 from .._numerics import to_numpy
-from ..metrics import percent
 from ._fair_model import FairModel, fitted_model
 
 SMALL_GROUP = 100
@@ -251,11 +250,11 @@ def _numbers(model: FairModel) -> Iterator[str]:
     yield "|---|---|"
     if "explained_variance_ratio_" in learned:
         kept = float(np.sum(to_numpy(learned["explained_variance_ratio_"])))
-        yield f"| variance kept | {percent(kept)} |"
+        yield f"| variance kept | {100 * kept:.1f} % |"
     for j, name in enumerate(learned.get("targets_", ())):
         shares = to_numpy(learned["explained_targets_"])[:MOST_LISTED, j].tolist()
         for column, share in zip(model.get_feature_names_out(), shares, strict=False):
-            yield f"| share of {_markdown(name)} that {column} explains | {percent(share)} |"
+            yield f"| share of {_markdown(name)} that {column} explains | {100 * share:.1f} % |"
     for name in (
         *("mean_gap_", "covariance_gap_", "distribution_gap_", "covariance_penalty_"),
         *("distribution_penalty_", "shrinkage_", "constraint_rank_", "n_directions_", "gamma_"),

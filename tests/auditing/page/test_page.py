@@ -31,6 +31,7 @@ from auditing.page.made_up_audit import (
     with_changes,
 )
 from fairpca.auditing._schema import _pydantic
+from fairpca.auditing._templates import _environment
 from fairpca.errors import MissingExtraError, UnreadableAuditError
 
 
@@ -332,5 +333,6 @@ def test_a_missing_library_is_named_with_the_extra_that_brings_it(monkeypatch, l
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, library, None)
     _pydantic.cache_clear()
+    _environment.cache_clear()
     with pytest.raises(MissingExtraError, match=rf"{library}.*fairpca\[audit\]"):
         render_page(made_up_audit())

@@ -1,7 +1,6 @@
 """The page: text, tables and plots of an audit in one HTML file, and its summary for notebooks.
 
-Data and the script inside the file are never read as markup, and nothing else may run. This is
-the only place that imports jinja2, and only when a page is asked for.
+Data and the script inside the file are never read as markup, and nothing else may run.
 """
 
 from __future__ import annotations
@@ -9,14 +8,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from importlib.resources import files
 from typing import Any
 
-from ...errors import UsageError, needing
-from ...metrics import decimal, joined, named, significant, whole
+from ...errors import UsageError
 from .._audit_result import Audit
 from .._evidence import Evidence
+from .._phrases import decimal, joined, named, significant, whole
 from .._recipes import audit_again
+from .._templates import source, template
 from .figures import page_figures
 from .tables import given_away, leakage_tables, page_tables, plain_table
 from .words import Units, level, model_name, percent
@@ -60,11 +59,11 @@ def render_page(audit: Audit) -> str:
     """
     evidence = Evidence(audit)
     figures, tables = page_figures(evidence), page_tables(evidence)
-    script = _inline_script(_source("page.js"))
-    template = _template("page.html")
+    script = _inline_script(source("page.js"))
+    page_template = template("page.html")
 
     def rendered() -> str:
-        page = template.render(
+        page = page_template.render(
             audit=audit,
             evidence=evidence,
             units=Units(audit.data.target),
@@ -100,12 +99,7 @@ def render_summary(audit: Audit) -> str:
         (table, [row for row in table.rows if row[0].text in names])
         for table in leakage_tables(evidence)
     ]
-    template = _template("summary.html")
-    return _encodable(template.render(audit=audit, tables=tables))
-
-
-def _source(name: str) -> str:
-    return files(__package__).joinpath("templates", name).read_text(encoding="utf-8")
+    return _encodable(template("summary.html").render(audit=audit, tables=tables))
 
 
 def _encodable(text: str) -> str:
@@ -142,17 +136,3 @@ def _inline_script(source: str) -> str:
 
 def _digest(script: str) -> str:
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-
-
-def _template(name: str) -> Any:
-    """Return a template: all it prints is escaped, and a name that does not exist is an error."""
-    with needing("jinja2", "audit", "The report page"):
-        import jinja2
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("fairpca.auditing._page"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template(name)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import product
 from xml.etree import ElementTree
 
-from ...metrics import decimal, shortened
+from .._phrases import decimal, shortened
 from .._results import Estimate
 
 WIDTHS = {"wide": 720, "narrow": 330}

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import product
 
-from ...metrics import decimal, p_value, significant
 from .._evidence import Evidence, parity_of
+from .._phrases import decimal, p_value, significant
 from .._results import (
     Curve,
     CurvePoint,

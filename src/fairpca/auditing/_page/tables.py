@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from ...metrics import NOT_MEASURED, decimal, p_value, significant, whole
 from .._evidence import Evidence, parity_of
+from .._phrases import NOT_MEASURED, decimal, p_value, significant, whole
 from .._results import (
     EXISTING,
     Attribute,

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from ... import metrics
-from ...metrics import NOT_MEASURED, decimal, named, significant
+from .. import _phrases
+from .._phrases import NOT_MEASURED, decimal, named, significant
 from .._results import EXISTING, Estimate, Target
 
 UNBROKEN = "\u00a0"
@@ -24,7 +24,7 @@ MODELS = {
 
 FOUR_FIFTHS = 0.8
 
-percent = partial(metrics.percent, space=UNBROKEN)
+percent = partial(_phrases.percent, space=UNBROKEN)
 
 
 def bare_points(share: float | None) -> str:
