@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count, islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -140,7 +141,7 @@ class FileRows(RowsElsewhere):
 
     def _check_unchanged(self) -> None:
         for state in (file.state for file in self.files):
-            if FileState.of(Path(state.path), state.digest) != state:
+            if FileState.of(Path(state.path)) != state:
                 raise TableError(
                     f"'{state.path}' was changed while it was read, so its rows are some of the "
                     f"old and some of the new ones. Wait until it is written, and start anew."
@@ -183,7 +184,6 @@ class _NumberRows(FileRows):
 
     kind: str
     endings: tuple[str, ...]
-    written: Mapping[str, Any] = {}
 
     def __init__(
         self,
@@ -200,8 +200,9 @@ class _NumberRows(FileRows):
         dtype: Any = None,
         encoder: TableEncoder | None = None,
         attributes: Callable[[Mapping[str, Any]], Any] | None = None,
+        written: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
-        files = _opened(paths, self.endings, self.kind, **self.written)
+        files = _opened(paths, self.endings, self.kind, **written)
         if features is None and encoder is not None:
             features = encoder.needed_columns
         named: dict[str, Any] = {"sensitive": sensitive, "target": target, "weight": weight}
@@ -348,9 +349,8 @@ class CSVRows(_NumberRows):
         encoding: str | None = None,
         **options: Any,
     ) -> None:
-        self.written = {"columns": columns, "header": header, "skip_lines": skip_lines}
-        self.written["encoding"] = encoding
-        super().__init__(paths, **options)
+        written = {"columns": columns, "header": header, "skip_lines": skip_lines}
+        super().__init__(paths, written={**written, "encoding": encoding}, **options)
 
 
 def _kinds_of_texts(

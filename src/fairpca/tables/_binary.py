@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -91,7 +90,7 @@ class ParquetTable(TableFile):
     def open(cls, path: Path, *, as_written: bool = False) -> ParquetTable:
         """Read what a file says about itself; refuse one that is cut off."""
         with reading(path, cls.kind):
-            state = FileState.of(path, _digest_of_footer(path))
+            state = FileState.of(path)
             with import_arrow().parquet.ParquetFile(path, memory_map=False) as file:
                 columns = _columns_of(file.schema_arrow, as_written=as_written)
                 about = file.metadata
@@ -166,13 +165,3 @@ class ParquetTable(TableFile):
             page_checksum_verification=True,  # of files that have checksums
             **how,
         )
-
-
-def _digest_of_footer(path: Path) -> str:
-    """Return the sha256 of the footer, which the last eight bytes of a file tell the length of."""
-    with path.open("rb") as stream:
-        size = stream.seek(0, 2)
-        stream.seek(max(0, size - 8))
-        length = int.from_bytes(stream.read(4), "little") + 8
-        stream.seek(max(0, size - length))
-        return hashlib.sha256(stream.read()).hexdigest() if length <= size else ""

@@ -59,20 +59,18 @@ _WHOLE_HASH_BYTES = 500_000_000
 
 @dataclass(frozen=True)
 class FileState:
-    """What tells whether a file is still the one that was read: its digest is of ends or footer."""
+    """What tells whether a file is still the one that was read."""
 
     path: str
     size: int
     modified: int
-    digest: str
 
     @classmethod
-    def of(cls, path: Path, digest: str | None = None) -> FileState:
-        """Return the state of a file now; by default with a digest of its beginning and end."""
+    def of(cls, path: Path) -> FileState:
+        """Return the state of a file now."""
         with reading(path):
             found = path.stat()
-            digest = _hash_ends(path, hashlib.sha256()).hexdigest() if digest is None else digest
-        return cls(str(path.absolute()), found.st_size, found.st_mtime_ns, digest)
+        return cls(str(path.absolute()), found.st_size, found.st_mtime_ns)
 
 
 def _hash_ends(path: Path, digest: Any) -> Any:

@@ -89,10 +89,10 @@ def read_table(
 
     Notes
     -----
-    Text files may use any of comma, semicolon, tab, bar and blanks; be gzipped; have decimal commas
-    where commas do not divide. Blanks around values are removed. Empty fields, "NA", "NaN", "null",
-    "None" and the like are missing, as in pandas. "?" is missing in a column of numbers and a value
-    of its own in one of texts.
+    Text files may use any of comma, semicolon, tab, bar and one blank; be gzipped; have decimal
+    commas where commas do not divide. Blanks around values are removed. Empty fields, "NA", "NaN",
+    "null", "None" and the like are missing, as in pandas. "?" is missing in a column of numbers and
+    a value of its own in one of texts.
 
     Examples
     --------

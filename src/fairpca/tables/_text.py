@@ -43,14 +43,13 @@ _SHARE_OF_ONE_LENGTH = 0.8
 
 @dataclass(frozen=True)
 class _Dialect:
-    """How to read one text file: " " is one or more blanks, each column has its decimal sign."""
+    """How to read one text file: each column has its decimal sign."""
 
     encoding: str
     delimiter: str
     decimals: tuple[str, ...]
     names: tuple[str, ...]
     lines_before: int  # before the first row; the line with the names is one
-    spaced_quotes: bool  # whether quoted fields may follow a blank
     block_bytes: int  # that are read at a time
 
 
@@ -72,7 +71,7 @@ def _sniff(
     if start == len(lines):
         after = f" after the first {skip_lines} line(s), which are left out" if skip_lines else ""
         raise TableError(f"'{path}' is empty{after}.")
-    delimiter, records, spaced = _divided(path, lines[start:])
+    delimiter, records = _divided(path, lines[start:])
     width = Counter(map(len, records)).most_common(1)[0][0]
     first = [field.strip() for field in records[0]]
     if columns is not None and len(first) != width:
@@ -105,7 +104,7 @@ def _sniff(
     # Arrow needs a row, and all that comes before the first one, within a block.
     sizes = [len(line.encode()) for line in lines]
     block_bytes = max(_BLOCK_BYTES, 2 * sum(sizes[:start]), 8 * max(sizes))
-    return _Dialect(encoding, delimiter, decimals, tuple(names), start, spaced, block_bytes)
+    return _Dialect(encoding, delimiter, decimals, tuple(names), start, block_bytes)
 
 
 def _decimal(fields: list[str], delimiter: str) -> str:
@@ -228,7 +227,7 @@ def _records(rows: Iterator[list[str]], n: int) -> list[list[str]]:
             csv.field_size_limit(limit)
 
 
-def _divided(path: Path, lines: list[str]) -> tuple[str, list[list[str]], bool]:
+def _divided(path: Path, lines: list[str]) -> tuple[str, list[list[str]]]:
     """Return the delimiter that cuts the most lines into equally many fields."""
     best: tuple[float, str, list[list[str]]] | None = None
     for delimiter in _DELIMITERS:
@@ -255,8 +254,21 @@ def _divided(path: Path, lines: list[str]) -> tuple[str, list[list[str]], bool]:
             f"(two or more) by a comma, semicolon, tab, bar or blank."
         )
     _, delimiter, records = best
-    spaced = delimiter != " " and any(f'{delimiter} "' in line for line in lines)
-    return delimiter, records, spaced
+    several = [line for line in map(str.rstrip, lines) if line.startswith(" ") or "  " in line]
+    if delimiter == " " and several:
+        raise TableError(
+            f"'{path}' has several blanks between the fields of a line: '{several[0][:60]}'. Write "
+            f"the file with one comma or tab between them."
+        )
+    with suppress(csv.Error):
+        for record in _records(csv.reader(lines, delimiter=delimiter), 1000):
+            quoted = next((field for field in record if re.match(' +"', field)), None)
+            if quoted is not None:
+                raise TableError(
+                    f"'{path}' has a blank before a quote, which then quotes nothing: "
+                    f"'{quoted.strip()[:60]}'. Write the file without blanks between its fields."
+                )
+    return delimiter, records
 
 
 @dataclass(frozen=True, eq=False)
@@ -282,14 +294,8 @@ class TextTable(TableFile):
     def read(self) -> Any:
         """Return all of it as an Arrow table, of numbers where all values are."""
         arrow = import_arrow()
-        if self._is_for_python:
-            batches = list(self._slowly(2**16))
-            if not batches:
-                raise TableError(f"'{self.path}' has names of columns but no rows.")
-            texts = arrow.Table.from_batches(batches)
-        else:
-            with opened(self.path) as stream, self._explained():
-                texts = arrow.csv.read_csv(stream, **self._options(self.names))
+        with opened(self.path) as stream, self._explained():
+            texts = arrow.csv.read_csv(stream, **self._options(self.names))
         columns = [typed(c, d) for c, d in zip(texts.columns, self.dialect.decimals, strict=True)]
         return arrow.table(columns, names=texts.column_names)
 
@@ -306,22 +312,17 @@ class TextTable(TableFile):
         arrow = import_arrow()
         decimals = {name: self.decimals[name] for name in numbers}
         signs = [decimals.get(name, ".") for name in columns]
-        read = self._slowly(rows) if self._is_for_python else self._fast(columns, use_threads)
-        for batch in read:
+        for batch in self._read_in_blocks(columns, use_threads):
             for start in range(0, batch.num_rows, rows):
                 part = batch.slice(start, rows).select(list(columns))
                 points = map(with_points, part.columns, signs)
                 yield arrow.RecordBatch.from_arrays(list(points), names=list(columns))
 
-    def _fast(self, columns: Sequence[str], use_threads: bool) -> Iterator[Any]:
+    def _read_in_blocks(self, columns: Sequence[str], use_threads: bool) -> Iterator[Any]:
         options = self._options(columns)
         options["read_options"].use_threads = use_threads
         with _arrow_stream(self.path) as stream, self._explained(rows_needed=False):
             yield from import_arrow().csv.open_csv(stream, **options)
-
-    @property
-    def _is_for_python(self) -> bool:
-        return self.dialect.delimiter == " " or self.dialect.spaced_quotes
 
     def _options(self, wanted: Sequence[str]) -> dict[str, Any]:
         """Return how Arrow has to read this file: the wanted columns, as texts."""
@@ -367,33 +368,6 @@ class TextTable(TableFile):
             f"'{self.path}' has a line with {found} fields instead of {expected}: '{start}'. Was "
             f"the file cut off? Correct the line, or remove it."
         )
-
-    def _slowly(self, batch_rows: int) -> Iterator[Any]:
-        """Yield batches of what Arrow cannot read: runs of blanks, and blanks before quotes."""
-        arrow, dialect, width = import_arrow(), self.dialect, len(self.names)
-
-        def batch(rows: list[list[str]]) -> Any:
-            for row in rows:
-                if len(row) != width:
-                    raise self._miscounted(len(row), width, dialect.delimiter.join(row))
-            texts = (
-                [None if v in MISSING else v for v in values] for values in zip(*rows, strict=True)
-            )
-            columns = [arrow.array(values, arrow.string()) for values in texts]
-            return arrow.RecordBatch.from_arrays(columns, names=list(self.names))
-
-        with opened(self.path) as stream:
-            lines = io.TextIOWrapper(stream, encoding=dialect.encoding, newline="")
-            for _ in range(dialect.lines_before):
-                next(lines, None)
-            stripped = (line.strip(" \r\n") + "\n" for line in lines)
-            reader = csv.reader(stripped, delimiter=dialect.delimiter, skipinitialspace=True)
-            try:
-                while rows := _records(reader, batch_rows):
-                    yield batch(rows)
-            except csv.Error as error:
-                why = f"{error}. Is a quote open?"
-                raise TableError(f"'{self.path}' cannot be read as a table: {why}") from error
 
 
 @contextmanager
