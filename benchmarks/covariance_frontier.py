@@ -30,8 +30,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
-from fairpca import FairPCA, InfeasibleError
+from fairpca import FairPCA
 from fairpca.datasets import load_loanapp
+from fairpca.errors import InfeasibleError
 from fairpca.metrics import covariance_gap, explained_variance_ratio, leakage
 from fairpca.moments import collect_moments
 from fairpca_paper.metrics import median_bandwidth, squared_mmd

@@ -32,9 +32,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from threadpoolctl import threadpool_limits
 
-from fairpca import FairKernelPCA, FairPCA, FairPLS, InfeasibleError
+from fairpca import FairKernelPCA, FairPCA, FairPLS
 from fairpca.datasets import load_loanapp
 from fairpca.erasers import LEACE
+from fairpca.errors import InfeasibleError
 from fairpca.metrics import certified_gap, selection_rate_difference
 from fairpca_paper.datasets import load_adult, load_bank, load_compas, load_german
 

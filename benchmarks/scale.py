@@ -175,20 +175,20 @@ def _transform(line: Line, name: str):
     import pyarrow.parquet as pq
 
     from fairpca import fit_table
-    from fairpca.models import stream_transform
+    from fairpca.models import transform_file
 
     source, out = Path(gettempdir()) / "people.parquet", Path(gettempdir()) / f"{name}.parquet"
     if not source.exists():
         people(line.n, seed=0).to_parquet(source)
     model = fit_table(people(20_000, seed=1), ["text_2"], n_components=K)
-    rows = signature(stream_transform).parameters["batch_rows"].default
+    rows = signature(transform_file).parameters["batch_rows"].default
 
     def copy() -> None:
         with pq.ParquetFile(source) as file, pq.ParquetWriter(out, file.schema_arrow) as writer:
             for batch in file.iter_batches(rows):
                 writer.write_batch(batch)
 
-    return copy if name != OURS else lambda: stream_transform(model, source, out)
+    return copy if name != OURS else lambda: transform_file(model, source, out)
 
 
 def _dask(line: Line, name: str):

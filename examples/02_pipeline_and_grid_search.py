@@ -32,8 +32,9 @@ from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_sp
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from fairpca import FairPCA, MissingGroupError
+from fairpca import FairPCA
 from fairpca.datasets import load_loanapp
+from fairpca.errors import MissingGroupError
 from fairpca.metrics import leakage, selection_rate_difference
 
 loans = load_loanapp()

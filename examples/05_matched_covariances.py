@@ -27,8 +27,9 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from fairpca import FairPCA, InfeasibleError
+from fairpca import FairPCA
 from fairpca.datasets import load_loanapp, make_circle
+from fairpca.errors import InfeasibleError
 from fairpca.metrics import covariance_gap, explained_variance_ratio, leakage
 
 N, D = 1000, 10

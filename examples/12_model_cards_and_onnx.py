@@ -32,7 +32,8 @@ import fairpca
 from fairpca import FairKernelPCA, FairPCA
 from fairpca.datasets import load_loanapp
 from fairpca.erasers import LEACE
-from fairpca.models import ModelFileError, export_onnx, model_card
+from fairpca.errors import ModelFileError
+from fairpca.models import export_onnx, model_card
 
 loans = load_loanapp()
 table = loans.features.assign(race=loans.sensitive["race"], approved=loans.target)

@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fairpca import FairPCA
+from fairpca import FairPCA, fit_table
 from fairpca.__main__ import main
 from fairpca._cli import terminal
 from fairpca._numerics import threads
-from fairpca.models import fit_table, stream_transform
+from fairpca.models import transform_file
 from fairpca.tables._files import find_files
 from people import made_up_people
 
@@ -81,9 +81,9 @@ def test_line_ends_of_windows_change_nothing(people):
     windows = people.with_name("crlf.csv")
     windows.write_bytes(people.read_bytes().replace(b"\n", b"\r\n"))
     one, other = (fit_table(path, "sex") for path in (people, windows))
-    np.testing.assert_array_equal(one.estimator.components_, other.estimator.components_)
+    np.testing.assert_array_equal(one.estimator_.components_, other.estimator_.components_)
     for path in (people, windows):
-        stream_transform(one, path, path.with_suffix(".out.csv"), keep=["town"])
+        transform_file(one, path, path.with_suffix(".out.csv"), keep=["town"])
     first, second = (path.with_suffix(".out.csv").read_bytes() for path in (people, windows))
     assert first == second
     assert b"\r" not in first
@@ -117,8 +117,8 @@ def test_processes_that_start_anew_fit_alike(people):
     np.testing.assert_allclose(
         fair.components_, FairPCA(2).fit(X, sensitive_features=z).components_, atol=1e-12
     )
-    there = fit_table(people, "sex").estimator.components_
-    np.testing.assert_allclose(model.estimator.components_, there, atol=1e-12)
+    there = fit_table(people, "sex").estimator_.components_
+    np.testing.assert_allclose(model.estimator_.components_, there, atol=1e-12)
 
 
 def test_without_a_blas_that_is_known_everything_is_the_same(monkeypatch):
@@ -157,7 +157,7 @@ ELSEWHERE = """
 import locale, sys, time
 import numpy as np
 from fairpca import load, save
-from fairpca.models import fit_table, stream_transform
+from fairpca.models import fit_table, transform_file
 
 for name in ("de_DE.UTF-8", "tr_TR.UTF-8", "fr_FR.UTF-8", "C"):
     try:
@@ -166,8 +166,8 @@ for name in ("de_DE.UTF-8", "tr_TR.UTF-8", "fr_FR.UTF-8", "C"):
     except locale.Error:
         pass
 save(fit_table("people.csv", "sex"), "model.fairpca")
-stream_transform(load("model.fairpca"), "people.csv", "out.csv", keep=["town"])
-print(name, sys.stdout.encoding, *load("model.fairpca").estimator.components_.ravel().tolist())
+transform_file(load("model.fairpca"), "people.csv", "out.csv", keep=["town"])
+print(name, sys.stdout.encoding, *load("model.fairpca").estimator_.components_.ravel().tolist())
 """
 
 
@@ -188,7 +188,7 @@ def test_the_main_jobs_work_in_another_locale(people, tmp_path):
     assert encoding != "utf-8" or sys.platform == "darwin"
     here = fit_table(people, "sex")
     np.testing.assert_allclose(
-        np.array(numbers, dtype=float), here.estimator.components_.ravel(), atol=1e-12
+        np.array(numbers, dtype=float), here.estimator_.components_.ravel(), atol=1e-12
     )
-    stream_transform(here, people, people.with_name("here.csv"), keep=["town"])
+    transform_file(here, people, people.with_name("here.csv"), keep=["town"])
     assert people.with_name("out.csv").read_bytes() == people.with_name("here.csv").read_bytes()

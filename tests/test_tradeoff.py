@@ -16,9 +16,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from fairpca import FairKernelPCA, FairPCA, FairPLS, SingleGroupError
+from fairpca import FairKernelPCA, FairPCA, FairPLS
 from fairpca.erasers import LEACE, SAL, SPLINCE, KernelSAL
-from fairpca.errors import UsageError
+from fairpca.errors import SingleGroupError, UsageError
 from fairpca.metrics import selection_rate_difference, true_positive_rate_difference
 from fairpca.tradeoff import TradeoffPoint, tradeoff_curve
 from fairpca.tradeoff._curve import LAMBDAS, predictions_along

@@ -35,9 +35,10 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict, train_te
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from fairpca import FairPCA, FairPLS, InfeasibleError
+from fairpca import FairPCA, FairPLS
 from fairpca.datasets import load_loanapp
 from fairpca.erasers import LEACE
+from fairpca.errors import InfeasibleError
 from fairpca.metrics import leakage, select_top, selection_rate_difference
 from fairpca.tables import TableEncoder
 

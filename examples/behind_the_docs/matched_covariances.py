@@ -20,7 +20,8 @@ from sklearn.decomposition import PCA
 from sklearn.preprocessing import FunctionTransformer
 from threadpoolctl import threadpool_limits
 
-from fairpca import FairPCA, InfeasibleError
+from fairpca import FairPCA
+from fairpca.errors import InfeasibleError
 from fairpca.metrics import leakage
 
 PICTURE = Path(__file__).parents[2] / "docs" / "images" / "matched_covariances.png"

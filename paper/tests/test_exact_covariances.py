@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn.decomposition import PCA
 
-from fairpca import FairPCA, InfeasibleError
+from fairpca import FairPCA
+from fairpca.errors import InfeasibleError
 from fairpca.metrics import explained_variance_ratio
 from fairpca_paper.metrics import median_bandwidth, squared_mmd
 from slow import slow

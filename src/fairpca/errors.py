@@ -5,6 +5,25 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+__all__ = [
+    "AuditError",
+    "ExportError",
+    "FairPCAError",
+    "FewLandmarksWarning",
+    "IndefiniteKernelWarning",
+    "InfeasibleError",
+    "ManyLevelsWarning",
+    "MissingExtraError",
+    "MissingGroupError",
+    "MissingTargetError",
+    "ModelFileError",
+    "ResidualWarning",
+    "SingleGroupError",
+    "TableError",
+    "UnscaledWarning",
+    "UsageError",
+]
+
 OURS = ("fairpca", "sklearn")
 """Packages between a warning and the line of the user that it is about."""
 
@@ -121,11 +140,10 @@ class MissingExtraError(FairPCAError, ImportError):
 
     Examples
     --------
-    >>> from fairpca import MissingExtraError
-    >>> raise MissingExtraError("onnx", extra="onnx", purpose="An export to ONNX")
-    Traceback (most recent call last):
-    fairpca.errors.MissingExtraError: An export to ONNX needs the optional library 'onnx', which
-    is not installed. Install it with: pip install "fairpca[onnx]"
+    >>> from fairpca.errors import MissingExtraError
+    >>> print(MissingExtraError("onnx", extra="onnx", purpose="An export to ONNX"))
+    An export to ONNX needs the optional library 'onnx', which is not installed. Install it with:
+    pip install "fairpca[onnx]"
     """
 
     def __init__(self, library: str, extra: str, purpose: str) -> None:
@@ -146,19 +164,21 @@ def needing(library: str, extra: str, purpose: str) -> Iterator[None]:
 
 
 class TableError(FairPCAError, ValueError):
-    """A file, a table or a column that cannot be used; the message is one clear line.
+    """A file, a table or a column cannot be used: missing, unreadable, or of other values.
 
     Examples
     --------
-    >>> from fairpca.tables import TableError
-    >>> raise TableError("'people.csv' is empty.")
+    >>> import pandas as pd
+    >>> from fairpca import fit_table
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 100, "age": range(200)})
+    >>> fit_table(people, sensitive="Sex")
     Traceback (most recent call last):
-    fairpca.errors.TableError: 'people.csv' is empty.
+    fairpca.errors.TableError: There is no column 'Sex'. Did you mean 'sex'?
     """
 
 
 class AuditError(FairPCAError, ValueError):
-    """The question cannot be asked of this table; the message says what to change.
+    """An audit cannot be made, or a saved one cannot be read; the message says what to change.
 
     Examples
     --------
@@ -172,49 +192,6 @@ class AuditError(FairPCAError, ValueError):
     """
 
 
-class UnknownColumnError(AuditError):
-    """A column was named that the table does not have.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from fairpca import audit
-    >>> people = pd.DataFrame({"sex": ["f", "m"] * 100, "age": range(200)})
-    >>> audit(people, sensitive=["Sex"])
-    Traceback (most recent call last):
-    fairpca.errors.UnknownColumnError: There is no column 'Sex'. Did you mean 'sex'?
-    """
-
-
-class TargetError(AuditError):
-    """The target is not a yes or no that can be predicted.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from fairpca import audit
-    >>> people = pd.DataFrame({"sex": ["f", "m"] * 100, "age": range(200), "hired": ["no"] * 200})
-    >>> audit(people, sensitive=["sex"], target="hired")
-    Traceback (most recent call last):
-    fairpca.errors.TargetError: The target 'hired' has the value 'no' only, and nothing can be
-    learned about it. Name another target, or none.
-    """
-
-
-class UnreadableAuditError(FairPCAError, ValueError):
-    """The dictionary is not an audit, or one of a structure that is not known here.
-
-    Examples
-    --------
-    >>> from fairpca import Audit
-    >>> Audit.from_dict({"schema_version": "2.0"})
-    Traceback (most recent call last):
-    fairpca.errors.UnreadableAuditError: schema_version='2.0' cannot be read: this fairpca reads
-    audits of version 3.x, as plain dictionaries. Make the audit again with the installed version
-    of fairpca, or install the version that made it.
-    """
-
-
 class ModelFileError(FairPCAError, ValueError):
     """A file is not a model that can be loaded: damaged, altered, too large, or of the future.
 
@@ -223,7 +200,7 @@ class ModelFileError(FairPCAError, ValueError):
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> import fairpca
-    >>> from fairpca.models import ModelFileError
+    >>> from fairpca.errors import ModelFileError
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "model.fairpca")
     ...     _ = path.write_bytes(b"not a model")
@@ -235,8 +212,8 @@ class ModelFileError(FairPCAError, ValueError):
     """
 
 
-class UnsavableModelError(FairPCAError, TypeError):
-    """A model holds something that cannot be written to a file without code, such as a function.
+class ExportError(FairPCAError, ValueError):
+    """A model holds something that the file to be written cannot hold, such as a function.
 
     Examples
     --------
@@ -247,40 +224,10 @@ class UnsavableModelError(FairPCAError, TypeError):
     >>> _ = fair.fit(X, sensitive_features=np.arange(20) % 2)
     >>> fairpca.save(fair, "model.fairpca")
     Traceback (most recent call last):
-    fairpca.errors.UnsavableModelError: A function in FairKernelPCA.kernel cannot be saved: a
-    model file holds numbers and text only, never code. Use a built-in kernel, plain labels, an
-    integer random_state; or, for a whole pipeline, fairpca.models.save_pipeline.
+    fairpca.errors.ExportError: A function in FairKernelPCA.kernel cannot be saved: a model file
+    holds numbers and text only, never code. Use a built-in kernel, plain labels, an integer
+    random_state; or, for a whole pipeline, skops: see fairpca.models.trusted_types.
     """
-
-
-class ExportError(FairPCAError, ValueError):
-    """A model, or a part of it, has no counterpart in the format it was to be exported to.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fairpca import FairKernelPCA
-    >>> from fairpca.models import export_torch
-    >>> X = np.random.default_rng(0).normal(size=(20, 3))
-    >>> fair = FairKernelPCA(1, kernel=lambda X, Y: X @ Y.T)
-    >>> _ = fair.fit(X, sensitive_features=np.arange(20) % 2)
-    >>> export_torch(fair, "model.py")
-    Traceback (most recent call last):
-    fairpca.errors.ExportError: The kernel '<lambda>' is a function in Python, which cannot be
-    exported. Fit again with a built-in kernel.
-    """
-
-
-class DeviceError(FairPCAError, ValueError):
-    """Rows are on a device, or should go to one, where this cannot be done."""
-
-
-class UnpairedRowsError(UsageError):
-    """It cannot be told which row of one collection belongs to which row of another."""
-
-
-class SparkColumnsError(FairPCAError, ValueError):
-    """Columns of a Spark DataFrame cannot be what they were named to be."""
 
 
 class ManyLevelsWarning(UserWarning):
@@ -289,7 +236,7 @@ class ManyLevelsWarning(UserWarning):
     Examples
     --------
     >>> import numpy as np, warnings
-    >>> from fairpca import ManyLevelsWarning
+    >>> from fairpca.errors import ManyLevelsWarning
     >>> from fairpca.moments import collect_moments
     >>> age = np.arange(200)
     >>> with warnings.catch_warnings(action="error", category=ManyLevelsWarning):
@@ -306,8 +253,8 @@ class ResidualWarning(UserWarning):
     Examples
     --------
     >>> import numpy as np, warnings
-    >>> from fairpca import ResidualWarning
-        >>> from fairpca import FairKernelPCA
+    >>> from fairpca import FairKernelPCA
+    >>> from fairpca.errors import ResidualWarning
     >>> sex = np.arange(60) % 2
     >>> X = np.random.default_rng(0).normal(size=(60, 4)) + sex[:, None]
     >>> with warnings.catch_warnings(action="error", category=ResidualWarning):
@@ -324,7 +271,8 @@ class UnscaledWarning(UserWarning):
     Examples
     --------
     >>> import numpy as np, warnings
-    >>> from fairpca import FairPCA, UnscaledWarning
+    >>> from fairpca import FairPCA
+    >>> from fairpca.errors import UnscaledWarning
     >>> sex = np.arange(200) % 2
     >>> X = np.random.default_rng(0).normal(size=(200, 5)) + 0.5 * sex[:, None]
     >>> X[:, 2] *= 1000.0  # grams, say, beside kilograms
@@ -342,7 +290,8 @@ class IndefiniteKernelWarning(UserWarning):
     Examples
     --------
     >>> import numpy as np, warnings
-    >>> from fairpca import FairKernelPCA, IndefiniteKernelWarning
+    >>> from fairpca import FairKernelPCA
+    >>> from fairpca.errors import IndefiniteKernelWarning
     >>> X = np.random.default_rng(0).normal(size=(60, 3))
     >>> fair = FairKernelPCA(2, kernel="sigmoid", gamma=1.0)
     >>> with warnings.catch_warnings(action="error", category=IndefiniteKernelWarning):
@@ -358,7 +307,8 @@ class FewLandmarksWarning(UserWarning):
     Examples
     --------
     >>> import numpy as np, warnings
-    >>> from fairpca import FairKernelPCA, FewLandmarksWarning
+    >>> from fairpca import FairKernelPCA
+    >>> from fairpca.errors import FewLandmarksWarning
     >>> first_batch = np.random.default_rng(0).normal(size=(60, 3))
     >>> fair = FairKernelPCA(2, approximation="nystroem", n_landmarks=100)
     >>> with warnings.catch_warnings(action="error", category=FewLandmarksWarning):

@@ -14,7 +14,7 @@ from fairpca.auditing._question import prepare
 from fairpca.auditing._representations import METHODS, fit_method
 from fairpca.auditing._results import SCHEMA_VERSION, Setting
 from fairpca.auditing._splits import QUICK, halves
-from fairpca.errors import AuditError, SingleGroupError
+from fairpca.errors import AuditError, MissingGroupError, SingleGroupError, TableError
 from fairpca.metrics import PROBES
 from fairpca.tables import TableEncoder
 from people import made_up_people
@@ -89,7 +89,7 @@ def test_a_column_for_the_target_is_measured_like_all_others(found, without_targ
 
 
 def test_the_target_of_held_out_rows_is_not_looked_at(people):
-    asked = {"positive": None, "ignore": (), "sensitive_kinds": None, "n_components": 2}
+    asked = {"pos_label": None, "ignore": (), "sensitive_kinds": None, "n_components": 2}
     question = ask(people, "sex", "paid", **asked, effort=QUICK, seed=0)
     split = halves(question.strata, 1, np.random.default_rng(0))[0]
     held_out = np.isin(np.arange(len(people)), split.test)
@@ -312,7 +312,7 @@ def test_columns_of_lists_are_compared_too():
 
 def asked(table):
     """Return the people of a question."""
-    given = {"positive": None, "ignore": (), "n_components": None, "effort": QUICK}
+    given = {"pos_label": None, "ignore": (), "n_components": None, "effort": QUICK}
     return ask(table, "sex", None, **given, sensitive_kinds=None, seed=0).people
 
 
@@ -348,7 +348,7 @@ def test_what_a_column_is_does_not_depend_on_the_half_it_is_in(kind, rows, seed)
     frame = pd.DataFrame({"sex": ["f", "m"] * 100, "height": np.arange(200.0), "odd": 0})
     frame["odd"] = pd.Series(ODD_AMONG[kind], dtype=object)
     frame.loc[rows, "odd"] = "unknown"
-    asked = {"positive": None, "ignore": (), "sensitive_kinds": None, "n_components": None}
+    asked = {"pos_label": None, "ignore": (), "sensitive_kinds": None, "n_components": None}
     question = ask(frame, "sex", None, **asked, effort=QUICK, seed=seed)
     whole = TableEncoder().fit(frame[["odd"]]).columns_[0].kind
     for split in halves(question.strata, 1, np.random.default_rng(seed)):
@@ -369,9 +369,9 @@ def test_one_word_among_numbers_does_not_end_an_audit():
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"sensitive": "colour"}, AuditError, "no column 'colour'"),
-        ({"sensitive": None}, AuditError, "No sensitive column"),
-        ({"target": "town", "above": 1}, AuditError, "has to be numbers"),
+        ({"sensitive": "colour"}, TableError, "no column 'colour'"),
+        ({"sensitive": None}, MissingGroupError, "No sensitive column"),
+        ({"target": "town", "above": 1}, TableError, "has to be numbers"),
         ({"model": "forest"}, AuditError, "model='forest'"),
         ({"max_gap": 101}, AuditError, "max_gap=101 is no fraction from 0 to 1; 5 points are 0.05"),
         ({"max_gap": 5}, AuditError, "max_gap=5 is a fraction; 5 points are 0.05"),

@@ -140,7 +140,7 @@ def test_no_method_promises_what_a_skewed_column_breaks():
 
 def first_half(frame, target, **given):
     """Return the first half of a table that is held out, and what it was encoded from."""
-    usual = {"positive": None, "ignore": (), "n_components": None, "effort": QUICK, "seed": 0}
+    usual = {"pos_label": None, "ignore": (), "n_components": None, "effort": QUICK, "seed": 0}
     question = ask(frame, "sex", target, **(usual | given))
     splits = halves(question.strata, 1, np.random.default_rng(0), question.people)
     return prepare(question, splits[0])

@@ -244,7 +244,7 @@ def test_what_a_model_says_of_rows_does_not_make_them_other_people(hired):
     """Seen: with a score among the columns three copies, without it none, and another advice."""
     twice = pd.concat([hired, hired.iloc[:60]], ignore_index=True)
     twice["risk"] = np.arange(len(twice)) / len(twice)
-    given = {"positive": None, "ignore": ["w"], "n_components": None, "effort": QUICK}
+    given = {"pos_label": None, "ignore": ["w"], "n_components": None, "effort": QUICK}
     bare = ask(twice.drop(columns=["risk", "called"]), "sex", "good", seed=0, **given)
     own = ask(twice, "sex", "good", seed=0, **OWN, **given)
     np.testing.assert_array_equal(own.people, bare.people)

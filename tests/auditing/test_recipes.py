@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from cli.commands import invoke
+from fairpca import FairTableTransformer
 from fairpca.auditing._asking import ask
 from fairpca.auditing._recipes import audit_again, python_recipe, shell_recipe
 from fairpca.auditing._results import Setting, Settings
 from fairpca.auditing._splits import QUICK
-from fairpca.models import FairModel
 from people import made_up_people
 
 
@@ -26,7 +26,7 @@ def table():
 
 def asked(table, target="paid", *, source="table.csv", person=None, weight=None, **given):
     """Return what recipes look at: the settings of an audit, and its table."""
-    usual = {"positive": None, "ignore": ["n0"], "n_components": None, "effort": QUICK}
+    usual = {"pos_label": None, "ignore": ["n0"], "n_components": None, "effort": QUICK}
     own = {"scores": ["risk"], "person": person, "weight": weight}
     question = ask(table, ["sex"], target, seed=0, **{**usual, **own, **given})
     settings = Settings(
@@ -65,7 +65,7 @@ def test_the_command_repeats_all_that_was_said(table):
         assert words[words.index(option) + 1] == value
     for more in (["--numeric", "years"], ["--max-gap", "5"], ["--target", "years"]):
         assert words[words.index(more[0]) + 1] == more[1]
-    assert "--positive" not in words
+    assert "--pos-label" not in words
 
 
 def test_a_call_repeats_all_that_was_said(table):
@@ -79,7 +79,7 @@ def test_a_call_repeats_all_that_was_said(table):
         "model='boosting'",
     ):
         assert f"    {said},\n" in call
-    assert "positive='yes'" in call
+    assert "pos_label='yes'" in call
     assert "above" not in call
     assert "decisions" not in call
 
@@ -113,7 +113,7 @@ def test_what_was_no_feature_of_the_audit_is_none_of_the_model(
     names = {"new_rows": table[[c for c in table if c not in no_features]]}
     exec(python_recipe(audit, Setting(key, n_components=2)), names)
     assert names["representation"].shape[0] == 300
-    features = set(names["model"].encoder.feature_names_in_)
+    features = set(names["model"].encoder_.feature_names_in_)
     assert features == set(table.columns) - no_features
     command = shell_recipe(audit, Setting(key, n_components=2))
     if key == "fair_pls" and "above" in given:
@@ -122,5 +122,5 @@ def test_what_was_no_feature_of_the_audit_is_none_of_the_model(
     Path("model.fairpca").unlink()
     result = invoke(shlex.split(command)[1:])
     assert result.exit_code == 0, result.output
-    again = FairModel.load("model.fairpca").transform(names["new_rows"])
+    again = FairTableTransformer.load("model.fairpca").transform(names["new_rows"])
     assert (again == names["representation"]).all()

@@ -21,7 +21,7 @@ def held_out(people):
     """The splits of the audit `found`, encoded again."""
     question = ask(
         *(people, ["sex", "race"], "paid"),
-        positive=None,
+        pos_label=None,
         ignore=(),
         n_components=4,
         effort=QUICK,

@@ -52,7 +52,7 @@ ASKED = {
     "Hdma": "-s black -t deny",
     "Wages": "-s sex -t lwage",
     "Males": "-s ethn -t wage --person nr --ignore year",
-    "Chile": "-s sex -s region -t vote --positive Y",
+    "Chile": "-s sex -s region -t vote --pos-label Y",
     "colon": "-s sex -t status --person id --ignore time --ignore etype",
     "titanic": "-s sex -t survived",
     "happiness": "-s black -s female -t vhappy --ignore happy --ignore blackfemale",

@@ -19,8 +19,8 @@ import pytest
 
 from cli import refusals
 from cli.nasty_table import AWKWARD, EMOJI, SCRIPT, TINY_GROUP, TINY_ROWS, nasty_rows, written
+from fairpca import FairTableTransformer
 from fairpca.auditing import audit_schema
-from fairpca.models import FairModel
 from people import made_up_people
 from slow import first_fast
 from systems import links, posix
@@ -66,7 +66,7 @@ def counted(found, name):
 
 
 def expected(groups, positive):
-    table = pd.DataFrame({"group": groups, "positive": positive}).groupby("group")["positive"]
+    table = pd.DataFrame({"group": groups, "pos_label": positive}).groupby("group")["positive"]
     return {g: (len(rows), pytest.approx(rows.mean())) for g, rows in table}
 
 
@@ -238,7 +238,7 @@ def test_a_nasty_file_is_fitted_and_new_ones_are_mapped(fairpca, nasty):
     numbers = fair.drop(columns="id").to_numpy()
     assert numbers.shape == (300, 4)
     assert np.isfinite(numbers).all()
-    expected = FairModel.load("model.fairpca").transform(table)
+    expected = FairTableTransformer.load("model.fairpca").transform(table)
     np.testing.assert_allclose(numbers, expected, rtol=1e-4, atol=1e-4)
 
     shown = fairpca("inspect", "model.fairpca")
@@ -283,7 +283,7 @@ def test_a_positive_number_may_be_written_either_way(fairpca, positive):
     paid = (np.arange(240) % 3).astype(float)
     paid[:5] = np.nan  # integers with holes are floats
     people(paid=paid)
-    arguments = ("-s", "sex", "-t", "paid", "--positive", positive, *QUICK)
+    arguments = ("-s", "sex", "-t", "paid", "--pos-label", positive, *QUICK)
     found = found_in(fairpca("audit", "people.csv", *arguments))
     assert found["data"]["target"]["positive"] == "1"
     assert found["data"]["target"]["rate"] == pytest.approx(np.mean(paid[5:] == 1))
@@ -337,7 +337,7 @@ HALF_SCORED = {"sex": np.where(ROWS % 2, "m", "f"), "luck": np.where(ROWS % 2, R
         ({}, (*PAID, "--ignore", "luck", "--ignore", "skill"), "No feature is left"),
         ({}, (*SEX, "--ignore", "sex"), "named twice, as sensitive and as ignored"),
         ({}, (*PAID, "--ignore", "luk"), "Did you mean 'luck'?"),
-        ({}, (*PAID, "--positive", "maybe"), "No row of the target 'paid' is 'maybe'"),
+        ({}, (*PAID, "--pos-label", "maybe"), "No row of the target 'paid' is 'maybe'"),
         ({}, (*PAID, "--numeric", "sex"), "holds entries that are not numbers"),
         ({}, (*PAID, "--numeric", "luck"), "sensitive_kinds names the column 'luck'"),
         ({}, (*PAID, "--aim", "win"), "none of 'hide', 'decide', 'keep'"),
@@ -364,7 +364,7 @@ HALF_SCORED = {"sex": np.where(ROWS % 2, "m", "f"), "luck": np.where(ROWS % 2, R
         (HALF_SCORED, (*PAID, "--score", "luck"), "is known of 0 people with sex = 'f'"),
         ({}, (*PAID, "--decision", "luck"), "must be a yes or no"),
         ({}, (*SEX, "--above", "3"), "no target was named"),
-        ({}, (*SEX, "--positive", "yes"), "no target was named"),
+        ({}, (*SEX, "--pos-label", "yes"), "no target was named"),
         ({}, (*PAID, "--above", "3"), "has to be numbers, but it holds"),
         ({}, (*SEX, "-t", "luck", "--above", "99"), "Only 0 rows of the target 'luck'"),
         ({}, (*PAID, "--max-gap", "500"), "no number of percentage points"),

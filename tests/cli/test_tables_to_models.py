@@ -16,10 +16,11 @@ import pytest
 from typer.testing import CliRunner
 
 from cli.refusals import assert_refused
+from fairpca import FairTableTransformer
 from fairpca._cli import app
 from fairpca.auditing import audit_schema
-from fairpca.models import FairModel
-from fairpca.tables import TableError, read_table
+from fairpca.errors import TableError
+from fairpca.tables import read_table
 from people import made_up_people
 from systems import posix
 
@@ -79,7 +80,7 @@ def corrupted(path):
         (("people.csv",), "No sensitive column"),
         (("people.csv", "--sensitive", "sx"), "Did you mean 'sex'?"),
         (("people.csv", "--sensitive", "sex", "--target", "payed"), "Did you mean 'paid'?"),
-        (("people.csv", "--sensitive", "sex", "--target", "race", "--positive", "no"), "is 'no'"),
+        (("people.csv", "--sensitive", "sex", "--target", "race", "--pos-label", "no"), "is 'no'"),
         (
             ("people.csv", "--sensitive", "sex", "--target", "sex"),
             "named twice, as sensitive and as target",
@@ -137,7 +138,7 @@ def test_a_fitted_model_transforms_new_files_with_unseen_levels(fairpca):
     assert "50 rows are in fair.parquet" in result.output
     fair = pd.read_parquet("fair.parquet")
     assert fair["id"].tolist() == list(range(50))
-    expected = FairModel.load("model.fairpca").transform(new)
+    expected = FairTableTransformer.load("model.fairpca").transform(new)
     np.testing.assert_allclose(fair.drop(columns="id").to_numpy(), expected, atol=1e-5)
 
 
@@ -151,7 +152,7 @@ PREDICTED = ("fit", "people.csv", "-s", "sex", "--method", "fair-pls", "--out", 
         (("--target", "paid", "--linear", "--match", "covariances"), {"paid": [0, 1]}),
         (("--target", "race"), {"race": ["x", "y", "z"]}),
         (
-            ("--target", "race", "--positive", "y", "--criterion", "equalized-odds"),
+            ("--target", "race", "--pos-label", "y", "--criterion", "equalized-odds"),
             {"race": [0, 1]},
         ),
         (("--target", "height"), {"height": "numeric"}),
@@ -163,8 +164,8 @@ def test_what_predicts_a_target_is_fitted_saved_and_applied(fairpca, arguments, 
     people.assign(shoe=(9 * people["height"]).round().astype(int)).to_csv("people.csv", index=False)
     result = fairpca(*PREDICTED, *arguments)
     assert result.exit_code == 0, result.output
-    model = FairModel.load("model.fairpca")
-    assert model.estimator.targets_ == targets
+    model = FairTableTransformer.load("model.fairpca")
+    assert model.estimator_.targets_ == targets
     (target,) = targets
     assert f"share of {target} that each column explains:" in result.output
     card = Path("model.md").read_text(encoding="utf-8")
@@ -225,11 +226,11 @@ def test_export_to_onnx_gives_the_same_numbers(fairpca):
     assert fairpca(*FIT).exit_code == 0
     result = fairpca("export", "model.fairpca", "--to", "onnx", "--map-only")
     assert result.exit_code == 0, result.output
-    model = FairModel.load("model.fairpca")
-    X = model.encoder.transform(pd.read_csv("people.csv")).astype(np.float32)
+    model = FairTableTransformer.load("model.fairpca")
+    X = model.encoder_.transform(pd.read_csv("people.csv")).astype(np.float32)
     session = onnxruntime.InferenceSession("model.onnx", providers=["CPUExecutionProvider"])
     (found,) = session.run(None, {session.get_inputs()[0].name: X})
-    np.testing.assert_allclose(found, model.map(X.astype(float)), atol=1e-5)
+    np.testing.assert_allclose(found, model._map(X.astype(float)), atol=1e-5)
 
 
 def test_export_to_torch_writes_code_and_numbers(fairpca):
@@ -266,7 +267,7 @@ def test_a_damaged_model_ends_with_one_line(fairpca, arguments, damage):
     ("arguments", "message"),
     [
         (("--n-components", "50"), "too large"),
-        (("--criterion", "equal-opportunity", "--positive", "maybe"), "No row of the target"),
+        (("--criterion", "equal-opportunity", "--pos-label", "maybe"), "No row of the target"),
         (("--sensitive", "nobody"), "no column 'nobody'"),
         (("--out", "people.csv"), "exists and is kept"),
     ],
@@ -281,10 +282,11 @@ def test_a_truth_value_is_named_as_the_file_writes_it(fairpca):
     table = pd.read_csv("people.csv")
     table["paid"] = (table["paid"] == "yes").map({True: "true", False: "false"})
     table.to_csv("people.csv", index=False)
-    asked = ("--target", "paid", "--criterion", "equal-opportunity", "--positive", "true")
+    asked = ("--target", "paid", "--criterion", "equal-opportunity", "--pos-label", "true")
     assert fairpca(*FIT, *asked).exit_code == 0
     assert (
-        FairModel.load("model.fairpca").estimator.n_samples_seen_ == (table["paid"] == "true").sum()
+        FairTableTransformer.load("model.fairpca").estimator_.n_samples_seen_
+        == (table["paid"] == "true").sum()
     )
 
 
@@ -402,7 +404,7 @@ def test_a_pipe_with_a_name_is_read_once_and_fitted_to(fairpca):
     result = fairpca("fit", "pipe", *FIT[2:])
     writer.join()
     assert result.exit_code == 0, result.output
-    assert FairModel.load("model.fairpca").info["n_rows"] == 240
+    assert FairTableTransformer.load("model.fairpca").info_["n_rows"] == 240
     with pytest.raises(TableError, match="'pipe' is a pipe or a device, which can be read only"):
         read_table("pipe")
 

@@ -11,7 +11,7 @@ from fairpca import FairPCA
 pytest.importorskip("pyspark", reason="needs the extra 'spark'")
 from pyspark.sql import functions as F
 
-from fairpca.errors import SparkColumnsError
+from fairpca.errors import UsageError
 
 
 @pytest.fixture(scope="module")
@@ -52,12 +52,12 @@ def test_columns_of_any_kind_stay_with_their_rows(frame, fair):
 
 
 def test_names_that_collide_are_refused(frame, fair):
-    with pytest.raises(SparkColumnsError, match=r"\['FairPCA1'\], as the representation"):
+    with pytest.raises(UsageError, match=r"\['FairPCA1'\], as the representation"):
         fair.transform(frame.withColumn("FairPCA1", F.lit(1)))
 
 
 def test_a_frame_without_some_features_is_refused(frame, fair):
-    with pytest.raises(SparkColumnsError, match=r"lacks 1 of the 12 features .* \['x3'\]"):
+    with pytest.raises(UsageError, match=r"lacks 1 of the 12 features .* \['x3'\]"):
         fair.transform(frame.drop("x3"))
 
 

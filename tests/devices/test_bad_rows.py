@@ -5,7 +5,7 @@ import pytest
 
 from devices.people import fitted, people, projector
 from fairpca import FairPCA
-from fairpca.errors import DeviceError
+from fairpca.errors import UsageError
 from places import PLACES
 
 SEX = np.arange(40) % 2
@@ -118,5 +118,5 @@ def test_sparse_tensors_are_refused_with_a_way_out():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch calls its own sparse tensors a prototype
         X = put(rows_with(1.0)).to_sparse_csr()
-    with pytest.raises(DeviceError, match="to_dense"):
+    with pytest.raises(UsageError, match="to_dense"):
         FairPCA(2).fit(X, sensitive_features=SEX)

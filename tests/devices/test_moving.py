@@ -8,9 +8,9 @@ from sklearn.exceptions import NotFittedError
 
 import fairpca
 from devices.people import fitted, people, projector, to_numpy
-from fairpca import FairPCA
+from fairpca import FairPCA, FairTableTransformer
 from fairpca.errors import MissingExtraError
-from fairpca.models import FairModel, model_card
+from fairpca.models import model_card
 
 OPTIONS = {"n_components": 3, "scale": True, "tradeoff": 0.5}
 
@@ -85,8 +85,8 @@ def test_a_model_of_a_device_is_saved_and_loaded_as_numpy(place, tmp_path):
 def test_a_model_of_a_device_is_described_and_handed_over_as_numpy(place):
     rows = people()
     there, here = fitted(rows, put=place.put, **OPTIONS), fitted(rows, **OPTIONS)
-    model = FairModel.of(None, there)
-    np.testing.assert_allclose(model.map.matrix, here._map.matrix, atol=1e-8)
+    model = FairTableTransformer.of(None, there)
+    np.testing.assert_allclose(model._map.matrix, here._map.matrix, atol=1e-8)
     np.testing.assert_allclose(model.transform(rows.X), here.transform(rows.X), atol=1e-8)
     assert "variance kept" in model_card(there)
 

@@ -7,7 +7,7 @@ import scipy.sparse
 from devices.people import fitted, people, projector
 from fairpca import FairPCA
 from fairpca._rows import devices
-from fairpca.errors import DeviceError, MissingExtraError
+from fairpca.errors import MissingExtraError, UsageError
 from fairpca.moments import collect_moments
 
 OPTIONS = {"n_components": 3}
@@ -124,7 +124,7 @@ def test_numbers_that_are_not_finite_are_refused(device):
 def test_a_device_that_is_not_there_is_refused(name):
     pytest.importorskip("torch")
     rows = people(n=40)
-    with pytest.raises(DeviceError, match="None to compute where the rows are"):
+    with pytest.raises(UsageError, match="None to compute where the rows are"):
         fitted(rows, device=name, **OPTIONS)
 
 

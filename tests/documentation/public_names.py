@@ -10,6 +10,7 @@ PACKAGES = (
     "fairpca",
     "fairpca.auditing",
     "fairpca.datasets",
+    "fairpca.errors",
     "fairpca.metrics",
     "fairpca.erasers",
     "fairpca.io",
@@ -20,7 +21,7 @@ PACKAGES = (
 )
 """`fairpca` first: what it exports is documented under its name."""
 
-EXPORTED_BY_FAIRPCA = {"errors", "estimators", "solvers"}
+EXPORTED_BY_FAIRPCA = {"estimators", "solvers"}
 """Everything public in these, if anything is, has a name in `fairpca` itself."""
 
 

@@ -3,9 +3,9 @@ import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 
 from assertions import assert_equal_group_means, assert_uncorrelated, group_means
-from fairpca import FairKernelPCA, InfeasibleError
+from fairpca import FairKernelPCA
 from fairpca.erasers import SAL, KernelSAL
-from fairpca.errors import IndefiniteKernelWarning
+from fairpca.errors import IndefiniteKernelWarning, InfeasibleError
 from oracles import centred, indicator_matrix
 
 

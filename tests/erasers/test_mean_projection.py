@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LinearRegression
 
 from assertions import assert_equal_group_means
-from fairpca import FairPCA, InfeasibleError, SingleGroupError
+from fairpca import FairPCA
 from fairpca.erasers import LEACE, SAL, SPLINCE, MeanProjection
+from fairpca.errors import InfeasibleError, SingleGroupError
 from oracles import fair_null_space, indicator_matrix
 from strategies import grouped_rows
 

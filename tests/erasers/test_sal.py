@@ -3,8 +3,9 @@ import pytest
 from hypothesis import given
 
 from assertions import assert_same_subspace, group_means
-from fairpca import FairPCA, InfeasibleError
+from fairpca import FairPCA
 from fairpca.erasers import SAL, MeanProjection
+from fairpca.errors import InfeasibleError
 from oracles import indicator_matrix
 from strategies import grouped_rows
 

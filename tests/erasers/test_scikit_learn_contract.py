@@ -8,7 +8,8 @@ from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fairpca.erasers
-from fairpca import FairKernelPCA, FairPCA, FairPLS, MissingGroupError
+from fairpca import FairKernelPCA, FairPCA, FairPLS
+from fairpca.errors import MissingGroupError
 from made_up_groups import with_made_up_groups
 from optional_libraries import pandas as pd
 from registry import ESTIMATORS

@@ -5,8 +5,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from assertions import assert_equal_group_means, group_means
-from fairpca import InfeasibleError, MissingTargetError
 from fairpca.erasers import LEACE, SPLINCE
+from fairpca.errors import InfeasibleError, MissingTargetError
 from oracles import indicator_matrix
 from strategies import grouped_rows
 

@@ -9,10 +9,8 @@ import pytest
 from sklearn.base import clone
 
 import registry
-from fairpca import (
-    FairKernelPCA,
-    FairPCA,
-    FairPLS,
+from fairpca import FairKernelPCA, FairPCA, FairPLS
+from fairpca.errors import (
     InfeasibleError,
     ManyLevelsWarning,
     MissingGroupError,

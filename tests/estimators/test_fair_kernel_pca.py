@@ -9,13 +9,8 @@ from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 from threadpoolctl import threadpool_limits
 
 from assertions import assert_equal_group_means, assert_uncorrelated
-from fairpca import (
-    FairKernelPCA,
-    FairPCA,
-    IndefiniteKernelWarning,
-    InfeasibleError,
-    ResidualWarning,
-)
+from fairpca import FairKernelPCA, FairPCA
+from fairpca.errors import IndefiniteKernelWarning, InfeasibleError, ResidualWarning
 from optional_libraries import pandas as pd
 from oracles import centred, fair_kernel_pca_by_the_book
 from strategies import grouped_rows

@@ -19,8 +19,9 @@ from assertions import (
     assert_same_subspace,
     assert_uncorrelated,
 )
-from fairpca import FairPCA, InfeasibleError, UnscaledWarning, UsageError
+from fairpca import FairPCA, UsageError
 from fairpca.datasets import load_loanapp
+from fairpca.errors import InfeasibleError, UnscaledWarning
 from fairpca.moments import collect_moments
 from optional_libraries import array_api_strict as strict
 from optional_libraries import pandas as pd

@@ -7,7 +7,8 @@ import pytest
 import scipy.sparse
 
 from assertions import assert_equal_group_means, assert_orthonormal, assert_same_subspace
-from fairpca import FairPCA, InfeasibleError, MissingGroupError, MissingTargetError
+from fairpca import FairPCA
+from fairpca.errors import InfeasibleError, MissingGroupError, MissingTargetError
 from fairpca.moments import collect_moments
 from optional_libraries import pandas as pd
 from oracles import fair_pca_s_by_the_book

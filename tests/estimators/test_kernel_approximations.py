@@ -6,13 +6,9 @@ import scipy.sparse
 from sklearn.base import clone
 
 from assertions import assert_equal_group_means, assert_uncorrelated
-from fairpca import (
-    FairKernelPCA,
-    FewLandmarksWarning,
-    IndefiniteKernelWarning,
-    InfeasibleError,
-)
+from fairpca import FairKernelPCA
 from fairpca._kernels import KernelColumns
+from fairpca.errors import FewLandmarksWarning, IndefiniteKernelWarning, InfeasibleError
 
 MODES = ["nystroem", "random_features"]
 

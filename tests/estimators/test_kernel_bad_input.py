@@ -5,7 +5,8 @@ import pytest
 import scipy.sparse
 from sklearn.metrics.pairwise import rbf_kernel
 
-from fairpca import FairKernelPCA, InfeasibleError
+from fairpca import FairKernelPCA
+from fairpca.errors import InfeasibleError
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 4))

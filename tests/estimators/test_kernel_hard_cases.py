@@ -11,7 +11,8 @@ from threadpoolctl import threadpool_limits
 
 from assertions import assert_equal_group_means, group_means
 from blas import blas_threads
-from fairpca import FairKernelPCA, IndefiniteKernelWarning, InfeasibleError
+from fairpca import FairKernelPCA
+from fairpca.errors import IndefiniteKernelWarning, InfeasibleError
 
 MODES = [{}, {"approximation": "nystroem", "n_landmarks": 40}]
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from assertions import assert_equal_group_means
-from fairpca import FairPCA, InfeasibleError
+from fairpca import FairPCA
+from fairpca.errors import InfeasibleError
 from fairpca.metrics import covariance_gap
 from slow import first_fast
 

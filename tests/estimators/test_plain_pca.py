@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse
 import sklearn.decomposition
 
-from fairpca import InfeasibleError
+from fairpca.errors import InfeasibleError
 from fairpca.estimators import PlainPCA
 
 

@@ -5,7 +5,8 @@ import pytest
 import scipy.linalg
 import scipy.sparse
 
-from fairpca import FairKernelPCA, FairPCA, InfeasibleError
+from fairpca import FairKernelPCA, FairPCA
+from fairpca.errors import InfeasibleError
 from fairpca.moments import collect_moments
 
 RNG = np.random.default_rng(0)

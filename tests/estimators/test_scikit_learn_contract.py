@@ -12,7 +12,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from assertions import assert_equal_group_means
-from fairpca import FairKernelPCA, FairPCA, FairPLS, MissingGroupError
+from fairpca import FairKernelPCA, FairPCA, FairPLS
+from fairpca.errors import MissingGroupError
 from made_up_groups import Fits, FitsAndTransforms, FitsBatches, with_made_up_groups
 from optional_libraries import pandas as pd
 from optional_libraries import polars as pl

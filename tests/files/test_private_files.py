@@ -6,9 +6,8 @@ import stat
 import numpy as np
 import pytest
 
-from fairpca import FairPCA
+from fairpca import FairPCA, load, save
 from fairpca._files.whole_files import whole_file
-from fairpca.models import load, save
 from systems import links, long_names, posix
 
 

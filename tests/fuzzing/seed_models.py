@@ -13,8 +13,7 @@ import pandas as pd
 import scipy.sparse
 from sklearn.base import clone
 
-from fairpca import FairKernelPCA, FairPCA
-from fairpca.models import fit_table, save
+from fairpca import FairKernelPCA, FairPCA, fit_table, save
 from registry import ESTIMATORS
 
 COLUMNS = 5

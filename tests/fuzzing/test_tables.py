@@ -8,10 +8,12 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
+from fairpca import fit_table
+from fairpca.errors import TableError
 from fairpca.io import CSVRows, ParquetRows
-from fairpca.models import fit_table, stream_transform
+from fairpca.models import transform_file
 from fairpca.moments import collect_moments
-from fairpca.tables import TableError, read_table
+from fairpca.tables import read_table
 from fuzzing.cases import numbered
 from fuzzing.seed_models import people
 from fuzzing.targets.text_tables import TextTables
@@ -47,11 +49,11 @@ def test_a_packed_file_is_known_by_its_bytes_in_a_stream_too(tmp_path, model):
     packed.write_bytes(gzip.compress(plain.read_bytes()) + bytes(64))  # filled up, as tapes do it
     assert streamed(packed) == streamed(plain)
     for path in (plain, packed):
-        stream_transform(model, path, path.with_suffix(".parquet"))
+        transform_file(model, path, path.with_suffix(".parquet"))
     a, b = (pa.parquet.read_table(p.with_suffix(".parquet")) for p in (plain, packed))
     assert a.equals(b)
     files = [plain, packed]
-    assert fit_table(files, "sex", n_components=1).info["n_rows"] == 160
+    assert fit_table(files, "sex", n_components=1).info_["n_rows"] == 160
 
 
 @pytest.mark.parametrize("read", [read_table, streamed, moments])
@@ -134,7 +136,7 @@ def test_dates_that_python_does_not_have_are_unknown_levels(tmp_path, model, kin
     table = pa.table({"age": [1.0, 2.0], "job": far.cast(kind), "sex": ["f", "m"]})
     pa.feather.write_feather(table, tmp_path / "x.feather")
     out = tmp_path / "out.parquet"
-    assert stream_transform(model, tmp_path / "x.feather", out) == 2
+    assert transform_file(model, tmp_path / "x.feather", out) == 2
     assert np.isfinite(pa.parquet.read_table(out).to_pandas()).all(axis=None)
 
 
@@ -143,7 +145,7 @@ def test_a_kept_column_that_cannot_be_written_leaves_no_file(tmp_path, model):
     table = pa.table({"age": [1.0, 2.0], "job": ["cook", "x"], "far": far})
     pa.feather.write_feather(table, tmp_path / "x.feather")
     with pytest.raises(TableError, match="cannot be written"):
-        stream_transform(model, tmp_path / "x.feather", tmp_path / "o.parquet", keep=["far"])
+        transform_file(model, tmp_path / "x.feather", tmp_path / "o.parquet", keep=["far"])
     assert [p.name for p in tmp_path.iterdir()] == ["x.feather"]
 
 

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from fairpca import FairKernelPCA, FairPCA, audit, fit_table
+from fairpca import FairKernelPCA, FairPCA, audit, fit_table, load, save
 from fairpca.erasers import LEACE
 from fairpca.metrics import certified_gap, leakage
-from fairpca.models import export_onnx, load, model_card, save
+from fairpca.models import export_onnx, model_card
 from fairpca.moments import collect_moments
 from fairpca.tradeoff import tradeoff_curve
 from people import made_up_people

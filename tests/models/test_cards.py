@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairpca import FairPCA, FairPLS
+from fairpca import FairPCA, FairPLS, FairTableTransformer
 from fairpca.erasers import LEACE
-from fairpca.models import FairModel, model_card
+from fairpca.models import model_card
 from fairpca.models._cards import _markdown
 from fairpca.tables import TableEncoder
 from registry import SAVED, fitted, small_rows
@@ -44,7 +44,7 @@ def test_groups_that_the_model_did_not_count_are_told_by_info():
 
 
 def test_the_card_gives_the_numbers_that_were_measured():
-    model = FairModel.of(
+    model = FairTableTransformer.of(
         None,
         fitted("matched covariances"),
         {
@@ -58,7 +58,7 @@ def test_the_card_gives_the_numbers_that_were_measured():
     card = model_card(model)
     for told in ("small rows", "abc123", "sex", "income", "leakage, before | 0.8125"):
         assert told in card
-    kept = 100 * model.estimator.explained_variance_ratio_.sum()
+    kept = 100 * model.estimator_.explained_variance_ratio_.sum()
     assert f"variance kept | {kept:.1f} %" in card
     assert "`covariance_gap_`" in card
 
@@ -107,7 +107,9 @@ def test_hostile_names_stay_text():
     groups = {"<img src=x>": rng.choice(HOSTILE[:2], len(X))}
     encoder = TableEncoder().fit(frame)
     estimator = FairPCA(2).fit(encoder.transform(frame), sensitive_features=groups)
-    card = model_card(FairModel.of(encoder, estimator, {"data": "<b>", "x|y": "</table>"}))
+    card = model_card(
+        FairTableTransformer.of(encoder, estimator, {"data": "<b>", "x|y": "</table>"})
+    )
     assert "<" not in card
     assert not re.search(r"(?<!\\)\]\(", card)
     headings = [line for line in card.splitlines() if line.startswith("#")]

@@ -12,8 +12,10 @@ import pytest
 from safetensors.numpy import save as safetensors_bytes
 
 import fairpca
+from fairpca import FairTableTransformer, load, save
 from fairpca._files.records import MAX_HEADER
-from fairpca.models import FairModel, ModelFileError, load, read_header, save
+from fairpca.errors import ModelFileError
+from fairpca.models import inspect_model
 from fairpca.models._model_file import MAX_BYTES, read_model_file, write_model_file
 from registry import fitted
 from systems import posix
@@ -40,7 +42,7 @@ def refusal(path, **options):
     assert "\n" not in message
     assert repr(os.fspath(path)) in message
     with pytest.raises(ModelFileError):
-        read_header(path, **options)
+        inspect_model(path, **options)
     return message
 
 
@@ -285,9 +287,11 @@ def test_a_header_without_end_is_refused(whole, other):
 
 
 def test_a_model_without_an_encoder_is_not_one_with(whole, other):
-    change = forged(kind="fair model", encoder={"$record": "os", "fields": {}})
+    change = forged(kind="table transformer", encoder={"$record": "os", "fields": {}})
     assert "preprocessing that cannot be restored" in refusal(resigned(other, whole[0], change))
-    assert isinstance(load(resigned(other, whole[0], forged(kind="fair model"))), FairModel)
+    assert isinstance(
+        load(resigned(other, whole[0], forged(kind="table transformer"))), FairTableTransformer
+    )
 
 
 def test_the_error_can_be_caught_as_a_value_error_and_as_ours(other):

@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
-from fairpca import FairKernelPCA, FairPCA, FairPLS
-from fairpca.models import ExportError, FairModel, export_onnx
+from fairpca import FairKernelPCA, FairPCA, FairPLS, FairTableTransformer
+from fairpca.errors import ExportError
+from fairpca.models import export_onnx
 from fairpca.tables import TableEncoder
 from people import people
 from registry import SAVED, fitted, small_rows
@@ -74,7 +75,7 @@ def of_numbers_and_categories(estimator):
     )
     encoder = TableEncoder().fit(frame)
     fair = estimator.fit(encoder.transform(frame), frame["age"] > 40, sensitive_features=sex)
-    return FairModel.of(encoder, fair), frame
+    return FairTableTransformer.of(encoder, fair), frame
 
 
 def inputs_of(path, frame, dtype):
@@ -118,7 +119,9 @@ def test_the_graph_starts_at_the_columns_of_the_table(estimator, dtype, path):
 def test_the_map_alone_starts_at_encoded_rows(path):
     frame, sex = people()
     encoder = TableEncoder().fit(frame)
-    model = FairModel.of(encoder, FairPCA(3).fit(encoder.transform(frame), sensitive_features=sex))
+    model = FairTableTransformer.of(
+        encoder, FairPCA(3).fit(encoder.transform(frame), sensitive_features=sex)
+    )
     with pytest.raises(ExportError, match="'born', 'note'"):
         export_onnx(model, path)
     assert not path.exists()
@@ -133,7 +136,9 @@ def test_names_of_columns_cannot_break_the_graph(path):
     frame = pd.DataFrame(rng.normal(size=(200, len(names))), columns=names)
     encoder = TableEncoder().fit(frame)
     sex = rng.choice(["f", "m"], 200)
-    model = FairModel.of(encoder, FairPCA(3).fit(encoder.transform(frame), sensitive_features=sex))
+    model = FairTableTransformer.of(
+        encoder, FairPCA(3).fit(encoder.transform(frame), sensitive_features=sex)
+    )
     export_onnx(model, path, dtype="float64")
     T = run(path, inputs_of(path, frame, "float64"))
     np.testing.assert_allclose(T, model.transform(frame), atol=CLOSE)

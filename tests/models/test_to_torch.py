@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from safetensors import safe_open
 
-from fairpca import FairKernelPCA, FairPCA
-from fairpca.models import ExportError, FairModel, export_torch
+from fairpca import FairKernelPCA, FairPCA, FairTableTransformer
+from fairpca.errors import ExportError
+from fairpca.models import export_torch
 from fairpca.tables import TableEncoder
 from people import people
 from registry import SAVED, fitted, small_rows
@@ -56,7 +57,7 @@ def test_the_code_does_not_depend_on_the_model(tmp_path):
     frame = people()[0][["age", "job"]].rename(columns={"age": "'''\nimport os"})
     encoder = TableEncoder().fit(frame)
     fair = FairPCA(2).fit(encoder.transform(frame), sensitive_features=rng.choice(["f", "m"], 400))
-    hostile, _ = export_torch(FairModel.of(encoder, fair), tmp_path / "hostile.py")
+    hostile, _ = export_torch(FairTableTransformer.of(encoder, fair), tmp_path / "hostile.py")
     plain, _ = export_torch(fitted("fair pca"), tmp_path / "plain.py")
     assert hostile.read_bytes() == plain.read_bytes()
 
@@ -109,7 +110,7 @@ def test_an_encoded_table_goes_in(torch, module_of):
     frame, sex = people()
     encoder = TableEncoder().fit(frame)
     encoded = encoder.transform(frame)
-    model = FairModel.of(encoder, FairPCA(3).fit(encoded, sensitive_features=sex))
+    model = FairTableTransformer.of(encoder, FairPCA(3).fit(encoded, sensitive_features=sex))
     module = module_of(model)
     assert module.settings["input_names"] == list(encoder.get_feature_names_out())
     T = module(torch.from_numpy(encoded)).numpy()

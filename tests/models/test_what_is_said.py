@@ -11,13 +11,17 @@ import pytest
 
 import fairpca
 from cli.commands import invoke
-from fairpca import FairKernelPCA, FairPCA
-from fairpca.errors import InfeasibleError, ManyLevelsWarning, SingleGroupError, UsageError
+from fairpca import FairKernelPCA, FairPCA, FairTableTransformer
+from fairpca.errors import (
+    InfeasibleError,
+    ManyLevelsWarning,
+    SingleGroupError,
+    TableError,
+    UsageError,
+)
 from fairpca.io import CSVRows, ParquetRows
 from fairpca.metrics import mean_gap
-from fairpca.models import FairModel, model_card
-from fairpca.models._streaming import stream_transform
-from fairpca.tables import TableError
+from fairpca.models import model_card, transform_file
 
 
 @pytest.fixture
@@ -45,7 +49,7 @@ def source(request, people, tmp_path):
 def test_merged_levels_and_unknown_groups_are_told(source):
     info = fairpca.fit_table(
         source, ["region", "sex"], ignore=["joined", "team"], n_components=2
-    ).info
+    ).info_
     merged, unknown = info["group_notes"]
     assert merged.startswith("region: 35 levels")
     assert "are not removed" in merged
@@ -63,7 +67,7 @@ def test_many_groups_of_a_table_are_all_made_equal(tmp_path):
     table[500:].to_parquet(tmp_path / "2.parquet")
     for source in (table, tmp_path):
         model = fairpca.fit_table(source, "region", n_components=3)
-        assert len(model.estimator.groups_["region"]) == 17
+        assert len(model.estimator_.groups_["region"]) == 17
         assert mean_gap(model.transform(table), table["region"].to_numpy()) < 1e-9
 
 
@@ -79,7 +83,7 @@ def test_the_index_that_pandas_stores_is_no_feature(people, tmp_path):
     assert list(rows.parts.names) == list("abc")
     for table in (tmp_path / "people.parquet", [tmp_path / "people.parquet"]):
         model = fairpca.fit_table(table, "team", n_components=1)
-        assert model.encoder.needed_columns == list("abc")
+        assert model.encoder_.needed_columns == list("abc")
 
 
 def test_a_model_of_plain_numbers_transforms_files_by_name(people, tmp_path):
@@ -87,9 +91,9 @@ def test_a_model_of_plain_numbers_transforms_files_by_name(people, tmp_path):
     people[["b", "a", "d"]].to_csv(tmp_path / "new.csv", index=False)
     rows = ParquetRows(tmp_path / "people.parquet", sensitive="team", features=["a", "b", "d"])
     fair = FairPCA(1, missing_sensitive="ignore").fit(rows)
-    model = FairModel.of(None, fair, {})
+    model = FairTableTransformer.of(None, fair, {})
     for name in ("people.parquet", "new.csv"):
-        n = stream_transform(model, tmp_path / name, tmp_path / "fair.parquet", dtype="float64")
+        n = transform_file(model, tmp_path / name, tmp_path / "fair.parquet", dtype="float64")
         assert n == len(people)
         found = pd.read_parquet(tmp_path / "fair.parquet").to_numpy()
         np.testing.assert_allclose(found, fair.transform(people[["a", "b", "d"]]), atol=1e-12)
@@ -101,8 +105,8 @@ def test_missing_numbers_are_refused_where_nothing_fills_them_in(people, tmp_pat
     people.loc[7, "b"] = np.nan
     people.to_parquet(tmp_path / "new.parquet")
     with pytest.raises(TableError, match="Column 'b' has missing"):
-        stream_transform(
-            FairModel.of(None, fair, {}), tmp_path / "new.parquet", tmp_path / "out.csv"
+        transform_file(
+            FairTableTransformer.of(None, fair, {}), tmp_path / "new.parquet", tmp_path / "out.csv"
         )
     assert not (tmp_path / "out.csv").exists()
 
@@ -111,8 +115,8 @@ def test_numbers_without_names_cannot_be_found_in_a_file(people, tmp_path):
     people.to_parquet(tmp_path / "people.parquet")
     fair = FairPCA(1).fit(people[["a", "b"]].to_numpy(), sensitive_features=people["team"])
     with pytest.raises(TableError, match="without names"):
-        stream_transform(
-            FairModel.of(None, fair, {}), tmp_path / "people.parquet", tmp_path / "o.csv"
+        transform_file(
+            FairTableTransformer.of(None, fair, {}), tmp_path / "people.parquet", tmp_path / "o.csv"
         )
 
 
@@ -150,19 +154,19 @@ def by_batches(table, folder, kinds=None):
 
 
 def by_table(table, folder, kinds=None):
-    return fairpca.fit_table(table, "race", n_components=2, sensitive_kinds=kinds).estimator
+    return fairpca.fit_table(table, "race", n_components=2, sensitive_kinds=kinds).estimator_
 
 
 def by_parquet_files(table, folder, kinds=None):
     table[:900].to_parquet(folder / "1.parquet")
     table[900:].to_parquet(folder / "2.parquet")
-    return fairpca.fit_table(folder, "race", n_components=2, sensitive_kinds=kinds).estimator
+    return fairpca.fit_table(folder, "race", n_components=2, sensitive_kinds=kinds).estimator_
 
 
 def by_text_files(table, folder, kinds=None):
     table[:900].to_csv(folder / "1.csv", index=False)
     table[900:].to_csv(folder / "2.csv", index=False)
-    return fairpca.fit_table(folder, "race", n_components=2, sensitive_kinds=kinds).estimator
+    return fairpca.fit_table(folder, "race", n_components=2, sensitive_kinds=kinds).estimator_
 
 
 def by_parquet_rows(table, folder, kinds=None):
@@ -197,7 +201,7 @@ def by_command(table, folder, kinds=None):
     result = invoke(list(map(str, words)))
     assert result.exit_code == 0, result.output
     assert ("whole-number values, which are taken as groups" in result.output) == (not kinds)
-    return FairModel.load(out).estimator
+    return FairTableTransformer.load(out).estimator_
 
 
 def by_audit(table, folder, kinds=None):
@@ -292,11 +296,11 @@ def test_kinds_can_be_said_of_tables(tmp_path, in_memory):
     source = table if in_memory else tmp_path
     kinds = {"race": "numeric", "born": "numeric"}
     model = fairpca.fit_table(source, ["race", "born"], sensitive_kinds=kinds, n_components=2)
-    assert set(model.estimator.groups_.values()) == {"numeric"}
+    assert set(model.estimator_.groups_.values()) == {"numeric"}
     assert mean_gap(model.transform(table), CODES + 1e-9 * CODES) < 1e-6
     kinds = {"race": "categorical", "born": "categorical"}
     model = fairpca.fit_table(source, ["race", "born"], sensitive_kinds=kinds, n_components=2)
-    assert [len(groups) for groups in model.estimator.groups_.values()] == [12, 12]
+    assert [len(groups) for groups in model.estimator_.groups_.values()] == [12, 12]
     with pytest.raises(UsageError, match="sensitive_kinds names the column 'rcae'"):
         fairpca.fit_table(source, ["race"], ignore=["born"], sensitive_kinds={"rcae": "numeric"})
 

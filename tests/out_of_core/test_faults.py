@@ -12,10 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from fairpca import FairKernelPCA, FairPCA, FairPLS, fit_table
-from fairpca.errors import FairPCAError, MissingGroupError, MissingTargetError
+from fairpca.errors import FairPCAError, MissingGroupError, MissingTargetError, TableError
 from fairpca.io import CSVRows, ParquetRows
 from fairpca.moments import collect_moments
-from fairpca.tables import TableError
 from out_of_core.people_in_files import FEATURES, people, write_in_parts, write_parquet
 from systems import links
 

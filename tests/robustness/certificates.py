@@ -9,7 +9,8 @@ import scipy.sparse
 from sklearn.exceptions import ConvergenceWarning
 
 import fairpca
-from fairpca import FairPCAError, ResidualWarning
+from fairpca import FairPCAError
+from fairpca.errors import ResidualWarning
 
 OURS = str(Path(fairpca.__file__).parent)
 NOT_A_REFUSAL = (np.linalg.LinAlgError, ArithmeticError, LookupError, AssertionError, RuntimeError)

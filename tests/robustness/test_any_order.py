@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from sklearn.base import clone
 
-from fairpca import FairModel, FairPCA, load, save
+from fairpca import FairPCA, FairTableTransformer, load, save
 from fairpca.moments import collect_moments
 from robustness.certificates import assert_is_a_refusal
 from robustness.effort import count, effort
@@ -147,9 +147,9 @@ class AnyOrder(RuleBasedStateMachine):
                 save(self.fair, path)
             count("save and load", "refused")
             return
-        save(FairModel.of(None, self.fair, {}) if as_model else self.fair, path)
+        save(FairTableTransformer.of(None, self.fair, {}) if as_model else self.fair, path)
         loaded = load(path)
-        loaded = loaded.estimator if as_model else loaded
+        loaded = loaded.estimator_ if as_model else loaded
         np.testing.assert_array_equal(loaded.transform(self.model.rows), T)
         count("save and load", "done")
         if "moments_" in vars(loaded):

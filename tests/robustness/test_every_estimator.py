@@ -14,7 +14,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
-from fairpca import FairPCA, FairPLS, InfeasibleError, UsageError
+from fairpca import FairPCA, FairPLS, UsageError
+from fairpca.errors import InfeasibleError
 from fairpca.estimators import PlainPCA
 from optional_libraries import pandas as pd
 from registry import ESTIMATORS, NASTY, asks_for_groups, fitted_once, need, small_rows

@@ -9,7 +9,8 @@ import pytest
 import scipy.sparse
 
 from assertions import assert_equal_group_means, assert_uncorrelated
-from fairpca import FairKernelPCA, FairPCA, InfeasibleError, ResidualWarning, erasers
+from fairpca import FairKernelPCA, FairPCA, erasers
+from fairpca.errors import InfeasibleError, ResidualWarning
 from registry import ESTIMATORS
 from robustness.nasty_data import nasty
 from systems import long_doubles
@@ -50,7 +51,7 @@ def exact_variances(components, rows):
     return np.array(variances)
 
 
-@pytest.mark.filterwarnings("ignore::fairpca.UnscaledWarning")  # rightly
+@pytest.mark.filterwarnings("ignore::fairpca.errors.UnscaledWarning")  # rightly
 @pytest.mark.parametrize("digits", [8, 12, 14])
 @pytest.mark.parametrize("order", ["ascending", "descending", "shuffled"])
 def test_components_are_ordered_by_variance_whatever_the_units(digits, order):
@@ -82,7 +83,7 @@ def true_gap(fair, rows, z):
 
 
 @long_doubles
-@pytest.mark.filterwarnings("ignore::fairpca.UnscaledWarning")  # rightly
+@pytest.mark.filterwarnings("ignore::fairpca.errors.UnscaledWarning")  # rightly
 @pytest.mark.parametrize("apart", [1.0, 1e3, 1e5, 1e7, 1e9])
 @pytest.mark.parametrize("span", [0, 12, 20])
 def test_the_gap_that_is_told_is_the_gap_there_is(span, apart):

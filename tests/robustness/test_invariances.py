@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairpca import ResidualWarning
+from fairpca.errors import ResidualWarning
 from registry import ESTIMATORS
 from robustness import nasty_features, nasty_groups
 from robustness.certificates import fitted_or_refused, transformed

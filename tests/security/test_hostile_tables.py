@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from cli.commands import invoke
-from fairpca.models import load, model_card
+from fairpca import load
+from fairpca.models import model_card
 
 PATHS = ("../../evil", "/tmp/evil", "..\\evil", "~/evil", "C:\\evil", "a/b/c")
 ORDERS = ("\x1b]0;title\x07", "\x9b31m", "\u202eevil", "\x1b[2J")

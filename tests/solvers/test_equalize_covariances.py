@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from assertions import assert_orthonormal, assert_same_subspace
-from fairpca import InfeasibleError, SingleGroupError
+from fairpca.errors import InfeasibleError, SingleGroupError
 from fairpca.moments import collect_moments
 from fairpca.solvers import _equalize_covariances as module
 from fairpca.solvers import (

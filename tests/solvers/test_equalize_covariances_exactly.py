@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from assertions import assert_orthonormal, assert_same_subspace
-from fairpca import InfeasibleError
+from fairpca.errors import InfeasibleError
 from fairpca.moments import collect_moments
 from fairpca.solvers import _equalize_covariances_exactly as module
 from fairpca.solvers import (

@@ -8,11 +8,11 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from threadpoolctl import threadpool_limits
 
 from assertions import assert_orthonormal
-from fairpca import InfeasibleError
 from fairpca._attributes import read_attributes
 from fairpca._kernels import KernelScatter, kernel_scatter
 from fairpca._moments import attributes_over_rows
 from fairpca._rows import Rows
+from fairpca.errors import InfeasibleError
 from fairpca.solvers import _equalize_kernel_means as module
 from fairpca.solvers import equalize_kernel_means
 from oracles import centred, fair_kernel_pca_by_the_book

@@ -11,9 +11,9 @@ from assertions import (
     assert_orthonormal,
     assert_same_subspace,
 )
-from fairpca import FairPCA, InfeasibleError, SingleGroupError
+from fairpca import FairPCA
 from fairpca._moments import LevelMoments, NumericMoments
-from fairpca.errors import MissingTargetError
+from fairpca.errors import InfeasibleError, MissingTargetError, SingleGroupError
 from fairpca.moments import collect_moments
 from fairpca.solvers import (
     equalize_means,

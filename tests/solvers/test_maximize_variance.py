@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from assertions import assert_orthonormal
-from fairpca import InfeasibleError
+from fairpca.errors import InfeasibleError
 from fairpca.moments import collect_moments
 from fairpca.solvers import _maximize_variance as module
 from fairpca.solvers import equalize_means, maximize_variance, mean_constraint

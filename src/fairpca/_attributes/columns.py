@@ -15,11 +15,8 @@ import numpy as np
 
 from .._numerics import array_namespace, device, is_foreign, is_sparse, to_numpy
 from ..errors import (
-    AuditError,
     MissingGroupError,
     TableError,
-    UnknownColumnError,
-    UnpairedRowsError,
     UsageError,
 )
 
@@ -80,7 +77,7 @@ def assign_roles(
     Where the table is a `file`, messages name it. A column that was `renamed`, from and to, because
     of another of its name is no feature unasked.
     """
-    where, error = ("", AuditError) if file is None else (f" in {file}", TableError)
+    where = "" if file is None else f" in {file}"
     roles = {"sensitive": sensitive, "target": target, "weight": weight, "person": person}
     roles |= {"score": score, "decision": decision, "ignored": ignore, "features": features}
     there, taken = set(names), dict[str, str]()
@@ -88,17 +85,16 @@ def assign_roles(
         for name in dict.fromkeys(as_columns(given)):
             if name not in there:
                 hint = did_you_mean(name, names) or f" There are: {listed(names)}."
-                unknown = UnknownColumnError if file is None else TableError
-                raise unknown(f"There is no column '{name}'{where}.{hint}")
+                raise TableError(f"There is no column '{name}'{where}.{hint}")
             if name in taken:
-                raise error(
+                raise TableError(
                     f"The column '{name}' is named twice, as {taken[name]} and as {role}. Leave it "
                     f"out of one of the two."
                 )
             taken[name] = role
     of = {role: tuple(n for n, other in taken.items() if other == role) for role in taken.values()}
     if "sensitive" not in of:
-        raise (AuditError if file is None else MissingGroupError)(
+        raise MissingGroupError(
             f"No sensitive column was named{where}, so there is nothing to compare. Name at least "
             f"one of the columns: {listed(names)}."
         )
@@ -107,7 +103,9 @@ def assign_roles(
         chosen = tuple(name for name in names if name not in taken)
         chosen = chosen or of.get("score", ()) or of.get("decision", ())  # all that there is
     if not chosen:
-        raise error(f"No feature is left{where}: {len(taken)} of {len(names)} columns are named.")
+        raise TableError(
+            f"No feature is left{where}: {len(taken)} of {len(names)} columns are named."
+        )
     for name, copy in renamed if features is None else ():
         if name.strip() in taken and copy in chosen:
             raise TableError(
@@ -255,7 +253,7 @@ def check_frames(**given: Any) -> None:
         if at < n:
             reorder = f"Use one order, as in {name}.loc[{first}.index]"
             way = reorder if set(a) == set(b) else "Take the same rows of both (reindex one)"
-            raise UnpairedRowsError(
+            raise UsageError(
                 f"The row labels of {first} and {name} differ: at position {at} they are {a[at]!r} "
                 f"and {b[at]!r}. Rows are paired by position, so people would get what belongs to "
                 f"others. {way}, or pass .to_numpy() to pair them by position."

@@ -56,7 +56,7 @@ def audit(
     ] = None,
     sensitive: options.Sensitive = None,
     target: options.Target = None,
-    positive: options.Positive = None,
+    pos_label: options.PosLabel = None,
     above: Annotated[
         float | None,
         Option(metavar="VALUE", help="A number as target counts as yes where it exceeds this."),
@@ -128,9 +128,7 @@ def audit(
     ] = None,
     quick: Annotated[bool, Option("--quick", help="A first look: fewer rows and splits.")] = False,
     seed: options.Seed = 0,
-    jobs: Annotated[
-        int | None, Option(min=1, help="Number of processes.", show_default="and at most all cores")
-    ] = None,
+    n_jobs: options.Jobs = None,
     force: options.Force = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -160,7 +158,7 @@ def audit(
                 read,
                 sensitive or None,
                 target,
-                positive=positive,
+                pos_label=pos_label,
                 above=above,
                 scores=score or (),
                 decisions=decision or (),
@@ -176,7 +174,7 @@ def audit(
                 max_rows=max_rows,
                 quick=quick,
                 seed=seed,
-                n_jobs=jobs,
+                n_jobs=n_jobs,
                 progress=report,
             )
         write_whole(out, found.to_html())

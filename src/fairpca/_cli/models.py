@@ -31,7 +31,7 @@ from .terminal import (
 )
 
 if TYPE_CHECKING:
-    from ..models import FairModel
+    from ..models import FairTableTransformer
 
 
 class _Method(StrEnum):
@@ -78,7 +78,7 @@ def fit(
     out: Annotated[Path, Option("--out", "-o", help="The model; its card goes beside it.")],
     sensitive: options.Sensitive = None,
     target: options.Target = None,
-    positive: options.Positive = None,
+    pos_label: options.PosLabel = None,
     ignore: options.Ignore = None,
     numeric: options.Numeric = None,
     categorical: options.Categorical = None,
@@ -115,17 +115,7 @@ def fit(
     header: options.Header = None,
     skip_lines: options.SkipLines = 0,
     encoding: options.Encoding = None,
-    n_jobs: Annotated[
-        int | None,
-        Option(
-            "--n-jobs",
-            "--jobs",
-            "-j",
-            min=1,
-            help="Threads that read and encode. Reads in batches.",
-            show_default="one per core",
-        ),
-    ] = None,
+    n_jobs: options.Jobs = None,
     seed: options.Seed = 0,
     force: options.Force = False,
     quiet: options.Quiet = False,
@@ -144,7 +134,8 @@ def fit(
         card = beside(out, ".md")
         given = files[0] if len(files) == 1 else files
         check_outputs(out, card, force=force, inputs=_input_files(given))
-        more = options.reading(columns, header, skip_lines, encoding)
+        reading = options.reading(columns, header, skip_lines, encoding)
+        more: dict[str, Any] = {}
         if covariance_tol is not None:
             if match is not _Match.covariances or method is not _Method.fair_pca:
                 raise Refusal("--covariance-tol is for --method fair-pca --match covariances.")
@@ -166,7 +157,7 @@ def fit(
                 match=None if match is None else match.value,
                 tradeoff=tradeoff,
                 criterion=criterion.replace("-", "_"),
-                positive=positive,
+                pos_label=pos_label,
                 ignore=ignore or (),
                 sensitive_kinds=kinds,
                 target_kinds=of_target,
@@ -174,6 +165,7 @@ def fit(
                 seed=seed,
                 n_jobs=n_jobs,
                 progress=report,
+                reading=reading,
                 **more,
             )
         model.save(out)
@@ -183,22 +175,22 @@ def fit(
     print_line(f"The model is in {out}, its card in {card}", quiet=quiet)
 
 
-def _facts(model: FairModel) -> list[str]:
+def _facts(model: FairTableTransformer) -> list[str]:
     """Return what was fitted to what, and what is left to see, a line each."""
-    estimator = model.estimator
+    estimator = model.estimator_
     n_columns = len(model.get_feature_names_out())
-    files = f" of {model.info['n_files']:,} files" if model.info.get("n_files", 1) > 1 else ""
-    n_rows = model.info["n_rows"]
+    files = f" of {model.info_['n_files']:,} files" if model.info_.get("n_files", 1) > 1 else ""
+    n_rows = model.info_["n_rows"]
     made = f"{n_columns} column{'s' if n_columns != 1 else ''}"
     lines = [f"{type(estimator).__name__}: {made} from {n_rows:,} rows{files}"]
-    sampled = model.info.get("sample_rows", n_rows)
+    sampled = model.info_.get("sample_rows", n_rows)
     if sampled < n_rows:
         lines.append(f"the columns were learned from a sample of {sampled:,} of {n_rows:,} rows")
-    unknown = model.info.get("unknown_levels", {})
+    unknown = model.info_.get("unknown_levels", {})
     if unknown:
         listed = ", ".join(f"{name} ({rows:,} rows)" for name, rows in unknown.items())
         lines.append(f"levels that were not in the sample count as unknown: {printable(listed)}")
-    lines += [printable(note) for note in model.info.get("group_notes", [])]
+    lines += [printable(note) for note in model.info_.get("group_notes", [])]
     if hasattr(estimator, "explained_variance_ratio_"):
         kept = float(sum(estimator.explained_variance_ratio_))
         lines.append(f"variance kept: {100 * kept:.1f} %")
@@ -261,11 +253,11 @@ def transform(
     """
     with one_clear_line():
         check_outputs(out, force=force, inputs=[model, table])
-        from ..models import FairModel, stream_transform
+        from ..models import FairTableTransformer, transform_file
 
-        fitted = FairModel.load(model)
+        fitted = FairTableTransformer.load(model)
         with shown_progress(quiet=quiet) as report, files_of([table]) as (file,):
-            n = stream_transform(
+            n = transform_file(
                 fitted,
                 file,
                 out,
@@ -285,9 +277,9 @@ def inspect(
     Nothing in the file is executed.
     """
     with one_clear_line():
-        from ..models import read_header
+        from ..models import inspect_model
 
-        header = read_header(model)
+        header = inspect_model(model)
     if as_json:
         echo(json.dumps(_plain(header), indent=1, default=str))
         return
@@ -324,12 +316,12 @@ def export(
     encoded rows.
     """
     with one_clear_line():
-        from ..models import FairModel, export_onnx, export_torch, torch_files
+        from ..models import FairTableTransformer, export_onnx, export_torch, torch_files
 
         path = out if out is not None else beside(model, ".onnx" if to is _Form.onnx else ".py")
         files = [path] if to is _Form.onnx else [Path(name) for name in torch_files(path)]
         check_outputs(*files, force=force, inputs=[model])
-        fitted = FairModel.load(model)
+        fitted = FairTableTransformer.load(model)
         if to is _Form.onnx:
             export_onnx(fitted, path, preprocessing=preprocessing)
         else:

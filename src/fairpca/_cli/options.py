@@ -29,7 +29,7 @@ Target = Annotated[
         "number. It is no feature.",
     ),
 ]
-Positive = Annotated[
+PosLabel = Annotated[
     str | None, Option(metavar="VALUE", help="Value of the target that counts as yes.")
 ]
 Ignore = Annotated[
@@ -74,6 +74,17 @@ Encoding = Annotated[
         metavar="NAME",
         help="Encoding of a text file, such as cp1252 of Windows.",
         show_default="utf-8",
+    ),
+]
+Jobs = Annotated[
+    int | None,
+    Option(
+        "--n-jobs",
+        "--jobs",
+        "-j",
+        min=1,
+        help="How many threads or processes work side by side.",
+        show_default="at most one per core",
     ),
 ]
 Seed = Annotated[int, Option(min=0, max=2**32 - 1, help="The same seed gives the same numbers.")]

@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse
 
 from .._numerics import is_sparse, to_numpy
-from ..errors import ModelFileError, UnsavableModelError, UsageError, needing
+from ..errors import ExportError, ModelFileError, UsageError, needing
 
 MANY_TEXTS = 100
 """Lists of at least so many texts are kept with the arrays."""
@@ -314,19 +314,19 @@ def _checked_text(value: str, where: str) -> str:
     try:
         value.encode("utf-8")
     except UnicodeEncodeError as reason:
-        raise UnsavableModelError(
+        raise ExportError(
             f"{where} holds {value!r}, which is not valid Unicode, so no other program could "
             f"read it. Rename the column or the label."
         ) from reason
     return value
 
 
-def _unsavable(value: Any, where: str) -> UnsavableModelError:
+def _unsavable(value: Any, where: str) -> ExportError:
     kind = "A function" if callable(value) else f"An object of type {type(value).__name__}"
-    return UnsavableModelError(
+    return ExportError(
         f"{kind} in {where} cannot be saved: a model file holds numbers and text only, never "
         f"code. Use a built-in kernel, plain labels, an integer random_state; or, for a whole "
-        f"pipeline, fairpca.models.save_pipeline."
+        f"pipeline, skops: see fairpca.models.trusted_types."
     )
 
 

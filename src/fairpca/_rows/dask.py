@@ -18,7 +18,7 @@ from dask.delayed import delayed
 
 from .._attributes import close_names, split_columns
 from .._numerics import is_sparse, limited_threads
-from ..errors import UnpairedRowsError, UsageError
+from ..errors import UsageError
 from .elsewhere import Batch, Collect, RowsElsewhere, plus
 
 FAN_IN = 4
@@ -116,7 +116,7 @@ def _named(argument: str, given: Any, columns: Sequence[Any]) -> tuple[Any, ...]
     """Return the columns of X that an argument of `fit` names."""
     listed = given if isinstance(given, list | tuple) else [] if given is None else [given]
     if not all(isinstance(c, str | int | np.integer) for c in listed):
-        raise UnpairedRowsError(
+        raise UsageError(
             f"{argument} is of type {type(given).__name__}, but X is a Dask collection, so nothing "
             f"tells which rows of the two belong together. Make it a column of one Dask DataFrame "
             f"with the features (by a merge, or where they are read), and pass its name, such as "

@@ -26,7 +26,7 @@ from .._numerics import (
     to_numpy,
     without_history,
 )
-from ..errors import DeviceError, UsageError, needing
+from ..errors import UsageError, needing
 from .in_memory import MappedRows, Rows, row_blocks, rows_per_block
 
 NUMBERS_PER_COPY = 2**24
@@ -58,7 +58,7 @@ def example_on(where: Any, dtype: str = "float64") -> Array:
         return torch.empty((0,), dtype=getattr(torch, dtype), device=where)
     except (RuntimeError, TypeError, AssertionError, NotImplementedError) as reason:
         there = ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
-        raise DeviceError(
+        raise UsageError(
             f"device={where!r} cannot be used here: {str(reason).splitlines()[0]} Pass one of "
             f"{there}, or None to compute where the rows are."
         ) from reason
@@ -169,12 +169,12 @@ def checked_rows(X: Array, *, ensure_all_finite: bool = True, ensure_min_samples
     xp = array_namespace(X)
     layout = str(getattr(X, "layout", "torch.strided"))
     if layout != "torch.strided":
-        raise DeviceError(
+        raise UsageError(
             f"X is a sparse torch tensor ({layout}), which has no products with itself here. "
             "Pass a SciPy sparse matrix, or X.to_dense()."
         )
     if str(device(X)).startswith("mps"):
-        raise DeviceError(
+        raise UsageError(
             f"X is on {device(X)}, which has no float64, and moments are summed in float64. "
             "Pass X.cpu()."
         )
@@ -222,7 +222,7 @@ def in_numpy(X: Any, name: str) -> Any:
     """Return a host array of another library as NumPy; refuse to fetch rows from a device."""
     if in_host_memory(X):
         return to_numpy(X)
-    raise DeviceError(
+    raise UsageError(
         f"X is on the device {device(X)}, but {name} computes with NumPy in host memory, and rows "
         f"are not copied unasked. Pass a NumPy array, such as X.cpu().numpy(); FairPCA takes "
         f"arrays on devices as they are."

@@ -68,7 +68,7 @@ class RowsElsewhere(ABC):
         """Return a lazy collection of `transform` of the features of each batch, (n, k) numbers."""
         raise TypeError(
             f"{type(self).__name__} can be fitted to, but not transformed: there is nowhere to put "
-            f"the result. Use FairModel and `fairpca transform`, which write files."
+            f"the result. Use FairTableTransformer and `fairpca transform`, which write files."
         )
 
 

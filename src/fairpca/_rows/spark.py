@@ -19,7 +19,7 @@ import numpy as np
 
 from .._attributes import close_names
 from .._numerics import limited_threads
-from ..errors import MissingExtraError, SparkColumnsError, UsageError, warn_user
+from ..errors import MissingExtraError, UsageError, warn_user
 from .elsewhere import Batch, Collect, RowsElsewhere
 
 try:
@@ -81,7 +81,7 @@ def _read_roles(X: DataFrame, y: Any, sensitive_features: Any, sample_weight: An
     sensitive = _columns("sensitive_features", sensitive_features, X)
     for name, given in (("y", target), ("sample_weight", weight)):
         if len(given) > 1:
-            raise SparkColumnsError(f"{name} names {len(given)} columns. Pass one.")
+            raise UsageError(f"{name} names {len(given)} columns. Pass one.")
     # To Spark, F.col("SEX") is the column "sex".
     named = {*target, *weight, *sensitive}
     folded = {name.casefold() for name in named - set(X.columns)}
@@ -99,7 +99,7 @@ def _columns(argument: str, given: Any, X: DataFrame) -> dict[str, Column]:
     if given is None:
         return {}
     if isinstance(given, DataFrame):
-        raise SparkColumnsError(
+        raise UsageError(
             f"{argument} is a DataFrame of its own, but Spark rows have no order in which they "
             f"could be paired with those of X. Join them by a key, and pass the names of the "
             f"columns: {argument}={given.columns[:3]!r}."
@@ -108,7 +108,7 @@ def _columns(argument: str, given: Any, X: DataFrame) -> dict[str, Column]:
     strange = next((v for v in listed if not isinstance(v, str | Column)), None)
     if strange is not None or not listed:
         held = "" if strange is None else f" with a {type(strange).__name__}"
-        raise SparkColumnsError(
+        raise UsageError(
             f"{argument} is a {type(given).__name__}{held}, but X is a Spark DataFrame, "
             f"whose rows have no order in which others could be paired with them. Pass the name "
             f"of a column of X, an expression of its columns, or a list of these."
@@ -116,7 +116,7 @@ def _columns(argument: str, given: Any, X: DataFrame) -> dict[str, Column]:
     unknown = [v for v in listed if isinstance(v, str) and v not in X.columns]
     if unknown:
         near = [m for u in unknown[:SHOWN] for m in close_names(u, X.columns)]
-        raise SparkColumnsError(
+        raise UsageError(
             f"{argument} names {unknown[:SHOWN]}, but X has the columns {X.columns[:SHOWN]}"
             f"{' ...' if len(X.columns) > SHOWN else ''}."
             f"{f' Did you mean {near}?' if near else ''} Use names of columns of X."
@@ -126,7 +126,7 @@ def _columns(argument: str, given: Any, X: DataFrame) -> dict[str, Column]:
         fields = X.select(*columns).schema
     except AnalysisException as error:
         reason = str(error).strip().splitlines()[0]
-        raise SparkColumnsError(
+        raise UsageError(
             f"{argument} cannot be computed from the columns of X, and the rows of another "
             f"DataFrame cannot be paired with these ({reason}). Join them by a key first."
         ) from None
@@ -146,14 +146,14 @@ def _refuse_words(X: DataFrame, features: Sequence[str]) -> None:
     other = {name: kind for name, kind in kinds.items() if not isinstance(kind, numbers)}
     if other:
         told = ", ".join(f"{n!r} ({k.simpleString()})" for n, k in list(other.items())[:SHOWN])
-        raise SparkColumnsError(
+        raise UsageError(
             f"{len(other)} of the {len(kinds)} columns that are left as features are not numbers: "
             f"{told}. Every column that is not named as an attribute, y or sample_weight is a "
             f"feature. Drop these, make numbers of them (a vector of pyspark.ml through "
             f"vector_to_array, as the only feature), or name what they are."
         )
     if not kinds:
-        raise SparkColumnsError(
+        raise UsageError(
             "No column is left as a feature: all have been named as something else. Pass a "
             "DataFrame that has the features too."
         )
@@ -162,7 +162,7 @@ def _refuse_words(X: DataFrame, features: Sequence[str]) -> None:
 def _refuse_repeated(names: Sequence[str]) -> None:
     repeated = [n for n in dict.fromkeys(names) if names.count(n) > 1]
     if repeated:
-        raise SparkColumnsError(
+        raise UsageError(
             f"X has several columns named {repeated[:SHOWN]} (a join leaves both sides'), so "
             f"it is unclear which is meant. Drop or rename them."
         )
@@ -241,7 +241,7 @@ class SparkRows(RowsElsewhere):
                 features = [c for c in seen.features if c not in sensitive]
                 _refuse_words(self.frame, features)
                 if sensitive and _is_vector(self._type(features[0])):
-                    raise SparkColumnsError(
+                    raise UsageError(
                         f"The features are arrays in the column {features[0]!r}, so X as the "
                         f"estimator sees it has no columns named {list(sensitive)}. Leave "
                         f"sensitive_columns out, and pass "
@@ -253,7 +253,7 @@ class SparkRows(RowsElsewhere):
             seen.features = tuple(c for c in fitted_to if c not in sensitive)
             missing = [c for c in seen.features if c not in self.frame.columns]
             if missing:
-                raise SparkColumnsError(
+                raise UsageError(
                     f"X lacks {len(missing)} of the {len(seen.features)} features that this was "
                     f"fitted to: {missing[:SHOWN]}. Pass a DataFrame that has them."
                 )
@@ -295,7 +295,7 @@ class SparkRows(RowsElsewhere):
         made = {name.casefold() for name in names}  # case means nothing to Spark
         taken = [c for c in kept if c.casefold() in made]
         if taken:
-            raise SparkColumnsError(
+            raise UsageError(
                 f"X has columns named {taken[:SHOWN]}, as the representation does. Rename or "
                 f"drop them first."
             )
@@ -341,7 +341,7 @@ class SparkRows(RowsElsewhere):
         arrays = _column(self.features[0])
         first = self.frame.where(arrays.isNotNull()).select(F.size(arrays)).first()
         if first is None:
-            raise SparkColumnsError(
+            raise UsageError(
                 f"No row has an array in the column {self.features[0]!r}, so the number of "
                 f"features is unknown. Pass rows."
             )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._attributes import Roles, checked_kinds, listed
-from ..errors import AuditError, TargetError, UsageError
+from ..errors import AuditError, TableError, UsageError
 from ..models import usual_components
 from ..tables import (
     FEWEST_ROWS,
@@ -21,7 +21,7 @@ from ..tables import (
     TableEncoder,
     as_table,
     binary_target,
-    find_notices,
+    check_columns,
     numbers_of,
     plan_target,
     roles_in,
@@ -52,7 +52,7 @@ def ask(
     sensitive: str | Sequence[str] | None,
     target: str | None,
     *,
-    positive: Any,
+    pos_label: Any,
     above: float | None = None,
     ignore: Sequence[str],
     sensitive_kinds: Mapping[str, str] | None = None,
@@ -71,7 +71,7 @@ def ask(
     check_rows(len(table.frame), "")
     said = checked_kinds(sensitive_kinds, filter(None, [*roles.sensitive, roles.target]))
     frame, weights, notices = _weighed(table.frame, roles.weight)
-    frame, y, weights, plan = _with_target(frame, weights, roles.target, said, positive, above)
+    frame, y, weights, plan = _with_target(frame, weights, roles.target, said, pos_label, above)
     n_dropped = len(table.frame) - len(frame)
     said.pop(roles.target or "", None)
     whole = attributes_in(frame, roles, said)
@@ -170,27 +170,27 @@ def _with_target(
     weights: np.ndarray | None,
     target: str | None,
     said: Mapping[str, str],
-    positive: Any,
+    pos_label: Any,
     above: float | None,
 ) -> tuple[DataFrame, np.ndarray | None, np.ndarray | None, AttributePlan | None]:
     """Return the rows whose target is known, renumbered, with its values, and its plan."""
     if target is None:
-        if above is not None or positive is not None:
-            name, value = ("positive", positive) if above is None else ("above", above)
+        if above is not None or pos_label is not None:
+            name, value = ("pos_label", pos_label) if above is None else ("above", above)
             raise AuditError(
                 f"{name}={value!r} is about the target, and no target was named. Name one "
                 f"(--target), or leave it out."
             )
         return frame.reset_index(drop=True), None, weights, None
-    if above is not None and positive is not None:
+    if above is not None and pos_label is not None:
         raise AuditError(
-            f"above={above!r} and positive={positive!r} both say when the target is a yes. Leave "
+            f"above={above!r} and pos_label={pos_label!r} both say when the target is a yes. Leave "
             f"one of them out."
         )
     try:
-        plan, values = plan_target(frame[target], said.get(target), positive, above)
-    except (UsageError, TargetError) as error:
-        raise TargetError(str(error).replace("target_kinds", "sensitive_kinds")) from None
+        plan, values = plan_target(frame[target], said.get(target), pos_label, above)
+    except (UsageError, TableError) as error:
+        raise TableError(str(error).replace("target_kinds", "sensitive_kinds")) from None
     known = plan.known(values)
     check_rows(int(np.count_nonzero(known)), f" with a known '{target}'")
     frame, y = frame[known].reset_index(drop=True), values[known]
@@ -204,7 +204,7 @@ def _check_outcomes(plan: AttributePlan, y: np.ndarray) -> None:
     enough = f"at least {_FEWEST_OUTCOMES} are needed to measure"
     if plan.kind == "numeric":
         if len(np.unique(y)) < 2:
-            raise TargetError(
+            raise AuditError(
                 f"The target '{plan.name}' has the value {y[0]:g} only, and nothing can be learned "
                 f"about it. Name another target, or none."
             )
@@ -214,17 +214,17 @@ def _check_outcomes(plan: AttributePlan, y: np.ndarray) -> None:
         name = plan.labels[-1]
         which = f"are '{name}'" if counts[1] < counts[0] else f"are not '{name}'"
         if counts.min() < _FEWEST_OUTCOMES:
-            raise TargetError(
+            raise AuditError(
                 f"Only {counts.min()} rows of the target '{plan.name}' {which}, but {enough} "
                 f"decisions. Name another target, or none, or give more rows."
             )
     rare = [f"'{plan.labels[c]}' ({counts[c]})" for c in np.flatnonzero(counts < _FEWEST_OUTCOMES)]
     if rare:
-        raise TargetError(
+        raise AuditError(
             f"Of the target '{plan.name}', {len(rare)} of {len(counts)} classes have too few rows: "
             f"{', '.join(rare[:4])}{' and others' if len(rare) > 4 else ''}, but {enough} a class. "
             f"Merge them with others, leave these rows out, or say which value is the yes "
-            f"(positive=..., on the command line --positive)."
+            f"(pos_label=..., on the command line --pos-label)."
         )
 
 
@@ -270,7 +270,7 @@ def _existing_models(
 def _decided(column: Series, yes: str | None) -> np.ndarray:
     """Return decisions as 1 and 0, NaN where there is none; the target's yes is theirs, too."""
     for positive in dict.fromkeys([yes, None]):
-        with suppress(TargetError):
+        with suppress(TableError):
             is_yes, known, _ = binary_target(column, positive)
             return np.where(known, is_yes.astype(float), np.nan)
     raise AuditError(
@@ -309,7 +309,7 @@ def _noticed(
     shown = frame[looked_at]
     if y is not None and y.dtype == bool and frame[roles.target].nunique() > 2:
         shown = shown.assign(**{str(roles.target): y})  # of several values, the yes is what matters
-    found = find_notices(shown, list(roles.sensitive), roles.target, renamed=table.renamed)
+    found = check_columns(shown, list(roles.sensitive), roles.target, renamed=table.renamed)
     told = [notice_of(notice) for notice in found]
     for attribute in attributes:
         unknown = int(np.count_nonzero(attribute.codes < 0))

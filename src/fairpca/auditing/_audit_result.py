@@ -143,7 +143,7 @@ class Audit:
 
         Raises
         ------
-        UnreadableAuditError
+        AuditError
             If it is not an audit, one of another version, or does not follow the schema; the
             message names the place.
         MissingExtraError

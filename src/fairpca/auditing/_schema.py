@@ -11,7 +11,7 @@ from functools import cache
 from reprlib import repr as brief
 from typing import Any, NoReturn
 
-from ..errors import UnreadableAuditError, needing
+from ..errors import AuditError, needing
 from . import _results
 from ._audit_result import Audit
 from ._results import SCHEMA_VERSION
@@ -92,7 +92,7 @@ def parsed(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise UnreadableAuditError(f"This is no JSON of an audit: {error}. {_AGAIN}") from None
+        raise AuditError(f"This is no JSON of an audit: {error}. {_AGAIN}") from None
 
 
 def audit_from_plain(plain: Any) -> Audit:
@@ -100,7 +100,7 @@ def audit_from_plain(plain: Any) -> Audit:
     version = plain.get("schema_version") if isinstance(plain, dict) else None
     readable = SCHEMA_VERSION.split(".")[0]
     if str(version).split(".")[0] != readable:
-        raise UnreadableAuditError(
+        raise AuditError(
             f"schema_version={brief(version)} cannot be read: this fairpca reads audits of version "
             f"{readable}.x, as plain dictionaries. Make the audit again with the installed version "
             f"of fairpca, or install the version that made it."
@@ -113,7 +113,7 @@ def audit_from_plain(plain: Any) -> Audit:
         first: Any = error.errors()[0]  # type: ignore[attr-defined]
         _refuse(first["type"], first["loc"], first["input"])
     except (TypeError, ValueError, RecursionError) as error:
-        raise UnreadableAuditError(f"This is no audit as plain dictionaries: {error}.") from None
+        raise AuditError(f"This is no audit as plain dictionaries: {error}.") from None
     _check_places(audit)
     return audit
 
@@ -125,7 +125,7 @@ def _refuse(kind: str, way: tuple[Any, ...], value: Any) -> NoReturn:
         inside = isinstance(part, int) or before in _MAPPINGS
         place += f"[{brief(part)}]" if inside else f".{part}"
     if kind == "missing":
-        raise UnreadableAuditError(f"{place} is missing, and every audit has it. {_AGAIN}")
+        raise AuditError(f"{place} is missing, and every audit has it. {_AGAIN}")
     spoken = _SPOKEN.get(kind.removesuffix("_type"))
     _misplaced(
         place, value, f"the schema says {spoken}" if spoken else "no audit has such a number"
@@ -145,4 +145,4 @@ def _check_places(audit: Audit) -> None:
 
 
 def _misplaced(where: str, value: Any, why: str) -> NoReturn:
-    raise UnreadableAuditError(f"{where} is {brief(value)}, but {why}. {_AGAIN}")
+    raise AuditError(f"{where} is {brief(value)}, but {why}. {_AGAIN}")

@@ -63,7 +63,7 @@ def audit(
     sensitive: str | Sequence[str] | None = None,
     target: str | None = None,
     *,
-    positive: Any = None,
+    pos_label: Any = None,
     above: float | None = None,
     ignore: Sequence[str] = (),
     sensitive_kinds: Mapping[str, str] | None = None,
@@ -101,7 +101,7 @@ def audit(
     target : str, optional
         Column to be predicted: a yes or no, several classes, or a number. Without one, nothing is
         predicted.
-    positive : object, optional
+    pos_label : object, default=None
         The value of the target that counts as yes, and all others as no; of two values by default a
         word such as "yes", or the larger value. Blanks around it do not count; 1, "1" and 1.0 are
         one value, and so are True and "true".
@@ -197,7 +197,7 @@ def audit(
         table,
         sensitive,
         target,
-        positive=positive,
+        pos_label=pos_label,
         above=above,
         ignore=ignore,
         sensitive_kinds=sensitive_kinds,

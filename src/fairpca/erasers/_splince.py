@@ -126,8 +126,8 @@ class SPLINCE(OneToOneFeatureMixin, FairTransformer):
     keep : {"all", "possible"}, default="all"
         What to do where covariances with y lie in directions that must be removed, as with y a
         function of the attribute, or with about as many classes as features. "all" raises an
-        `fairpca.InfeasibleError`. "possible" keeps the other covariances with y; `n_lost_` tells
-        how many directions were given up. If all are, this is LEACE.
+        `fairpca.errors.InfeasibleError`. "possible" keeps the other covariances with y; `n_lost_`
+        tells how many directions were given up. If all are, this is LEACE.
     target_kind : {None, "categorical", "numeric"}, default=None
         How to read y. By default fractions, and more than 20 whole numbers, are numbers; all
         else are classes, each of which keeps its mean. Say which if y comes in batches.

@@ -18,7 +18,7 @@ from ._inputs import coded_levels, score_places
 class PairGap:
     """What is known of one pair of groups.
 
-    Attributes
+    Parameters
     ----------
     pair : (object, object)
         The two groups.
@@ -38,7 +38,7 @@ class PairGap:
 class Certificate:
     """Result of `certified_gap`: how far apart selection rates of groups can be on new rows.
 
-    Attributes
+    Parameters
     ----------
     bound : float
         With probability `confidence`, no threshold on the score has a larger demographic-parity

@@ -19,7 +19,7 @@ from ._probes import Probe, as_classifier
 class Leakage:
     """How well a probe predicts an attribute, next to what chance alone would give.
 
-    Attributes
+    Parameters
     ----------
     probe : str
         "linear", "boosting", "kernel", or the class name of the classifier that was passed.

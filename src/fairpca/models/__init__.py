@@ -1,6 +1,5 @@
 """From a table to a model that is handed over: fitted, saved without pickle, checked, exported."""
 
-from ..errors import ExportError, ModelFileError, UnsavableModelError
 from ._cards import model_card
 from ._defaults import (
     COVARIANCE_TOLERANCE,
@@ -9,25 +8,17 @@ from ._defaults import (
     fit_available_components,
     usual_components,
 )
-from ._fair_model import FairModel, fit_table, load, read_header, save
 from ._onnx import export_onnx
-from ._pipelines import load_pipeline, save_pipeline
-from ._streaming import stream_transform
+from ._skops import trusted_types
+from ._table_transformer import FairTableTransformer, fit_table, inspect_model, load, save
 from ._torch import export_torch, torch_files
+from ._transform_file import transform_file
 
 __all__ = [
-    "ExportError",
-    "FairModel",
-    "ModelFileError",
-    "UnsavableModelError",
     "export_onnx",
     "export_torch",
-    "fit_table",
-    "load",
-    "load_pipeline",
+    "inspect_model",
     "model_card",
-    "read_header",
-    "save",
-    "save_pipeline",
-    "stream_transform",
+    "transform_file",
+    "trusted_types",
 ]

@@ -15,7 +15,7 @@ from .._kernels import KernelColumns, RowsAndKernel
 from .._maps import FeatureMap
 from .._moments import LevelMoments
 from .._numerics import to_numpy
-from ._fair_model import FairModel, fitted_model
+from ._table_transformer import FairTableTransformer, fitted_model
 
 SMALL_GROUP = 100
 """Groups with fewer rows than this are pointed out."""
@@ -31,7 +31,7 @@ EQUAL_MEANS = frozenset(
 )
 NO_PROMISE = frozenset({"PlainPCA"})
 KNOWN_FACTS = (
-    *("data", "fingerprint", "sensitive", "target", "positive"),
+    *("data", "fingerprint", "sensitive", "target", "pos_label"),
     *("n_rows", "groups", "group_notes"),
 )
 
@@ -41,11 +41,11 @@ def model_card(model: Any, *, info: Mapping[str, Any] | None = None) -> str:
 
     Parameters
     ----------
-    model : estimator or FairModel
+    model : estimator or FairTableTransformer
         Anything that `fairpca.save` takes.
     info : dict, optional
-        Plain facts about an estimator; a `fairpca.FairModel` has its own. Whatever is not known
-        by name is listed among the measured numbers.
+        Plain facts about an estimator; a `fairpca.FairTableTransformer` has its own. Whatever is
+        not known by name is listed among the measured numbers.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def model_card(model: Any, *, info: Mapping[str, Any] | None = None) -> str:
 
     See Also
     --------
-    read_header : The same facts for programs.
+    inspect_model : The same facts for programs.
 
     Examples
     --------
@@ -73,29 +73,29 @@ def model_card(model: Any, *, info: Mapping[str, Any] | None = None) -> str:
         "What it promises": _promises(model),
         "What it does not promise": _caveats(model),
         "Numbers": _numbers(model),
-        "Parameters": _parameters(model.estimator),
+        "Parameters": _parameters(model.estimator_),
         "How to use it": _use(model),
         "Made with": _versions(),
     }
-    d, k = model.estimator.n_features_in_, len(model.get_feature_names_out())
+    d, k = model.estimator_.n_features_in_, len(model.get_feature_names_out())
     made = f"{k} column{'s' if k != 1 else ''}"
-    title = f"# Model card: {type(model.estimator).__name__}, {d} features to {made}"
+    title = f"# Model card: {type(model.estimator_).__name__}, {d} features to {made}"
     parts = [title, _what(model)]
     for heading, lines in sections.items():
         parts.append(f"## {heading}\n\n" + "\n".join(lines))
     return "\n\n".join(parts) + "\n"
 
 
-def _what(model: FairModel) -> str:
-    summary = (type(model.estimator).__doc__ or "").strip()  # python -OO has no docstrings
+def _what(model: FairTableTransformer) -> str:
+    summary = (type(model.estimator_).__doc__ or "").strip()  # python -OO has no docstrings
     first = summary.splitlines()[0] + " " if summary else ""
-    kernel = " in the feature space of a kernel" if isinstance(model.map, FeatureMap) else ""
-    before = "" if model.encoder is None else " Columns of a table are made into numbers first."
+    kernel = " in the feature space of a kernel" if isinstance(model._map, FeatureMap) else ""
+    before = "" if model.encoder_ is None else " Columns of a table are made into numbers first."
     return f"{first}The map is linear{kernel}, and needs no sensitive attribute.{before}"
 
 
-def _training(model: FairModel) -> Iterator[str]:
-    estimator, info = model.estimator, model.info
+def _training(model: FairTableTransformer) -> Iterator[str]:
+    estimator, info = model.estimator_, model.info_
     rows = info.get("n_rows", vars(estimator).get("n_samples_seen_", "unknown"))
     yield f"- Data: {_markdown(info.get('data', 'not recorded'))}"
     yield f"- Fingerprint: {_markdown(info.get('fingerprint', 'not recorded'))}"
@@ -104,17 +104,17 @@ def _training(model: FairModel) -> Iterator[str]:
         names = _markdown_list(info["sensitive"])
         yield f"- Sensitive attributes, never among the features: {names}"
     predicted = vars(estimator).get("targets_", {})
-    yes = f", the yes is {_markdown(info['positive'])}" if "positive" in info else ""
+    yes = f", the yes is {_markdown(info['pos_label'])}" if "pos_label" in info else ""
     if info.get("target") is not None and not predicted:
         yield f"- Target: {_markdown(info['target'])}{yes}"
     for name, classes in predicted.items():
         kind = "a number" if isinstance(classes, str) else f"classes {_markdown_list(classes)}"
         yield f"- Target that the columns are made to predict: {_markdown(name)}, {kind}{yes}"
-    if model.encoder is not None:
-        names = model.encoder.feature_names_in_
+    if model.encoder_ is not None:
+        columns = model.encoder_.feature_names_in_
     else:
-        names = vars(estimator).get("feature_names_in_", ())
-    yield f"- Columns: {_markdown_list(names) if len(names) else 'without names'}"
+        columns = vars(estimator).get("feature_names_in_", ())
+    yield f"- Columns: {_markdown_list(columns) if len(columns) else 'without names'}"
     counts = _counts_of(model)
     for name, levels in vars(estimator).get("groups_", {}).items():
         if isinstance(levels, str):
@@ -132,7 +132,7 @@ def _training(model: FairModel) -> Iterator[str]:
             yield f"- {_markdown(about_whole_numbers(name, levels), LONGEST_NOTE)}"
     for note in info.get("group_notes", ()):
         yield f"- {_markdown(note, LONGEST_NOTE)}"
-    features = model.map.features if isinstance(model.map, FeatureMap) else None
+    features = model._map.features if isinstance(model._map, FeatureMap) else None
     features = features.columns if isinstance(features, RowsAndKernel) else features
     if isinstance(features, KernelColumns):
         yield (
@@ -141,9 +141,9 @@ def _training(model: FairModel) -> Iterator[str]:
         )
 
 
-def _promises(model: FairModel) -> Iterator[str]:
+def _promises(model: FairTableTransformer) -> Iterator[str]:
     """Say what holds for the rows that the model was trained on."""
-    name, estimator = type(model.estimator).__name__, model.estimator
+    name, estimator = type(model.estimator_).__name__, model.estimator_
     if name in NO_PROMISE:
         yield "Nothing: this method ignores the sensitive attributes. It is a yardstick."
         return
@@ -187,12 +187,12 @@ def _promises(model: FairModel) -> Iterator[str]:
     yield "- The same row always gives the same numbers; nothing is drawn at random afterwards."
 
 
-def _of_distributions(model: FairModel) -> Iterator[str]:
+def _of_distributions(model: FairTableTransformer) -> Iterator[str]:
     """Say what fair PLS makes alike beyond means."""
-    if model.estimator.match == "covariances":
+    if model.estimator_.match == "covariances":
         yield "- The spread of each column is more alike in the groups, by `covariance_penalty_`."
         return
-    everybody = model.estimator.criterion == "demographic_parity"
+    everybody = model.estimator_.criterion == "demographic_parity"
     whose = "" if everybody else ", within classes of the target"
     yield (
         f"- On the rows it was trained on, each column has nearly the same distribution in all "
@@ -208,9 +208,9 @@ def _of_distributions(model: FairModel) -> Iterator[str]:
         )
 
 
-def _caveats(model: FairModel) -> Iterator[str]:
+def _caveats(model: FairTableTransformer) -> Iterator[str]:
     """Say what nobody should rely on."""
-    if "distribution_gap_" not in vars(model.estimator):
+    if "distribution_gap_" not in vars(model.estimator_):
         yield "- **Equal means do not hide what a non-linear model can see.** Measure the leakage."
     elif len(model.get_feature_names_out()) > 1:
         yield (
@@ -226,7 +226,7 @@ def _caveats(model: FairModel) -> Iterator[str]:
             "threshold does; a model that looks at narrow ranges of the column may see more. "
             "Measure the leakage."
         )
-    if "targets_" in vars(model.estimator):
+    if "targets_" in vars(model.estimator_):
         yield "- It keeps what predicts the target, and is of little use for anything else."
     yield "- On new rows means are equal up to sampling error; more columns, more of it."
     small = [
@@ -238,14 +238,14 @@ def _caveats(model: FairModel) -> Iterator[str]:
     known = f" Small here: {', '.join(small[:MOST_LISTED])}." if small else ""
     yield f"- Means of small groups are uncertain, and so is what was removed for them.{known}"
     yield "- If people, columns or their meaning drift, the promise fades: audit again on new data."
-    joint = getattr(model.estimator, "intersectional", False)
+    joint = getattr(model.estimator_, "intersectional", False)
     others = "" if joint else ", nor are combinations of those that were"
     yield f"- Attributes that were not named are not protected{others}."
     yield "- A fair representation does not make a decision based on other columns fair."
 
 
-def _numbers(model: FairModel) -> Iterator[str]:
-    learned = vars(model.estimator)
+def _numbers(model: FairTableTransformer) -> Iterator[str]:
+    learned = vars(model.estimator_)
     yield "| what | value |"
     yield "|---|---|"
     if "explained_variance_ratio_" in learned:
@@ -261,7 +261,7 @@ def _numbers(model: FairModel) -> Iterator[str]:
     ):
         if is_number(learned.get(name)):
             yield f"| `{name}` | {_markdown_number(learned[name])} |"
-    for name, value in model.info.items():
+    for name, value in model.info_.items():
         if name not in KNOWN_FACTS:
             yield from _rows_of(str(name), value)
 
@@ -286,8 +286,8 @@ def _parameters(estimator: Any) -> Iterator[str]:
         yield f"| `{name}` | {_markdown(repr(value))} |"
 
 
-def _use(model: FairModel) -> Iterator[str]:
-    rows = "frame" if model.encoder is not None else "X"
+def _use(model: FairTableTransformer) -> Iterator[str]:
+    rows = "frame" if model.encoder_ is not None else "X"
     yield "```python"
     yield "from fairpca.models import load"
     yield ""
@@ -302,9 +302,9 @@ def _versions() -> Iterator[str]:
         yield f"- {name} {_markdown(version)}"
 
 
-def _counts_of(model: FairModel) -> Mapping[str, Mapping[Any, int]]:
+def _counts_of(model: FairTableTransformer) -> Mapping[str, Mapping[Any, int]]:
     """Return how many rows each group had: from the moments, or as somebody counted them."""
-    learned = vars(model.estimator)
+    learned = vars(model.estimator_)
     moments, groups = learned.get("moments_"), learned.get("groups_", {})
     counts: dict[str, dict[Any, int]] = {}
     for a in () if moments is None else moments.attributes:
@@ -312,7 +312,7 @@ def _counts_of(model: FairModel) -> Mapping[str, Mapping[Any, int]]:
             levels = counts.setdefault(a.name, dict.fromkeys(a.labels, 0))
             for label, count in zip(a.labels, a.count.tolist(), strict=True):
                 levels[label] = levels.get(label, 0) + int(count)
-    told = model.info.get("groups")
+    told = model.info_.get("groups")
     counted = isinstance(told, Mapping) and all(
         isinstance(levels, Mapping) and all(isinstance(n, int) for n in levels.values())
         for levels in told.values()

@@ -15,7 +15,7 @@ from .._files import Packer, RationedArrays, is_array, is_count, is_label, unpla
 from .._kernels import Features
 from .._maps import FeatureMap, LinearMap
 from .._moments import DenseScatter, GroupMoments, LevelMoments
-from ..errors import ModelFileError, UnsavableModelError
+from ..errors import ExportError, ModelFileError
 from ..estimators import FairKernelPCA, FairPCA, FairPLS, PlainPCA
 
 MAX_MOMENTS = 2**26
@@ -51,9 +51,9 @@ def plain_estimator(estimator: Any, packer: Packer) -> dict[str, Any]:
     """Return the class, the parameters and what was learned; arrays go to the packer."""
     name = type(estimator).__name__
     if CLASSES.get(name) is not type(estimator):
-        raise UnsavableModelError(
+        raise ExportError(
             f"A {name} cannot be saved. A model file holds one of {', '.join(sorted(CLASSES))}; "
-            f"for a pipeline of any steps use fairpca.models.save_pipeline."
+            f"for a pipeline of any steps see fairpca.models.trusted_types."
         )
     fitted: Any = estimator
     check_is_fitted(fitted)
@@ -66,7 +66,7 @@ def plain_estimator(estimator: Any, packer: Packer) -> dict[str, Any]:
         left_out.append("moments_")
     unknown = [k for k in learned if k not in left_out and not _is_own(type(fitted), k)]
     if unknown:
-        raise UnsavableModelError(
+        raise ExportError(
             f"This {name} has the attribute(s) {unknown}, which are none of its own. Remove them, "
             f"or pass facts about the model as info=... instead."
         )

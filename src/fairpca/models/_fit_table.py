@@ -14,7 +14,7 @@ from sklearn.base import clone
 from .._attributes import Roles, as_columns, attribute_columns, checked_kinds, in_words_of_targets
 from .._rows import RowsElsewhere
 from ..erasers import LEACE
-from ..errors import AuditError, InfeasibleError, ManyLevelsWarning, TargetError, warn_user
+from ..errors import InfeasibleError, ManyLevelsWarning, MissingTargetError, UsageError, warn_user
 from ..estimators import FairKernelPCA, FairPCA, FairPLS, PlainPCA, collect_moments
 from ..tables import AttributePlan, Table, TableEncoder, plan_column, plan_target, roles_in
 from ._defaults import (
@@ -41,8 +41,8 @@ def fit_in_memory(table: Table, wanted: TableOptions, y: Any = None) -> Fitted:
         table, wanted = _with_target(table, wanted, y)
     roles = roles_in(table, wanted.sensitive, wanted.target, wanted.ignore)
     frame, y, target = table.frame, None, None
-    if wanted._needs_target(roles.target):
-        target, values = plan_target(frame[roles.target], **wanted._of_target(roles))
+    if wanted.needs_target(roles.target):
+        target, values = plan_target(frame[roles.target], **wanted.of_target(roles))
         known = target.known(values)
         frame, y = frame[known], {target.name: target.fitted(values[known])}
     frame = frame.reset_index(drop=True)
@@ -52,9 +52,9 @@ def fit_in_memory(table: Table, wanted: TableOptions, y: Any = None) -> Fitted:
     encoder = TableEncoder().fit(frame[list(roles.features)])
     X = encoder.transform(frame[list(roles.features)])
     columns = {plan.name: plan.fitted(values) for plan, values in planned}
-    estimator = wanted._fitted(X, y, columns, plans, target)
+    estimator = wanted.fitted(X, y, columns, plans, target)
     about = (table.name, table.fingerprint, len(frame))
-    return encoder, estimator, wanted._facts(*about, roles, plans, target)
+    return encoder, estimator, wanted.facts(*about, roles, plans, target)
 
 
 def _with_target(table: Table, wanted: TableOptions, y: Any) -> tuple[Table, TableOptions]:
@@ -62,26 +62,26 @@ def _with_target(table: Table, wanted: TableOptions, y: Any) -> tuple[Table, Tab
     frame, target = table.frame, wanted.target
     (name, column), *more = attribute_columns(y, target or "y").items()
     if more or len(column) != len(frame):
-        raise AuditError(
+        raise UsageError(
             f"y has {1 + len(more)} column(s) of {len(column)} rows, and the table has "
             f"{len(frame)} rows. Pass one value of the target per row."
         )
     others = (target, *as_columns(wanted.sensitive or table.sensitive), *as_columns(wanted.ignore))
     if str(name) in frame and str(name) not in others:
-        raise AuditError(
+        raise UsageError(
             f"y is called '{name}', and so is a column of the table, which would be a feature: "
             f"what is to be predicted would be known. Say target='{name}', or rename one of them."
         )
-    if not wanted._needs_target("y"):
+    if not wanted.needs_target("y"):
         return table, replace(wanted, target=target if target in frame else None)
     values = column.to_pandas().array if isinstance(column, nw.Series) else column
     target = str(name) if target is None else target
     return replace(table, frame=frame.assign(**{target: values})), replace(wanted, target=target)
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(frozen=True)
 class TableOptions:
-    """The parameters of a `FairModel`, which explains them, and what they make of encoded rows."""
+    """What to fit to a table, as `FairTableTransformer` explains, and how to do it."""
 
     sensitive: str | Sequence[str] | None = None
     target: str | None = None
@@ -91,7 +91,7 @@ class TableOptions:
     match: str | None = None
     tradeoff: float = 0.0
     criterion: str = "demographic_parity"
-    positive: Any = None
+    pos_label: Any = None
     ignore: str | Sequence[str] = ()
     sensitive_kinds: Mapping[str, str] | None = None
     target_kinds: Mapping[str, str] | None = None
@@ -99,11 +99,12 @@ class TableOptions:
     seed: int = 0
     options: Mapping[str, Any] | None = None
 
-    def _check_options(self) -> None:
+    def check(self) -> None:
+        """Refuse what the method would ignore."""
         if self.method not in TABLE_METHODS:
             listed = ", ".join(map(repr, TABLE_METHODS))
             parts = ", as of a model that was made of fitted parts," if self.method is None else ""
-            raise AuditError(f"method={self.method!r}{parts} is none of {listed}. Set one of them.")
+            raise UsageError(f"method={self.method!r}{parts} is none of {listed}. Set one of them.")
         matched = ["fair_pls"] if self.match == "distributions" else ["fair_pca", "fair_pls"]
         for name, usual, methods in (
             ("match", (None, "means"), matched),
@@ -112,12 +113,12 @@ class TableOptions:
         ):
             value = getattr(self, name)
             if value not in usual and self.method not in methods:
-                raise AuditError(
+                raise UsageError(
                     f"{name}={value!r} is for {' and '.join(map(repr, methods))}, and "
                     f"method='{self.method}' would ignore it. Use one of them, or leave it out."
                 )
 
-    def _fitted(
+    def fitted(
         self,
         X: np.ndarray | RowsElsewhere,
         y: Any,
@@ -187,7 +188,7 @@ class TableOptions:
         return self._with_components(usual, PlainPCA(**more), lambda p: p.fit_moments(moments))
 
     @staticmethod
-    def _facts(
+    def facts(
         name: str,
         fingerprint: str,
         n_rows: int,
@@ -206,19 +207,19 @@ class TableOptions:
             "n_rows": n_rows,
             "sensitive": list(roles.sensitive),
             "target": roles.target,
-            **({"positive": target.labels[-1]} if target and target.kind == "binary" else {}),
+            **({"pos_label": target.labels[-1]} if target and target.kind == "binary" else {}),
             "groups": groups,
             **({"group_notes": list(filter(None, notes))} if any(notes) else {}),
         }
 
-    def _takes_all_rows_at_once(self, n_rows: int, d: int) -> bool:
+    def takes_all_rows_at_once(self, n_rows: int, d: int) -> bool:
         """Whether so few rows are better fitted in memory: by their kernel matrix, or often."""
         if self.method == "fair_pls":
             return n_rows * d <= MOST_IN_MEMORY
         exact = (self.options or {}).get("approximation", approximation_for(n_rows)) is None
         return self.method == "fair_kernel_pca" and exact
 
-    def _needs_target(self, target: str | None) -> bool:
+    def needs_target(self, target: str | None) -> bool:
         """Whether a target is predicted, or rows of one outcome compared; refuse if none is."""
         why = ""
         if self.method == "fair_pls":
@@ -226,15 +227,19 @@ class TableOptions:
         elif self.criterion != "demographic_parity":
             why = f"criterion='{self.criterion}' compares groups among rows with the same outcome"
         if why and target is None:
-            raise TargetError(f"{why}, and no target was named. Name one (--target).")
+            raise MissingTargetError(f"{why}, and no target was named. Name one (--target).")
         return bool(why)
 
-    def _of_target(self, roles: Roles) -> dict[str, Any]:
+    def of_target(self, roles: Roles) -> dict[str, Any]:
         """Return what is said of the target: its kind, the yes, and whether it must be binary."""
         with in_words_of_targets():
             kinds = checked_kinds(self.target_kinds, [roles.target])
         binary = self.method != "fair_pls" or self.criterion != "demographic_parity"
-        return {"kind": kinds.get(roles.target or ""), "positive": self.positive, "binary": binary}
+        return {
+            "kind": kinds.get(roles.target or ""),
+            "pos_label": self.pos_label,
+            "binary": binary,
+        }
 
     def _with_components(self, usual: int, unfitted: Any, fit: Callable[[Any], Any]) -> Any:
         """Fit as many components as were asked for, else as many as is usual, or there are."""

@@ -20,7 +20,7 @@ from .._rows import (
     Sample,
     rows_at,
 )
-from ..errors import TableError, TargetError
+from ..errors import TableError
 from ..io import TableRows, rows_per_batch
 from ..tables import (
     AttributePlan,
@@ -89,14 +89,14 @@ def fit_on_disk(
         renamed=files[0].renamed,
     )
     kinds = checked_kinds(wanted.sensitive_kinds, roles.sensitive)
-    outcome = raw[roles.target or ""] if wanted._needs_target(roles.target) else None
+    outcome = raw[roles.target or ""] if wanted.needs_target(roles.target) else None
     extra = [] if outcome is None else [outcome.name]
     read = [n for n in raw if roles.of(n) in ("feature", "sensitive") or n in extra]
     source = passed(read, BATCH_ROWS, "Looking at the rows")
     seen = _look_at_rows(source, [raw[n] for n in read], roles.sensitive, outcome, wanted.seed)
     target = None
     if outcome is not None:
-        plan = seen.counts[outcome.name].planned_target(**wanted._of_target(roles))
+        plan = seen.counts[outcome.name].planned_target(**wanted.of_target(roles))
         target = _PlannedColumn(outcome, *plan)
     encoder = TableEncoder().fit(seen.sample_frame(raw)[list(roles.features)])
     counted = ((n, seen.counts[n].planned(kinds.get(n))) for n in roles.sensitive)
@@ -111,12 +111,12 @@ def fit_on_disk(
     rows = _EncodedRows(source, encoder, planned, target, commas)
     n_drawn, about = seen.drawn.num_rows, None if target is None else target.plan
     encoded: tuple[Any, Any, Any] = rows, None, None
-    if n_drawn == seen.n_rows and wanted._takes_all_rows_at_once(seen.n_rows, d):
+    if n_drawn == seen.n_rows and wanted.takes_all_rows_at_once(seen.n_rows, d):
         batch = rows.encoded(Batch(seen.drawn))
         encoded = batch.X, batch.y, batch.sensitive_features
-    estimator = wanted._fitted(*encoded, plans, about)
+    estimator = wanted.fitted(*encoded, plans, about)
     fingerprint = fingerprint_of_files([file.path for file in files])
-    info = wanted._facts(_name(table, files), fingerprint, seen.n_rows, roles, plans, about)
+    info = wanted.facts(_name(table, files), fingerprint, seen.n_rows, roles, plans, about)
     info["files"] = [file.path.name for file in files[:MOST_FILES_NAMED]]
     info |= {"n_files": len(files), "sample_rows": n_drawn}
     if n_drawn < seen.n_rows:
@@ -164,7 +164,7 @@ def _look_at_rows(
     if seen is None or seen.n_read == 0:
         raise TableError(f"'{source.files[0].path}' has names of columns but no rows.")
     if seen.n_rows == 0:
-        raise TargetError(f"No row has a value of the target '{target}'. Name another target.")
+        raise TableError(f"No row has a value of the target '{target}'. Name another target.")
     return seen
 
 
@@ -336,26 +336,26 @@ class _CountedValues:
         return plan, dict(zip(values, codes.tolist(), strict=True)) if groups else {}
 
     def planned_target(
-        self, kind: str | None, positive: Any, *, binary: bool
+        self, kind: str | None, pos_label: Any, *, binary: bool
     ) -> tuple[AttributePlan, dict[Any, int]]:
         """Return what a target is, and the class of each value, -1 where it is unknown."""
         name = self.column.name
         if self.counts is None:
             number = self.numbers and (kind == "numeric" or (kind is None and self.fractions))
-            if number and not binary and positive is None:
+            if number and not binary and pos_label is None:
                 return AttributePlan(name, "numeric", ""), {}
-            raise TargetError(
+            raise TableError(
                 f"The target '{name}' has more than {MOST_VALUES:,} different values, but it must "
                 f"be a yes or no, or classes. Make a column of few values of it; if it is a "
                 f"quantity, fair PLS takes it with target_kinds={{{name!r}: 'numeric'}} (command "
                 f"line: --numeric {name})."
             )
         values = list(self.counts)
-        plan, codes = plan_target(self.column.series(values), kind, positive, binary=binary)
+        plan, codes = plan_target(self.column.series(values), kind, pos_label, binary=binary)
         known = plan.known(codes)
         odd = [v for v, there in zip(values, known, strict=True) if not there and _is_value(v)]
         if odd:  # a word for "missing" among numbers; its rows were counted as if it were none
-            raise TargetError(
+            raise TableError(
                 f"The target '{name}' has numbers, and '{odd[0]}'. Leave it empty "
                 f"where it is missing."
             )

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from .._files import LENGTH, MAX_HEADER, announced_size, header_bytes, pack, unpack, whole_file
-from ..errors import ModelFileError, UnsavableModelError, UsageError
+from ..errors import ExportError, ModelFileError, UsageError
 
 FORMAT, VERSION = "fairpca model", 2
 
@@ -43,7 +43,7 @@ def write_model_file(
     content = pack(tensors, {KEY: text})
     start = int.from_bytes(content[:LENGTH], "little")
     if start > MAX_HEADER:
-        raise UnsavableModelError(
+        raise ExportError(
             f"The names and labels of this model take {start / 2**20:.0f} MB, more than the "
             f"{MAX_HEADER / 2**20:.0f} MB that a model file has for them. Shorten the column "
             f"names, or merge rare groups."

@@ -12,8 +12,8 @@ from .._files import library_versions, whole_file
 from ..errors import ExportError, needing
 from ..tables import LARGEST, NULL_STRINGS, LevelColumn, NumberColumn
 from ._estimator_state import n_columns
-from ._fair_model import fitted_model
 from ._map_parts import MapParts, map_parts
+from ._table_transformer import fitted_model
 
 OPSET, ML_OPSET, IR_VERSION = 17, 3, 8
 """Old enough for every runtime of recent years."""
@@ -31,15 +31,15 @@ def export_onnx(
 
     Parameters
     ----------
-    model : estimator or FairModel
+    model : estimator or FairTableTransformer
         Linear maps, and kernel maps with the built-in kernels, exact or approximate.
     path : path
         Where the file will be, ``model.onnx`` by custom. It is replaced in one step.
     preprocessing : bool, default=True
-        Whether the graph of a `fairpca.FairModel` starts at the columns of the table: one input of
-        shape (n, 1) each, numbers as `dtype` (NaN is missing), categories as strings ("" is
-        missing). If False, it starts at the encoded rows, as all others do: one input ``X`` of
-        shape (n, d).
+        Whether the graph of a `fairpca.FairTableTransformer` starts at the columns of the table:
+        one input of shape (n, 1) each, numbers as `dtype` (NaN is missing), categories as strings
+        ("" is missing). If False, it starts at the encoded rows, as all others do: one input ``X``
+        of shape (n, d).
     dtype : {"float32", "float64"}
         Type of the numbers that go in, and of the output ``T`` of shape (n, k). In between, double
         precision is used: kernel values cancel.
@@ -78,11 +78,11 @@ def export_onnx(
         raise ExportError(f"dtype={dtype!r} is not offered. Use 'float32' or 'float64'.")
     model = fitted_model(model)
     graph = _Graph(onnx, dtype)
-    if preprocessing and model.encoder is not None:
-        X = _column_values(graph, model.encoder)
+    if preprocessing and model.encoder_ is not None:
+        X = _column_values(graph, model.encoder_)
     else:
-        X = graph.cast(graph.input("X", n_columns(model.map)), "float64")
-    T = _mapped(graph, X, map_parts(model.map))
+        X = graph.cast(graph.input("X", n_columns(model._map)), "float64")
+    T = _mapped(graph, X, map_parts(model._map))
     if graph.bytes > MAX_PROTOBUF:
         raise ExportError(
             f"The arrays of this model take {graph.bytes / 2**30:.1f} GB, and an ONNX file holds "
@@ -92,7 +92,7 @@ def export_onnx(
     made = graph.model(T, len(names))
     facts = {
         "fairpca": library_versions()["fairpca"],
-        "class": type(model.estimator).__name__,
+        "class": type(model.estimator_).__name__,
         "inputs": json.dumps(graph.described),
         "output_names": json.dumps(names),
     }

@@ -13,8 +13,8 @@ import numpy as np
 from .._files import library_versions, pack, whole_file
 from ..errors import ExportError
 from ._estimator_state import n_columns
-from ._fair_model import fitted_model
 from ._map_parts import map_parts
+from ._table_transformer import fitted_model
 
 SOURCE = Path(__file__).with_name("torch_module.txt")
 """The module's code, which is written beside the tensors."""
@@ -25,9 +25,10 @@ def export_torch(model: Any, path: str | os.PathLike[str]) -> tuple[Path, Path]:
 
     Parameters
     ----------
-    model : estimator or FairModel
+    model : estimator or FairTableTransformer
         Linear maps, and kernel maps with the built-in kernels, exact or approximate. Of a
-        `fairpca.FairModel` the map of encoded rows is written; its preprocessing stays in Python.
+        `fairpca.FairTableTransformer` the map of encoded rows is written; its preprocessing stays
+        in Python.
     path : path
         One of the two, such as ``model.py`` or ``model.safetensors``.
 
@@ -87,20 +88,20 @@ def _parts(model: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     model = fitted_model(model)
     tensors: dict[str, np.ndarray] = {}
     settings: dict[str, Any] = {}
-    parts = map_parts(model.map)
+    parts = map_parts(model._map)
     for field in fields(parts):
         value = getattr(parts, field.name)
         if field.name in ("kind", "gamma", "degree", "unit_rows", "beside"):
             settings[field.name] = value
         elif value is not None:
             tensors[field.name] = np.atleast_1d(np.asarray(value, dtype=float))
-    if model.encoder is not None:
-        names = model.encoder.get_feature_names_out()
+    if model.encoder_ is not None:
+        names = model.encoder_.get_feature_names_out()
     else:
-        names = vars(model.estimator).get("feature_names_in_", ())
+        names = vars(model.estimator_).get("feature_names_in_", ())
     settings["input_names"] = [str(name) for name in names]
-    settings["n_inputs"] = n_columns(model.map)
+    settings["n_inputs"] = n_columns(model._map)
     settings["output_names"] = model.get_feature_names_out().tolist()
-    settings["class"] = type(model.estimator).__name__
+    settings["class"] = type(model.estimator_).__name__
     settings["version"] = library_versions()["fairpca"]
     return tensors, settings

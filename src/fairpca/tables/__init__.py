@@ -1,6 +1,5 @@
 """Tables of people as they are on disk: read, told apart, made into numbers."""
 
-from ..errors import TableError
 from ._adapters import import_arrow, import_pandas
 from ._encoder import LARGEST, TableEncoder, require_columns
 from ._files import (
@@ -15,7 +14,7 @@ from ._files import (
     kind_of_file,
 )
 from ._frozen_columns import ColumnWeight, LevelColumn, NumberColumn, floats
-from ._notices import Notice, equal_pairs, find_notices, find_person
+from ._notices import Notice, check_columns, equal_pairs, find_person
 from ._open import RawColumn, check_same_columns, is_large, open_table, open_tables, read_table
 from ._plans import (
     FEWEST_ROWS,
@@ -43,12 +42,4 @@ from ._text_values import (
     with_points,
 )
 
-__all__ = [
-    "ColumnWeight",
-    "Notice",
-    "Table",
-    "TableEncoder",
-    "TableError",
-    "find_notices",
-    "read_table",
-]
+__all__ = ["TableEncoder", "check_columns", "read_table"]

@@ -84,9 +84,9 @@ class TableEncoder:
             The features.
         y : ignored
             For scikit-learn's pipelines.
-        like : fitted TableEncoder, optional
-            Of the table that these rows are some of: a column is of the kind that it has there,
-            and all else is learned from these rows.
+        like : TableEncoder, default=None
+            Fitted encoder whose column types are reused, as for a sample of the rows it was fitted
+            to; all else is learned from these rows.
 
         Returns
         -------
@@ -265,9 +265,11 @@ class TableEncoder:
 
         Returns
         -------
-        list of ColumnWeight
+        weights : list
             In the order of the table: one for a number, one per level of a category, one per part
-            of a date or a text, and one for being missing where that is an output.
+            of a date or a text, and one for being missing where that is an output. Each has its
+            `column`, its `kind` ("number", "level", "missing" or "part"), `what` it is, its
+            `weight` and its `effect`, what one standard deviation of it adds.
 
         Raises
         ------

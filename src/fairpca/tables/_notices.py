@@ -75,16 +75,6 @@ class Notice:
     text : str
         One sentence.
 
-    See Also
-    --------
-    find_notices : What makes them.
-
-    Examples
-    --------
-    >>> from fairpca.tables import Notice
-    >>> notice = Notice("empty", "info", "title", None, None, "'title' has no value at all.")
-    >>> print(f"{notice.severity}: {notice.text}")
-    info: 'title' has no value at all.
     """
 
     kind: str
@@ -95,7 +85,7 @@ class Notice:
     text: str
 
 
-def find_notices(
+def check_columns(
     frame: Any,
     sensitive: Sequence[str],
     target: str | None = None,
@@ -123,12 +113,11 @@ def find_notices(
 
     Returns
     -------
-    list of Notice
-        Warnings first, then by column.
-
-    See Also
-    --------
-    Notice : What it returns.
+    notices : list
+        Warnings first, then by column. Each has its `kind` ("id", "constant", "empty", "renamed",
+        "copy", "proxy" of a sensitive attribute, "leak" of the target, "format" or "person"), its
+        `severity` ("info" or "warning"), the `column`, the `other` one that it tells or copies, a
+        `value` (the AUC of a proxy or leak) and a sentence, its `text`.
 
     Notes
     -----
@@ -142,9 +131,9 @@ def find_notices(
     Examples
     --------
     >>> import pandas as pd
-    >>> from fairpca.tables import find_notices
+    >>> from fairpca.tables import check_columns
     >>> people = pd.DataFrame({"sex": ["f", "m"] * 50, "title": ["Ms", "Mr"] * 50, "age": 40})
-    >>> for notice in find_notices(people, ["sex"]):
+    >>> for notice in check_columns(people, ["sex"]):
     ...     print(notice.severity, notice.text)
     warning 'title' is as good as a copy of 'sex': their levels belong together one to one.
     info 'age' has the same value in all rows.

@@ -75,8 +75,10 @@ def read_table(
 
     Returns
     -------
-    Table
-        With the columns of the file as they are: numbers where all values are, else texts.
+    table : Table
+        Its `frame` has the columns of the file as they are: numbers where all values are, else
+        texts. It also has a `name`, its `source`, a `fingerprint` of the bytes, names that were
+        `renamed`, and of built-in data sets the `sensitive` columns and the `target`.
 
     Raises
     ------

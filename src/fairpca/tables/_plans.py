@@ -25,7 +25,7 @@ from .._attributes import (
     listed,
     read_column,
 )
-from ..errors import AuditError, SingleGroupError, TableError, TargetError, UsageError
+from ..errors import SingleGroupError, TableError, UsageError
 from ._open import read_table
 from ._table import Table
 
@@ -238,7 +238,7 @@ def binary_target(column: Series, positive: Any = None) -> tuple[np.ndarray, np.
     shown = [_as_text(v) for v in _sorted(raw)]
     if len(by_text) < 2:
         only = f"the value '{shown[0]}' only" if shown else "no value at all"
-        raise TargetError(
+        raise TableError(
             f"The target '{column.name}' has {only}, and nothing can be learned about it. Name "
             f"another target, or none."
         )
@@ -249,10 +249,10 @@ def binary_target(column: Series, positive: Any = None) -> tuple[np.ndarray, np.
         sure = len(words) == 1 and isinstance(by_text[words[0]][0], str)
         chosen = words[0] if sure else shown[-1]
     else:
-        raise TargetError(
+        raise TableError(
             f"The target '{column.name}' has {len(by_text)} distinct values "
             f"({listed(shown, 4)}), but it must be a yes or no. Say which value is the "
-            f"yes (positive='{shown[-1]}', on the command line --positive), or make a column of "
+            f"yes (pos_label='{shown[-1]}', on the command line --pos-label), or make a column of "
             f"two values, such as whether it exceeds a limit."
         )
     is_positive = np.zeros(len(column), dtype=bool)
@@ -270,18 +270,18 @@ def numbers_of(column: Series, what: str) -> np.ndarray:
     except UsageError as error:
         for value in column[known]:
             if not (isinstance(value, int | float) and np.isfinite(value)):
-                raise AuditError(
+                raise TableError(
                     f"The {what} '{column.name}' has to be numbers, but it holds '{value}'. Name "
                     f"another column, or write numbers and leave the others empty."
                 ) from None
-        raise AuditError(str(error).replace("numeric sensitive attribute", what)) from None
+        raise TableError(str(error).replace("numeric sensitive attribute", what)) from None
     return np.asarray(found.values) if isinstance(found, Numeric) else np.full(len(column), np.nan)
 
 
 def plan_target(
     column: Series,
     kind: str | None = None,
-    positive: Any = None,
+    pos_label: Any = None,
     above: float | None = None,
     *,
     binary: bool = False,
@@ -298,8 +298,8 @@ def plan_target(
         return plan, np.where(np.isnan(values), -1, values > above)
     name, known = str(column.name), _is_known(column)
     texts = {_as_text(value) for value in column[known].unique().tolist()}
-    if binary or positive is not None or (len(texts) <= 2 and kind != "numeric"):
-        is_positive, known, yes = binary_target(column, positive)
+    if binary or pos_label is not None or (len(texts) <= 2 and kind != "numeric"):
+        is_positive, known, yes = binary_target(column, pos_label)
         plan = AttributePlan(name, "binary", "", labels=("", yes))
         return plan, np.where(known, is_positive.astype(int), -1)
     with in_words_of_targets():
@@ -315,7 +315,7 @@ def plan_target(
             )
     position = {t: i for i, t in enumerate(dict.fromkeys(map(_as_text, found.labels)))}
     if len(position) > MOST_CLASSES and not declared:
-        raise TargetError(
+        raise TableError(
             f"The target '{name}' has {len(position)} classes ({listed(list(position), 4)}), as an "
             f"identifier or a number with other signs in it has. Name another target, or merge "
             f"classes; or say target_kinds={{{name!r}: 'categorical'}} (command line: "
@@ -331,14 +331,14 @@ def _named(
     """Return the one value that was named; refuse none, and two that differ by case alone."""
     chosen = [text for text, raw in by_text.items() if any(is_named(v, positive) for v in raw)]
     if not chosen:
-        raise TargetError(
+        raise TableError(
             f"No row of the target '{target}' is '{positive}'. Its values are {listed(shown)}."
         )
     written = str(positive).strip().casefold()
     alike = dict.fromkeys([*chosen, *(t for t in by_text if t.casefold() == written)])
     if len(alike) > 1:
-        raise TargetError(
-            f"The target '{target}' has {listed(list(alike))}, and positive='{positive}' may mean "
+        raise TableError(
+            f"The target '{target}' has {listed(list(alike))}, and pos_label='{positive}' may mean "
             f"any of them. Write what is the same in the same way first."
         )
     return chosen[0]

@@ -9,7 +9,7 @@ from auditing.page.made_up_audit import (
     made_up_audit,
     render_summary,
 )
-from fairpca.errors import UnreadableAuditError
+from fairpca.errors import AuditError
 
 
 def test_the_summary_holds_the_findings_and_leakage_before_and_after():
@@ -37,5 +37,5 @@ def test_numbers_that_are_missing_are_called_so():
 
 
 def test_something_else_than_an_audit_is_refused():
-    with pytest.raises(UnreadableAuditError):
+    with pytest.raises(AuditError):
         render_summary({})

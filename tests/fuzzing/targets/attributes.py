@@ -20,9 +20,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairpca import FairPCA
+from fairpca import FairPCA, fit_table
 from fairpca.io import ParquetRows
-from fairpca.models import fit_table
 
 from ..cases import EQUAL, REFUSED, Case, Failed, Target, assert_clear, is_ours
 
@@ -129,7 +128,7 @@ class Attributes(Target):
         return pd.DataFrame(self.X, columns=[f"x{j}" for j in range(16)]).assign(a=column)
 
     def _of_a_table(self, column: Any, kinds: Any) -> FairPCA:
-        return fit_table(self._table(column), "a", n_components=1, sensitive_kinds=kinds).estimator
+        return fit_table(self._table(column), "a", n_components=1, sensitive_kinds=kinds).estimator_
 
     def _of_a_file(self, column: Any, kinds: Any, path: Path) -> FairPCA:
         try:

@@ -1,4 +1,4 @@
-"""The JSON of audits: refused with `UnreadableAuditError` in one line, or a page of it all.
+"""The JSON of audits: refused with `AuditError` in one line, or a page of it all.
 
 Most changes break the schema. What follows it, with other numbers and words, is shown: the page is
 made twice the same, has no more scripts than its own, and holds the audit as it was read.
@@ -11,7 +11,7 @@ import random
 from pathlib import Path
 
 from fairpca import Audit, audit
-from fairpca.errors import UnreadableAuditError
+from fairpca.errors import AuditError
 
 from ..cases import EQUAL, REFUSED, VALID, Case, Failed, Target, assert_clear
 from ..json_mutations import as_text, edited
@@ -60,7 +60,7 @@ class Audits(Target):
         try:
             found = Audit.from_dict(plain)
             page = found.to_html()
-        except UnreadableAuditError as error:
+        except AuditError as error:
             assert_clear(error)
             if "\n" in str(error) or len(str(error)) > 2000:
                 raise Failed(f"a refusal that is not one line: {str(error)[:300]!r}") from error

@@ -20,8 +20,9 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 
+from fairpca import fit_table
 from fairpca.io import ParquetRows
-from fairpca.models import fit_table, stream_transform
+from fairpca.models import transform_file
 from fairpca.moments import collect_moments
 from fairpca.tables import read_table
 from tables.streams import streamed
@@ -34,7 +35,7 @@ from .tables import MODEL, TableTarget
 
 
 class BinaryTables(TableTarget):
-    """`read_table`, `ParquetRows`, `stream_transform` and `fit_table` on Parquet and Feather."""
+    """`read_table`, `ParquetRows`, `transform_file` and `fit_table` on Parquet and Feather."""
 
     name = "binary-tables"
     actions = ("read", "moments", "transform", "fit")
@@ -89,7 +90,7 @@ class BinaryTables(TableTarget):
 
     def _transform(self, path: Path, folder: Path) -> str:
         out = folder / "out.parquet"
-        n = stream_transform(self.model, path, out, keep=["job"])
+        n = transform_file(self.model, path, out, keep=["job"])
         if pa.parquet.read_metadata(out).num_rows != n:
             raise Failed("the output has another number of rows")
         return VALID

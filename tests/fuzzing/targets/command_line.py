@@ -15,7 +15,7 @@ import warnings
 from pathlib import Path
 
 from cli.commands import command, run_command
-from fairpca.models import fit_table
+from fairpca import fit_table
 
 from ..cases import REFUSED, VALID, Case, Failed, Target
 from ..nasty_arguments import COMMANDS, RARE, positional, value_of

@@ -18,16 +18,9 @@ from typing import Any
 import numpy as np
 
 from cli.commands import run_command
-from fairpca import FairPCAError
-from fairpca.models import (
-    FairModel,
-    ModelFileError,
-    UnsavableModelError,
-    load,
-    model_card,
-    read_header,
-    save,
-)
+from fairpca import FairPCAError, FairTableTransformer, load, save
+from fairpca.errors import ExportError, ModelFileError
+from fairpca.models import inspect_model, model_card
 
 from ..byte_mutations import mutated
 from ..cases import EQUAL, REFUSED, VALID, Case, Failed, Target, assert_one_line, is_ours
@@ -111,11 +104,11 @@ class Models(Target):
 
     def _represented(self, model: Any) -> Any:
         """Return what a model makes of some rows, or the words in which it refuses them."""
-        table = isinstance(model, FairModel) and model.encoder is not None
+        table = isinstance(model, FairTableTransformer) and model.encoder_ is not None
         frame = self.frame
         if table:
             known = set(frame.columns)
-            wanted = [c for c in model.encoder.needed_columns if c not in known]
+            wanted = [c for c in model.encoder_.needed_columns if c not in known]
             frame = frame.assign(**dict.fromkeys(wanted, 1.0)) if len(wanted) < 50 else frame
         X = frame if table else self.X
         try:
@@ -138,8 +131,7 @@ def assert_representation(model: Any, T: np.ndarray, n: int) -> None:
 
 
 def _is_extreme(model: Any) -> bool:
-    fitted = model.map if isinstance(model, FairModel) else model._map
-    parts, seen = [fitted, getattr(model, "encoder", None)], []
+    parts, seen = [model._map, getattr(model, "encoder_", None)], []
     while parts:
         part = parts.pop()
         if isinstance(part, np.ndarray) and part.dtype.kind == "f":
@@ -156,12 +148,12 @@ def _is_extreme(model: Any) -> bool:
 
 def assert_whole(model: Any, path: Path, told: Any, target: Models) -> None:
     """Check that a model can be described, saved, and loaded to the same bits."""
-    read_header(path)
+    inspect_model(path)
     model_card(model).encode("utf-8")
     again = path.with_name("again.fairpca")
     try:
         save(model, again)
-    except UnsavableModelError:
+    except ExportError:
         return  # it is too large, and that is said
     assert_same(told, target._represented(load(again)), "a saved model is another one")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import ClassVar
 
-from fairpca.models import FairModel, load
+from fairpca import FairTableTransformer, load
 
 from ..cases import Case, Target
 
@@ -26,7 +26,7 @@ class TableTarget(Target):
 
     def warm_up(self, folder: Path) -> None:
         """Do everything with each of them."""
-        self.model: FairModel = load(self.model_file)
+        self.model: FairTableTransformer = load(self.model_file)
         for i, content in enumerate(self.seeds):
             for action in set(self.actions):
                 place = folder / f"{action}{i}"

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from fairpca import FairPCAError
+from fairpca import FairPCAError, fit_table
 from fairpca.io import CSVRows
-from fairpca.models import fit_table, stream_transform
+from fairpca.models import transform_file
 from fairpca.moments import collect_moments
 from fairpca.tables import read_table
 from tables.streams import streamed, streamed_values
@@ -40,7 +40,7 @@ TOLD = (*ENCODINGS, "UTF8", "ascii", "shift_jis", "hz", "utf-7", "idna", "rot13"
 
 
 class TextTables(TableTarget):
-    """`read_table`, `CSVRows`, `stream_transform` and `fit_table` on text files."""
+    """`read_table`, `CSVRows`, `transform_file` and `fit_table` on text files."""
 
     name = "text-tables"
     actions = ("read", "read", "moments", "transform", "fit")
@@ -120,7 +120,7 @@ class TextTables(TableTarget):
 
     def _transform(self, path: Path, folder: Path, how: dict[str, Any]) -> str:
         out = folder / "out.csv"
-        n = stream_transform(self.model, path, out, keep=["job"], **how)
+        n = transform_file(self.model, path, out, keep=["job"], **how)
         with out.open(newline="", encoding="utf-8") as stream:
             written = sum(1 for _ in csv.reader(stream)) - 1
         if written != n or not n > 0:

@@ -16,18 +16,9 @@ from sklearn.model_selection import PredefinedSplit, cross_val_score
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import estimator_checks
 
-from fairpca import FairKernelPCA, FairPCA, InfeasibleError
-from fairpca.errors import AuditError, UsageError
-from fairpca.models import (
-    FairModel,
-    ModelFileError,
-    UnsavableModelError,
-    export_torch,
-    fit_table,
-    load,
-    model_card,
-    save,
-)
+from fairpca import FairKernelPCA, FairPCA, FairTableTransformer, fit_table, load, save
+from fairpca.errors import ExportError, InfeasibleError, ModelFileError, UsageError
+from fairpca.models import export_torch, model_card
 from fairpca.models._model_file import read_model_file, write_model_file
 from fairpca.tables import TableEncoder
 from people import people
@@ -39,7 +30,9 @@ def model():
     frame, sex = people()
     encoder = TableEncoder().fit(frame)
     fair = FairPCA(3).fit(encoder.transform(frame), sensitive_features=sex)
-    return FairModel.of(encoder, fair, {"sensitive": ["sex"], "data": "people", "leakage": 0.75})
+    return FairTableTransformer.of(
+        encoder, fair, {"sensitive": ["sex"], "data": "people", "leakage": 0.75}
+    )
 
 
 @pytest.fixture
@@ -49,7 +42,7 @@ def path(tmp_path):
 
 def test_new_rows_with_unseen_categories_are_mapped_alike_after_loading(model, path):
     model.save(path)
-    loaded = FairModel.load(path)
+    loaded = FairTableTransformer.load(path)
     new, _ = people(50, seed=1)
     new.loc[0, "job"] = "astronaut"
     new.loc[1, "age"] = np.inf
@@ -58,33 +51,35 @@ def test_new_rows_with_unseen_categories_are_mapped_alike_after_loading(model, p
     assert T.dtype == float
     assert T.shape == (50, 3)
     np.testing.assert_array_equal(T, model.transform(new))
-    assert loaded.info == model.info
+    assert loaded.info_ == model.info_
     assert loaded.get_feature_names_out().tolist() == ["fairpca0", "fairpca1", "fairpca2"]
 
 
 def test_the_map_takes_encoded_rows(model):
     new, _ = people(50, seed=1)
-    encoded = model.encoder.transform(new)
-    np.testing.assert_array_equal(model.map(encoded), model.transform(new))
+    encoded = model.encoder_.transform(new)
+    np.testing.assert_array_equal(model._map(encoded), model.transform(new))
 
 
 def test_load_returns_the_model_with_its_preprocessing(model, path):
     save(model, path)
-    assert isinstance(load(path), FairModel)
+    assert isinstance(load(path), FairTableTransformer)
 
 
 @pytest.mark.parametrize("name", ["fair pca", "nystroem", "leace"])
 def test_there_may_be_no_preprocessing(name, path):
-    FairModel.of(None, fitted(name), {"data": "numbers"}).save(path)
+    FairTableTransformer.of(None, fitted(name), {"data": "numbers"}).save(path)
     X, _, _ = small_rows(seed=1)
-    np.testing.assert_array_equal(FairModel.load(path).transform(X), fitted(name).transform(X))
+    np.testing.assert_array_equal(
+        FairTableTransformer.load(path).transform(X), fitted(name).transform(X)
+    )
 
 
 def test_a_bare_estimator_is_loaded_as_a_model_without_preprocessing(path):
     save(fitted("fair pca"), path, info={"data": "numbers"})
-    loaded = FairModel.load(path)
-    assert loaded.encoder is None
-    assert loaded.info == {"data": "numbers"}
+    loaded = FairTableTransformer.load(path)
+    assert loaded.encoder_ is None
+    assert loaded.info_ == {"data": "numbers"}
 
 
 def test_kernels_follow_the_preprocessing(path):
@@ -92,7 +87,7 @@ def test_kernels_follow_the_preprocessing(path):
     encoder = TableEncoder().fit(frame)
     fair = FairKernelPCA(3, approximation="nystroem", n_landmarks=30, random_state=0)
     fair.fit(encoder.transform(frame), sensitive_features=sex)
-    model = FairModel.of(encoder, fair)
+    model = FairTableTransformer.of(encoder, fair)
     model.save(path)
     np.testing.assert_array_equal(load(path).transform(frame), model.transform(frame))
 
@@ -101,16 +96,16 @@ def test_an_estimator_fitted_with_names_gives_no_warning(path):
     frame, sex = people()
     encoder = TableEncoder().fit(frame)
     encoded = pd.DataFrame(encoder.transform(frame), columns=encoder.get_feature_names_out())
-    model = FairModel.of(encoder, FairPCA(3).fit(encoded, sensitive_features=sex))
+    model = FairTableTransformer.of(encoder, FairPCA(3).fit(encoded, sensitive_features=sex))
     model.save(path)
     np.testing.assert_array_equal(load(path).transform(frame), model.transform(frame))
 
 
 def test_a_model_is_fitted_and_its_parts_fit_together(model):
     with pytest.raises(NotFittedError):
-        FairModel.of(None, FairPCA(2))
+        FairTableTransformer.of(None, FairPCA(2))
     with pytest.raises(ValueError, match="columns, but the estimator was fitted to 6"):
-        FairModel.of(model.encoder, fitted("fair pca"))
+        FairTableTransformer.of(model.encoder_, fitted("fair pca"))
 
 
 def test_other_preprocessing_cannot_be_saved(path):
@@ -118,12 +113,12 @@ def test_other_preprocessing_cannot_be_saved(path):
         def get_feature_names_out(self):
             return list("abcdef")
 
-    with pytest.raises(UnsavableModelError, match="Identity"):
-        FairModel.of(Identity(), fitted("fair pca")).save(path)
+    with pytest.raises(ExportError, match="Identity"):
+        FairTableTransformer.of(Identity(), fitted("fair pca")).save(path)
 
 
 def test_a_model_has_its_own_info(model, path):
-    with pytest.raises(UnsavableModelError, match="its own info"):
+    with pytest.raises(ExportError, match="its own info"):
         save(model, path, info={"data": "other"})
 
 
@@ -143,7 +138,7 @@ def test_many_texts_are_kept_beside_the_header(path):
     frame["story"] = [f"{i * 7919 % 10007} tales of {i * 104729 % 9973}" for i in range(len(frame))]
     encoder = TableEncoder().fit(frame)
     fair = FairPCA(3).fit(encoder.transform(frame), sensitive_features=sex)
-    FairModel.of(encoder, fair).save(path)
+    FairTableTransformer.of(encoder, fair).save(path)
     content = path.read_bytes()
     assert int.from_bytes(content[:8], "little") < 20_000
     np.testing.assert_array_equal(
@@ -166,7 +161,7 @@ def test_columns_that_depend_on_others_are_no_components(method, most):
     table = table.assign(height_cm=170 + 8 * height, height_mm=1700 + 80 * height)
     table = table.assign(weight_kg=70 + 9 * weight, weight_g=70_000 + 9_000 * weight)
     model = fit_table(table, sensitive=["sex"], method=method)
-    assert model.estimator.n_components_ == most
+    assert model.estimator_.n_components_ == most
     with pytest.raises(InfeasibleError, match=rf"along {most} direction"):
         fit_table(table, sensitive=["sex"], method=method, n_components=4)
 
@@ -217,14 +212,14 @@ def test_a_clone_fitted_to_the_same_rows_is_the_same_model(method, path):
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_the_model_keeps_the_contract_of_scikit_learn(check):
     """Its other checks pass arrays, and a table has names."""
-    check("FairModel", FairModel("sex"))
+    check("FairTableTransformer", FairTableTransformer("sex"))
 
 
 def test_options_of_the_estimator_are_one_parameter():
     model = fit_table(applicants(), "sex", "paid", method="fair_pls", kernel=None)
     assert model.options == {"kernel": None}
-    assert clone(model).fit(applicants()).estimator.kernel is None
-    assert model.set_params(options=None).fit(applicants()).estimator.kernel == "rbf"
+    assert clone(model).fit(applicants()).estimator_.kernel is None
+    assert model.set_params(options=None).fit(applicants()).estimator_.kernel == "rbf"
 
 
 @pytest.mark.parametrize("library", FRAMES)
@@ -232,7 +227,7 @@ def test_options_of_the_estimator_are_one_parameter():
 def test_a_model_of_frames_is_validated_in_a_pipeline(method, library):
     frame = FRAMES[library](applicants())
     k = None if method == "fair_pls" else 4
-    model = FairModel("sex", "paid", method=method, n_components=k)
+    model = FairTableTransformer("sex", "paid", method=method, n_components=k)
     pipeline = Pipeline([("fair", model), ("classify", LogisticRegression())])
     y = (applicants()["paid"] == "yes").to_numpy()
     scores = cross_val_score(pipeline, frame, y, cv=3, scoring="roc_auc")
@@ -245,7 +240,9 @@ def test_a_model_of_frames_is_validated_in_a_pipeline(method, library):
 def test_cross_validation_gives_what_is_fitted_by_hand():
     frame, halves = applicants(), np.arange(600) % 2
     y = (frame["paid"] == "yes").to_numpy()
-    pipeline = make_pipeline(FairModel("sex", "paid", method="fair_pls"), LogisticRegression())
+    pipeline = make_pipeline(
+        FairTableTransformer("sex", "paid", method="fair_pls"), LogisticRegression()
+    )
     found = cross_val_score(pipeline, frame, y, cv=PredefinedSplit(halves), scoring="roc_auc")
     expected = []
     for half in (0, 1):
@@ -269,48 +266,48 @@ def test_the_target_may_come_beside_the_table(given):
         (frame.drop(columns="paid"), "paid"),
         (frame.drop(columns="paid"), None),
     ]:
-        model = FairModel("sex", target, method="fair_pls").fit(table, y)
+        model = FairTableTransformer("sex", target, method="fair_pls").fit(table, y)
         np.testing.assert_array_equal(model.transform(frame), expected)
         assert "paid" not in model.feature_names_in_
-        assert model.info["target"] == (target or "y")
+        assert model.info_["target"] == (target or "y")
 
 
 def test_what_a_model_reads_of_an_attribute_is_cross_validated():
     """Its column is what `y` is then, no target; columns that are left out may be, too."""
     frame, found = applicants(), {}
     for method, k in {"pca": 5, "fair_pca": 4}.items():
-        model = FairModel("sex", "paid", method=method, n_components=k)
+        model = FairTableTransformer("sex", "paid", method=method, n_components=k)
         pipeline = make_pipeline(model, LogisticRegression())
         found[method] = cross_val_score(pipeline, frame, frame["sex"], scoring="roc_auc").mean()
     assert found["pca"] > 0.7
     assert found["fair_pca"] < 0.55
-    model = FairModel("sex", ignore=["paid"]).fit(frame, frame["paid"])
-    assert model.info["target"] is None
+    model = FairTableTransformer("sex", ignore=["paid"]).fit(frame, frame["paid"])
+    assert model.info_["target"] is None
     assert model.feature_names_in_.tolist() == ["age", "height", "job", "score"]
 
 
 def test_what_is_predicted_cannot_be_a_feature_unseen(tmp_path):
     frame = applicants()
-    with pytest.raises(AuditError, match="Say target='paid'"):
-        FairModel("sex").fit(frame, frame["paid"])
-    with pytest.raises(AuditError, match=r"1 column\(s\) of 599 rows"):
-        FairModel("sex", "paid").fit(frame, frame["paid"][1:])
-    with pytest.raises(AuditError, match="2 column"):
-        FairModel("sex", "paid").fit(frame, frame[["paid", "job"]])
-    with pytest.raises(AuditError, match="Say target='age'"):
-        FairModel("sex", "paid").fit(frame, frame["age"])
+    with pytest.raises(UsageError, match="Say target='paid'"):
+        FairTableTransformer("sex").fit(frame, frame["paid"])
+    with pytest.raises(UsageError, match=r"1 column\(s\) of 599 rows"):
+        FairTableTransformer("sex", "paid").fit(frame, frame["paid"][1:])
+    with pytest.raises(UsageError, match="2 column"):
+        FairTableTransformer("sex", "paid").fit(frame, frame[["paid", "job"]])
+    with pytest.raises(UsageError, match="Say target='age'"):
+        FairTableTransformer("sex", "paid").fit(frame, frame["age"])
     with pytest.raises(UsageError, match="row labels of X and y differ"):
-        FairModel("sex", "paid").fit(frame, frame["paid"][::-1])
+        FairTableTransformer("sex", "paid").fit(frame, frame["paid"][::-1])
     frame.to_csv(tmp_path / "people.csv", index=False)
-    with pytest.raises(AuditError, match="this one is on disk"):
-        FairModel("sex", "paid").fit(tmp_path / "people.csv", frame["paid"])
+    with pytest.raises(UsageError, match="this one is on disk"):
+        FairTableTransformer("sex", "paid").fit(tmp_path / "people.csv", frame["paid"])
 
 
 @pytest.mark.parametrize("library", FRAMES)
 @pytest.mark.parametrize("output", ["pandas", "polars"])
 def test_named_columns_come_out_of_frames(library, output, path):
     frame = FRAMES[library](applicants())
-    model = FairModel("sex", "paid", n_components=2).set_output(transform=output)
+    model = FairTableTransformer("sex", "paid", n_components=2).set_output(transform=output)
     T = model.fit_transform(frame)
     assert type(T).__module__.startswith(output)
     assert list(T.columns) == list(model.get_feature_names_out()) == ["fairpca0", "fairpca1"]
@@ -326,23 +323,15 @@ def test_named_columns_come_out_of_frames(library, output, path):
 def test_a_failed_fit_leaves_the_model_as_it_was():
     model = fit_table(applicants(), "sex", "paid", n_components=2)
     T = model.transform(applicants())
-    with pytest.raises(AuditError, match="is none of"):
+    with pytest.raises(UsageError, match="is none of"):
         model.set_params(method="magic").fit(applicants())
     np.testing.assert_array_equal(model.transform(applicants()), T)
 
 
-def test_a_model_of_parts_says_that_it_cannot_be_fitted_again(model, path):
-    """Nobody knows which options made the parts; a file of an earlier version does not say."""
-    with pytest.raises(AuditError, match="made of fitted parts"):
+def test_a_model_of_parts_says_that_it_cannot_be_fitted_again(model):
+    """Nobody knows which options made the parts."""
+    with pytest.raises(UsageError, match="made of fitted parts"):
         clone(model).fit(applicants())
-    fit_table(applicants(), "sex", "paid", n_components=2).save(path)
-    header, tensors = read_model_file(path)
-    header = {k: v for k, v in header.items() if k not in ("sha256", "table_parameters")}
-    write_model_file(path, header, tensors)
-    old = load(path)
-    assert old.transform(applicants()).shape == (600, 2)
-    with pytest.raises(AuditError, match="made of fitted parts"):
-        old.fit(applicants())
 
 
 @pytest.mark.parametrize("forged", [7, {"method": "magic"}, {"_map": 7}, {"match": {"$x": 1}}])
@@ -364,14 +353,17 @@ def test_nothing_that_is_not_fitted_is_handed_over(path):
         lambda m: export_torch(m, path.with_suffix(".py")),
     ):
         with pytest.raises(NotFittedError):
-            use(FairModel("sex"))
+            use(FairTableTransformer("sex"))
     assert not path.exists()
 
 
 def test_each_parameter_of_the_model_is_explained_once():
-    """`fit_table` is a door: what it takes stands in `FairModel`, and in its `fit`."""
-    told = f"{getdoc(FairModel)}\n{getdoc(FairModel.fit)}"
-    taken = [*signature(FairModel).parameters, *signature(FairModel.fit).parameters][:-1]
+    """`fit_table` is a door: what it takes stands in `FairTableTransformer`, and in its `fit`."""
+    told = f"{getdoc(FairTableTransformer)}\n{getdoc(FairTableTransformer.fit)}"
+    taken = [
+        *signature(FairTableTransformer).parameters,
+        *signature(FairTableTransformer.fit).parameters,
+    ][:-1]
     named = re.findall(r"^([\w, ]+?)(?: :.*)?$", told, flags=re.MULTILINE)
     listed = {name for names in named for name in names.split(", ")}
     assert {*taken} - {"self"} <= listed

@@ -13,8 +13,9 @@ import pytest
 from fairpca._files import unplain
 from fairpca._maps import LinearMap
 from fairpca._numerics.threads import ahead
-from fairpca.models._streaming import stream_transform
-from fairpca.tables import TableEncoder, TableError, find_notices, read_table
+from fairpca.errors import TableError
+from fairpca.models import transform_file
+from fairpca.tables import TableEncoder, check_columns, read_table
 from people import messy, nasty_csv
 
 K = 4
@@ -31,7 +32,7 @@ def model_of(encoder, k=K):
         offset=rng.normal(size=k),
     )
     names = [f"fair_{i}" for i in range(k)]
-    return SimpleNamespace(encoder=encoder, map=made, get_feature_names_out=lambda: names)
+    return SimpleNamespace(encoder_=encoder, _map=made, get_feature_names_out=lambda: names)
 
 
 @pytest.fixture(scope="module")
@@ -72,9 +73,9 @@ def read(path):
 def test_the_fused_result_is_that_of_encoder_and_map(tmp_path, model, source, dtype):
     new = new_rows()
     path = write(new, tmp_path / source)
-    expected = model.map(model.encoder.transform(new))
+    expected = model._map(model.encoder_.transform(new))
     out = tmp_path / "fair.parquet"
-    assert stream_transform(model, path, out, dtype=dtype, batch_rows=128) == len(new)
+    assert transform_file(model, path, out, dtype=dtype, batch_rows=128) == len(new)
     found = pd.read_parquet(out)
     assert found.columns.tolist() == model.get_feature_names_out()
     assert set(found.dtypes) == {np.dtype(dtype)}
@@ -86,33 +87,33 @@ def test_the_fused_result_is_that_of_encoder_and_map(tmp_path, model, source, dt
 @pytest.mark.parametrize("out", ["b.parquet", "b.feather", "b.csv", "b.csv.gz"])
 def test_every_format_can_be_written_and_columns_kept(tmp_path, model, out):
     path = write(FRAME, tmp_path / "a.parquet")
-    stream_transform(model, path, tmp_path / out, keep=["name", "age", "name"], batch_rows=256)
+    transform_file(model, path, tmp_path / out, keep=["name", "age", "name"], batch_rows=256)
     found = read(tmp_path / out)
     assert found.columns.tolist() == ["name", "age", *model.get_feature_names_out()]
     assert found["age"].tolist() == FRAME["age"].tolist()
     assert found["name"].fillna("").tolist() == FRAME["name"].fillna("").tolist()
-    expected = model.map(model.encoder.transform(FRAME))
+    expected = model._map(model.encoder_.transform(FRAME))
     np.testing.assert_allclose(found[model.get_feature_names_out()], expected, atol=2e-6)
 
 
 def test_any_callable_is_a_map(tmp_path, model):
     path = write(FRAME, tmp_path / "a.parquet")
     tanh = SimpleNamespace(
-        encoder=model.encoder,
-        map=lambda X: np.tanh(X[:, :2]),
+        encoder_=model.encoder_,
+        _map=lambda X: np.tanh(X[:, :2]),
         get_feature_names_out=lambda: ["a", "b"],
     )
-    stream_transform(tanh, path, tmp_path / "b.parquet", dtype="float64", batch_rows=100)
-    expected = np.tanh(model.encoder.transform(FRAME)[:, :2])
+    transform_file(tanh, path, tmp_path / "b.parquet", dtype="float64", batch_rows=100)
+    expected = np.tanh(model.encoder_.transform(FRAME)[:, :2])
     np.testing.assert_array_equal(pd.read_parquet(tmp_path / "b.parquet"), expected)
 
 
 def test_a_restored_encoder_streams_the_same_bytes(tmp_path, model):
     path = write(new_rows(), tmp_path / "a.csv")
-    plain, arrays = model.encoder.to_plain()
+    plain, arrays = model.encoder_.to_plain()
     again = model_of(unplain(json.loads(json.dumps(plain)), arrays))
     for name, each in (("one", model), ("two", again)):
-        stream_transform(each, path, tmp_path / f"{name}.feather", batch_rows=333)
+        transform_file(each, path, tmp_path / f"{name}.feather", batch_rows=333)
     assert (tmp_path / "one.feather").read_bytes() == (tmp_path / "two.feather").read_bytes()
 
 
@@ -120,7 +121,7 @@ def test_batches_do_not_matter(tmp_path, model):
     path = write(new_rows(), tmp_path / "a.parquet")
     results = []
     for rows in (7, 64, 10_000):
-        stream_transform(model, path, tmp_path / "b.parquet", dtype="float64", batch_rows=rows)
+        transform_file(model, path, tmp_path / "b.parquet", dtype="float64", batch_rows=rows)
         results.append(pd.read_parquet(tmp_path / "b.parquet").to_numpy())
     for result in results[1:]:
         np.testing.assert_allclose(result, results[0], rtol=0, atol=1e-12)
@@ -129,13 +130,13 @@ def test_batches_do_not_matter(tmp_path, model):
 def test_progress_is_reported_with_the_total_where_it_is_known(tmp_path, model):
     seen = []
     path = write(FRAME, tmp_path / "a.parquet")
-    stream_transform(
+    transform_file(
         model, path, tmp_path / "b.csv", batch_rows=300, progress=lambda *x: seen.append(x)
     )
     assert seen == [(300, 900), (600, 900), (900, 900)]
     seen.clear()
     path = write(FRAME, tmp_path / "a.csv")
-    stream_transform(model, path, tmp_path / "b.csv", progress=lambda *x: seen.append(x))
+    transform_file(model, path, tmp_path / "b.csv", progress=lambda *x: seen.append(x))
     assert seen[-1] == (900, None)
 
 
@@ -146,9 +147,9 @@ def test_blanks_around_values_and_other_words_for_missing_do_not_matter(tmp_path
     model = model_of(TableEncoder().fit(fitted), k=2)
     path = tmp_path / "a.csv"
     path.write_text("a, b, c\n 1.0 , x, TRUE\n2, y ,false\n ?,NA, true \n", encoding="utf-8")
-    stream_transform(model, path, tmp_path / "b.csv", dtype="float64")
+    transform_file(model, path, tmp_path / "b.csv", dtype="float64")
     same = pd.DataFrame({"a": [1.0, 2.0, None], "b": ["x", "y", None], "c": [True, False, True]})
-    expected = model.map(model.encoder.transform(same))
+    expected = model._map(model.encoder_.transform(same))
     np.testing.assert_allclose(pd.read_csv(tmp_path / "b.csv"), expected, atol=1e-12)
     pd.testing.assert_frame_equal(read_table(path).frame, same, check_dtype=False)
 
@@ -159,8 +160,8 @@ def test_files_that_arrow_cannot_read_are_streamed_as_well(tmp_path):
     how = {"columns": ["status", "months", "kind"]}
     frame = read_table(path, **how).frame
     model = model_of(TableEncoder().fit(frame), k=2)
-    stream_transform(model, path, tmp_path / "b.parquet", dtype="float64", batch_rows=2, **how)
-    expected = model.map(model.encoder.transform(frame))
+    transform_file(model, path, tmp_path / "b.parquet", dtype="float64", batch_rows=2, **how)
+    expected = model._map(model.encoder_.transform(frame))
     np.testing.assert_allclose(pd.read_parquet(tmp_path / "b.parquet"), expected, atol=1e-12)
 
 
@@ -171,8 +172,8 @@ def test_columns_with_the_same_name_are_those_of_read_table(tmp_path):
         frame = read_table(tmp_path / name).frame
         assert frame.columns.tolist() == ["a", "b", "a (2)"]
         model = model_of(TableEncoder().fit(frame), k=2)
-        stream_transform(model, tmp_path / name, tmp_path / "out.csv", dtype="float64")
-        expected = model.map(model.encoder.transform(frame))
+        transform_file(model, tmp_path / name, tmp_path / "out.csv", dtype="float64")
+        expected = model._map(model.encoder_.transform(frame))
         np.testing.assert_allclose(pd.read_csv(tmp_path / "out.csv"), expected, atol=1e-12)
 
 
@@ -184,7 +185,7 @@ def write_arrow(table, path):
 def test_a_built_in_data_set_can_be_streamed(tmp_path):
     loans = read_table("loanapp")
     model = model_of(TableEncoder().fit(loans.frame.drop(columns=["race", "sex", "approve"])), k=2)
-    assert stream_transform(model, "loanapp", tmp_path / "b.csv", keep=["race"]) == len(loans.frame)
+    assert transform_file(model, "loanapp", tmp_path / "b.csv", keep=["race"]) == len(loans.frame)
 
 
 @pytest.mark.parametrize("source", ["a.csv", "a.parquet"])
@@ -195,7 +196,7 @@ def test_a_bad_value_far_down_leaves_the_old_file_as_it_was(tmp_path, model, sou
     out = tmp_path / "fair.csv"
     out.write_text("old", encoding="utf-8")
     with pytest.raises(TableError, match="forty") as error:
-        stream_transform(model, path, out, batch_rows=100)
+        transform_file(model, path, out, batch_rows=100)
     assert "age" in str(error.value)
     assert "\n" not in str(error.value)
     assert out.read_text(encoding="utf-8") == "old"
@@ -207,7 +208,7 @@ def test_a_truncated_source_leaves_no_file(tmp_path, model, kind):
     path = write(FRAME, tmp_path / f"a.{kind}")
     path.write_bytes(path.read_bytes()[:-1000])
     with pytest.raises(TableError, match=r"damaged|cut.off"):
-        stream_transform(model, path, tmp_path / "b.csv")
+        transform_file(model, path, tmp_path / "b.csv")
     assert [p.name for p in tmp_path.iterdir()] == [f"a.{kind}"]
 
 
@@ -215,26 +216,26 @@ def test_a_line_with_too_few_fields_leaves_no_file(tmp_path, model):
     path = write(FRAME, tmp_path / "a.csv")
     path.write_text(path.read_text(encoding="utf-8") + "1,2\n", encoding="utf-8")
     with pytest.raises(TableError, match="2 fields instead of 17"):
-        stream_transform(model, path, tmp_path / "b.csv")
+        transform_file(model, path, tmp_path / "b.csv")
     assert not (tmp_path / "b.csv").exists()
 
 
 def test_what_cannot_be_done_is_said_before_the_work(tmp_path, model):
     path = write(FRAME, tmp_path / "a.parquet")
     with pytest.raises(TableError, match="endings"):
-        stream_transform(model, path, tmp_path / "b.xlsx")
+        transform_file(model, path, tmp_path / "b.xlsx")
     with pytest.raises(TableError, match="is the source itself"):
-        stream_transform(model, path, path)
+        transform_file(model, path, path)
     with pytest.raises(TableError, match="float16"):
-        stream_transform(model, path, tmp_path / "b.csv", dtype="float16")
+        transform_file(model, path, tmp_path / "b.csv", dtype="float16")
     with pytest.raises(TableError, match=r"keep names 'Name'.*Did you mean 'name'"):
-        stream_transform(model, path, tmp_path / "b.csv", keep=["Name"])
+        transform_file(model, path, tmp_path / "b.csv", keep=["Name"])
     write(FRAME.drop(columns="age"), tmp_path / "c.csv")
     with pytest.raises(TableError, match="lacks 1 of"):
-        stream_transform(model, tmp_path / "c.csv", tmp_path / "b.csv")
+        transform_file(model, tmp_path / "c.csv", tmp_path / "b.csv")
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(TableError, match="cannot be written"):
-        stream_transform(model, path, tmp_path / "file" / "b.csv")
+        transform_file(model, path, tmp_path / "file" / "b.csv")
     assert not (tmp_path / "b.csv").exists()
     assert path.stat().st_size > 1000
 
@@ -246,7 +247,7 @@ def test_a_progress_that_raises_stops_everything_and_leaves_no_file(tmp_path, mo
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        stream_transform(model, path, tmp_path / "b.csv", batch_rows=50, progress=stop)
+        transform_file(model, path, tmp_path / "b.csv", batch_rows=50, progress=stop)
     assert [p.name for p in tmp_path.iterdir()] == ["a.parquet"]
 
 
@@ -268,8 +269,8 @@ def test_decimal_commas_are_streamed_as_they_are_read(tmp_path, text):
     frame = read_table(path).frame
     assert frame["a"].tolist() == [1.5, 2.5, -3.0]
     model = model_of(TableEncoder().fit(frame), k=2)
-    stream_transform(model, path, tmp_path / "b.parquet", dtype="float64")
-    expected = model.map(model.encoder.transform(frame))
+    transform_file(model, path, tmp_path / "b.parquet", dtype="float64")
+    expected = model._map(model.encoder_.transform(frame))
     np.testing.assert_allclose(pd.read_parquet(tmp_path / "b.parquet"), expected, atol=1e-12)
 
 
@@ -279,7 +280,7 @@ def test_a_nasty_file_goes_all_the_way(tmp_path):
     table = read_table(path)
     assert table.renamed == (("mixed", "mixed (2)"),)
     assert table.frame["group"].value_counts()["tiny"] == 3
-    notices = {(x.column, x.kind) for x in find_notices(table.frame, ["group"], "y")}
+    notices = {(x.column, x.kind) for x in check_columns(table.frame, ["group"], "y")}
     assert {("id", "id"), ("constant", "constant"), ("empty", "empty")} <= notices
     features = table.frame.drop(columns=["group", "y"])
     encoder = TableEncoder().fit(features)
@@ -295,8 +296,8 @@ def test_a_nasty_file_goes_all_the_way(tmp_path):
         "<script>alert(1)</script>": "category",
     }
     model = model_of(encoder)
-    stream_transform(model, path, tmp_path / "b.parquet", dtype="float64", keep=["id"])
-    expected = model.map(encoder.transform(features))
+    transform_file(model, path, tmp_path / "b.parquet", dtype="float64", keep=["id"])
+    expected = model._map(encoder.transform(features))
     found = pd.read_parquet(tmp_path / "b.parquet")
     np.testing.assert_allclose(found[model.get_feature_names_out()], expected, rtol=0, atol=1e-11)
     assert found["id"].tolist() == table.frame["id"].tolist()

@@ -1,9 +1,10 @@
-"""From a table to a model that is handed over: `FairModel`, `fit_table`, `save` and `load`."""
+"""From a table to a model that is handed over: `FairTableTransformer`, `save` and `load`."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from datetime import UTC, datetime
 from inspect import signature
 from typing import Any, Self
@@ -17,7 +18,7 @@ from .._attributes import check_frames
 from .._files import Packer, RationedArrays, library_versions, unplain
 from .._maps import FeatureMap, LinearMap
 from .._numerics import is_foreign, to_numpy
-from ..errors import AuditError, ModelFileError, UnsavableModelError, UsageError
+from ..errors import ExportError, ModelFileError, UsageError
 from ..estimators import FLOATS
 from ..tables import TableEncoder, are_many, as_table, is_large, is_on_disk, read_table
 from ._estimator_state import MAX_PARAMETERS, made_estimator, n_columns, plain_estimator
@@ -25,16 +26,15 @@ from ._fit_table import TableOptions, fit_in_memory
 from ._large_tables import fit_on_disk
 from ._model_file import FORMAT, MAX_BYTES, VERSION, read_model_file, write_model_file
 
-ESTIMATOR, FAIR_MODEL = "estimator", "fair model"
+ESTIMATOR, TABLE_TRANSFORMER = "estimator", "table transformer"
 
 
-class FairModel(TransformerMixin, BaseEstimator, TableOptions):
-    """From rows of a table with messy columns, as they are in a file, to a fair representation.
+class FairTableTransformer(TransformerMixin, BaseEstimator):
+    """Table encoder and fair projection as one estimator, for DataFrames and files.
 
-    A scikit-learn estimator whose rows are frames: columns of any kind become numbers, and what
-    `method` says is fitted to them. Sensitive columns are used by `fit`, are never features, and
-    need not be there afterwards. **Equal means do not hide what a non-linear model can see**: run
-    `fairpca.audit` on the same table.
+    Columns of any kind become numbers, and what `method` says is fitted to them. Sensitive columns
+    are used by `fit`, are never features, and need not be there afterwards. **Equal means do not
+    hide what a non-linear model can see**: run `fairpca.audit` on the same table.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class FairModel(TransformerMixin, BaseEstimator, TableOptions):
         The paper's lambda; above 0 the guarantee is gone.
     criterion : str
         As in `fairpca.FairPCA`.
-    positive : value, optional
+    pos_label : object, default=None
         Value of the target that counts as yes.
     ignore : sequence of str
         Columns to leave out, such as identifiers.
@@ -65,7 +65,7 @@ class FairModel(TransformerMixin, BaseEstimator, TableOptions):
         fractions are a quantity, and everything else is groups, whole numbers too.
     target_kinds : dict, optional
         For fair PLS, whose target may also be classes, or a number: "categorical" or "numeric" by
-        name, as `sensitive_kinds`. Two values are a yes or no, as `positive` makes any target.
+        name, as `sensitive_kinds`. Two values are a yes or no, as `pos_label` makes any target.
     intersectional : bool
         Whether to compare joint groups.
     seed : int
@@ -74,14 +74,20 @@ class FairModel(TransformerMixin, BaseEstimator, TableOptions):
         More parameters of the estimator, such as ``covariance_tol``, which is 0.05 here: groups
         of real tables seldom have equal covariances in many dimensions. Fair PLS has
         ``kernel="rbf"``; with None the model holds no rows of the table.
+    reading : dict, default=None
+        How to read files: `columns`, `header`, `skip_lines` and `encoding`, as in
+        `fairpca.tables.read_table`.
+    n_jobs : int, default=None
+        Threads that read and encode files in batches; by default as many as BLAS may use, and one
+        file of moderate size is read into memory. The result is the same to the last bit.
 
     Attributes
     ----------
-    encoder : TableEncoder or None
+    encoder_ : TableEncoder or None
         Fitted preprocessing: columns of any kind become numbers. None if rows are numbers already.
-    estimator : estimator
+    estimator_ : estimator
         What was fitted to the encoded rows: `fairpca.FairPCA` and so on.
-    info : dict
+    info_ : dict
         Plain facts: ``sensitive``, ``target``, ``data``, ``fingerprint``, and numbers that were
         measured, such as ``leakage_before`` and ``leakage_after``.
 
@@ -100,23 +106,56 @@ class FairModel(TransformerMixin, BaseEstimator, TableOptions):
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.model_selection import cross_val_score
     >>> from sklearn.pipeline import make_pipeline
-    >>> from fairpca import FairModel
+    >>> from fairpca import FairTableTransformer
     >>> rng = np.random.default_rng(0)
     >>> people = pd.DataFrame({"sex": rng.choice(["f", "m"], size=400)})
     >>> people["height"] = rng.normal(170, 7, size=400) + 13 * (people["sex"] == "m")
     >>> people["work"] = rng.choice(["day", "night"], size=400)
     >>> people["age"] = rng.integers(18, 80, size=400)
     >>> people["paid"] = people["age"] + rng.normal(size=400) * 20 > 50
-    >>> model = FairModel("sex", "paid", n_components=2)
+    >>> model = FairTableTransformer("sex", "paid", n_components=2)
     >>> pipeline = make_pipeline(model, LogisticRegression())
     >>> auc = cross_val_score(pipeline, people, people["paid"], scoring="roc_auc")
     >>> print(f"{auc.mean():.1f}")
     0.8
     """
 
-    encoder: Any
-    estimator: Any
-    info: dict[str, Any]
+    def __init__(
+        self,
+        sensitive: str | Sequence[str] | None = None,
+        target: str | None = None,
+        *,
+        method: str | None = "fair_pca",
+        n_components: int | None = None,
+        match: str | None = None,
+        tradeoff: float = 0.0,
+        criterion: str = "demographic_parity",
+        pos_label: Any = None,
+        ignore: str | Sequence[str] = (),
+        sensitive_kinds: Mapping[str, str] | None = None,
+        target_kinds: Mapping[str, str] | None = None,
+        intersectional: bool = False,
+        seed: int = 0,
+        options: Mapping[str, Any] | None = None,
+        reading: Mapping[str, Any] | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.sensitive = sensitive
+        self.target = target
+        self.method = method
+        self.n_components = n_components
+        self.match = match
+        self.tradeoff = tradeoff
+        self.criterion = criterion
+        self.pos_label = pos_label
+        self.ignore = ignore
+        self.sensitive_kinds = sensitive_kinds
+        self.target_kinds = target_kinds
+        self.intersectional = intersectional
+        self.seed = seed
+        self.options = options
+        self.reading = reading
+        self.n_jobs = n_jobs
 
     @classmethod
     def of(cls, encoder: Any, estimator: Any, info: Mapping[str, Any] | None = None) -> Self:
@@ -129,13 +168,14 @@ class FairModel(TransformerMixin, BaseEstimator, TableOptions):
 
         Returns
         -------
-        FairModel
+        model : FairTableTransformer
+            Fitted.
         """
         check_is_fitted(estimator)
         estimator._ensure_solved()
         model = cls(method=None)
-        model.encoder, model.estimator, model.info = encoder, estimator, dict(info or {})
-        wanted = n_columns(model.map)
+        model.encoder_, model.estimator_, model.info_ = encoder, estimator, dict(info or {})
+        wanted = n_columns(model._map)
         given = wanted if encoder is None else len(encoder.get_feature_names_out())
         if wanted != given:
             raise UsageError(
@@ -144,18 +184,7 @@ class FairModel(TransformerMixin, BaseEstimator, TableOptions):
             )
         return model
 
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        columns: Sequence[str] | None = None,
-        header: bool | None = None,
-        skip_lines: int = 0,
-        encoding: str | None = None,
-        n_jobs: int | None = None,
-        progress: Callable[[int, int | None, str], None] | None = None,
-    ) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn what the columns of a table are, and fit the representation to its rows.
 
         Parameters
@@ -164,21 +193,14 @@ class FairModel(TransformerMixin, BaseEstimator, TableOptions):
             A table in memory, a file, or the name of a built-in data set, as in `fairpca.audit`; or
             several files of the same columns, as a pattern (``"loans/*.parquet"``), a folder or a
             list. These, and files of more than a million rows or 500 MB, are read in batches.
-        y : array-like of shape (n,), optional
+        y : array-like of shape (n_samples,), default=None
             What is to be predicted, as cross-validation passes it with a table in memory. Where
             the values of the target matter, these are taken, and its column need not be there.
-        columns, header, skip_lines, encoding
-            How to read text files, as in `fairpca.tables.read_table`.
-        n_jobs : int, optional
-            Threads that read and encode batches; by default as many as BLAS may use. The result is
-            the same to the last bit.
-        progress : callable, optional
-            Called with the rows done, the rows there are (None where unknown) and what is being
-            done.
 
         Returns
         -------
-        self
+        self : FairTableTransformer
+            The fitted model.
 
         Notes
         -----
@@ -187,60 +209,64 @@ class FairModel(TransformerMixin, BaseEstimator, TableOptions):
         random; then all rows are encoded and summed up. Up to 200,000 rows, the result is that of a
         table in memory. Fair PLS goes over all rows several times to compare distributions.
         Where there are more, a level of a feature that is not among the drawn rows is unknown to
-        the model, and ``info["unknown_levels"]`` counts its rows; a text in a column of numbers is
+        the model, and ``info_["unknown_levels"]`` counts its rows; a text in a column of numbers is
         an error.
         """
-        self._check_options()
-        reading: dict[str, Any] = {"columns": columns, "header": header, "skip_lines": skip_lines}
-        reading["encoding"] = encoding
-        if n_jobs is not None and not is_on_disk(X):
-            raise AuditError(
-                "n_jobs is for tables on disk, which are read in batches, but this one is in "
-                "memory. Leave it out, or name the files."
-            )
+        return self._fit(X, y)
+
+    def _fit(
+        self, X: Any, y: Any, progress: Callable[[int, int | None, str], None] | None = None
+    ) -> Self:
+        wanted = self._wanted()
+        reading = dict(self.reading or {})
         if y is not None and is_on_disk(X):
-            raise AuditError(
+            raise UsageError(
                 "y is for a table in memory, whose rows are in its order, but this one is on disk. "
                 "Name the column: target=..."
             )
         if y is not None:
             check_frames(X=X, y=y)
-        if n_jobs is not None or are_many(X) or is_large(X):
-            fitted = fit_on_disk(X, reading, self, n_jobs, progress)
+        if is_on_disk(X) and (self.n_jobs is not None or are_many(X) or is_large(X)):
+            fitted = fit_on_disk(X, reading, wanted, self.n_jobs, progress)
         else:
             if isinstance(X, str | os.PathLike):
                 X = read_table(X, **reading)
-            elif reading != dict.fromkeys(reading) | {"skip_lines": 0}:
-                raise AuditError(
-                    "columns, header, skip_lines and encoding tell how to read text files, but "
-                    "this table is in memory. Leave them out."
+            elif any(value not in (None, 0) for value in reading.values()):
+                raise UsageError(
+                    f"reading={reading!r} tells how to read text files, but this table is in "
+                    f"memory. Leave it out."
                 )
-            fitted = fit_in_memory(as_table(X), self, y)
-        self.encoder, self.estimator, self.info = fitted
+            fitted = fit_in_memory(as_table(X), wanted, y)
+        self.encoder_, self.estimator_, self.info_ = fitted
         return self
 
+    def _wanted(self) -> TableOptions:
+        wanted = TableOptions(**{one.name: getattr(self, one.name) for one in fields(TableOptions)})
+        wanted.check()
+        return wanted
+
     def __sklearn_is_fitted__(self) -> bool:
-        return "estimator" in vars(self)
+        return "estimator_" in vars(self)
 
     @property
     def feature_names_in_(self) -> np.ndarray:
         """Columns of the table that are features."""
         check_is_fitted(self)
-        names = (self.estimator if self.encoder is None else self.encoder).feature_names_in_
+        names = (self.estimator_ if self.encoder_ is None else self.encoder_).feature_names_in_
         return np.asarray(names, dtype=object)
 
     @property
     def n_features_in_(self) -> int:
         """How many columns of the table are features."""
         check_is_fitted(self)
-        alone: int = self.estimator.n_features_in_
-        return alone if self.encoder is None else len(self.feature_names_in_)
+        alone: int = self.estimator_.n_features_in_
+        return alone if self.encoder_ is None else len(self.feature_names_in_)
 
     @property
-    def map(self) -> LinearMap | FeatureMap:
+    def _map(self) -> LinearMap | FeatureMap:
         """The map on encoded rows, in NumPy arrays; a `FeatureMap` is one of kernel values."""
         check_is_fitted(self)
-        fitted: LinearMap | FeatureMap = self.estimator._map
+        fitted: LinearMap | FeatureMap = self.estimator_._map
         if isinstance(fitted, LinearMap) and is_foreign(fitted.matrix):
             return fitted.converted(to_numpy)
         return fitted
@@ -258,7 +284,7 @@ class FairModel(TransformerMixin, BaseEstimator, TableOptions):
         names : array of str
         """
         check_is_fitted(self)
-        return np.asarray(self.estimator.get_feature_names_out())
+        return np.asarray(self.estimator_.get_feature_names_out())
 
     def transform(self, X: Any) -> Any:
         """Return the representation of the rows of a table.
@@ -273,13 +299,13 @@ class FairModel(TransformerMixin, BaseEstimator, TableOptions):
         T : array of float of shape (n, k), or the frame that `set_output` asks for
         """
         check_is_fitted(self)
-        if self.encoder is None:
-            return np.asarray(self.estimator.transform(X))
+        if self.encoder_ is None:
+            return np.asarray(self.estimator_.transform(X))
         # The encoder has checked the names of the columns; the estimator's are its own.
-        encoded = check_array(self.encoder.transform(X), dtype=FLOATS, ensure_min_samples=0)
+        encoded = check_array(self.encoder_.transform(X), dtype=FLOATS, ensure_min_samples=0)
         if len(encoded) == 0:  # a batch of a stream may be empty
             return np.empty((0, len(self.get_feature_names_out())))
-        return np.asarray(self.estimator._represent(encoded))
+        return np.asarray(self.estimator_._represent(encoded))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file, as `fairpca.save` does.
@@ -302,7 +328,7 @@ class FairModel(TransformerMixin, BaseEstimator, TableOptions):
 
         Returns
         -------
-        FairModel
+        model : FairTableTransformer
             As it was saved.
 
         Raises
@@ -315,31 +341,38 @@ class FairModel(TransformerMixin, BaseEstimator, TableOptions):
 
 
 def fit_table(
-    table: Any, sensitive: str | Sequence[str] | None = None, target: str | None = None, **more: Any
-) -> FairModel:
+    table: Any,
+    sensitive: str | Sequence[str] | None = None,
+    target: str | None = None,
+    *,
+    progress: Callable[[int, int | None, str], None] | None = None,
+    **more: Any,
+) -> FairTableTransformer:
     """Fit a fair representation to a table with columns of any kind, ready to be saved.
 
     Parameters
     ----------
     table : DataFrame, Table, path, or sequence of paths
         A table in memory, one file, several, or the name of a built-in data set: see
-        `FairModel.fit`.
+        `FairTableTransformer.fit`.
     sensitive, target
-        Columns with attributes, and the one with the outcome: see `FairModel`.
+        Columns with attributes, and the one with the outcome: see `FairTableTransformer`.
+    progress : callable, default=None
+        Called with the rows done, the rows there are (None where unknown) and what is being done,
+        while files are read in batches.
     **more
-        Other parameters of `FairModel`, such as ``method`` and ``n_components``; those of its
-        `fit`, such as ``n_jobs``; all else are its ``options``, which the
-        estimator gets, such as ``kernel=None`` of fair PLS.
+        Other parameters of `FairTableTransformer`, such as ``method`` and ``n_components``; all
+        else are its ``options``, which the estimator gets, such as ``covariance_tol``.
 
     Returns
     -------
-    FairModel
+    model : FairTableTransformer
         With `transform` for frames of the same columns (sensitive ones are not needed), `save` and
         the numbers of the fit.
 
     See Also
     --------
-    FairModel : What it returns, and all its parameters.
+    FairTableTransformer : What it returns, and all its parameters.
     save : Writes it to a file.
     audit : What to fit, and what it would cost.
 
@@ -357,17 +390,18 @@ def fit_table(
     >>> model.transform(people.drop(columns="sex")).shape
     (200, 2)
     """
-    of_model, of_fit = (set(signature(f).parameters) for f in (FairModel, FairModel.fit))
-    own = {name: more.pop(name) for name in of_model.intersection(more)}
-    reading = {name: more.pop(name) for name in of_fit.intersection(more)}
+    known = set(signature(FairTableTransformer).parameters)
+    own = {name: more.pop(name) for name in known.intersection(more)}
     options = {**(own.pop("options", None) or {}), **more} or None
-    return FairModel(sensitive, target, **own, options=options).fit(table, **reading)
+    return FairTableTransformer(sensitive, target, **own, options=options)._fit(
+        table, None, progress
+    )
 
 
-def fitted_model(model: Any, info: Mapping[str, Any] | None = None) -> FairModel:
+def fitted_model(model: Any, info: Mapping[str, Any] | None = None) -> FairTableTransformer:
     """Return a model as it is handed over, also of an estimator by itself; raise if not fitted."""
-    if not isinstance(model, FairModel):
-        return FairModel.of(None, model, info)
+    if not isinstance(model, FairTableTransformer):
+        return FairTableTransformer.of(None, model, info)
     check_is_fitted(model)
     return model
 
@@ -379,7 +413,7 @@ def save(
 
     Parameters
     ----------
-    model : estimator or FairModel
+    model : estimator or FairTableTransformer
         `fairpca.FairPCA`, `fairpca.FairKernelPCA` with a built-in kernel, a peer that learns a map
         (`fairpca.erasers.LEACE` and so on), or one of them with its preprocessing. An exact kernel
         model holds its training rows, and so does its file.
@@ -387,11 +421,11 @@ def save(
         Where the file will be, ``model.fairpca`` by custom. It is replaced in one step.
     info : dict, optional
         Plain facts to keep with an estimator: ``data``, ``fingerprint``, ``sensitive``, ``target``,
-        numbers. A `FairModel` has its own.
+        numbers. A `FairTableTransformer` has its own.
 
     Raises
     ------
-    UnsavableModelError
+    ExportError
         If the model holds a function, a random generator, or labels that are not plain.
 
     See Also
@@ -409,7 +443,7 @@ def save(
     >>> import tempfile
     >>> import numpy as np
     >>> from fairpca import FairPCA
-    >>> from fairpca.models import load, save
+    >>> from fairpca import load, save
     >>> rng = np.random.default_rng(0)
     >>> sex = rng.choice(["f", "m"], size=100)
     >>> X = rng.normal(size=(100, 4))
@@ -420,21 +454,26 @@ def save(
     True
     """
     kind, estimator, encoder, asked, output = ESTIMATOR, model, None, {}, None
-    if isinstance(model, FairModel):
+    if isinstance(model, FairTableTransformer):
         check_is_fitted(model)
         if info is not None:
-            raise UnsavableModelError(
-                "A FairModel has its own info, so info=... would hide it. Put the facts there: "
-                "model.info.update(...)."
+            raise ExportError(
+                "A FairTableTransformer has its own info_, so info=... would hide it. Put the "
+                "facts there: model.info_.update(...)."
             )
-        kind, estimator, encoder, info = FAIR_MODEL, model.estimator, model.encoder, model.info
+        kind, estimator, encoder, info = (
+            TABLE_TRANSFORMER,
+            model.estimator_,
+            model.encoder_,
+            model.info_,
+        )
         asked = model.get_params(deep=False)
         output = vars(model).get("_sklearn_output_config", {}).get("transform")
     if not isinstance(encoder, TableEncoder | None):
-        raise UnsavableModelError(
+        raise ExportError(
             f"The encoder is a {type(encoder).__name__}, and model files hold a "
             f"fairpca.tables.TableEncoder. For other preprocessing make a scikit-learn pipeline "
-            f"and use fairpca.models.save_pipeline."
+            f"and write it with skops: see fairpca.models.trusted_types."
         )
     packer, facts = Packer(), dict(info or {})
     header = {
@@ -448,7 +487,9 @@ def save(
         "info": packer.plain(facts, "info"),
         "encoder": packer.plain(encoder, "encoder"),
         "output": output,
-        "table_parameters": {k: packer.plain(v, f"FairModel.{k}") for k, v in asked.items()},
+        "table_parameters": {
+            k: packer.plain(v, f"FairTableTransformer.{k}") for k, v in asked.items()
+        },
     }
     write_model_file(path, header, packer.tensors)
 
@@ -465,7 +506,7 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
 
     Returns
     -------
-    model : estimator or FairModel
+    model : estimator or FairTableTransformer
         As it was saved: the same class, parameters and learned attributes, and the same bits from
         `transform`.
 
@@ -478,11 +519,11 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
     See Also
     --------
     save : The way there.
-    fairpca.models.read_header : What a file says about itself.
+    fairpca.models.inspect_model : What a file says about itself.
 
     Examples
     --------
-    >>> from fairpca.models import load
+    >>> from fairpca import load
     >>> load("missing.fairpca")
     Traceback (most recent call last):
     fairpca.errors.ModelFileError: 'missing.fairpca' does not exist. Check the path.
@@ -490,7 +531,7 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
     return _opened(path, max_bytes)[1]
 
 
-def read_header(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
+def inspect_model(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
     """Return what a model file says about itself, after the same checks as `fairpca.load`.
 
     Parameters
@@ -511,17 +552,17 @@ def read_header(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> 
     >>> import tempfile
     >>> import numpy as np
     >>> from fairpca import FairPCA, save
-    >>> from fairpca.models import read_header
+    >>> from fairpca.models import inspect_model
     >>> X = np.random.default_rng(0).normal(size=(100, 4))
     >>> fair = FairPCA(2).fit(X, sensitive_features={"sex": ["f", "m"] * 50})
     >>> path = f"{tempfile.mkdtemp()}/model.fairpca"
     >>> save(fair, path, info={"data": "made up"})
-    >>> header = read_header(path)
+    >>> header = inspect_model(path)
     >>> header["class"], header["n_rows"], header["groups"], header["info"]
     ('FairPCA', 100, {'sex': ['f', 'm']}, {'data': 'made up'})
     """
     header, model = _opened(path, max_bytes)
-    estimator = model.estimator if isinstance(model, FairModel) else model
+    estimator = model.estimator_ if isinstance(model, FairTableTransformer) else model
     names = ("format_version", "kind", "class", "created", "versions", "left_out", "sha256")
     return {name: header.get(name) for name in names} | {
         "fingerprint": header["info"].get("fingerprint"),
@@ -550,7 +591,7 @@ def _model(header: Mapping[str, Any], tensors: Mapping[str, np.ndarray]) -> Any:
     estimator = made_estimator(header, tensors)
     if header["kind"] == ESTIMATOR:
         return estimator
-    if header["kind"] != FAIR_MODEL:
+    if header["kind"] != TABLE_TRANSFORMER:
         raise ModelFileError(f"is of the kind {str(header['kind'])[:40]!r}, which is not known")
     try:
         encoder = unplain(header["encoder"], tensors)
@@ -558,11 +599,10 @@ def _model(header: Mapping[str, Any], tensors: Mapping[str, np.ndarray]) -> Any:
             raise ModelFileError("is something else")
     except ModelFileError as reason:
         raise ModelFileError(f"has preprocessing that cannot be restored: it {reason}") from reason
-    model = FairModel.of(encoder, estimator, header["info"])
+    model = FairTableTransformer.of(encoder, estimator, header["info"])
     few = RationedArrays(tensors, MAX_PARAMETERS)
-    # Files of earlier versions do not say how the table was fitted.
-    asked = {k: unplain(v, few) for k, v in header.get("table_parameters", {}).items()}
+    asked = {k: unplain(v, few) for k, v in header["table_parameters"].items()}
     if asked.get("method") is not None:
-        model.set_params(**asked)._check_options()
+        model.set_params(**asked)._wanted()
     output = header.get("output")
     return model.set_output(transform=output) if output in ("pandas", "polars") else model

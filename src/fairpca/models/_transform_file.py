@@ -51,7 +51,7 @@ FORMATS = {
 }
 
 
-def stream_transform(
+def transform_file(
     model: Any,
     source: str | os.PathLike[str],
     out: str | os.PathLike[str],
@@ -71,9 +71,8 @@ def stream_transform(
 
     Parameters
     ----------
-    model : object with `encoder`, `map` and `get_feature_names_out`
-        Where `map` is a `LinearMap`, levels are looked up in tables, which is many
-        times faster than encoding them.
+    model : FairTableTransformer
+        Fitted to a table, or made of an estimator that was fitted to columns with names.
     source : str or path
         CSV, Parquet or Feather, or "loanapp".
     out : path
@@ -106,25 +105,22 @@ def stream_transform(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import tempfile, types
-    >>> import pandas as pd
-    >>> from fairpca._maps import LinearMap
-    >>> from fairpca.models import stream_transform
-    >>> from fairpca.tables import TableEncoder
     >>> from pathlib import Path
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> people = pd.DataFrame({"age": [30, 40, 50], "job": ["nurse", "cook", "nurse"]})
-    >>> people.to_csv(folder / "people.csv", index=False)
-    >>> model = types.SimpleNamespace(
-    ...     encoder=TableEncoder().fit(people),
-    ...     map=LinearMap(np.ones((2, 1)), mean=np.zeros(2)),
-    ...     get_feature_names_out=lambda: ["fair_1"],
-    ... )
-    >>> stream_transform(model, folder / "people.csv", folder / "fair.csv", keep=["age"])
-    3
-    >>> pd.read_csv(folder / "fair.csv").round(2)["fair_1"].tolist()
-    [-0.52, -1.41, 1.93]
+    >>> from tempfile import mkdtemp
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from fairpca import fit_table
+    >>> from fairpca.models import transform_file
+    >>> folder, rng = Path(mkdtemp()), np.random.default_rng(0)
+    >>> people = pd.DataFrame({"id": range(100), "sex": ["f", "m"] * 50})
+    >>> people["age"] = rng.integers(18, 80, size=100)
+    >>> people["job"] = rng.choice(["nurse", "cook", "clerk"], size=100)
+    >>> model = fit_table(people, "sex", n_components=2, ignore="id")
+    >>> people.drop(columns="sex").to_csv(folder / "people.csv", index=False)
+    >>> transform_file(model, folder / "people.csv", folder / "fair.csv", keep=["id"])
+    100
+    >>> pd.read_csv(folder / "fair.csv").columns.tolist()
+    ['id', 'fairpca0', 'fairpca1']
     """
     arrow, target = import_arrow(), Path(out).expanduser()
     _format_of(target)
@@ -146,8 +142,8 @@ def stream_transform(
     _check_kept(keep, there, names)
     wanted = list(dict.fromkeys([*encoder.needed_columns, *keep]))
     numbers = [name for name in encoder.number_columns if name not in keep]
-    tables = isinstance(model.map, LinearMap) and isinstance(encoder, TableEncoder)
-    fused = _FusedMap(encoder, model.map) if tables else None
+    tables = isinstance(model._map, LinearMap) and isinstance(encoder, TableEncoder)
+    fused = _FusedMap(encoder, model._map) if tables else None
     if whole is None:
         batches = file.batches(wanted, batch_rows, numbers=numbers)
     else:
@@ -156,7 +152,7 @@ def stream_transform(
     def results() -> Iterator[Any]:
         for batch in ahead(batches):
             arrays = {name: simple(batch.column(i)) for i, name in enumerate(wanted)}
-            T = np.asarray(model.map(encoder.encode(arrays)) if fused is None else fused(arrays))
+            T = np.asarray(model._map(encoder.encode(arrays)) if fused is None else fused(arrays))
             if T.shape[1] != len(names):
                 raise TableError(
                     f"The map of the model has {T.shape[1]} outputs, but {len(names)} names."
@@ -186,9 +182,9 @@ def stream_transform(
 
 def _encoder_of(model: Any) -> Any:
     """Return the encoder; for a model of plain numbers, one that takes its columns by name."""
-    if model.encoder is not None:
-        return model.encoder
-    estimator = getattr(model, "estimator", None)
+    if model.encoder_ is not None:
+        return model.encoder_
+    estimator = model.estimator_
     names = getattr(estimator, "feature_names_in_", None)
     if names is None:
         raise TableError(
