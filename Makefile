@@ -54,15 +54,17 @@ check: .venv-check/made  ## After every edit: style, types, contracts and the co
 core: .venv-check/made
 	FAIRPCA_EXAMPLES=10 $(SMALL)/python -m pytest -q --numprocesses=2 --dist worksteal $(CORE:%=tests/%) tests/test_architecture.py
 
-test: .venv/dev lint  ## All checks: style, types, import contracts, tests (ten minutes)
-	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses=2 --dist worksteal
+test: .venv/dev lint  ## All checks: style, types, import contracts, tests (minutes)
+	FAIRPCA_EXAMPLES=15 SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses=2 --dist worksteal
 
 .PHONY: test-core
 test-core:  ## The core's tests without and with few optional libraries, in small environments (minutes)
 	$(PYTHON) tests/matrix.py bare newest --core
 
-test-slow: .venv/dev  ## The tests that take minutes, such as whole tables of the paper
+test-slow: .venv/dev  ## The tests that take minutes, such as whole tables of the paper; more examples of properties
 	FAIRPCA_SLOW=1 SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses=2 --dist worksteal -m slow
+	FAIRPCA_EXAMPLES=100 SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses=2 --dist worksteal \
+		$(CORE:%=tests/%) tests/metrics tests/tables
 
 test-matrix: .venv/dev  ## The tests on the oldest and newest versions, and without any extra (an hour)
 	$(BIN)/python tests/matrix.py --markdown out/matrix.md $(PYTHONS:%=--python %)

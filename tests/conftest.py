@@ -26,8 +26,10 @@ settings.load_profile("default")
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # Workers share the cores, and BLAS threads that wait for a core by spinning make products of
-    # small matrices a hundred times slower. Tests of threads ask for them.
+    # small matrices a hundred times slower. Tests of threads ask for them. So it is with the
+    # commands and processes that tests start.
     threadpool_limits(1, user_api="blas")
+    os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 CORE = re.search(r"^CORE := (.*)$", MAKEFILE, re.MULTILINE)[1].split()
