@@ -45,7 +45,7 @@ from ._results import (
 )
 from ._splits import FULL, QUICK, Effort, HeldOut, Split, halves
 
-LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "fairlearn")
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas")
 
 Progress = Callable[[int, int, str], None]
 """Called with the number of jobs done, the number of all, and what was done last."""
@@ -188,8 +188,7 @@ def audit(
     True
     """
     start = perf_counter()
-    _check_numbers(confidence, n_components, max_rows)
-    max_gap, model = _checked_gap(max_gap), _checked_model(model)
+    _check_arguments(confidence, n_components, max_rows, max_gap, model)
     effort = QUICK if quick else FULL
     effort = effort if max_rows is None else replace(effort, max_rows=max_rows)
     n_started = allowed_jobs(n_jobs, usual=cpu_count())
@@ -438,8 +437,16 @@ def _decision_importance(
     )
 
 
-def _checked_gap(max_gap: float) -> float:
-    """Return the largest gap; points, as the command line has them, are refused."""
+def _check_arguments(
+    confidence: float, n_components: int | None, max_rows: int | None, max_gap: float, model: str
+) -> None:
+    """Refuse what no audit can mean; a gap in points, as the command line has it, too."""
+    if not 0.5 <= confidence < 1.0:
+        raise AuditError(f"confidence={confidence} is no level; 0.95 is usual.")
+    if n_components is not None and n_components < 1:
+        raise AuditError(f"n_components={n_components}, but at least 1 is needed.")
+    if max_rows is not None and max_rows < 100:
+        raise AuditError(f"max_rows={max_rows} is too few to measure anything; take 100 or more.")
     if 1.0 <= max_gap < 100.0:
         raise AuditError(
             f"max_gap={max_gap:g} is a fraction; {max_gap:g} points are {max_gap / 100:g}. Pass "
@@ -447,22 +454,8 @@ def _checked_gap(max_gap: float) -> float:
         )
     if not 0.0 <= max_gap < 1.0:
         raise AuditError(f"max_gap={max_gap:g} is no fraction from 0 to 1; 5 points are 0.05.")
-    return max_gap
-
-
-def _checked_model(model: str) -> str:
     if model not in MODELS:
         raise AuditError(f"model='{model}' is none of {', '.join(map(repr, MODELS))}.")
-    return model
-
-
-def _check_numbers(confidence: float, n_components: int | None, max_rows: int | None) -> None:
-    if not 0.5 <= confidence < 1.0:
-        raise AuditError(f"confidence={confidence} is no level; 0.95 is usual.")
-    if n_components is not None and n_components < 1:
-        raise AuditError(f"n_components={n_components}, but at least 1 is needed.")
-    if max_rows is not None and max_rows < 100:
-        raise AuditError(f"max_rows={max_rows} is too few to measure anything; take 100 or more.")
 
 
 def _too_many_jobs(asked: int | None, started: int) -> list[Notice]:

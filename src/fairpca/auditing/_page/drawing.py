@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 import textwrap
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 from xml.etree import ElementTree
 
 from .._phrases import decimal, shortened
@@ -27,9 +26,7 @@ CIRCLE = "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0 -10 0z"
 SQUARE = "M-4.5 -4.5h9v9h-9z"
 DIAMOND = "M0 -6.2l6.2 6.2l-6.2 6.2l-6.2 -6.2z"
 
-_AROUND = ((1, -1), (1, 1), (-1, -1), (-1, 1), (1, 0), (-1, 0), (0, -1), (0, 1))
-
-_Box = tuple[float, float, float, float]
+_Box = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
@@ -46,7 +43,6 @@ class Mark:
     chance: float | None = None
     y: Estimate | None = None
     label: str = ""
-    short: str = ""
 
 
 @dataclass(frozen=True)
@@ -253,16 +249,14 @@ def _plane(name: str, marks: Sequence[Mark], frame: Frame) -> str:
     if frame.joined:
         way = "L".join(f"{at_x:g} {at_y:g}" for _, at_x, at_y in placed)
         drawing.put("path", "way", d=f"M{way}")
-    reaches: list[_Box] = [(x(value), top, x(value), drawing.floor) for value in limit]
     for mark, at_x, at_y in placed:
         across, along = [x(end) for end in _ends(mark.x)], [y(end) for end in _ends(mark.y)]
-        reaches.append((min(across), at_y, max(across), at_y))
-        reaches += [(at_x, min(along), at_x, max(along))] if along else []
-        for box in reaches[-2 if along else -1 :]:
-            drawing.line(f"reach {mark.look}", *box)
+        drawing.line(f"reach {mark.look}", min(across), at_y, max(across), at_y)
+        if along:
+            drawing.line(f"reach {mark.look}", at_x, min(along), at_x, max(along))
     for one in placed:
         drawing.mark(*one)
-    _label(drawing, placed, reaches, (left + 2, top - 2, right, drawing.floor))
+    _label(drawing, placed, right)
     return drawing.svg()
 
 
@@ -272,56 +266,26 @@ def _padded(values: Sequence[float], start: float, end: float) -> _Scale:
     return _Scale(0.0 if low >= 0 > low - pad else low - pad, high + pad, start, end)
 
 
-def _label(
-    drawing: _Drawing,
-    placed: Sequence[tuple[Mark, float, float]],
-    reaches: Sequence[_Box],
-    frame: _Box,
-) -> None:
-    """Write labels where no other label and no mark is, and few intervals; else the short ones."""
-    taken = [(x - 7, y - 7, x + 7, y + 7) for _, x, y in placed]
+def _label(drawing: _Drawing, placed: Sequence[tuple[Mark, float, float]], right: float) -> None:
+    """Write the letter or word of each mark beside it: on the first side where nothing else is."""
+    taken = [(x - 6.0, y + 6.0, 12.0) for _, x, y in placed]
     for mark, x, y in placed:
-        others = [(at_x, at_y) for _, at_x, at_y in placed if (at_x, at_y) != (x, y)]
-        for text in [mark.short] if drawing.narrow else [mark.label, mark.short]:
-            spots = [
-                (
-                    distance
-                    + 8 * sum(_meet(box, other) for other in reaches)
-                    + 30 * any(_apart(box, *at) < _apart(box, x, y) + 8 for at in others),
-                    box,
-                )
-                for distance, box in _spots(text, x, y)
-                if box[0] >= frame[0] and box[1] >= frame[1]
-                if box[2] <= frame[2] and box[3] <= frame[3]
-                if not any(_meet(box, other) for other in taken)
-            ]
-            if text and spots:
-                _, box = min(spots, key=lambda spot: spot[0])
-                taken.append(box)
-                if _apart(box, x, y) > 22:
-                    drawing.line("leader", x, y, *_nearest(box, x, y))
-                at, anchor = (box[0] + 2, "") if box[2] > x else (box[2] - 2, "end")
-                drawing.write(at, box[3] - 4, text, f"label {mark.look}", anchor)
-                break
-
-
-def _apart(box: _Box, x: float, y: float) -> float:
-    """Return how far a place is from a box."""
-    return math.dist(_nearest(box, x, y), (x, y))
-
-
-def _nearest(box: _Box, x: float, y: float) -> tuple[float, float]:
-    return min(max(x, box[0]), box[2]), min(max(y, box[1]), box[3])
-
-
-def _spots(text: str, x: float, y: float) -> Iterator[tuple[float, _Box]]:
-    """Return boxes for a label around a place, and how far they are from it."""
-    width, height = text_width(text) + 4, TYPE + 5.0
-    for distance, (across, along) in product((12, 22, 36, 52, 70), _AROUND):
-        left = x + 0.8 * across * distance - width * (1 - across) / 2
-        top = y + along * (distance - 2) - height / 2
-        yield distance, (left, top, left + width, top + height)
+        width = text_width(mark.label) + 2
+        ahead, behind = x + 9, x - 9 - width
+        spots = [(left, base, width) for base in (y - 7, y + 17) for left in (ahead, behind)]
+        free = [
+            spot
+            for spot in spots
+            if 0 <= spot[0] <= right - width and not any(_meet(spot, other) for other in taken)
+        ]
+        left, base, _ = (free or spots)[0]
+        taken.append((left, base, width))
+        if mark.label:
+            drawing.write(left, base, mark.label, f"label {mark.look}")
 
 
 def _meet(one: _Box, other: _Box) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+    """Whether two texts, each with where it begins, its line and its width, touch each other."""
+    above, below = sorted((one, other), key=lambda box: box[1])
+    across = one[0] < other[0] + other[2] and other[0] < one[0] + one[2]
+    return across and below[1] - above[1] < TYPE

@@ -17,7 +17,7 @@ from .._results import (
     Option,
     ProxyImportance,
 )
-from .drawing import CIRCLE, DIAMOND, SQUARE, Frame, Mark, Row, draw_plane, draw_rows, fitting
+from .drawing import CIRCLE, DIAMOND, SQUARE, Frame, Mark, Row, draw_plane, draw_rows
 from .tables import badge, columns, letter
 from .words import Units, interval, model_name, model_spoken, of_a_hundred, recognised
 
@@ -86,8 +86,7 @@ def _options_figure(evidence: Evidence) -> list[Figure]:
                 look.mark.removeprefix("mark "),
                 look.shape,
                 y=_scaled(option.utility, 1 if units.target else 100),
-                label=f"{letter(place)} {fitting(option.name, 300)}",
-                short=letter(place),
+                label=letter(place),
             )
         )
     if not marks:
@@ -266,4 +265,4 @@ def _curve_mark(
     )
     label = text if taken or point in (curve.points[0], curve.points[-1]) else ""
     look = "advised" if taken else "offered"
-    return Mark(gap, hover, look, CIRCLE, y=point.utility, label=label, short=label)
+    return Mark(gap, hover, look, CIRCLE, y=point.utility, label=label)

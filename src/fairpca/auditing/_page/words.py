@@ -5,7 +5,6 @@ A number and its unit stay on one line.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
 from .. import _phrases
@@ -81,44 +80,23 @@ def recognised(attribute: str, auc: float | None) -> str:
     )
 
 
-@dataclass(frozen=True)
 class Units:
-    """What gap and utility are in this audit, which depends on what is predicted."""
+    """What gap and utility are in this audit, which depends on what is predicted.
 
-    target: Target | None
+    Gaps are multiplied by `scale` and written with `digits` decimals; `gap_name` is what they are
+    gaps of, and `utility_name` what usefulness is measured by.
+    """
 
-    @property
-    def kind(self) -> str:
-        """Return the kind of the target; 'none' without one."""
-        return self.target.kind if self.target else "none"
-
-    @property
-    def scale(self) -> float:
-        """Return by what gaps are multiplied before they are written."""
-        return 1.0 if self.kind == "number" else 100.0
-
-    @property
-    def digits(self) -> int:
-        """Return the decimals of a gap."""
-        return 2 if self.kind == "number" else 1
-
-    @property
-    def gap_name(self) -> str:
-        """Return what the gap is the gap of."""
+    def __init__(self, target: Target | None) -> None:
+        self.target, self.kind = target, target.kind if target else "none"
+        number = self.kind == "number"
+        self.scale, self.digits = (1.0, 2) if number else (100.0, 1)
         rates = {"number": "mean predictions", "classes": "shares of a class"}
-        return f"Gap of {rates.get(self.kind, 'selection rates')}"
-
-    @property
-    def gap_axis(self) -> str:
-        """Return the same for an axis."""
-        unit = "standard deviations" if self.kind == "number" else "points"
-        return f"{self.gap_name.lower()}, {unit} (left is fairer)"
-
-    @property
-    def utility_name(self) -> str:
-        """Return what usefulness is measured by."""
+        self.gap_name = f"Gap of {rates.get(self.kind, 'selection rates')}"
+        unit = "standard deviations" if number else "points"
+        self.gap_axis = f"{self.gap_name.lower()}, {unit} (left is fairer)"
         names = {"number": "R²", "none": "Variance kept", "classes": "AUC, mean of the classes"}
-        return names.get(self.kind, "AUC")
+        self.utility_name = names.get(self.kind, "AUC")
 
     def gap(self, value: float | None) -> str:
         """Write a gap with its unit."""
