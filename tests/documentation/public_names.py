@@ -80,7 +80,7 @@ def _ours(cls):
 
 def _is_for_estimators(cls, name):
     """Whether a method is what estimators ask of rows that are elsewhere, and not for users."""
-    return any(hasattr(b, name) for b in cls.__mro__ if b.__name__ == "RowsElsewhere")
+    return any(hasattr(b, name) for b in cls.__mro__ if b.__name__ == "LazyRows")
 
 
 def _can_have_docstring(member):

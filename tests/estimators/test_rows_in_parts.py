@@ -9,7 +9,7 @@ import pytest
 
 from assertions import assert_same_subspace
 from fairpca import FairKernelPCA, FairPCA, FairPLS
-from fairpca._rows import Batch, RowsElsewhere
+from fairpca._rows import Batch, LazyRows
 from fairpca.errors import (
     MissingGroupError,
     MissingTargetError,
@@ -19,7 +19,7 @@ from fairpca.moments import collect_moments
 from optional_libraries import pandas as pd
 
 
-class ListedParts(RowsElsewhere):
+class ListedParts(LazyRows):
     """The smallest engine: parts in a list, sent through pickle, added in random order."""
 
     def __init__(self, parts, seed=0):
@@ -266,7 +266,7 @@ def test_joint_groups_in_a_part_that_knows_nothing_of_one_attribute():
     assert_same_subspace(apart.components_.T, whole.components_.T)
 
 
-def test_labels_are_asked_for_where_rows_are_elsewhere():
+def test_labels_are_asked_for_where_rows_are_lazily():
     X, s = rows_and_groups()
     parts = ListedParts([Batch(X, sensitive_features=s)])
     with pytest.raises(MissingTargetError, match="target="):

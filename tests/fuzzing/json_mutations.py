@@ -105,7 +105,7 @@ def remove(rng: random.Random, at: Place, others: list[Place]) -> None:
     del at[0][at[1]]
 
 
-def copy_from_elsewhere(rng: random.Random, at: Place, others: list[Place]) -> None:
+def copy_from_lazily(rng: random.Random, at: Place, others: list[Place]) -> None:
     """Put what is in another place."""
     there = rng.choice(others)
     at[0][at[1]] = _copied(there[0][there[1]])
@@ -139,7 +139,7 @@ def add_a_key(rng: random.Random, at: Place, others: list[Place]) -> None:
 
 
 EDITS: tuple[Callable[[random.Random, Place, list[Place]], None], ...] = (
-    *(replace, replace, remove, copy_from_elsewhere, nudge, nudge, add_a_key),
+    *(replace, replace, remove, copy_from_lazily, nudge, nudge, add_a_key),
 )
 
 

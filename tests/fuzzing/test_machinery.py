@@ -37,11 +37,11 @@ def compile_data():
     compile("1 + 1", "<data>", "eval")
 
 
-def write_elsewhere():
+def write_lazily():
     Path("/tmp/elsewhere").write_text("x", encoding="utf-8")
 
 
-def remove_elsewhere():
+def remove_lazily():
     os.remove("/tmp/elsewhere")
 
 
@@ -59,8 +59,8 @@ def fail_quietly():
 
 
 BAD = (
-    *(run_a_program, start_a_process, execute_data, compile_data, write_elsewhere),
-    *(remove_elsewhere, import_something, take_long, fail_quietly),
+    *(run_a_program, start_a_process, execute_data, compile_data, write_lazily),
+    *(remove_lazily, import_something, take_long, fail_quietly),
 )
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from fairpca._files import unplain
 from fairpca._maps import LinearMap
-from fairpca._numerics.threads import ahead
+from fairpca._numerics.threads import prefetch
 from fairpca.errors import TableError
 from fairpca.models import transform_file
 from fairpca.tables import TableEncoder, check_columns, read_table
@@ -154,9 +154,9 @@ def test_blanks_around_values_and_other_words_for_missing_do_not_matter(tmp_path
     pd.testing.assert_frame_equal(read_table(path).frame, same, check_dtype=False)
 
 
-def test_files_that_arrow_cannot_read_are_streamed_as_well(tmp_path):
+def test_files_divided_by_blanks_are_streamed_as_well(tmp_path):
     path = tmp_path / "german.data"
-    path.write_text("A11  6 x\nA12 48 y\nA11 12 x\n", encoding="utf-8")
+    path.write_text("A11 6 x\nA12 48 y\nA11 12 x\n", encoding="utf-8")
     how = {"columns": ["status", "months", "kind"]}
     frame = read_table(path, **how).frame
     model = model_of(TableEncoder().fit(frame), k=2)
@@ -256,7 +256,7 @@ def test_what_a_thread_raises_is_raised_here_after_what_came_before():
         yield 1
         raise RuntimeError("later")
 
-    seen = ahead(items())
+    seen = prefetch(items())
     assert next(seen) == 1
     with pytest.raises(RuntimeError, match="later"):
         next(seen)

@@ -104,7 +104,7 @@ class AnyOrder(RuleBasedStateMachine):
 
     @precondition(lambda self: self.started)
     @rule(batch=BATCHES, mine_first=st.booleans())
-    def add_moments_collected_elsewhere(self, batch, mine_first):
+    def add_moments_collected_lazily(self, batch, mine_first):
         batch = batch_of(self.model, *batch, np.array)
         if len(batch.rows) == 0 or "moments_" not in vars(self.fair):
             return

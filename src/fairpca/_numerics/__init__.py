@@ -38,7 +38,6 @@ from .threads import (
     ACCUMULATORS,
     SMALL,
     WIDEST,
-    ahead,
     allowed_jobs,
     blas_shares,
     blas_threads,
@@ -49,6 +48,7 @@ from .threads import (
     limited_threads,
     one_thread,
     pool_of,
+    prefetch,
     share_blocks,
     threads_for,
 )

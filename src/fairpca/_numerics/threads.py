@@ -249,10 +249,10 @@ def end_with(pid: int) -> None:
     Thread(target=wait, name="fairpca-parent", daemon=True).start()
 
 
-def ahead(items: Iterable[Item]) -> Generator[Item, None, None]:
+def prefetch(items: Iterable[Item]) -> Generator[Item, None, None]:
     """Yield items that a thread of its own makes, a few of them before they are asked for."""
     iterator, end = iter(items), object()
-    with ExitStack() as last, pool_of(1, "fairpca-ahead") as pool:
+    with ExitStack() as last, pool_of(1, "fairpca-prefetch") as pool:
         last.callback(getattr(iterator, "close", lambda: None))
         waiting = deque(pool.submit(next, iterator, end) for _ in range(2))
         while (item := waiting.popleft().result()) is not end:

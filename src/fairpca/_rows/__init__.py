@@ -9,7 +9,7 @@ from .devices import (
     in_numpy,
     streamed,
 )
-from .elsewhere import Batch, Collect, RowsElsewhere, plus, rows_elsewhere
 from .in_memory import BLOCK_ROWS, MappedRows, Rows, block_rows, row_blocks, rows_per_block
+from .lazy_rows import Batch, Collect, LazyRows, as_lazy_rows, plus
 from .ordered_fold import ordered_fold
 from .sample import LargestKey, Sample, rows_at

@@ -19,7 +19,7 @@ from dask.delayed import delayed
 from .._attributes import close_names, split_columns
 from .._numerics import is_sparse, limited_threads
 from ..errors import UsageError
-from .elsewhere import Batch, Collect, RowsElsewhere, plus
+from .lazy_rows import Batch, Collect, LazyRows, plus
 
 FAN_IN = 4
 """So many results are added at once: few tasks, and few d x d matrices in one memory."""
@@ -28,7 +28,7 @@ SHOWN = 10
 """How many columns a message lists."""
 
 
-class DaskRows(RowsElsewhere):
+class DaskRows(LazyRows):
     """Rows of a Dask array or DataFrame; y, attributes and weights are named columns of it.
 
     The columns of an array have no names but their positions.

@@ -12,8 +12,8 @@ from contextlib import closing
 from threading import Lock
 from typing import Any
 
-from .._numerics import ahead, limited_threads, pool_of
-from .elsewhere import plus
+from .._numerics import limited_threads, pool_of, prefetch
+from .lazy_rows import plus
 
 RESULTS_PER_THREAD = 2
 """Results of batches that may wait for an earlier one, so that no thread must."""
@@ -33,7 +33,7 @@ def ordered_fold(
     the error of the first batch with one.
     """
     # One thread that reads and one that collects overlap; several overlap by themselves.
-    source = ahead(batches) if n_jobs == 1 else batches
+    source = prefetch(batches) if n_jobs == 1 else batches
     turn, begun = Lock(), 0
 
     def one_more() -> tuple[int, Any]:

@@ -20,7 +20,7 @@ import numpy as np
 from .._attributes import close_names
 from .._numerics import limited_threads
 from ..errors import MissingExtraError, UsageError, warn_user
-from .elsewhere import Batch, Collect, RowsElsewhere
+from .lazy_rows import Batch, Collect, LazyRows
 
 try:
     import pandas  # noqa: F401  (what pyarrow makes frames with)
@@ -209,7 +209,7 @@ MOST_BYTES = 2**31 - 2**12
 """What Spark carries in one row."""
 
 
-class SparkRows(RowsElsewhere):
+class SparkRows(LazyRows):
     """Rows of a Spark DataFrame, with everything that is known of them in its columns.
 
     Features are columns of numbers, or a single column of arrays of one length; all others are
@@ -231,7 +231,7 @@ class SparkRows(RowsElsewhere):
     def for_estimator(
         self, sensitive: Sequence[Any], fitted_to: Sequence[str] | None = None
     ) -> SparkRows:
-        """Return the rows with the features that an estimator asks for; see `RowsElsewhere`."""
+        """Return the rows with the features that an estimator asks for; see `LazyRows`."""
         seen = copy(self)
         seen.__dict__.pop("_width", None)
         if fitted_to is None:

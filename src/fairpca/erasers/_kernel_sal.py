@@ -16,7 +16,7 @@ from .._kernels import (
 from .._maps import FeatureMap, LinearMap
 from .._moments import DenseScatter, GroupMoments, attributes_over_rows
 from .._numerics import Array
-from .._rows import Rows, RowsElsewhere
+from .._rows import LazyRows, Rows
 from ..errors import UsageError
 from ..estimators import (
     Representation,
@@ -186,7 +186,7 @@ class KernelSAL(Representation):
             self._begin()
             reader = self._reader()
             rows = reader.rows(X, y, sensitive_features, sample_weight, self._validated)
-            if isinstance(rows, RowsElsewhere):
+            if isinstance(rows, LazyRows):
                 raise UsageError(
                     f"KernelSAL compares every row with every other, so it needs them in one "
                     f"place, but X is a {type(X).__name__}. Pass rows in memory."

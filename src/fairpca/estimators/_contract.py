@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._moments import DenseScatter, GroupMoments, moments_at
 from .._numerics import check_n_jobs, limited_threads, threads_for
-from .._rows import Rows, RowsElsewhere
+from .._rows import LazyRows, Rows
 from ..errors import UsageError
 from ._reader import HOST, Reader
 from ._transform import Transformer
@@ -99,7 +99,7 @@ class Representation(Transformer):
 
     def _batch(
         self, reader: Reader, X: Any, y: Any, sensitive_features: Any, sample_weight: Any
-    ) -> Rows | RowsElsewhere:
+    ) -> Rows | LazyRows:
         """Return the rows that count of a batch, if batches can be added to this estimator."""
         if "moments_" not in vars(self) and self._is_solved():
             raise UsageError(
@@ -111,7 +111,7 @@ class Representation(Transformer):
         how: dict[str, Any] = {"complete": False, "advise": False}
         return reader.rows(X, y, sensitive_features, sample_weight, self._validated, **how)
 
-    def _add(self, reader: Reader, rows: Rows | RowsElsewhere) -> None:
+    def _add(self, reader: Reader, rows: Rows | LazyRows) -> None:
         """Add the moments of a batch to those of the batches before."""
         moments = reader.moments(rows, more_follow=True)
         moments = moments if self.device is None else moments_at(moments, HOST)

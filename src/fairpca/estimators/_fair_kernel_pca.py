@@ -12,7 +12,7 @@ from .._kernels import PRECOMPUTED, Features, KernelOptions
 from .._maps import FeatureMap, LinearMap
 from .._moments import GroupMoments
 from .._numerics import threads_for
-from .._rows import Rows, RowsElsewhere
+from .._rows import LazyRows, Rows
 from ..errors import UsageError
 from ._checks import (
     DECIDED_AT_FIRST,
@@ -290,7 +290,7 @@ class FairKernelPCA(Representation):
             self._begin()
             reader = self._reader()
             rows = reader.rows(X, y, sensitive_features, sample_weight, self._validated)
-            if isinstance(rows, RowsElsewhere):
+            if isinstance(rows, LazyRows):
                 raise UsageError(
                     f"Exact kernel PCA compares every row with every other, so it needs them in "
                     f"one place, but X is a {type(X).__name__}. Set approximation='nystroem' or "
@@ -391,7 +391,7 @@ class FairKernelPCA(Representation):
         )
 
     def _see_through_kernel(
-        self, reader: Reader, rows: Rows | RowsElsewhere, *, complete: bool
+        self, reader: Reader, rows: Rows | LazyRows, *, complete: bool
     ) -> Reader:
         """Return the reader of the kernel's features, which the first rows decide."""
         parameters = {name: getattr(self, name) for name in DECIDED_AT_FIRST}

@@ -15,7 +15,7 @@ from .._kernels import KernelOptions, whitening
 from .._maps import FeatureMap, LinearMap
 from .._moments import AttributeMoments, GroupMoments, LevelMoments, Scores, SharesBelow, moments_at
 from .._numerics import Array, array_namespace, full_precision, quiet_overflow, to_numpy
-from .._rows import Rows, RowsElsewhere
+from .._rows import LazyRows, Rows
 from ..errors import UsageError
 from ..solvers import (
     Subspace,
@@ -407,7 +407,7 @@ class FairPLS(FairTransformer):
         )
 
     def _see_through_kernel(
-        self, reader: Reader, rows: Rows | RowsElsewhere, *, complete: bool
+        self, reader: Reader, rows: Rows | LazyRows, *, complete: bool
     ) -> Reader:
         """Return the reader of columns and kernel features, which the first rows decide."""
         parameters = {name: getattr(self, name) for name in (*DECIDED_AT_FIRST, "scale")}

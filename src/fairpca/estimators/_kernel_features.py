@@ -24,7 +24,7 @@ from .._kernels import (
 from .._maps import FeatureMap, LinearMap, side_by_side
 from .._moments import GroupMoments
 from .._numerics import deterministic_signs, is_sparse, quiet_overflow
-from .._rows import Batch, Rows, RowsElsewhere, Sample
+from .._rows import Batch, LazyRows, Rows, Sample
 from ..errors import FewLandmarksWarning, InfeasibleError, UsageError, warn_user
 from ..solvers import equalize_means, largest_gap, maximize_variance, mean_constraint, way_out
 from ._checks import NYSTROEM, SHIFT_INVARIANT
@@ -65,7 +65,7 @@ def check_unchanged(drawn_with: Mapping[str, Any], parameters: Mapping[str, Any]
 
 def draw_features(
     reader: Reader,
-    rows: Rows | RowsElsewhere,
+    rows: Rows | LazyRows,
     options: KernelOptions,
     parameters: Mapping[str, Any],
     *,
@@ -74,7 +74,7 @@ def draw_features(
 ) -> KernelFeatures:
     """Draw landmarks among the rows, or random features, as the parameters say."""
     few, p = complete, parameters["n_landmarks"]
-    if isinstance(rows, RowsElsewhere):
+    if isinstance(rows, LazyRows):
         of_all = replace(reader, criterion="demographic_parity")
         drawn, few = _sampled_rows(of_all, rows, fewest=p, seed=seed)[0], True
     else:
@@ -90,7 +90,7 @@ def draw_features(
 
 def draw_features_beside_columns(
     reader: Reader,
-    rows: Rows | RowsElsewhere,
+    rows: Rows | LazyRows,
     options: KernelOptions,
     parameters: Mapping[str, Any],
     *,
@@ -102,7 +102,7 @@ def draw_features_beside_columns(
     Without turns, a small group would have next to no landmark.
     """
     few, p = complete, parameters["n_landmarks"]
-    if isinstance(rows, RowsElsewhere):
+    if isinstance(rows, LazyRows):
         (drawn, groups), few = _sampled_rows(reader, rows, fewest=p, seed=seed), True
     else:
         drawn = rows.everyone or rows
@@ -151,7 +151,7 @@ def _in_turn(groups: np.ndarray) -> np.ndarray:
 
 
 def _sampled_rows(
-    reader: Reader, source: RowsElsewhere, *, fewest: int, seed: int
+    reader: Reader, source: LazyRows, *, fewest: int, seed: int
 ) -> tuple[Rows, np.ndarray]:
     """Return rows drawn at random, in their order, and their joint groups.
 

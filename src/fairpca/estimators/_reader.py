@@ -35,12 +35,12 @@ from .._numerics import is_foreign, is_sparse, unmasked
 from .._rows import (
     Batch,
     DeviceRows,
+    LazyRows,
     MappedRows,
     Rows,
-    RowsElsewhere,
+    as_lazy_rows,
     checked_rows,
     in_numpy,
-    rows_elsewhere,
     streamed,
 )
 from ..errors import UsageError
@@ -134,7 +134,7 @@ class Reader:
         *,
         complete: bool = True,
         advise: bool = True,
-    ) -> Rows | RowsElsewhere:
+    ) -> Rows | LazyRows:
         """Return the rows that count of the arguments of `fit`, or where they are.
 
         With `complete`, no more rows follow, so some of these must count. Who reads a batch does
@@ -142,7 +142,7 @@ class Reader:
         """
         given = (X, y, sensitive_features, sample_weight)
         if not all(value is None or type(value) is np.ndarray for value in given):
-            source = rows_elsewhere(*given)
+            source = as_lazy_rows(*given)
             if source is not None:
                 source = source.for_estimator(self.sensitive)
                 self._check_head(source.head)
@@ -266,9 +266,9 @@ class Reader:
         checks = {"accept_sparse": sparse, "dtype": FLOATS, **checks}
         return canonical(check_array(X, input_name="X", estimator=self.name, **checks))
 
-    def moments(self, rows: Rows | RowsElsewhere, *, more_follow: bool = False) -> GroupMoments:
+    def moments(self, rows: Rows | LazyRows, *, more_follow: bool = False) -> GroupMoments:
         """Return the moments of rows; where `more_follow`, they outlive the caller's arrays."""
-        if isinstance(rows, RowsElsewhere):
+        if isinstance(rows, LazyRows):
             moments: GroupMoments | None = rows.fold(_CollectMoments(self, columns_of(rows.head.X)))
             if moments is None:
                 raise UsageError(NO_ROWS.format(type(rows).__name__))
@@ -280,15 +280,15 @@ class Reader:
         rows = rows.safe_to_keep() if more_follow else rows
         return finite_moments(rows, with_scatters=self.with_scatters)
 
-    def shares(self, rows: Rows | RowsElsewhere, scores: Scores) -> SharesBelow:
+    def shares(self, rows: Rows | LazyRows, scores: Scores) -> SharesBelow:
         """Return how many rows of each group lie below thresholds on scores; one more pass."""
-        if isinstance(rows, RowsElsewhere):
+        if isinstance(rows, LazyRows):
             return rows.fold(_CollectShares(self, columns_of(rows.head.X), scores))
         return shares_below(self._seen(rows), scores)
 
-    def cached(self, rows: Rows | RowsElsewhere) -> Rows | RowsElsewhere:
+    def cached(self, rows: Rows | LazyRows) -> Rows | LazyRows:
         """Return rows of which nothing is computed twice, where memory allows."""
-        if isinstance(rows, RowsElsewhere):
+        if isinstance(rows, LazyRows):
             return rows
         seen = self._seen(rows)
         return seen.computed_once() if isinstance(seen, MappedRows) else rows

@@ -18,7 +18,7 @@ from sklearn.utils.validation import validate_data
 from .._attributes import Columns, as_columns, indexable, split_columns
 from .._maps import FeatureMap, LinearMap
 from .._numerics import Array, is_foreign, is_numpy, quiet_overflow, unmasked
-from .._rows import RowsElsewhere, checked_rows, in_numpy, rows_elsewhere
+from .._rows import LazyRows, as_lazy_rows, checked_rows, in_numpy
 from ..errors import UsageError
 from ._checks import FLOATS
 from ._reader import Reader, canonical
@@ -68,9 +68,9 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             in memory.
         """
         self._check_solved()
-        source = rows_elsewhere(X)
+        source = as_lazy_rows(X)
         if source is not None:
-            return _transformed_elsewhere(self, source)
+            return _transformed_lazily(self, source)
         T = self._of_plain_array(X)
         return self._represent(self._features(X)) if T is None else T
 
@@ -271,7 +271,7 @@ class _Transform:
         return np.asarray(self.estimator.transform(X))
 
 
-def _transformed_elsewhere(estimator: Any, source: RowsElsewhere) -> Any:
+def _transformed_lazily(estimator: Any, source: LazyRows) -> Any:
     """Return a lazy collection of the representations of rows that are elsewhere."""
     # As scikit-learn looks it up: what set_output stored, else the setting for all estimators.
     chosen = getattr(estimator, "_sklearn_output_config", {})

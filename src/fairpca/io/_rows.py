@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count, islice
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from .._attributes import Roles, assign_roles
 from .._numerics import allowed_jobs, blas_threads, check_n_jobs
-from .._rows import Batch, Collect, RowsElsewhere, ordered_fold
+from .._rows import Batch, Collect, LazyRows, ordered_fold
 from ..errors import TableError, UsageError
 from ..tables import (
     NUMBER,
@@ -56,7 +55,7 @@ def rows_per_batch(n_features: int, itemsize: int) -> int:
     return min(rows, MOST_BATCH_ROWS)
 
 
-class FileRows(RowsElsewhere):
+class FileRows(LazyRows):
     """Rows of files that may be larger than the memory, whatever is in the files.
 
     `parts` makes what `collect` takes of the columns of a batch; `n_jobs` batches are read and
@@ -160,8 +159,10 @@ class TableRows(FileRows):
         super().__init__(files, Tables(files, columns), **how)
 
 
-def _opened(paths: Paths, endings: Sequence[str], kind: str, **how: Any) -> list[TableFile]:
-    """Find and open files of one kind; of another, tell who reads them."""
+def _opened(paths: Any, endings: Sequence[str], kind: str, **how: Any) -> list[TableFile]:
+    """Find and open files of one kind, unless they are open; of another, tell who reads them."""
+    if isinstance(paths, list) and paths and all(isinstance(path, TableFile) for path in paths):
+        return paths
     found = find_files(paths, endings)
     for path in found:
         there = kind_of_file(path)
@@ -187,7 +188,7 @@ class _NumberRows(FileRows):
 
     def __init__(
         self,
-        paths: Paths,
+        paths: Paths | list[TableFile],
         *,
         sensitive: str | Iterable[str],
         features: Iterable[str] | None = None,
@@ -200,9 +201,8 @@ class _NumberRows(FileRows):
         dtype: Any = None,
         encoder: TableEncoder | None = None,
         attributes: Callable[[Mapping[str, Any]], Any] | None = None,
-        written: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
-        files = _opened(paths, self.endings, self.kind, **written)
+        files = _opened(paths, self.endings, self.kind)
         if features is None and encoder is not None:
             features = encoder.needed_columns
         named: dict[str, Any] = {"sensitive": sensitive, "target": target, "weight": weight}
@@ -349,8 +349,8 @@ class CSVRows(_NumberRows):
         encoding: str | None = None,
         **options: Any,
     ) -> None:
-        written = {"columns": columns, "header": header, "skip_lines": skip_lines}
-        super().__init__(paths, written={**written, "encoding": encoding}, **options)
+        how = {"columns": columns, "header": header, "skip_lines": skip_lines, "encoding": encoding}
+        super().__init__(_opened(paths, self.endings, self.kind, **how), **options)
 
 
 def _kinds_of_texts(

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import clone
 
 from .._attributes import Roles, as_columns, attribute_columns, checked_kinds, in_words_of_targets
-from .._rows import RowsElsewhere
+from .._rows import LazyRows
 from ..erasers import LEACE
 from ..errors import InfeasibleError, ManyLevelsWarning, MissingTargetError, UsageError, warn_user
 from ..estimators import FairKernelPCA, FairPCA, FairPLS, PlainPCA, collect_moments
@@ -120,7 +120,7 @@ class TableOptions:
 
     def fitted(
         self,
-        X: np.ndarray | RowsElsewhere,
+        X: np.ndarray | LazyRows,
         y: Any,
         columns: Any,
         plans: Sequence[AttributePlan],
@@ -139,7 +139,7 @@ class TableOptions:
 
     def _estimator(
         self,
-        X: np.ndarray | RowsElsewhere,
+        X: np.ndarray | LazyRows,
         y: Any,
         columns: Any,
         kinds: dict[str, str],

@@ -16,7 +16,7 @@ from .._rows import (
     Batch,
     Collect,
     LargestKey,
-    RowsElsewhere,
+    LazyRows,
     Sample,
     rows_at,
 )
@@ -422,14 +422,14 @@ def _looked_up(column: RawColumn, code_of: Mapping[Any, int], array: Any) -> np.
 
 
 @dataclass(frozen=True, eq=False)
-class _EncodedRows(RowsElsewhere):
+class _EncodedRows(LazyRows):
     """Rows of files, whose batches are Arrow tables, as numbers: read again when asked for.
 
     Rows without a value of the `target`, where one is needed, do not count. In columns of `commas`,
     numbers have a decimal comma.
     """
 
-    source: RowsElsewhere
+    source: LazyRows
     encoder: TableEncoder
     attributes: tuple[_PlannedColumn, ...]
     target: _PlannedColumn | None

@@ -15,7 +15,7 @@ import numpy as np
 from .._attributes import as_columns, did_you_mean
 from .._files import whole_file
 from .._maps import LinearMap
-from .._numerics import ahead
+from .._numerics import prefetch
 from ..errors import TableError
 from ..tables import (
     LevelColumn,
@@ -150,7 +150,7 @@ def transform_file(
         batches = iter(whole.select(wanted).to_batches(batch_rows))
 
     def results() -> Iterator[Any]:
-        for batch in ahead(batches):
+        for batch in prefetch(batches):
             arrays = {name: simple(batch.column(i)) for i, name in enumerate(wanted)}
             T = np.asarray(model._map(encoder.encode(arrays)) if fused is None else fused(arrays))
             if T.shape[1] != len(names):
@@ -164,7 +164,7 @@ def transform_file(
             )
 
     done = 0
-    stream = ahead(results())
+    stream = prefetch(results())
     try:
         first = next(stream, None)
         if first is None:

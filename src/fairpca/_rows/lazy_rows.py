@@ -42,7 +42,7 @@ It travels to where the rows are, so it can be pickled.
 """
 
 
-class RowsElsewhere(ABC):
+class LazyRows(ABC):
     """Rows that come to the moments batch by batch."""
 
     @property
@@ -56,7 +56,7 @@ class RowsElsewhere(ABC):
 
     def for_estimator(
         self, sensitive: Sequence[Any], fitted_to: Sequence[str] | None = None
-    ) -> RowsElsewhere:
+    ) -> LazyRows:
         """Return these rows with the columns that an estimator asks for as features."""
         # Only an engine whose rows have no order must set aside what is no feature. `sensitive` are
         # columns of X that are attributes; `fitted_to` the names seen at `fit`, None before.
@@ -79,12 +79,12 @@ def plus(a: Any, b: Any) -> Any:
     return a + b
 
 
-def rows_elsewhere(
+def as_lazy_rows(
     X: Any, y: Any = None, sensitive_features: Any = None, sample_weight: Any = None
-) -> RowsElsewhere | None:
+) -> LazyRows | None:
     """Return the arguments of `fit` as rows of an engine; None if they are in memory."""
     others = {"y": y, "sensitive_features": sensitive_features, "sample_weight": sample_weight}
-    if isinstance(X, RowsElsewhere):
+    if isinstance(X, LazyRows):
         given = [name for name, value in others.items() if value is not None]
         if given:
             raise UsageError(
