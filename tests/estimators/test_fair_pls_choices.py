@@ -30,23 +30,6 @@ def test_stronger_matching_brings_new_rows_closer(people):
     assert gaps[0] > gaps[1] > gaps[2]
 
 
-def test_several_scores_are_compared_together(monkeypatch):
-    # Each of the two is alike in both groups, but not their sum: they correlate in one only.
-    rng = np.random.default_rng(0)
-    n = 4000
-    sex = rng.integers(0, 2, n)
-    a, b = rng.normal(size=(2, n))
-    X = np.column_stack([a, np.where(sex == 1, a, b), rng.normal(size=(n, 2))])
-    targets = {"first": X[:, 0] + 0.3 * X[:, 2], "second": X[:, 1] + 0.3 * X[:, 3]}
-    gaps = {}
-    for together in (6, 1):
-        monkeypatch.setattr("fairpca.solvers._predict_targets.MOST_TOGETHER", together)
-        T = FairPLS(covariance_penalty=0.0).fit(X, targets, sensitive_features=sex).transform(X)
-        sums = (T[:, 0] + T[:, 1], T[:, 0] - T[:, 1])
-        gaps[together] = max(certified_gap(s, sex).observed for s in sums)
-    assert gaps[6] < 0.5 * gaps[1]
-
-
 def test_shrinkage_grows_where_rows_are_few(people):
     X, sex, y = people
     wide = np.hstack([X, np.random.default_rng(1).normal(size=(len(X), 30))])

@@ -98,7 +98,7 @@ def test_the_gradient_is_that_of_the_value(objectives):
     state = some_state()
     lagrangian().round(state, 0.01)
     objective, start, tol, max_steps = objectives[0]
-    assert (tol, max_steps) == (0.01, module.STEPS_PER_ROUND)
+    assert (tol, max_steps) == (0.01, module.TOL.steps_per_round)
     assert start is state.L
     at, step = RNG.normal(size=(S, K)), RNG.normal(size=(S, K))
     value, gradient = objective(at)
@@ -167,7 +167,7 @@ class Scripted:
 
 
 def rounds(problem, tol=1e-4, most=10, **changes):
-    with mock.patch.object(module, "ROUNDS", most):
+    with mock.patch.object(module, "TOL", replace(module.TOL, rounds=most)):
         end = follow(problem, some_state(gap=1.0, **changes), tol)
     assert end.gap == problem.gaps[len(problem.asked) - 1]
     return len(problem.asked)

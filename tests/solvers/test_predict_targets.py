@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from assertions import assert_equal_group_means, assert_uncorrelated
 from fairpca import FairPLS
 from fairpca.errors import InfeasibleError
+from fairpca.metrics import certified_gap
 from fairpca.solvers import _predict_targets as module
 from oracles import (
     equal_shares_by_the_book,
@@ -289,3 +290,20 @@ def test_a_criterion_is_an_attribute_that_other_rows_lack(match):
         np.testing.assert_allclose(fair.transform(X), other.transform(X), rtol=0, atol=1e-10)
         T = fair.transform(X)[y == 1]
         assert_equal_group_means(T, columns["z"][y == 1])
+
+
+def test_several_scores_are_compared_together(monkeypatch):
+    # Each of the two is alike in both groups, but not their sum: they correlate in one only.
+    rng = np.random.default_rng(0)
+    n = 4000
+    sex = rng.integers(0, 2, n)
+    a, b = rng.normal(size=(2, n))
+    X = np.column_stack([a, np.where(sex == 1, a, b), rng.normal(size=(n, 2))])
+    targets = {"first": X[:, 0] + 0.3 * X[:, 2], "second": X[:, 1] + 0.3 * X[:, 3]}
+    gaps = {}
+    for together in (6, 1):
+        monkeypatch.setattr("fairpca.solvers._predict_targets.MOST_TOGETHER", together)
+        T = FairPLS(covariance_penalty=0.0).fit(X, targets, sensitive_features=sex).transform(X)
+        sums = (T[:, 0] + T[:, 1], T[:, 0] - T[:, 1])
+        gaps[together] = max(certified_gap(s, sex).observed for s in sums)
+    assert gaps[6] < 0.5 * gaps[1]

@@ -18,8 +18,7 @@ from ._equalize_covariances import (
     independent_differences,
 )
 from ._isotropic_bases import (
-    FIRST_GRADIENT,
-    ZERO_OF_COVARIANCE,
+    TOL,
     IsotropicBases,
     Lagrangian,
     State,
@@ -308,7 +307,7 @@ def _match_covariances(
     """
     target = C if objective is None else objective
     size = spectral_norm(C)
-    differences = [T for T in differences if spectral_norm(T) > ZERO_OF_COVARIANCE * size]
+    differences = [T for T in differences if spectral_norm(T) > TOL.zero_of_covariance * size]
     if not differences:  # equal in every direction
         V = np.linalg.eigh(target)[1][:, ::-1][:, :k]
         return _match(C, State.at(V, gap=0.0, gradient_norm=0.0), tol)
@@ -342,7 +341,7 @@ def _end(problem: Lagrangian, start: np.ndarray, tol: float, max_steps: int) -> 
 
     state = problem.begin(start)
     # Where the first problem is solved as it begins, rounds move nothing and only harden penalties.
-    for near in (np.inf, *NEAR) if state.gradient_norm <= FIRST_GRADIENT else NEAR:
+    for near in (np.inf, *NEAR) if state.gradient_norm <= TOL.first_gradient else NEAR:
         if state.gap > near:
             state = follow(problem, state, near)
         if state.gap > near:

@@ -13,36 +13,46 @@ import numpy as np
 
 from .._numerics import Objective, Stiefel, minimize_on_stiefel
 
-ZERO_OF_DIFFERENCE, ZERO_OF_COVARIANCE = 1e-10, 1e-9
-"""Eigenvalues of a difference up to these shares of its largest, or of that of the covariance,
-are zero."""
 
-RESTORATIONS = 12
-"""Most corrections after a step; each squares the violation."""
+@dataclass(frozen=True)
+class Tolerances:
+    """How exactly, and for how long, bases are searched for."""
 
-VANISHED = 1e-13
-"""Violations up to this are rounding, in units of the largest matrix."""
+    zero_of_difference: float = 1e-10
+    """Eigenvalues of a difference up to this share of its largest are zero,"""
+    zero_of_covariance: float = 1e-9
+    """and so are those up to this share of the largest of the covariance."""
+    vanished: float = 1e-13
+    """Violations up to this are rounding, in units of the largest matrix."""
+    restorations: int = 12
+    """Most corrections after a step; each squares the violation."""
+    conjugate_steps: int = 60
+    """Most steps of the linear solver for several matrices; one matrix takes one."""
+    first_penalty: float = 10.0
+    """The penalty of the augmented Lagrangian,"""
+    harder: float = 4.0
+    """its growth where a violation"""
+    progress: float = 0.25
+    """falls by less than this per round,"""
+    hardest: float = 1e6
+    """and its limit."""
+    first_gradient: float = 1e-2
+    """How exactly the first problem is solved."""
+    softest: float = 0.05
+    """Where a gap may stay: the first penalty,"""
+    budget_gradient: float = 1e-3
+    """and how exactly each problem is solved."""
+    hopeless: float = 1e4
+    """At so hard a penalty,"""
+    stalled: int = 4
+    """after so many rounds that do not halve the gap, there is none to close."""
+    rounds: int = 60
+    """Most updates of the multipliers,"""
+    steps_per_round: int = 150
+    """and most steps between two of them."""
 
-CONJUGATE_STEPS = 60
-"""Most steps of the linear solver for several matrices; one matrix takes one."""
 
-FIRST_PENALTY, HARDER, HARDEST = 10.0, 4.0, 1e6
-"""The penalty of the augmented Lagrangian, its growth where that is too slow, and its limit."""
-
-FIRST_GRADIENT = 1e-2
-"""How exactly the first problem is solved."""
-
-SOFTEST, BUDGET_GRADIENT = 0.05, 1e-3
-"""Where a gap may stay: the first penalty, and how exactly each problem is solved."""
-
-HOPELESS, STALLED = 1e4, 4
-"""Rounds at so hard a penalty that do not halve the gap, after which there is none to close."""
-
-ROUNDS, STEPS_PER_ROUND = 60, 150
-"""Most updates of the multipliers, and most steps between two of them."""
-
-PROGRESS = 0.25
-"""A violation that falls by less per round calls for a harder penalty."""
+TOL = Tolerances()
 
 
 def largest_isotropic_dimension(T: np.ndarray, size: float = 0.0) -> int:
@@ -65,7 +75,7 @@ def spectral_norm(A: np.ndarray) -> float:
 def _zero(values: np.ndarray, size: float) -> float:
     """Return up to which magnitude eigenvalues of a difference count as zero."""
     largest = float(np.abs(values).max(initial=0.0))
-    return max(ZERO_OF_DIFFERENCE * largest, ZERO_OF_COVARIANCE * size)
+    return max(TOL.zero_of_difference * largest, TOL.zero_of_covariance * size)
 
 
 def isotropic_start(C: np.ndarray, T: np.ndarray, k: int) -> list[np.ndarray]:
@@ -147,7 +157,7 @@ class Lagrangian:
     def begin(self, L: np.ndarray) -> State:
         """Return the state before the first round."""
         k, count = L.shape[1], len(self.stack) // self.s - 1
-        state = State(L, np.zeros((count, k, k)), FIRST_PENALTY, self.gap(L), np.inf, 1)
+        state = State(L, np.zeros((count, k, k)), TOL.first_penalty, self.gap(L), np.inf, 1)
         gradient = Stiefel().tangent(L, self._objective(state)(L)[1])
         return replace(state, gradient_norm=float(np.linalg.norm(gradient)))
 
@@ -165,13 +175,13 @@ class Lagrangian:
     def round(self, state: State, tol: float, *, update: bool = True) -> State:
         """Minimise for fixed multipliers, then update them unless told not to."""
         penalty, objective = state.penalty, self._objective(state)
-        found = minimize_on_stiefel(objective, state.L, tol=tol, max_steps=STEPS_PER_ROUND)
+        found = minimize_on_stiefel(objective, state.L, tol=tol, max_steps=TOL.steps_per_round)
         gap = self.gap(found.L)
-        harder = HARDER if gap > PROGRESS * state.gap else 1.0
+        harder = TOL.harder if gap > TOL.progress * state.gap else 1.0
         after = State(
             L=found.L,
             multipliers=state.multipliers + update * penalty * self.products(found.L)[2],
-            penalty=min(HARDEST, penalty * harder),
+            penalty=min(TOL.hardest, penalty * harder),
             gap=gap,
             gradient_norm=found.gradient_norm,
             evaluations=state.evaluations + found.evaluations,
@@ -190,14 +200,14 @@ class Lagrangian:
 
 def follow(problem: Lagrangian, state: State, tol: float) -> State:
     """Update multipliers until gap and gradient are small, or nothing moves any more."""
-    gradient_tol = min(FIRST_GRADIENT, state.gradient_norm)
+    gradient_tol = min(TOL.first_gradient, state.gradient_norm)
     stalled = 0
-    for _ in range(ROUNDS):
+    for _ in range(TOL.rounds):
         before, state = state.gap, problem.round(state, gradient_tol)
         if state.gap <= tol and state.gradient_norm <= np.sqrt(tol):
             break
-        stalled = stalled + 1 if state.penalty >= HOPELESS and state.gap > 0.5 * before else 0
-        if stalled == STALLED:
+        stalled = stalled + 1 if state.penalty >= TOL.hopeless and state.gap > 0.5 * before else 0
+        if stalled == TOL.stalled:
             break
         gradient_tol = max(0.3 * gradient_tol, 0.1 * np.sqrt(tol))
     return state
@@ -205,11 +215,11 @@ def follow(problem: Lagrangian, state: State, tol: float) -> State:
 
 def approach(problem: Lagrangian, start: np.ndarray, tol: float) -> State:
     """Double the penalty until the gap is within the budget: no more variance is given up."""
-    state = replace(problem.begin(start), penalty=SOFTEST)
+    state = replace(problem.begin(start), penalty=TOL.softest)
     while True:
         penalty = 2.0 * state.penalty
-        state = problem.round(state, BUDGET_GRADIENT, update=False)
-        if state.gap <= tol or penalty > HARDEST:
+        state = problem.round(state, TOL.budget_gradient, update=False)
+        if state.gap <= tol or penalty > TOL.hardest:
             return state
         state = replace(state, penalty=penalty)
 
@@ -245,16 +255,16 @@ class IsotropicBases(Stiefel):
         """Return a point near W, or None if the corrections do not converge."""
         L = super().retract(W)
         before = np.inf
-        for _ in range(RESTORATIONS):
+        for _ in range(TOL.restorations):
             assert L is not None
             TL, normal = self._at(L)
             E = _sym(L.T @ TL)
             violation = float(np.abs(E).max())
-            if violation <= VANISHED:
+            if violation <= TOL.vanished:
                 return L
             if violation > 0.5 * before:
                 # Rounding, if it is small; else the step was too long.
-                return L if violation <= 1e3 * VANISHED else None
+                return L if violation <= 1e3 * TOL.vanished else None
             before = violation
             N = normal.solve(0.5 * E)
             L = super().retract(L - (TL @ N).sum(axis=0))
@@ -289,7 +299,7 @@ class _Normal:
         z = self._each(residual)
         p, rz = z, float(np.vdot(residual, z))
         size = float(np.linalg.norm(R))
-        for _ in range(CONJUGATE_STEPS):
+        for _ in range(TOL.conjugate_steps):
             if np.linalg.norm(residual) <= 1e-13 * size or rz <= 0:
                 break
             Ap = self.apply(p)
