@@ -156,8 +156,8 @@ def test_files_without_numbers_are_told_apart(tmp_path, monkeypatch):
 ELSEWHERE = """
 import locale, sys, time
 import numpy as np
-from fairpca import load, save
-from fairpca.models import fit_table, transform_file
+from fairpca import fit_table, load, save
+from fairpca.models import transform_file
 
 for name in ("de_DE.UTF-8", "tr_TR.UTF-8", "fr_FR.UTF-8", "C"):
     try:

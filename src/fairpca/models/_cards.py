@@ -289,7 +289,7 @@ def _parameters(estimator: Any) -> Iterator[str]:
 def _use(model: FairTableTransformer) -> Iterator[str]:
     rows = "frame" if model.encoder_ is not None else "X"
     yield "```python"
-    yield "from fairpca.models import load"
+    yield "from fairpca import load"
     yield ""
     yield 'model = load("model.fairpca")  # executes nothing; refuses altered files'
     yield f"T = model.transform({rows})  # array of {len(model.get_feature_names_out())} column(s)"
