@@ -30,19 +30,19 @@ def collect_moments(
 
     Parameters
     ----------
-    X : array-like, frame or sparse matrix of shape (n, d)
+    X : array-like, frame or sparse matrix of shape (n_samples, n_features)
         Features. A Dask array or DataFrame, a Spark DataFrame, `fairpca.io.ParquetRows` and
         `fairpca.io.CSVRows` are read where they are, part by part.
-    sensitive_features : array-like, Series, frame or dict of columns with n rows
+    sensitive_features : array-like, Series, frame or dict of columns with n_samples rows
         Sensitive attributes; None for rows of files, which name their columns themselves.
-    y, sample_weight : array-like of shape (n,), optional
+    y, sample_weight : array-like of shape (n_samples,), default=None
         Labels (for the criteria other than demographic parity), and weights >= 0.
-    with_scatters : bool
+    with_scatters : bool, default=False
         Whether to keep a scatter per group, as ``match="covariances"`` needs.
-    with_targets : bool
-        Whether to keep what `FairPLS` needs of y: its products with the features. All rows then
-        count for these, whatever the criterion.
-    device : str or None
+    with_targets : bool, default=False
+        Also accumulate the products of X and y, which `FairPLS` needs. All rows then count for
+        these, whatever the criterion.
+    device : str or None, default=None
         Where to compute: None is where the rows are, and the moments stay there; "cuda" sends
         rows in host memory to a GPU, and the moments come back as NumPy arrays.
     criterion, pos_label, target_kinds, sensitive_kinds, intersectional, missing_sensitive

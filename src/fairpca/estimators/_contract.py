@@ -191,7 +191,8 @@ class FairTransformer(Representation):
 
         Returns
         -------
-        self
+        self : object
+            The fitted estimator.
         """
         with self._changing():
             reader = self._reader()
@@ -210,7 +211,8 @@ class FairTransformer(Representation):
 
         Returns
         -------
-        self
+        self : object
+            The fitted estimator.
         """
         if not isinstance(moments, GroupMoments):
             raise TypeError(

@@ -50,7 +50,7 @@ _UNAVAILABLE = {
 
 
 class FairKernelPCA(Representation):
-    r"""Represent data by the best non-linear features in which all groups have the same mean.
+    r"""Kernel principal components under the constraint that all groups have the same mean.
 
     This is fair PCA in the feature space of a kernel. Among all k-dimensional projections of that
     space under which every demographic group has the same mean, it keeps the most variance. It is
@@ -71,21 +71,24 @@ class FairKernelPCA(Representation):
         Number of components k. A float in (0, 1) takes the fewest that reach this share of the
         total variance in feature space. None takes all that rounding leaves reliable (where
         `mean_gap_` stays below 1e-7), usually too many to be fair on new rows.
-    kernel : {"rbf", "laplacian", "poly", "sigmoid", "cosine", "linear", "precomputed"} or callable
-        Similarity of two rows. With "precomputed", X is the kernel matrix of the training rows at
+    kernel : str or callable, default="rbf"
+        Similarity of two rows: "rbf", "laplacian", "poly", "sigmoid", "cosine", "linear" or
+        "precomputed". With "precomputed", X is the kernel matrix of the training rows at
         `fit`, and that of new with training rows at `transform`. A function takes two rows and
         returns a number, as in scikit-learn's KernelPCA.
     gamma : float, "scale" or "auto", default="scale"
         Of rbf, laplacian, poly and sigmoid. "scale" is 1 / (d Var(X)) with the variance of all
         entries of X, the paper's choice; "auto" is 1 / d.
-    degree, coef0 : float
-        Of poly; `coef0` also of sigmoid.
-    kernel_params : dict, optional
+    degree : float, default=3
+        Of poly.
+    coef0 : float, default=1.0
+        Of poly and sigmoid.
+    kernel_params : dict, default=None
         Further arguments of a function.
     center : bool, default=True
         Whether to subtract the mean in feature space before maximising, as scikit-learn's
         KernelPCA does. The paper's Algorithm 3 does not.
-    approximation : {None, "nystroem", "random_features"}
+    approximation : {None, "nystroem", "random_features"}, default=None
         None is exact and takes n x n numbers. "nystroem" compares rows with `n_landmarks` of them;
         "random_features" draws that many Fourier features (rbf and laplacian). Both read the rows
         once, in blocks, in memory that does not depend on n, and satisfy the constraint exactly
@@ -93,66 +96,79 @@ class FairKernelPCA(Representation):
     n_landmarks : int, default=500
         Number of landmarks, drawn among all rows whatever the criterion, or of random features
         (rounded up to an even number).
-    criterion : {"demographic_parity", "equal_opportunity", "equalized_odds"}
-        Which rows are compared; see `FairPCA`.
+    criterion : str, default="demographic_parity"
+        One of "demographic_parity", "equal_opportunity" and "equalized_odds".
+        Which rows are compared: all; those with ``y == pos_label``; those of each class of y.
     pos_label : label, default=1
         The positive class of equal opportunity.
     tradeoff : float in [0, 1], default=0.0
         The paper's lambda. Above 0, `transform` appends lambda times the components of plain
-        kernel PCA, and the guarantee is gone; see `FairPCA`.
-    sensitive_columns : list, optional
+        kernel PCA, and the guarantee is gone.
+    sensitive_columns : list, default=None
         Columns of X (names, or positions) that are the attributes. They are removed from the
         features. Kernels need features of comparable size: to standardise the others first, use
         a ColumnTransformer with ``remainder="passthrough"``, or pass `sensitive_features`.
-    sensitive_kinds : dict, optional
+    sensitive_kinds : dict, default=None
         Forces attributes to be "categorical" or "numeric", by column name.
     intersectional : bool, default=False
         Whether to compare the joint groups of all categorical attributes.
     missing_sensitive : {"error", "ignore", "group"}, default="error"
-        What to do with missing attributes; see `FairPCA`.
+        Missing attributes: refuse; let the row count for the variance but not for the
+        constraint; or treat missing as a level of its own.
     solver : {"auto", "dense", "iterative"}, default="auto"
         LAPACK, or block Krylov iterations; "auto" iterates for few components of many rows, and
         falls back to LAPACK where that does not converge.
     tol : float, default=0.0
         Relative residual at which the iterations may stop; 0 asks for rounding.
-    n_jobs : int, optional
+    n_jobs : int, default=None
         Number of threads; None uses as many as BLAS does.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
         Landmarks, random features, and the start of the iterations.
 
     Attributes
     ----------
-    eigenvalues_ : array of shape (k,)
+    eigenvalues_ : ndarray of shape (n_components,)
         Sum of squares of the training rows along each component, descending.
-    dual_components_ : array of shape (n, k)
+    dual_components_ : ndarray of shape (n_samples, n_components)
         Each component as a combination of kernel values: with the training rows; with
-        `landmarks_`, then of shape (p, k); or of the random features.
+        `landmarks_`, then of shape (n_landmarks, n_components); or of the random features.
     gamma_ : float or None
         The kernel's gamma in use; None for kernels that have none.
-    explained_variance_, explained_variance_ratio_ : array of shape (k,)
-        Variance of each component, absolute and relative to the total in feature space. For
+    explained_variance_ : ndarray of shape (n_components,)
+        Variance of each component.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        The same relative to the total in feature space. For
         Nystroem with kernels other than rbf and laplacian, the total is that which the landmarks
         see; kernels that are not positive have no total that shares add up to.
-    n_components_, constraint_rank_ : int
-        The number of components, and how many directions the constraint took.
+    n_components_ : int
+        The number of components.
+    constraint_rank_ : int
+        How many directions the constraint took.
     mean_gap_ : float
         The largest group difference left on the training rows, in standard deviations of a
         component; see `FairPCA`.
-    standard_dual_components_ : array of shape (n, k)
+    standard_dual_components_ : ndarray of shape (n_samples, n_components)
         Components of plain kernel PCA; only with ``tradeoff > 0``.
-    X_fit_ : array of shape (n, d)
+    X_fit_ : ndarray of shape (n_samples, n_features)
         The training rows that count, for equal opportunity all rows unless ``center=False``;
         exact kernels except precomputed ones.
-    landmarks_ : array of shape (p, d)
+    landmarks_ : ndarray of shape (n_landmarks, n_features)
         The rows that others are compared with; only with ``approximation="nystroem"``.
     moments_ : GroupMoments
         Moments of the features of all rows seen, for `partial_fit`; approximate modes only.
-    groups_, n_features_in_, feature_names_in_, n_samples_seen_
-        As in `FairPCA`.
+    groups_ : dict
+        The levels of each attribute, or "numeric".
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names; only where all of them are strings.
+    n_samples_seen_ : int
+        Number of rows that count.
 
     See Also
     --------
     FairPCA : The linear method.
+    FairPLS : Components that predict a known target, with a kernel or without.
     sklearn.decomposition.KernelPCA : The same without the constraint.
 
     Notes
@@ -258,14 +274,20 @@ class FairKernelPCA(Representation):
 
         Parameters
         ----------
-        X : array-like, frame or sparse matrix of shape (n, d)
-            Features; the kernel matrix of shape (n, n) with ``kernel="precomputed"``.
-        y, sensitive_features, sample_weight
-            As in `FairPCA.fit`.
+        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
+            Features; with ``kernel="precomputed"``, the kernel matrix (n_samples, n_samples).
+        y : array-like of shape (n_samples,), default=None
+            Labels; only the criteria other than demographic parity look at them.
+        sensitive_features : array-like, Series, frame or dict of columns with n_samples rows
+            Sensitive attributes, paired with the rows by position. Required, unless
+            `sensitive_columns` names columns of X.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0.
 
         Returns
         -------
-        self
+        self : object
+            The fitted estimator.
         """
         if self.approximation is None:
             self._fit_exactly(X, y, sensitive_features, sample_weight)
@@ -322,8 +344,9 @@ class FairKernelPCA(Representation):
 
         Returns
         -------
-        T : array of shape (n, k), or (n, 2k) with ``tradeoff > 0``
-            The same as `fit` and then `transform`, without computing the kernel twice.
+        T : ndarray of shape (n_samples, n_components)
+            The same as `fit` and then `transform`, without computing the kernel twice; with
+            ``tradeoff > 0``, twice as many columns.
         """
         T = None
         if self.approximation is None:
@@ -348,7 +371,8 @@ class FairKernelPCA(Representation):
 
         Returns
         -------
-        self
+        self : object
+            The fitted estimator.
         """
         with self._changing():
             reader = self._reader()
@@ -362,12 +386,12 @@ class FairKernelPCA(Representation):
 
         Parameters
         ----------
-        X : array-like of shape (n, k), or (n, 2k) with ``tradeoff > 0``
-            Representation.
+        X : array-like of shape (n_samples, n_components)
+            Representation; with ``tradeoff > 0``, of twice as many columns.
 
         Returns
         -------
-        rows : array of shape (n, d)
+        rows : ndarray of shape (n_samples, n_features)
         """
         T = self._checked_representation(X)
         if "_inverse" not in vars(self):

@@ -68,7 +68,7 @@ def _say(line: str) -> None:
 
 
 class FairPCA(FairTransformer):
-    r"""Project data onto the best subspace that shows no group difference in the means.
+    r"""Principal components under the constraint that all groups have the same mean.
 
     Among all k-dimensional projections under which every demographic group has the same mean,
     this is the one that keeps the most variance. Equivalently, no linear function of the projected
@@ -96,18 +96,18 @@ class FairPCA(FairTransformer):
     covariance_directions : int, float or None, default=None
         The number l of directions, or the fraction of d (exact: of those in which rows vary), in
         which covariances differ least and to which the search is confined. Fewer directions hide
-        more and keep less variance. None takes all of them, weighed by `covariance_penalty`; for
-        the spectral method 0.85.
+        more and keep less variance. None takes all of them; for the spectral method 0.85.
     covariance_penalty : float or None, default=None
-        How much of a difference between the groups' variances counts against the variance of a
-        direction: a soft form of `covariance_directions`, and the better one. 0 keeps the most
-        variance; 1 hides much more. None is 0.5 if `covariance_directions` is None and the number
-        of components is given, else 0.
+        Weight mu of the penalty in ``C - mu |S_0 - S_1|``, whose leading directions are kept: C is
+        the covariance of all rows, S_0 and S_1 are those of the groups. 0 keeps the most variance,
+        1 hides much more. The default is 0.5 for a given number of components, unless
+        `covariance_directions` is set; otherwise 0.
     covariance_tol : float, default=1e-6
         Largest `covariance_gap_` that the exact method accepts. A larger value, such as 0.05, is a
         budget: covariances may differ by that much, which keeps more variance and has a solution
         where equal ones do not exist (many components, many groups).
-    criterion : {"demographic_parity", "equal_opportunity", "equalized_odds"}
+    criterion : str, default="demographic_parity"
+        One of "demographic_parity", "equal_opportunity" and "equalized_odds".
         Which rows are compared: all; those with ``y == pos_label`` (the fit counts these rows
         alone, measured from the mean of all, as in the paper); or all rows within each class of y.
     pos_label : label, default=1
@@ -123,12 +123,12 @@ class FairPCA(FairTransformer):
         is kept and what the constraint takes; where few of them do, an `UnscaledWarning` says so.
     solver : {"auto", "dense", "iterative"}, default="auto"
         LAPACK, or Lanczos iterations for data that are large in both directions.
-    sensitive_columns : list, optional
+    sensitive_columns : list, default=None
         Columns of X (names, or positions) that are the attributes. They are removed from the
         features, so a plain pipeline needs no metadata routing; `transform` takes X with or
         without them. Put this step before imputers and scalers, which would treat the attributes
         as features; `scale=True` standardises inside.
-    sensitive_kinds : dict, optional
+    sensitive_kinds : dict, default=None
         Forces attributes to be "categorical" or "numeric", by column name. By default numbers
         with fractions are numeric, and all else are levels: whole numbers too, of whatever type
         and however many, with a warning from eleven on. Dates are refused unless declared.
@@ -147,24 +147,30 @@ class FairPCA(FairTransformer):
         matching covariances works there, from matrices alone.
     n_jobs : int or None, default=None
         Threads for the moments and the solution, -1 for all cores. None uses as many as BLAS does.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
         Start vector of the iterative solver.
     verbose : bool, default=False
         Whether to tell on standard error how far the matching of covariances is.
 
     Attributes
     ----------
-    components_ : array of shape (k, d)
+    components_ : ndarray of shape (n_components, n_features)
         Orthonormal rows, most variance first, signs deterministic.
-    explained_variance_, explained_variance_ratio_ : array of shape (k,)
-        Variance of each component, absolute and relative to the total variance of the original
-        (with ``scale=True``: standardised) features.
-    mean_, scale_ : array of shape (d,)
-        What is subtracted from and divided into each feature, the mean and the standard deviation
-        of all rows whatever the criterion; `scale_` is None unless ``scale=True``.
-    n_components_, constraint_rank_ : int
-        The number of components, and how many directions the constraint took.
-    standard_components_ : array of shape (k, d)
+    explained_variance_ : ndarray of shape (n_components,)
+        Variance of each component.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        The same relative to the total variance of the original (with ``scale=True``: standardised)
+        features.
+    mean_ : ndarray of shape (n_features,)
+        Mean of all rows, whatever the criterion; it is subtracted from each feature.
+    scale_ : ndarray of shape (n_features,) or None
+        Standard deviation of all rows, by which each feature is divided; None unless
+        ``scale=True``.
+    n_components_ : int
+        The number of components.
+    constraint_rank_ : int
+        How many directions the constraint took.
+    standard_components_ : ndarray of shape (n_components, n_features)
         Components of plain PCA; only with ``tradeoff > 0``.
     groups_ : dict
         The levels of each attribute, or "numeric".
@@ -181,11 +187,18 @@ class FairPCA(FairTransformer):
         The moments of all rows seen, for `partial_fit` and for fits with other parameters through
         `fit_moments`. After `fit` to wide or sparse rows (where they would be the rows
         themselves), or to more than 4096 features, they are not kept.
-    n_features_in_, feature_names_in_, n_samples_seen_
-        As in scikit-learn.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names; only where all of them are strings.
+    n_samples_seen_ : int
+        Number of rows that count.
 
     See Also
     --------
+    FairPLS : Components that predict a known target.
+    FairKernelPCA : The same in the feature space of a kernel.
+    fairpca.erasers.LEACE : Keeps all columns, and changes rows least.
     sklearn.decomposition.PCA : The same without the constraint.
     fairpca.metrics.leakage : What a probe still reads from a representation.
 
@@ -302,12 +315,12 @@ class FairPCA(FairTransformer):
 
         Parameters
         ----------
-        X : array-like of shape (n, k), or (n, 2k) with ``tradeoff > 0``
-            Representation.
+        X : array-like of shape (n_samples, n_components)
+            Representation; with ``tradeoff > 0``, of twice as many columns.
 
         Returns
         -------
-        rows : array of shape (n, d)
+        rows : ndarray of shape (n_samples, n_features)
             What the components can express; the directions that carry the attributes stay at the
             mean.
         """
@@ -328,7 +341,8 @@ class FairPCA(FairTransformer):
 
         Returns
         -------
-        self
+        self : object
+            The fitted estimator.
 
         Examples
         --------

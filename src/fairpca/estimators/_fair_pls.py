@@ -108,7 +108,7 @@ def _contrasts_of_scores(
 
 
 class FairPLS(FairTransformer):
-    r"""Keep the few columns that predict the target, and hide the attribute in them.
+    r"""Supervised projection: components that predict `y`, distributed nearly alike in all groups.
 
     If the target is known, a representation need not keep everything: one column is enough for a
     yes or no, or for a number. Among the directions in which all groups have the same mean, this
@@ -143,11 +143,17 @@ class FairPLS(FairTransformer):
         None is linear. "rbf", "laplacian", "poly", "sigmoid", "cosine" or a function of two rows
         let scores bend: rows are seen through their kernel values with `n_landmarks` of them, next
         to the columns themselves.
-    gamma, degree, coef0
-        Of the kernel; see `FairKernelPCA`.
+    gamma : float, "scale" or "auto", default="scale"
+        Of rbf, laplacian, poly and sigmoid: "scale" is 1 / (n_features Var(X)), "auto" is
+        1 / n_features.
+    degree : float, default=3
+        Of poly.
+    coef0 : float, default=1.0
+        Of poly and sigmoid.
     n_landmarks : int, default=400
         How many rows the others are compared with, from all joint groups alike.
-    criterion : {"demographic_parity", "equal_opportunity", "equalized_odds"}
+    criterion : str, default="demographic_parity"
+        One of "demographic_parity", "equal_opportunity" and "equalized_odds".
         Which rows are compared: all; those with ``y == pos_label``; those of each class. All rows
         tell what predicts y. Needs a single y.
     pos_label : label, default=1
@@ -156,41 +162,45 @@ class FairPLS(FairTransformer):
         Whether to divide each feature by its standard deviation first, as scikit-learn's
         PLSRegression does. Without it, shrinkage and kernels see little of features in small
         units. With a kernel, deviations are those of the first rows seen, as landmarks are.
-    target_kinds : dict, optional
+    target_kinds : dict, default=None
         Forces columns of y to be "categorical" or "numeric", by name ("y" if there is none). Else
         numbers with fractions are numeric, and all else classes; more than ten whole numbers are
         asked about.
-    sensitive_columns : list, optional
-        Columns of X (names, or positions) that are the attributes; see `FairPCA`.
-    sensitive_kinds : dict, optional
+    sensitive_columns : list, default=None
+        Columns of X (names, or positions) that are the attributes. They are removed from the
+        features; `transform` takes X with or without them.
+    sensitive_kinds : dict, default=None
         Forces attributes to be "categorical" or "numeric", by column name.
     intersectional : bool, default=False
         Whether to compare the joint groups of all categorical attributes.
     missing_sensitive : {"error", "ignore", "group"}, default="error"
-        What to do with missing attributes; see `FairPCA`.
+        Missing attributes: refuse; let the row count, but in no group; or treat missing as a level
+        of its own.
     device : str or None, default=None
-        Where to compute with ``kernel=None``; see `FairPCA`.
+        Where to compute with ``kernel=None``. None: where the rows are. "cuda": rows in host memory
+        are sent there block by block, and what is learned comes back as NumPy arrays.
     n_jobs : int or None, default=None
         Threads, -1 for all cores. None uses as many as BLAS does.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
         Which rows are landmarks.
 
     Attributes
     ----------
-    components_ : array of shape (k, d)
+    components_ : ndarray of shape (n_components, n_features)
         What the centred (and scaled) features are multiplied with; with a kernel, what they
         contribute beside it. Scores have unit variance and rise with the number, or the class,
         that they predict best: of two classes with `pos_label`, else with the last one in
         `targets_`. What predicts most comes first, before distributions are matched.
-    coef_ : array of shape (k, d)
+    coef_ : ndarray of shape (n_components, n_features)
         The same in the units of the original columns; ``kernel=None`` only.
-    explained_targets_ : array of shape (k, number of targets)
+    explained_targets_ : ndarray of shape (n_components, n_targets)
         Which share of the variance of each target each column explains on the training rows.
     targets_ : dict
         The classes of each target, in their own order but for `pos_label`, or "numeric".
-    mean_, scale_ : array of shape (d,)
-        What is subtracted from and divided into each feature; `scale_` is None unless
-        ``scale=True``.
+    mean_ : ndarray of shape (n_features,)
+        What is subtracted from each feature.
+    scale_ : ndarray of shape (n_features,) or None
+        What each feature is divided by; None unless ``scale=True``.
     mean_gap_ : float
         The largest difference of a group's mean left on the training rows, at rounding; see
         `FairPCA`.
@@ -199,17 +209,37 @@ class FairPLS(FairTransformer):
         rows, smoothed, on the training rows, for columns and sums and differences of two; only
         with ``match="distributions"``. New rows differ by more: see
         `fairpca.metrics.certified_gap`.
-    shrinkage_, covariance_penalty_, distribution_penalty_ : float
-        What was used.
-    dual_components_, landmarks_, gamma_ : array, array, float
-        With a kernel: what kernel values with the landmarks are multiplied with, the landmarks
-        (standardised with ``scale=True``), and the kernel's gamma.
-    n_components_, constraint_rank_, groups_, moments_, n_features_in_, n_samples_seen_
-        As in `FairPCA`; so is `feature_names_in_`.
+    shrinkage_ : float
+        What was added to the covariance.
+    covariance_penalty_ : float
+        The penalty in use.
+    distribution_penalty_ : float
+        The penalty in use.
+    dual_components_ : ndarray of shape (n_landmarks, n_components)
+        What kernel values with the landmarks are multiplied with; only with a kernel.
+    landmarks_ : ndarray of shape (n_landmarks, n_features)
+        The rows that others are compared with, standardised with ``scale=True``.
+    gamma_ : float or None
+        The kernel's gamma in use.
+    n_components_ : int
+        The number of components.
+    constraint_rank_ : int
+        How many directions the constraint took.
+    groups_ : dict
+        The levels of each attribute, or "numeric".
+    moments_ : GroupMoments
+        The moments of all rows seen, for `partial_fit` and `fit_moments`.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names; only where all of them are strings.
+    n_samples_seen_ : int
+        Number of rows that count.
 
     See Also
     --------
     FairPCA : Keeps variance, for targets yet unknown.
+    FairKernelPCA : Keeps variance in the feature space of a kernel.
     fairpca.metrics.certified_gap : How far decisions by threshold can differ on new rows.
 
     Notes
@@ -313,13 +343,13 @@ class FairPLS(FairTransformer):
 
         Parameters
         ----------
-        X : array-like, frame or sparse matrix of shape (n, d)
+        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
             Features; see `FairPCA.fit` for Dask, Spark and files, which are read several times.
-        y : array-like of shape (n,), or frame or dict of columns with n rows
+        y : array-like of shape (n_samples,), or frame or dict of columns with n_samples rows
             Targets: classes, numbers, or several columns of either kind. Required.
-        sensitive_features : array-like, Series, frame or dict of columns with n rows
+        sensitive_features : array-like, Series, frame or dict of columns with n_samples rows
             Sensitive attributes; see `FairPCA.fit`.
-        sample_weight : array-like of shape (n,), optional
+        sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0.
 
         Returns
@@ -357,7 +387,8 @@ class FairPLS(FairTransformer):
 
         Returns
         -------
-        self
+        self : object
+            The fitted estimator.
         """
         with self._changing():
             reader = self._reader()
@@ -379,7 +410,8 @@ class FairPLS(FairTransformer):
 
         Returns
         -------
-        self
+        self : object
+            The fitted estimator.
         """
         return super().fit_moments(moments)
 

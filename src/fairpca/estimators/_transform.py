@@ -57,15 +57,15 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
         Parameters
         ----------
-        X : array-like, frame or sparse matrix of shape (n, d)
+        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
             Features; with ``kernel="precomputed"``, kernel values with the training rows.
 
         Returns
         -------
-        T : array of shape (n, k), or (n, 2k) with ``tradeoff > 0``
-            Computed in blocks: no copy of X, and no kernel matrix, is ever there as a whole. Of a
-            Dask or Spark collection: a lazy collection of the same engine; `set_output` is for rows
-            in memory.
+        T : ndarray of shape (n_samples, n_components)
+            With ``tradeoff > 0``, twice as many columns. Computed in blocks: no copy of X, and no
+            kernel matrix, is ever there as a whole. Of a Dask or Spark collection: a lazy
+            collection of the same engine; `set_output` is for rows in memory.
         """
         self._check_solved()
         source = as_lazy_rows(X)
@@ -147,7 +147,7 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
         Returns
         -------
-        names : array of str
+        names : ndarray of str
             The class's name in lower case and a number: ``fairpca0, fairpca1, ...``; with
             ``tradeoff > 0`` the standard half follows as ``fairpca_standard0, ...``, so that
             nobody takes it for fair.
@@ -164,17 +164,17 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
         Parameters
         ----------
-        coef : array-like of shape (k,) or (m, k)
+        coef : array-like of shape (n_components,) or (n_models, n_components)
             Weights of the columns of the representation, such as `coef_` of scikit-learn's models.
-        intercept : float or array-like of shape (m,), default=0.0
+        intercept : float or array-like of shape (n_models,), default=0.0
             What the model adds, such as its `intercept_`.
 
         Returns
         -------
-        weights : array of shape (d,) or (m, d)
+        weights : ndarray of shape (n_features,) or (n_models, n_features)
             Per unit of each column of X, whether or not it was scaled inside, in the order of
             `feature_names_in_` (without the `sensitive_columns`).
-        intercept : float or array of shape (m,)
+        intercept : float or array of shape (n_models,)
             What is left to add.
 
         Raises
