@@ -5,7 +5,7 @@ import pytest
 from fairpca.auditing._question import _estimator_columns, counted_groups
 from fairpca.auditing._question import _intersections as intersections
 from fairpca.errors import SingleGroupError
-from fairpca.tables import FEWEST_ROWS, MOST_GROUPS, measure_attribute
+from fairpca.models import FEWEST_ROWS, MOST_GROUPS, measure_attribute
 
 
 def column(counts, name="race"):

@@ -25,7 +25,7 @@ from fairpca.auditing._representations import TrainingRows
 from fairpca.auditing._results import Estimate, Option, Setting, Settings, Target
 from fairpca.auditing._splits import QUICK, HeldOut, halves
 from fairpca.metrics import PROBES, AucDraws
-from fairpca.tables import Measured
+from fairpca.models import Measured
 
 Z = float(norm.ppf(0.975))
 LIMIT = 0.05

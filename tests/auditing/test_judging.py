@@ -24,7 +24,7 @@ from fairpca.metrics import (
     selection_rate_ratio,
     true_positive_rate_difference,
 )
-from fairpca.tables import Measured
+from fairpca.models import Measured
 from slow import slow
 
 EVERYBODY = replace(QUICK, judged_rows=10**9)

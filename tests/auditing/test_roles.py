@@ -7,7 +7,8 @@ from fairpca.auditing._asking import ask
 from fairpca.auditing._question import prepare
 from fairpca.auditing._splits import QUICK, halves
 from fairpca.errors import AuditError, MissingGroupError, TableError, UsageError
-from fairpca.tables import binary_target, find_person
+from fairpca.models import binary_target
+from fairpca.tables import find_person
 from people import made_up_people
 
 COLUMNS = ["age", "Sex", "income", "paid"]
@@ -218,6 +219,7 @@ def test_the_kind_of_a_target_is_said_like_that_of_an_attribute(table):
         ("paid", {"weight": "day"}, "weight 'day' has to be numbers, but it holds '2020-01-01"),
         ("paid", {"scores": ["of men"]}, "Score 'of men' is known of 0 people with sex = 'f'"),
         ("paid", {"person": "town"}, "3 rows of different people in 'town', but at least 100"),
+        ("paid", {"scores": ["huge"]}, r"score 'huge' holds values of the size 1e\+200, whose"),
     ],
 )
 def test_what_cannot_be_a_target_a_model_or_a_weight_is_refused(table, target, given, message):
@@ -226,6 +228,7 @@ def test_what_cannot_be_a_target_a_model_or_a_weight_is_refused(table, target, g
         mostly=np.where(np.arange(700) < 41, np.arange(700), np.nan),
         same=1,
         zero=0,
+        huge=1e200,
         day=pd.date_range("2020-01-01", periods=700),
         **{"of men": table["luck"].where(table["sex"] == "m")},
     )

@@ -8,6 +8,7 @@ quantity. Dates are refused until somebody says which of the two they are.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -242,15 +243,14 @@ def read_column(name: str, column: Any, kind: str | None = None) -> Attribute:
 
 
 @contextmanager
-def in_words_of_targets() -> Iterator[None]:
+def in_words_of_targets(kinds_in: str = "target_kinds") -> Iterator[None]:
     """Refuse columns of y as sensitive columns are, for the same reasons, by their own name."""
     try:
         yield
     except UsageError as error:
-        words = {"sensitive_features": "y", "sensitive attribute": "target", "sensitive": "target"}
-        message = str(error)
-        for theirs, ours in (words | {"attribute": "target"}).items():
-            message = message.replace(theirs, ours)
+        words = {"sensitive_features": "y", "sensitive_kinds": kinds_in}
+        words |= dict.fromkeys(["sensitive attribute", "sensitive", "attribute"], "target")
+        message = re.sub("|".join(words), lambda found: words[found[0]], str(error))
         raise UsageError(message) from error
 
 

@@ -12,20 +12,18 @@ import numpy as np
 
 from .._attributes import Roles, checked_kinds, listed
 from ..errors import AuditError, TableError, UsageError
-from ..models import usual_components
-from ..tables import (
+from ..models import (
     FEWEST_ROWS,
     AttributePlan,
     Measured,
-    Table,
-    TableEncoder,
     as_table,
     binary_target,
-    check_columns,
     numbers_of,
     plan_target,
     roles_in,
+    usual_components,
 )
+from ..tables import Table, TableEncoder, check_columns
 from ._phrases import percent
 from ._question import (
     Question,
@@ -188,9 +186,11 @@ def _with_target(
             f"one of them out."
         )
     try:
-        plan, values = plan_target(frame[target], said.get(target), pos_label, above)
-    except (UsageError, TableError) as error:
-        raise TableError(str(error).replace("target_kinds", "sensitive_kinds")) from None
+        plan, values = plan_target(
+            frame[target], said.get(target), pos_label, above, kinds_in="sensitive_kinds"
+        )
+    except UsageError as error:
+        raise TableError(str(error)) from None
     known = plan.known(values)
     check_rows(int(np.count_nonzero(known)), f" with a known '{target}'")
     frame, y = frame[known].reset_index(drop=True), values[known]

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import norm, studentized_range
 
 from ..metrics import AucDraws, chance_limit, chance_p_value
-from ..tables import Measured
+from ..models import Measured
 from ._judging import N_RESAMPLES, Judged, Number, Rates, Round, compared_groups, share_error
 from ._measures import CURVE_MODELS, LAMBDAS, Measures
 from ._representations import METHODS, name_of

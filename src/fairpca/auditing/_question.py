@@ -12,15 +12,8 @@ import numpy as np
 
 from .._attributes import Roles
 from ..errors import AuditError
-from ..tables import (
-    FEWEST_ROWS,
-    MOST_GROUPS,
-    Measured,
-    Table,
-    TableEncoder,
-    find_person,
-    measure_attribute,
-)
+from ..models import FEWEST_ROWS, MOST_GROUPS, Measured, measure_attribute
+from ..tables import Table, TableEncoder, find_person
 from ._phrases import percent
 from ._representations import TrainingRows
 from ._results import Attribute, Column, Data, Group, Notice, Reading, Target

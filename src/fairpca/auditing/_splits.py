@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..errors import AuditError
-from ..tables import FEWEST_ROWS, TableEncoder, equal_pairs
+from ..models import FEWEST_ROWS
+from ..tables import TableEncoder, equal_pairs
 from ._representations import TrainingRows
 from ._results import Setting
 

@@ -9,6 +9,18 @@ from ._defaults import (
     usual_components,
 )
 from ._onnx import export_onnx
+from ._plans import (
+    FEWEST_ROWS,
+    MOST_GROUPS,
+    AttributePlan,
+    Measured,
+    as_table,
+    binary_target,
+    measure_attribute,
+    numbers_of,
+    plan_target,
+    roles_in,
+)
 from ._skops import trusted_types
 from ._table_transformer import FairTableTransformer, fit_table, inspect_model, load, save
 from ._torch import export_torch, torch_files

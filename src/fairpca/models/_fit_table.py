@@ -16,7 +16,7 @@ from .._rows import LazyRows
 from ..erasers import LEACE
 from ..errors import InfeasibleError, ManyLevelsWarning, MissingTargetError, UsageError, warn_user
 from ..estimators import FairKernelPCA, FairPCA, FairPLS, PlainPCA, collect_moments
-from ..tables import AttributePlan, Table, TableEncoder, plan_column, plan_target, roles_in
+from ..tables import Table, TableEncoder
 from ._defaults import (
     COVARIANCE_TOLERANCE,
     approximation_for,
@@ -24,6 +24,7 @@ from ._defaults import (
     fit_available_components,
     usual_components,
 )
+from ._plans import AttributePlan, plan_column, plan_target, roles_in
 
 TABLE_METHODS = ("fair_pca", "fair_pls", "fair_kernel_pca", "leace", "pca")
 

@@ -23,7 +23,6 @@ from .._rows import (
 from ..errors import TableError
 from ..io import TableRows, rows_per_batch
 from ..tables import (
-    AttributePlan,
     LevelColumn,
     RawColumn,
     TableEncoder,
@@ -34,13 +33,12 @@ from ..tables import (
     fingerprint_of_files,
     import_arrow,
     open_tables,
-    plan_column,
-    plan_target,
     simple,
     typed,
     with_points,
 )
 from ._fit_table import Fitted, TableOptions
+from ._plans import AttributePlan, plan_column, plan_target
 
 BATCH_ROWS = 2**15
 """Rows at a time: several such batches, as texts and as numbers, are in memory at once."""

@@ -20,11 +20,12 @@ from .._maps import FeatureMap, LinearMap
 from .._numerics import is_foreign, to_numpy
 from ..errors import ExportError, ModelFileError, UsageError
 from ..estimators import FLOATS
-from ..tables import TableEncoder, are_many, as_table, is_large, is_on_disk, read_table
+from ..tables import TableEncoder, are_many, is_large, is_on_disk, read_table
 from ._estimator_state import MAX_PARAMETERS, made_estimator, n_columns, plain_estimator
 from ._fit_table import TableOptions, fit_in_memory
 from ._large_tables import fit_on_disk
 from ._model_file import FORMAT, MAX_BYTES, VERSION, read_model_file, write_model_file
+from ._plans import as_table
 
 ESTIMATOR, TABLE_TRANSFORMER = "estimator", "table transformer"
 

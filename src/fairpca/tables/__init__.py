@@ -16,19 +16,6 @@ from ._files import (
 from ._frozen_columns import ColumnWeight, LevelColumn, NumberColumn, floats
 from ._notices import Notice, check_columns, equal_pairs, find_person
 from ._open import RawColumn, check_same_columns, is_large, open_table, open_tables, read_table
-from ._plans import (
-    FEWEST_ROWS,
-    MOST_GROUPS,
-    AttributePlan,
-    Measured,
-    as_table,
-    binary_target,
-    measure_attribute,
-    numbers_of,
-    plan_column,
-    plan_target,
-    roles_in,
-)
 from ._table import Table, arrow_columns, arrow_to_pandas, decoded, distinct, family, simple
 from ._text_values import (
     NULL_STRINGS,

@@ -26,8 +26,7 @@ from .._attributes import (
     read_column,
 )
 from ..errors import SingleGroupError, TableError, UsageError
-from ._open import read_table
-from ._table import Table
+from ..tables import Table, read_table
 
 if TYPE_CHECKING:
     from pandas import Series
@@ -267,14 +266,18 @@ def numbers_of(column: Series, what: str) -> np.ndarray:
         if column.dtype.kind in "mM":
             raise UsageError("Days since 1970 are no numbers that anybody means.")
         found = read_column(str(column.name), column.where(known, None), "numeric")
-    except UsageError as error:
+    except UsageError:
         for value in column[known]:
             if not (isinstance(value, int | float) and np.isfinite(value)):
                 raise TableError(
                     f"The {what} '{column.name}' has to be numbers, but it holds '{value}'. Name "
                     f"another column, or write numbers and leave the others empty."
                 ) from None
-        raise TableError(str(error).replace("numeric sensitive attribute", what)) from None
+        largest = float(np.max(np.abs(column[known].to_numpy(dtype=float))))
+        raise TableError(
+            f"The {what} '{column.name}' holds values of the size {largest:.0e}, whose squares "
+            f"overflow. Divide it by a constant first."
+        ) from None
     return np.asarray(found.values) if isinstance(found, Numeric) else np.full(len(column), np.nan)
 
 
@@ -285,12 +288,13 @@ def plan_target(
     above: float | None = None,
     *,
     binary: bool = False,
+    kinds_in: str = "target_kinds",
 ) -> tuple[AttributePlan, np.ndarray]:
     """Return the plan of a target, and the class, yes or no, or number of each row.
 
     It is a yes or no if it must be (`binary`), if somebody says which value is the yes or `above`
     which it is one, or if there are two values; else by the rules for sensitive columns, but no
-    class is too rare.
+    class is too rare. Refusals name the argument that says its kind.
     """
     if above is not None:
         values = numbers_of(column, "target")
@@ -302,7 +306,7 @@ def plan_target(
         is_positive, known, yes = binary_target(column, pos_label)
         plan = AttributePlan(name, "binary", "", labels=("", yes))
         return plan, np.where(known, is_positive.astype(int), -1)
-    with in_words_of_targets():
+    with in_words_of_targets(kinds_in):
         found = read_column(name, column if known.all() else column.where(known, None), kind)
         if isinstance(found, Numeric):
             return AttributePlan(name, "numeric", ""), found.values
@@ -318,7 +322,7 @@ def plan_target(
         raise TableError(
             f"The target '{name}' has {len(position)} classes ({listed(list(position), 4)}), as an "
             f"identifier or a number with other signs in it has. Name another target, or merge "
-            f"classes; or say target_kinds={{{name!r}: 'categorical'}} (command line: "
+            f"classes; or say {kinds_in}={{{name!r}: 'categorical'}} (command line: "
             f"--categorical {name})."
         )
     codes = np.array([*(position[_as_text(label)] for label in found.labels), -1])
