@@ -217,17 +217,14 @@ def walk_of(fit):
 def walks():
     """Return the walk through a fit of each method, and what its algorithm is called."""
     from fairpca import FairKernelPCA, FairPCA, FairPLS
+    from fairpca.erasers import LEACE
 
-    try:
-        from fairpca.erasers import LEACE
-    except ImportError:
-        from fairpca.erasers import LEACE
     X, y, sex = small_data()
     many = {
         "FairPCA": (FairPCA(2), ["equalize_means"]),
         "FairPLS": (FairPLS(1), ["predict_targets"]),
         "FairKernelPCA": (FairKernelPCA(2), ["equalize_kernel_means"]),
-        "LEACE": (LEACE(), ["removed_along"]),
+        "LEACE": (LEACE(), ["leace"]),
     }
     for name, (estimator, ends) in many.items():
         yield name, walk_of(lambda e=estimator: e.fit(X, y, sensitive_features=sex)), ends

@@ -6,7 +6,6 @@ A new estimator has its entry here and nowhere else in the tests.
 from __future__ import annotations
 
 import copy
-import inspect
 import warnings
 from dataclasses import dataclass
 from functools import cache
@@ -32,20 +31,14 @@ class Known:
         rows of the fit.
     orthonormal : bool
         Whether the rows of `components_` are orthonormal.
-    saved : bool
-        Whether a model file can hold it: a map of rows that needs no attributes.
     nasty : bool
         Whether it is also tried on nasty data, which takes longer.
-    needs : str
-        An optional library without which it cannot be fitted.
     """
 
     estimator: Any
     fair: bool = False
     orthonormal: bool = False
-    saved: bool = True
     nasty: bool = True
-    needs: str = ""
 
     def made(self) -> Any:
         return clone(self.estimator)
@@ -117,7 +110,6 @@ ESTIMATORS = {
 }
 """By a name that says what is special."""
 
-SAVED = [name for name, known in ESTIMATORS.items() if known.saved]
 NASTY = [name for name, known in ESTIMATORS.items() if known.nasty]
 
 
@@ -139,14 +131,6 @@ def fitted_anew(name: str) -> Any:
         return ESTIMATORS[name].made().fit(X, y, sensitive_features=sex)
 
 
-def need(name: str) -> None:
-    """Skip the test where the estimator needs a library that is not there."""
-    import pytest
-
-    if library := ESTIMATORS[name].needs:
-        pytest.importorskip(library, reason=f"{name} needs {library}")
-
-
 @cache
 def fitted_once(name: str) -> Any:
     """Return the same fitted estimator to everybody; nobody may fit it again."""
@@ -156,17 +140,3 @@ def fitted_once(name: str) -> Any:
 def fitted(name: str) -> Any:
     """Return the fitted estimator for the caller alone, who may do with it what it likes."""
     return copy.deepcopy(fitted_once(name))
-
-
-def asks_for_groups(estimator: Any) -> bool:
-    """Tell whether `transform` needs the groups of rows."""
-    return "sensitive_features" in inspect.signature(estimator.transform).parameters
-
-
-def transformed(estimator: Any, X: Any, groups: Any) -> Any:
-    """Return what it makes of rows; one peer asks for their groups, one answers with decisions."""
-    if not hasattr(estimator, "transform"):
-        return estimator.predict(X)
-    if asks_for_groups(estimator):
-        return estimator.transform(X, sensitive_features=groups)
-    return estimator.transform(X)

@@ -20,7 +20,7 @@ from fairpca._attributes import assign_roles, check_frames, is_named, rows_named
 from fairpca.errors import TableError, UsageError
 from fairpca.moments import collect_moments
 from fairpca.tradeoff import tradeoff_curve
-from registry import ESTIMATORS, need, small_rows
+from registry import ESTIMATORS, small_rows
 
 pd = pytest.importorskip("pandas")
 xps = pytest.importorskip("array_api_strict")
@@ -84,7 +84,6 @@ def test_the_message_says_how_to_have_one_order_where_that_is_possible():
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_every_estimator_refuses_labels_that_disagree(name):
-    need(name)
     X, sex, y, weight = labelled()
     made = ESTIMATORS[name].made
     weighted = "sample_weight" in inspect.signature(made().fit).parameters

@@ -565,7 +565,6 @@ def test_too_few_batches_say_why_when_the_result_is_asked_for():
 @pytest.mark.parametrize("name", registry.ESTIMATORS)
 def test_masks_are_not_dropped(name):
     """What is masked among the attributes is missing; masked features and weights are refused."""
-    registry.need(name)
     rows, sex, y = registry.small_rows()
     some = np.arange(len(rows)) == 5
     estimator = registry.ESTIMATORS[name].made()

@@ -25,7 +25,7 @@ from fairpca.models import export_onnx, model_card
 from fairpca.moments import collect_moments
 from fairpca.tradeoff import tradeoff_curve
 from people import made_up_people
-from registry import ESTIMATORS, fitted, fitted_anew, small_rows, transformed
+from registry import ESTIMATORS, fitted, fitted_anew, small_rows
 
 
 class NoTimePasses(datetime):
@@ -61,10 +61,10 @@ def digest(value: Any) -> str:
 
 def of_estimators(folder: Path) -> Iterator[tuple[str, Any]]:
     """Representations of new rows, model files and cards, of every estimator."""
-    new, groups, _ = small_rows(50, seed=1)
+    new, _, _ = small_rows(50, seed=1)
     for number, name in enumerate(ESTIMATORS):
         model = fitted_anew(name)
-        yield name, np.asarray(transformed(model, new, groups))
+        yield name, np.asarray(model.transform(new))
         path = folder / f"{number}.fairpca"
         save(model, path)
         yield f"file: {name}", path

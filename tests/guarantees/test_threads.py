@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from blas import release_blas
 from fairpca import FairPCA
 from fairpca.metrics import leakage
-from registry import ESTIMATORS, fitted_once, need, small_rows, transformed
+from registry import ESTIMATORS, fitted_once, small_rows
 from slow import first_fast
 
 THREADS = 4
@@ -46,11 +46,10 @@ def two_threads():
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_threads_that_share_an_estimator_get_the_rows_they_asked_for(name):
-    need(name)
     model = fitted_once(name)
-    asked = [small_rows(20 + 7 * i, seed=i)[:2] for i in range(THREADS)]
-    expected = [transformed(model, X, sex) for X, sex in asked]
-    found = at_once(lambda rows: [transformed(model, *rows) for _ in range(5)], asked)
+    asked = [small_rows(20 + 7 * i, seed=i)[0] for i in range(THREADS)]
+    expected = [model.transform(X) for X in asked]
+    found = at_once(lambda X: [model.transform(X) for _ in range(5)], asked)
     for each, alone in zip(found, expected, strict=True):
         for T in each:
             np.testing.assert_array_equal(T, alone)
@@ -66,9 +65,9 @@ def test_the_first_use_of_a_stream_by_several_threads_solves_it_once_for_all():
 
 
 def test_fits_of_all_kinds_at_once_give_what_each_gives_alone(two_threads):
-    names = [n for n in ESTIMATORS if not ESTIMATORS[n].needs and "held-out" not in n][::2]
+    names = [name for name in ESTIMATORS if "held-out" not in name][::2]
     X, sex, y = small_rows()
-    expected = {name: transformed(fitted_once(name), X, sex) for name in names}
+    expected = {name: fitted_once(name).transform(X) for name in names}
     before = set_threads()
 
     def fit(part):
@@ -80,7 +79,7 @@ def test_fits_of_all_kinds_at_once_give_what_each_gives_alone(two_threads):
     assert set_threads() == before
     for models in found:
         for name, model in models.items():
-            T = transformed(model, X, sex)
+            T = model.transform(X)
             np.testing.assert_allclose(T, expected[name], atol=1e-7, err_msg=name)
 
 

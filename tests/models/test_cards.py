@@ -12,12 +12,12 @@ from fairpca.erasers import LEACE
 from fairpca.models import model_card
 from fairpca.models._cards import _markdown
 from fairpca.tables import TableEncoder
-from registry import SAVED, fitted, small_rows
+from registry import ESTIMATORS, fitted, small_rows
 
 HOSTILE = ["<script>alert(1)</script>", "[x](javascript:a)", "a|b", "`rm`", "# title\n\n## b", "**"]
 
 
-@pytest.mark.parametrize("name", SAVED)
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_every_model_has_a_card(name):
     model = fitted(name)
     card = model_card(model)

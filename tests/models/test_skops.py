@@ -12,7 +12,7 @@ from fairpca import FairKernelPCA, FairPCA, FairTableTransformer
 from fairpca.models import trusted_types
 from fairpca.tables import TableEncoder
 from people import people
-from registry import ESTIMATORS, SAVED, fitted, small_rows
+from registry import ESTIMATORS, fitted, small_rows
 
 skops = pytest.importorskip("skops.io")
 
@@ -69,7 +69,7 @@ def test_a_classifier_may_follow_and_a_table_encoder_go_first():
     np.testing.assert_array_equal(through_skops(steps).transform(frame), steps.transform(frame))
 
 
-@pytest.mark.parametrize("name", SAVED)
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_every_model_can_be_a_step(name):
     X, _, _ = small_rows(seed=1)
     model = fitted(name)

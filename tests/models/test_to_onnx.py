@@ -14,7 +14,7 @@ from fairpca.errors import ExportError
 from fairpca.models import export_onnx
 from fairpca.tables import TableEncoder
 from people import people
-from registry import SAVED, fitted, small_rows
+from registry import ESTIMATORS, fitted, small_rows
 
 CLOSE = 1e-5
 
@@ -31,7 +31,7 @@ def path(tmp_path):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("name", SAVED)
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_the_graph_gives_what_transform_gives(name, dtype, path):
     model = fitted(name)
     export_onnx(model, path, dtype=dtype)

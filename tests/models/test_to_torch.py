@@ -13,7 +13,7 @@ from fairpca.errors import ExportError
 from fairpca.models import export_torch
 from fairpca.tables import TableEncoder
 from people import people
-from registry import SAVED, fitted, small_rows
+from registry import ESTIMATORS, fitted, small_rows
 
 NEEDS_TORCH = 'torch is an optional library of several hundred MB: pip install "fairpca[torch]"'
 
@@ -75,7 +75,7 @@ def test_a_function_cannot_be_exported(tmp_path):
         export_torch(model, tmp_path / "model.py")
 
 
-@pytest.mark.parametrize("name", SAVED)
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_the_module_gives_what_transform_gives(name, torch, module_of):
     model, X = fitted(name), small_rows(50, seed=1)[0]
     expected = model.transform(X)

@@ -18,8 +18,7 @@ from fairpca import FairPCA, FairPLS, UsageError
 from fairpca.errors import InfeasibleError
 from fairpca.estimators import PlainPCA
 from optional_libraries import pandas as pd
-from registry import ESTIMATORS, NASTY, asks_for_groups, fitted_once, need, small_rows
-from registry import transformed as transformed_rows
+from registry import ESTIMATORS, NASTY, fitted_once, small_rows
 from robustness.certificates import (
     assert_certified,
     assert_same_numbers,
@@ -121,7 +120,6 @@ DEPENDENT = [
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_no_column_of_a_representation_is_rounding(name, kind):
     """Of two copies of a feature rounding was left, and a scaled model read the group from it."""
-    need(name)
     promise = ESTIMATORS[name]
     X, z, n = dependent_features(kind)
     y = np.random.default_rng(1).integers(2, size=len(X))
@@ -129,9 +127,7 @@ def test_no_column_of_a_representation_is_rounding(name, kind):
         fitted = promise.made().fit(X[:n], y[:n], sensitive_features=z[:n])
     except InfeasibleError:
         return  # in words: asserted elsewhere
-    if not hasattr(fitted, "transform"):
-        return
-    T = transformed_rows(fitted, X, z).astype(float)
+    T = fitted.transform(X).astype(float)
     counts, sizes = np.ptp(T, axis=0) > 0, T[:n].std(axis=0)
     terms = np.full(T.shape[1], sizes.max())
     if hasattr(fitted, "dual_components_") and hasattr(fitted, "components_"):
@@ -178,16 +174,13 @@ def test_no_number_of_components_is_refused_by_all_that_have_one():
                 estimator.fit(rows, np.arange(20) // 10, sensitive_features=np.arange(20) % 2)
 
 
-REPRESENTATIONS = [name for name, known in ESTIMATORS.items() if hasattr(known.made(), "transform")]
-
-
-@pytest.mark.parametrize("name", REPRESENTATIONS)
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_weights_on_a_representation_are_weights_on_the_columns_or_refused(name):
-    estimator, (X, sex, _), rng = fitted_once(name), small_rows(), np.random.default_rng(0)
-    T = transformed_rows(estimator, X, sex)
+    estimator, (X, _, _), rng = fitted_once(name), small_rows(), np.random.default_rng(0)
+    T = estimator.transform(X)
     m, k = 3, T.shape[1]
     coef, intercept = rng.normal(size=(m, k)), rng.normal(size=m)
-    if getattr(estimator, "kernel", None) is not None or asks_for_groups(estimator):
+    if getattr(estimator, "kernel", None) is not None:
         with pytest.raises(UsageError, match="no linear function of the columns"):
             estimator.column_weights(coef, intercept)
         return

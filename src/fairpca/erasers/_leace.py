@@ -7,6 +7,7 @@ from typing import Any, Self
 from sklearn.base import OneToOneFeatureMixin
 
 from .._moments import GroupMoments
+from .._numerics import Array
 from ..estimators import FairTransformer
 from ._projections import (
     ERASED,
@@ -15,6 +16,21 @@ from ._projections import (
     scatter_inverse_times,
     where_means_differ,
 )
+
+
+def leace(moments: GroupMoments) -> Array:
+    r"""Return the projection that removes all covariance with the attributes at the least change.
+
+    Of all :math:`x'` affine in x without covariance with z,
+    :math:`x - W^+ (W \Sigma_{xz})(W \Sigma_{xz})^+ W (x - \mu)` with :math:`W = \Sigma^{-1/2}`
+    changes least in any norm (Belrose et al.). With A a basis of the range of
+    :math:`\Sigma_{xz}` it is
+    :math:`x - A (A^\top \Sigma^+ A)^{-1} A^\top \Sigma^+ (x - \mu)`: no root is taken, what is
+    removed depends on A alone, however ill-conditioned the covariance is, and in units of each
+    feature's spread rounding errors compare.
+    """
+    work, A = where_means_differ(moments)
+    return removed_along(A, scatter_inverse_times(work, A), moments)
 
 
 class LEACE(OneToOneFeatureMixin, FairTransformer):
@@ -103,12 +119,4 @@ class LEACE(OneToOneFeatureMixin, FairTransformer):
         return self
 
     def _solve(self, moments: GroupMoments) -> dict[str, Any]:
-        """Remove the covariance with the attributes at the least squared change."""
-        # Belrose et al.: of all x' affine in x without covariance with z, x - W^+ (W S_xz)(W
-        # S_xz)^+ W (x - mu) with W = S^(-1/2) changes least in any norm. With A a basis of the
-        # range of S_xz it is x - A (A^T S^+ A)^(-1) A^T S^+ (x - mu): no root is taken, what is
-        # removed depends on A alone, however ill-conditioned S is, and in units of each feature's
-        # spread rounding errors compare.
-        work, A = where_means_differ(moments)
-        projection = removed_along(A, scatter_inverse_times(work, A), moments)
-        return learned_by_an_eraser(projection, moments)
+        return learned_by_an_eraser(leace(moments), moments)

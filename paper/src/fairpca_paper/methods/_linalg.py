@@ -6,6 +6,9 @@ import numpy as np
 
 from ._base import GroupedRows
 
+TIED = 1e-9
+"""Entries of a direction that differ by less, relatively, differ by rounding."""
+
 
 def top_eigenpairs(A: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the `k` largest eigenvalues of a symmetric matrix, descending, and eigenvectors."""
@@ -20,11 +23,11 @@ def orthonormalize(U: np.ndarray) -> np.ndarray:
 
 
 def deterministic_signs(U: np.ndarray) -> np.ndarray:
-    """Flip columns so that the entry of largest magnitude in each is positive."""
-    if U.shape[1] == 0:
-        return U
-    peak = np.take_along_axis(U, np.abs(U).argmax(axis=0)[None, :], axis=0)
-    return U * np.where(peak < 0, -1.0, 1.0)
+    """Flip columns so that the first of the entries of largest magnitude in each is positive."""
+    # Two dummies of one category have entries of the same size, and rounding must not choose.
+    size = np.abs(U)
+    first = (size >= (1.0 - TIED) * size.max(axis=0, initial=0.0)).argmax(axis=0)
+    return U * np.where(U[first, np.arange(U.shape[1])] < 0, -1.0, 1.0)
 
 
 def complete_basis(U: np.ndarray, k: int) -> np.ndarray:
