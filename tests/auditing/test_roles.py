@@ -152,7 +152,12 @@ def test_what_has_another_role_is_no_feature():
 def test_a_number_is_a_target(table):
     question = asked(table, "skill")
     target = question.target
-    assert (target.kind, target.positive, target.rate, target.classes) == ("number", None, None, [])
+    assert (target.kind, target.pos_label, target.rate, target.classes) == (
+        "number",
+        None,
+        None,
+        [],
+    )
     assert target.mean == pytest.approx(table["skill"].mean())
     assert target.deviation == pytest.approx(table["skill"].std(ddof=0))
     np.testing.assert_array_equal(question.y, table["skill"])
@@ -181,7 +186,7 @@ def test_several_classes_are_a_target(table):
 def test_whether_a_number_exceeds_a_limit_is_a_target(table):
     holes = table.assign(skill=table["skill"].where(np.arange(700) >= 10))
     question = asked(holes, "skill", above=0.5)
-    assert (question.target.kind, question.target.positive) == ("binary", "> 0.5")
+    assert (question.target.kind, question.target.pos_label) == ("binary", "> 0.5")
     np.testing.assert_array_equal(question.y, table["skill"][10:] > 0.5)
     assert question.n_dropped == 10
 

@@ -237,7 +237,7 @@ def _target(plan: AttributePlan, y: Any, weights: np.ndarray | None) -> Target:
     return Target(
         name=plan.name,
         kind=kind,
-        positive=plan.labels[-1] if binary else None,
+        pos_label=plan.labels[-1] if binary else None,
         rate=mean if binary else None,
         classes=list(plan.labels) if kind == "classes" else [],
         mean=mean if number else None,

@@ -65,7 +65,7 @@ def audit_again(audit: Audit) -> str:
     given = _given(
         sensitive=settings.sensitive,
         target=settings.target,
-        pos_label=data.target.positive if data.target and by_value else None,
+        pos_label=data.target.pos_label if data.target and by_value else None,
         above=settings.above,
         ignore=data.ignored,
         sensitive_kinds=settings.sensitive_kinds,
@@ -111,7 +111,7 @@ def _asked(audit: Audit, key: str) -> dict[str, Any]:
     return _given(
         sensitive=settings.sensitive,
         target=settings.target,
-        pos_label=target.positive if target and fits_target else None,
+        pos_label=target.pos_label if target and fits_target else None,
         ignore=[*audit.data.ignored, *no_features],
         sensitive_kinds=kinds,
         target_kinds=of_target if fits_target else None,

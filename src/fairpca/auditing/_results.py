@@ -126,7 +126,7 @@ class Target:
 
     name: str = doc("Name of the column.")
     kind: str = doc("'binary', 'classes' or 'number'.")
-    positive: str | None = doc("The value that counts as positive; null unless binary.")
+    pos_label: str | None = doc("The value that counts as positive; null unless binary.")
     rate: Number | None = doc("Share of positive rows; null unless binary.")
     classes: list[str] = doc("The classes; empty unless there are several.")
     mean: Number | None = doc("Mean of a number; else null.")

@@ -137,8 +137,8 @@ class Units:
                 f"{named(target.name)} between people"
             )
         whom = (
-            f"one person with {named(target.name)} = {named(target.positive)} and one without"
-            if target.positive is not None
+            f"one person with {named(target.name)} = {named(target.pos_label)} and one without"
+            if target.pos_label is not None
             else f"two people of different {named(target.name)}"
         )
         return f"given {whom}, such a model ranks them rightly in {self.useful(value)} cases"
