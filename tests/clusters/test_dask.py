@@ -20,7 +20,7 @@ from clusters.lazy_people import (
     unknown_chunks,
     with_an_empty_partition,
 )
-from fairpca import FairKernelPCA, FairPCA
+from fairpca import FairPCA
 from fairpca.moments import collect_moments
 from slow import first_fast
 
@@ -73,14 +73,6 @@ def test_an_array_gives_the_subspace_of_rows_in_memory(form):
     assert apart.groups_ == {"14": [0.0, 1.0, 2.0, 3.0], "15": "numeric"}
 
 
-@pytest.mark.parametrize("criterion", ["demographic_parity", "equalized_odds"])
-@pytest.mark.parametrize("missing", ["ignore", "group"])
-def test_criteria_and_missing_values_are_treated_alike(criterion, missing):
-    table = one_table(*people())
-    lazily = {"X": lazy_frame(table), **NAMES}
-    same(lazily, columns_of(table), criterion=criterion, missing_sensitive=missing)
-
-
 def test_covariances_are_matched_alike():
     X, s, _, w = people()
     is_a = s["race"] == "a"
@@ -126,18 +118,6 @@ def test_sparse_blocks_are_read_alike():
     apart, _ = same(lazily, {"X": X, "sensitive_features": sex})
     without = lazy(dense).map_blocks(scipy.sparse.csr_matrix)
     np.testing.assert_allclose(apart.transform(without).compute(), apart.transform(X))
-
-
-@pytest.mark.parametrize("approximation", ["nystroem", "random_features"])
-def test_kernel_features_are_drawn_and_used_alike(approximation):
-    X, s, _, w = people()
-    options = {"approximation": approximation, "n_landmarks": 40, "random_state": 1}
-    table = lazy_frame(X.assign(race=s["race"], w=w))
-    apart = FairKernelPCA(2, **options).fit(table, **RACE, sample_weight="w")
-    whole = FairKernelPCA(2, **options).fit(X, sensitive_features=s["race"], sample_weight=w)
-    T = apart.transform(table)
-    assert isinstance(T, dd.DataFrame)
-    np.testing.assert_allclose(abs(T.compute()), abs(whole.transform(X)), atol=1e-8)
 
 
 def test_moments_and_batches_may_be_lazy():

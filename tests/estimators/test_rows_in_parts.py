@@ -110,20 +110,6 @@ def parts_of(X, s, y, w, edges):
 EDGES = [1, 3, 3, 200, 599]
 
 
-@pytest.mark.parametrize("criterion", ["demographic_parity", "equal_opportunity", "equalized_odds"])
-def test_parts_of_any_size_give_the_subspace_of_all_rows(criterion):
-    X, s, y, w = people()
-    options = {"criterion": criterion, "missing_sensitive": "ignore", "scale": True}
-    whole = FairPCA(2, **options).fit(X, y, sensitive_features=s, sample_weight=w)
-    apart = FairPCA(2, **options).fit(ListedParts(parts_of(X, s, y, w, EDGES)))
-    assert_same_subspace(apart.components_.T, whole.components_.T)
-    np.testing.assert_allclose(apart.explained_variance_, whole.explained_variance_)
-    assert apart.feature_names_in_.tolist() == whole.feature_names_in_.tolist()
-    assert apart.n_features_in_ == whole.n_features_in_ == 9
-    assert apart.n_samples_seen_ == whole.n_samples_seen_
-    np.testing.assert_allclose(np.abs(apart.transform(X)), np.abs(whole.transform(X)), atol=1e-8)
-
-
 def test_columns_of_the_parts_may_hold_the_attributes():
     X, s = rows_and_groups()
     table = X.assign(race=s["race"])
@@ -142,21 +128,6 @@ def test_moments_of_parts_are_moments_of_all_rows():
     np.testing.assert_allclose(
         apart.attributes[0].scatters[0].matrix, whole.attributes[0].scatters[0].matrix
     )
-
-
-@pytest.mark.parametrize("approximation", ["nystroem", "random_features"])
-def test_kernel_features_drawn_from_parts_are_those_of_all_rows(approximation):
-    X, s, y, w = people()
-    options = {"approximation": approximation, "n_landmarks": 60, "random_state": 3}
-    s = s[["race"]]
-    whole = FairKernelPCA(2, **options).fit(X, y, sensitive_features=s)
-    parts = [
-        Batch(p.X, sensitive_features=p.sensitive_features, number=p.number)
-        for p in parts_of(X, s, y, w, EDGES)
-    ]
-    apart = FairKernelPCA(2, **options).fit(ListedParts(parts))
-    assert apart.gamma_ == pytest.approx(whole.gamma_)
-    np.testing.assert_allclose(np.abs(apart.transform(X)), np.abs(whole.transform(X)), atol=1e-8)
 
 
 def test_a_sample_of_many_rows_does_not_depend_on_which_part_comes_first(monkeypatch):
@@ -266,7 +237,7 @@ def test_joint_groups_in_a_part_that_knows_nothing_of_one_attribute():
     assert_same_subspace(apart.components_.T, whole.components_.T)
 
 
-def test_labels_are_asked_for_where_rows_are_lazily():
+def test_labels_are_asked_for_where_rows_are_lazy():
     X, s = rows_and_groups()
     parts = ListedParts([Batch(X, sensitive_features=s)])
     with pytest.raises(MissingTargetError, match="target="):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from assertions import assert_same_subspace
-from fairpca import FairKernelPCA, FairPCA, FairPLS
+from fairpca import FairPCA, FairPLS
 from fairpca.io import CSVRows, ParquetRows
 from fairpca.moments import collect_moments
 from out_of_core.people_in_files import (
@@ -35,16 +35,6 @@ def test_row_groups_and_batches_of_any_size(tmp_path, row_group_size, batch_rows
     rows = ParquetRows(tmp_path / "p.parquet", batch_rows=batch_rows, **BOTH)
     apart = FairPCA(2, missing_sensitive="ignore").fit(rows)
     assert_same_fit(apart, fit_in_memory(frame, missing_sensitive="ignore"))
-
-
-@pytest.mark.parametrize("criterion", ["demographic_parity", "equal_opportunity", "equalized_odds"])
-@pytest.mark.parametrize("missing", ["ignore", "group"])
-def test_files_of_any_size_with_weights_missing_values_and_criteria(tmp_path, criterion, missing):
-    frame = people()
-    write_in_parts(frame, tmp_path / "d", [3, 3, 200, 999], row_group_size=150)
-    options = {"criterion": criterion, "missing_sensitive": missing, "scale": True}
-    apart = FairPCA(2, **options).fit(ParquetRows(tmp_path / "d", batch_rows=64, **BOTH))
-    assert_same_fit(apart, fit_in_memory(frame, **options))
 
 
 def test_a_file_in_which_an_attribute_is_always_missing(tmp_path):
@@ -142,19 +132,6 @@ def test_wide_rows_stay_rows(tmp_path):
     write_in_parts(frame, tmp_path / "d", [10, 20])
     apart = FairPCA(2).fit(ParquetRows(tmp_path / "d", sensitive="race"))
     assert_same_fit(apart, FairPCA(2).fit(frame[wide], sensitive_features=frame["race"]))
-
-
-@pytest.mark.parametrize("approximation", ["nystroem", "random_features"])
-def test_approximate_kernels(tmp_path, approximation):
-    frame = people(missing=0)
-    write_in_parts(frame, tmp_path / "d", [400, 410])
-    options = {"approximation": approximation, "n_landmarks": 60, "random_state": 3}
-    apart = FairKernelPCA(2, **options).fit(ParquetRows(tmp_path / "d", batch_rows=90, **BOTH))
-    whole = FairKernelPCA(2, **options).fit(
-        frame[FEATURES], sensitive_features=frame[["race", "age"]], sample_weight=frame["w"]
-    )
-    T, expected = (fair.transform(frame[FEATURES]) for fair in (apart, whole))
-    np.testing.assert_allclose(np.abs(T), np.abs(expected), atol=1e-8)
 
 
 @pytest.mark.parametrize("n_jobs", first_fast([2, 3, None]))
