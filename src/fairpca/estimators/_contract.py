@@ -237,7 +237,7 @@ class FairTransformer(Representation):
             )
         with self._changing():
             self._begin()
-            if "criterion" not in self.get_params():  # a peer learns from the rows that count
+            if "criterion" not in self.get_params():  # an eraser learns from the rows that count
                 moments = replace(moments, everyone=None)
             self._learn_from(moments)
             self._keep(moments)

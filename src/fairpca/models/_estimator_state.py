@@ -28,23 +28,14 @@ SET_FOR_LATER_FITS = ("_metadata_request",)
 """Attributes that scikit-learn sets for later fits; they are left out."""
 
 
-def _maps_rows(cls: Any) -> bool:
-    """Tell whether this is a class whose fitted state is a map of rows without attributes."""
-    transform = getattr(cls, "transform", None) if inspect.isclass(cls) else None
-    return transform is not None and not (
-        {"sensitive_features", "sensitive"} & set(inspect.signature(transform).parameters)
-    )
-
-
 CLASSES: dict[str, type] = {
     cls.__name__: cls
     for cls in (
         *(FairPCA, FairPLS, FairKernelPCA, PlainPCA),
         *(getattr(erasers, name) for name in erasers.__all__),
     )
-    if _maps_rows(cls)
 }
-"""Everything whose fitted state is a map of rows that needs no attributes."""
+"""Everything that a model file can hold."""
 
 
 def plain_estimator(estimator: Any, packer: Packer) -> dict[str, Any]:

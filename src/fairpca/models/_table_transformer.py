@@ -415,7 +415,7 @@ def save(
     Parameters
     ----------
     model : estimator or FairTableTransformer
-        `fairpca.FairPCA`, `fairpca.FairKernelPCA` with a built-in kernel, a peer that learns a map
+        `fairpca.FairPCA`, `fairpca.FairKernelPCA` with a built-in kernel, an eraser
         (`fairpca.erasers.LEACE` and so on), or one of them with its preprocessing. An exact kernel
         model holds its training rows, and so does its file.
     path : path
