@@ -3,9 +3,16 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
 from fairpca_paper.datasets import load_lee2022
+
+EXAMPLES = int(os.environ.get("FAIRPCA_EXAMPLES", "0"))  # as in the tests of the library
+settings.register_profile(
+    "paper", deadline=None, max_examples=EXAMPLES or 30, derandomize=EXAMPLES <= 30
+)
+settings.load_profile("paper")
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # workers share the cores
     threadpool_limits(1, user_api="blas")
