@@ -318,6 +318,8 @@ def report():
 
 
 def main():
+    for library in ("OMP", "OPENBLAS", "MKL"):  # the same walk on any machine
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
     for what, more in report():
         print(f"{what:42} {more}".rstrip())  # noqa: T201
 

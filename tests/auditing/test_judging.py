@@ -16,9 +16,9 @@ from fairpca.auditing._splits import QUICK, ExistingModel, HeldOut, halves
 from fairpca.metrics import (
     distribution_gap,
     false_positive_rate_difference,
+    make_probe,
     mean_prediction_difference,
     precision_difference,
-    reading_model,
     select_top,
     selection_rate_difference,
     selection_rate_ratio,
@@ -530,7 +530,7 @@ def test_every_downstream_model_learns_a_simple_rule(name):
     rng = np.random.default_rng(0)
     T = rng.normal(size=(600, 2))
     y = T[:, 0] > 0
-    model = reading_model(name, as_is=True).fit(T[:400], y[:400])
+    model = make_probe(name, as_is=True).fit(T[:400], y[:400])
     assert model.score(T[400:], y[400:]) > 0.9
 
 

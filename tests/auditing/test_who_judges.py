@@ -26,7 +26,6 @@ def held_out(people):
         n_components=4,
         effort=QUICK,
         seed=SEED,
-        data=None,
     )
     splits = halves(question.strata, QUICK.n_rounds, np.random.default_rng(SEED))
     return [prepare(question, split) for split in splits]

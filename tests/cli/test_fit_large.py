@@ -171,7 +171,6 @@ def a_text_among_numbers():
         (None, ("parts", "--sensitive", "sx", "--out", "model.fairpca"), "Did you mean 'sex'?"),
         (None, ("parts", "--out", "model.fairpca"), "No sensitive column"),
         (None, ("parts", *FIT, "--columns", "a,b"), "text files"),
-        (None, ("loanapp", *FIT, "--n-jobs", "2"), "in memory"),
         (another_kind, ("parts", *FIT), "people.csv"),
         (other_columns, ("parts", *FIT), "'parts/4.parquet' lacks the column 'luck'"),
         (other_types, ("parts", *FIT), "parts/4.parquet"),

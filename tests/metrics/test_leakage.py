@@ -16,10 +16,10 @@ from sklearn.svm import LinearSVC
 
 from fairpca.errors import MissingGroupError, SingleGroupError, UsageError
 from fairpca.metrics import (
-    fit_reading_model,
+    fit_probe,
     leakage,
     level_scores,
-    reading_model,
+    make_probe,
 )
 from fairpca.metrics._inputs import median_threshold
 from fairpca.metrics._probes import PROBES, as_classifier
@@ -76,14 +76,14 @@ def test_weights_reach_every_step_of_a_model(name, number, as_is, routing):
     y = y if number else (y > 0).astype(int)
     w = np.where(second, 1e-3, 1.0)
     with config_context(enable_metadata_routing=routing):
-        model = fit_reading_model(reading_model(name, as_is=as_is, number=number), T, y, w)
-        other = fit_reading_model(reading_model(name, as_is=as_is, number=number), T, y, w[::-1])
+        model = fit_probe(make_probe(name, as_is=as_is, number=number), T, y, w)
+        other = fit_probe(make_probe(name, as_is=as_is, number=number), T, y, w[::-1])
     assert model.score(T[~second], y[~second]) > 0.85
     assert other.score(T[second], y[second]) > 0.85
     assert level_scores(model, T).shape == (800, 1)
     if not as_is and name != "boosting":
         T[second] += 9
-        model = fit_reading_model(reading_model(name, number=number), T, y, w)
+        model = fit_probe(make_probe(name, number=number), T, y, w)
         mean = np.average(T, axis=0, weights=w)
         np.testing.assert_allclose(model.named_steps["standardscaler"].mean_, mean)
 
@@ -92,7 +92,7 @@ def test_steps_that_pass_rows_through_take_no_weights():
     T, z = noise(60)
     model = Pipeline([("scale", "passthrough"), ("model", LogisticRegression())])
     w = np.arange(60)
-    fitted = fit_reading_model(model, T, z, w)
+    fitted = fit_probe(model, T, z, w)
     plain = LogisticRegression().fit(T, z, sample_weight=w / w.mean())
     np.testing.assert_allclose(fitted.predict_proba(T), plain.predict_proba(T), atol=1e-12)
 

@@ -18,10 +18,10 @@ from ..metrics import (
     Certificate,
     certified_gap,
     cross_fitted_aucs,
-    fit_reading_model,
+    fit_probe,
     level_scores,
+    make_probe,
     mean_auc,
-    reading_model,
     select_top,
     stratified_rows,
 )
@@ -165,13 +165,13 @@ def _fitted_model(name: str, held_out: HeldOut, T_train: np.ndarray, effort: Eff
     chosen = evenly_sampled([bands(rows.y)], effort.train_rows, np.random.default_rng(rows.seed))
     n_levels = 2 if held_out.n_levels == 1 else held_out.n_levels
     # On the columns' own scale, as on the curve, where lambda is that scale.
-    model = reading_model(name, n_levels, as_is=True, number=number)
+    model = make_probe(name, n_levels, as_is=True, number=number)
     centre, unit = (rows.y.mean(), rows.y.std() or 1.0) if number else (0.0, 1.0)
     y = (rows.y[chosen] - centre) / unit if number else rows.y[chosen].astype(int)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # a rough fit is a model, too
         weights = None if rows.weights is None else rows.weights[chosen]
-        fit_reading_model(model, T_train[chosen], y, sample_weight=weights)
+        fit_probe(model, T_train[chosen], y, sample_weight=weights)
 
     def scores(T: np.ndarray) -> np.ndarray:
         found = model.predict(T)[:, None] * unit + centre if number else level_scores(model, T)
@@ -241,9 +241,9 @@ def carried(held_out: HeldOut, position: int, effort: Effort) -> dict[str, tuple
     train_codes, codes = held_out.codes_train[position], held_out.codes[position]
     train = _sampled_with_rare_groups(train_codes, effort.probe_rows, rng)
     test = _sampled_with_rare_groups(codes, effort.probe_rows // 2, rng)
-    model = reading_model("boosting", held_out.sizes[position])
+    model = make_probe("boosting", held_out.sizes[position])
     weights = None if held_out.rows.weights is None else held_out.rows.weights[train]
-    fit_reading_model(model, held_out.rows.X[train], train_codes[train], sample_weight=weights)
+    fit_probe(model, held_out.rows.X[train], train_codes[train], sample_weight=weights)
     w = np.ones(len(test)) if held_out.weights is None else held_out.weights[test]
     X = held_out.X[test]
     auc, own = mean_auc(level_scores(model, X), codes[test], w)

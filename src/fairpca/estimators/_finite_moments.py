@@ -80,15 +80,6 @@ def check_sizes(moments: GroupMoments) -> None:
         )
 
 
-def check_some_rows(moments: GroupMoments) -> None:
-    """Raise unless moments are those of two rows or more."""
-    if moments.n_rows < 2:
-        raise UsageError(
-            f"Found {moments.n_rows} row(s) that count (n_samples = {moments.n_rows}), while a "
-            f"variance needs at least 2. Pass more rows."
-        )
-
-
 def _sizes(moments: GroupMoments) -> np.ndarray:
     """Return the larger of the mean's magnitude and the standard deviation of each feature."""
     mean, squares = np.abs(to_numpy(moments.mean)), to_numpy(moments.scatter.diagonal)

@@ -53,7 +53,7 @@ from ._checks import (
     no_positive_row,
     read_targets,
 )
-from ._finite_moments import check_finite, check_sizes, check_some_rows, finite_moments
+from ._finite_moments import check_finite, check_sizes, finite_moments
 
 HOST = np.empty(0)
 """An example of arrays in host memory."""
@@ -308,7 +308,11 @@ class Reader:
             raise no_positive_row(f"y == {self.pos_label!r}")
         if self.features is None:  # which may be as small as they like
             check_sizes(moments)
-        check_some_rows(moments)
+        if moments.n_rows < 2:
+            raise UsageError(
+                f"Found {moments.n_rows} row(s) that count (n_samples = {moments.n_rows}), while a "
+                f"variance needs at least 2. Pass more rows."
+            )
 
     def warn_many_levels(self, moments: GroupMoments) -> None:
         """Warn of levels, over all batches, that may be a quantity."""

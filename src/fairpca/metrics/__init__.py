@@ -25,7 +25,7 @@ from ._parity import (
     shares_up_to,
     true_positive_rate_difference,
 )
-from ._probes import PROBES, fit_reading_model, level_scores, reading_model
+from ._probes import PROBES, fit_probe, level_scores, make_probe
 
 __all__ = [
     "Certificate",

@@ -12,7 +12,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import check_random_state
 
 from ._inputs import row_weights, shuffled
-from ._probes import Probe, as_classifier, few_threads, fit_reading_model, level_scores
+from ._probes import Probe, as_classifier, few_threads, fit_probe, level_scores
 
 _BLOCK_ENTRIES = 2**22
 _FOLDS_MEET_TWICE = np.sqrt(2)  # so much more than of independent folds AUCs vary; see `leakage`
@@ -141,7 +141,7 @@ def cross_fitted_aucs(
     scored, chance = [], np.zeros(n_permutations)
     with few_threads(len(T)):
         for train, test in folds:
-            model = fit_reading_model(clone(classifier), T[train], codes[train], weight[train])
+            model = fit_probe(clone(classifier), T[train], codes[train], weight[train])
             scores, labels, w = level_scores(model, T[test]), codes[test], weight[test]
             scored.append((placements(scores, labels, w), labels, w))
             chance += _permuted_macro_auc(scores, labels, n_permutations, permuting, w) / cv

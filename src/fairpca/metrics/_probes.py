@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, Self
 
@@ -22,41 +23,53 @@ from ._inputs import row_weights
 
 Probe = Literal["linear", "boosting", "kernel"] | Any
 
-PROBES = ("linear", "boosting", "kernel")
-"""The models that have a name: `leakage` and an audit ask the same ones."""
-
 _MANY_LEVELS = 4  # boosting grows a tree per level and round: for more, fewer rounds are enough
 _STEPS = 5.0  # learning rate times rounds: fewer rounds take larger steps
 _SMALL = 20_000  # up to so many rows a probe is fitted faster by one thread than by several
 
 
-def reading_model(
-    name: str, n_levels: int = 2, *, as_is: bool = False, number: bool = False
-) -> Any:
+def _linear(n_levels: int, number: bool) -> Any:
+    return Ridge(alpha=1.0) if number else LogisticRegression(max_iter=1000)
+
+
+def _boosting(n_levels: int, number: bool) -> Any:
+    rounds = 25 if n_levels > _MANY_LEVELS and not number else 50
+    trees = HistGradientBoostingRegressor if number else HistGradientBoostingClassifier
+    return trees(
+        max_iter=rounds,
+        learning_rate=_STEPS / rounds,
+        max_leaf_nodes=8,
+        early_stopping=False,
+        random_state=0,
+    )
+
+
+def _kernel(n_levels: int, number: bool) -> Any:
+    # Ridge instead of logistic regression: as good at ranking, solved at once for all levels.
+    ridge = Ridge(alpha=1.0) if number else RidgeClassifier(alpha=1.0)
+    return make_pipeline(_LandmarkFeatures(), ridge)
+
+
+PROBES: dict[str, Callable[[int, bool], Any]] = {
+    "linear": _linear,
+    "boosting": _boosting,
+    "kernel": _kernel,
+}
+"""The models that have a name, of so many levels or of a number: `leakage` and audits use them."""
+
+_ANY_SCALE = {"boosting"}  # trees do not see the scale of a column
+
+
+def make_probe(name: str, n_levels: int = 2, *, as_is: bool = False, number: bool = False) -> Any:
     """Return an unfitted model of so many levels, or of a `number`.
 
     `as_is` keeps the columns' own scale.
     """
-    if name == "boosting":
-        rounds = 25 if n_levels > _MANY_LEVELS and not number else 50
-        trees = HistGradientBoostingRegressor if number else HistGradientBoostingClassifier
-        return trees(
-            max_iter=rounds,
-            learning_rate=_STEPS / rounds,
-            max_leaf_nodes=8,
-            early_stopping=False,
-            random_state=0,
-        )
-    if name == "linear":
-        model = Ridge(alpha=1.0) if number else LogisticRegression(max_iter=1000)
-    else:
-        # Ridge instead of logistic regression: as good at ranking, solved at once for all levels.
-        ridge = Ridge(alpha=1.0) if number else RidgeClassifier(alpha=1.0)
-        model = make_pipeline(_LandmarkFeatures(), ridge)
-    return model if as_is else make_pipeline(StandardScaler(), model)
+    model = PROBES[name](n_levels, number)
+    return model if as_is or name in _ANY_SCALE else make_pipeline(StandardScaler(), model)
 
 
-def fit_reading_model(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
+def fit_probe(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
     """Fit a model in place and return it; in pipelines weights go to all steps that take them.
 
     Weights are scaled to a mean of 1: multiplied by a number, they make the same model.
@@ -91,7 +104,7 @@ def _for_steps(model: Any, weight: np.ndarray) -> dict[str, np.ndarray]:
 def as_classifier(probe: Probe, n_levels: int = 2) -> tuple[str, Any]:
     """Name of a probe, and an unfitted classifier for it."""
     if isinstance(probe, str) and probe in PROBES:
-        return probe, reading_model(probe, n_levels)
+        return probe, make_probe(probe, n_levels)
     scores = hasattr(probe, "predict_proba") or hasattr(probe, "decision_function")
     if isinstance(probe, type) or not (hasattr(probe, "fit") and scores):
         raise UsageError(
