@@ -119,7 +119,7 @@ def test_adult_as_published(fairpca, data_folder):
     how = ("--columns", ADULT, "--skip-lines", "1", *FEW)
     found = found_in(fairpca("audit", file, *how, *arguments))
     table = pd.read_csv(file, names=ADULT.split(","), skiprows=1, skipinitialspace=True)
-    assert found["data"]["target"]["positive"] == ">50K."
+    assert found["data"]["target"]["pos_label"] == ">50K."
     share = (table["income"] == ">50K.").mean()
     assert found["data"]["target"]["rate"] == pytest.approx(share, abs=1e-3)  # drawn evenly
     assert sum(rows for rows, _ in counted(found, "sex").values()) == 1500
@@ -285,7 +285,7 @@ def test_a_positive_number_may_be_written_either_way(fairpca, positive):
     people(paid=paid)
     arguments = ("-s", "sex", "-t", "paid", "--pos-label", positive, *QUICK)
     found = found_in(fairpca("audit", "people.csv", *arguments))
-    assert found["data"]["target"]["positive"] == "1"
+    assert found["data"]["target"]["pos_label"] == "1"
     assert found["data"]["target"]["rate"] == pytest.approx(np.mean(paid[5:] == 1))
     assert found["data"]["n_rows_dropped"] == 5
 

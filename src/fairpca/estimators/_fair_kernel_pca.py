@@ -160,7 +160,7 @@ class FairKernelPCA(Representation):
         The levels of each attribute, or "numeric".
     n_features_in_ : int
         Number of columns of X.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names; only where all of them are strings.
     n_samples_seen_ : int
         Number of rows that count.

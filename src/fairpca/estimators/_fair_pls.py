@@ -231,7 +231,7 @@ class FairPLS(FairTransformer):
         The moments of all rows seen, for `partial_fit` and `fit_moments`.
     n_features_in_ : int
         Number of columns of X.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names; only where all of them are strings.
     n_samples_seen_ : int
         Number of rows that count.

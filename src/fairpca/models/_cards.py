@@ -87,11 +87,11 @@ def model_card(model: Any, *, info: Mapping[str, Any] | None = None) -> str:
 
 
 def _what(model: FairTableTransformer) -> str:
-    summary = (type(model.estimator_).__doc__ or "").strip()  # python -OO has no docstrings
-    first = summary.splitlines()[0] + " " if summary else ""
     kernel = " in the feature space of a kernel" if isinstance(model._map, FeatureMap) else ""
     before = "" if model.encoder_ is None else " Columns of a table are made into numbers first."
-    return f"{first}The map is linear{kernel}, and needs no sensitive attribute.{before}"
+    method = type(model.estimator_).__name__
+    linear = f"The map is linear{kernel}, and needs no sensitive attribute."
+    return f"A representation by {method}. {linear}{before}"
 
 
 def _training(model: FairTableTransformer) -> Iterator[str]:

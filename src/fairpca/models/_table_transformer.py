@@ -341,6 +341,10 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
         return model if isinstance(model, cls) else cls.of(None, model, header["info"])
 
 
+def _names(function: Callable[..., Any]) -> set[str]:
+    return set(signature(function).parameters)
+
+
 def fit_table(
     table: Any,
     sensitive: str | Sequence[str] | None = None,
@@ -362,8 +366,9 @@ def fit_table(
         Called with the rows done, the rows there are (None where unknown) and what is being done,
         while files are read in batches.
     **more
-        Other parameters of `FairTableTransformer`, such as ``method`` and ``n_components``; all
-        else are its ``options``, which the estimator gets, such as ``covariance_tol``.
+        Other parameters of `FairTableTransformer`, such as ``method`` and ``n_components``; what
+        its ``reading`` holds, such as ``encoding``; all else are its ``options``, which the
+        estimator gets, such as ``covariance_tol``.
 
     Returns
     -------
@@ -391,12 +396,12 @@ def fit_table(
     >>> model.transform(people.drop(columns="sex")).shape
     (200, 2)
     """
-    known = set(signature(FairTableTransformer).parameters)
+    known = _names(FairTableTransformer)
     own = {name: more.pop(name) for name in known.intersection(more)}
-    options = {**(own.pop("options", None) or {}), **more} or None
-    return FairTableTransformer(sensitive, target, **own, options=options)._fit(
-        table, None, progress
-    )
+    files = {name: more.pop(name) for name in _names(read_table).intersection(more)}
+    own["reading"] = {**(own.get("reading") or {}), **files} or None
+    own["options"] = {**(own.get("options") or {}), **more} or None
+    return FairTableTransformer(sensitive, target, **own)._fit(table, None, progress)
 
 
 def fitted_model(model: Any, info: Mapping[str, Any] | None = None) -> FairTableTransformer:
