@@ -348,3 +348,20 @@ def test_products_of_stacks_of_rows_are_those_of_all_rows(columns, dtype, thread
     exact = A.astype(float).T @ B.astype(float)
     np.testing.assert_allclose(found, exact, atol=2e-3 if dtype == "float32" else 1e-10)
     assert found.dtype == "float64"
+
+
+@pytest.mark.parametrize(("n", "d", "shared"), [(1_000_000, 10, True), (100, 10, False)])
+def test_threads_share_many_rows_and_not_a_few(n, d, shared):
+    assert (len(runs_of(n, d)) > 1) == shared
+
+
+def test_wide_products_are_left_to_blas():
+    assert len(runs_of(50_000, 1024)) > 1
+    assert len(runs_of(50_000, 1025)) == 1
+
+
+def runs_of(n, d):
+    """Return the runs of blocks that threads take; the rows take no memory."""
+    module = import_module("fairpca._moments.accumulate")
+    people = made_rows.rows(np.broadcast_to(0.0, (n, d)), np.broadcast_to(1.0, n))
+    return module._runs(people, module.TotalProducts, shifted=True)

@@ -5,7 +5,6 @@ import pytest
 
 from assertions import assert_orthonormal, assert_same_subspace
 from fairpca._numerics.linalg import (
-    complete_basis,
     deflate,
     deterministic_signs,
     orthonormalize,
@@ -55,12 +54,6 @@ def test_a_singular_value_equal_to_the_tolerance_is_rounding():
     assert row_space(rows, tol=0.25)[1].shape == (2, 2)
 
 
-@pytest.mark.parametrize("k", [2, 3])
-def test_a_basis_with_enough_columns_stays(k):
-    U = np.eye(5, 3)
-    assert complete_basis(U, U[:, :0], k) is U
-
-
 def test_a_column_of_zeros_has_no_sign_to_flip():
     assert not np.signbit(deterministic_signs(np.zeros((3, 1)))).any()
 
@@ -82,15 +75,6 @@ def test_the_row_space_ignores_what_the_tolerance_calls_rounding():
     assert_same_subspace(basis, np.eye(3)[:, [0, 2]])
     assert row_space(rows, tol=1e-12)[1].shape == (3, 3)
     assert row_space(np.zeros((2, 4)), tol=1e-9)[1].shape == (4, 0)
-
-
-def test_a_basis_is_completed_outside_what_must_be_avoided():
-    pair = np.array([[1.0, 0], [1, 0], [0, 1], [0, 1]]) / np.sqrt(2)
-    Q, U = pair[:, :1], pair[:, 1:]
-    completed = complete_basis(U, Q, 3)
-    assert_orthonormal(np.hstack([Q, completed]))
-    np.testing.assert_array_equal(completed[:, :1], U)
-    assert completed.tobytes() == complete_basis(U, Q, 3).tobytes()
 
 
 def test_signs_are_deterministic(asarray):

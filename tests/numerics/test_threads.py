@@ -1,4 +1,4 @@
-"""Blocks shared by threads, and BLAS as it was found."""
+"""Items shared by threads, and BLAS as it was found."""
 
 import os
 import signal
@@ -14,37 +14,43 @@ from fairpca import FairPCA
 from fairpca._numerics import threads
 from fairpca._numerics.threads import (
     blas_threads,
+    each_item,
     limited_threads,
-    share_blocks,
+    prefetch,
 )
 from fairpca.errors import UsageError
 from fairpca.moments import collect_moments
 from systems import posix
 
 
-def blocks(count):
-    return [slice(i, i + 1) for i in range(count)]
-
-
 @pytest.mark.parametrize("threads", [1, 2, 5])
-def test_every_block_is_worked_on_once_and_in_order(threads):
+def test_every_item_is_worked_on_once_and_in_order(threads):
+    taken = []
+
+    def work(item):
+        taken.append(item)
+        return item**2
+
     with threadpool_limits(threads, user_api="blas"):
-        shares = share_blocks(list, blocks(11), d=10)
-    assert [b for share in shares for b in share] == blocks(11)
-    assert len(shares) == threads
-
-
-def test_wide_products_and_few_blocks_are_left_to_blas():
-    with threadpool_limits(2, user_api="blas"):
-        assert len(share_blocks(list, blocks(11), d=5000)) == 1
-        assert len(share_blocks(list, blocks(3), d=10)) == 1
+        assert each_item(work, range(11)) == [item**2 for item in range(11)]
+    assert sorted(taken) == list(range(11))
 
 
 def test_blas_has_one_thread_inside_and_its_own_number_afterwards():
     with threadpool_limits(2, user_api="blas"):
-        inside = share_blocks(lambda share: blas_threads(), blocks(8), d=10)
-        assert inside == [1, 1]
+        assert each_item(lambda item: blas_threads(), range(8)) == [1] * 8
         assert blas_threads() == 2
+
+
+def test_what_a_thread_raises_is_raised_here_after_what_came_before():
+    def items():
+        yield 1
+        raise RuntimeError("later")
+
+    seen = prefetch(items())
+    assert next(seen) == 1
+    with pytest.raises(RuntimeError, match="later"):
+        next(seen)
 
 
 def test_fits_in_several_threads_do_not_leave_blas_with_one_thread():

@@ -16,7 +16,6 @@ from sklearn.utils import get_tags
 
 from fairpca import FairPCA, FairPLS, UsageError
 from fairpca.errors import InfeasibleError
-from fairpca.estimators import PlainPCA
 from optional_libraries import pandas as pd
 from registry import ESTIMATORS, NASTY, fitted_once, small_rows
 from robustness.certificates import (
@@ -151,7 +150,10 @@ def test_no_column_of_a_representation_is_rounding(name, kind):
     assert abs(right - 0.5) < 0.08
 
 
-@pytest.mark.parametrize("estimator", [FairPCA(3), FairPCA(3, scale=True), PlainPCA(4)])
+PLAIN = clone(ESTIMATORS["plain pca"].estimator).set_params(n_components=4)
+
+
+@pytest.mark.parametrize("estimator", [FairPCA(3), FairPCA(3, scale=True), PLAIN])
 def test_more_components_than_the_rows_have_are_refused_with_their_number(estimator):
     X, z, _ = dependent_features("copies")
     k, most = estimator.n_components, estimator.n_components - 1

@@ -1,7 +1,5 @@
 """Columns of any kind become finite, standardised numbers, on old rows and on new ones."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -13,8 +11,7 @@ from sklearn.exceptions import NotFittedError
 from skrub import StringEncoder, TableVectorizer
 
 from fairpca import fit_table
-from fairpca._files import unplain
-from fairpca.errors import ModelFileError, TableError, UsageError
+from fairpca.errors import TableError, UsageError
 from fairpca.io import CSVRows
 from fairpca.models import transform_file
 from fairpca.moments import collect_moments
@@ -197,38 +194,6 @@ def test_a_column_that_is_nearly_numeric_says_why_it_is_not():
     assert "'unknown'" in encoder.columns_[0].note
 
 
-def test_plain_data_give_the_same_bytes_back(fitted):
-    plain, arrays = fitted.to_plain()
-    again = unplain(json.loads(json.dumps(plain)), arrays)
-    new = messy(300, seed=5)
-    assert again.transform(new).tobytes() == fitted.transform(new).tobytes()
-    assert again.columns_ == fitted.columns_
-    assert again.get_feature_names_out().tolist() == fitted.get_feature_names_out().tolist()
-    assert json.dumps(again.to_plain()[0]) == json.dumps(plain)
-
-
-def test_altered_plain_data_are_refused(fitted):
-    plain, arrays = fitted.to_plain()
-    fields = plain["fields"]
-    fewer = {**plain, "fields": {**fields, "encoders_": fields["encoders_"][:-1]}}
-    for changed in ({}, fewer):
-        with pytest.raises(ModelFileError):
-            unplain(changed, arrays)
-    unknown = [{**fields["encoders_"][0], "$record": "os.system"}, *fields["encoders_"][1:]]
-    with pytest.raises(ModelFileError):
-        unplain({**plain, "fields": {**fields, "encoders_": unknown}}, arrays)
-    for name in arrays:
-        without = {key: array for key, array in arrays.items() if key != name}
-        with pytest.raises(ModelFileError):
-            unplain(plain, without)
-    mean = fields["mean_"]["$array"]["tensor"]
-    with pytest.raises(ModelFileError, match="infinite"):
-        unplain(plain, {**arrays, mean: arrays[mean] * np.nan})
-    scale = fields["scale_"]["$array"]["tensor"]
-    with pytest.raises(ModelFileError, match="do not fit"):
-        unplain(plain, {**arrays, scale: -arrays[scale]})
-
-
 @pytest.mark.parametrize("shape", [(3,), (2, 2), (3, 2, 1)])
 def test_texts_whose_components_are_of_another_shape_are_refused(shape):
     column = TextColumn("job", ("a", "b", "c"), np.ones(3), np.ones(shape))
@@ -275,9 +240,6 @@ def test_a_column_of_anything_is_encoded_or_refused_in_words(values):
         assert len(values) <= 1
         return
     assert np.isfinite(X).all()
-    plain, arrays = encoder.to_plain()
-    again = unplain(json.loads(json.dumps(plain)), arrays)
-    assert again.transform(frame).tobytes() == X.tobytes()
 
 
 def test_rows_of_a_larger_table_have_its_kinds_and_their_own_numbers(fitted):

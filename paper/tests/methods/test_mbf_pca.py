@@ -15,6 +15,7 @@ from sklearn.decomposition import PCA
 from assertions import assert_orthonormal, assert_same_subspace
 from fairpca.errors import InfeasibleError, ResidualWarning
 from fairpca.metrics import explained_variance_ratio
+from fairpca_paper.methods._linalg import complete_basis
 from fairpca_paper.methods._mbf_pca import MbFPCA, _live_and_quiet_directions
 from fairpca_paper.methods._mbf_problem import _GroupDiscrepancy
 from fairpca_paper.methods._stiefel import minimize_on_stiefel
@@ -23,6 +24,16 @@ from fairpca_paper.metrics import median_bandwidth, squared_mmd
 slow = pytest.mark.skipif(os.environ.get("FAIRPCA_SLOW") != "1", reason="set FAIRPCA_SLOW=1")
 
 seeds = st.integers(0, 2**32 - 1)
+
+
+def test_a_basis_is_completed_by_fixed_columns_and_stays_if_it_has_enough():
+    U = np.array([[0.0], [0], [1], [1]]) / np.sqrt(2)
+    completed = complete_basis(U, 3)
+    assert_orthonormal(completed)
+    np.testing.assert_array_equal(completed[:, :1], U)
+    assert completed.tobytes() == complete_basis(U, 3).tobytes()
+    assert complete_basis(completed, 3) is completed
+    assert complete_basis(completed, 2) is completed
 
 
 def two_groups_of_rows(seed=0, n=150, d=6):

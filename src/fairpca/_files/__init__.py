@@ -4,7 +4,6 @@ from .records import (
     FUNCTIONS,
     LENGTH,
     MAX_HEADER,
-    MAX_TENSORS,
     RECORDS,
     Packer,
     RationedArrays,

@@ -12,7 +12,6 @@ from .feature_maps import (
 from .kernel import (
     KERNELS,
     NEGATIVE,
-    PART,
     PRECOMPUTED,
     Kernel,
     kernel_matrix,

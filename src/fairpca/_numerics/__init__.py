@@ -23,7 +23,6 @@ from .arrays import (
 )
 from .krylov import leading_eigenpairs
 from .linalg import (
-    complete_basis,
     deflate,
     deterministic_signs,
     graded_basis,
@@ -44,11 +43,9 @@ from .threads import (
     check_n_jobs,
     each_in_processes,
     each_item,
-    end_with,
     limited_threads,
     one_thread,
     pool_of,
     prefetch,
-    share_blocks,
     threads_for,
 )

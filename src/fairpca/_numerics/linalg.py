@@ -8,7 +8,7 @@ import numpy as np
 import scipy.linalg
 from scipy.sparse.linalg import eigsh
 
-from .arrays import Array, array_namespace, device, is_numpy, like
+from .arrays import Array, array_namespace, device, is_numpy
 from .krylov import leading_eigenpairs
 from .threads import limited_threads
 
@@ -159,19 +159,6 @@ def deflate(S: Array, Q: Array, *, tau: float) -> Array:
     xp = array_namespace(S)
     update = xp.concat([half, Q], axis=1) @ xp.concat([Q, half], axis=1).T
     return np.subtract(S, update, out=update) if is_numpy(S) else S - update
-
-
-def complete_basis(U: Array, Q: Array, k: int) -> Array:
-    """Append fixed orthonormal columns, orthogonal to `U` and `Q`, until there are `k`."""
-    d, have = U.shape
-    if have >= k:
-        return U
-    xp = array_namespace(U)
-    known = xp.concat([Q, U], axis=1)
-    fresh = like(np.random.default_rng(0).standard_normal((d, k - have)), U)
-    for _ in range(2):  # "twice is enough" (Parlett, The Symmetric Eigenvalue Problem)
-        fresh, _triangle = xp.linalg.qr(project_out(fresh, known), mode="reduced")
-    return xp.concat([U, fresh], axis=1)
 
 
 def deterministic_signs(U: Array) -> Array:

@@ -9,11 +9,10 @@ from __future__ import annotations
 import multiprocessing
 import os
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import cache
-from itertools import pairwise
 from numbers import Integral
 from threading import Lock, Thread, get_ident
 from time import sleep
@@ -258,20 +257,3 @@ def prefetch(items: Iterable[Item]) -> Generator[Item, None, None]:
         while (item := waiting.popleft().result()) is not end:
             waiting.append(pool.submit(next, iterator, end))
             yield item  # type: ignore[misc]
-
-
-def share_blocks(
-    work: Callable[[Sequence[slice]], Result], blocks: Sequence[slice], *, d: int
-) -> list[Result]:
-    """Return the results of `work` on runs of blocks of rows of `d` features, in their order.
-
-    Results are taken to be of size d x d; there is a single one where threads would not pay. The
-    work on one run must not touch what that on others touches.
-    """
-    threads = 1
-    if d <= WIDEST and len(blocks) >= 4:
-        threads = min(blas_threads(), len(blocks) // 2, max(1, ACCUMULATORS // d**2))
-    if threads < 2:
-        return [work(blocks)]
-    edges = [round(i * len(blocks) / threads) for i in range(threads + 1)]
-    return each_item(work, [blocks[a:b] for a, b in pairwise(edges)])

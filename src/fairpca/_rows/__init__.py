@@ -10,6 +10,6 @@ from .devices import (
     streamed,
 )
 from .in_memory import BLOCK_ROWS, MappedRows, Rows, block_rows, row_blocks, rows_per_block
-from .lazy_rows import Batch, Collect, LazyRows, as_lazy_rows, plus
+from .lazy_rows import Batch, Collect, LazyRows, as_lazy_rows
 from .ordered_fold import ordered_fold
 from .sample import LargestKey, Sample, rows_at

@@ -6,7 +6,6 @@ What each guarantees, and when to prefer it to `fairpca.FairPCA`, is in ``docs/e
 from ._kernel_sal import KernelSAL
 from ._leace import LEACE
 from ._mean_projection import MeanProjection
-from ._projections import without_noise
 from ._sal import SAL
 from ._splince import SPLINCE
 

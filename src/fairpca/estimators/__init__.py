@@ -1,16 +1,11 @@
 """The scikit-learn face of the package."""
 
 from ._checks import (
-    CRITERIA,
     FLOATS,
-    check_bool,
     check_choice,
     check_count,
     check_kernel_parameters,
-    check_lengths,
     check_n_components,
-    check_number,
-    check_target,
     check_tradeoff,
 )
 from ._collect import collect_moments
@@ -19,7 +14,7 @@ from ._exact_kernel import dual_of, kernel_scatter, learned_of_kernel
 from ._fair_kernel_pca import FairKernelPCA
 from ._fair_pca import FairPCA
 from ._fair_pls import FairPLS
-from ._finite_moments import check_finite, check_sizes, finite_moments
+from ._finite_moments import check_finite
 from ._learned import groups_of, learned_from
 from ._plain_pca import PlainPCA
 from ._reader import Reader

@@ -1,5 +1,5 @@
 """Files of any size as rows to fit to, in place of arrays."""
 
-from ._rows import CSVRows, FileRows, ParquetRows, TableRows, rows_per_batch
+from ._rows import CSVRows, ParquetRows, TableRows, rows_per_batch
 
 __all__ = ["CSVRows", "ParquetRows"]

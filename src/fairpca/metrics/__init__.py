@@ -9,7 +9,7 @@ from ._auc import (
     mean_auc,
 )
 from ._certificate import Certificate, certified_gap
-from ._inputs import FEWEST, coded_levels, present_values, stratified_rows
+from ._inputs import coded_levels, present_values, stratified_rows
 from ._leakage import Leakage, leakage
 from ._moments import covariance_gap, explained_variance_ratio, mean_gap
 from ._parity import (

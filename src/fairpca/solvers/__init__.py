@@ -1,10 +1,9 @@
 """Moments in, subspace out; one file per problem."""
 
 from ._equalize_covariances import covariance_gap, equalize_covariances_spectral
-from ._equalize_covariances_exactly import CovarianceMatch, equalize_covariances_exactly
+from ._equalize_covariances_exactly import equalize_covariances_exactly
 from ._equalize_kernel_means import equalize_kernel_means
 from ._equalize_means import (
-    check_attributes,
     check_dimension,
     equalize_means,
     largest_gap,
@@ -13,7 +12,7 @@ from ._equalize_means import (
     names_of,
     way_out,
 )
-from ._maximize_variance import SOLVERS, maximize_variance, varying
+from ._maximize_variance import SOLVERS, maximize_variance
 from ._predict_targets import (
     predict_targets,
     scores_of,

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from .._attributes import close_names, listed
-from .._files import Packer, is_array, record
+from .._files import is_array, record
 from ..errors import TableError, UsageError
 from ._dates_and_texts import FrozenColumn, learn
 from ._frozen_columns import Column, ColumnWeight, LevelColumn, NumberColumn
@@ -323,12 +323,6 @@ class TableEncoder:
         """Those of them that are numbers, so that texts need a decimal point."""
         numbers = (e for e in self.encoders_ if isinstance(e, NumberColumn) and not e.boolean)
         return [encoder.name for encoder in numbers]
-
-    def to_plain(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return all that was learned: a dict that JSON can hold, and arrays by name."""
-        self._check_fitted()
-        packer = Packer()
-        return packer.plain(self, "encoder"), packer.tensors
 
     def _fits_together(self) -> bool:
         lists = (self.columns_, Column), (self.encoders_, FrozenColumn), (self.kept_, np.ndarray)
