@@ -114,7 +114,7 @@ def _weights(attributes: Sequence[AttributeMoments]) -> dict[Any, float]:
 def shares_below(rows: Rows, scores: Scores) -> SharesBelow:
     """Return how many rows of each group lie below the thresholds, in one pass."""
     if is_sparse(rows.empty):
-        rows = rows.seen_as(MappedRows, features=_as_dense)
+        rows = rows.as_rows_of(MappedRows, features=_as_dense)
     rows = replace(rows, targets=())
     with quiet_overflow(), full_precision(rows.empty):
         design = Design.of(rows)

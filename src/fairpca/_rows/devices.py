@@ -78,7 +78,7 @@ def streamed(rows: Rows, where: Any) -> Rows:
     if rows.n_rows < rows.X.shape[1]:
         return rows
     example = example_on(where, rows.X.dtype.name)
-    return rows.seen_as(StreamedRows, example=example)
+    return rows.as_rows_of(StreamedRows, example=example)
 
 
 @dataclass(frozen=True)

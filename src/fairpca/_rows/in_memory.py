@@ -125,9 +125,9 @@ class Rows:
         X = array_namespace(X).asarray(X, copy=True) if is_foreign(X) else X.copy()
         return replace(self, X=X, weight=None if self.weight is None else self.weight.copy())
 
-    def seen_as(self, kind: type[Rows], **how: Any) -> Rows:
+    def as_rows_of(self, kind: type[Rows], **how: Any) -> Rows:
         """Return the rows, and everyone, as rows of another kind."""
-        everyone = self.everyone and self.everyone.seen_as(kind, **how)
+        everyone = self.everyone and self.everyone.as_rows_of(kind, **how)
         same = (self.X, self.weight, self.attributes, self.chosen, everyone, self.targets)
         return kind(*same, **how)
 
@@ -159,10 +159,10 @@ class MappedRows(Rows):
         """Return the features of the rows that count at the given positions."""
         return self.features(super().take(positions))
 
-    def computed_once(self, most: int = NUMBERS_HELD) -> MappedRows:
-        """Return the same rows with their features held, if these are at most so many numbers."""
+    def computed_once(self) -> MappedRows:
+        """Return the same rows with their features held, if these are not too many."""
         n, p = self.n_rows, self.empty.shape[1]
-        if n * p > most:
+        if n * p > NUMBERS_HELD:
             return self
         held = np.empty((n, p))
 

@@ -55,8 +55,8 @@ def finite_moments(rows: Rows, *, with_scatters: bool) -> GroupMoments:
             f"weights by a constant first."
         )
     smallest = UNDERFLOW_SINGLE if is_single(machine_epsilon(rows.empty)) else UNDERFLOW
-    seen_as_they_are = not isinstance(rows, MappedRows)
-    if rows.n_rows > 1 and diagonal.max() < smallest and seen_as_they_are and _varies(rows):
+    unmapped = not isinstance(rows, MappedRows)
+    if rows.n_rows > 1 and diagonal.max() < smallest and unmapped and _varies(rows):
         raise UsageError(
             f"The squares of X, times the weights, underflow: the largest sum of squares of a "
             f"feature is {diagonal.max():.0e}. Multiply X or the weights by a constant first."

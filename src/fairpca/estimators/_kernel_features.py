@@ -26,7 +26,7 @@ from .._moments import GroupMoments
 from .._numerics import deterministic_signs, is_sparse, quiet_overflow
 from .._rows import Batch, LazyRows, Rows, Sample
 from ..errors import FewLandmarksWarning, InfeasibleError, UsageError, warn_user
-from ..solvers import equalize_means, largest_gap, maximize_variance, mean_constraint, way_out
+from ..solvers import equalize_means, largest_gap, maximize_variance, mean_constraint, quantity_hint
 from ._checks import NYSTROEM, SHIFT_INVARIANT
 from ._exact_kernel import TOO_ALIKE, gap_from_rounding, learned_of_kernel
 from ._finite_moments import check_finite, finite_moments
@@ -282,7 +282,7 @@ def _infeasible(k: int | float | None, found: int, moments: GroupMoments) -> Inf
         f"{asked}The rows vary along {found} direction(s) of the "
         f"approximated feature space in which the groups have the same mean. Use fewer components, "
         f"fewer groups, more rows, or a larger n_landmarks; if all rows look alike to the kernel, "
-        f"standardise the features or use a larger gamma.{way_out(moments.attributes)}",
+        f"standardise the features or use a larger gamma.{quantity_hint(moments.attributes)}",
         available=found,
     )
 

@@ -300,7 +300,7 @@ class Reader:
         if isinstance(rows, MappedRows):
             return rows
         check_finite(rows)
-        return rows.seen_as(MappedRows, features=self.features)
+        return rows.as_rows_of(MappedRows, features=self.features)
 
     def check(self, moments: GroupMoments) -> None:
         """Raise unless moments are enough for a solution."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count, islice
 from pathlib import Path
@@ -15,21 +16,32 @@ from .._rows import Batch, Collect, LazyRows, ordered_fold
 from ..errors import TableError, UsageError
 from ..tables import (
     NUMBER,
-    TEXT,
     TRUTH,
+    WHOLE,
     FileState,
     Paths,
     TableEncoder,
     TableFile,
     check_same_columns,
-    family,
+    converted,
     find_files,
     import_arrow,
+    import_pandas,
     kind_of_file,
     kinds_of_columns,
     open_table,
+    simple,
 )
-from ._columns import FileBatch, Numbers, Tables
+from ._columns import (
+    FileBatch,
+    attribute,
+    check_kinds,
+    check_same_types,
+    chosen_dtype,
+    feature_block,
+    floats,
+    labels,
+)
 
 Progress = Callable[[int, int | None], None]
 
@@ -58,14 +70,17 @@ def rows_per_batch(n_features: int, itemsize: int) -> int:
 class FileRows(LazyRows):
     """Rows of files that may be larger than the memory, whatever is in the files.
 
-    `parts` makes what `collect` takes of the columns of a batch; `n_jobs` batches are read and
-    collected side by side, by default as many as BLAS may use threads.
+    A subclass names the `columns` to read, those whose texts are `numbers`, and makes a part of
+    the columns of a batch; `n_jobs` batches are read and collected side by side, by default as many
+    as BLAS may use threads.
     """
+
+    columns: Sequence[str]
+    numbers: Sequence[str] = ()
 
     def __init__(
         self,
         files: Sequence[TableFile],
-        parts: Numbers | Tables,
         batch_rows: int,
         n_jobs: int | None = None,
         progress: Progress | None = None,
@@ -73,25 +88,32 @@ class FileRows(LazyRows):
         check_n_jobs(n_jobs)
         if type(batch_rows) is not int or batch_rows < 1:
             raise UsageError(f"batch_rows={batch_rows!r} is no number of rows. Use 1 or more.")
-        self.files, self.parts, self.batch_rows = files, parts, batch_rows
+        self.files, self.batch_rows = files, batch_rows
         known = [file.n_rows for file in files if file.n_rows is not None]
         self.n_rows = sum(known) if len(known) == len(files) else None
         self.n_jobs, self.progress = n_jobs, progress
 
-    @property
-    def head(self) -> Batch:
-        """A part without rows: it tells the names and types of the columns."""
-        return self.parts.head
+    @abstractmethod
+    def _part(self, batch: FileBatch) -> Batch:
+        """Return what `collect` takes of a batch."""
+
+    @abstractmethod
+    def _placed(self, error: ValueError, part: Batch, where: str) -> ValueError:
+        """Return an error about some rows with the place of these rows."""
+
+    @abstractmethod
+    def _described(self) -> str:
+        """Return what the columns are, in a few words."""
 
     def fold(self, collect: Collect) -> Any:
         """Return the sum of what `collect` returns for the parts; None if all parts are empty."""
 
         def work(batch: FileBatch) -> Any:
-            part = self.parts(batch)
+            part = self._part(batch)
             try:
                 return collect(part)
             except ValueError as error:
-                placed = self.parts.placed(error, part, batch.where)
+                placed = self._placed(error, part, batch.where)
                 if placed is error:
                     raise
                 raise placed from error
@@ -120,7 +142,7 @@ class FileRows(LazyRows):
         self, file: TableFile, span: range | None, i: int, **how: Any
     ) -> Iterator[FileBatch]:
         where, rows, done = file.where(span), self.batch_rows, 0
-        columns, numbers = self.parts.columns, self.parts.numbers
+        columns, numbers = self.columns, self.numbers
 
         def made(index: int, table: Any) -> FileBatch:
             nonlocal done
@@ -149,14 +171,31 @@ class FileRows(LazyRows):
     def __repr__(self) -> str:
         rows = "" if self.n_rows is None else f"{self.n_rows:,} rows, "
         files = f"{len(self.files)} file{'s' if len(self.files) != 1 else ''}"
-        return f"<{type(self).__name__}: {files}, {rows}{self.parts}>"
+        return f"<{type(self).__name__}: {files}, {rows}{self._described()}>"
 
 
 class TableRows(FileRows):
     """Rows of files whose features are Arrow tables of columns as they are, to be looked at."""
 
     def __init__(self, files: Sequence[TableFile], columns: Sequence[str], **how: Any) -> None:
-        super().__init__(files, Tables(files, columns), **how)
+        super().__init__(files, **how)
+        self.columns = tuple(columns)
+
+    @property
+    def head(self) -> Batch:
+        """A table without rows; texts as texts."""
+        arrow, types = import_arrow(), self.files[0].types
+        empty = {name: arrow.array([], types.get(name, arrow.string())) for name in self.columns}
+        return Batch(arrow.table(empty))
+
+    def _part(self, batch: FileBatch) -> Batch:
+        return Batch(import_arrow().table(dict(batch.columns)), number=batch.number)
+
+    def _placed(self, error: ValueError, part: Batch, where: str) -> ValueError:
+        return TableError(f"In {where}: {error}") if isinstance(error, TableError) else error
+
+    def _described(self) -> str:
+        return f"{len(self.columns)} columns"
 
 
 def _opened(paths: Any, endings: Sequence[str], kind: str, **how: Any) -> list[TableFile]:
@@ -181,7 +220,10 @@ def _opened(paths: Any, endings: Sequence[str], kind: str, **how: Any) -> list[T
 
 
 class _NumberRows(FileRows):
-    """Rows of files of one kind, found in folders by their endings, whose features are numbers."""
+    """Rows of files of one kind, found in folders by their endings, whose features are numbers.
+
+    Of text files, `texts` tells what becomes of the texts of columns.
+    """
 
     kind: str
     endings: tuple[str, ...]
@@ -209,18 +251,81 @@ class _NumberRows(FileRows):
         named |= {"features": features, "ignore": ignore, "renamed": files[0].renamed}
         roles = assign_roles(files[0].names, file=f"'{files[0].path}'", **named)
         check_same_columns(files, roles.needed, every=features is None)
-        types, encoded, kinds = files[0].types, encoder is not None, dict[str, str]()
+        types, encoded, texts = files[0].types, encoder is not None, dict[str, str]()
         if self.kind == "text":
-            kinds = _kinds_of_texts(files, roles, encoded=encoded, plain=attributes is None)
+            texts = _kinds_of_texts(files, roles, encoded=encoded, plain=attributes is None)
         else:
-            _check_kinds(types, roles, encoded=encoded)
-            _check_same_types(files, roles.needed)
-        chosen = _chosen_dtype(dtype, types, roles.features if types and not encoded else ())
-        parts = Numbers(roles, chosen, encoder, attributes, kinds)
+            check_kinds(types, roles, encoded=encoded)
+            check_same_types(files, roles.needed)
+        chosen = chosen_dtype(dtype, types, roles.features if types and not encoded else ())
+        names = roles.features if encoder is None else encoder.get_feature_names_out()
         if batch_rows is None:
             size = TEXT_BYTES if self.kind == "text" else chosen.itemsize
-            batch_rows = rows_per_batch(len(parts.names), size)
-        super().__init__(files, parts, batch_rows, n_jobs, progress)
+            batch_rows = rows_per_batch(len(names), size)
+        super().__init__(files, batch_rows, n_jobs, progress)
+        self.roles, self.dtype, self.encoder, self.attributes = roles, chosen, encoder, attributes
+        self.columns, self.texts = tuple(roles.needed), texts
+        parsed = [name for name, kind in texts.items() if kind in (WHOLE, NUMBER)]
+        self.numbers = (*parsed, *getattr(encoder, "number_columns", ()))
+        self.names = import_pandas().Index([str(name) for name in names], dtype=object)
+
+    @property
+    def head(self) -> Batch:
+        """A part without rows."""
+        X = np.empty((0, len(self.names)), self.dtype)
+        nothing = {name: np.empty(0, dtype=object) for name in self.roles.sensitive}
+        y = None if self.roles.target is None else np.empty(0)
+        weight = None if self.roles.weight is None else np.empty(0)
+        return Batch(self._frame(X), y, nothing, weight)
+
+    def _part(self, batch: FileBatch) -> Batch:
+        """Return a batch as the arguments of `fit`."""
+        roles, columns = self.roles, batch.columns
+        for name, kind in self.texts.items():
+            columns[name] = converted(columns[name], kind, name, batch.where)
+        if self.encoder is None:
+            X = feature_block(batch, roles.features, self.dtype).T
+        else:
+            X = self.encoder.encode({n: simple(columns[n]) for n in self.encoder.needed_columns})
+        sensitive = {name: simple(columns[name]) for name in roles.sensitive}
+        part = Batch(
+            X=self._frame(X.astype(self.dtype, copy=False)),
+            y=None if roles.target is None else self._target(columns[roles.target]),
+            sensitive_features=(
+                {name: attribute(array) for name, array in sensitive.items()}
+                if self.attributes is None
+                else self.attributes(sensitive)
+            ),
+            sample_weight=None if roles.weight is None else floats(simple(columns[roles.weight])),
+            number=batch.number,
+        )
+        columns.clear()  # before the products: a batch is in memory once
+        return part
+
+    def _target(self, column: Any) -> Any:
+        values = labels(simple(column))
+        return import_pandas().Series(values, name=self.roles.target, dtype=values.dtype)
+
+    def _frame(self, X: np.ndarray) -> Any:
+        """Return features with their names, without a copy."""
+        return import_pandas().DataFrame(X, columns=self.names, copy=False)
+
+    def _placed(self, error: ValueError, part: Batch, where: str) -> ValueError:
+        X = part.X.to_numpy()
+        finite = np.isfinite(X)
+        if not finite.all():
+            row, column = (int(i) for i in np.argwhere(~finite)[0])
+            value = "missing (NaN)" if np.isnan(X[row, column]) else "infinite"
+            return TableError(
+                f"The feature '{part.X.columns[column]}' is {value} in row {row:,} of {where}. "
+                f"Fill it in, or leave the column or the row out."
+            )
+        if len(error.args) != 1 or not isinstance(error.args[0], str):
+            return error
+        return type(error)(f"In {where}: {error}")
+
+    def _described(self) -> str:
+        return f"{len(self.names)} features"
 
 
 class ParquetRows(_NumberRows):
@@ -390,60 +495,3 @@ def _in_equal_batches(batches: Iterator[Any], rows: int) -> Iterator[Any]:
     if held:
         done, held = [table_of(held)], []
         yield done.pop()
-
-
-def _kind_of_type(kind: Any) -> str | None:
-    """Return what the values of an Arrow type are to us; None if nothing."""
-    found = {"number": NUMBER, "text": TEXT, "bool": TRUTH}.get(family(kind))
-    if found != TEXT and import_arrow().types.is_dictionary(kind):
-        return "levels" if found == NUMBER else None
-    return found
-
-
-def _check_same_types(files: Sequence[TableFile], needed: Sequence[str]) -> None:
-    """Raise unless all files have the needed columns once each, and of the same types."""
-    first = files[0]
-    for file in files:
-        for name in needed:
-            file.check_once([name])
-            mine, theirs = file.types[name], first.types[name]
-            if mine != theirs and not _kind_of_type(mine) == _kind_of_type(theirs) == TEXT:
-                raise TableError(
-                    f"The column '{name}' is of type {mine} in '{file.path}', but of type "
-                    f"{theirs} in '{first.path}'. Write all files with the same types."
-                )
-
-
-def _check_kinds(types: Mapping[str, Any], roles: Roles, *, encoded: bool) -> None:
-    """Raise unless features and weights are numbers, and attributes and labels plain values."""
-    odd = [n for n in roles.features if _kind_of_type(types[n]) not in (NUMBER, TRUTH)]
-    if odd and not encoded:
-        listed = ", ".join(f"'{name}' ({types[name]})" for name in odd[:5])
-        more = f" and {len(odd) - 5} more" if len(odd) > 5 else ""
-        raise TableError(
-            f"Features are numbers or truth values, but {listed}{more} are not. Name the features, "
-            f"or what to ignore; the command `fairpca fit` encodes columns of any kind."
-        )
-    for name in (*roles.sensitive, *([] if roles.target is None else [roles.target])):
-        if _kind_of_type(types[name]) is None:
-            raise TableError(
-                f"The column '{name}' is of type {types[name]}, which is neither levels nor a "
-                f"quantity. Write it as texts, numbers or truth values, such as bands of dates."
-            )
-    if roles.weight is not None and _kind_of_type(types[roles.weight]) != NUMBER:
-        raise TableError(
-            f"The weight '{roles.weight}' is of type {types[roles.weight]}, no number."
-        )
-
-
-def _chosen_dtype(dtype: Any, types: Mapping[str, Any], features: Sequence[str]) -> np.dtype:
-    """Return what was asked to compute in; else float32 where NumPy would make that of all."""
-    if dtype is not None:
-        if np.dtype(dtype) not in (np.dtype(np.float32), np.dtype(np.float64)):
-            raise TableError(f"dtype={dtype!r} is neither float32 nor float64.")
-        return np.dtype(dtype)
-    is_decimal = import_arrow().types.is_decimal
-    kinds = {types[name] for name in features}
-    dtypes = {np.dtype(float if is_decimal(t) else t.to_pandas_dtype()) for t in kinds}
-    single = bool(dtypes) and np.result_type(*dtypes) == np.float32
-    return np.dtype(np.float32 if single else np.float64)

@@ -55,12 +55,10 @@ def present_values(attribute: ArrayLike, n_rows: int, name: str) -> np.ndarray:
     return values
 
 
-def score_places(
-    scores: ArrayLike, name: str, otherwise: str = ""
-) -> tuple[np.ndarray, np.ndarray]:
+def score_places(scores: ArrayLike, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the different scores, ascending, and the place of each row's score among them.
 
-    They may be infinite; `otherwise` says what to do with values that are no numbers.
+    They may be infinite.
     """
     values = as_array(scores)
     if values.ndim != 1 or not len(values):
@@ -77,7 +75,7 @@ def score_places(
     if values.dtype.kind not in "biuf":
         raise UsageError(
             f"{name} has values that are not numbers, such as {values.flat[0]!r}, so no threshold "
-            f"divides them. Pass numbers{otherwise}."
+            f"divides them. Pass numbers."
         )
     return np.unique(values, return_inverse=True)
 

@@ -211,8 +211,6 @@ def _check_kept(keep: Sequence[str], there: list[str], names: list[str]) -> None
 class _PlainColumns:
     """Stands for an encoder where a model was fitted to numbers, so that nothing is to encode."""
 
-    encoders_: tuple[Any, ...] = ()
-
     def __init__(self, names: Sequence[str]) -> None:
         self.needed_columns = self.number_columns = list(names)
 

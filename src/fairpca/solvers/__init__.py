@@ -10,7 +10,7 @@ from ._equalize_means import (
     mean_constraint,
     mean_gap,
     names_of,
-    way_out,
+    quantity_hint,
 )
 from ._maximize_variance import SOLVERS, maximize_variance
 from ._predict_targets import (

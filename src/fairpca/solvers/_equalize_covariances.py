@@ -9,7 +9,7 @@ import numpy as np
 from .._moments import GroupMoments, LevelMoments, RowScatter
 from .._numerics import Array, array_namespace, deterministic_signs, orthonormalize, top_eigenpairs
 from ..errors import InfeasibleError, SingleGroupError, UsageError
-from ._equalize_means import MeanConstraint, check_dimension, mean_constraint, way_out
+from ._equalize_means import MeanConstraint, check_dimension, mean_constraint, quantity_hint
 from ._maximize_variance import maximize_variance
 from ._subspace import Subspace
 
@@ -254,7 +254,7 @@ def _covariances(a: LevelMoments) -> list[Array]:
             raise SingleGroupError(
                 f"The group {label!r} of the sensitive attribute {a.name!r} has {count} row(s), "
                 f"so it has no covariance to match. Merge it with another group, or use "
-                f"match='means'.{way_out([a])}"
+                f"match='means'.{quantity_hint([a])}"
             )
         # ddof = 1, as in the paper's experiments
         covariances.append(scatter.dense().matrix / float(weight * (1.0 - 1.0 / count)))

@@ -19,7 +19,7 @@ from .._numerics import (
 )
 from .._rows import block_rows, row_blocks
 from ..errors import InfeasibleError
-from ._equalize_means import check_attributes, names_of, way_out
+from ._equalize_means import check_attributes, names_of, quantity_hint
 from ._subspace import DualSubspace, components_to_reach
 
 DEPENDENT = 1e-12
@@ -166,7 +166,7 @@ def _solve(
         raise InfeasibleError(
             f"n_components={k} is too large: {n} rows span at most {most} directions of the "
             f"feature space in which the groups ({names_of(attributes)}) have the same mean. Use "
-            f"n_components <= {most}, or pass more rows.{way_out(attributes)}",
+            f"n_components <= {most}, or pass more rows.{quantity_hint(attributes)}",
             available=most,
         )
     if _iterates(solver, k, n):
@@ -255,7 +255,7 @@ def _enough(
             f"{asked}The kernel spans {found} direction(s) in which the rows vary and the groups "
             f"({names_of(attributes)}) have the same mean. Use fewer components, or a kernel with "
             f"more directions (rbf, or poly of a higher degree); if all rows look alike to the "
-            f"kernel, standardise the features or use a larger gamma.{way_out(attributes)}",
+            f"kernel, standardise the features or use a larger gamma.{quantity_hint(attributes)}",
             available=found,
         )
     if not isinstance(k, float):

@@ -267,14 +267,14 @@ def check_dimension(moments: GroupMoments, constraint_rank: int, k: int | float 
             f"Nothing is left: the attributes ({names}) separate the group means in all {d} "
             f"feature directions (n_features = {d}), so every direction carries them. Remove "
             f"features that are functions of an attribute, merge groups, or add features."
-            f"{way_out(moments.attributes)}"
+            f"{quantity_hint(moments.attributes)}"
         )
     if isinstance(k, int) and k > n_fair:
         names = names_of(moments.attributes)
         raise InfeasibleError(
             f"n_components={k} is too large: the attributes ({names}) separate the group means in "
             f"{r} of the {d} feature directions, which leaves {n_fair}. Use n_components <= "
-            f"{n_fair}, or merge groups.{way_out(moments.attributes)}",
+            f"{n_fair}, or merge groups.{quantity_hint(moments.attributes)}",
             available=n_fair,
         )
 
@@ -284,7 +284,7 @@ def names_of(attributes: Sequence[AttributeMoments]) -> str:
     return ", ".join(dict.fromkeys(repr(a.name) for a in attributes))
 
 
-def way_out(attributes: Sequence[AttributeMoments]) -> str:
+def quantity_hint(attributes: Sequence[AttributeMoments]) -> str:
     """Return what to do where levels may be a quantity, after a blank; nothing if none is."""
     levels = {a.name: a.labels for a in attributes if isinstance(a, LevelMoments)}
     told = (about_whole_numbers(name, labels) for name, labels in levels.items())
@@ -306,7 +306,7 @@ def check_attributes(attributes: Sequence[AttributeMoments]) -> None:
             raise MissingTargetError(
                 f"The group(s) {empty} of the sensitive attribute {a.name!r} have no row"
                 f"{_where(a)}, so their mean is undefined there. Pass more rows, or merge these "
-                f"groups with others.{way_out([a])}"
+                f"groups with others.{quantity_hint([a])}"
             )
 
 

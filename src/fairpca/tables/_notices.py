@@ -183,9 +183,7 @@ def check_columns(
     return sorted(found, key=lambda x: (x.severity != "warning", order.get(x.column, -1)))
 
 
-def find_person(
-    frame: Any, sensitive: Sequence[str], candidates: Sequence[str], seed: int = 0
-) -> Notice | None:
+def find_person(frame: Any, sensitive: Sequence[str], candidates: Sequence[str]) -> Notice | None:
     """Point out a column that seems to say whose row it is, of people with several rows.
 
     Two rows of one person agree in an attribute, and in most columns more often than two of
@@ -195,7 +193,7 @@ def find_person(
     arrays = arrow_columns(frame)
     n = len(next(iter(arrays.values())))
     if n > ROWS:
-        rows = np.sort(np.random.default_rng(seed).choice(n, ROWS, replace=False))
+        rows = np.sort(np.random.default_rng(0).choice(n, ROWS, replace=False))
         arrays, n = {name: array.take(rows) for name, array in arrays.items()}, ROWS
     columns = {name: _binned(array, name, _FEW_LEVELS).codes for name, array in arrays.items()}
     by_chance = {name: equal_pairs(codes) / (n * (n - 1) / 2) for name, codes in columns.items()}

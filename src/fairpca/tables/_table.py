@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,14 +59,7 @@ class Table:
     reading: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def from_frame(
-        cls,
-        frame: Any,
-        name: str = "table",
-        *,
-        sensitive: Sequence[str] = (),
-        target: str | None = None,
-    ) -> Table:
+    def from_frame(cls, frame: Any, name: str = "table") -> Table:
         """Take a table in memory: of pandas, polars, Arrow or another library.
 
         Parameters
@@ -75,10 +68,6 @@ class Table:
             Rows and columns.
         name : str, default="table"
             What messages call it.
-        sensitive : sequence of str
-            Columns with attributes, where they are known.
-        target : str, optional
-            Column with the outcome, where it is known.
 
         Returns
         -------
@@ -98,7 +87,7 @@ class Table:
         made.columns = names
         check_size(made, f"The table '{name}'", at_least=1)
         fingerprint = fingerprint_of_values(made)
-        return cls(made, name, name, fingerprint, renamed, tuple(sensitive), target)
+        return cls(made, name, name, fingerprint, renamed)
 
     def __repr__(self) -> str:
         n, d = self.frame.shape
