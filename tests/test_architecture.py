@@ -1,5 +1,6 @@
 """Contracts of the package itself: names, optional libraries, import time behaviour."""
 
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -106,6 +107,16 @@ def test_what_is_not_documented_begins_with_an_underscore():
     assert {module.split(".", 2)[-1] for module in public if module.count(".") > 1} == set()
     for module in public - {"fairpca.errors"}:
         assert hasattr(import_module(module), "__all__"), module
+
+
+def test_files_and_folders_that_the_architecture_names_exist():
+    named = re.findall(r"`([\w./]+)`", (house.ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"))
+    folders = [house.ROOT / name for name in ("src", "paper", "tests", "docs")]
+    there = {path.as_posix() for folder in folders for path in folder.rglob("*")}
+    there |= {path.as_posix() for path in house.ROOT.iterdir()}
+    paths = [name.rstrip("/") for name in named if "/" in name or name.endswith(".py")]
+    assert paths
+    assert [one for one in paths if not any(path.endswith(f"/{one}") for path in there)] == []
 
 
 def test_rows_in_files_need_no_eraser_and_no_audit():

@@ -10,7 +10,8 @@ from rich.console import Console
 
 from cli.commands import invoke
 from cli.refusals import assert_refused
-from fairpca._cli.audit import _print_audit
+from fairpca import audit
+from fairpca._cli.audit import _Model, _print_audit
 from fairpca.auditing._audit_result import Audit
 from fairpca.auditing._results import (
     SCHEMA_VERSION,
@@ -30,6 +31,7 @@ from fairpca.auditing._results import (
     Target,
 )
 from fairpca.errors import AuditError
+from fairpca.metrics import PROBES
 
 
 def near(value, by=0.02):
@@ -195,6 +197,11 @@ def test_options_that_cannot_be_are_refused(arguments, message, command):
     assert result.exit_code == 2
     assert message in " ".join(result.output.split())
     assert not Path("report.html").exists()
+
+
+def test_advice_can_be_asked_for_every_probe_and_for_any():
+    assert [*_Model] == [*PROBES, "any"]
+    assert all(f'"{name}"' in audit.__doc__ for name in _Model)
 
 
 def test_a_refusal_starts_no_processes(monkeypatch, command):

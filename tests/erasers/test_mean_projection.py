@@ -8,13 +8,18 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LinearRegression
 
 from assertions import assert_equal_group_means
-from fairpca import FairPCA
-from fairpca.erasers import LEACE, SAL, SPLINCE, MeanProjection
+from fairpca import FairPCA, erasers
+from fairpca.erasers import KernelSAL, MeanProjection
 from fairpca.errors import InfeasibleError, SingleGroupError
 from oracles import fair_null_space, indicator_matrix
+from registry import ESTIMATORS
 from strategies import grouped_rows
 
-ERASERS = [MeanProjection, SAL, LEACE, SPLINCE]
+FAIR = {type(known.estimator) for known in ESTIMATORS.values() if known.fair}
+EXPORTED = [getattr(erasers, name) for name in erasers.__all__]
+ERASERS = [one for one in EXPORTED if one in FAIR and one is not KernelSAL]
+"""Those that remove all directions between means, and keep the columns."""
+
 EPS = np.finfo(float).eps
 
 

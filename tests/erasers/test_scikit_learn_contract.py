@@ -97,12 +97,12 @@ def test_a_frame_comes_back_with_names(Eraser, people):
     pd.testing.assert_index_equal(T.index, X.index)
 
 
-@pytest.mark.parametrize("name", ["MeanProjection", "SAL", "LEACE", "SPLINCE"])
-def test_erased_columns_keep_the_names_they_had(name, people):
+@pytest.mark.parametrize("Eraser", [one for one in ERASERS if one is not fairpca.erasers.KernelSAL])
+def test_erased_columns_keep_the_names_they_had(Eraser, people):
     X, y, sex = people
-    eraser = getattr(fairpca.erasers, name)().set_output(transform="pandas")
+    eraser = Eraser().set_output(transform="pandas")
     assert list(eraser.fit_transform(X, y, sensitive_features=sex).columns) == list("abcde")
-    plain = getattr(fairpca.erasers, name)().fit(X.to_numpy(), y, sensitive_features=sex)
+    plain = Eraser().fit(X.to_numpy(), y, sensitive_features=sex)
     assert plain.get_feature_names_out().tolist() == ["x0", "x1", "x2", "x3", "x4"]
 
 

@@ -1,6 +1,7 @@
 """What probes find, what they do not, and what chance gives."""
 
 import dataclasses
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from fairpca.metrics import (
     make_probe,
 )
 from fairpca.metrics._inputs import median_threshold
-from fairpca.metrics._probes import PROBES, as_classifier
+from fairpca.metrics._probes import PROBES, Probe, as_classifier
 from optional_libraries import pandas as pd
 from slow import first_fast
 
@@ -81,7 +82,7 @@ def test_weights_reach_every_step_of_a_model(name, number, as_is, routing):
     assert model.score(T[~second], y[~second]) > 0.85
     assert other.score(T[second], y[second]) > 0.85
     assert level_scores(model, T).shape == (800, 1)
-    if not as_is and name != "boosting":
+    if not as_is and PROBES[name].sees_scale:
         T[second] += 9
         model = fit_probe(make_probe(name, number=number), T, y, w)
         mean = np.average(T, axis=0, weights=w)
@@ -95,6 +96,12 @@ def test_steps_that_pass_rows_through_take_no_weights():
     fitted = fit_probe(model, T, z, w)
     plain = LogisticRegression().fit(T, z, sample_weight=w / w.mean())
     np.testing.assert_allclose(fitted.predict_proba(T), plain.predict_proba(T), atol=1e-12)
+
+
+def test_signature_and_docstring_name_every_probe():
+    named, _ = get_args(Probe)
+    assert get_args(named) == tuple(PROBES)
+    assert all(f'"{name}"' in leakage.__doc__ for name in PROBES)
 
 
 def test_a_planted_shift_is_found_by_all_probes():

@@ -26,6 +26,11 @@ def test_every_model_has_a_card(name):
         assert re.search(f"^## .*{heading}", card, re.MULTILINE)
 
 
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_cards_promise_equal_means_only_where_tests_look_for_them(name):
+    assert ESTIMATORS[name].fair or "have the same mean" not in model_card(fitted(name))
+
+
 def test_the_card_counts_the_groups_and_points_at_small_ones():
     X, sex, _ = small_rows()
     sex[:] = "f"

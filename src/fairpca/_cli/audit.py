@@ -38,10 +38,9 @@ EXAMPLES = [
     "fairpca audit wages.csv -s sex -t wage --person worker --weight w --model boosting",
 ]
 
-PROBES = {"linear": "linear", "boosting": "trees", "kernel": "kernel"}
-
 _FEWEST_POINTS = 0.1  # less is a fraction that was meant as such
 
+# Not from PROBES, whose libraries take a second to load; a test compares.
 _Model = StrEnum("_Model", ["linear", "boosting", "kernel", "any"])
 
 
@@ -248,12 +247,17 @@ def _not_reached(audit: Audit) -> Iterator[str]:
 
 
 def _caption(audit: Audit) -> str:
-    models = {"any": "linear models, trees and kernel models", "boosting": "trees"}
-    model = models.get(audit.settings.model, f"{audit.settings.model} models")
+    from ..metrics import PROBES
+
+    models = [probe.briefly for probe in PROBES.values()]
+    named = audit.settings.model
+    asked = (
+        f"{', '.join(models[:-1])} and {models[-1]}" if named == "any" else PROBES[named].briefly
+    )
     if audit.data.target is None and not audit.downstream:
-        return f"What there is to choose from, by the worst of {model}"
+        return f"What there is to choose from, by the worst of {asked}"
     gaps = "standard deviations" if _in_deviations(audit) else "points"
-    return f"What there is to choose from, by the worst of {model}; gaps in {gaps}"
+    return f"What there is to choose from, by the worst of {asked}; gaps in {gaps}"
 
 
 def _in_deviations(audit: Audit) -> bool:
@@ -299,7 +303,10 @@ def _number(number: Estimate | None) -> str:
 
 def _leakage(audit: Audit, attribute: str) -> Iterator[Table | Text]:
     """Yield a table of what probes recognise, and what there is nothing to say about."""
-    table = _headed("columns", *PROBES.values())
+    from ..metrics import PROBES
+
+    heads = [probe.briefly.removesuffix(" models") for probe in PROBES.values()]
+    table = _headed("columns", *heads)
     leaks = {(leak.representation, leak.probe): leak for leak in audit.leakage_of(attribute)}
     for one in audit.representations:
         cells = [_cell(leaks.get((one.key, probe))) for probe in PROBES]

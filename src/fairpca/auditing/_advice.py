@@ -8,19 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..metrics import PROBES
 from ._decision import Decision
 from ._evidence import Evidence, largest, parity_of, widest_gap
 from ._judging import ENOUGH_ROWS
-from ._phrases import named
+from ._phrases import in_words, named
 from ._recipes import python_recipe, shell_recipe
 from ._results import EXISTING, Advice, Estimate, ModelNumbers, Option, Setting, Summary
 from ._templates import template
 
 MODELS = {
-    "linear": "a linear model",
-    "boosting": "boosted trees",
-    "kernel": "a kernel model",
-    "any": "the worst of three kinds of models",
+    **{name: probe.one for name, probe in PROBES.items()},
+    "any": f"the worst of {in_words(len(PROBES))} kinds of models",
 }
 
 
@@ -88,6 +87,8 @@ def _facts(evidence: Evidence, decision: Decision) -> dict[str, Any]:
         "utility": "share of the variance kept" if target is None else "R²" if number else "AUC",
         "model": MODELS[settings.model],
         "models": MODELS,
+        "n_kinds": in_words(len(PROBES)),
+        "n_curved": in_words(len(PROBES) - 1),  # all but the linear one
         "enough_rows": ENOUGH_ROWS,
         "spoken": evidence.spoken_option,
         "predicts_number": predicts_number,

@@ -31,7 +31,7 @@ from ._representations import METHODS, TrainingRows, fit_method
 from ._results import EXISTING, Setting, Weight
 from ._splits import Effort, ExistingModel, HeldOut, bands, evenly_sampled
 
-CURVE_MODELS = ("linear", "kernel")
+CURVE_MODELS = tuple(name for name, probe in PROBES.items() if probe.sees_scale)
 """Trees are left out: they do not notice how a column is scaled, hence not lambda."""
 
 LAMBDAS = (0.1, 0.2, 0.5, 1.0)

@@ -64,6 +64,16 @@ def whole(value: float | None) -> str:
     return NOT_MEASURED if value is None else f"{value:,.0f}".replace(",", "\u202f")
 
 
+def in_words(count: int) -> str:
+    """Write a small count as a word.
+
+    >>> in_words(3), in_words(12)
+    ('three', '12')
+    """
+    words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+    return words[count] if count < len(words) else str(count)
+
+
 def joined(names: Sequence[str]) -> str:
     """Join names as in a sentence.
 

@@ -5,9 +5,14 @@ from __future__ import annotations
 from dataclasses import MISSING, dataclass, field
 from typing import Annotated, Any
 
+from ..metrics import PROBES
+
 SCHEMA_VERSION = "3.0"
 """Changes of the first number break readers; changes of the second add fields."""
 
+
+_KINDS = ", ".join(map(repr, PROBES))
+"""Of the models that are asked."""
 
 EXISTING = "existing_model"
 """The kind of model of a score or a decision that exists."""
@@ -171,7 +176,7 @@ class Settings:
     above: Number | None = doc("The target is whether its column exceeds this; else null.")
     aim: str = doc("'hide', 'decide' or 'keep': what the advice optimises.")
     max_gap: Number = doc("Largest gap that the aim 'decide' accepts, as a fraction.")
-    model: str = doc("'linear', 'boosting', 'kernel' or 'any': models that the advice is for.")
+    model: str = doc(f"{_KINDS} or 'any': models that the advice is for.")
     n_components: Count = doc("Components that were asked of all projections.")
     common_components: Count | None = doc(
         "Components that every projection reaches, where some reach fewer; else null."
@@ -216,7 +221,7 @@ class Leak:
 
     representation: str = doc("Key of the representation.")
     attribute: str = doc("Name of the attribute or intersection.")
-    probe: str = doc("'linear', 'boosting' or 'kernel'.")
+    probe: str = doc(" or ".join(_KINDS.rsplit(", ", 1)) + ".")
     auc: Estimate = doc("Area under the ROC curve on held-out rows; 0.5 is guessing.")
     chance: Number = doc(
         "Above this is above chance: with permuted groups, the best of all attributes and probes "
@@ -277,7 +282,7 @@ class Downstream:
     """A model that predicts the target from a representation, or a model that exists."""
 
     representation: str = doc("Key of the representation.")
-    model: str = doc("'linear', 'boosting', 'kernel'; 'existing_model' of scores and decisions.")
+    model: str = doc(f"{_KINDS}; 'existing_model' of scores and decisions.")
     utility: Estimate | None = doc(
         "Area under the ROC curve, its mean over several classes, or R2 of a number; null of "
         "what is no prediction of the target."
@@ -359,7 +364,7 @@ class DecisionImportance:
 class ModelNumbers:
     """Utility and gap of one kind of model on a setting."""
 
-    model: str = doc("'linear', 'boosting', 'kernel', or 'existing_model'.")
+    model: str = doc(f"{_KINDS}, or 'existing_model'.")
     utility: Estimate | None = doc("As in the downstream models.")
     gap: Estimate | None = doc("Largest gap over the single attributes.")
     attribute: str = doc("The attribute of that gap.")

@@ -15,6 +15,7 @@ from joblib import cpu_count
 from .._files import library_versions
 from .._numerics import allowed_jobs, each_in_processes
 from ..errors import AuditError, ManyLevelsWarning
+from ..metrics import PROBES
 from ._advice import advise, summarise
 from ._asking import ask
 from ._audit_result import Audit
@@ -55,7 +56,7 @@ _Job = tuple[str, Split, Callable[..., Any], tuple[Any, ...]]
 
 
 AIMS = ("hide", "decide", "keep")
-MODELS = ("linear", "boosting", "kernel", "any")
+MODELS = (*PROBES, "any")
 
 
 def audit(
@@ -137,7 +138,7 @@ def audit(
         the target.
     model : {"linear", "boosting", "kernel", "any"}
         The kind of model that will be fitted to the representation, which the advice is for; "any"
-        asks that it holds for all three.
+        asks that it holds for all of them.
     confidence : float
         Level of all intervals and certificates.
     quick : bool

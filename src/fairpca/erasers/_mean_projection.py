@@ -60,6 +60,7 @@ class MeanProjection(OneToOneFeatureMixin, FairTransformer):
     """
 
     _learned = ERASED
+    _equal_means = True
 
     def fit(
         self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None

@@ -170,6 +170,7 @@ class SPLINCE(OneToOneFeatureMixin, FairTransformer):
     """
 
     _learned = ERASED | {"overlap_", "n_lost_"}
+    _equal_means = True
 
     def __init__(self, keep: str = "all", *, target_kind: str | None = None) -> None:
         self.keep = keep

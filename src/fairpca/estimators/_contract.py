@@ -48,6 +48,9 @@ class Representation(Transformer):
     _frozen_after_first_batch: ClassVar[tuple[str, ...]] = ()
     """What later batches build on, beside the moments; only `fit` drops it."""
 
+    _equal_means: ClassVar[bool] = False
+    """Whether group means are equal on the rows of the fit, without a trade-off: cards say so."""
+
     moments_: GroupMoments
 
     def _check_parameters(self) -> None:

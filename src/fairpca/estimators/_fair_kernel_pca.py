@@ -194,6 +194,7 @@ class FairKernelPCA(Representation):
     True
     """
 
+    _equal_means = True
     _learned = frozenset(
         [
             "eigenvalues_",

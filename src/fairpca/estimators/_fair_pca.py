@@ -222,6 +222,7 @@ class FairPCA(FairTransformer):
     1
     """
 
+    _equal_means = True
     _learned = FairTransformer._learned | {
         "scale_",
         "explained_variance_",

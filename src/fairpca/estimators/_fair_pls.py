@@ -265,6 +265,7 @@ class FairPLS(FairTransformer):
     ((2000, 1), True, True)
     """
 
+    _equal_means = True
     _learned = FairTransformer._learned | {
         "scale_",
         "coef_",

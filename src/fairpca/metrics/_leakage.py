@@ -118,8 +118,8 @@ def leakage(
         Logistic regression on standardised columns; gradient-boosted trees, 50 rounds of them, or
         25 for more than 4 levels; ridge regression on Gaussian-kernel features of standardised
         columns, with 200 landmarks; or any scikit-learn classifier with ``predict_proba`` or
-        ``decision_function``, of which clones are fitted. The first three are those of
-        `fairpca.audit`.
+        ``decision_function``, of which clones are fitted. Those that have a name are
+        those of `fairpca.audit`.
     cv : int, default=5
         Number of stratified, shuffled folds.
     n_permutations : int, default=1000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -50,14 +51,28 @@ def _kernel(n_levels: int, number: bool) -> Any:
     return make_pipeline(_LandmarkFeatures(), ridge)
 
 
-PROBES: dict[str, Callable[[int, bool], Any]] = {
-    "linear": _linear,
-    "boosting": _boosting,
-    "kernel": _kernel,
-}
-"""The models that have a name, of so many levels or of a number: `leakage` and audits use them."""
+@dataclass(frozen=True)
+class NamedProbe:
+    """A model that has a name: how it is made, and how audits speak of it.
 
-_ANY_SCALE = {"boosting"}  # trees do not see the scale of a column
+    `make` takes how many levels are told apart, and whether it is a number instead. Sentences speak
+    of `one` and of `several`; terminals, where there is little room, `briefly`. What does not see
+    how a column is scaled needs no scaling, and has no curve over the trade-off.
+    """
+
+    make: Callable[[int, bool], Any]
+    one: str
+    several: str
+    briefly: str
+    sees_scale: bool = True
+
+
+PROBES = {
+    "linear": NamedProbe(_linear, "a linear model", "linear models", "linear models"),
+    "boosting": NamedProbe(_boosting, "boosted trees", "boosted trees", "trees", sees_scale=False),
+    "kernel": NamedProbe(_kernel, "a kernel model", "kernel models", "kernel models"),
+}
+"""The models that have a name: `leakage` and audits use them."""
 
 
 def make_probe(name: str, n_levels: int = 2, *, as_is: bool = False, number: bool = False) -> Any:
@@ -65,8 +80,9 @@ def make_probe(name: str, n_levels: int = 2, *, as_is: bool = False, number: boo
 
     `as_is` keeps the columns' own scale.
     """
-    model = PROBES[name](n_levels, number)
-    return model if as_is or name in _ANY_SCALE else make_pipeline(StandardScaler(), model)
+    probe = PROBES[name]
+    model = probe.make(n_levels, number)
+    return make_pipeline(StandardScaler(), model) if probe.sees_scale and not as_is else model
 
 
 def fit_probe(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -81,10 +97,11 @@ def fit_probe(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
     while isinstance(last, Pipeline):
         last = last.steps[-1][1]
     if not has_fit_parameter(last, "sample_weight"):
+        *others, final = map(repr, PROBES)
         raise UsageError(
             f"sample_weight was given, but fit of {type(last).__name__} takes none, so every row "
             f"would count the same. Use a model whose fit takes sample_weight, such as the "
-            f"probes 'linear', 'boosting' and 'kernel', or leave out the weights."
+            f"probes {', '.join(others)} and {final}, or leave out the weights."
         )
     with config_context(enable_metadata_routing=False):  # which forbids to name steps
         return model.fit(X, y, **_for_steps(model, weight / weight.mean()))
@@ -108,9 +125,9 @@ def as_classifier(probe: Probe, n_levels: int = 2) -> tuple[str, Any]:
     scores = hasattr(probe, "predict_proba") or hasattr(probe, "decision_function")
     if isinstance(probe, type) or not (hasattr(probe, "fit") and scores):
         raise UsageError(
-            f"probe={probe!r} cannot be fitted and scored: it is none of the 3 known names, nor "
-            f"an instance with fit and predict_proba or decision_function. Pass 'linear', "
-            f"'boosting', 'kernel', or a scikit-learn classifier."
+            f"probe={probe!r} cannot be fitted and scored: it is none of the {len(PROBES)} known "
+            f"names, nor an instance with fit and predict_proba or decision_function. Pass "
+            f"{', '.join(map(repr, PROBES))}, or a scikit-learn classifier."
         )
     return type(probe).__name__, probe
 

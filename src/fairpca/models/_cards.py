@@ -15,6 +15,7 @@ from .._kernels import KernelColumns, RowsAndKernel
 from .._maps import FeatureMap
 from .._moments import LevelMoments
 from .._numerics import to_numpy
+from ..estimators import PlainPCA
 from ._table_transformer import FairTableTransformer, fitted_model
 
 SMALL_GROUP = 100
@@ -26,10 +27,6 @@ MOST_LISTED = 60
 LONGEST, LONGEST_NOTE = 80, 1000
 """Longer values are cut in Markdown."""
 
-EQUAL_MEANS = frozenset(
-    {"FairPCA", "FairKernelPCA", "FairPLS", "LEACE", "MeanProjection", "SPLINCE"}
-)
-NO_PROMISE = frozenset({"PlainPCA"})
 KNOWN_FACTS = (
     *("data", "fingerprint", "sensitive", "target", "pos_label"),
     *("n_rows", "groups", "group_notes"),
@@ -144,7 +141,7 @@ def _training(model: FairTableTransformer) -> Iterator[str]:
 def _promises(model: FairTableTransformer) -> Iterator[str]:
     """Say what holds for the rows that the model was trained on."""
     name, estimator = type(model.estimator_).__name__, model.estimator_
-    if name in NO_PROMISE:
+    if isinstance(estimator, PlainPCA):
         yield "Nothing: this method ignores the sensitive attributes. It is a yardstick."
         return
     if getattr(estimator, "tradeoff", 0.0) > 0:
@@ -154,7 +151,7 @@ def _promises(model: FairTableTransformer) -> Iterator[str]:
             f"{estimator.n_components_} columns alone satisfy the constraint."
         )
         return
-    if name in EQUAL_MEANS:
+    if estimator._equal_means:
         gap = "`mean_gap_` standard deviations" if "mean_gap_" in vars(estimator) else "rounding"
         kinds = vars(estimator).get("groups_", {})
         everybody = getattr(estimator, "criterion", "demographic_parity") == "demographic_parity"

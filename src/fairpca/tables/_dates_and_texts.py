@@ -1,4 +1,4 @@
-"""What kind of column this is, and what is learned of it; dates and texts themselves."""
+"""Columns of dates, and of texts that are encoded by their letters."""
 
 from __future__ import annotations
 
@@ -16,15 +16,11 @@ from ..errors import TableError
 from ._adapters import import_arrow, import_pandas
 from ._frozen_columns import (
     MISSING_SHARE,
-    MOST_LEVELS,
     Learned,
-    LevelColumn,
-    NumberColumn,
     are_different_texts,
     means_and_deviations,
 )
-from ._table import is_text
-from ._text_values import are_numbers, distinct_texts, look_like_dates, nearly_numbers
+from ._text_values import distinct_texts
 
 PARTS = ("year", "month", "day", "hour", "total_seconds")
 NOT_A_TIME = np.iinfo(np.int64).min  # as numpy has it
@@ -128,6 +124,26 @@ class DateColumn:
             parts[:, -1] = missing
         return parts
 
+    @staticmethod
+    def learned(name: str, array: Any, format: str | None) -> Learned:
+        """Learn how a column of dates is encoded."""
+        zone = getattr(array.type, "tz", None) or ("UTC" if format and "%z" in format else None)
+        column = DateColumn(name, format, zone, indicator=True)
+        codes, parts = column.rows(array)
+        counts = (
+            np.bincount(codes, minlength=len(parts)) if codes is not None else np.ones(len(parts))
+        )
+        missing = parts[:, -1] > 0
+        n_missing = int(counts[missing].sum())
+        here = ~missing & (counts > 0)
+        fill, _ = means_and_deviations(parts[here, :-1], counts[here])
+        indicator = n_missing > MISSING_SHARE * len(array)
+        column = replace(column, fill=tuple(map(float, fill)), indicator=indicator)
+        parts[missing, :-1] = fill
+        mean, scale = means_and_deviations(parts[:, : len(column.outputs)], counts)
+        n_distinct = len(np.unique(parts[here, -2]))
+        return Learned(column, "date", n_missing, n_distinct, mean, scale, format or "")
+
 
 @record()
 @dataclass(frozen=True, eq=False)
@@ -175,39 +191,18 @@ class TextColumn:
             return values
         return np.column_stack([values, [text is None for text in texts]])
 
-
-FrozenColumn = NumberColumn | LevelColumn | DateColumn | TextColumn
-
-
-def _fit_dates(name: str, array: Any, format: str | None) -> Learned:
-    """Learn how a column of dates is encoded."""
-    zone = getattr(array.type, "tz", None) or ("UTC" if format and "%z" in format else None)
-    column = DateColumn(name, format, zone, indicator=True)
-    codes, parts = column.rows(array)
-    counts = np.bincount(codes, minlength=len(parts)) if codes is not None else np.ones(len(parts))
-    missing = parts[:, -1] > 0
-    n_missing = int(counts[missing].sum())
-    here = ~missing & (counts > 0)
-    fill, _ = means_and_deviations(parts[here, :-1], counts[here])
-    indicator = n_missing > MISSING_SHARE * len(array)
-    column = replace(column, fill=tuple(map(float, fill)), indicator=indicator)
-    parts[missing, :-1] = fill
-    mean, scale = means_and_deviations(parts[:, : len(column.outputs)], counts)
-    n_distinct = len(np.unique(parts[here, -2]))
-    return Learned(column, "date", n_missing, n_distinct, mean, scale, format or "")
-
-
-def _fit_texts(name: str, codes: np.ndarray, texts: list[str | None], note: str) -> Learned:
-    """Learn which groups of letters tell the texts of a column apart."""
-    counts = np.bincount(codes, minlength=len(texts))
-    n_missing = int(counts[-1])
-    step = max(1, -(-len(codes) // ROWS_TO_LEARN_FROM))
-    vocabulary, idf, components = _letters([texts[code] or "" for code in codes[::step]])
-    indicator = n_missing > MISSING_SHARE * len(codes)
-    column = TextColumn(name, vocabulary, idf, components, indicator)
-    mean, scale = means_and_deviations(column.of_texts(texts), counts)
-    n_distinct = int(np.count_nonzero(counts[:-1]))
-    return Learned(column, "text", n_missing, n_distinct, mean, scale, note)
+    @staticmethod
+    def learned(name: str, codes: np.ndarray, texts: list[str | None], note: str) -> Learned:
+        """Learn which groups of letters tell the texts of a column apart."""
+        counts = np.bincount(codes, minlength=len(texts))
+        n_missing = int(counts[-1])
+        step = max(1, -(-len(codes) // ROWS_TO_LEARN_FROM))
+        vocabulary, idf, components = _letters([texts[code] or "" for code in codes[::step]])
+        indicator = n_missing > MISSING_SHARE * len(codes)
+        column = TextColumn(name, vocabulary, idf, components, indicator)
+        mean, scale = means_and_deviations(column.of_texts(texts), counts)
+        n_distinct = int(np.count_nonzero(counts[:-1]))
+        return Learned(column, "text", n_missing, n_distinct, mean, scale, note)
 
 
 def date_format(texts: list[str]) -> str | None:
@@ -263,48 +258,3 @@ def _letters(texts: list[str]) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]
     if spread < 10 * np.finfo(spread.dtype).eps:
         spread = 1.0
     return vocabulary, weigh.idf_.astype(float), components / float(spread)
-
-
-def learn(name: str, array: Any, like: FrozenColumn | None = None) -> Learned:
-    """Tell what a column is, as skrub would, and learn how it is encoded.
-
-    Texts that all mean numbers or dates are these, unless they were declared categories. Of others,
-    up to `MOST_LEVELS` levels are indicators, more are encoded by their letters. What more rows
-    have told, `like`, stands whatever these show.
-    """
-    types, kind = import_arrow().types, array.type
-    if array.null_count == len(array):
-        return _empty(array)
-    declared, settled = types.is_dictionary(kind), isinstance(like, LevelColumn | TextColumn)
-    if not settled and (types.is_timestamp(kind) or types.is_date(kind)):
-        return _fit_dates(name, array, None)
-    if not settled and not declared and not is_text(kind):
-        return NumberColumn.learned(name, array)
-    codes, texts = distinct_texts(array)
-    counts = np.bincount(codes, minlength=len(texts))
-    rows_of = {text: int(n) for text, n in zip(texts, counts, strict=True) if text and n}
-    if not rows_of:
-        return _empty(array)
-    undecided = like is None and not declared
-    if isinstance(like, NumberColumn) or (undecided and are_numbers(list(rows_of))):
-        return NumberColumn.learned(name, array)
-    format = like.format if isinstance(like, DateColumn) else None
-    if format is not None or (undecided and (format := date_format(list(rows_of))) is not None):
-        return _fit_dates(name, array, format)
-    if isinstance(like, LevelColumn) or (like is None and len(rows_of) <= MOST_LEVELS):
-        return LevelColumn.learned(name, rows_of, int(counts[-1]))
-    return _fit_texts(name, codes, texts, _nearly(list(rows_of)))
-
-
-def _empty(array: Any) -> Learned:
-    return Learned(None, "empty", len(array), 0, np.empty(0), np.empty(0), "no value at all")
-
-
-def _nearly(texts: list[str]) -> str:
-    """Say so where a few texts, or how they are written, keep a column from what it could be."""
-    if others := nearly_numbers(texts):
-        shown = ", ".join(f"'{text[:20]}'" for text in others[:3]) + (", ..." if others[3:] else "")
-        return f"numbers but for {shown}: as texts, unless these are corrected or removed"
-    if look_like_dates(texts):
-        return "dates in more than one format: as texts, unless all are written in one"
-    return ""

@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from .._attributes import close_names, listed
 from .._files import is_array, record
 from ..errors import TableError, UsageError
-from ._dates_and_texts import FrozenColumn, learn
+from ._column_kinds import FrozenColumn, learn
 from ._frozen_columns import Column, ColumnWeight, LevelColumn, NumberColumn
 from ._table import arrow_columns
 

@@ -1,8 +1,9 @@
 """What was learned about one column, as plain data, and how its rows become numbers.
 
-Numbers and levels are here, dates and texts in `_dates_and_texts`. Each has the names of its w
-`outputs`, and `rows`, which returns finite numbers of shape (u, w) and which of them each row has:
-codes of shape (n,), or None where row i has the numbers i.
+Numbers and levels are here, dates and texts in `_dates_and_texts`; `_column_kinds` tells which of
+them a column is. Each has `learned`, which makes it from a column, the names of its w `outputs`,
+and `rows`, which returns finite numbers of shape (u, w) and which of them each row has: codes of
+shape (n,), or None where row i has the numbers i.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from .._recipes import audit_again
 from .._templates import source, template
 from .figures import page_figures
 from .tables import given_away, leakage_tables, page_tables, plain_table
-from .words import Units, level, model_name, percent
+from .words import Units, level, model_name, model_spoken, percent, with_models
 
 LARGEST = 1_500_000
 """Bytes of a page that can be sent by mail and opened on a phone."""
@@ -42,9 +42,11 @@ WRITERS = {
     "joined": joined,
     "level": level,
     "model": model_name,
+    "models": with_models,
     "named": named,
     "percent": percent,
     "significant": significant,
+    "spoken": model_spoken,
     "table": plain_table,
     "whole": whole,
 }

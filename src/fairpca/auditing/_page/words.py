@@ -7,19 +7,12 @@ from __future__ import annotations
 
 from functools import partial
 
+from ...metrics import PROBES
 from .. import _phrases
 from .._phrases import NOT_MEASURED, decimal, named, significant
 from .._results import EXISTING, Estimate, Target
 
 UNBROKEN = "\u00a0"
-
-MODELS = {
-    "linear": "Linear model",
-    "boosting": "Boosted trees",
-    "kernel": "Kernel model",
-    EXISTING: "The model itself",
-}
-"""The same models recognise attributes (as probes) and predict the target."""
 
 FOUR_FIFTHS = 0.8
 
@@ -37,8 +30,10 @@ def level(value: float | None) -> str:
 
 
 def model_name(model: str | None) -> str:
-    """Return what people call a probe or a downstream model."""
-    return MODELS.get(model or "", model or "")
+    """Return what people call a probe or a downstream model, which are the same."""
+    if model in PROBES:
+        return PROBES[model].one.removeprefix("a ").capitalize()
+    return "The model itself" if model == EXISTING else model or ""
 
 
 def model_spoken(model: str | None) -> str:
@@ -47,8 +42,18 @@ def model_spoken(model: str | None) -> str:
     >>> model_spoken("boosting"), model_spoken("kernel")
     ('boosted trees', 'a kernel model')
     """
-    name = model_name(model).lower()
-    return f"a {name}" if model in ("linear", "kernel") else name
+    return PROBES[model].one if model in PROBES else model_name(model).lower()
+
+
+def with_models(model: str) -> str:
+    """Say which models an advice is for.
+
+    >>> with_models("any"), with_models("linear")
+    ('whatever model is used', 'with linear models')
+    """
+    if model == "any":
+        return "whatever model is used"
+    return f"with {PROBES[model].several}" if model in PROBES else model
 
 
 def interval(estimate: Estimate | None, scale: float = 1, digits: int = 2) -> str:
