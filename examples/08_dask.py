@@ -10,7 +10,7 @@ until it is needed.
 The promise is the same as in memory: equal means do not hide what a non-linear model can see. The
 last cell measures that.
 
-Needs ``pip install ".[data,plots,dask]"`` in a checkout.
+Needs ``pip install ".[data,dask]" matplotlib`` in a checkout.
 """
 
 # %%

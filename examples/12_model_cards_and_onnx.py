@@ -7,7 +7,7 @@ pickle, and a checksum finds a single flipped bit. There is no row of the traini
 kernels: the picture below shows which files hold how many. The model also runs without fairpca: the
 ONNX file takes the raw columns and gives the same numbers.
 
-Needs ``pip install ".[audit,plots,onnx]"`` in a checkout.
+Needs ``pip install ".[audit,onnx]" matplotlib`` in a checkout.
 """
 
 # %%

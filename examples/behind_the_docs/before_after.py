@@ -1,8 +1,9 @@
 """Draw the picture of the README: what a model sees of race in PCA, fair PCA and fair PLS.
 
-Install ``fairpca[audit,plots]``, then run ``python examples/behind_the_docs/before_after.py``. All
-numbers are those of the demo, from ``docs/data/demo.json``; the curves show the scores of a linear
-model on halves like those of its audit.
+Install ``fairpca[audit]`` and ``matplotlib``, then run
+``python examples/behind_the_docs/before_after.py``. All numbers are those of the demo, from
+``docs/data/demo.json``; the curves show the scores of a linear model on halves like those of its
+audit.
 """
 
 import json

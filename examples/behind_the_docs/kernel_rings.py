@@ -1,9 +1,9 @@
 """Draw what fair kernel PCA is for, and what it does not do: two groups on nested rings.
 
-Install ``fairpca[plots]``, then run ``python examples/behind_the_docs/kernel_rings.py``. The
-rings have the same centre, so nothing linear is left to remove once the group's shift in the third
-feature is gone; the group is in the distance from the centre, the task in the direction seen from
-there.
+Install ``fairpca`` and ``matplotlib``, then run
+``python examples/behind_the_docs/kernel_rings.py``. The rings have the same centre, so nothing
+linear is left to remove once the group's shift in the third feature is gone; the group is in the
+distance from the centre, the task in the direction seen from there.
 """
 
 from functools import partial

@@ -1,6 +1,6 @@
 """Draw what matching covariances hides and what it cannot: Gaussians, and the paper's circle.
 
-Install ``fairpca[plots]``, then run
+Install ``fairpca`` and ``matplotlib``, then run
 ``python examples/behind_the_docs/matched_covariances.py``. Above, Figure 1 of the paper, which does
 not print its covariances; here both groups have the same variances, each along random axes of its
 own. Below, the circle of its appendix. No line gives these two groups the same covariance, so it
