@@ -14,6 +14,7 @@ from fairpca.auditing._representations import TrainingRows
 from fairpca.auditing._results import EXISTING, Setting, Target
 from fairpca.auditing._splits import QUICK, ExistingModel, HeldOut, halves
 from fairpca.metrics import (
+    PROBES,
     distribution_gap,
     false_positive_rate_difference,
     make_probe,
@@ -525,7 +526,7 @@ def test_a_share_of_nothing_in_few_rows_is_not_certain():
     assert share_error(0.0, 5000) < 0.001
 
 
-@pytest.mark.parametrize("name", ["linear", "boosting", "kernel"])
+@pytest.mark.parametrize("name", PROBES)
 def test_every_downstream_model_learns_a_simple_rule(name):
     rng = np.random.default_rng(0)
     T = rng.normal(size=(600, 2))

@@ -21,6 +21,7 @@ from fairpca.auditing._representations import METHODS, TrainingRows, fit_method
 from fairpca.auditing._results import Setting
 from fairpca.auditing._splits import QUICK
 from fairpca.metrics import (
+    PROBES,
     distribution_gap,
     false_positive_rate_difference,
     mean_prediction_difference,
@@ -83,7 +84,7 @@ def test_an_option_has_the_numbers_of_all_models_whichever_were_asked_for(quadra
     for found in quadratic.values():
         for one in found.advice.options:
             if one.tradeoff is None:
-                assert [m.model for m in one.models] == ["linear", "boosting", "kernel"]
+                assert [m.model for m in one.models] == [*PROBES]
     any_model, linear = (quadratic[m].advice.options[0] for m in ("any", "linear"))
     assert any_model.models == linear.models
     assert (linear.gap_model, linear.utility_model) == ("linear", "linear")
@@ -181,10 +182,7 @@ def test_projections_are_compared_at_one_number_of_components(small):
     for key in _PROJECTIONS:
         if columns.get(key, common) > common:
             assert columns[f"{key}@{common}"] == common
-            assert all(
-                (f"{key}@{common}", model) in Evidence(small).downstream
-                for model in ("linear", "boosting", "kernel")
-            )
+            assert all((f"{key}@{common}", model) in Evidence(small).downstream for model in PROBES)
     names = {r.key: r.name for r in small.representations}
     assert names[f"pca@{common}"] == f"PCA, k = {common}"
 

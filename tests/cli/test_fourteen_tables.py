@@ -13,11 +13,12 @@ from sklearn.datasets import load_diabetes
 from statsmodels.datasets import anes96, fair
 
 from fairpca.auditing import audit_schema
+from fairpca.metrics import PROBES
 from fairpca.tables import find_person
 from optional_libraries import pandas as pd
 
 QUICK = ("--quick", "--jobs", "1", "--json", "found.json")
-MODELS = {"linear", "boosting", "kernel"}
+MODELS = {*PROBES}
 LARGEST_PAGE = 1_500_000
 
 

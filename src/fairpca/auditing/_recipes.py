@@ -6,18 +6,8 @@ import shlex
 from typing import Any
 
 from ._audit_result import Audit
+from ._representations import METHODS
 from ._results import Data, Setting
-
-METHODS = {
-    "fair_pca": {"method": "fair_pca"},
-    "fair_pca_covariances": {"method": "fair_pca", "match": "covariances"},
-    "fair_kernel_pca": {"method": "fair_kernel_pca"},
-    "leace": {"method": "leace"},
-    "fair_pls": {"method": "fair_pls"},
-}
-"""What `fairpca.fit_table` takes for each representation."""
-
-OF_THEIR_OWN_SIZE = ("leace", "fair_pls")
 
 ON_THE_COMMAND_LINE = {"scores": "score", "decisions": "decision"}
 """Options that are called otherwise there, where each is one of several."""
@@ -26,7 +16,7 @@ ON_THE_COMMAND_LINE = {"scores": "score", "decisions": "decision"}
 def python_recipe(audit: Audit, setting: Setting) -> str:
     """Return Python that fits the recommended model to all rows and saves it."""
     data, key = audit.data, setting.method
-    given = {**_asked(audit, key), **METHODS[key], **_size(setting)}
+    given = {**_asked(audit, key), **METHODS[key].recipe, **_size(setting)}
     arguments = [f"    {name}={value!r}," for name, value in given.items()]
     exceeds = _exceeds(audit, key)
     table = _table(data, as_frame=bool(exceeds)) if data.source else "table"
@@ -52,7 +42,7 @@ def shell_recipe(audit: Audit, setting: Setting) -> str:
     key = setting.method
     if _exceeds(audit, key):
         return ""
-    method = {name: value.replace("_", "-") for name, value in METHODS[key].items()}
+    method = {name: value.replace("_", "-") for name, value in METHODS[key].recipe.items()}
     given = {**_reading(audit.data), **_asked(audit, key), **method, **_size(setting)}
     source = audit.data.source or "table.csv"
     return _command("fit", source, {**given, "out": "model.fairpca"})
@@ -129,7 +119,7 @@ def _exceeds(audit: Audit, key: str) -> str:
 
 def _size(setting: Setting) -> dict[str, Any]:
     lam = float(f"{setting.tradeoff:g}") if setting.tradeoff else None
-    k = None if setting.method in OF_THEIR_OWN_SIZE else setting.n_components
+    k = setting.n_components if METHODS[setting.method].sized else None
     return _given(n_components=k, tradeoff=1 if lam == 1 else lam)
 
 

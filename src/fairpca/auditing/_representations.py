@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any
 
@@ -59,13 +59,16 @@ class _Method:
     """A representation that is measured: what it promises, and how it is fitted, if at all.
 
     One that is made for the target is measured where there is one, and not by the variance it
-    keeps.
+    keeps. Those that are `sized` have a number of components to choose, at which they are compared.
+    What can be advised has a `recipe`, the arguments with which `fairpca.fit_table` fits it.
     """
 
     name: str
     guarantee: str
     fit: Callable[[TrainingRows], Any] | None
     for_target: bool = False
+    sized: bool = False
+    recipe: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,6 +151,7 @@ METHODS = {
         lambda rows: fit_available_components(
             lambda k: PlainPCA(k).fit_moments(rows.moments()), rows.k
         ),
+        sized=True,
     ),
     "fair_pca": _Method(
         "Fair PCA",
@@ -157,6 +161,8 @@ METHODS = {
         lambda rows: fit_available_components(
             lambda k: FairPCA(k, random_state=rows.seed).fit_moments(rows.moments()), rows.k
         ),
+        sized=True,
+        recipe={"method": "fair_pca"},
     ),
     "fair_pca_covariances": _Method(
         "Fair PCA with equal covariances",
@@ -164,12 +170,16 @@ METHODS = {
         f"{percent(COVARIANCE_TOLERANCE, 0)} on the rows it was fitted to: this hides more "
         "from non-linear models, not everything.",
         _covariances,
+        sized=True,
+        recipe={"method": "fair_pca", "match": "covariances"},
     ),
     "fair_kernel_pca": _Method(
         "Fair kernel PCA",
         "The groups' means of k non-linear features are equal on the rows it was fitted to. "
         "Other non-linear features are not protected.",
         lambda rows: fit_available_components(lambda k: _fair_kernel_pca(rows, k), rows.k),
+        sized=True,
+        recipe={"method": "fair_kernel_pca"},
     ),
     "leace": _Method(
         "LEACE",
@@ -178,6 +188,7 @@ METHODS = {
         "constant. Non-linear models may see differences in spread and shape, and even a "
         "linear score may rank groups by them.",
         lambda rows: LEACE().fit_moments(rows.moments()),
+        recipe={"method": "leace"},
     ),
     "fair_pls": _Method(
         "Fair PLS",
@@ -187,11 +198,12 @@ METHODS = {
         "the target, transforming rows does not.",
         _fair_pls,
         for_target=True,
+        recipe={"method": "fair_pls"},
     ),
 }
 
 
-PROJECTIONS = ("pca", "fair_pca", "fair_pca_covariances", "fair_kernel_pca")
+PROJECTIONS = tuple(key for key, method in METHODS.items() if method.sized)
 """Representations whose number of components is chosen, so that they are compared at one."""
 
 
