@@ -15,10 +15,8 @@ import pytest
 
 from fairpca import FairPCA, fit_table
 from fairpca.__main__ import main
-from fairpca._cli import terminal
-from fairpca._numerics import threads
+from fairpca.io import CSVRows
 from fairpca.models import transform_file
-from fairpca.tables._files import find_files
 from people import made_up_people
 
 ROOT = Path(__file__).parents[1]
@@ -121,24 +119,6 @@ def test_processes_that_start_anew_fit_alike(people):
     np.testing.assert_allclose(model.estimator_.components_, there, atol=1e-12)
 
 
-def test_without_a_blas_that_is_known_everything_is_the_same(monkeypatch):
-    """As on macOS, whose Accelerate has its threads to itself."""
-    X, z = np.random.default_rng(0).normal(size=(5000, 30)), np.resize(["a", "b", "c"], 5000)
-    known = FairPCA(2).fit(X, sensitive_features=z)
-    monkeypatch.setattr(threads, "_blas", lambda: threads.ThreadpoolController().select(prefix=""))
-    assert threads.blas_threads() == 1
-    with threads.limited_threads(1), threads.one_thread():
-        fair = FairPCA(2).fit(X, sensitive_features=z)
-    np.testing.assert_allclose(np.abs(fair.components_ @ known.components_.T), np.eye(2), atol=1e-9)
-
-
-def test_a_drive_that_is_not_there_is_told(monkeypatch):
-    monkeypatch.setattr(Path, "exists", lambda _: False)
-    monkeypatch.setattr(Path, "is_dir", lambda _: False)
-    with pytest.raises(terminal.Refusal, match="not a folder you may write to"):
-        terminal.check_outputs(Path("Z:/report.html"), force=False)
-
-
 def test_files_without_numbers_are_told_apart(tmp_path, monkeypatch):
     for name in ("1.csv", "2.csv"):
         (tmp_path / name).write_bytes(b"a,b\n1,2\n")
@@ -150,7 +130,7 @@ def test_files_without_numbers_are_told_apart(tmp_path, monkeypatch):
         return os.stat_result(found)
 
     monkeypatch.setattr(Path, "stat", without_number)
-    assert len(find_files(tmp_path)) == 2
+    assert repr(CSVRows(tmp_path, sensitive="b")) == "<CSVRows: 2 files, 1 features>"
 
 
 ELSEWHERE = """

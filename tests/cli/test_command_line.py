@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 import typer
@@ -79,3 +80,10 @@ def test_an_interrupt_that_python_ignored_ends_the_command_all_the_same(monkeypa
 def test_a_mistake_of_ours_keeps_its_traceback():
     with pytest.raises(ValueError, match="invalid literal"), one_clear_line():
         int("x")
+
+
+def test_a_drive_that_is_not_there_is_told(monkeypatch):
+    monkeypatch.setattr(Path, "exists", lambda _: False)
+    monkeypatch.setattr(Path, "is_dir", lambda _: False)
+    with pytest.raises(terminal.Refusal, match="not a folder you may write to"):
+        terminal.check_outputs(Path("Z:/report.html"), force=False)

@@ -7,10 +7,7 @@ import dask
 import dask.array as da
 import numpy as np
 import pandas as pd
-import pytest
-from threadpoolctl import threadpool_limits
 
-from blas import blas_threads
 from clusters.lazy_people import (
     CHUNKS,
     D,
@@ -22,7 +19,6 @@ from clusters.lazy_people import (
     with_an_empty_partition,
 )
 from fairpca import FairKernelPCA, FairPCA
-from fairpca._rows.dask import DaskRows
 from fairpca.moments import collect_moments
 
 
@@ -114,26 +110,3 @@ def test_every_partition_is_computed_once():
     frame = lazy_frame(table).map_partitions(counted, meta=table[:0])
     FairPCA(2).fit(frame, sensitive_features="race")
     assert sorted(computed) == [75] * 4
-
-
-def test_tasks_have_one_blas_thread_each_and_give_the_others_back():
-    with threadpool_limits(2, user_api="blas"):
-        if blas_threads() == 1:
-            pytest.skip("this BLAS has no threads")
-        assert set(DaskRows(da.zeros((60, 2), chunks=10)).fold(threads_in_a_list)) == {1}
-        assert blas_threads() == 2
-
-
-def threads_in_a_list(part):
-    return [blas_threads()]
-
-
-def test_blocks_that_lie_at_odd_addresses_are_moved_before_they_are_multiplied():
-    def moved(block):
-        odd = np.empty(block.nbytes + 1, np.uint8)[1:].view(float).reshape(block.shape)
-        odd[:] = block
-        assert not odd.flags.aligned
-        return odd
-
-    rows = DaskRows(da.ones((60, 2), chunks=(10, 2)).map_blocks(moved, meta=np.empty((0, 0))))
-    assert rows.fold(lambda part: [part.X.flags.aligned]) == [True] * 6

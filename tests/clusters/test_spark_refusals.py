@@ -11,7 +11,6 @@ from fairpca.errors import MissingGroupError, MissingTargetError, SingleGroupErr
 pytest.importorskip("pyspark", reason="needs the extra 'spark'")
 from pyspark.sql import functions as F
 
-from fairpca._rows.spark import SparkRows
 from fairpca.errors import UsageError
 
 
@@ -110,5 +109,5 @@ def test_a_frame_of_attributes_only_is_refused(frame):
 def test_attributes_are_no_features_however_they_are_named(frame):
     given = frame.withColumnRenamed("age", "age.now")
     for age in ("age.now", given["`age.now`"], F.col("`AGE.now`")):
-        rows = SparkRows(given.select("x0", "`age.now`"), sensitive_features=age)
-        assert rows.features == ("x0",)
+        fair = FairPCA(1).fit(given.select("x0", "x1", "`age.now`"), sensitive_features=age)
+        assert fair.feature_names_in_.tolist() == ["x0", "x1"]

@@ -3,7 +3,6 @@
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 from fairpca._files import Packer, unplain
 from fairpca.errors import ModelFileError, TableError
 from fairpca.tables import TableEncoder
+from optional_libraries import pandas as pd
 from people import messy
 
 

@@ -110,6 +110,17 @@ def test_any_thread_can_limit_blas_once_others_are_done():
         assert blas_threads() == 2
 
 
+def test_without_a_blas_that_is_known_everything_is_the_same(monkeypatch):
+    """As on macOS, whose Accelerate has its threads to itself."""
+    X, z = np.random.default_rng(0).normal(size=(5000, 30)), np.resize(["a", "b", "c"], 5000)
+    known = FairPCA(2).fit(X, sensitive_features=z)
+    monkeypatch.setattr(threads, "_blas", lambda: threads.ThreadpoolController().select(prefix=""))
+    assert threads.blas_threads() == 1
+    with threads.limited_threads(1), threads.one_thread():
+        fair = FairPCA(2).fit(X, sensitive_features=z)
+    np.testing.assert_allclose(np.abs(fair.components_ @ known.components_.T), np.eye(2), atol=1e-9)
+
+
 PARENT = """
 import os, time
 import numpy as np
