@@ -233,7 +233,9 @@ def test_every_option_of_the_call_is_one_of_the_command(monkeypatch, command):
     assert {name: asked[name] for name in expected} == expected
 
 
-def test_the_json_of_an_audit_on_a_terminal_is_ascii(monkeypatch):
+def test_the_json_of_an_audit_on_a_terminal_is_ascii(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)  # where the page is written
+
     class Found:
         def to_html(self):
             return ""
