@@ -2,8 +2,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairpca.auditing._question import _estimator_columns, counted_groups
-from fairpca.auditing._question import _intersections as intersections
+from fairpca._attributes import Roles
+from fairpca.auditing._asking import ask
+from fairpca.auditing._question import attributes_in, counted_groups, prepare
+from fairpca.auditing._splits import QUICK, Split
 from fairpca.errors import SingleGroupError
 from fairpca.models import FEWEST_ROWS, MOST_GROUPS, measure_attribute
 
@@ -45,10 +47,10 @@ def test_what_is_rare_is_decided_by_people_not_by_their_rows():
     people_each = np.repeat([1.0, 1.0, 1 / 6], [30, 30, 60])
     assert measure_attribute(race).labels == ("c", "a", "b")
     assert measure_attribute(race, n_rows=people_each).labels == ("a", "b")
-    sex = measure_attribute(pd.Series(["f", "m"] * 60, name="sex"))
-    (alone,) = intersections([sex, measure_attribute(race)])
+    both = pd.DataFrame({"sex": ["f", "m"] * 60, "race": race}), Roles((), ("sex", "race")), {}
+    _, _, alone = attributes_in(*both)
     assert alone.labels == ("f & c", "m & c")
-    assert intersections([sex, measure_attribute(race)], people_each) == []
+    assert len(attributes_in(*both, people_each)) == 2
     ages = measure_attribute(pd.Series(np.arange(120.0), name="age"), "numeric", people_each)
     assert ages.labels == ("age > 34.5", "age ≤ 34.5")  # half of the 70 people, not of the rows
 
@@ -113,11 +115,9 @@ def test_few_numbers_are_levels(values):
 
 def test_intersections_are_pairs_and_all_together_with_enough_rows():
     rng = np.random.default_rng(0)
-    singles = [
-        measure_attribute(pd.Series(rng.choice(list("ab"), size=400), name=name))
-        for name in ("p", "q", "r")
-    ]
-    joint = intersections(singles)
+    people = pd.DataFrame({name: rng.choice(list("ab"), size=400) for name in "pqr"})
+    *singles, pq, pr, qr, pqr = attributes_in(people, Roles((), ("p", "q", "r")), {})
+    joint = [pq, pr, qr, pqr]
     assert [a.name for a in joint] == ["p × q", "p × r", "q × r", "p × q × r"]
     assert len(joint[-1].labels) == 8
     first = joint[0]
@@ -129,20 +129,21 @@ def test_intersections_are_pairs_and_all_together_with_enough_rows():
 
 
 def test_rare_combinations_are_left_out_and_said():
-    p = measure_attribute(pd.Series(["a"] * 50 + ["b"] * 50, name="p"))
-    q = measure_attribute(pd.Series(["x"] * 45 + ["y"] * 55, name="q"))
-    (joint,) = intersections([p, q])
+    people = pd.DataFrame({"p": ["a"] * 50 + ["b"] * 50, "q": ["x"] * 45 + ["y"] * 55})
+    _, _, joint = attributes_in(people, Roles((), ("p", "q")), {})
     assert joint.labels == ("b & y", "a & x")
     assert np.count_nonzero(joint.codes == -1) == 5
     assert joint.note == "5 rows of 1 rare combinations are left out."
 
 
 def test_estimators_get_single_attributes_only():
-    p = measure_attribute(pd.Series(["a"] * 50 + ["b"] * 50, name="p"))
-    q = measure_attribute(pd.Series(["x", "y"] * 50, name="q"))
-    columns, kinds = _estimator_columns([p, q, *intersections([p, q])], np.array([0, 99]))
-    assert set(columns) == set(kinds) == {"p", "q"}
-    assert columns["p"].tolist() == ["a", "b"]
+    people = pd.DataFrame({"p": ["a"] * 50 + ["b"] * 50, "q": ["x", "y"] * 50, "n": range(100)})
+    asked = {"pos_label": None, "ignore": (), "n_components": None, "effort": QUICK, "seed": 0}
+    question = ask(people, ["p", "q"], None, **asked)
+    assert [a.name for a in question.attributes] == ["p", "q", "p × q"]
+    rows = prepare(question, Split(0, np.array([0, 99]), np.arange(1, 99)), encoded=False).rows
+    assert set(rows.sensitive) == set(rows.kinds) == {"p", "q"}
+    assert rows.sensitive["p"].tolist() == ["a", "b"]
 
 
 def test_the_smallest_group_that_is_measured_is_the_promised_one():

@@ -313,12 +313,12 @@ def test_the_numbers_of_an_option_are_those_of_its_models():
     some = measured(1, raw=RAW_SEES, leace=TREES_KEEP_IT, fair_pls=[(0.7, 0.05)] * 3)
     for one in decide(some, settings(), [0]).options:
         key, setting = one.representation, Setting(one.representation)
-        gaps = {m: some.parity(setting, m, 0).gap for m in PROBES}
+        gaps = {m: some.parities[setting, m][0].gap for m in PROBES}
         assert one.gap.value == max(gap.value for gap in gaps.values())
         assert one.gap.value == gaps[one.gap_model].value
-        assert one.ratio == some.parity(setting, one.gap_model, 0).ratio
-        assert one.utility == some.utility(setting, one.utility_model)
-        assert one.utility.value == max(some.utility(setting, m).value for m in PROBES)
+        assert one.ratio == some.parities[setting, one.gap_model][0].ratio
+        assert one.utility == some.utilities[setting, one.utility_model]
+        assert one.utility.value == max(some.utilities[setting, m].value for m in PROBES)
         assert [m.gap for m in one.models] == list(gaps.values())
         (leak,) = {k for k in some.leaks if (k.representation, k.probe) == (key, one.leak_probe)}
         assert one.leak == leak.auc

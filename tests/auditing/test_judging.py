@@ -110,7 +110,7 @@ def test_what_a_decision_that_was_made_comes_to_is_what_the_public_functions_say
     scores, y, codes = made_up(seed)
     decided = (scores > 0.4).astype(float)
     findings, key, model = findings_of(decided, y, codes, own="decision", weights=weights)
-    found, known = findings.parity(key, model, 0), codes >= 0
+    found, known = findings.parities[key, model][0], codes >= 0
     given = {"sensitive_features": codes[known]}
     if weights is not None:
         given["sample_weight"] = weights[known]
@@ -142,7 +142,7 @@ def test_what_a_score_comes_to_is_what_the_public_functions_say(weights):
     scores, y, codes = made_up()
     scores = np.round(1 / (1 + np.exp(-scores)), 2)  # ties, and from 0 to 1
     findings, key, model = findings_of(scores, y, codes, own="score", weights=weights, n_rounds=2)
-    found, known = findings.parity(key, model, 0), codes >= 0
+    found, known = findings.parities[key, model][0], codes >= 0
     given = {} if weights is None else {"sample_weight": weights[known]}
     share = np.average(y, weights=weights)
     chosen = select_top(scores[:, 0], share, sample_weight=weights)
@@ -154,7 +154,7 @@ def test_what_a_score_comes_to_is_what_the_public_functions_say(weights):
         distribution_gap(None, scores[known, 0], sensitive_features=codes[known], **given),
         rel=1e-12,
     )
-    utility = findings.utility(key, model).value
+    utility = findings.utilities[key, model].value
     assert utility == pytest.approx(roc_auc_score(y, scores[:, 0], sample_weight=weights), rel=1e-9)
     for g, group in enumerate(found.groups):
         rows = codes == g
@@ -172,8 +172,8 @@ def test_a_score_without_a_target_selects_the_upper_half():
     gap = selection_rate_difference(
         None, chosen[known].astype(int), sensitive_features=codes[known]
     )
-    assert findings.parity(key, model, 0).gap.value == pytest.approx(gap, rel=1e-12)
-    assert findings.utility(key, model) is None
+    assert findings.parities[key, model][0].gap.value == pytest.approx(gap, rel=1e-12)
+    assert findings.utilities[key, model] is None
 
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["", "weighted"])
@@ -204,7 +204,7 @@ def test_a_model_is_judged_half_by_half(weights):
 def test_a_number_is_judged_by_means_distributions_and_r2():
     scores, y, codes = made_up(kind="number")
     findings, key, model = findings_of(scores, y, codes, kind="number", n_rounds=3)
-    found, known = findings.parity(key, model, 0), codes >= 0
+    found, known = findings.parities[key, model][0], codes >= 0
     gap = (
         mean_prediction_difference(None, scores[known, 0], sensitive_features=codes[known])
         / y.std()
@@ -260,7 +260,7 @@ def test_several_classes_are_judged_by_the_class_that_differs_most():
             rows = one.half == h
             chosen[rows] = select_top(s[rows, level], float(one.rates[h][level]))
         gaps.append(selection_rate_difference(None, chosen[known], sensitive_features=c[known]))
-    found = findings.parity(key, model, 0)
+    found = findings.parities[key, model][0]
     assert found.gap.value == pytest.approx(max(gaps), rel=1e-12)
     assert found.level == "abc"[int(np.argmax(gaps))]
     aucs = [
@@ -268,7 +268,7 @@ def test_several_classes_are_judged_by_the_class_that_differs_most():
         for h in (0, 1)
         for level in range(3)
     ]
-    assert findings.utility(key, model).value == pytest.approx(np.mean(aucs), rel=1e-9)
+    assert findings.utilities[key, model].value == pytest.approx(np.mean(aucs), rel=1e-9)
 
 
 def test_a_score_beside_several_classes_is_no_prediction_of_them():
@@ -354,7 +354,7 @@ def test_draws_of_a_gap_have_its_mean_and_the_spread_of_a_bootstrap(kind, n_roun
     scores, y, codes = made_up(n=600, m=2, kind=kind)
     findings, key, model = findings_of(scores, y, codes, kind=kind, n_rounds=n_rounds)
     draws = findings.gap_draws(key, model, 0)
-    assert draws.mean() == pytest.approx(findings.parity(key, model, 0).gap.value, rel=1e-9)
+    assert draws.mean() == pytest.approx(findings.parities[key, model][0].gap.value, rel=1e-9)
     if kind == "number":
         value, unit = scores[:, 0], y.std()
     else:
@@ -366,7 +366,7 @@ def test_draws_of_a_gap_have_its_mean_and_the_spread_of_a_bootstrap(kind, n_roun
         again.append(z[g == 1].mean() - z[g == 0].mean())
     assert draws.std() == pytest.approx(np.std(again) / unit, rel=0.12)
     auc_draws = findings.utility_draws(key, model)
-    assert auc_draws.mean() == pytest.approx(findings.utility(key, model).value, abs=0.005)
+    assert auc_draws.mean() == pytest.approx(findings.utilities[key, model].value, abs=0.005)
 
 
 def test_rows_of_one_person_are_drawn_together():
@@ -415,7 +415,7 @@ def test_intervals_of_gap_and_ratio_cover_as_often_as_they_say(n, shift):
         y = rng.random(n) < 0.4
         s = (rng.normal(size=n) + shift * codes)[:, None]
         findings, key, model = findings_of(s, y, codes, n_rounds=2)
-        found = findings.parity(key, model, 0)
+        found = findings.parities[key, model][0]
         covered.append(
             [
                 found.gap.low - 1e-9 <= gap <= found.gap.high,
@@ -437,10 +437,10 @@ def test_intervals_of_utility_cover_as_often_as_they_say():
         codes, y = rng.integers(0, 2, size=300), rng.random(300) < 0.5
         s = (rng.normal(size=300) + y)[:, None]
         findings, key, model = findings_of(s, y, codes, n_rounds=2)
-        auc = findings.utility(key, model)
+        auc = findings.utilities[key, model]
         x, e = rng.normal(size=(2, 300))
         numbers, key, model = findings_of(x[:, None], x + e, codes, kind="number", n_rounds=2)
-        r2 = numbers.utility(key, model)
+        r2 = numbers.utilities[key, model]
         truth = norm.cdf(1 / np.sqrt(2))
         covered.append([auc.low <= truth <= auc.high, r2.low <= 0.5 <= r2.high])
     assert np.all(np.mean(covered, axis=0) >= 0.92)
@@ -478,7 +478,7 @@ def test_a_group_without_positive_rows_has_no_true_positive_rate():
     scores, y, codes = made_up(n=900, m=3)
     y = y & (codes != 2)
     findings, key, model = findings_of(scores, y, codes)
-    found = findings.parity(key, model, 0)
+    found = findings.parities[key, model][0]
     assert found.groups[2].true_positive_rate is None
     rates = [group.true_positive_rate.value for group in found.groups[:2]]
     assert found.true_positive_gap.value == pytest.approx(abs(rates[0] - rates[1]))
@@ -488,7 +488,7 @@ def test_gaps_leave_out_groups_of_few_people_and_say_which():
     scores, y, codes = made_up(n=900, m=2)
     codes[:30], scores[:30] = 2, 99.0
     findings, key, model = findings_of(scores, y, codes, own="score")
-    found = findings.parity(key, model, 0)
+    found = findings.parities[key, model][0]
     assert [group.compared for group in found.groups] == [True, True, False]
     large = (codes >= 0) & (codes < 2)
     chosen = select_top(scores[:, 0], y.mean()).astype(int)
@@ -500,7 +500,7 @@ def test_gaps_leave_out_groups_of_few_people_and_say_which():
     )
     few = slice(0, ENOUGH_ROWS)  # no two groups are large enough: all are compared
     findings, key, model = findings_of(scores[few], y[few], codes[few], own="score")
-    assert all(group.compared for group in findings.parity(key, model, 0).groups)
+    assert all(group.compared for group in findings.parities[key, model][0].groups)
 
 
 @pytest.mark.parametrize("rate", [0.2, 0.9])

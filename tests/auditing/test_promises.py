@@ -16,7 +16,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from fairpca.auditing import audit, audit_schema
 from fairpca.auditing._asking import ask
-from fairpca.auditing._evidence import Evidence, parity_of
+from fairpca.auditing._evidence import Evidence, largest, parity_of
 from fairpca.auditing._representations import METHODS, TrainingRows, fit_method
 from fairpca.auditing._results import Setting
 from fairpca.auditing._splits import QUICK
@@ -501,11 +501,11 @@ def test_the_words_have_the_numbers_of_the_tables(any_audit):
     gap = f"{scale * raw.gap.value:.{digits}f} {'standard deviations' if number else 'points'}"
     assert f"differ by {gap}" in found.summary.headline
     for name in evidence.singles:
-        worst = evidence.worst("raw", name)
+        worst = largest(evidence.leaks("raw", name))
         assert f"{name} with AUC {worst.auc.value:.2f} ({worst.auc.low:.2f} to" in words
     if found.advice.representation is None:
         return
-    chosen = evidence.advised
+    chosen = found.advice.option
     utilities = f"{raw.utility.value:.2f}", f"{chosen.utility.value:.2f}"
     assert f"{utilities[1]} instead of {utilities[0]}" in found.summary.headline
     after = f"{scale * chosen.gap.value:.{digits}f}"

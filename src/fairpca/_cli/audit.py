@@ -211,8 +211,8 @@ def _print_audit(console: Console, audit: Audit) -> None:
     for line in _not_reached(audit):
         console.print(Text(f"! {printable(line)}", style="yellow"))
     console.print()
-    console.print(Text(printable(_caption(audit)), style="italic"))
-    console.print(_options(audit))
+    for part in _options(audit):
+        console.print(part)
     for attribute in audit.data.attributes:
         if not audit.leakage_of(attribute.name):
             continue
@@ -246,39 +246,33 @@ def _not_reached(audit: Audit) -> Iterator[str]:
             yield f"{one.name}: {one.note}"
 
 
-def _caption(audit: Audit) -> str:
+def _options(audit: Audit) -> Iterator[Table | Text]:
+    """Yield a caption, and the settings that one may take, beside models that exist."""
     from ..metrics import PROBES
 
+    target = audit.data.target
+    number = target is not None and target.kind == "number"
     models = [probe.briefly for probe in PROBES.values()]
     named = audit.settings.model
     asked = (
         f"{', '.join(models[:-1])} and {models[-1]}" if named == "any" else PROBES[named].briefly
     )
-    if audit.data.target is None and not audit.downstream:
-        return f"What there is to choose from, by the worst of {asked}"
-    gaps = "standard deviations" if _in_deviations(audit) else "points"
-    return f"What there is to choose from, by the worst of {asked}; gaps in {gaps}"
-
-
-def _in_deviations(audit: Audit) -> bool:
-    return audit.data.target is not None and audit.data.target.kind == "number"
-
-
-def _options(audit: Audit) -> Table:
-    """Return the settings that one may take, beside models that exist, with their numbers."""
-    target = audit.data.target
-    utility = "variance kept" if target is None else "R2" if target.kind == "number" else "AUC"
-    of_gap = (["gap"] if _in_deviations(audit) else ["gap", "ratio"]) if audit.downstream else []
+    caption = f"What there is to choose from, by the worst of {asked}"
+    if target is not None or audit.downstream:
+        caption += f"; gaps in {'standard deviations' if number else 'points'}"
+    yield Text(printable(caption), style="italic")
+    utility = "variance kept" if target is None else "R2" if number else "AUC"
+    of_gap = (["gap"] if number else ["gap", "ratio"]) if audit.downstream else []
     table = _headed("columns", *of_gap, utility, "recognised", "taken")
     own = {one.key for one in audit.representations if one.kind in ("score", "decision")}
     for option in audit.advice.options:
-        gaps = [_gap(option.gap, _in_deviations(audit)), _number(option.ratio)][: len(of_gap)]
+        gaps = [_gap(option.gap, number), _number(option.ratio)][: len(of_gap)]
         taken = "" if option.representation in own else f"{100 * option.selection_frequency:.0f} %"
         numbers = *gaps, _number(option.utility), _number(option.leak), taken
         style = "bold" if option is audit.advice.option else ""
         cells = (printable(option.name), str(option.n_columns), *numbers)
         table.add_row(*(Text(cell, style=style) for cell in cells))
-    return table
+    yield table
 
 
 def _headed(*heads: str) -> Table:

@@ -45,12 +45,9 @@ def printable(text: str) -> str:
     >>> printable("red \x1b[31m\n")
     'red �[31m '
     """
-
-    def shown(c: str) -> str:
-        obeyed = category(c) in ("Cc", "Cs") or bidirectional(c) in TURNS
-        return " " if c in BREAKS else "�" if obeyed else c
-
-    return "".join(map(shown, text))
+    plain = text.translate(dict.fromkeys(map(ord, BREAKS), " "))
+    obeyed = {c for c in plain if category(c) in ("Cc", "Cs") or bidirectional(c) in TURNS}
+    return plain.translate(dict.fromkeys(map(ord, obeyed), "�"))
 
 
 def print_line(text: str, *, quiet: bool = False, stderr: bool = False, style: str = "") -> None:
@@ -242,7 +239,8 @@ def shown_progress(title: str | None = None, *, quiet: bool) -> Iterator[Report 
     if quiet:
         yield None
         return
-    console, pace = Console(stderr=True), _Pace()
+    console = Console(stderr=True)
+    pace = None if title else _Pace()
     bar = Progress(
         TextColumn("[bold]{task.description}"),
         BarColumn(),
@@ -257,8 +255,8 @@ def shown_progress(title: str | None = None, *, quiet: bool) -> Iterator[Report 
     def report(done: int, total: int | None, now: str) -> None:
         _end_if_interrupted()
         count = f"{done:,}" if total is None else f"{done:,} of {total:,}"
-        if title:
-            show(title, done, total, count, now)
+        if pace is None:
+            show(str(title), done, total, count, now)
         else:
             show(now, done, total, f"{count} rows", pace(now, done, total))
 

@@ -58,17 +58,10 @@ class Kernel:
 
     def __call__(self, X: Any, Y: Any) -> np.ndarray:
         """Return the kernel of each row of X with each row of Y."""
-        return self.combine(self.left(X), self.right(Y))
+        return self.combine(self.prepared(X, first=True), self.prepared(Y, first=False))
 
-    def left(self, X: Any) -> Any:
-        """Prepare rows for the first place of `combine`."""
-        return self._prepared(X, first=True)
-
-    def right(self, Y: Any) -> Any:
-        """Prepare rows for the second place of `combine`."""
-        return self._prepared(Y, first=False)
-
-    def _prepared(self, X: Any, *, first: bool) -> Any:
+    def prepared(self, X: Any, *, first: bool) -> Any:
+        """Prepare rows for the first or the second place of `combine`."""
         if self.name == "rbf":
             # 2 gamma xy - gamma xx - gamma yy as one product of longer rows
             X = self._measured(X)
@@ -99,7 +92,7 @@ class Kernel:
         return (X.toarray() if is_sparse(X) else X) - self.centre.astype(X.dtype)
 
     def combine(self, left: Any, right: Any) -> np.ndarray:
-        """Return the kernel of rows that `left` and `right` have prepared."""
+        """Return the kernel of rows that were prepared."""
         if callable(self.name):
             return _by_function(self, left, right)
         if self.name == "laplacian":
@@ -188,7 +181,7 @@ def kernel_matrix(kernel: Kernel, X: Any) -> np.ndarray:
         return np.asarray(_by_function(kernel, X), dtype=float)
     n = X.shape[0]
     with quiet_overflow():
-        left, right = kernel.left(X), kernel.right(X)
+        left, right = kernel.prepared(X, first=True), kernel.prepared(X, first=False)
     K = np.empty((n, n), dtype=X.dtype)
     blocks = list(row_blocks(n, TILE))
 

@@ -70,31 +70,15 @@ def _release_blas() -> None:
     getattr(openblas, "clear_controlling_thread", lambda force: None)(force=True)
 
 
-class _Limits:
-    """What was asked of one library by all that are inside, and what was set before."""
-
-    def __init__(self, library: Any) -> None:
-        self._library, self._before = library, library.num_threads
-        self._asked: list[int] = []
-
-    def enter(self, threads: int) -> None:
-        self._asked.append(threads)
-        self._set(min(self._asked))
-
-    def leave(self, threads: int) -> bool:
-        """Take a limit back; return whether nobody is left inside."""
-        self._asked.remove(threads)
-        self._set(min(self._asked, default=self._before))
-        return not self._asked
-
-    def _set(self, threads: int) -> None:
-        if self._library.num_threads != threads:
-            _release_blas()
-            self._library.set_num_threads(threads)
-            _release_blas()
+def _set_threads(library: Any, threads: int) -> None:
+    if library.num_threads != threads:
+        _release_blas()
+        library.set_num_threads(threads)
+        _release_blas()
 
 
-_inside: dict[tuple[str, int], _Limits] = {}
+_asked: dict[tuple[str, int], list[int]] = {}  # of a library, by all that are inside
+_before: dict[tuple[str, int], int] = {}  # what was set when nobody was
 _lock = Lock()
 
 
@@ -110,14 +94,18 @@ def _limited(libraries: ThreadpoolController, threads: int) -> Iterator[None]:
     of = {(b.filepath, me if _knows_threads(b) else 0): b for b in libraries.lib_controllers}
     with _lock:
         for key, library in of.items():
-            _inside.setdefault(key, _Limits(library)).enter(threads)
+            _before.setdefault(key, library.num_threads)
+            _asked.setdefault(key, []).append(threads)
+            _set_threads(library, min(_asked[key]))
     try:
         yield
     finally:
         with _lock:
-            for key in of:
-                if _inside[key].leave(threads):
-                    del _inside[key]
+            for key, library in of.items():
+                _asked[key].remove(threads)
+                _set_threads(library, min(_asked[key], default=_before[key]))
+                if not _asked[key]:
+                    del _asked[key], _before[key]
 
 
 def _knows_threads(library: Any) -> bool:
@@ -145,11 +133,9 @@ def threads_for(order: int) -> AbstractContextManager[None]:
     return limited_threads(1) if order < SMALL and blas_threads() > 1 else nullcontext()
 
 
-@contextmanager
-def one_thread() -> Iterator[None]:
+def one_thread() -> AbstractContextManager[None]:
     """For many small problems, where threads of BLAS and OpenMP would only wait for each other."""
-    with limited_threads(1), _limited(ThreadpoolController().select(user_api="openmp"), 1):
-        yield
+    return _limited(ThreadpoolController(), 1)
 
 
 def check_n_jobs(n_jobs: Any) -> None:

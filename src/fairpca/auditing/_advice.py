@@ -28,7 +28,7 @@ def advise(evidence: Evidence, decision: Decision) -> Advice:
     chosen = decision.chosen
     recipe = None
     if chosen is not None:
-        method = evidence.representation(chosen.representation).setting.method
+        method = evidence.representations[chosen.representation].setting.method
         setting = Setting(method, n_components=chosen.n_columns, tradeoff=chosen.tradeoff)
         recipe = (evidence.audit, setting)
     return Advice(
@@ -69,9 +69,10 @@ def _facts(evidence: Evidence, decision: Decision) -> dict[str, Any]:
     raw, chosen, option = decision.raw, decision.chosen, decision.chosen or decision.raw
     number = target is not None and target.kind == "number"
     leaks = evidence.leaks(evidence.readable(option))
+    reduced = [(o.reduction.value, o) for o in decision.options[1:] if o.reduction is not None]
 
     def predicts_number(key: str) -> bool:
-        return evidence.representation(key).kind == "score" and number
+        return evidence.representations[key].kind == "score" and number
 
     def widest(option: Option, attribute: str) -> Estimate | None:
         asked = [m.model for m in option.models if settings.model in ("any", m.model)]
@@ -81,7 +82,7 @@ def _facts(evidence: Evidence, decision: Decision) -> dict[str, Any]:
     return {
         **{"audit": audit, "settings": settings, "target": target, "number": number},
         **{"evidence": evidence, "decision": decision, "raw": raw, "chosen": chosen},
-        **{"option": option, "shown": evidence.representation(option.representation)},
+        **{"option": option, "shown": evidence.representations[option.representation]},
         "deciding": settings.aim == "decide",
         "what": "predictions" if number else "decisions",
         "utility": "share of the variance kept" if target is None else "R²" if number else "AUC",
@@ -93,12 +94,17 @@ def _facts(evidence: Evidence, decision: Decision) -> dict[str, Any]:
         "spoken": evidence.spoken_option,
         "predicts_number": predicts_number,
         "widest": widest,
+        "largest": largest,
         "linear": largest([leak for leak in leaks if leak.probe == "linear"]),
         "nonlinear": largest([leak for leak in leaks if leak.probe != "linear"]),
         "runners_up": _runners_up(evidence, decision),
-        "nearest": _nearest(decision),
+        "nearest": max(reduced, key=lambda pair: pair[0])[1] if reduced else None,
         "void_models": _void_models(evidence, option),
-        "certified": _certified(evidence),
+        "certified": {
+            one.attribute: one.bound
+            for one in evidence.certified()
+            if one.representation == "fair_pls" and one.attribute in evidence.singles
+        },
         "precision_gaps": _precision_gaps(evidence, raw, option),
         "small_groups": _small_groups(evidence),
         "existing": _existing(decision),
@@ -123,12 +129,6 @@ def _runners_up(evidence: Evidence, decision: Decision) -> list[Option]:
     ]
 
 
-def _nearest(decision: Decision) -> Option | None:
-    """Return the setting that takes most off, where none takes enough."""
-    reduced = [(o.reduction.value, o) for o in decision.options[1:] if o.reduction is not None]
-    return max(reduced, key=lambda pair: pair[0])[1] if reduced else None
-
-
 def _void_models(evidence: Evidence, option: Option) -> list[ModelNumbers]:
     """Return the kinds of models that the advice does not hold for."""
     limit = max(evidence.audit.settings.max_gap, option.gap.value if option.gap else 0.0)
@@ -137,15 +137,6 @@ def _void_models(evidence: Evidence, option: Option) -> list[ModelNumbers]:
         for one in option.models
         if one.gap is not None and one.gap.low > limit and one.model in MODELS
     ]
-
-
-def _certified(evidence: Evidence) -> dict[str, float]:
-    """Return how far fair PLS is alike in the groups of each attribute, where that is known."""
-    return {
-        one.attribute: one.bound
-        for one in evidence.certified()
-        if one.representation == "fair_pls" and one.attribute in evidence.singles
-    }
 
 
 def _precision_gaps(evidence: Evidence, raw: Option, option: Option) -> list[Estimate]:

@@ -76,7 +76,8 @@ def ask(
     rng = np.random.default_rng(seed)
     strata = [a.codes for a in whole] + ([] if y is None else [bands(y)])
     chosen = evenly_sampled(strata, effort.max_rows, rng, effort.group_rows)
-    attributes, everybody = [_of_rows(a, chosen) for a in whole], len(frame)
+    attributes = [replace(a, codes=a.codes[chosen], fitted=a.fitted[chosen]) for a in whole]
+    everybody = len(frame)
     counted_in = whole, y, weights
     if len(chosen) < everybody:
         notices.append(_drawn(whole, attributes, everybody, effort.group_rows))
@@ -115,10 +116,6 @@ def ask(
         k=usual_components(d) if n_components is None else n_components,
         seed=seed,
     )
-
-
-def _of_rows(attribute: Measured, rows: np.ndarray) -> Measured:
-    return replace(attribute, codes=attribute.codes[rows], fitted=attribute.fitted[rows])
 
 
 def _drawn(

@@ -78,7 +78,7 @@ def decide(findings: Findings, settings: Settings, singles: Sequence[int]) -> De
     """Compare all settings on the same people, and as often on resamples of them."""
     raw, *others = [
         _candidate(findings, settings, singles, one, setting)
-        for one, setting in _settings(findings.representations(), settings)
+        for one, setting in _settings(findings.representations, settings)
     ]
     existing = [c.option for c in others if c.setting in findings.existing]
     competing = [c for c in others if c.setting not in findings.existing]
@@ -144,8 +144,7 @@ def _candidate(
     one: Representation,
     setting: Setting,
 ) -> _Candidate:
-    have = {model for judged, model in findings.settings() if judged == setting}
-    models = [m for m in [*PROBES, EXISTING] if m in have]
+    models = [m for m in [*PROBES, EXISTING] if (setting, m) in findings.judged]
     asked = [m for m in models if settings.model in ("any", m) or m == EXISTING]
     readable = setting if setting.tradeoff is None else Setting("pca")
     leak = _worst_leak(findings, settings, singles, readable)
@@ -153,14 +152,14 @@ def _candidate(
     of_asked = [n for n in numbers if n.model in asked]
     compared = [n for n in of_asked if n.gap is not None]
     gap = max(compared, key=lambda n: n.gap.value, default=None)  # type: ignore[union-attr]
-    parities = [findings.parity(setting, gap.model, i) for i in singles] if gap else []
+    parities = [findings.parities[setting, gap.model][i] for i in singles] if gap else []
     useful = [n for n in of_asked if n.utility is not None]
     best = max(useful, key=lambda n: n.utility.value, default=None)  # type: ignore[union-attr]
     joint = [
         p
         for model in asked
         for i in range(len(findings.attributes))
-        if i not in singles and (p := findings.parity(setting, model, i)).gap is not None
+        if i not in singles and (p := findings.parities[setting, model][i]).gap is not None
     ]
     widest = max(joint, key=lambda p: p.gap.value, default=None)  # type: ignore[union-attr]
     utility = best.utility if best else one.variance_kept if findings.target is None else None
@@ -223,10 +222,10 @@ def _worst_leak(
 def _of_model(
     findings: Findings, singles: Sequence[int], setting: Setting, model: str
 ) -> ModelNumbers:
-    parities = [findings.parity(setting, model, i) for i in singles]
+    parities = [findings.parities[setting, model][i] for i in singles]
     worst = max(parities, key=lambda p: 0.0 if p.gap is None else p.gap.value)
     gap = widest_gap([p.gap for p in parities])
-    return ModelNumbers(model, findings.utility(setting, model), gap, worst.attribute)
+    return ModelNumbers(model, findings.utilities[setting, model], gap, worst.attribute)
 
 
 def _normal_draws(estimate: Estimate | None, settings: Settings, what: str) -> np.ndarray:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 
 from ._audit_result import Audit
 from ._results import (
-    Attribute,
     CertifiedGap,
     CurvePoint,
     Downstream,
@@ -16,79 +13,40 @@ from ._results import (
     Leak,
     Option,
     Parity,
-    Representation,
 )
 
 _SMALL_BOUND = 0.2  # a certificate below this says something, whatever the raw features do
 
 
-@dataclass(frozen=True, eq=False)
 class Evidence:
-    """What advice, summary and page are drawn from."""
+    """What advice, summary and page are drawn from.
 
-    audit: Audit
+    `fitted` are the representations that did not fail, `singles` the names of the attributes that
+    are not intersections; probes and models are in the order in which they first occur.
+    """
 
-    @cached_property
-    def fitted(self) -> list[Representation]:
-        """The representations that did not fail."""
-        return [one for one in self.audit.representations if not one.failure]
+    def __init__(self, audit: Audit) -> None:
+        self.audit = audit
+        self.representations = {one.key: one for one in audit.representations}
+        self.fitted = [one for one in audit.representations if not one.failure]
+        self.singles = [one.name for one in audit.data.attributes if one.kind != "intersection"]
+        self.probes = list(dict.fromkeys(one.probe for one in audit.leakage))
+        self.models = list(dict.fromkeys(one.model for one in audit.downstream))
+        self.leak = {(one.representation, one.attribute, one.probe): one for one in audit.leakage}
+        self.downstream = {(one.representation, one.model): one for one in audit.downstream}
 
-    @property
-    def attributes(self) -> list[Attribute]:
-        """The attributes, then their intersections."""
-        return self.audit.data.attributes
-
-    @cached_property
-    def singles(self) -> list[str]:
-        """Names of the attributes that are not intersections."""
-        return [one.name for one in self.attributes if one.kind != "intersection"]
-
-    @cached_property
-    def probes(self) -> list[str]:
-        """The probes in the order in which they first occur."""
-        return list(dict.fromkeys(one.probe for one in self.audit.leakage))
-
-    @cached_property
-    def models(self) -> list[str]:
-        """The downstream models in the order in which they first occur."""
-        return list(dict.fromkeys(one.model for one in self.audit.downstream))
-
-    def name(self, key: str) -> str:
-        """Return the name of a representation for people."""
-        return next((one.name for one in self.audit.representations if one.key == key), key)
-
-    def representation(self, key: str) -> Representation:
-        """Return a representation."""
-        return next(one for one in self.audit.representations if one.key == key)
-
-    @cached_property
-    def leak(self) -> dict[tuple[str, str, str], Leak]:
-        """What was measured, by representation, attribute and probe."""
-        return {(one.representation, one.attribute, one.probe): one for one in self.audit.leakage}
-
-    def leaks(self, key: str, attribute: str | None = None, probe: str | None = None) -> list[Leak]:
+    def leaks(self, key: str, attribute: str | None = None) -> list[Leak]:
         """Return the leaks of one attribute, or of all single ones."""
         attributes = self.singles if attribute is None else [attribute]
         return [
             leak
             for leak in self.audit.leakage
-            if leak.representation == key
-            and leak.attribute in attributes
-            and probe in (None, leak.probe)
+            if leak.representation == key and leak.attribute in attributes
         ]
-
-    def worst(self, key: str, attribute: str | None = None, probe: str | None = None) -> Leak:
-        """Return the largest of them; what chance explains counts after what it does not."""
-        return largest(self.leaks(key, attribute, probe))
-
-    @cached_property
-    def downstream(self) -> dict[tuple[str, str], Downstream]:
-        """The models that predict the target, by representation and kind of model."""
-        return {(one.representation, one.model): one for one in self.audit.downstream}
 
     def certified(self) -> list[CertifiedGap]:
         """Return the certificates that say something: of less than the raw gap, or of little."""
-        largest_gap = dict.fromkeys((one.name for one in self.attributes), _SMALL_BOUND)
+        largest_gap = dict.fromkeys((one.name for one in self.audit.data.attributes), _SMALL_BOUND)
         for found in self.audit.downstream:
             for parity in found.parities if found.representation == "raw" else []:
                 gap = 0.0 if parity.gap is None else parity.gap.value
@@ -124,11 +82,6 @@ class Evidence:
         if name == "Raw features":
             return "the raw features"
         return name[0].lower() + name[1:] if name[1:2].islower() else name
-
-    @property
-    def advised(self) -> Option | None:
-        """The recommended setting, if there is one."""
-        return self.audit.advice.option
 
 
 def largest(leaks: Sequence[Leak]) -> Leak:

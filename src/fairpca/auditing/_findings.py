@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
-from functools import cache, cached_property
+from functools import cache
 
 import numpy as np
 from scipy.stats import norm, studentized_range
 
 from ..metrics import AucDraws, chance_limit, chance_p_value
 from ..models import Measured
-from ._judging import N_RESAMPLES, Judged, Number, Rates, Round, compared_groups, share_error
+from ._judging import N_RESAMPLES, Judged, Number, Round, compared_groups, share_error
 from ._measures import CURVE_MODELS, LAMBDAS, Measures
 from ._representations import METHODS, name_of
 from ._results import (
@@ -19,18 +19,15 @@ from ._results import (
     CertifiedGap,
     Curve,
     CurvePoint,
-    DecisionImportance,
     Downstream,
     Estimate,
     GroupRates,
     Leak,
     Notice,
     Parity,
-    ProxyImportance,
     Representation,
     Setting,
     Target,
-    Weight,
 )
 from ._splits import ExistingModel
 
@@ -49,7 +46,11 @@ _EXISTING = {
 
 
 class Findings:
-    """All splits of all representations, and how to read them, attribute by attribute."""
+    """All splits of all representations, and how to read them, attribute by attribute.
+
+    `judged`, `utilities` (AUC or R2) and `parities` (one per attribute) are those of every setting
+    and model with scores; `leaks` are what probes recognise.
+    """
 
     def __init__(
         self,
@@ -71,33 +72,35 @@ class Findings:
         self.rounds, self.attributes = rounds, attributes
         self.confidence, self.target = confidence, target
         self.existing, self.n_encoded = {one.setting for one in existing}, n_encoded
-        self._scores = {
+        scores = {
             (setting, model): [m.scores[model] for m in found]
             for setting, found in self.measured.items()
             for model in found[0].scores
         }
         for model, one in sorted(curves, key=lambda pair: pair[1].index):
-            self._scores.setdefault((one.setting, model), []).append(one.scores[model])
-        self._judged: dict[tuple[Setting, str], list[Judged]] = {}
-        self._compared: dict[tuple[Setting, str, int], Parity] = {}
+            scores.setdefault((one.setting, model), []).append(one.scores[model])
+        self.judged = {of: self._judge(of[0], found) for of, found in scores.items()}
+        self.utilities = {
+            of: self._number([one.utility for one in judged], UNBOUNDED)
+            for of, judged in self.judged.items()
+        }
+        self.parities = {
+            of: [self._parity(judged, i) for i in range(len(attributes))]
+            for of, judged in self.judged.items()
+        }
+        self.representations = [self._representation(one, self.all[one]) for one in self.all]
+        self.leaks = [leak for one in self.measured for leak in self._leaks(one)]
 
     # What decisions come to
 
-    def judged(self, setting: Setting, model: str) -> list[Judged]:
-        """Return what a model on a setting comes to, round by round."""
-        if (setting, model) not in self._judged:
-            scores = self._scores[setting, model]
-            kind = setting.method if setting in self.existing else None
-            pairs = zip(scores[0::2], scores[1::2], strict=True)
-            self._judged[setting, model] = [
-                one.judged(np.concatenate(both), existing=kind)
-                for one, both in zip(self.rounds, pairs, strict=False)
-            ]
-        return self._judged[setting, model]
-
-    def settings(self) -> list[tuple[Setting, str]]:
-        """Return every setting and model whose scores were judged."""
-        return list(self._scores)
+    def _judge(self, setting: Setting, scores: Sequence[np.ndarray]) -> list[Judged]:
+        """Return what the scores of a model on a setting come to, round by round."""
+        kind = setting.method if setting in self.existing else None
+        pairs = zip(scores[0::2], scores[1::2], strict=True)
+        return [
+            one.judged(np.concatenate(both), existing=kind)
+            for one, both in zip(self.rounds, pairs, strict=False)
+        ]
 
     def compared_rate(self, judged: Sequence[Judged]) -> tuple[str, float]:
         """Return what gaps compare: selection rates, or means of numbers, in deviations."""
@@ -105,22 +108,15 @@ class Findings:
             return "selection_rate", 1.0
         return "mean_score", (self.target and self.target.deviation) or 1.0
 
-    def utility(self, setting: Setting, model: str) -> Estimate | None:
-        """Return AUC or R2."""
-        return self._number([one.utility for one in self.judged(setting, model)], UNBOUNDED)
-
-    def parity(self, setting: Setting, model: str, position: int) -> Parity:
+    def _parity(self, judged: Sequence[Judged], position: int) -> Parity:
         """Return how a model's decisions compare between the groups of an attribute."""
-        if (setting, model, position) not in self._compared:
-            self._compared[setting, model, position] = self._parity(setting, model, position)
-        return self._compared[setting, model, position]
-
-    def _parity(self, setting: Setting, model: str, position: int) -> Parity:
-        judged = self.judged(setting, model)
         attribute = self.attributes[position]
         compared = self.compared(judged, position)
         rates = {
-            name: _over_rounds([one.groups[position][name] for one in judged])
+            name: _mean_and_error(
+                np.stack([one.groups[position][name].values for one in judged]),
+                np.stack([one.groups[position][name].errors for one in judged]),
+            )
             for name in judged[0].groups[position]
             if all(name in one.groups[position] for one in judged)  # scores may be shares in some
         }
@@ -173,7 +169,7 @@ class Findings:
 
         A largest difference grows with noise; that is taken off, so that their mean is the gap.
         """
-        judged = self.judged(setting, model)
+        judged = self.judged[setting, model]
         compared = self.compared(judged, position)
         name, unit = self.compared_rate(judged)
         rates = [one.groups[position][name] for one in judged]
@@ -183,12 +179,12 @@ class Findings:
             drawn += share * (rate.values[..., None] + rate.draws)
         between = drawn[:, compared] / unit
         gaps = (np.nanmax(between, axis=1) - np.nanmin(between, axis=1)).max(axis=0)
-        gap = self.parity(setting, model, position).gap
+        gap = self.parities[setting, model][position].gap
         return gaps - gaps.mean() + (np.nan if gap is None else gap.value)
 
     def utility_draws(self, setting: Setting, model: str) -> np.ndarray:
         """Return what AUC or R2 would have been in other samples of people and of rounds."""
-        judged = self.judged(setting, model)
+        judged = self.judged[setting, model]
         drawn = np.zeros(N_RESAMPLES)
         for share, one in zip(_round_shares(len(judged)), judged, strict=True):
             value = np.nan if one.utility is None else one.utility[0]
@@ -224,12 +220,12 @@ class Findings:
             Downstream(
                 representation=str(setting),
                 model=model,
-                utility=self.utility(setting, model),
-                rank_correlation=self._number([j.rank for j in self.judged(setting, model)]),
-                accuracy=self._number([j.accuracy for j in self.judged(setting, model)]),
-                parities=self._parities(setting, model),
+                utility=self.utilities[setting, model],
+                rank_correlation=self._number([j.rank for j in self.judged[setting, model]]),
+                accuracy=self._number([j.accuracy for j in self.judged[setting, model]]),
+                parities=self.parities[setting, model],
             )
-            for setting, model in self._scores
+            for setting, model in self.judged
             if setting in self.measured
         ]
 
@@ -242,16 +238,13 @@ class Findings:
             points = [
                 CurvePoint(value, utility, [replace(p, groups=[]) for p in parities])
                 for value, setting in along.items()
-                if (along[LAMBDAS[0]], model) in self._scores
-                and (utility := self.utility(setting, model)) is not None
-                and (parities := self._parities(setting, model))
+                if (along[LAMBDAS[0]], model) in self.judged
+                and (utility := self.utilities[setting, model]) is not None
+                and (parities := self.parities[setting, model])
             ]
             if points:
                 found.append(Curve(str(fair), model, points))
         return found
-
-    def _parities(self, setting: Setting, model: str) -> list[Parity]:
-        return [self.parity(setting, model, i) for i in range(len(self.attributes))]
 
     def _number(
         self, numbers: Sequence[Number | None], within: tuple[float, float] = (-1.0, 1.0)
@@ -265,10 +258,6 @@ class Findings:
         return _estimate(float(value), float(error), self.confidence, within)
 
     # What is recognised
-
-    def representations(self) -> list[Representation]:
-        """Return what was compared, and what could not be."""
-        return [self._representation(setting, found) for setting, found in self.all.items()]
 
     def _representation(self, setting: Setting, found: Sequence[Measures]) -> Representation:
         kind, guarantee = setting.method, _EXISTING.get(setting.method, "")
@@ -306,11 +295,6 @@ class Findings:
             note=f"{n_columns} of {missed} components: no more can be had." if missed else "",
         )
 
-    @cached_property
-    def leaks(self) -> list[Leak]:
-        """What probes recognise."""
-        return [leak for setting in self.measured for leak in self._leaks(setting)]
-
     def _leaks(self, setting: Setting) -> list[Leak]:
         """Return what probes recognise from one representation.
 
@@ -321,9 +305,14 @@ class Findings:
         where they go together.
         """
         asked = [m.leakage for m in self.measured[setting] if m.leakage]
+        if not asked:
+            return []
         cells = [cell for cell in asked[0] if all(cell in leakage for leakage in asked)]
         found = [[leakage[cell] for leakage in asked] for cell in cells]
-        chance = np.stack([_chance_of_rounds(draws) for draws in found])
+        # A round's two splits score disjoint rows. Rounds score the same rows again: the spread of
+        # one round is the widest that their mean can have.
+        by_split = np.array([[draws.chance_draws for draws in cell] for cell in found])
+        chance = ((by_split[:, 0::2] + by_split[:, 1::2]) / 2).reshape(len(found), -1)
         spread = np.sqrt(np.mean((chance - 0.5) ** 2, axis=1))
         spread[spread == 0] = np.inf  # a probe that says the same of all rows is never above
         best = ((chance - 0.5) / spread[:, None]).max(axis=0)
@@ -383,7 +372,7 @@ class Findings:
         """Return scores that rank positive rows below others."""
         found = []
         for setting in (one for one in self.all if one in self.existing):
-            auc, name = self.utility(setting, EXISTING), name_of(setting)
+            auc, name = self.utilities[setting, EXISTING], name_of(setting)
             binary = self.target is not None and self.target.kind == "binary"
             if binary and auc is not None and auc.high < 0.5:
                 text = (
@@ -396,29 +385,10 @@ class Findings:
 
     # Back to columns
 
-    def proxy_importance(
-        self, found: Mapping[int, Sequence[Mapping[str, tuple[float, float]]]]
-    ) -> list[ProxyImportance]:
-        """Return which columns carry each attribute, those that carry most first."""
-        return [
-            ProxyImportance(self.attributes[position].name, column, lost)
-            for position, splits in found.items()
-            for column, lost in self._ranked(splits, (-1.0, 1.0))
-        ]
-
-    def decision_importance(
-        self, found: Sequence[tuple[Mapping[str, tuple[float, float]], Mapping[str, list[Weight]]]]
-    ) -> list[DecisionImportance]:
-        """Return which columns decide, those that change most decisions first."""
-        weights = found[0][1] if found else {}
-        return [
-            DecisionImportance(column, changed, weights.get(column, []))
-            for column, changed in self._ranked([changes for changes, _ in found], (0.0, np.inf))
-        ]
-
-    def _ranked(
+    def ranked(
         self, splits: Sequence[Mapping[str, tuple[float, float]]], within: tuple[float, float]
     ) -> list[tuple[str, Estimate]]:
+        """Return what columns are for, over splits, those that matter most first."""
         columns = [c for c in splits[0] if all(c in one for one in splits)] if splits else []
         estimates = []
         for column in columns:
@@ -433,11 +403,6 @@ def _round_shares(n_rounds: int) -> np.ndarray:
     """Return how much each round counts in each resample, of shape (rounds, N_RESAMPLES)."""
     chosen = np.random.default_rng(0).integers(n_rounds, size=(N_RESAMPLES, n_rounds))
     return np.stack([(chosen == r).mean(axis=1) for r in range(n_rounds)])
-
-
-def _over_rounds(rates: Sequence[Rates]) -> tuple[np.ndarray, np.ndarray]:
-    values, errors = ([getattr(one, of) for one in rates] for of in ("values", "errors"))
-    return _mean_and_error(np.stack(values), np.stack(errors))
 
 
 def _mean_and_error(values: np.ndarray, errors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -467,13 +432,6 @@ def _of_splits(values: Sequence[float], errors: Sequence[float]) -> tuple[float,
     between = float(v.var(ddof=1)) / len(v) if len(v) > 1 else 0.0
     halves = 2.0 if len(v) > 1 else 1.0
     return float(v.mean()), float(np.sqrt(np.mean(e**2) / halves + between))
-
-
-def _chance_of_rounds(draws: Sequence[AucDraws]) -> np.ndarray:
-    # A round's two splits score disjoint rows. Rounds score the same rows again: the spread of one
-    # round is the widest that their mean can have.
-    halves = zip(draws[0::2], draws[1::2], strict=True)
-    return np.concatenate([(a.chance_draws + b.chance_draws) / 2 for a, b in halves])
 
 
 def _auc_error(draws: AucDraws) -> float:

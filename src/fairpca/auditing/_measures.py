@@ -70,6 +70,10 @@ def measure(held_out: HeldOut, setting: Setting, effort: Effort, confidence: flo
         return Measures(setting, held_out.index, fitted.seconds, fitted.failure, fitted.warned)
     T_train, T = fitted.represent(held_out.rows.X), fitted.represent(held_out.X)
     for_target = METHODS[setting.method].for_target
+    scores = {}
+    if held_out.rows.y is not None:
+        judged = T[held_out.judged_rows(effort)]
+        scores = {m: _fitted_model(m, held_out, T_train, effort)(judged) for m in PROBES}
     return Measures(
         setting=setting,
         index=held_out.index,
@@ -80,7 +84,7 @@ def measure(held_out: HeldOut, setting: Setting, effort: Effort, confidence: flo
         variance_kept=UNKNOWN if for_target else _variance_kept(held_out, T_train, T),
         leakage=_leakage(held_out, T, effort),
         certificates=_certificates(held_out, T, confidence) if for_target else [],
-        scores=_predictions(held_out, T_train, T, effort),
+        scores=scores,
     )
 
 
@@ -118,8 +122,8 @@ def _leakage(held_out: HeldOut, T: np.ndarray, effort: Effort) -> dict[tuple[int
         return {}  # further splits are for decisions
     rng = np.random.default_rng([held_out.rows.seed, held_out.index])
     found = {}
-    for position in range(effort.n_probed(held_out)):
-        codes = held_out.codes[position]
+    n_probed = len(held_out.codes if effort.joint else held_out.rows.sensitive)  # single ones first
+    for position, codes in enumerate(held_out.codes[:n_probed]):
         if codes.max() < 1:
             continue  # of what exists, joint groups may be unknown
         chosen = _sampled_with_rare_groups(codes, effort.probe_rows, rng)
@@ -145,16 +149,6 @@ def _sampled_with_rare_groups(
     known = np.flatnonzero(codes >= 0)
     random = np.random.RandomState(rng.integers(2**31 - 1))
     return known[stratified_rows(len(known), n_rows, codes[known], random)]
-
-
-def _predictions(
-    held_out: HeldOut, T_train: np.ndarray, T: np.ndarray, effort: Effort
-) -> dict[str, np.ndarray]:
-    """Return the scores of each kind of model on the rows that are judged."""
-    if held_out.rows.y is None:
-        return {}
-    judged = T[held_out.judged_rows(effort)]
-    return {name: _fitted_model(name, held_out, T_train, effort)(judged) for name in PROBES}
 
 
 def _fitted_model(name: str, held_out: HeldOut, T_train: np.ndarray, effort: Effort) -> Any:
@@ -274,7 +268,12 @@ def decided_by(
     the prediction, in deviations of the target.
     """
     rows = held_out.rows
-    represent, estimator = _represented(held_out, setting)
+    if setting.tradeoff is None:
+        fitted = fit_method(setting, rows)
+        represent, estimator = fitted.represent, fitted.estimator
+    else:
+        estimator = _blended(rows, setting.tradeoff)
+        represent = estimator.transform
     scores = _fitted_model(model, held_out, represent(rows.X), effort)
     rng = np.random.default_rng([rows.seed, held_out.index])
     judged = evenly_sampled(held_out.codes[:1], effort.picked_rows, rng)
@@ -302,14 +301,6 @@ def decided_by(
     if model == "linear" and held_out.n_levels == 1 and setting.tradeoff is None:
         weights = _linear_weights(held_out, estimator, scores.model)
     return changes, weights
-
-
-def _represented(held_out: HeldOut, setting: Setting) -> tuple[Any, Any]:
-    if setting.tradeoff is None:
-        fitted = fit_method(setting, held_out.rows)
-        return fitted.represent, fitted.estimator
-    pca = _blended(held_out.rows, setting.tradeoff)
-    return pca.transform, pca
 
 
 def _linear_weights(held_out: HeldOut, estimator: Any, model: Any) -> dict[str, list[Weight]]:

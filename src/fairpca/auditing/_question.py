@@ -67,6 +67,7 @@ class Question:
 
     def described(self) -> Data:
         """Return the table as the audit shows it."""
+        told = {"columns": None, "header": None, "skip_lines": 0, **self.table.reading}
         return Data(
             name=self.table.name,
             source=self.table.source,
@@ -80,16 +81,8 @@ class Question:
             columns=self.columns,
             attributes=self.counted,
             target=self.target,
-            reading=self._reading,
+            reading=Reading(**told) if self.table.reading else None,
         )
-
-    @property
-    def _reading(self) -> Reading | None:
-        if not self.table.reading:
-            return None
-        told = {"columns": None, "header": None, "skip_lines": 0, **self.table.reading}
-        columns = told.pop("columns")
-        return Reading(None if columns is None else list(columns), **told)
 
 
 def prepare(question: Question, split: Split, *, encoded: bool = True) -> HeldOut:
@@ -106,7 +99,7 @@ def prepare(question: Question, split: Split, *, encoded: bool = True) -> HeldOu
     if encoded:
         encoder = TableEncoder().fit(train, like=question.encoder)
         X_train, X = encoder.transform(train), encoder.transform(test)
-    sensitive, kinds = _estimator_columns(question.attributes, split.train)
+    single = [a for a in question.attributes if a.kind != "intersection"]
     y, weights, target = question.y, question.weights, question.target
     fitted_to = parts_of_people(question.people[split.train])
     fitted_to = fitted_to if weights is None else fitted_to * weights[split.train]
@@ -114,8 +107,8 @@ def prepare(question: Question, split: Split, *, encoded: bool = True) -> HeldOu
         index=split.index,
         rows=TrainingRows(
             X_train,
-            sensitive,
-            kinds,
+            {a.name: a.fitted[split.train] for a in single},
+            {a.name: "numeric" if a.kind == "numeric" else "categorical" for a in single},
             min(question.k, X_train.shape[1]),
             question.seed,
             None if y is None else y[split.train],
@@ -144,31 +137,14 @@ def _shares(y: np.ndarray, counts: np.ndarray, target: Target | None) -> float |
     return found / found.sum() if target.classes else float(found[1] / found.sum())
 
 
-def _estimator_columns(
-    attributes: Sequence[Measured], rows: np.ndarray
-) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-    """Return the columns of some rows as estimators take them, and their kinds."""
-    single = [a for a in attributes if a.kind != "intersection"]
-    kinds = {a.name: "numeric" if a.kind == "numeric" else "categorical" for a in single}
-    return {a.name: a.fitted[rows] for a in single}, kinds
-
-
 def attributes_in(
     frame: DataFrame, roles: Roles, said: Mapping[str, str], n_rows: np.ndarray | None = None
 ) -> list[Measured]:
     """Return the attributes of all rows, then their intersections."""
     found = [measure_attribute(frame[name], said.get(name), n_rows) for name in roles.sensitive]
-    return [*found, *_intersections(found, n_rows)]
-
-
-def _intersections(
-    attributes: Sequence[Measured], n_rows: np.ndarray | None = None
-) -> list[Measured]:
-    """Return every pair of attributes, and all of them together, as joint groups."""
-    n = len(attributes)
-    sizes = sorted({2, n}) if n >= 2 else []
-    joint = [_joint(chosen, n_rows) for size in sizes for chosen in combinations(attributes, size)]
-    return [attribute for attribute in joint if attribute is not None]
+    sizes = sorted({2, len(found)}) if len(found) >= 2 else []  # every pair, and all together
+    joint = [_joint(chosen, n_rows) for size in sizes for chosen in combinations(found, size)]
+    return [*found, *(attribute for attribute in joint if attribute is not None)]
 
 
 def _joint(attributes: Sequence[Measured], n_rows: np.ndarray | None) -> Measured | None:

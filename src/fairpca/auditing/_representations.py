@@ -207,11 +207,6 @@ PROJECTIONS = tuple(key for key, method in METHODS.items() if method.sized)
 """Representations whose number of components is chosen, so that they are compared at one."""
 
 
-def methods_for(has_target: bool) -> list[Setting]:
-    """Return what is measured: a representation for the target needs one."""
-    return [Setting(key) for key, method in METHODS.items() if has_target or not method.for_target]
-
-
 def name_of(setting: Setting) -> str:
     """Return the name of a setting for people.
 

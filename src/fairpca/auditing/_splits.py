@@ -30,7 +30,7 @@ class Effort:
     joint: bool = True
     n_rounds: int = 2
     least_rounds: int = 2  # of decisions
-    most_rounds: int = 8  # of decisions, in tables of few rows
+    most_rounds: int = 8  # of decisions, in tables of few rows: the fewer, the more rounds
     many_rows: int = 12_000  # in all such rounds together
     probe_rows: int = 8_000
     train_rows: int = 20_000  # of downstream models
@@ -38,14 +38,6 @@ class Effort:
     picked_rows: int = 2_000  # held-out rows whose columns are shuffled
     folds: int = 3
     permutations: int = 500
-
-    def decision_rounds(self, n_rows: int) -> int:
-        """Return how often rows are halved to judge decisions: the fewer they are, the more."""
-        return min(self.most_rounds, max(self.least_rounds, self.many_rows // n_rows))
-
-    def n_probed(self, held_out: HeldOut) -> int:
-        """Return how many attributes probes are asked about: single ones come first."""
-        return len(held_out.codes if self.joint else held_out.rows.sensitive)
 
 
 FULL = Effort()
@@ -104,11 +96,6 @@ class HeldOut:
     places: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int))
     people: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int))
     encoder: TableEncoder | None = None
-
-    @property
-    def n_bytes(self) -> int:
-        """Size of the encoded halves."""
-        return int(self.X.nbytes + self.rows.X.nbytes)
 
     @property
     def n_levels(self) -> int:

@@ -33,7 +33,7 @@ from ._measures import (
     measure_existing,
 )
 from ._question import Question, prepare
-from ._representations import PROJECTIONS, methods_for, name_of
+from ._representations import METHODS, PROJECTIONS, name_of
 from ._results import (
     SCHEMA_VERSION,
     Advice,
@@ -209,7 +209,8 @@ def audit(
         effort=effort,
         seed=seed,
     )
-    effort = replace(effort, most_rounds=effort.decision_rounds(len(question.features)))
+    by_rows = max(effort.least_rounds, effort.many_rows // len(question.features))
+    effort = replace(effort, most_rounds=min(effort.most_rounds, by_rows))
     aim = _checked_aim(aim, question.y is not None)
     work = _Work(question, effort, confidence, n_started, progress)
     findings, common = _measured(work, model)
@@ -247,7 +248,7 @@ def audit(
         notices=[*question.notices, *findings.notices(), *_too_many_jobs(n_jobs, n_started)],
         summary=Summary("", []),
         advice=Advice(settings.aim, decision.verdict, None, None, [], [], [], "", "", []),
-        representations=findings.representations(),
+        representations=findings.representations,
         leakage=findings.leaks,
         downstream=findings.downstream(),
         curves=findings.curves(),
@@ -280,7 +281,7 @@ class _Work:
         n_rounds = effort.most_rounds if has_target else effort.n_rounds
         rng = np.random.default_rng(question.seed)
         self.splits = halves(question.strata, n_rounds, rng, question.people)
-        self.settings = methods_for(has_target)
+        self.settings = [Setting(m) for m, of in METHODS.items() if has_target or not of.for_target]
         n, further = len(self.settings), len(self.splits) - 1
         self._n_done = 0
         self._n_expected = {"first split": n, "other splits": n * further}
@@ -420,7 +421,11 @@ def _proxy_importance(findings: Findings, work: _Work) -> list[ProxyImportance]:
     found: dict[int, list[Any]] = {}
     for (_, i), one in zip(asked, work.run("proxies", jobs), strict=True):
         found.setdefault(i, []).append(one)
-    return findings.proxy_importance(found)
+    return [
+        ProxyImportance(work.question.attributes[i].name, column, lost)
+        for i, of_splits in found.items()
+        for column, lost in findings.ranked(of_splits, (-1.0, 1.0))
+    ]
 
 
 def _decision_importance(
@@ -433,9 +438,12 @@ def _decision_importance(
     (setting,) = [one for one in findings.all if str(one) == option.representation]
     how = (replace(setting, tradeoff=option.tradeoff), option.utility_model, work.effort)
     splits = work.splits[: work.effort.n_rounds]
-    return findings.decision_importance(
-        work.run("decisions", [("columns", split, decided_by, how) for split in splits])
-    )
+    found = work.run("decisions", [("columns", split, decided_by, how) for split in splits])
+    weights = found[0][1] if found else {}
+    return [
+        DecisionImportance(column, changed, weights.get(column, []))
+        for column, changed in findings.ranked([changes for changes, _ in found], (0.0, np.inf))
+    ]
 
 
 def _check_arguments(
@@ -477,7 +485,7 @@ def _run(item: tuple[Question, Split, Callable[..., Any], tuple[Any, ...]]) -> A
     with catch_warnings():
         simplefilter("ignore", ManyLevelsWarning)  # codes of groups are meant as such
         if key not in _encoded:  # others make room first; all are about as large
-            while _encoded and sum(2 * one.n_bytes for one in _encoded.values()) > _MOST_BYTES:
+            while 2 * sum(h.X.nbytes + h.rows.X.nbytes for h in _encoded.values()) > _MOST_BYTES:
                 del _encoded[next(iter(_encoded))]
             _encoded[key] = prepare(question, split)
         return function(_encoded[key], *arguments)

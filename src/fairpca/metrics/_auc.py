@@ -138,15 +138,17 @@ def cross_fitted_aucs(
     classifier = as_classifier(probe, int(codes.max()) + 1)[1]
     folds = list(StratifiedKFold(cv, shuffle=True, random_state=random).split(T, codes))
     permuting = np.random.default_rng(random.randint(2**31 - 1))
-    scored, chance = [], np.zeros(n_permutations)
+    scored, by_level, chance = [], [], np.zeros(n_permutations)
     with few_threads(len(T)):
         for train, test in folds:
             model = fit_probe(clone(classifier), T[train], codes[train], weight[train])
             scores, labels, w = level_scores(model, T[test]), codes[test], weight[test]
-            scored.append((placements(scores, labels, w), labels, w))
+            placed, inside = placements(scores, labels, w), _sides(scores, labels) * w[:, None]
+            scored.append((placed, labels, w))
+            by_level.append((placed * inside).sum(axis=0) / inside.sum(axis=0))
             chance += _permuted_macro_auc(scores, labels, n_permutations, permuting, w) / cv
 
-    level_aucs = np.array([_level_aucs(*fold) for fold in scored])
+    level_aucs = np.array(by_level)
     sampling, sizes = _variance(scored, level_aucs.mean(axis=0))
     auc, rarest = float(level_aucs.mean()), float(sizes.min())
     unclear = _CLEARLY_ABOVE_CHANCE**2 * sampling / (auc - 0.5) ** 2 if auc != 0.5 else 1.0
@@ -161,11 +163,6 @@ def cross_fitted_aucs(
         n_rows=len(T),
         smallest_level=rarest,
     )
-
-
-def _level_aucs(placed: np.ndarray, labels: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    inside = _sides(placed, labels) * weight[:, None]
-    return np.asarray((placed * inside).sum(axis=0) / inside.sum(axis=0))
 
 
 def _variance(

@@ -103,7 +103,7 @@ def _kernel(kernel: Kernel, rows: np.ndarray) -> dict[str, Any]:
         }
     if kernel.name in ("cosine", "linear"):
         unit = kernel.name == "cosine"
-        return {"kind": "product", "rows": kernel.right(rows).T, "unit_rows": unit}
+        return {"kind": "product", "rows": kernel.prepared(rows, first=False).T, "unit_rows": unit}
     raise ExportError(
         f"The kernel {getattr(kernel.name, '__name__', kernel.name)!r} is a function in Python, "
         f"which cannot be exported. Fit again with a built-in kernel."

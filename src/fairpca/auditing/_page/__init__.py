@@ -18,7 +18,7 @@ from .._recipes import audit_again
 from .._templates import source, template
 from .figures import page_figures
 from .tables import given_away, leakage_tables, page_tables, plain_table
-from .words import Units, level, model_name, model_spoken, percent, with_models
+from .words import SPOKEN, Units, level, model_name, percent, with_models
 
 LARGEST = 1_500_000
 """Bytes of a page that can be sent by mail and opened on a phone."""
@@ -46,7 +46,7 @@ WRITERS = {
     "named": named,
     "percent": percent,
     "significant": significant,
-    "spoken": model_spoken,
+    "spoken": SPOKEN,
     "table": plain_table,
     "whole": whole,
 }
@@ -62,6 +62,7 @@ def render_page(audit: Audit) -> str:
     evidence = Evidence(audit)
     figures, tables = page_figures(evidence), page_tables(evidence)
     script = _inline_script(source("page.js"))
+    digest = hashlib.sha256(script.encode()).digest()
     page_template = template("page.html")
 
     def rendered() -> str:
@@ -72,7 +73,7 @@ def render_page(audit: Audit) -> str:
             tiles=given_away(evidence),
             command=audit_again(audit),
             write=WRITERS,
-            policy=POLICY.format(_digest(script)),
+            policy=POLICY.format(base64.b64encode(digest).decode()),
             script=script,
             audit_json=_embedded_json(audit.to_dict()),
             tables=tables,
@@ -96,7 +97,7 @@ def render_summary(audit: Audit) -> str:
     after.
     """
     evidence = Evidence(audit)
-    names = {evidence.name(evidence.readable(one)) for one in audit.advice.options}
+    names = {evidence.representations[evidence.readable(one)].name for one in audit.advice.options}
     tables = [
         (table, [row for row in table.rows if row[0].text in names])
         for table in leakage_tables(evidence)
@@ -115,16 +116,8 @@ def _embedded_json(value: Any) -> str:
     >>> _embedded_json({"</script>": "R&D"})
     '{"\\u003c/script\\u003e":"R\\u0026D"}'
     """
-    text = json.dumps(_rounded(value), allow_nan=False, separators=(",", ":"))
-    return text.translate(ESCAPED)
-
-
-def _rounded(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _rounded(entry) for name, entry in value.items()}
-    if isinstance(value, list):
-        return [_rounded(entry) for entry in value]
-    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
+    rounded = json.loads(json.dumps(value), parse_float=lambda x: float(f"{float(x):.{DIGITS}g}"))
+    return json.dumps(rounded, allow_nan=False, separators=(",", ":")).translate(ESCAPED)
 
 
 def _inline_script(source: str) -> str:
@@ -134,7 +127,3 @@ def _inline_script(source: str) -> str:
         if mark in source.lower():
             raise UsageError(f"a script with {mark!r} in it cannot stand inside an HTML file")
     return source
-
-
-def _digest(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 import textwrap
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 from xml.etree import ElementTree
 
 from .._phrases import decimal, shortened
@@ -143,10 +144,6 @@ class _Drawing:
             self.line("grid", x(value), top, x(value), self.floor)
             self.write(x(value), self.floor + 16, text, "tick", "middle")
 
-    def svg(self) -> str:
-        """Return the element as HTML has it."""
-        return ElementTree.tostring(self.root, encoding="unicode", method="html")
-
 
 def text_width(text: str, size: float = TYPE) -> float:
     """Return how wide a text is at most, near enough to leave room for it."""
@@ -167,12 +164,16 @@ def _ends(one: Estimate | None) -> list[float]:
     return [one.low, one.value, one.high] if one else []
 
 
-def draw_rows(rows: Sequence[Row], frame: Frame) -> dict[str, str]:
-    """Return both drawings of marks in rows: shapes, or bars from the origin."""
-    return {name: _rows(name, rows, frame) for name in WIDTHS}
+def drawings(
+    draw: Callable[[str, Sequence[Any], Frame], _Drawing], what: Sequence[Any], frame: Frame
+) -> dict[str, str]:
+    """Return both drawings of rows or marks, as HTML has them."""
+    roots = {name: draw(name, what, frame).root for name in WIDTHS}
+    return {n: ElementTree.tostring(r, encoding="unicode", method="html") for n, r in roots.items()}
 
 
-def _rows(name: str, rows: Sequence[Row], frame: Frame) -> str:
+def draw_rows(name: str, rows: Sequence[Row], frame: Frame) -> _Drawing:
+    """Draw marks in rows: shapes, or bars from the origin."""
     lanes = max(len(row.marks) for row in rows)
     named = 21.0 if name == "narrow" else 0.0  # names stand above their marks
     height = named + max(LANE * lanes + 8.0, 0 if named else 23.0)
@@ -200,7 +201,7 @@ def _rows(name: str, rows: Sequence[Row], frame: Frame) -> str:
         for lane, mark in enumerate(row.marks):
             at = y + named + (height - named) / 2 + LANE * (lane - (len(row.marks) - 1) / 2)
             _draw_mark(drawing, mark, x, round(at, 1), frame.origin)
-    return drawing.svg()
+    return drawing
 
 
 def _draw_mark(drawing: _Drawing, mark: Mark, x: _Scale, y: float, origin: float) -> None:
@@ -217,12 +218,8 @@ def _draw_mark(drawing: _Drawing, mark: Mark, x: _Scale, y: float, origin: float
         drawing.put("path", "reach over", d=f"M{min(ends):g} {y:g}H{max(ends):g}")
 
 
-def draw_plane(marks: Sequence[Mark], frame: Frame) -> dict[str, str]:
-    """Return both drawings of marks in a plane, with intervals both ways and labels."""
-    return {name: _plane(name, marks, frame) for name in WIDTHS}
-
-
-def _plane(name: str, marks: Sequence[Mark], frame: Frame) -> str:
+def draw_plane(name: str, marks: Sequence[Mark], frame: Frame) -> _Drawing:
+    """Draw marks in a plane, with intervals both ways and labels."""
     drawing = _Drawing(name, 290.0 if name == "narrow" else 334.0, frame)
     below = any(mark.y is None for mark in marks)
     top, bottom = 44.0, drawing.floor - (34 if below else 0)
@@ -257,7 +254,7 @@ def _plane(name: str, marks: Sequence[Mark], frame: Frame) -> str:
     for one in placed:
         drawing.mark(*one)
     _label(drawing, placed, right)
-    return drawing.svg()
+    return drawing
 
 
 def _padded(values: Sequence[float], start: float, end: float) -> _Scale:

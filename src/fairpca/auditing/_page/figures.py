@@ -6,20 +6,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import product
 
-from .._evidence import Evidence, parity_of
+from .._evidence import Evidence, largest, parity_of
 from .._phrases import decimal, p_value, significant
 from .._results import (
     Curve,
     CurvePoint,
     DecisionImportance,
     Estimate,
-    Leak,
     Option,
     ProxyImportance,
+    Representation,
 )
-from .drawing import CIRCLE, DIAMOND, SQUARE, Frame, Mark, Row, draw_plane, draw_rows
-from .tables import badge, columns, letter
-from .words import Units, interval, model_name, model_spoken, of_a_hundred, recognised
+from .drawing import CIRCLE, DIAMOND, SQUARE, Frame, Mark, Row, draw_plane, draw_rows, drawings
+from .tables import LETTERS, badge, columns
+from .words import SPOKEN, Units, interval, model_name, of_a_hundred, recognised
 
 MOST_ROWS = 10
 """Columns of the table that a figure shows; the audit has all."""
@@ -86,7 +86,7 @@ def _options_figure(evidence: Evidence) -> list[Figure]:
                 look.mark.removeprefix("mark "),
                 look.shape,
                 y=_scaled(option.utility, 1 if units.target else 100),
-                label=letter(place),
+                label=LETTERS[place],
             )
         )
     if not marks:
@@ -103,7 +103,7 @@ def _options_figure(evidence: Evidence) -> list[Figure]:
         limit=limit,
         limit_words=f"allowed: {units.gap(settings.max_gap)}",
     )
-    return [Figure({}, "", draw_plane(marks, frame), key)]
+    return [Figure({}, "", drawings(draw_plane, marks, frame), key)]
 
 
 def _scaled(one: Estimate | None, scale: float) -> Estimate | None:
@@ -130,47 +130,47 @@ def _leakage_figures(evidence: Evidence) -> Iterator[Figure]:
         for place, probe in enumerate(evidence.probes)
     ]
     key.append(Entry("what chance reaches", "chance", "M-10 0h20"))
-    for position, attribute in enumerate(evidence.attributes):
+    for position, attribute in enumerate(evidence.audit.data.attributes):
         rows = [
             Row(one.name, columns(one.n_columns), marks)
             for one in evidence.fitted
-            if (marks := list(_probe_marks(evidence, one.key, attribute.name)))
+            if (marks := list(_probe_marks(evidence, one, attribute.name)))
         ]
         if rows:
             finding = _leakage_finding(evidence, attribute.name)
             title = f"How well models recognise {attribute.name}"
             frame = Frame(title, finding, "AUC; 0.50 is guessing", origin=0.5)
-            yield Figure({"attribute": str(position)}, finding, draw_rows(rows, frame), key)
+            yield Figure(
+                {"attribute": str(position)}, finding, drawings(draw_rows, rows, frame), key
+            )
 
 
-def _probe_marks(evidence: Evidence, key: str, attribute: str) -> Iterator[Mark]:
+def _probe_marks(evidence: Evidence, one: Representation, attribute: str) -> Iterator[Mark]:
     for place, probe in enumerate(evidence.probes):
-        leak = evidence.leak.get((key, attribute, probe))
-        if leak is not None:
-            look, shape = f"series-{place + 1}", SHAPES[place % 3]
-            yield Mark(leak.auc, _leak_words(evidence, leak), look, shape, leak.chance)
-
-
-def _leak_words(evidence: Evidence, leak: Leak) -> str:
-    return (
-        f"{evidence.name(leak.representation)}, {model_name(leak.probe).lower()}: AUC "
-        f"{decimal(leak.auc.value, 3)} ({interval(leak.auc, digits=3)}); chance: up to "
-        f"{decimal(leak.chance, 3)}; p {p_value(leak.p_value)}: "
-        + ("above chance" if leak.above_chance else "not told from chance")
-    )
+        leak = evidence.leak.get((one.key, attribute, probe))
+        if leak is None:
+            continue
+        hover = (
+            f"{one.name}, {model_name(probe).lower()}: AUC {decimal(leak.auc.value, 3)} "
+            f"({interval(leak.auc, digits=3)}); chance: up to {decimal(leak.chance, 3)}; "
+            f"p {p_value(leak.p_value)}: "
+            + ("above chance" if leak.above_chance else "not told from chance")
+        )
+        yield Mark(leak.auc, hover, f"series-{place + 1}", SHAPES[place % 3], leak.chance)
 
 
 def _leakage_finding(evidence: Evidence, attribute: str) -> str:
     """Say how well the best probe recognises an attribute, before and after."""
-    if not evidence.leaks("raw", attribute):
+    leaks, option = evidence.leaks("raw", attribute), evidence.audit.advice.option
+    if not leaks:
         return f"How well models recognise {attribute}."
-    best, option = evidence.worst("raw", attribute), evidence.advised
+    best = largest(leaks)
     said = (
-        f"From the raw features, {model_spoken(best.probe)} recognises {attribute} with AUC "
-        f"{decimal(best.auc.value)}: {recognised(attribute, best.auc.value)}"
+        f"From the raw features, {SPOKEN.get(best.probe, best.probe)} recognises {attribute} with "
+        f"AUC {decimal(best.auc.value)}: {recognised(attribute, best.auc.value)}"
     )
-    if option and evidence.leaks(evidence.readable(option), attribute):
-        left = evidence.worst(evidence.readable(option), attribute)
+    if option and (leaks := evidence.leaks(evidence.readable(option), attribute)):
+        left = largest(leaks)
         seen = "still above chance" if left.above_chance else "which cannot be told from chance"
         said += (
             f". With {option.name} the best probe reaches {decimal(left.auc.value)} "
@@ -192,7 +192,7 @@ def _carrier_figures(evidence: Evidence) -> Iterator[Figure]:
         rows = [_bar(one, one.auc_drop) for one in found][:MOST_ROWS]
         frame = Frame(f"Columns that carry {name}", words, "AUC lost when the column is shuffled")
         if rows:
-            yield Figure({"attribute": str(position)}, words, draw_rows(rows, frame))
+            yield Figure({"attribute": str(position)}, words, drawings(draw_rows, rows, frame))
 
 
 def _decider_figure(evidence: Evidence) -> list[Figure]:
@@ -206,7 +206,7 @@ def _decider_figure(evidence: Evidence) -> list[Figure]:
         else "share of decisions that change when the column is shuffled"
     )
     frame = Frame("Columns that decide", words, axis)
-    return [Figure({}, words, draw_rows(rows, frame))] if rows else []
+    return [Figure({}, words, drawings(draw_rows, rows, frame))] if rows else []
 
 
 def _bar(one: ProxyImportance | DecisionImportance, estimate: Estimate) -> Row:
@@ -218,7 +218,7 @@ def _curve_figures(evidence: Evidence) -> Iterator[Figure]:
     """Return a line over all lambdas for each curve and attribute."""
     units = Units(evidence.audit.data.target)
     for (place, curve), (position, attribute) in product(
-        enumerate(evidence.audit.curves), enumerate(evidence.attributes)
+        enumerate(evidence.audit.curves), enumerate(evidence.audit.data.attributes)
     ):
         marks = [
             mark
@@ -227,7 +227,7 @@ def _curve_figures(evidence: Evidence) -> Iterator[Figure]:
         ]
         if not marks:
             continue
-        name = evidence.name(curve.representation)
+        name = evidence.representations[curve.representation].name
         frame = Frame(
             f"{name} at every lambda, {model_name(curve.model).lower()}, {attribute.name}",
             f"From {marks[0].hover} to {marks[-1].hover}.",
@@ -241,7 +241,7 @@ def _curve_figures(evidence: Evidence) -> Iterator[Figure]:
         yield Figure(
             {"curve": str(place), "attribute": str(position)},
             f"At {marks[0].hover}; at {marks[-1].hover}.",
-            draw_plane(marks, frame),
+            drawings(draw_plane, marks, frame),
             key,
         )
 
@@ -249,7 +249,7 @@ def _curve_figures(evidence: Evidence) -> Iterator[Figure]:
 def _curve_mark(
     evidence: Evidence, curve: Curve, point: CurvePoint, attribute: str, units: Units
 ) -> Mark | None:
-    parity, advised = parity_of(point, attribute), evidence.advised
+    parity, advised = parity_of(point, attribute), evidence.audit.advice.option
     gap = _scaled(parity.gap, units.scale) if parity else None
     if parity is None or parity.gap is None or gap is None:
         return None

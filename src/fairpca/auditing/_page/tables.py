@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from string import ascii_uppercase
 from typing import Any
 
-from .._evidence import Evidence, parity_of
+from .._evidence import Evidence, largest, parity_of
 from .._phrases import NOT_MEASURED, decimal, p_value, significant, whole
 from .._results import (
     EXISTING,
@@ -23,12 +24,12 @@ from .._results import (
 )
 from .words import (
     FOUR_FIFTHS,
+    SPOKEN,
     Units,
     bare_points,
     interval,
     level,
     model_name,
-    model_spoken,
     of_a_hundred,
     percent,
     recognised,
@@ -36,10 +37,16 @@ from .words import (
 
 Decided = Downstream | CurvePoint
 
+LETTERS = ascii_uppercase
+"""By which figure and table name options."""
+
 
 @dataclass(frozen=True)
 class Cell:
-    """A number or a word, in smaller type what qualifies it, and a mark that stands out."""
+    """A number or a word, in smaller type what qualifies it, and a mark that stands out.
+
+    Of the details, those that are empty are not shown.
+    """
 
     text: str
     details: tuple[str, ...] = ()
@@ -99,23 +106,23 @@ def given_away(evidence: Evidence) -> list[_Tile]:
     shown = [
         one
         for one in evidence.audit.advice.options
-        if badge(evidence, one) in ("as it is", "yours") or one is evidence.advised
+        if badge(evidence, one) in ("as it is", "yours") or one is evidence.audit.advice.option
     ]
     tiles = []
     for name in evidence.singles:
         lines, first = [], None
         for option in shown:
-            key = evidence.readable(option)
-            if not evidence.leaks(key, name):
+            leaks = evidence.leaks(evidence.readable(option), name)
+            if not leaks:
                 continue
-            leak = evidence.worst(key, name)
+            leak = largest(leaks)
             first = first or leak
             seen = "above chance" if leak.above_chance else "not told from chance"
             lines.append(
                 Cell(
                     option.name,
                     (of_a_hundred(leak.auc.value), f"AUC {decimal(leak.auc.value)} "
-                     f"({interval(leak.auc)}), {model_spoken(leak.probe)}, {seen}"),
+                     f"({interval(leak.auc)}), {SPOKEN.get(leak.probe, leak.probe)}, {seen}"),
                     tone="seen" if leak.above_chance else "hidden",
                 )
             )  # fmt: skip
@@ -127,20 +134,15 @@ def given_away(evidence: Evidence) -> list[_Tile]:
     return tiles
 
 
-def letter(place: int) -> str:
-    """Return the letter by which figure and table name an option."""
-    return chr(ord("A") + place)
-
-
 def badge(evidence: Evidence, option: Option) -> str:
     """Return what an option is to the reader, in a word or two."""
     advice = evidence.audit.advice
-    if evidence.advised is option:
+    if evidence.audit.advice.option is option:
         return "one of a tie" if advice.verdict == "tie" else "recommended"
     if option.name in advice.ties:
         return "one of a tie"
     return {"features": "as it is", "score": "yours", "decision": "yours"}.get(
-        evidence.representation(option.representation).kind, ""
+        evidence.representations[option.representation].kind, ""
     )
 
 
@@ -148,6 +150,7 @@ def _options_table(evidence: Evidence) -> Table:
     """Return what can be done, one row per setting, models of all kinds alike."""
     units = Units(evidence.audit.data.target)
     models = [one for one in evidence.models if one != EXISTING]
+    own = {one.name for one in evidence.fitted if one.kind in ("score", "decision")}
     heads = ["Setting", units.gap_name, "Ratio of selection rates", units.utility_name]
     heads += ["Still recognised (AUC)", *(f"{model_name(one)}: gap" for one in models)]
     rows = [
@@ -156,21 +159,23 @@ def _options_table(evidence: Evidence) -> Table:
                 option.name,
                 (columns(option.n_columns or 1),),
                 badge(evidence, option),
-                letter(place),
+                LETTERS[place],
             ),
-            _gap(option.gap, units, *filter(None, [option.gap_attribute, _by(option.gap_model)])),
+            _gap(option.gap, units, option.gap_attribute or "", SPOKEN.get(option.gap_model, "")),
             _ratio(option.ratio),
-            _utility(option.utility, units, _by(option.utility_model)),
+            _utility(option.utility, units, SPOKEN.get(option.utility_model, "")),
             Cell(
                 decimal(option.leak.value),
-                _details(
-                    of_a_hundred(option.leak.value), option.leak_attribute, _by(option.leak_probe)
+                (
+                    of_a_hundred(option.leak.value),
+                    option.leak_attribute,
+                    SPOKEN.get(option.leak_probe, ""),
                 ),
                 "above chance" if option.leak_above_chance else "",
                 "seen" if option.leak_above_chance else "hidden",
             ),
             *(_model_numbers(option, model, units) for model in models),
-            _taken(evidence, option),
+            NONE if option.name in own else Cell(of_a_hundred(option.selection_frequency)),
         ]
         for place, option in enumerate(evidence.audit.advice.options)
     ]
@@ -182,22 +187,9 @@ def _options_table(evidence: Evidence) -> Table:
     )
 
 
-def _taken(evidence: Evidence, option: Option) -> Cell:
-    kind = evidence.representation(option.representation).kind
-    return NONE if kind in ("score", "decision") else Cell(of_a_hundred(option.selection_frequency))
-
-
 def columns(count: int | None) -> str:
     """Write how many columns there are."""
     return "1 column" if count == 1 else f"{whole(count)} columns"
-
-
-def _by(model: str | None) -> str:
-    return "" if model in (None, EXISTING) else model_spoken(model)
-
-
-def _details(*texts: str) -> tuple[str, ...]:
-    return tuple(text for text in texts if text)
 
 
 def _model_numbers(option: Option, model: str, units: Units) -> Cell:
@@ -206,13 +198,20 @@ def _model_numbers(option: Option, model: str, units: Units) -> Cell:
         return NONE
     short = {"number": "R²", "none": ""}.get(units.kind, "AUC")
     utility = units.utility(found.utility.value if found.utility else None)
-    return Cell(units.gap(found.gap.value if found.gap else None), _details(f"{short} {utility}"))
+    return Cell(units.gap(found.gap.value if found.gap else None), (f"{short} {utility}",))
 
 
 def _gap(estimate: Estimate | None, units: Units, *more: str) -> Cell:
     value = estimate.value if estimate else None
     ends = interval(estimate, units.scale, units.digits)
-    return Cell(units.gap(value), _details(ends, units.in_target_units(value), *more))
+    return Cell(
+        units.gap(value),
+        (
+            ends,
+            units.in_target_units(value),
+            *more,
+        ),
+    )
 
 
 def _ratio(estimate: Estimate | None) -> Cell:
@@ -222,7 +221,7 @@ def _ratio(estimate: Estimate | None) -> Cell:
     low = estimate.value < FOUR_FIFTHS
     return Cell(
         decimal(estimate.value),
-        _details(interval(estimate)),
+        (interval(estimate),),
         "below 0.8" if low else "",
         "seen" if low else "",
     )
@@ -234,7 +233,14 @@ def _utility(estimate: Estimate | None, units: Units, *more: str) -> Cell:
     if units.kind == "none":
         return _share(estimate)
     words = f"{'explains ' if units.kind == 'number' else ''}{units.useful(estimate.value)}"
-    return Cell(units.utility(estimate.value), _details(interval(estimate), words, *more))
+    return Cell(
+        units.utility(estimate.value),
+        (
+            interval(estimate),
+            words,
+            *more,
+        ),
+    )
 
 
 def _cell(
@@ -242,7 +248,7 @@ def _cell(
 ) -> Cell:
     if estimate is None:
         return NONE
-    return Cell(write(estimate.value), _details(interval(estimate, scale, digits)))
+    return Cell(write(estimate.value), (interval(estimate, scale, digits),))
 
 
 _share = partial(_cell, write=percent, scale=100, digits=1)
@@ -288,7 +294,7 @@ def leakage_tables(evidence: Evidence) -> list[Table]:
             ],
             {"attribute": str(position)},
         )
-        for position, attribute in enumerate(evidence.attributes)
+        for position, attribute in enumerate(evidence.audit.data.attributes)
         if any(one.attribute == attribute.name for one in evidence.audit.leakage)
     ]
 
@@ -299,7 +305,7 @@ def _leak(leak: Leak | None) -> Cell:
         return Cell(NOT_MEASURED)
     return Cell(
         decimal(leak.auc.value, 3),
-        _details(
+        (
             interval(leak.auc, digits=3),
             f"chance: up to {decimal(leak.chance, 3)}; p {p_value(leak.p_value)}",
         ),
@@ -313,14 +319,15 @@ def _curve_tables(evidence: Evidence) -> list[Table]:
     return [
         _decided(
             evidence,
-            f"{evidence.name(curve.representation)} at lambda, {model_name(curve.model).lower()}",
+            f"{evidence.representations[curve.representation].name} at lambda, "
+            f"{model_name(curve.model).lower()}",
             "Lambda",
             [([Cell(significant(point.tradeoff))], point) for point in curve.points],
             attribute,
             {"curve": str(place), "attribute": str(position)},
         )
         for place, curve in enumerate(evidence.audit.curves)
-        for position, attribute in enumerate(evidence.attributes)
+        for position, attribute in enumerate(evidence.audit.data.attributes)
     ]
 
 
@@ -346,7 +353,7 @@ def _parity_tables(evidence: Evidence) -> list[Table]:
 
 def _models_and_attributes(evidence: Evidence) -> Iterator[tuple[str, Attribute, dict[str, str]]]:
     for model in [one for one in evidence.models if one != EXISTING]:
-        for position, attribute in enumerate(evidence.attributes):
+        for position, attribute in enumerate(evidence.audit.data.attributes):
             yield model, attribute, {"model": model, "attribute": str(position)}
 
 
@@ -432,7 +439,7 @@ def _certificate_tables(evidence: Evidence) -> list[Table]:
     """Return the bounds that say something in one table."""
     rows = [
         [
-            Cell(evidence.name(one.representation)),
+            Cell(evidence.representations[one.representation].name),
             Cell(one.attribute),
             Cell(bare_points(one.bound)),
             Cell(bare_points(one.observed)),
@@ -482,7 +489,7 @@ def _compared(one: Representation) -> list[Cell]:
         return [Cell(one.name), why, *[Cell("")] * 3]
     return [
         Cell(one.name),
-        Cell(one.guarantee, _details(one.note), tone="prose"),
+        Cell(one.guarantee, (one.note,), tone="prose"),
         Cell(whole(one.n_columns)),
         _share(one.variance_kept),
         Cell(significant(one.fit_seconds)),

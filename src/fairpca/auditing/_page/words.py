@@ -14,6 +14,9 @@ from .._results import EXISTING, Estimate, Target
 
 UNBROKEN = "\u00a0"
 
+SPOKEN: dict[str | None, str] = {name: probe.one for name, probe in PROBES.items()}
+"""What probes and downstream models are called in the middle of a sentence."""
+
 FOUR_FIFTHS = 0.8
 
 percent = partial(_phrases.percent, space=UNBROKEN)
@@ -34,15 +37,6 @@ def model_name(model: str | None) -> str:
     if model in PROBES:
         return PROBES[model].one.removeprefix("a ").capitalize()
     return "The model itself" if model == EXISTING else model or ""
-
-
-def model_spoken(model: str | None) -> str:
-    """Return the same for the middle of a sentence.
-
-    >>> model_spoken("boosting"), model_spoken("kernel")
-    ('boosted trees', 'a kernel model')
-    """
-    return PROBES[model].one if model in PROBES else model_name(model).lower()
 
 
 def with_models(model: str) -> str:
