@@ -16,6 +16,7 @@ from cli import refusals
 from fairpca import FairTableTransformer
 from fairpca._cli import terminal
 from fairpca.models import _large_tables as large_tables
+from fairpca.models import _look
 from people import made_up_people
 from systems import posix
 
@@ -77,7 +78,7 @@ def test_patterns_folders_and_several_files_are_one_table(fairpca, data):
 
 
 def test_the_sample_and_unknown_levels_are_told(fairpca, monkeypatch):
-    monkeypatch.setattr(large_tables, "SAMPLE_ROWS", 100)
+    monkeypatch.setattr(_look, "SAMPLE_ROWS", 100)
     rows = pd.read_parquet("parts/3.parquet")
     rows.loc[:29, "town"] = [f"[red]Island {i}[/red]" for i in range(30)]
     rows.to_parquet("parts/3.parquet", index=False)
@@ -180,7 +181,7 @@ def a_text_among_numbers():
     ],
 )
 def test_what_cannot_be_read_ends_with_one_line(fairpca, monkeypatch, damage, arguments, message):
-    monkeypatch.setattr(large_tables, "SAMPLE_ROWS", 50)
+    monkeypatch.setattr(_look, "SAMPLE_ROWS", 50)
     monkeypatch.setattr(large_tables, "BATCH_ROWS", 100)
     if damage is not None:
         damage()

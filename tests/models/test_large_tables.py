@@ -18,6 +18,7 @@ from fairpca.errors import (
 )
 from fairpca.models import _fit_table as fitting
 from fairpca.models import _large_tables as large_tables
+from fairpca.models import _look
 from fairpca.tables import _open as table_files
 from fairpca.tables import read_table
 from people import made_up_people
@@ -178,7 +179,7 @@ def test_targets_that_cannot_be_predicted_are_refused(tmp_path, form, question, 
 
 
 def test_a_target_of_very_many_values_is_a_number_or_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(large_tables, "MOST_VALUES", 100)
+    monkeypatch.setattr(_look, "MOST_VALUES", 100)
     people = messy_people().drop(columns=["name", "born"])
     one, parts = write(people, tmp_path, "csv")
     asked = {"method": "fair_pls", "n_landmarks": 40}
@@ -233,7 +234,7 @@ def test_group_means_are_equal_over_all_rows_not_over_the_sample(tmp_path, monke
     people = messy_people(4000)
     people.loc[people.index[-30:], "town"] = [f"Island {i}" for i in range(30)]
     _, parts = write(people, tmp_path, "parquet")
-    monkeypatch.setattr(large_tables, "SAMPLE_ROWS", 300)
+    monkeypatch.setattr(_look, "SAMPLE_ROWS", 300)
     model = fit_table(parts, ["sex", "race"], n_components=4, ignore=["name"])
     assert model.info_["sample_rows"] == 300
     assert model.info_["n_rows"] == 4000
@@ -254,7 +255,7 @@ def test_the_sample_is_uniform_and_the_same_for_the_same_seed(tmp_path, monkeypa
     n = 6000
     people = made_up_people(n)[["sex", "town"]].assign(place=np.arange(n, dtype=float))
     _, parts = write(people, tmp_path, "csv", edges=(100, 4000))
-    monkeypatch.setattr(large_tables, "SAMPLE_ROWS", 500)
+    monkeypatch.setattr(_look, "SAMPLE_ROWS", 500)
     monkeypatch.setattr(large_tables, "BATCH_ROWS", 256)
     means = []
     for seed in (0, 0, 1):
@@ -275,7 +276,7 @@ def test_a_text_among_numbers_after_the_sample_is_an_error_that_names_the_file(
     people["height"] = people["height"].astype(object)
     people.loc[1999, "height"] = "tall"
     _, parts = write(people, tmp_path, "csv")
-    monkeypatch.setattr(large_tables, "SAMPLE_ROWS", 50)
+    monkeypatch.setattr(_look, "SAMPLE_ROWS", 50)
     with pytest.raises(TableError, match=r"3\.csv'.*'height' held numbers.*'tall'"):
         fit_table(parts, ["sex"], ignore=["name"])
 
@@ -286,7 +287,7 @@ def test_columns_that_vary_outside_the_sample_only_are_told(tmp_path, monkeypatc
     for name, row in rows.items():
         people[name] = np.where(np.arange(2000) == row, "yes", "no")
     _, parts = write(people, tmp_path, "parquet")
-    monkeypatch.setattr(large_tables, "SAMPLE_ROWS", 60)
+    monkeypatch.setattr(_look, "SAMPLE_ROWS", 60)
     model = fit_table(parts, "sex", n_components=2, ignore=["name"])
     left_out = {c.name for c in model.encoder_.columns_ if c.kind == "constant"}
     assert left_out
@@ -296,7 +297,7 @@ def test_columns_that_vary_outside_the_sample_only_are_told(tmp_path, monkeypatc
 
 def test_exact_kernels_of_more_rows_than_the_sample_are_refused(tmp_path, monkeypatch):
     _, parts = write(messy_people(), tmp_path, "parquet")
-    monkeypatch.setattr(large_tables, "SAMPLE_ROWS", 60)
+    monkeypatch.setattr(_look, "SAMPLE_ROWS", 60)
     with pytest.raises(ValueError, match="approximation='nystroem'"):
         fit_table(parts, "sex", method="fair_kernel_pca", approximation=None, ignore=["name"])
     model = fit_table(parts, "sex", method="fair_kernel_pca", n_landmarks=40, ignore=["name"])
@@ -304,7 +305,7 @@ def test_exact_kernels_of_more_rows_than_the_sample_are_refused(tmp_path, monkey
 
 
 def test_a_quantity_with_very_many_values_is_not_counted(tmp_path, monkeypatch):
-    monkeypatch.setattr("fairpca.models._large_tables.MOST_VALUES", 200)
+    monkeypatch.setattr("fairpca.models._look.MOST_VALUES", 200)
     people = messy_people()
     for ending in ("parquet", "csv"):
         one, parts = write(people, tmp_path / ending, ending)
