@@ -235,7 +235,9 @@ def read_column(name: str, column: Any, kind: str | None = None) -> Attribute:
     elif found is None and column.dtype.kind == "f":
         found = _read_floats(name, column, kind)
     elif found is None and column.dtype.kind in "biu":
-        found = _read_integers(name, column)
+        distinct, codes = _coded(column)
+        label = bool if column.dtype.kind == "b" else int
+        found = Levels(name, tuple(map(label, distinct)), codes)
     elif found is None:
         found = _read_objects(name, column, kind)
     refuse_identifiers(name, 0 if isinstance(found, Numeric) else len(found.labels))
@@ -339,12 +341,6 @@ def _numeric(name: str, values: np.ndarray) -> Numeric:
             f"whose squares overflow. Divide it by a constant first: correlations do not change."
         )
     return Numeric(name, values.astype(float))
-
-
-def _read_integers(name: str, values: np.ndarray) -> Attribute:
-    distinct, codes = _coded(values)
-    label = bool if values.dtype.kind == "b" else int
-    return Levels(name, tuple(map(label, distinct)), codes)
 
 
 def _coded(values: np.ndarray, *, whole: bool = True) -> tuple[list[Any], np.ndarray]:

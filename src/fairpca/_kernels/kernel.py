@@ -103,10 +103,7 @@ class Kernel:
             np.exp(distances, out=distances)
             return distances.astype(left.dtype, copy=False)
         product = left @ right.T
-        return self._of_products(product.toarray() if is_sparse(product) else product)
-
-    def _of_products(self, G: np.ndarray) -> np.ndarray:
-        """Apply the kernel's function in place."""
+        G: np.ndarray = product.toarray() if is_sparse(product) else product
         if self.name == "rbf":
             np.exp(np.minimum(G, 0.0, out=G), out=G)
         elif self.name == "sigmoid":

@@ -111,7 +111,8 @@ class Findings:
     def _parity(self, judged: Sequence[Judged], position: int) -> Parity:
         """Return how a model's decisions compare between the groups of an attribute."""
         attribute = self.attributes[position]
-        compared = self.compared(judged, position)
+        counts = np.mean([one.counts[position] for one in judged], axis=0)
+        compared = compared_groups(counts)
         rates = {
             name: _mean_and_error(
                 np.stack([one.groups[position][name].values for one in judged]),
@@ -142,7 +143,6 @@ class Findings:
             value, error = (float(part[place][g]) for part in rates[name])
             return _estimate(value, error, self.confidence, within)
 
-        counts = np.mean([one.counts[position] for one in judged], axis=0)
         return Parity(
             attribute=attribute.name,
             level=self.target.classes[level] if self.target and len(gaps) > 1 else None,
@@ -160,17 +160,14 @@ class Findings:
             ],
         )
 
-    def compared(self, judged: Sequence[Judged], position: int) -> np.ndarray:
-        """Return which groups have people enough to be compared; all, where no two have."""
-        return compared_groups(np.mean([one.counts[position] for one in judged], axis=0))
-
     def gap_draws(self, setting: Setting, model: str, position: int) -> np.ndarray:
         """Return what the gap would have been in other samples of people and of rounds.
 
         A largest difference grows with noise; that is taken off, so that their mean is the gap.
         """
         judged = self.judged[setting, model]
-        compared = self.compared(judged, position)
+        parity = self.parities[setting, model][position]
+        compared = np.array([group.compared for group in parity.groups])
         name, unit = self.compared_rate(judged)
         rates = [one.groups[position][name] for one in judged]
         drawn = np.zeros((*rates[0].values.shape, N_RESAMPLES))
@@ -179,8 +176,7 @@ class Findings:
             drawn += share * (rate.values[..., None] + rate.draws)
         between = drawn[:, compared] / unit
         gaps = (np.nanmax(between, axis=1) - np.nanmin(between, axis=1)).max(axis=0)
-        gap = self.parities[setting, model][position].gap
-        return gaps - gaps.mean() + (np.nan if gap is None else gap.value)
+        return gaps - gaps.mean() + (np.nan if parity.gap is None else parity.gap.value)
 
     def utility_draws(self, setting: Setting, model: str) -> np.ndarray:
         """Return what AUC or R2 would have been in other samples of people and of rounds."""

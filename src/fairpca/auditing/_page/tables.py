@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from string import ascii_uppercase
@@ -25,13 +25,12 @@ from .._results import (
 from .words import (
     FOUR_FIFTHS,
     SPOKEN,
+    UNBROKEN,
     Units,
-    bare_points,
     interval,
     level,
     model_name,
     of_a_hundred,
-    percent,
     recognised,
 )
 
@@ -206,11 +205,7 @@ def _gap(estimate: Estimate | None, units: Units, *more: str) -> Cell:
     ends = interval(estimate, units.scale, units.digits)
     return Cell(
         units.gap(value),
-        (
-            ends,
-            units.in_target_units(value),
-            *more,
-        ),
+        (ends, units.in_target_units(value), *more),
     )
 
 
@@ -235,25 +230,20 @@ def _utility(estimate: Estimate | None, units: Units, *more: str) -> Cell:
     words = f"{'explains ' if units.kind == 'number' else ''}{units.useful(estimate.value)}"
     return Cell(
         units.utility(estimate.value),
-        (
-            interval(estimate),
-            words,
-            *more,
-        ),
+        (interval(estimate), words, *more),
     )
 
 
-def _cell(
-    estimate: Estimate | None, write: Callable[[float | None], str], scale: float, digits: int
-) -> Cell:
+def _cell(estimate: Estimate | None, scale: float, digits: int, unit: str = "") -> Cell:
     if estimate is None:
         return NONE
-    return Cell(write(estimate.value), (interval(estimate, scale, digits),))
+    text = f"{decimal(scale * estimate.value, digits)}{unit}"
+    return Cell(text, (interval(estimate, scale, digits),))
 
 
-_share = partial(_cell, write=percent, scale=100, digits=1)
-_number = partial(_cell, write=decimal, scale=1, digits=2)
-_difference = partial(_cell, write=bare_points, scale=100, digits=1)  # the unit is in the head
+_share = partial(_cell, scale=100, digits=1, unit=f"{UNBROKEN}%")
+_number = partial(_cell, scale=1, digits=2)
+_difference = partial(_cell, scale=100, digits=1)  # the unit is in the head
 
 
 def _filled(
@@ -441,8 +431,8 @@ def _certificate_tables(evidence: Evidence) -> list[Table]:
         [
             Cell(evidence.representations[one.representation].name),
             Cell(one.attribute),
-            Cell(bare_points(one.bound)),
-            Cell(bare_points(one.observed)),
+            Cell(decimal(100 * one.bound, 1)),
+            Cell(decimal(100 * one.observed, 1)),
             Cell(level(one.confidence)),
             Cell(whole(one.n_rows)),
         ]

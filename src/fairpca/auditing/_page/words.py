@@ -22,11 +22,6 @@ FOUR_FIFTHS = 0.8
 percent = partial(_phrases.percent, space=UNBROKEN)
 
 
-def bare_points(share: float | None) -> str:
-    """Write a difference of two shares without its unit, which stands elsewhere."""
-    return NOT_MEASURED if share is None else decimal(100 * share, 1)
-
-
 def level(value: float | None) -> str:
     """Write a level of confidence."""
     return NOT_MEASURED if value is None else f"{100 * value:g}{UNBROKEN}%"
