@@ -176,6 +176,15 @@ def test_features_in_large_units_lose_digits_and_mean_gap_says_so():
     assert gap(one_by_one, z) < fair.mean_gap_
 
 
+@pytest.mark.filterwarnings("ignore::fairpca.errors.IndefiniteKernelWarning")
+def test_products_may_overflow_where_the_kernel_is_bounded():
+    """Seen: centring at all rows, as equal opportunity does, warned of an overflow."""
+    rng = np.random.default_rng(0)
+    X, z = 1e157 * rng.normal(size=(24, 3)), np.array(["a", "b"] * 12)
+    fair = FairKernelPCA(1, kernel="sigmoid", gamma=0.01, criterion="equal_opportunity")
+    assert np.isfinite(fair.fit(X, np.arange(24) % 3 > 0, sensitive_features=z).eigenvalues_).all()
+
+
 def test_overflow_is_a_refusal_and_not_a_warning():
     X, z = np.random.default_rng(0).normal(size=(50, 3)), np.arange(50) % 2
     with pytest.raises(ValueError, match="overflow"):

@@ -19,7 +19,7 @@ from .._kernels import (
 )
 from .._maps import FeatureMap, LinearMap, in_double_precision
 from .._moments import GroupMoments, attributes_over_rows
-from .._numerics import is_sparse, machine_epsilon
+from .._numerics import is_sparse, machine_epsilon, quiet_overflow
 from .._rows import Rows, block_rows, row_blocks
 from ..errors import ResidualWarning, UsageError, warn_user
 from ..solvers import equalize_kernel_means, largest_gap
@@ -134,12 +134,14 @@ def _about_everyone(
     if features is not None:
         features = KernelColumns(features.kernel, everyone.materialized().X.astype(float))
     mean = np.zeros(n)
-    for block in row_blocks(n, block_rows(n)):
-        B = everyone.block(block)
-        mean += share[block] @ (B[:, positions].astype(float) if features is None else features(B))
+    with quiet_overflow():  # a bounded kernel, as the sigmoid, is finite all the same
+        for block in row_blocks(n, block_rows(n)):
+            B = everyone.block(block)
+            K = B[:, positions].astype(float) if features is None else features(B)
+            mean += share[block] @ K
     counted = np.searchsorted(positions, positions if rows.chosen is None else rows.chosen)
     K = scatter.K - mean[counted] - mean[counted, None] + share @ mean
-    about = KernelScatter(K, scatter.weight, centred=False)
+    about = _finite(KernelScatter(K, scatter.weight, centred=False))
     lost = max(1.0, scatter.norm / about.norm) if about.norm > 0 else 1.0
     about = replace(about, precision=lost * scatter.precision)
     return features, about, _Centre(everyone, counted, share, mean)
@@ -177,14 +179,18 @@ def kernel_scatter(
             check_function(kernel, X)
         precision = float(np.finfo(float).eps) * kernel.digits_lost(X)
         features, K = KernelColumns(kernel, X), kernel_matrix(kernel, X)
-    scatter = KernelScatter(K, rows.weight, centred, precision)
+    return features, _finite(KernelScatter(K, rows.weight, centred, precision))
+
+
+def _finite(scatter: KernelScatter) -> KernelScatter:
+    """Return the scatter of kernel values if these are finite."""
     if not np.isfinite(scatter.norm):
         raise UsageError(
             "Kernel values of the rows, or their squares, overflow or are NaN. Divide X by a "
             "constant first, use a smaller gamma or degree (a whole one: fractional powers of "
             "negative numbers are NaN), or check the kernel function."
         )
-    return features, scatter
+    return scatter
 
 
 def _checked_asymmetry(K: Any) -> float:
