@@ -55,7 +55,7 @@ core: .venv-check/made
 	FAIRPCA_EXAMPLES=10 $(SMALL)/python -m pytest -q --numprocesses=2 --dist worksteal $(CORE:%=tests/%) tests/test_architecture.py
 
 test: .venv/dev lint  ## All checks: style, types, import contracts, tests (minutes)
-	FAIRPCA_EXAMPLES=15 SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses=2 --dist worksteal
+	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses=2 --dist worksteal
 
 .PHONY: test-core
 test-core:  ## The core's tests without and with few optional libraries, in small environments (minutes)
