@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from optional_libraries import MISSING, array_api_strict, why
 from places import device, place  # noqa: F401  (fixtures for all folders)
+from spark_session import spark  # noqa: F401  (another one)
 
 ROOT = Path(__file__).parent.parent
 

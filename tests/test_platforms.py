@@ -29,7 +29,9 @@ LETTERS = "größe λ"
 
 
 def files():
-    return [p for f in FOLDERS for p in sorted((ROOT / f).rglob("*")) if "_build" not in p.parts]
+    made = {"_build", "gallery", "gallery_pages", "generated"}  # by make docs
+    every = (path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*")))
+    return [path for path in every if not made.intersection(path.parts)]
 
 
 OF_POSIX = re.compile(
