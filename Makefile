@@ -109,7 +109,7 @@ lint-github: .venv-check/made
 	$(SCHEMA) vendor.citation-file-format --default-filetype yaml CITATION.cff
 	$(SMALL)/zizmor --offline --quiet .github
 
-fix: .venv-check/made  ## Mend the style where that can be done without you
+fix: .venv-check/made  ## Auto-format, and fix what the linter can
 	$(SMALL)/ruff check --fix .
 	$(SMALL)/ruff format .
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
-
-from sklearn.base import OneToOneFeatureMixin
+from typing import Any
 
 from .._moments import GroupMoments
 from .._numerics import Array
-from ..estimators import FairTransformer
 from ._projections import (
-    ERASED,
+    Eraser,
     learned_by_an_eraser,
     removed_along,
     scatter_inverse_times,
@@ -33,7 +30,7 @@ def leace(moments: GroupMoments) -> Array:
     return removed_along(A, scatter_inverse_times(work, A), moments)
 
 
-class LEACE(OneToOneFeatureMixin, FairTransformer):
+class LEACE(Eraser):
     """Change the rows as little as possible so that no linear model can see the attributes.
 
     Least-squares concept erasure. Afterwards no feature covaries with any attribute: groups have
@@ -86,38 +83,7 @@ class LEACE(OneToOneFeatureMixin, FairTransformer):
     True
     """
 
-    _learned = ERASED
     _equal_means = True
-
-    def fit(
-        self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
-    ) -> Self:
-        """Learn the directions to remove from the rows of `X`.
-
-        Parameters
-        ----------
-        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
-            Features; a Dask or Spark collection and files as in `fairpca.FairPCA.fit`.
-        y : ignored
-            There for the signature.
-        sensitive_features : array-like, Series, frame or dict of columns with n_samples rows
-            Sensitive attributes, paired with the rows by position; row labels must agree.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        with self._changing():
-            self._begin()
-            reader = self._reader()
-            rows = reader.rows(X, y, sensitive_features, sample_weight, self._validated)
-            moments = reader.moments(rows)
-            self._learn_from(moments)
-            self._keep(moments)
-        return self
 
     def _solve(self, moments: GroupMoments) -> dict[str, Any]:
         return learned_by_an_eraser(leace(moments), moments)

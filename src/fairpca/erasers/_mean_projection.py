@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
-
-from sklearn.base import OneToOneFeatureMixin
+from typing import Any
 
 from .._moments import GroupMoments
-from ..estimators import FairTransformer
-from ._projections import ERASED, learned_by_an_eraser, mean_projection
+from ._projections import Eraser, learned_by_an_eraser, mean_projection
 
 
-class MeanProjection(OneToOneFeatureMixin, FairTransformer):
+class MeanProjection(Eraser):
     r"""Remove the directions between group means, and leave all others as they are.
 
     Afterwards every group of every attribute has the same mean, and numeric attributes are
@@ -59,38 +56,7 @@ class MeanProjection(OneToOneFeatureMixin, FairTransformer):
            [2., 3.]])
     """
 
-    _learned = ERASED
     _equal_means = True
-
-    def fit(
-        self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
-    ) -> Self:
-        """Learn the directions to remove from the rows of `X`.
-
-        Parameters
-        ----------
-        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
-            Features; a Dask or Spark collection and files as in `fairpca.FairPCA.fit`.
-        y : ignored
-            There for the signature.
-        sensitive_features : array-like, Series, frame or dict of columns with n_samples rows
-            Sensitive attributes, paired with the rows by position; row labels must agree.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        with self._changing():
-            self._begin()
-            reader = self._reader()
-            rows = reader.rows(X, y, sensitive_features, sample_weight, self._validated)
-            moments = reader.moments(rows)
-            self._learn_from(moments)
-            self._keep(moments)
-        return self
 
     def _solve(self, moments: GroupMoments) -> dict[str, Any]:
         return learned_by_an_eraser(mean_projection(moments), moments)

@@ -1,10 +1,11 @@
-"""What the erasers share: projections that remove where group means differ."""
+"""What the erasers share: `fit`, and projections that remove where group means differ."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from sklearn.base import OneToOneFeatureMixin
 
 from .._maps import LinearMap
 from .._moments import GroupMoments, RowScatter, noise_along
@@ -62,8 +63,43 @@ def identity(like: Array) -> Array:
     return xp.eye(like.shape[0], dtype=like.dtype, device=device(like))
 
 
-ERASED = FairTransformer._learned | {"n_directions_"}
-"""What is learned by methods that return the rows themselves, less what gives the groups away."""
+class Eraser(OneToOneFeatureMixin, FairTransformer):
+    """Base of the methods that return the rows themselves, less what shows the groups.
+
+    An eraser is a class with `_solve`: from moments to what `learned_by_an_eraser` returns.
+    """
+
+    _learned = FairTransformer._learned | {"n_directions_"}
+
+    def fit(
+        self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Learn the directions to remove from the rows of `X`.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
+            Features; a Dask or Spark collection and files as in `fairpca.FairPCA.fit`.
+        y : array-like of shape (n_samples,), default=None
+            Target whose covariance with the features `SPLINCE` keeps; others ignore it.
+        sensitive_features : array-like, Series, frame or dict of columns with n_samples rows
+            Sensitive attributes, paired with the rows by position; row labels must agree.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        with self._changing():
+            self._begin()
+            reader = self._reader()
+            rows = reader.rows(X, y, sensitive_features, sample_weight, self._validated)
+            moments = reader.moments(rows)
+            self._learn_from(moments)
+            self._keep(moments)
+        return self
 
 
 def learned_by_an_eraser(projection: Array, moments: GroupMoments) -> dict[str, Any]:

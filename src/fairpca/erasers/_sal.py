@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from sklearn.base import OneToOneFeatureMixin
 
 from .._moments import AttributeMoments, GroupMoments, NumericMoments
 from .._numerics import Array, array_namespace, like
 from ..errors import InfeasibleError
-from ..estimators import FairTransformer, check_count
+from ..estimators import check_count
 from ..solvers import check_dimension, mean_constraint, names_of
-from ._projections import ERASED, identity, learned_by_an_eraser, mean_projection
+from ._projections import Eraser, identity, learned_by_an_eraser, mean_projection
 
 
 def covarying_directions(moments: GroupMoments) -> tuple[Array, Array]:
@@ -54,7 +53,7 @@ def checked_directions(n_directions: Any) -> int | None:
     )
 
 
-class SAL(OneToOneFeatureMixin, FairTransformer):
+class SAL(Eraser):
     """Remove the directions in which the features covary most with the attributes.
 
     Spectral attribute removal. With all directions (the default) it is `MeanProjection`, and its
@@ -101,40 +100,10 @@ class SAL(OneToOneFeatureMixin, FairTransformer):
     (2, (300, 4))
     """
 
-    _learned = ERASED | {"singular_values_"}
+    _learned = Eraser._learned | {"singular_values_"}
 
     def __init__(self, n_directions: int | None = None) -> None:
         self.n_directions = n_directions
-
-    def fit(
-        self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
-    ) -> Self:
-        """Learn the directions to remove from the rows of `X`.
-
-        Parameters
-        ----------
-        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
-            Features; a Dask or Spark collection and files as in `fairpca.FairPCA.fit`.
-        y : ignored
-            There for the signature.
-        sensitive_features : array-like, Series, frame or dict of columns with n_samples rows
-            Sensitive attributes, paired with the rows by position; row labels must agree.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        with self._changing():
-            self._begin()
-            reader = self._reader()
-            rows = reader.rows(X, y, sensitive_features, sample_weight, self._validated)
-            moments = reader.moments(rows)
-            self._learn_from(moments)
-            self._keep(moments)
-        return self
 
     def _check_parameters(self) -> None:
         checked_directions(self.n_directions)

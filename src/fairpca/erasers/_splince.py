@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from sklearn.base import OneToOneFeatureMixin
 
 from .._attributes import KINDS, Attribute, read_attributes
 from .._moments import GroupMoments, NumericMoments
 from .._numerics import Array, array_namespace, on_the_host, to_numpy
 from ..errors import InfeasibleError, MissingTargetError, UsageError
-from ..estimators import FairTransformer, Reader, check_choice
+from ..estimators import Reader, check_choice
 from ..solvers import mean_constraint, names_of
 from ._projections import (
-    ERASED,
+    Eraser,
     in_units_of_spread,
     learned_by_an_eraser,
     nothing_but_rounding,
@@ -107,7 +106,7 @@ def _read_target(y: Any, n: int, kind: str | None) -> Attribute:
     return target
 
 
-class SPLINCE(OneToOneFeatureMixin, FairTransformer):
+class SPLINCE(Eraser):
     """Remove what features tell linearly about the attributes, keep what they tell about `y`.
 
     Simultaneous projection for linear concept removal and covariance preservation. Afterwards no
@@ -169,42 +168,12 @@ class SPLINCE(OneToOneFeatureMixin, FairTransformer):
     True
     """
 
-    _learned = ERASED | {"overlap_", "n_lost_"}
+    _learned = Eraser._learned | {"overlap_", "n_lost_"}
     _equal_means = True
 
     def __init__(self, keep: str = "all", *, target_kind: str | None = None) -> None:
         self.keep = keep
         self.target_kind = target_kind
-
-    def fit(
-        self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
-    ) -> Self:
-        """Learn the directions to remove from the rows of `X`.
-
-        Parameters
-        ----------
-        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
-            Features; a Dask or Spark collection and files as in `fairpca.FairPCA.fit`.
-        y : array-like of shape (n_samples,)
-            Target whose covariance with the features is kept. Required.
-        sensitive_features : array-like, Series, frame or dict of columns with n_samples rows
-            Sensitive attributes, paired with the rows by position; row labels must agree.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        with self._changing():
-            self._begin()
-            reader = self._reader()
-            rows = reader.rows(X, y, sensitive_features, sample_weight, self._validated)
-            moments = reader.moments(rows)
-            self._learn_from(moments)
-            self._keep(moments)
-        return self
 
     def _check_parameters(self) -> None:
         check_choice("keep", self.keep, ("all", "possible"))
