@@ -250,7 +250,7 @@ def measured(seed, n_rounds=4, n=800, population=0, **by_method):
     rounds = [Round(pair, QUICK) for pair in zip(found[0::2], found[1::2], strict=True)]
     attribute = Measured("sex", ("sex",), "levels", ("f", "m"), sex, sex, "")
     target = Target("paid", "binary", "yes", float(y.mean()), [], None, None)
-    return Findings(measures, [], rounds, [attribute], 0.95, target, [], 1)
+    return Findings(measures, [], rounds, [attribute], 0.95, target, [], [], 1)
 
 
 RAW_SEES = [(1.0, 0.8)] * 3

@@ -24,20 +24,21 @@ from ..models import (
     usual_components,
 )
 from ..tables import Table, TableEncoder, check_columns
-from ._phrases import percent
 from ._question import (
+    Everybody,
     Question,
     attributes_in,
     check_rows,
+    copies_in,
     counted_groups,
+    named_people,
     notice_of,
     numbered,
     parts_of_people,
-    people_in,
 )
 from ._representations import name_of
 from ._results import Column, Notice, Setting, Target
-from ._splits import Effort, ExistingModel, bands, evenly_sampled
+from ._splits import Effort, ExistingModel, bands, drawn_rows
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -72,22 +73,30 @@ def ask(
     frame, y, weights, plan = _with_target(frame, weights, roles.target, said, pos_label, above)
     n_dropped = len(table.frame) - len(frame)
     said.pop(roles.target or "", None)
-    whole = attributes_in(frame, roles, said)
+    whole, people, told = _people_and_groups(frame, roles, said)
+    notices += told
+    existing, unknown = _existing_models(frame, roles, plan)
+    _check_groups(existing, whole, parts_of_people(people))
+    everybody = Everybody(whole, people, y, weights, existing)
     rng = np.random.default_rng(seed)
-    strata = [a.codes for a in whole] + ([] if y is None else [bands(y)])
-    chosen = evenly_sampled(strata, effort.max_rows, rng, effort.group_rows)
-    attributes = [replace(a, codes=a.codes[chosen], fitted=a.fitted[chosen]) for a in whole]
-    everybody = len(frame)
-    counted_in = whole, y, weights
-    if len(chosen) < everybody:
-        notices.append(_drawn(whole, attributes, everybody, effort.group_rows))
+    chosen, stands_for = _drawn(everybody, effort, rng)
+    attributes = whole
+    if len(chosen) < len(frame):
+        attributes = [replace(a, codes=a.codes[chosen], fitted=a.fitted[chosen]) for a in whole]
+        notices.append(_told_of_draw(everybody, len(chosen), effort.group_rows))
         frame = frame.iloc[chosen].reset_index(drop=True)
-        y, weights = (None if of is None else of[chosen] for of in (y, weights))
-    people, repeated = people_in(frame, roles)
-    notices += repeated
-    if len(np.unique(people)) < len(frame):  # what is rare is decided by different people
-        said |= {a.name: "numeric" for a in whole if a.kind == "numeric"}
-        attributes = attributes_in(frame, roles, said, parts_of_people(people))
+        y, people = None if y is None else y[chosen], people[chosen]
+        weights = stands_for if weights is None else weights[chosen] * stands_for
+        existing = [replace(one, values=one.values[chosen]) for one in existing]
+    if roles.person is None:
+        people, repeated = copies_in(frame, roles)
+        notices += repeated
+        if len(np.unique(people)) < len(frame) == len(everybody.people):
+            # What is rare is decided by different people.
+            said |= {a.name: "numeric" for a in whole if a.kind == "numeric"}
+            attributes = attributes_in(frame, roles, said, parts_of_people(people))
+            everybody = replace(everybody, attributes=attributes, people=people)
+            _check_groups(existing, attributes, parts_of_people(people))
     features = frame[list(roles.features)]
     encoder = TableEncoder().fit(features)
     d = len(encoder.mean_)
@@ -96,19 +105,18 @@ def ask(
             f"n_components={n_components}, but the columns give {d} numbers per row. Take at most "
             f"{d}."
         )
-    existing, unknown = _existing_models(frame, roles, plan)
-    _check_groups(existing, attributes, parts_of_people(people))
     return Question(
         table=table,
         features=features,
         roles=roles,
         attributes=attributes,
         people=people,
-        counted=[counted_groups(a, *counted_in) for a in attributes],
+        counted=[counted_groups(a, everybody) for a in attributes],
         y=y,
-        target=None if plan is None else _target(plan, *counted_in[1:]),
+        target=None if plan is None else _target(plan, everybody.y, everybody.weights),
         weights=None if weights is None else weights / weights.mean(),
         existing=existing,
+        everybody=everybody,
         n_dropped=n_dropped,
         notices=[*notices, *unknown, *_noticed(table, frame, roles, attributes, y)],
         columns=_columns(frame, roles, encoder),
@@ -118,25 +126,45 @@ def ask(
     )
 
 
+def _people_and_groups(
+    frame: DataFrame, roles: Roles, said: dict[str, str]
+) -> tuple[list[Measured], np.ndarray, list[Notice]]:
+    """Return the attributes and the person of every row; without a column, each is a person."""
+    whole = attributes_in(frame, roles, said)
+    if roles.person is None:
+        return whole, np.arange(len(frame)), []
+    people, told = named_people(frame[roles.person])
+    if people.max() + 1 < len(frame):  # what is rare is decided by different people
+        said |= {a.name: "numeric" for a in whole if a.kind == "numeric"}
+        whole = attributes_in(frame, roles, said, parts_of_people(people))
+    return whole, people, told
+
+
 def _drawn(
-    whole: Sequence[Measured], drawn: Sequence[Measured], everybody: int, at_least: int
-) -> Notice:
-    """Say how many rows were drawn, and which group has become most frequent by that."""
-    n = len(drawn[0].codes)
+    everybody: Everybody, effort: Effort, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows that are measured, with all rows of a person, and what each stands for."""
+    strata = [a.codes for a in everybody.attributes]
+    strata += [] if everybody.y is None else [bands(everybody.y)]
+    _, once, person = np.unique(everybody.people, return_index=True, return_inverse=True)
+    n_drawn = int(effort.max_rows * (len(once) / len(person)))
+    chosen, stands_for = drawn_rows([c[once] for c in strata], n_drawn, rng, effort.group_rows)
+    if len(once) == len(person):
+        return once[chosen], stands_for
+    of_person = np.zeros(len(once))
+    of_person[chosen] = stands_for
+    rows = np.flatnonzero(of_person[person])
+    return rows, of_person[person[rows]]
+
+
+def _told_of_draw(everybody: Everybody, n: int, at_least: int) -> Notice:
+    """Say how many rows were drawn, and that they are weighed back."""
     text = (
-        f"{n:,} of {everybody:,} rows were drawn for this audit: at random, but of every group "
-        f"{at_least:,}, or all it has, as far as they take no more than half."
+        f"{n:,} of {len(everybody.people):,} rows were drawn to fit and to measure: at random, but "
+        f"of every group {at_least:,}, or all it has, as far as they take no more than half. Each "
+        f"counts as many times as there are rows in the table for it. Scores and decisions that "
+        f"exist are judged on all rows."
     )
-    more, name, share, now = max(
-        (now / n / (count / everybody), f"'{w.name}' = '{label}'", count / everybody, now / n)
-        for w, d in zip(whole, drawn, strict=True)
-        for label, count, now in zip(w.labels, w.counts, d.counts, strict=True)
-    )
-    if more > 1.1:
-        text += (
-            f" So {name} is {percent(now)} of these rows, and {percent(share, 3)} of the table: a "
-            f"number about all rows, such as an accuracy, gives such a group more weight."
-        )
     return Notice("sampled", "info", "", "", float(n), text)
 
 

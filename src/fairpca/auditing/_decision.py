@@ -186,11 +186,12 @@ def _candidate(
         selection_frequency=0.0,
     )
     y_draws = _normal_draws(utility, settings, f"{setting} utility")
-    if best is not None:
+    competes = setting not in findings.existing
+    if best is not None and competes:
         y_draws = findings.utility_draws(setting, best.model)
     leak_draws = _normal_draws(leak.auc, settings, f"{setting} leak")
     floor = 0.0 if findings.target is None or findings.target.kind == "number" else 0.5
-    if settings.aim == "decide":
+    if settings.aim == "decide" and competes:
         assert option.gap is not None
         draws = np.max([findings.gap_draws(setting, m, i) for m in asked for i in singles], axis=0)
         draws += option.gap.value - draws.mean()

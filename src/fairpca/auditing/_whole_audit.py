@@ -285,7 +285,7 @@ class _Work:
         n, further = len(self.settings), len(self.splits) - 1
         self._n_done = 0
         self._n_expected = {"first split": n, "other splits": n * further}
-        self._n_expected["existing models"] = len(self.splits) * len(question.existing)
+        self._n_expected["existing models"] = 2 * effort.n_rounds * len(question.existing)
         self._n_expected["trade-off"] = len(self.splits) * has_target
 
     def run(self, step: str, jobs: Sequence[_Job]) -> list[Any]:
@@ -336,7 +336,8 @@ def _measured(work: _Work, model: str) -> tuple[Findings, int | None]:
         question.attributes,
         work.confidence,
         question.target,
-        question.existing,
+        question.everybody.existing,
+        _all_rows(question, len(people) // 2) if question.existing else [],
         len(question.encoder.mean_),
     )
     return findings, common
@@ -371,13 +372,19 @@ def _as_asked(
 
 def _existing(work: _Work) -> list[Measures]:
     """Measure scores and decisions that exist."""
-    how = work.effort, work.confidence
     jobs: list[_Job] = [
-        (name_of(one.setting), split, measure_existing, (one, *how))
-        for split in work.splits
+        (name_of(one.setting), split, measure_existing, (one, work.effort))
+        for split in work.splits[: 2 * work.effort.n_rounds]
         for one in work.question.existing
     ]
     return work.run("existing models", jobs)
+
+
+def _all_rows(question: Question, n_rounds: int) -> list[HeldOut]:
+    """Return all people, once, or with other rows of theirs as often as there are rounds."""
+    everybody = question.everybody
+    once = len(np.unique(everybody.people)) == len(everybody.people)
+    return [everybody.held_out(question, turn) for turn in range(1 if once else n_rounds)]
 
 
 def _at_common_components(
