@@ -37,6 +37,8 @@ MOST_COLUMNS = 30
 RATES = [field.name for field in fields(GroupRates)][3:]
 """What is counted of each group."""
 
+_ENOUGH_SWINGS = 3  # of halves: fewer do not show whether a method equalises its rows
+
 UNBOUNDED = (-float("inf"), float("inf"))
 
 _EXISTING = {
@@ -438,12 +440,13 @@ def _variance_of_fits(values: np.ndarray, of_people: np.ndarray | None) -> np.nd
     """Return the variance of one more fit about the mean of R rounds.
 
     Rounds differ by a variance b. Some of it is people whom one fit decides otherwise than another,
-    here and there (`of_people`): among many people that is nothing. The rest is of fits, and the
-    fit to all rows differs by as much: a round is the mean of two fits to halves.
+    here and there (`of_people`): among many people that is nothing. The rest is of fits. A round is
+    the mean of two fits to halves, so that one of these differs by twice as much, and so may one to
+    all rows where a method does not settle with rows, as components of equal variance do not.
     """
     between = values.var(axis=0, ddof=1)
     of_fits = 0.0 if of_people is None else np.maximum(between - of_people, 0.0)
-    return np.asarray(between / len(values) + of_fits)
+    return np.asarray(between / len(values) + 2 * of_fits)
 
 
 @cache
@@ -560,10 +563,9 @@ def largest_difference(
 
     apart, sampling = between(values), np.mean(errors[:, pairs] ** 2, axis=0).sum(axis=0)
     value = mean = np.abs(apart.mean(axis=0))
-    if rounds[0].draws is None:
-        error = _error_of_next(apart, sampling)
-    else:
-        error = _error_of_next(apart, sampling, between(_stacked(rounds, "draws") / unit))
+    draws = None if rounds[0].draws is None else between(_stacked(rounds, "draws") / unit)
+    error = _error_of_next(apart, sampling, draws)
+    if draws is not None and len(rounds) >= _ENOUGH_SWINGS:
         swing = np.nanmean(between(_stacked(rounds, "swings") / unit) ** 2, axis=0)
         chance = np.mean((_stacked(rounds, "swing_errors") / unit)[:, pairs] ** 2, axis=0).sum(
             axis=0
