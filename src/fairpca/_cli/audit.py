@@ -262,11 +262,14 @@ def _options(audit: Audit) -> Iterator[Table | Text]:
         caption += f"; gaps in {'standard deviations' if number else 'points'}"
     yield Text(printable(caption), style="italic")
     utility = "variance kept" if target is None else "R2" if number else "AUC"
-    of_gap = (["gap"] if number else ["gap", "ratio"]) if audit.downstream else []
+    between = ["between"] if len(audit.settings.sensitive) > 1 else []  # which is the worst differs
+    of_gap = ["gap", *between, *([] if number else ["ratio"])] if audit.downstream else []
     table = _headed("columns", *of_gap, utility, "recognised", "taken")
     own = {one.key for one in audit.representations if one.kind in ("score", "decision")}
     for option in audit.advice.options:
-        gaps = [_gap(option.gap, number), _number(option.ratio)][: len(of_gap)]
+        known = {"gap": _gap(option.gap, number), "ratio": _number(option.ratio)}
+        known["between"] = printable(option.gap_attribute or "")
+        gaps = [known[head] for head in of_gap]
         taken = "" if option.representation in own else f"{100 * option.selection_frequency:.0f} %"
         numbers = *gaps, _number(option.utility), _number(option.leak), taken
         style = "bold" if option is audit.advice.option else ""

@@ -117,7 +117,8 @@ def _option_words(option: Option, units: Units) -> str:
     said = [option.name]
     if option.gap:
         ends = interval(option.gap, units.scale, units.digits)
-        said.append(f"{units.gap_name.lower()} {units.gap(option.gap.value)} ({ends})")
+        whose = f" between groups of {option.gap_attribute}"
+        said.append(f"{units.gap_name.lower()} {units.gap(option.gap.value)} ({ends}){whose}")
     if option.utility:
         said.append(f"{units.utility_name} {units.utility(option.utility.value)}")
     return ", ".join([*said, f"recognised with AUC {decimal(option.leak.value)}"])

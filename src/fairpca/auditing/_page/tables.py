@@ -197,7 +197,8 @@ def _model_numbers(option: Option, model: str, units: Units) -> Cell:
         return NONE
     short = {"number": "R²", "none": ""}.get(units.kind, "AUC")
     utility = units.utility(found.utility.value if found.utility else None)
-    return Cell(units.gap(found.gap.value if found.gap else None), (f"{short} {utility}",))
+    gap = units.gap(found.gap.value if found.gap else None)
+    return Cell(gap, (found.attribute if found.gap else "", f"{short} {utility}"))
 
 
 def _gap(estimate: Estimate | None, units: Units, *more: str) -> Cell:
