@@ -28,6 +28,7 @@ from .terminal import (
 
 if TYPE_CHECKING:
     from ..auditing import Audit, Estimate, Leak
+    from ..auditing import Option as Choice
 
 EXAMPLES = [
     "fairpca audit   # the built-in loan applications",
@@ -259,23 +260,44 @@ def _options(audit: Audit) -> Iterator[Table | Text]:
     )
     caption = f"What there is to choose from, by the worst of {asked}"
     if target is not None or audit.downstream:
-        caption += f"; gaps in {'standard deviations' if number else 'points'}"
+        caption += f"; gaps in {'standard deviations' if number else 'points'}{_whose(audit)}"
     yield Text(printable(caption), style="italic")
     utility = "variance kept" if target is None else "R2" if number else "AUC"
-    between = ["between"] if len(audit.settings.sensitive) > 1 else []  # which is the worst differs
-    of_gap = ["gap", *between, *([] if number else ["ratio"])] if audit.downstream else []
+    of_gap = (["gap"] if number else ["gap", "ratio"]) if audit.downstream else []
     table = _headed("columns", *of_gap, utility, "recognised", "taken")
     own = {one.key for one in audit.representations if one.kind in ("score", "decision")}
     for option in audit.advice.options:
-        known = {"gap": _gap(option.gap, number), "ratio": _number(option.ratio)}
-        known["between"] = printable(option.gap_attribute or "")
-        gaps = [known[head] for head in of_gap]
+        gaps = [_gap(option.gap, number), _number(option.ratio)][: len(of_gap)]
         taken = "" if option.representation in own else f"{100 * option.selection_frequency:.0f} %"
         numbers = *gaps, _number(option.utility), _number(option.leak), taken
         style = "bold" if option is audit.advice.option else ""
         cells = (printable(option.name), str(option.n_columns), *numbers)
         table.add_row(*(Text(cell, style=style) for cell in cells))
     yield table
+
+
+def _whose(audit: Audit) -> str:
+    """Say between whose groups gaps are, where that is not the same for all options."""
+    found: dict[str, list[str]] = {}
+    for option in audit.advice.options:
+        if option.gap_attribute is not None:
+            found.setdefault(f"{option.gap_attribute}{_compared(option)}", []).append(option.name)
+    if len(audit.settings.sensitive) == 1 and not any(map(_compared, audit.advice.options)):
+        return ""
+    said = [f"between the groups of {whose}" for whose in found]
+    if len(found) > 1:
+        said = [
+            f"{', '.join(names)}: {one}" for one, names in zip(said, found.values(), strict=True)
+        ]
+    return f" ({'; '.join(said)})" if said else ""
+
+
+def _compared(option: Choice) -> str:
+    """Return how many groups the gap compares, where it leaves out some."""
+    of = option.gap_groups
+    if of is None or of.n_compared == of.n_groups:
+        return ""
+    return f", {of.n_compared} of {of.n_groups} compared"
 
 
 def _headed(*heads: str) -> Table:

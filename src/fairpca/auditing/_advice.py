@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..metrics import PROBES
+from ..models import FEWEST_ROWS
 from ._decision import Decision
 from ._evidence import Evidence, largest, parity_of, widest_gap
 from ._judging import ENOUGH_ROWS
@@ -75,9 +76,7 @@ def _facts(evidence: Evidence, decision: Decision) -> dict[str, Any]:
         return evidence.representations[key].kind == "score" and number
 
     def widest(option: Option, attribute: str) -> Estimate | None:
-        asked = [m.model for m in option.models if settings.model in ("any", m.model)]
-        found = [parity_of(evidence.decisions(option, model), attribute) for model in asked]
-        return widest_gap([parity.gap for parity in found if parity is not None])
+        return widest_gap([parity.gap for parity in evidence.parities(option, attribute)])
 
     return {
         **{"audit": audit, "settings": settings, "target": target, "number": number},
@@ -107,6 +106,9 @@ def _facts(evidence: Evidence, decision: Decision) -> dict[str, Any]:
         },
         "precision_gaps": _precision_gaps(evidence, raw, option),
         "small_groups": _small_groups(evidence),
+        "few_rows": FEWEST_ROWS,
+        "worst_parity": evidence.worst_parity,
+        "several": evidence.several,
         "existing": _existing(decision),
         "existing_models": [
             (one, found)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -76,7 +75,7 @@ def ask(
     rng = np.random.default_rng(seed)
     strata = [a.codes for a in whole] + ([] if y is None else [bands(y)])
     chosen = evenly_sampled(strata, effort.max_rows, rng, effort.group_rows)
-    attributes = [replace(a, codes=a.codes[chosen], fitted=a.fitted[chosen]) for a in whole]
+    attributes = [a.at(chosen) for a in whole]
     everybody = len(frame)
     counted_in = whole, y, weights
     if len(chosen) < everybody:

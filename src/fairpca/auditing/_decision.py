@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import norm
 
 from ..metrics import PROBES
-from ._evidence import largest, widest_gap
+from ._evidence import comparison, largest, widest_gap
 from ._findings import Findings
 from ._judging import N_RESAMPLES
 from ._measures import CURVE_MODELS, LAMBDAS
@@ -153,6 +153,7 @@ def _candidate(
     compared = [n for n in of_asked if n.gap is not None]
     gap = max(compared, key=lambda n: n.gap.value, default=None)  # type: ignore[union-attr]
     parities = [findings.parities[setting, gap.model][i] for i in singles] if gap else []
+    worst = next((p for p in parities if gap and p.attribute == gap.attribute), None)
     useful = [n for n in of_asked if n.utility is not None]
     best = max(useful, key=lambda n: n.utility.value, default=None)  # type: ignore[union-attr]
     joint = [
@@ -171,15 +172,17 @@ def _candidate(
         gap=None if gap is None else widest_gap([n.gap for n in of_asked]),
         gap_attribute=gap.attribute if gap else None,
         gap_model=gap.model if gap else None,
+        gap_groups=comparison(worst) if worst else None,
         utility=utility,
         utility_model=best.model if best else None,
         leak=leak.auc,
         leak_attribute=leak.attribute,
         leak_probe=leak.probe,
         leak_above_chance=leak.above_chance,
-        ratio=next((p.ratio for p in parities if gap and p.attribute == gap.attribute), None),
+        ratio=worst.ratio if worst else None,
         joint_gap=widest.gap if widest else None,
         joint_attribute=widest.attribute if widest else None,
+        joint_groups=comparison(widest) if widest else None,
         reduction=None,
         models=numbers,
         eligible=False,

@@ -84,6 +84,7 @@ class Group:
         "Share of its rows with the positive target, or the target's mean."
     )
     n_used: Count = doc("Rows of this group that were used; all, unless rows were drawn.")
+    measured: bool = doc("Whether probes are asked about it; others are too rare.", True)
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ class Attribute:
     columns: list[str] = doc("The columns of the table it comes from.")
     kind: str = doc("'levels', 'numeric' (measured in two bands) or 'intersection'.")
     groups: list[Group] = doc("Its groups, most rows first.")
-    n_missing: Count = doc("Rows whose group is unknown or too rare to be measured.")
+    n_missing: Count = doc("Rows whose group is unknown.")
     note: str = doc("What was merged, cut or left out; empty if nothing was.")
 
 
@@ -244,7 +245,10 @@ class GroupRates:
 
     label: str = doc("The group.")
     n_rows: Count = doc("People of it that are held out in a round of splits.")
-    compared: bool = doc("Whether gaps compare it; groups of few rows they leave out.")
+    compared: bool = doc(
+        "Whether gaps compare it: they leave out groups of fewer than 100 people, or of fewer than "
+        "20 where no two groups have 100."
+    )
     selection_rate: Estimate | None = doc("Share of positive decisions.")
     true_positive_rate: Estimate | None = doc("Share of positive rows that are selected.")
     false_positive_rate: Estimate | None = doc("Share of negative rows that are selected.")
@@ -275,6 +279,17 @@ class Parity:
         "larger than 0 by chance."
     )
     groups: list[GroupRates] = doc("Rates of each group, in the order of the attribute's.")
+    n_compared: Count = doc("Groups that gaps and ratio compare.")
+    n_groups: Count = doc("Groups that there are, with those of too few people to be compared.")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Between which groups a gap is, and which it leaves out."""
+
+    n_compared: Count = doc("Groups that the gap compares.")
+    n_groups: Count = doc("Groups that there are.")
+    left_out: list[GroupRates] = doc("Groups of too few people to be compared, with their rates.")
 
 
 @dataclass(frozen=True)
@@ -298,7 +313,9 @@ class CurvePoint:
 
     tradeoff: Number = doc("The lambda.")
     utility: Estimate = doc("As of models on representations.")
-    parities: list[Parity] = doc("One for each attribute and intersection, without groups.")
+    parities: list[Parity] = doc(
+        "One for each attribute and intersection; of the groups, those that gaps leave out."
+    )
 
 
 @dataclass(frozen=True)
@@ -383,6 +400,7 @@ class Option:
     )
     gap_attribute: str | None = doc("The attribute of that gap.")
     gap_model: str | None = doc("The model of that gap.")
+    gap_groups: Comparison | None = doc("The groups that it compares, and those it leaves out.")
     utility: Estimate | None = doc(
         "Best utility of the models asked for; without a target, the variance kept."
     )
@@ -397,6 +415,7 @@ class Option:
     ratio: Estimate | None = doc("Ratio of selection rates of that gap: four-fifths rule.")
     joint_gap: Estimate | None = doc("Largest gap between groups of intersections, if measured.")
     joint_attribute: str | None = doc("The intersection of that gap.")
+    joint_groups: Comparison | None = doc("The groups that it compares, and those it leaves out.")
     reduction: Estimate | None = doc(
         "By how much the gap is smaller than that of the raw features, on the same rows."
     )

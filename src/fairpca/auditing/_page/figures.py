@@ -18,7 +18,7 @@ from .._results import (
     Representation,
 )
 from .drawing import CIRCLE, DIAMOND, SQUARE, Frame, Mark, Row, draw_plane, draw_rows, drawings
-from .tables import LETTERS, badge, columns
+from .tables import LETTERS, badge, columns, groups_compared
 from .words import SPOKEN, Units, interval, model_name, of_a_hundred, recognised
 
 MOST_ROWS = 10
@@ -166,9 +166,10 @@ def _leakage_finding(evidence: Evidence, attribute: str) -> str:
     if not leaks:
         return f"How well models recognise {attribute}."
     best = largest(leaks)
+    words = recognised(attribute, best.auc.value, several=evidence.several(attribute))
     said = (
         f"From the raw features, {SPOKEN.get(best.probe, best.probe)} recognises {attribute} with "
-        f"AUC {decimal(best.auc.value)}: {recognised(attribute, best.auc.value)}"
+        f"AUC {decimal(best.auc.value)}: {words}"
     )
     if option and (leaks := evidence.leaks(evidence.readable(option), attribute)):
         left = largest(leaks)
@@ -260,8 +261,10 @@ def _curve_mark(
         and (curve.representation, point.tradeoff) == (advised.representation, advised.tradeoff)
     )
     text = f"lambda {significant(point.tradeoff)}"
+    compared = f" ({counted})" if (counted := groups_compared(evidence, parity)) else ""
     hover = (
-        f"{text}: {units.gap_name.lower()} {units.gap(parity.gap.value)}, {units.utility_name} "
+        f"{text}: {units.gap_name.lower()} {units.gap(parity.gap.value)}{compared}, "
+        f"{units.utility_name} "
         f"{units.utility(point.utility.value)}"
     )
     label = text if taken or point in (curve.points[0], curve.points[-1]) else ""

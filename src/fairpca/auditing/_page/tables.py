@@ -9,10 +9,11 @@ from string import ascii_uppercase
 from typing import Any
 
 from .._evidence import Evidence, largest, parity_of
-from .._phrases import NOT_MEASURED, decimal, p_value, significant, whole
+from .._phrases import NOT_MEASURED, decimal, of_groups, p_value, significant, whole
 from .._results import (
     EXISTING,
     Attribute,
+    Comparison,
     CurvePoint,
     Downstream,
     Estimate,
@@ -31,6 +32,7 @@ from .words import (
     level,
     model_name,
     of_a_hundred,
+    pairs,
     recognised,
 )
 
@@ -84,6 +86,7 @@ def page_tables(evidence: Evidence) -> dict[str, Any]:
         "curves": _curve_tables(evidence),
         "parity": _parity_tables(evidence),
         "groups": _group_tables(evidence),
+        "left_out": _left_out_table(evidence),
         "certificates": _certificate_tables(evidence),
         "deciders": _decider_table(evidence),
         "compared": _representation_table(evidence),
@@ -127,7 +130,7 @@ def given_away(evidence: Evidence) -> list[_Tile]:
             )  # fmt: skip
         if first is None:
             continue
-        words = recognised(name, first.auc.value)
+        words = recognised(name, first.auc.value, several=evidence.several(name))
         sentence = f"{words[0].upper()}{words[1:]}; 50 is guessing."
         tiles.append(_Tile(name, lines, sentence, ", ".join(evidence.carried(name)[:3])))
     return tiles
@@ -160,7 +163,13 @@ def _options_table(evidence: Evidence) -> Table:
                 badge(evidence, option),
                 LETTERS[place],
             ),
-            _gap(option.gap, units, option.gap_attribute or "", SPOKEN.get(option.gap_model, "")),
+            _gap(
+                option.gap,
+                units,
+                option.gap_attribute or "",
+                groups_compared(evidence, option.gap_groups),
+                SPOKEN.get(option.gap_model, ""),
+            ),
             _ratio(option.ratio),
             _utility(option.utility, units, SPOKEN.get(option.utility_model, "")),
             Cell(
@@ -180,7 +189,8 @@ def _options_table(evidence: Evidence) -> Table:
     ]
     return _filled(
         f"Each setting with {level(evidence.audit.settings.confidence)} confidence intervals, and "
-        "with every AUC as how many of 100 pairs of people are told apart rightly",
+        "with every AUC as how many of 100 pairs of people are told apart rightly (of several "
+        "groups or classes: on average over each and the others)",
         [*heads, "Would be taken"],
         rows,
     )
@@ -270,7 +280,8 @@ def leakage_tables(evidence: Evidence) -> list[Table]:
     return [
         Table(
             f"AUC of recognising {attribute.name} on held-out rows; 0.50 is guessing, times 100 it "
-            f"is how many of 100 pairs of people of different {attribute.name} are told apart",
+            f"is how often, of 100 times, {pairs(attribute.name, several=several)} are told apart"
+            f"{', on average over the groups' if several else ''}",
             ["Representation", "Columns", *map(model_name, evidence.probes)],
             [
                 [
@@ -286,6 +297,7 @@ def leakage_tables(evidence: Evidence) -> list[Table]:
             {"attribute": str(position)},
         )
         for position, attribute in enumerate(evidence.audit.data.attributes)
+        for several in [evidence.several(attribute.name)]
         if any(one.attribute == attribute.name for one in evidence.audit.leakage)
     ]
 
@@ -365,7 +377,9 @@ def _decided(
             [
                 *cells,
                 _utility(decided.utility, units),
-                _gap(parity.gap, units) if parity else Cell(NOT_MEASURED),
+                _gap(parity.gap, units, groups_compared(evidence, parity))
+                if parity
+                else Cell(NOT_MEASURED),
                 _ratio(parity.ratio if parity else None),
                 *(_difference(getattr(parity, name, None)) for name in _GAPS),
             ]
@@ -414,6 +428,39 @@ def _group_tables(evidence: Evidence) -> list[Table]:
         )
         for model, attribute, choice in _models_and_attributes(evidence)
     ]  # fmt: skip
+
+
+def groups_compared(evidence: Evidence, found: Parity | Comparison | None) -> str:
+    """Say how many groups a gap compares: always of joint ones, else where some are left out."""
+    joint = isinstance(found, Parity) and found.attribute not in evidence.singles
+    if found is None or (found.n_compared == found.n_groups and not joint):
+        return ""
+    return of_groups(found.n_compared, found.n_groups)
+
+
+def _left_out_table(evidence: Evidence) -> Table:
+    """Return the groups that no gap compares, with what they get before and with the advice."""
+    advice = evidence.audit.advice
+    options = [one for one in advice.options if one in (advice.options[0], advice.option)]
+    number = Units(evidence.audit.data.target).kind == "number"
+    rows = []
+    for attribute in evidence.audit.data.attributes:
+        found = [evidence.worst_parity(option, attribute.name) for option in options]
+        for label in (one.label for one in attribute.groups):
+            of = [_group(parity, label) for parity in found]
+            if all(one is None or one.compared for one in of):
+                continue
+            rates = (one and (one.mean_score if number else one.selection_rate) for one in of)
+            people = max(one.n_rows for one in of if one is not None)
+            cells = [(_number if number else _share)(rate) for rate in rates]
+            rows.append([Cell(attribute.name), Cell(label), Cell(whole(people)), *cells])
+    what = "Mean prediction" if number else "Selected"
+    heads = [f"{what}, {evidence.spoken_option(option)}" for option in options]
+    return Table(
+        "Groups of too few people to be compared: no gap on this page includes them",
+        ["Attribute", "Group", "People", *heads],
+        rows,
+    )
 
 
 def _deciding(evidence: Evidence, option: Option, model: str) -> Decided | None:
