@@ -83,6 +83,7 @@ def _facts(evidence: Evidence, decision: Decision) -> dict[str, Any]:
         **{"evidence": evidence, "decision": decision, "raw": raw, "chosen": chosen},
         **{"option": option, "shown": evidence.representations[option.representation]},
         "deciding": settings.aim == "decide",
+        "only_measured": decision.verdict == "only measured",
         "what": "predictions" if number else "decisions",
         "utility": "share of the variance kept" if target is None else "R²" if number else "AUC",
         "model": MODELS[settings.model],

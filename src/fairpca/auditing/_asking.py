@@ -88,12 +88,12 @@ def ask(
         said |= {a.name: "numeric" for a in whole if a.kind == "numeric"}
         attributes = attributes_in(frame, roles, said, parts_of_people(people))
     features = frame[list(roles.features)]
-    encoder = TableEncoder().fit(features)
-    d = len(encoder.mean_)
+    encoder = TableEncoder().fit(features) if roles.features else None
+    d = 0 if encoder is None else len(encoder.mean_)
     if n_components is not None and n_components > d:
         raise AuditError(
-            f"n_components={n_components}, but the columns give {d} numbers per row. Take at most "
-            f"{d}."
+            f"n_components={n_components}, but the columns give {d} numbers per row. Take "
+            f"{f'at most {d}' if d else 'none: there is no feature to make components from'}."
         )
     existing, unknown = _existing_models(frame, roles, plan)
     _check_groups(existing, attributes, parts_of_people(people))
@@ -112,7 +112,7 @@ def ask(
         notices=[*notices, *unknown, *_noticed(table, frame, roles, attributes, y)],
         columns=_columns(frame, roles, encoder),
         encoder=encoder,
-        k=usual_components(d) if n_components is None else n_components,
+        k=n_components or (usual_components(d) if d else 0),
         seed=seed,
     )
 
@@ -322,8 +322,8 @@ def _noticed(
     return told
 
 
-def _columns(frame: DataFrame, roles: Roles, encoder: TableEncoder) -> list[Column]:
-    encoded = {column.name: column for column in encoder.columns_}
+def _columns(frame: DataFrame, roles: Roles, encoder: TableEncoder | None) -> list[Column]:
+    encoded = {column.name: column for column in encoder.columns_} if encoder else {}
     found = []
     for name in frame.columns:
         if c := encoded.get(name):

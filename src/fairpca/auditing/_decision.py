@@ -50,6 +50,7 @@ class Decision:
     ties: list[str]
     options: list[Option]
     raw: Option
+    """The raw features; where there are no features, the first of what exists."""
     n_settings: int
     sure: float
     """Share of the resamples that came to the same verdict and setting."""
@@ -80,6 +81,8 @@ def decide(findings: Findings, settings: Settings, singles: Sequence[int]) -> De
         _candidate(findings, settings, singles, one, setting)
         for one, setting in _settings(findings.representations, settings)
     ]
+    if raw.setting in findings.existing:
+        return _only_measured([raw.option, *(c.option for c in others)])
     existing = [c.option for c in others if c.setting in findings.existing]
     competing = [c for c in others if c.setting not in findings.existing]
     if settings.aim == "keep":
@@ -120,6 +123,19 @@ def decide(findings: Findings, settings: Settings, singles: Sequence[int]) -> De
         raw=raw.option,
         n_settings=len(competing),
         sure=sure,
+    )
+
+
+def _only_measured(existing: list[Option]) -> Decision:
+    """Return what there is to say where there are no features: nothing else could be taken."""
+    return Decision(
+        verdict="only measured",
+        chosen=None,
+        ties=[],
+        options=existing,
+        raw=existing[0],
+        n_settings=0,
+        sure=1.0,
     )
 
 

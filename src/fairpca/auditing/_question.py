@@ -35,7 +35,8 @@ class Question:
     Rows with the same number in `people` stay on one side of a split; `counted` are the attributes
     with their groups counted in the whole table. `y` is true where the target is positive, or has
     classes from 0 on, or numbers. `weights` have the mean 1; `existing` are models that exist.
-    `encoder` tells of what kind each column is; what rows are encoded by, their half tells.
+    `encoder` tells of what kind each column is; what rows are encoded by, their half tells. It is
+    None where there are no features, and what exists is all there is to audit.
     """
 
     table: Table
@@ -51,7 +52,7 @@ class Question:
     n_dropped: int
     notices: list[Notice]
     columns: list[Column]
-    encoder: TableEncoder
+    encoder: TableEncoder | None
     k: int
     seed: int
     token: str = field(default_factory=lambda: uuid4().hex)
@@ -59,6 +60,11 @@ class Question:
     def without_table(self) -> Question:
         """Return what a process needs to measure; the table may have more rows, and columns."""
         return replace(self, table=replace(self.table, frame=self.table.frame.iloc[:0]))
+
+    @property
+    def n_encoded(self) -> int:
+        """Numbers per row after encoding."""
+        return 0 if self.encoder is None else len(self.encoder.mean_)
 
     @property
     def strata(self) -> list[np.ndarray]:
@@ -77,7 +83,7 @@ class Question:
             n_rows_dropped=self.n_dropped,
             n_people=len(np.unique(self.people)),
             n_features=len(self.roles.features),
-            n_encoded=len(self.encoder.mean_),
+            n_encoded=self.n_encoded,
             ignored=list(self.roles.ignored),
             columns=self.columns,
             attributes=self.counted,
@@ -97,7 +103,7 @@ def prepare(question: Question, split: Split, *, encoded: bool = True) -> HeldOu
     held_out = drawn[np.isin(drawn, split.test)]
     train, test = (question.features.iloc[rows] for rows in (split.train, held_out))
     encoder, X_train, X = None, np.empty((len(train), 0)), np.empty((len(test), 0))
-    if encoded:
+    if encoded and question.encoder is not None:
         encoder = TableEncoder().fit(train, like=question.encoder)
         X_train, X = encoder.transform(train), encoder.transform(test)
     single = [a for a in question.attributes if a.kind != "intersection"]
@@ -232,6 +238,8 @@ def people_in(frame: DataFrame, roles: Roles) -> tuple[np.ndarray, list[Notice]]
     """
     if roles.person is not None:
         return _named_people(frame[roles.person])
+    if not roles.features:  # groups, outcomes and decisions of different people are alike
+        return np.arange(len(frame)), []
     shown = [name for name in frame if roles.of(name) not in ("ignored", "score", "decision")]
     row, copied = copies([numbered(frame[name]) for name in shown])
     once = np.unique(row, return_index=True)[1]

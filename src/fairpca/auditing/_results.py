@@ -437,13 +437,16 @@ class Advice:
     """Which setting to take, if any."""
 
     aim: str = doc("What was asked for: 'hide', 'decide' or 'keep'.")
-    verdict: str = doc("'take', 'tie' (of several), 'nothing to do' or 'nothing helps'.")
+    verdict: str = doc(
+        "'take', 'tie' (of several), 'nothing to do' or 'nothing helps'; 'only measured' where "
+        "there are no features, but scores or decisions of a model that exists."
+    )
     representation: str | None = doc("Key of the recommended one; null if none is.")
     tradeoff: Number | None = doc("Recommended lambda, where there is a choice.")
     ties: list[str] = doc("Names of settings that cannot be told apart from it.")
     options: list[Option] = doc(
-        "The raw features, then what no other one exceeds in both gap (or hiding) and utility; "
-        "two to four of them, by decreasing utility."
+        "The raw features, models that exist, then what no other one exceeds in both gap (or "
+        "hiding) and utility: two to four of them, by decreasing utility."
     )
     reasons: list[str] = doc("Why, in words with numbers.")
     code: str = doc("Python that fits the recommended setting; empty if none is.")

@@ -118,8 +118,9 @@ def audit(
     scores, decisions : str or sequence of str
         Columns with what a model that exists says of the rows: numbers that are larger where it
         would rather say yes, or a yes or no. They are audited like predictions from a
-        representation, and are no features. A decision's yes is the target's where it has it, else
-        as of a target.
+        representation, and are no features: with them, a table may do without any. A decision's yes
+        is the target's where it has it, else as of a target. Of a score without a target of two
+        values, the higher half counts as selected.
     person : str, optional
         Column that tells whose row it is. Rows of one person are on one side of every split, and
         one of them, drawn at random, is measured. Without it, every row is a person, but for rows
@@ -211,7 +212,9 @@ def audit(
     )
     by_rows = max(effort.least_rounds, effort.many_rows // len(question.features))
     effort = replace(effort, most_rounds=min(effort.most_rounds, by_rows))
-    aim = _checked_aim(aim, question.y is not None)
+    if not question.roles.features:  # nothing is fitted, so one round says all
+        effort = replace(effort, n_rounds=1, most_rounds=1)
+    aim = _checked_aim(aim, question.y is not None or not question.roles.features)
     work = _Work(question, effort, confidence, n_started, progress)
     findings, common = _measured(work, model)
     settings = Settings(
@@ -281,7 +284,8 @@ class _Work:
         n_rounds = effort.most_rounds if has_target else effort.n_rounds
         rng = np.random.default_rng(question.seed)
         self.splits = halves(question.strata, n_rounds, rng, question.people)
-        self.settings = [Setting(m) for m, of in METHODS.items() if has_target or not of.for_target]
+        possible = [m for m, of in METHODS.items() if has_target or not of.for_target]
+        self.settings = [Setting(m) for m in possible if question.roles.features]
         n, further = len(self.settings), len(self.splits) - 1
         self._n_done = 0
         self._n_expected = {"first split": n, "other splits": n * further}
@@ -337,7 +341,7 @@ def _measured(work: _Work, model: str) -> tuple[Findings, int | None]:
         work.confidence,
         question.target,
         question.existing,
-        len(question.encoder.mean_),
+        question.n_encoded,
     )
     return findings, common
 
@@ -395,7 +399,7 @@ def _reached(found: Sequence[Measures]) -> dict[Setting, int]:
     return {
         one: min(m.n_columns for m in found if m.setting == one)
         for one in map(Setting, PROJECTIONS)
-        if not any(m.failure for m in found if m.setting == one)
+        if (of := [m for m in found if m.setting == one]) and not any(m.failure for m in of)
     }
 
 
@@ -415,6 +419,8 @@ def _along_the_tradeoff(
 
 def _proxy_importance(findings: Findings, work: _Work) -> list[ProxyImportance]:
     """Ask which columns carry each single attribute."""
+    if not work.question.roles.features:
+        return []
     splits = work.splits[: work.effort.n_rounds]
     asked = [(split, i) for split in splits for i in range(len(work.question.roles.sensitive))]
     jobs: list[_Job] = [("columns", split, carried, (i, work.effort)) for split, i in asked]
@@ -433,7 +439,7 @@ def _decision_importance(
 ) -> list[DecisionImportance]:
     """Ask which columns decide, with the setting that is recommended, or else the raw features."""
     option = decision.chosen or decision.raw
-    if option.utility_model is None:
+    if option.utility_model is None or not work.question.roles.features:
         return []
     (setting,) = [one for one in findings.all if str(one) == option.representation]
     how = (replace(setting, tradeoff=option.tradeoff), option.utility_model, work.effort)
@@ -491,13 +497,13 @@ def _run(item: tuple[Question, Split, Callable[..., Any], tuple[Any, ...]]) -> A
         return function(_encoded[key], *arguments)
 
 
-def _checked_aim(aim: str | None, has_target: bool) -> str:
+def _checked_aim(aim: str | None, decides: bool) -> str:
     """Return the aim, or the usual one: decisions where there are some, else hiding."""
     if aim is None:
-        return "decide" if has_target else "hide"
+        return "decide" if decides else "hide"
     if aim not in AIMS:
         raise AuditError(f"aim='{aim}' is none of {', '.join(map(repr, AIMS))}.")
-    if aim == "decide" and not has_target:
+    if aim == "decide" and not decides:
         raise AuditError(
             "The aim 'decide' is about decisions, and no target was named. Name one, or take the "
             "aim 'hide' or 'keep'."

@@ -71,6 +71,8 @@ def page_figures(evidence: Evidence) -> dict[str, list[Figure]]:
 def _options_figure(evidence: Evidence) -> list[Figure]:
     """Return what can be done: gap (or what is recognised) against utility."""
     units, settings = Units(evidence.audit.data.target), evidence.audit.settings
+    if not evidence.audit.data.n_features:
+        return []  # what exists stands alone: its table says all
     decides = settings.aim == "decide" and units.target is not None
     marks, badges = [], []
     for place, option in enumerate(evidence.audit.advice.options):

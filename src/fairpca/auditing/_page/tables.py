@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from string import ascii_uppercase
 from typing import Any
@@ -87,6 +87,7 @@ def page_tables(evidence: Evidence) -> dict[str, Any]:
         "parity": _parity_tables(evidence),
         "groups": _group_tables(evidence),
         "left_out": _left_out_table(evidence),
+        "own": _own_tables(evidence),
         "certificates": _certificate_tables(evidence),
         "deciders": _decider_table(evidence),
         "compared": _representation_table(evidence),
@@ -355,7 +356,7 @@ def _parity_tables(evidence: Evidence) -> list[Table]:
 
 
 def _models_and_attributes(evidence: Evidence) -> Iterator[tuple[str, Attribute, dict[str, str]]]:
-    for model in [one for one in evidence.models if one != EXISTING]:
+    for model in [one for one in evidence.models if one != EXISTING] or evidence.models:
         for position, attribute in enumerate(evidence.audit.data.attributes):
             yield model, attribute, {"model": model, "attribute": str(position)}
 
@@ -406,7 +407,8 @@ def _group_tables(evidence: Evidence) -> list[Table]:
     share = _number if Units(evidence.audit.data.target).kind == "number" else _share
     return [
         _filled(
-            f"{model_name(model)}: what each group of {attribute.name} gets",
+            f"{'What' if model == EXISTING else f'{model_name(model)}: what'} each group of "
+            f"{attribute.name} gets",
             ["Group", "Setting", "People", "Selected", "True positive rate",
              "False positive rate", "Precision", "Mean prediction", "Mean outcome"],
             [
@@ -428,6 +430,17 @@ def _group_tables(evidence: Evidence) -> list[Table]:
         )
         for model, attribute, choice in _models_and_attributes(evidence)
     ]  # fmt: skip
+
+
+def _own_tables(evidence: Evidence) -> list[Table]:
+    """Return what each group of the single attributes gets from models that exist, at one sight."""
+    return [
+        replace(table, choice={})
+        for table, (model, attribute, _) in zip(
+            _group_tables(evidence), _models_and_attributes(evidence), strict=True
+        )
+        if model == EXISTING and attribute.name in evidence.singles
+    ]
 
 
 def groups_compared(evidence: Evidence, found: Parity | Comparison | None) -> str:
@@ -530,5 +543,5 @@ def _compared(one: Representation) -> list[Cell]:
         Cell(one.guarantee, (one.note,), tone="prose"),
         Cell(whole(one.n_columns)),
         _share(one.variance_kept),
-        Cell(significant(one.fit_seconds)),
+        NONE if one.fit_seconds is None else Cell(significant(one.fit_seconds)),
     ]
