@@ -11,7 +11,7 @@ from typing import Any
 from ..metrics import PROBES
 from ..models import FEWEST_ROWS
 from ._decision import Decision
-from ._evidence import Evidence, largest, parity_of, widest_gap
+from ._evidence import Evidence, largest, parity_of, telling_columns, widest_gap
 from ._judging import ENOUGH_ROWS
 from ._phrases import in_words, named
 from ._recipes import python_recipe, shell_recipe
@@ -83,6 +83,8 @@ def _facts(evidence: Evidence, decision: Decision) -> dict[str, Any]:
         **{"evidence": evidence, "decision": decision, "raw": raw, "chosen": chosen},
         **{"option": option, "shown": evidence.representations[option.representation]},
         "deciding": settings.aim == "decide",
+        "given_away": decision.verdict == "given away",
+        "telling": telling_columns(audit.notices, settings.target),
         "only_measured": decision.verdict == "only measured",
         "what": "predictions" if number else "decisions",
         "utility": "share of the variance kept" if target is None else "R²" if number else "AUC",

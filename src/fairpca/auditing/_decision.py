@@ -139,6 +139,16 @@ def _only_measured(existing: list[Option]) -> Decision:
     )
 
 
+def withheld(decision: Decision) -> Decision:
+    """Return a decision that recommends nothing: a column gives the target away.
+
+    Whatever was compared are models that know the answer, so how often each would have been taken
+    means nothing.
+    """
+    options = [replace(option, selection_frequency=0.0) for option in decision.options]
+    return replace(decision, verdict="given away", chosen=None, ties=[], options=options, sure=0.0)
+
+
 def _settings(
     representations: Sequence[Representation], settings: Settings
 ) -> list[tuple[Representation, Setting]]:

@@ -13,11 +13,27 @@ from ._results import (
     Downstream,
     Estimate,
     Leak,
+    Notice,
     Option,
     Parity,
 )
 
 _SMALL_BOUND = 0.2  # a certificate below this says something, whatever the raw features do
+
+
+GIVES_AWAY = 0.99
+"""From this AUC on, one column tells the target: no model has anything left to predict."""
+
+
+def telling_columns(notices: Sequence[Notice], target: str | None) -> list[Notice]:
+    """Return what was noticed of features that alone tell the target, the surest first."""
+    found = [
+        one
+        for one in notices
+        if one.kind in ("leak", "copy") and one.column and one.other == target
+        and (one.value or 0.0) >= GIVES_AWAY
+    ]  # fmt: skip
+    return sorted(found, key=lambda one: -(one.value or 0.0))
 
 
 class Evidence:

@@ -19,8 +19,8 @@ from ..metrics import PROBES
 from ._advice import advise, summarise
 from ._asking import ask
 from ._audit_result import Audit
-from ._decision import Decision, decide
-from ._evidence import Evidence
+from ._decision import Decision, decide, withheld
+from ._evidence import Evidence, telling_columns
 from ._findings import Findings
 from ._judging import Round
 from ._measures import (
@@ -35,6 +35,7 @@ from ._measures import (
 from ._question import Question, prepare
 from ._representations import METHODS, PROJECTIONS, name_of
 from ._results import (
+    EXISTING,
     SCHEMA_VERSION,
     Advice,
     DecisionImportance,
@@ -43,6 +44,7 @@ from ._results import (
     Setting,
     Settings,
     Summary,
+    Target,
 )
 from ._splits import FULL, QUICK, Effort, HeldOut, Split, halves
 
@@ -239,6 +241,11 @@ def audit(
         weight=weight,
     )
     decision = decide(findings, settings, range(len(question.roles.sensitive)))
+    notices = [*question.notices, *findings.notices(), *_too_many_jobs(n_jobs, n_started)]
+    if telling_columns(notices, settings.target):
+        decision = withheld(decision) if aim == "decide" and decision.n_settings else decision
+    else:
+        notices += _told_together(decision, question.target)
     versions = library_versions(LIBRARIES)
     found = Audit(
         schema_version=SCHEMA_VERSION,
@@ -248,7 +255,7 @@ def audit(
         versions=versions,
         settings=settings,
         data=question.described(),
-        notices=[*question.notices, *findings.notices(), *_too_many_jobs(n_jobs, n_started)],
+        notices=notices,
         summary=Summary("", []),
         advice=Advice(settings.aim, decision.verdict, None, None, [], [], [], "", "", []),
         representations=findings.representations,
@@ -471,6 +478,23 @@ def _check_arguments(
         raise AuditError(f"max_gap={max_gap:g} is no fraction from 0 to 1; 5 points are 0.05.")
     if model not in MODELS:
         raise AuditError(f"model='{model}' is none of {', '.join(map(repr, MODELS))}.")
+
+
+def _told_together(decision: Decision, target: Target | None) -> list[Notice]:
+    """Return whether the raw features tell the target nearly perfectly, though none does alone."""
+    utility = decision.raw.utility
+    features = decision.raw.utility_model != EXISTING
+    if target is None or utility is None or utility.value < _NEARLY_KNOWN or not features:
+        return []
+    unit = "R2" if target.kind == "number" else "AUC"
+    text = (
+        f"The columns together tell '{target.name}' nearly perfectly ({unit} {utility.value:.2f}): "
+        f"are all of them known before it?"
+    )
+    return [Notice("leak", "warning", "", target.name, utility.value, text)]
+
+
+_NEARLY_KNOWN = 0.995  # AUC or R2 of the raw features
 
 
 def _too_many_jobs(asked: int | None, started: int) -> list[Notice]:
