@@ -273,8 +273,12 @@ def _options(audit: Audit) -> Iterator[Table | Text]:
     heads = [*of_gap, utility, "recognised"] if target or not measured else [*of_gap, "recognised"]
     table = _headed(*heads) if measured else _headed("columns", *heads, "taken")
     own = {one.key for one in audit.representations if one.kind in ("score", "decision")}
+    decided = {one.key for one in audit.representations if one.kind == "decision"}
     for option in audit.advice.options:
-        gaps = [_gap(option.gap, number), _number(option.ratio)][: len(of_gap)]
+        points = not number or option.representation in decided  # whatever the target is
+        gap = _gap(option.gap, in_deviations=not points)
+        gap = f"{gap} points" if number and points else gap
+        gaps = [gap, _number(option.ratio)][: len(of_gap)]
         taken = "" if option.representation in own else f"{100 * option.selection_frequency:.0f} %"
         useful = [_number(option.utility)] if utility in heads else []
         cells = [*gaps, *useful, _number(option.leak)]

@@ -89,6 +89,7 @@ class Question:
             attributes=self.counted,
             target=self.target,
             reading=Reading(**told) if self.table.reading else None,
+            n_rows_table=len(self.table.frame),
         )
 
 

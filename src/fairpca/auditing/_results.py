@@ -166,6 +166,7 @@ class Data:
     attributes: list[Attribute] = doc("What was measured: attributes, then intersections.")
     target: Target | None = doc("The target, if one was named.")
     reading: Reading | None = doc("What had to be said about the file; null if nothing.", None)
+    n_rows_table: Count | None = doc("Rows of the table, with those left out or not drawn.", None)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from .._results import (
     Representation,
 )
 from .drawing import CIRCLE, DIAMOND, SQUARE, Frame, Mark, Row, draw_plane, draw_rows, drawings
-from .tables import LETTERS, badge, columns, groups_compared
+from .tables import LETTERS, badge, columns, gap_units, groups_compared
 from .words import SPOKEN, Units, interval, model_name, of_a_hundred, recognised
 
 MOST_ROWS = 10
@@ -77,8 +77,9 @@ def _options_figure(evidence: Evidence) -> list[Figure]:
     marks, badges = [], []
     for place, option in enumerate(evidence.audit.advice.options):
         x = _scaled(option.gap, units.scale) if decides else _scaled(option.leak, 1)
-        if x is None:
-            continue
+        in_points = gap_units(evidence, option.representation).scale != units.scale
+        if x is None or (decides and in_points):
+            continue  # decisions have no place among predicted numbers
         badges.append(badge(evidence, option))
         look = OPTIONS[badges[-1]]
         marks.append(

@@ -166,7 +166,7 @@ def _options_table(evidence: Evidence) -> Table:
             ),
             _gap(
                 option.gap,
-                units,
+                gap_units(evidence, option.representation),
                 option.gap_attribute or "",
                 groups_compared(evidence, option.gap_groups),
                 SPOKEN.get(option.gap_model, ""),
@@ -210,6 +210,13 @@ def _model_numbers(option: Option, model: str, units: Units) -> Cell:
     utility = units.utility(found.utility.value if found.utility else None)
     gap = units.gap(found.gap.value if found.gap else None)
     return Cell(gap, (found.attribute if found.gap else "", f"{short} {utility}"))
+
+
+def gap_units(evidence: Evidence, key: str) -> Units:
+    """Return the units of a gap: of decisions it is in points, even if the target is a number."""
+    shown = evidence.representations.get(key)
+    decided = shown is not None and shown.kind == "decision"
+    return Units(None if decided else evidence.audit.data.target)
 
 
 def _gap(estimate: Estimate | None, units: Units, *more: str) -> Cell:
@@ -378,7 +385,11 @@ def _decided(
             [
                 *cells,
                 _utility(decided.utility, units),
-                _gap(parity.gap, units, groups_compared(evidence, parity))
+                _gap(
+                    parity.gap,
+                    gap_units(evidence, getattr(decided, "representation", "")),
+                    groups_compared(evidence, parity),
+                )
                 if parity
                 else Cell(NOT_MEASURED),
                 _ratio(parity.ratio if parity else None),
