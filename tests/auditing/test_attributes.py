@@ -135,12 +135,33 @@ def test_intersections_are_pairs_and_all_together_with_enough_rows():
     assert first.labels[first.codes[row]] == expected
 
 
-def test_rare_combinations_are_left_out_and_said():
+def test_rare_combinations_are_counted_and_left_to_no_probe():
     people = pd.DataFrame({"p": ["a"] * 50 + ["b"] * 50, "q": ["x"] * 45 + ["y"] * 55})
     _, _, joint = attributes_in(people, Roles((), ("p", "q")), {})
     assert joint.labels == ("b & y", "a & x")
     assert np.count_nonzero(joint.codes == -1) == 5
-    assert joint.note == "5 rows of 1 rare combinations are left out."
+    assert joint.note == "Probes leave out 5 rows of 1 rare combinations, whose rates are shown."
+    assert joint.all_labels == ("b & y", "a & x", "a & y")
+    assert np.bincount(joint.all_codes).tolist() == [50, 45, 5]
+    assert [group.n_rows for group in counted_groups(joint, [joint], None).groups] == [50, 45, 5]
+
+
+def test_very_many_combinations_are_all_counted_the_last_of_them_together():
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame({name: rng.choice(list("abcdef"), size=3000) for name in "pq"})
+    *_, joint = attributes_in(people, Roles((), ("p", "q")), {})
+    assert (len(joint.labels), len(joint.all_labels)) == (12, 24)
+    assert joint.all_labels[-1] == "other (13 combinations)"
+    assert np.bincount(joint.all_codes).sum() == 3000
+    assert "13 combinations with the fewest rows are taken together" in joint.note
+
+
+def test_a_level_of_a_few_rows_is_shown_and_not_measured():
+    race = measure_attribute(column({"a": 40, "b": 30, "c": 3, "d": 2}))
+    assert (race.labels, race.rare) == (("a", "b"), ("other (c, d)",))
+    assert np.bincount(race.codes + 1).tolist() == [5, 40, 30]
+    assert np.bincount(race.all_codes).tolist() == [40, 30, 5]
+    assert [group.n_rows for group in counted_groups(race, [race], None).groups] == [40, 30, 5]
 
 
 def test_estimators_get_single_attributes_only():

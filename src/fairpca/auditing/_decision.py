@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import norm
 
 from ..metrics import PROBES
-from ._evidence import largest, widest_gap
+from ._evidence import comparison, largest, widest_gap
 from ._findings import Findings
 from ._judging import N_RESAMPLES
 from ._measures import CURVE_MODELS, LAMBDAS
@@ -56,6 +56,7 @@ class Decision:
     ties: list[str]
     options: list[Option]
     raw: Option
+    """The raw features; where there are no features, the first of what exists."""
     n_settings: int
     sure: float
     """Share of the resamples that came to the same verdict and setting; of data that cannot tell,
@@ -87,6 +88,8 @@ def decide(findings: Findings, settings: Settings, singles: Sequence[int]) -> De
         _candidate(findings, settings, singles, one, setting)
         for one, setting in _settings(findings.representations, settings)
     ]
+    if raw.setting in findings.existing:
+        return _only_measured([raw.option, *(c.option for c in others)])
     existing = [c.option for c in others if c.setting in findings.existing]
     competing = [c for c in others if c.setting not in findings.existing]
     if settings.aim == "keep":
@@ -130,6 +133,29 @@ def decide(findings: Findings, settings: Settings, singles: Sequence[int]) -> De
     )
 
 
+def _only_measured(existing: list[Option]) -> Decision:
+    """Return what there is to say where there are no features: nothing else could be taken."""
+    return Decision(
+        verdict="only measured",
+        chosen=None,
+        ties=[],
+        options=existing,
+        raw=existing[0],
+        n_settings=0,
+        sure=1.0,
+    )
+
+
+def withheld(decision: Decision) -> Decision:
+    """Return a decision that recommends nothing: a column gives the target away.
+
+    Whatever was compared are models that know the answer, so how often each would have been taken
+    means nothing.
+    """
+    options = [replace(option, selection_frequency=0.0) for option in decision.options]
+    return replace(decision, verdict="given away", chosen=None, ties=[], options=options, sure=0.0)
+
+
 def _settings(
     representations: Sequence[Representation], settings: Settings
 ) -> list[tuple[Representation, Setting]]:
@@ -160,6 +186,7 @@ def _candidate(
     compared = [n for n in of_asked if n.gap is not None]
     gap = max(compared, key=lambda n: n.gap.value, default=None)  # type: ignore[union-attr]
     parities = [findings.parities[setting, gap.model][i] for i in singles] if gap else []
+    worst = next((p for p in parities if gap and p.attribute == gap.attribute), None)
     useful = [n for n in of_asked if n.utility is not None]
     best = max(useful, key=lambda n: n.utility.value, default=None)  # type: ignore[union-attr]
     joint = [
@@ -178,15 +205,17 @@ def _candidate(
         gap=None if gap is None else widest_gap([n.gap for n in of_asked]),
         gap_attribute=gap.attribute if gap else None,
         gap_model=gap.model if gap else None,
+        gap_groups=comparison(worst) if worst else None,
         utility=utility,
         utility_model=best.model if best else None,
         leak=leak.auc,
         leak_attribute=leak.attribute,
         leak_probe=leak.probe,
         leak_above_chance=leak.above_chance,
-        ratio=next((p.ratio for p in parities if gap and p.attribute == gap.attribute), None),
+        ratio=worst.ratio if worst else None,
         joint_gap=widest.gap if widest else None,
         joint_attribute=widest.attribute if widest else None,
+        joint_groups=comparison(widest) if widest else None,
         reduction=None,
         models=numbers,
         eligible=False,

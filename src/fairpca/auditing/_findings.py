@@ -174,8 +174,10 @@ class Findings:
                 GroupRates(
                     label, round(counts[g]), bool(compared[g]), *(of_group(r, g) for r in RATES)
                 )
-                for g, label in enumerate(attribute.labels)
+                for g, label in enumerate(attribute.all_labels)
             ],
+            n_compared=int(compared.sum()),
+            n_groups=len(counts),
         )
 
     def gap_draws(self, setting: Setting, model: str, position: int) -> np.ndarray:
@@ -249,7 +251,7 @@ class Findings:
             fair = Setting("fair_pca")
             along = {0.0: fair} | {v: replace(fair, tradeoff=v) for v in LAMBDAS}
             points = [
-                CurvePoint(value, utility, [replace(p, groups=[]) for p in parities])
+                CurvePoint(value, utility, [_left_out_only(p) for p in parities])
                 for value, setting in along.items()
                 if (along[LAMBDAS[0]], model) in self.judged
                 and (utility := self.utilities[setting, model]) is not None
@@ -418,6 +420,10 @@ class Findings:
             if estimate := _estimate(value, error, self.confidence, within):
                 estimates.append((column, estimate))
         return sorted(estimates, key=lambda pair: -pair[1].value)[:MOST_COLUMNS]
+
+
+def _left_out_only(parity: Parity) -> Parity:
+    return replace(parity, groups=[group for group in parity.groups if not group.compared])
 
 
 def _one_fit_more(values: np.ndarray, draws: np.ndarray) -> np.ndarray:

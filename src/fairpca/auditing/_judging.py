@@ -11,13 +11,14 @@ from scipy.sparse import csr_matrix
 from scipy.stats import rankdata
 
 from ..metrics import group_shares, mean_auc, select_top, shares_up_to
+from ..models import FEWEST_ROWS
 from ._splits import Effort, HeldOut, bands
 
 N_RESAMPLES = 200
 """So many times people are resampled to see how often a setting would be recommended."""
 
 ENOUGH_ROWS = 100
-"""Gaps leave out groups of fewer people, unless there are no two larger ones."""
+"""Gaps leave out groups of fewer people, unless no two have as many: see `compared_groups`."""
 
 Number = tuple[float, float]
 """A value and its standard error."""
@@ -72,7 +73,7 @@ class Round:
         self.kind = halves[0].rows.target_kind if halves[0].rows.y is not None else None
         self.rates = [np.atleast_1d(part.rate) for part in parts]
         self.sizes = halves[0].sizes
-        self.codes = [np.concatenate(c) for c in zip(*(p.codes for p in parts), strict=True)]
+        self.codes = [np.concatenate(c) for c in zip(*(p.groups for p in parts), strict=True)]
         self.places = np.concatenate([part.places for part in parts])
         self.people = np.concatenate([part.people for part in parts])
         self.y = None if self.kind is None else np.concatenate([part.y for part in parts])
@@ -314,9 +315,15 @@ class Round:
 
 
 def compared_groups(counts: np.ndarray) -> np.ndarray:
-    """Return which groups have people enough to be compared; all, where no two have."""
-    large = counts >= ENOUGH_ROWS
-    return large if large.sum() >= 2 else counts > 0
+    """Return which groups have people enough to be compared.
+
+    They need 100; where no two groups have as many, 20; and where no two have that, one.
+    """
+    for least in (ENOUGH_ROWS, FEWEST_ROWS, 1):
+        large = counts >= least
+        if large.sum() >= 2:
+            break
+    return large
 
 
 def _explained(y: np.ndarray, predicted: np.ndarray, w: np.ndarray) -> tuple[float, np.ndarray]:

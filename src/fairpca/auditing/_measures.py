@@ -261,7 +261,7 @@ def carried(held_out: HeldOut, position: int, effort: Effort) -> dict[str, tuple
     train_codes, codes = held_out.codes_train[position], held_out.codes[position]
     train = _sampled_with_rare_groups(train_codes, effort.probe_rows, rng)
     test = _sampled_with_rare_groups(codes, effort.probe_rows // 2, rng)
-    model = make_probe("boosting", held_out.sizes[position])
+    model = make_probe("boosting", int(train_codes.max()) + 1)
     weights = _weighed_back(held_out.rows.weights, train_codes, train)
     fit_probe(model, held_out.rows.X[train], train_codes[train], sample_weight=weights)
     w = _weighed_back(held_out.weights, codes, test)

@@ -78,7 +78,8 @@ class Split:
 class HeldOut:
     """The two halves of a split as numbers: `rows` to fit, and `X` of shape (n, d) to measure on.
 
-    Codes are -1 where the group is unknown; `sizes` are the attributes' numbers of groups. `rate`
+    Codes are -1 where the group is unknown, or too rare for probes; `all_codes` have those, too,
+    and `sizes` are the attributes' numbers of all groups. `rate`
     is the share of positive rows, or of each class, among the people that are fitted to. `places`
     are those of the held-out rows in the question's, and `people` whose they are.
     """
@@ -95,6 +96,12 @@ class HeldOut:
     places: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int))
     people: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int))
     encoder: TableEncoder | None = None
+    all_codes: list[np.ndarray] = field(default_factory=list)
+
+    @property
+    def groups(self) -> list[np.ndarray]:
+        """The codes by which rates are counted."""
+        return self.all_codes or self.codes
 
     @property
     def n_levels(self) -> int:
@@ -107,6 +114,7 @@ class HeldOut:
             self,
             X=self.X[rows],
             codes=[codes[rows] for codes in self.codes],
+            all_codes=[codes[rows] for codes in self.all_codes],
             y=None if self.y is None else self.y[rows],
             weights=None if self.weights is None else self.weights[rows],
             places=self.places[rows],

@@ -54,7 +54,7 @@ def fit_in_memory(table: Table, wanted: TableOptions, y: Any = None) -> Fitted:
     X = encoder.transform(frame[list(roles.features)])
     columns = {plan.name: plan.fitted(values) for plan, values in planned}
     estimator = wanted.fitted(X, y, columns, plans, target)
-    about = (table.name, table.fingerprint, len(frame))
+    about = (table.name, table.fingerprint, len(frame), len(table.frame) - len(frame))
     return encoder, estimator, wanted.facts(*about, roles, plans, target)
 
 
@@ -193,6 +193,7 @@ class TableOptions:
         name: str,
         fingerprint: str,
         n_rows: int,
+        n_dropped: int,
         roles: Roles,
         plans: Sequence[AttributePlan],
         target: AttributePlan | None,
@@ -206,6 +207,7 @@ class TableOptions:
             "data": name,
             "fingerprint": fingerprint,
             "n_rows": n_rows,
+            **({"n_rows_dropped": n_dropped} if n_dropped else {}),
             "sensitive": list(roles.sensitive),
             "target": roles.target,
             **({"pos_label": target.labels[-1]} if target and target.kind == "binary" else {}),

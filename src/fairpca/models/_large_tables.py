@@ -91,7 +91,8 @@ def fit_on_disk(
         encoded = batch.X, batch.y, batch.sensitive_features
     estimator = wanted.fitted(*encoded, plans, about)
     fingerprint = fingerprint_of_files([file.path for file in files])
-    info = wanted.facts(_name(table, files), fingerprint, seen.n_rows, roles, plans, about)
+    counts = seen.n_rows, seen.n_read - seen.n_rows
+    info = wanted.facts(_name(table, files), fingerprint, *counts, roles, plans, about)
     info["files"] = [file.path.name for file in files[:MOST_FILES_NAMED]]
     info |= {"n_files": len(files), "sample_rows": n_drawn}
     if n_drawn < seen.n_rows:
