@@ -231,7 +231,10 @@ class ExportError(FairPCAError, ValueError):
 
 
 class ManyLevelsWarning(UserWarning):
-    """An attribute has more than ten whole numbers, each a group; perhaps it is a quantity.
+    """An attribute may have more levels than are meant; the message says why, and what to do.
+
+    It has more than ten whole numbers, each a group, and is perhaps a quantity; or levels that
+    differ in case, blanks around them or a final dot only, such as "yes" and "Yes".
 
     Examples
     --------
@@ -244,6 +247,10 @@ class ManyLevelsWarning(UserWarning):
     Traceback (most recent call last):
     fairpca.errors.ManyLevelsWarning: sensitive has 200 whole-number values, which are...
     >>> moments = collect_moments(np.ones((200, 2)), age, sensitive_kinds={"sensitive": "numeric"})
+    >>> with warnings.catch_warnings(action="error", category=ManyLevelsWarning):
+    ...     collect_moments(np.ones((4, 2)), ["Yes", "yes", "no", "no"])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    fairpca.errors.ManyLevelsWarning: sensitive has levels that differ in case, blanks or a ...
     """
 
 

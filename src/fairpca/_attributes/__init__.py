@@ -18,9 +18,14 @@ from .levels import (
     Attribute,
     Levels,
     Numeric,
+    about_initials,
+    about_spellings,
     drop_unused_labels,
+    folded,
     how_to_say,
+    one_spelling,
     refuse_identifiers,
+    warn_of_spellings,
 )
 from .reading import (
     KINDS,

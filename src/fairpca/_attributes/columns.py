@@ -19,6 +19,7 @@ from ..errors import (
     TableError,
     UsageError,
 )
+from .levels import folded, warn_of_spellings
 
 Columns = dict[Any, Any]
 """Sensitive columns of X by their name or position."""
@@ -227,6 +228,9 @@ def rows_named(values: np.ndarray, name: Any) -> np.ndarray:
         return np.asarray(values == name)
     entries = values.tolist()
     named = {value: is_named(value, name) for value in dict.fromkeys(entries)}
+    if isinstance(name, str) and any(named.values()):
+        alike = [v for v, is_it in named.items() if not is_it and folded(v) == folded(name)]
+        warn_of_spellings("y", [name, *alike])
     return np.fromiter(map(named.__getitem__, entries), dtype=bool, count=len(entries))
 
 

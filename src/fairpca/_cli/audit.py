@@ -21,6 +21,7 @@ from .terminal import (
     files_of,
     one_clear_line,
     print_line,
+    print_notices,
     printable,
     shown_progress,
     write_whole,
@@ -84,10 +85,7 @@ def audit(
             "side of every split, and each person is measured once.",
         ),
     ] = None,
-    weight: Annotated[
-        str | None,
-        Option(metavar="COLUMN", help="Column with how much each row counts: 0 or more."),
-    ] = None,
+    weight: options.Weight = None,
     ignore: options.Ignore = None,
     numeric: options.Numeric = None,
     categorical: options.Categorical = None,
@@ -223,13 +221,10 @@ def _print_audit(console: Console, audit: Audit) -> None:
             console.print(Text(printable(attribute.note), style="yellow"))
         for part in _leakage(audit, attribute.name):
             console.print(part)
-    warnings = [notice for notice in audit.notices if notice.severity == "warning"]
+    warnings = [notice.text for notice in audit.notices if notice.severity == "warning"]
     if warnings:
         console.print()
-    for notice in warnings[:8]:
-        console.print(Text(f"! {printable(notice.text)}", style="yellow"))
-    if len(warnings) > 8:
-        console.print(f"  and {len(warnings) - 8} more in the report", style="yellow")
+    print_notices(console, warnings, "report")
     console.print()
     for reason in audit.advice.reasons:
         console.print(Text(f"→ {printable(reason)}"))

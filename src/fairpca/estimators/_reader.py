@@ -20,6 +20,7 @@ from .._attributes import (
     indexable,
     read_attributes,
     split_columns,
+    warn_of_spellings,
     warn_of_whole_numbers,
 )
 from .._kernels import Features
@@ -315,10 +316,12 @@ class Reader:
             )
 
     def warn_many_levels(self, moments: GroupMoments) -> None:
-        """Warn of levels, over all batches, that may be a quantity."""
+        """Warn of levels, over all batches, that may be a quantity, or spellings of one."""
         levels = {a.name: a.labels for a in moments.attributes if isinstance(a, LevelMoments)}
         for name in levels.keys() - set(map(str, self.sensitive_kinds or ())):
             warn_of_whole_numbers(name, levels[name])
+        for name, labels in levels.items():
+            warn_of_spellings(name, labels)
 
 
 def _chosen(kept: np.ndarray, weight: Any) -> tuple[np.ndarray | None, np.ndarray | None]:

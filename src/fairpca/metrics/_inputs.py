@@ -18,6 +18,7 @@ from .._attributes import (
     check_frames,
     check_weights,
     read_column,
+    warn_of_spellings,
 )
 from .._numerics import unmasked
 from ..errors import ManyLevelsWarning, MissingGroupError, SingleGroupError, UsageError, warn_user
@@ -103,6 +104,7 @@ def read_groups(attribute: ArrayLike, n_rows: int, name: str) -> Attribute:
             raise UsageError(f"{told} Some have one row only, which is no group to compare.")
         if told:
             warn_user(f"{told} Pass codes as texts to silence this.", ManyLevelsWarning)
+        warn_of_spellings(name, found.labels)
     return found
 
 

@@ -201,6 +201,10 @@ def _number(graph: _Graph, name: str, column: NumberColumn, kept: np.ndarray) ->
 def _level(graph: _Graph, name: str, column: LevelColumn, table: np.ndarray) -> str:
     """Strings become the standardised indicators of their level, looked up in a table."""
     codes = dict(column.place)
+    for level, place in column.place.items():  # ONNX compares letters: usual spellings are named
+        for text in (level, level.lower(), level.upper(), level.capitalize(), level.title()):
+            codes.setdefault(text, place)
+            codes.setdefault(f"{text}.", place)
     codes.update({text: len(column.levels) for text in sorted(NULL_STRINGS)})
     code = graph.op(
         "LabelEncoder",

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._attributes import folded
 from ._adapters import import_arrow
 from ._dates_and_texts import DateColumn, TextColumn, date_format
 from ._frozen_columns import MOST_LEVELS, Learned, LevelColumn, NumberColumn
@@ -42,7 +43,8 @@ def learn(name: str, array: Any, like: FrozenColumn | None = None) -> Learned:
     format = like.format if isinstance(like, DateColumn) else None
     if format is not None or (undecided and (format := date_format(list(rows_of))) is not None):
         return DateColumn.learned(name, array, format)
-    if isinstance(like, LevelColumn) or (like is None and len(rows_of) <= MOST_LEVELS):
+    n_levels = len(set(map(folded, rows_of)))
+    if isinstance(like, LevelColumn) or (like is None and n_levels <= MOST_LEVELS):
         return LevelColumn.learned(name, rows_of, int(counts[-1]))
     return TextColumn.learned(name, codes, texts, _nearly(list(rows_of)))
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from .._attributes import about_spellings, folded, one_spelling
 from .._files import is_count, is_number, record
 from ..errors import TableError
 from ._adapters import import_arrow
@@ -159,7 +160,8 @@ class LevelColumn:
     """One indicator per level, "missing" perhaps being one; of two levels, one indicator.
 
     A level that was never seen has none of them. Where two levels share one indicator, that would
-    be the first of them, so it is put at their average: the `share` of rows at the second.
+    be the first of them, so it is put at their average: the `share` of rows at the second. Another
+    spelling of a level, see `folded`, is that level.
     """
 
     name: str
@@ -192,8 +194,9 @@ class LevelColumn:
 
     @cached_property
     def place(self) -> dict[str, int]:
-        """The row of `table` for each level."""
-        return {level: i for i, level in enumerate(self.levels)}
+        """The row of `table` for each level, and for what its spellings share."""
+        exact = {level: i for i, level in enumerate(self.levels)}
+        return {folded(level): i for level, i in reversed(exact.items())} | exact
 
     @cached_property
     def _are_numbers(self) -> bool:
@@ -209,7 +212,7 @@ class LevelColumn:
         text, n = cleaned(value), len(self.levels)
         if text is None:
             return n
-        code = self.place.get(text)
+        code = self.place.get(text, self.place.get(folded(text)))
         if code is None and self._are_numbers and (meant := number(text)) is not None:
             code = self.place.get(cleaned(meant) or "")
         return n + 1 if code is None else code
@@ -231,13 +234,18 @@ class LevelColumn:
 
     @staticmethod
     def learned(name: str, rows_of: Mapping[str, int], n_missing: int) -> Learned:
-        """Learn the levels of a column, of which `rows_of` has the rows."""
-        levels = tuple(sorted(rows_of))
-        by_level = np.array([*(rows_of[level] for level in levels), n_missing, 0])
+        """Learn the levels of a column, of which `rows_of` has the rows of each spelling."""
+        level_of = one_spelling(rows_of)
+        levels = tuple(sorted(set(level_of.values())))
+        merged = dict.fromkeys(levels, 0)
+        for text, n in rows_of.items():
+            merged[level_of[text]] += n
+        by_level = np.array([*merged.values(), n_missing, 0])
         share = float(by_level[1] / by_level.sum())
         column = LevelColumn(name, levels, missing=n_missing > 0, share=share)
         mean, scale = means_and_deviations(column.table, by_level)
-        return Learned(column, "category", n_missing, len(levels), mean, scale)
+        note = about_spellings(name, rows_of)
+        return Learned(column, "category", n_missing, len(levels), mean, scale, note)
 
 
 def floats(array: Any, name: str, *, boolean: bool = False) -> np.ndarray:

@@ -7,13 +7,13 @@ rows in bins, one half judging the other.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from .._attributes import did_you_mean
+from .._attributes import about_initials, about_spellings, did_you_mean, folded, one_spelling
 from ..errors import TableError
 from ._adapters import import_arrow
 from ._dates_and_texts import date_format
@@ -61,9 +61,10 @@ class Notice:
 
     Parameters
     ----------
-    kind : {"id", "constant", "empty", "renamed", "copy", "proxy", "leak", "format", "person"}
+    kind : {"id", "constant", "empty", "renamed", "copy", "proxy", "leak", "format", "spelling", \
+            "person"}
         A proxy tells a sensitive attribute, a leak tells the target; a format keeps numbers or
-        dates from being read as such.
+        dates from being read as such; a level has several spellings.
     severity : {"info", "warning"}
         A warning is nearly certain, an info likely or harmless.
     column : str
@@ -115,9 +116,9 @@ def check_columns(
     -------
     notices : list
         Warnings first, then by column. Each has its `kind` ("id", "constant", "empty", "renamed",
-        "copy", "proxy" of a sensitive attribute, "leak" of the target, "format" or "person"), its
-        `severity` ("info" or "warning"), the `column`, the `other` one that it tells or copies, a
-        `value` (the AUC of a proxy or leak) and a sentence, its `text`.
+        "copy", "proxy" of a sensitive attribute, "leak" of the target, "format", "spelling" of
+        levels or "person"), its `severity` ("info" or "warning"), the `column`, the `other` one
+        that it tells or copies, a `value` (the AUC of a proxy or leak) and a sentence, its `text`.
 
     Notes
     -----
@@ -160,6 +161,8 @@ def check_columns(
         found.append(Notice("renamed", "info", new, old, None, f"{was} is called '{new}'."))
     for name in features:
         found.extend(_about(name, arrays[name]))
+    for name, array in arrays.items():
+        found.extend(check_spellings(name, _rows_of_texts(array), is_feature=name in features))
     dull = {notice.column for notice in found if notice.kind in ("empty", "constant")}
     found.extend(_copies(arrays, columns, [f for f in arrays if f not in dull], special))
     same = {(notice.column, notice.other) for notice in found if notice.kind == "copy"}
@@ -181,6 +184,35 @@ def check_columns(
                 found.append(_tells(name, other, auc, of + how, other == target))
     order = {name: i for i, name in enumerate(arrays)}
     return sorted(found, key=lambda x: (x.severity != "warning", order.get(x.column, -1)))
+
+
+def _rows_of_texts(array: Any) -> dict[str, int]:
+    """Return how many rows have each text of a column; nothing of others, or where all are numbers.
+
+    Blanks around texts are gone, as is what means "missing".
+    """
+    types, kind = import_arrow().types, array.type
+    if not (is_text(kind) or (types.is_dictionary(kind) and is_text(kind.value_type))):
+        return {}
+    codes, texts = distinct_texts(array)
+    counts = np.bincount(codes, minlength=len(texts)).tolist()
+    rows_of = {text: n for text, n in zip(texts, counts, strict=True) if text is not None and n}
+    return {} if are_numbers(list(rows_of)) else rows_of
+
+
+def check_spellings(name: str, n_rows: Mapping[str, int], *, is_feature: bool) -> Iterator[Notice]:
+    """Yield which levels of a column have several spellings, of which there are so many rows.
+
+    A feature of many levels is encoded by its letters, so nothing is merged there.
+    """
+    n_levels = len(set(map(folded, n_rows)))
+    if is_feature and n_levels > MOST_LEVELS:
+        return
+    if told := about_spellings(f"'{name}'", n_rows):
+        merged = float(len(n_rows) - n_levels)
+        yield Notice("spelling", "warning", name, None, merged, told)
+    if not is_feature and (asked := about_initials(f"'{name}'", n_rows)):
+        yield Notice("spelling", "warning", name, None, None, asked)
 
 
 def find_person(frame: Any, sensitive: Sequence[str], candidates: Sequence[str]) -> Notice | None:
@@ -385,7 +417,7 @@ def _binned(array: Any, name: str, n_bins: int = BINS) -> _Binned:
         codes, texts = distinct_texts(array)
         known = [text for text in texts if text is not None]
         if not is_text(kind) or not are_numbers(known):
-            return _levels(codes, known)
+            return _levels(*_one_spelling_each(codes, known))
         values = floats(array, name, boolean=True)
     elif types.is_timestamp(kind) or types.is_date(kind):
         to_micro = import_arrow().timestamp("us", getattr(kind, "tz", None))
@@ -393,6 +425,17 @@ def _binned(array: Any, name: str, n_bins: int = BINS) -> _Binned:
     else:
         values = floats(array, name)
     return _ranges(values, n_bins)
+
+
+def _one_spelling_each(codes: np.ndarray, texts: list[str]) -> tuple[np.ndarray, list[str]]:
+    """Return levels as their rows mostly spell them; the code of missing values stays the last."""
+    counts = np.bincount(codes, minlength=len(texts) + 1).tolist()
+    level_of = one_spelling(dict(zip(texts, counts, strict=False)))
+    labels = list(dict.fromkeys(level_of.values()))
+    if len(labels) == len(texts):
+        return codes, texts
+    place = {label: i for i, label in enumerate(labels)}
+    return np.array([*(place[level_of[t]] for t in texts), len(labels)])[codes], labels
 
 
 def _levels(codes: np.ndarray, labels: list[str]) -> _Binned:
