@@ -83,3 +83,16 @@ def test_a_decision_has_the_yes_of_the_target_or_says_which_was_taken():
     (told,) = [n for n in alone.notices if n.kind == "yes"]
     assert told.column == "choice"
     assert "'red', the last in the alphabet, is taken" in told.text
+
+
+def test_a_dot_or_a_dash_among_numbers_is_missing_in_attributes_and_targets_as_well():
+    wage = np.round(RNG.normal(20, 5, N), 2)
+    frame = table(wage.astype(str), sex=(1 + SEX).astype(str))
+    frame.loc[:29, "sex"] = "."
+    frame.loc[30:59, "out"] = "-"
+    found = asked(frame)
+    assert found.target.kind == "number"
+    assert (found.n_dropped, found.counted[0].n_missing) == (30, 30)
+    assert {group.label for group in found.counted[0].groups} == {"1", "2"}
+    told = {n.column: n.text for n in found.notices if n.kind == "format"}
+    assert told["sex"] == "'sex': 30 rows ('.') are no numbers and count as missing."

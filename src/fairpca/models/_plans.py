@@ -30,7 +30,7 @@ from .._attributes import (
     read_column,
 )
 from ..errors import SingleGroupError, TableError, UsageError
-from ..tables import Table, read_table
+from ..tables import MARKS, Table, number, read_table
 
 if TYPE_CHECKING:
     from pandas import Series
@@ -173,7 +173,7 @@ def plan_column(
     Of people with several rows, each row may count as a part of one. Fits make all groups equal,
     however many; of what is measured, only so many can be read.
     """
-    name = str(column.name)
+    name, column = str(column.name), _without_marks(column)
     n_rows = np.ones(len(column), dtype=int) if n_rows is None else n_rows
     known = _is_known(column)
     if getattr(column.dtype, "kind", "") == "f" and kind != "categorical":
@@ -355,6 +355,7 @@ def about_the_yes(column: Series, remedy: str | None = None) -> str:
 
 def numbers_of(column: Series, what: str) -> np.ndarray:
     """Return a column as floats, NaN where there is no value; `what` it is says the refusal."""
+    column = _without_marks(column)
     known = _is_known(column)
     try:
         if column.dtype.kind in "mM":
@@ -407,6 +408,7 @@ def plan_target(
         values = numbers_of(column, "target")
         plan = AttributePlan(str(column.name), "binary", "", labels=("", f"> {above:.15g}"))
         return plan, np.where(np.isnan(values), -1, values > above)
+    column = _without_marks(column)
     name, known = str(column.name), _is_known(column)
     levels = {folded(_as_text(value)) for value in column[known].unique().tolist()}
     if binary or pos_label is not None or (len(levels) <= 2 and kind != "numeric"):
@@ -439,13 +441,37 @@ def plan_target(
 
 
 def _named(target: str, by_level: Mapping[str, list[Any]], positive: Any) -> str:
-    """Return the level that was named, in whatever spelling."""
-    for level, raw in by_level.items():
-        if folded(level) == folded(str(positive)) or any(is_named(v, positive) for v in raw):
-            return level
-    raise TableError(
-        f"No row of the target '{target}' is '{positive}'. Its values are {listed(list(by_level))}."
-    )
+    """Return the level that was named, in whatever spelling; refuse none, and two that may be."""
+    chosen = [
+        level
+        for level, raw in by_level.items()
+        if folded(level) == folded(str(positive)) or any(is_named(v, positive) for v in raw)
+    ]
+    if not chosen:
+        raise TableError(
+            f"No row of the target '{target}' is '{positive}'. Its values are "
+            f"{listed(list(by_level))}."
+        )
+    if len(chosen) > 1:
+        raise TableError(
+            f"The target '{target}' has {listed(chosen)}, and pos_label='{positive}' may mean any "
+            f"of them. Write what is the same in the same way first."
+        )
+    return chosen[0]
+
+
+def _without_marks(column: Series) -> Series:
+    """Return texts of numbers, and of marks such as "-" where they are missing, as numbers."""
+    if column.dtype.kind != "O" or column.dtype == "category":
+        return column
+    with suppress(TypeError):  # lists, say
+        distinct = column.dropna().unique().tolist()
+        meant = {v: number(v.strip()) for v in distinct if isinstance(v, str)}
+        marks = {v for v in meant if v.strip() in MARKS}
+        if marks and len(meant) == len(distinct) > len(marks):
+            plain = all(found is not None for v, found in meant.items() if v not in marks)
+            return column.map(meant).astype(float) if plain else column
+    return column
 
 
 def _is_known(column: Series) -> np.ndarray:

@@ -18,6 +18,7 @@ from ._notices import Notice, check_columns, check_spellings, equal_pairs, find_
 from ._open import RawColumn, check_same_columns, is_large, open_table, open_tables, read_table
 from ._table import Table, arrow_columns, arrow_to_pandas, decoded, distinct, family, simple
 from ._text_values import (
+    MARKS,
     NULL_STRINGS,
     NUMBER,
     TEXT,
@@ -26,6 +27,7 @@ from ._text_values import (
     cleaned,
     converted,
     kinds_of_columns,
+    number,
     typed,
     with_points,
 )

@@ -9,7 +9,7 @@ shape (n,), or None where row i has the numbers i.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,7 +20,7 @@ from .._files import is_count, is_number, record
 from ..errors import TableError
 from ._adapters import import_arrow
 from ._table import distinct, is_text
-from ._text_values import are_truths, cleaned, number, numbers_of_texts
+from ._text_values import Numbers, are_truths, cleaned, number, numbers_of_texts
 
 MISSING_SHARE = 0.02
 """From this share of missing values on, that a value is missing is an output of its own."""
@@ -101,19 +101,26 @@ class Learned:
     note: str = ""
 
 
-@record()
+@record(later={"decimal": "", "odd_is_missing": False})
 @dataclass(frozen=True)
 class NumberColumn:
-    """A number per row, `fill` where it is missing or infinite; that it was may be an output."""
+    """A number per row, `fill` where it is missing or infinite; that it was may be an output.
+
+    Texts of them are plain numbers, or as people write them, with a `decimal` sign; those that are
+    none are refused, or `odd_is_missing`.
+    """
 
     name: str
     fill: float
     boolean: bool = False
     indicator: bool = False
+    decimal: str = ""
+    odd_is_missing: bool = False
 
     def _fits_together(self) -> bool:
-        flags = isinstance(self.boolean, bool) and isinstance(self.indicator, bool)
-        return isinstance(self.name, str) and is_number(self.fill) and flags
+        flags = (self.boolean, self.indicator, self.odd_is_missing)
+        known = all(isinstance(flag, bool) for flag in flags) and self.decimal in ("", ".", ",")
+        return isinstance(self.name, str) and is_number(self.fill) and known
 
     @property
     def outputs(self) -> list[str]:
@@ -122,7 +129,7 @@ class NumberColumn:
 
     def rows(self, array: Any) -> tuple[None, np.ndarray]:
         """Return the numbers, of shape (n, 1) or (n, 2)."""
-        values = floats(array, self.name, boolean=self.boolean)
+        values = self._floats(array)
         known = np.isfinite(values)
         if not known.all():
             values = np.where(known, values, self.fill)
@@ -130,27 +137,38 @@ class NumberColumn:
             return None, values[:, None]
         return None, np.column_stack([values, ~known])
 
+    def _floats(self, array: Any) -> np.ndarray:
+        return floats(
+            array,
+            self.name,
+            boolean=self.boolean,
+            decimal=self.decimal,
+            odd_is_missing=self.odd_is_missing,
+        )
+
     @staticmethod
-    def learned(name: str, array: Any) -> Learned:
-        """Learn how a column of numbers is encoded."""
+    def learned(name: str, array: Any, how: Numbers | None = None, note: str = "") -> Learned:
+        """Learn how a column of numbers is encoded; of texts, how they are numbers is known."""
         arrow = import_arrow()
         boolean = arrow.types.is_boolean(array.type)
         if is_text(array.type):
             texts = map(cleaned, array.unique().to_pylist())
             boolean = are_truths([text for text in texts if text is not None])
-        values = floats(array, name, boolean=boolean)
+        decimal, lenient = ("", False) if how is None else (how.decimal, how.has_words)
+        column = NumberColumn(name, 0.0, boolean, False, decimal, lenient)
+        values = column._floats(array)
         known = np.isfinite(values)
         n_missing = int(np.sum(~known))
         n_infinite = int(np.isinf(values).sum())
         fill = 2 * float(np.median(0.5 * values[known])) if known.any() else 0.0  # no overflow
         if boolean:
             fill = float(round(fill))
-        column = NumberColumn(
-            name, fill, boolean, indicator=n_missing > MISSING_SHARE * len(values)
-        )
+        indicator = n_missing > MISSING_SHARE * len(values)
+        column = replace(column, fill=fill, indicator=indicator)
         mean, scale = means_and_deviations(column.rows(array)[1])
         n_distinct = len(arrow.array(values[known] + 0.0).unique())  # -0.0 is 0.0
-        note = f"{n_infinite} infinite values count as missing" if n_infinite else ""
+        if n_infinite:
+            note = "; ".join(filter(None, [note, f"{n_infinite} infinite values count as missing"]))
         return Learned(column, "numeric", n_missing, n_distinct, mean, scale, note)
 
 
@@ -248,7 +266,14 @@ class LevelColumn:
         return Learned(column, "category", n_missing, len(levels), mean, scale, note)
 
 
-def floats(array: Any, name: str, *, boolean: bool = False) -> np.ndarray:
+def floats(
+    array: Any,
+    name: str,
+    *,
+    boolean: bool = False,
+    decimal: str = "",
+    odd_is_missing: bool = False,
+) -> np.ndarray:
     """Return an Arrow array as floats, NaN where missing, or say which value is no number."""
     arrow = import_arrow()
     types, kind = arrow.types, array.type
@@ -267,8 +292,8 @@ def floats(array: Any, name: str, *, boolean: bool = False) -> np.ndarray:
             f"({kind}) here. Give it the numbers, or fit again."
         )
     elif types.is_dictionary(kind) or is_text(kind):
-        numbers, odd = numbers_of_texts(array, truths=boolean)
-        if odd is not None:
+        numbers, odd = numbers_of_texts(array, truths=boolean, decimal=decimal)
+        if odd is not None and not odd_is_missing:
             raise TableError(
                 f"Column '{name}' held numbers when the encoder was fitted, but has '{odd}' "
                 f"here. Correct the value, or leave it empty."

@@ -19,7 +19,13 @@ from ._adapters import import_arrow
 from ._dates_and_texts import date_format
 from ._frozen_columns import MOST_LEVELS, floats
 from ._table import arrow_columns, is_text
-from ._text_values import are_numbers, distinct_texts, look_like_dates, nearly_numbers
+from ._text_values import (
+    about_numbers,
+    as_numbers,
+    distinct_texts,
+    look_like_dates,
+    nearly_numbers,
+)
 
 _ID_NAME = re.compile(
     r"(?<![a-z])(?i:ids?|uuid|guid|key|number|nr|no|index|rownum)(?![A-Za-z])"
@@ -159,10 +165,13 @@ def check_columns(
         twice = f"Two columns were called '{old}': this one"
         was = twice if old.strip() else "A column without a name"
         found.append(Notice("renamed", "info", new, old, None, f"{was} is called '{new}'."))
+    rows_of = {name: _rows_of_texts(array) for name, array in arrays.items()}
     for name in features:
-        found.extend(_about(name, arrays[name]))
-    for name, array in arrays.items():
-        found.extend(check_spellings(name, _rows_of_texts(array), is_feature=name in features))
+        found.extend(_about(name, arrays[name], rows_of[name]))
+    for name in named:
+        found.extend(_with_marks(name, rows_of[name]) if is_text(arrays[name].type) else ())
+    for name in arrays:
+        found.extend(check_spellings(name, rows_of[name], is_feature=name in features))
     dull = {notice.column for notice in found if notice.kind in ("empty", "constant")}
     found.extend(_copies(arrays, columns, [f for f in arrays if f not in dull], special))
     same = {(notice.column, notice.other) for notice in found if notice.kind == "copy"}
@@ -187,7 +196,7 @@ def check_columns(
 
 
 def _rows_of_texts(array: Any) -> dict[str, int]:
-    """Return how many rows have each text of a column; nothing of others, or where all are numbers.
+    """Return how many rows have each text of a column of texts or declared categories.
 
     Blanks around texts are gone, as is what means "missing".
     """
@@ -196,8 +205,7 @@ def _rows_of_texts(array: Any) -> dict[str, int]:
         return {}
     codes, texts = distinct_texts(array)
     counts = np.bincount(codes, minlength=len(texts)).tolist()
-    rows_of = {text: n for text, n in zip(texts, counts, strict=True) if text is not None and n}
-    return {} if are_numbers(list(rows_of)) else rows_of
+    return {text: n for text, n in zip(texts, counts, strict=True) if text is not None and n}
 
 
 def check_spellings(name: str, n_rows: Mapping[str, int], *, is_feature: bool) -> Iterator[Notice]:
@@ -206,7 +214,7 @@ def check_spellings(name: str, n_rows: Mapping[str, int], *, is_feature: bool) -
     A feature of many levels is encoded by its letters, so nothing is merged there.
     """
     n_levels = len(set(map(folded, n_rows)))
-    if is_feature and n_levels > MOST_LEVELS:
+    if (is_feature and n_levels > MOST_LEVELS) or as_numbers(n_rows, few_levels=MOST_LEVELS):
         return
     if told := about_spellings(f"'{name}'", n_rows):
         merged = float(len(n_rows) - n_levels)
@@ -279,7 +287,7 @@ def equal_pairs(codes: np.ndarray) -> float:
     return float(np.sum(counts * (counts - 1)) / 2)
 
 
-def _about(name: str, array: Any) -> Iterator[Notice]:
+def _about(name: str, array: Any, rows_of: Mapping[str, int]) -> Iterator[Notice]:
     """Yield what a column shows by itself."""
     types, kind, n = import_arrow().types, array.type, len(array)
     n_distinct = len(array.drop_null().unique())
@@ -292,7 +300,7 @@ def _about(name: str, array: Any) -> Iterator[Notice]:
         return
     share = n_distinct / n
     textual = is_text(kind) or types.is_dictionary(kind)
-    written = _badly_written(name, array) if textual and n_distinct > MOST_LEVELS else None
+    written = _oddly_written(name, rows_of, declared=not is_text(kind)) if textual else None
     if written is not None:
         yield written
         return
@@ -320,9 +328,15 @@ def _about(name: str, array: Any) -> Iterator[Notice]:
         yield Notice("id", "info", name, None, share, text)
 
 
-def _badly_written(name: str, array: Any) -> Notice | None:
-    """Return a warning where numbers or dates are in a form in which they are taken for texts."""
-    texts = [text for text in distinct_texts(array)[1] if text is not None]
+def _oddly_written(name: str, rows_of: Mapping[str, int], *, declared: bool) -> Notice | None:
+    """Return a warning where numbers or dates are not plainly written: read, or taken for texts."""
+    how = None if declared else as_numbers(rows_of, few_levels=MOST_LEVELS)
+    if how is not None and (told := about_numbers(rows_of, how)):
+        share = sum(rows_of[text] for text in how.odd) / sum(rows_of.values())
+        return Notice("format", "warning", name, None, share, f"'{name}': {told}.")
+    if how is not None or len(set(map(folded, rows_of))) <= MOST_LEVELS:
+        return None
+    texts = list(rows_of)
     if others := nearly_numbers(texts):
         text = (
             f"'{name}' looks like numbers, but is taken for texts because of values such as "
@@ -336,6 +350,14 @@ def _badly_written(name: str, array: Any) -> Notice | None:
         )
         return Notice("format", "warning", name, None, None, text)
     return None
+
+
+def _with_marks(name: str, rows_of: Mapping[str, int]) -> Iterator[Notice]:
+    """Yield that an attribute or a target is numbers but for marks: no other texts are read so."""
+    how = as_numbers(rows_of, few_levels=MOST_LEVELS)
+    told = _oddly_written(name, rows_of, declared=False)
+    if how is not None and told is not None and not (how.decimal or how.has_words):
+        yield told
 
 
 def _whole_numbers(array: Any) -> Any:
@@ -416,9 +438,13 @@ def _binned(array: Any, name: str, n_bins: int = BINS) -> _Binned:
     if is_text(kind) or types.is_dictionary(kind):
         codes, texts = distinct_texts(array)
         known = [text for text in texts if text is not None]
-        if not is_text(kind) or not are_numbers(known):
-            return _levels(*_one_spelling_each(codes, known))
-        values = floats(array, name, boolean=True)
+        counts = np.bincount(codes, minlength=len(texts)).tolist()
+        rows_of = dict(zip(known, counts, strict=False))
+        how = as_numbers(rows_of, few_levels=MOST_LEVELS) if is_text(kind) else None
+        if how is None:
+            return _levels(*_one_spelling_each(codes, rows_of))
+        lenient = how.has_words
+        values = floats(array, name, boolean=True, decimal=how.decimal, odd_is_missing=lenient)
     elif types.is_timestamp(kind) or types.is_date(kind):
         to_micro = import_arrow().timestamp("us", getattr(kind, "tz", None))
         values = floats(array.cast(to_micro, safe=False).cast("int64"), name)
@@ -427,15 +453,16 @@ def _binned(array: Any, name: str, n_bins: int = BINS) -> _Binned:
     return _ranges(values, n_bins)
 
 
-def _one_spelling_each(codes: np.ndarray, texts: list[str]) -> tuple[np.ndarray, list[str]]:
+def _one_spelling_each(
+    codes: np.ndarray, rows_of: Mapping[str, int]
+) -> tuple[np.ndarray, list[str]]:
     """Return levels as their rows mostly spell them; the code of missing values stays the last."""
-    counts = np.bincount(codes, minlength=len(texts) + 1).tolist()
-    level_of = one_spelling(dict(zip(texts, counts, strict=False)))
+    level_of = one_spelling(rows_of)
     labels = list(dict.fromkeys(level_of.values()))
-    if len(labels) == len(texts):
-        return codes, texts
+    if len(labels) == len(rows_of):
+        return codes, labels
     place = {label: i for i, label in enumerate(labels)}
-    return np.array([*(place[level_of[t]] for t in texts), len(labels)])[codes], labels
+    return np.array([*(place[level_of[t]] for t in rows_of), len(labels)])[codes], labels
 
 
 def _levels(codes: np.ndarray, labels: list[str]) -> _Binned:
