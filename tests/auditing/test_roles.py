@@ -337,3 +337,25 @@ def test_places_occupations_years_and_weights_do_not_look_like_people(table):
     )
     others = [name for name in frame if name not in ("sex", "race", "state")]
     assert find_person(frame, ["sex", "race", "state"], others) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "of"),
+    [
+        ("worker", None),
+        ("fnlwgt", 1),
+        ("perwt", 1),
+        ("sample_weight", 1),
+        ("x", 0.37),
+        ("wt", 0.37),
+    ],
+)
+def test_a_weight_is_nobody_s_name(name, of):
+    """People who were drawn alike have one weight, and are alike in most columns."""
+    rng = np.random.default_rng(0)
+    kind = np.repeat(np.arange(60), 5)
+    frame = pd.DataFrame({c: rng.integers(0, 4, 60)[kind] for c in ("a", "b", "c")})
+    frame["sex"] = rng.choice(["f", "m"], 60)[kind]
+    frame[name] = 1000 + kind if of is None else (1000 + kind) * of
+    found = find_person(frame, ["sex"], ["a", "b", "c", name])
+    assert (found is not None and found.column == name) == (of is None)

@@ -35,6 +35,9 @@ _ID_NAME = re.compile(
 )
 """As a word of its own, in camel case, or after what ids are often of."""
 
+_WEIGHT_NAME = re.compile(r"(?i)weight|wgt|(?<![a-z])[a-z]{0,4}wts?(?![a-z])")
+"""Of columns that say how much a row counts, as in surveys: weight, fnlwgt, perwt, wt."""
+
 _DIGITS = 12
 """Of whole numbers that look like ids so many are looked at: personal numbers may encode sex."""
 
@@ -228,7 +231,8 @@ def find_person(frame: Any, sensitive: Sequence[str], candidates: Sequence[str])
 
     Two rows of one person agree in an attribute, and in most columns more often than two of
     anybody: agreeing goes some of the way from chance to certainty. Of a place or an occupation,
-    rows agree in what describes it, and in few other columns.
+    rows agree in what describes it, and in few other columns. Numbers with fractions are nobody's
+    name, and a weight of a survey is that of all people who were drawn alike.
     """
     arrays = arrow_columns(frame)
     n = len(next(iter(arrays.values())))
@@ -239,6 +243,8 @@ def find_person(frame: Any, sensitive: Sequence[str], candidates: Sequence[str])
     by_chance = {name: equal_pairs(codes) / (n * (n - 1) / 2) for name, codes in columns.items()}
     found = []
     for name in candidates:
+        if _WEIGHT_NAME.search(name) or _has_fractions(arrays[name]):
+            continue
         whose = np.unique(_exact(arrays[name]), return_inverse=True)[1]
         counts = np.bincount(whose)
         repeated = int(np.count_nonzero(counts > 1))
@@ -269,6 +275,13 @@ def find_person(frame: Any, sensitive: Sequence[str], candidates: Sequence[str])
                 )
             )
     return max(found, key=lambda each: each[0])[1] if found else None
+
+
+def _has_fractions(array: Any) -> bool:
+    types, kind = import_arrow().types, array.type
+    if types.is_decimal(kind):
+        return bool(kind.scale > 0)
+    return bool(types.is_floating(kind)) and _whole_numbers(array) is None
 
 
 def _exact(array: Any) -> np.ndarray:
