@@ -7,6 +7,7 @@ from .columns import (
     assign_roles,
     check_frames,
     close_names,
+    dates_refused,
     did_you_mean,
     indexable,
     is_named,

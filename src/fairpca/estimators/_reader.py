@@ -16,6 +16,7 @@ from .._attributes import (
     as_columns,
     check_frames,
     check_weights,
+    dates_refused,
     drop_unused_labels,
     indexable,
     read_attributes,
@@ -265,7 +266,8 @@ class Reader:
             return checked_rows(X, **checks)
         sparse = "csr" if self.takes_sparse else False
         checks = {"accept_sparse": sparse, "dtype": FLOATS, **checks}
-        return canonical(check_array(X, input_name="X", estimator=self.name, **checks))
+        with dates_refused(X):
+            return canonical(check_array(X, input_name="X", estimator=self.name, **checks))
 
     def moments(self, rows: Rows | LazyRows, *, more_follow: bool = False) -> GroupMoments:
         """Return the moments of rows; where `more_follow`, they outlive the caller's arrays."""

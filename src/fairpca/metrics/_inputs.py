@@ -17,6 +17,7 @@ from .._attributes import (
     as_array,
     check_frames,
     check_weights,
+    dates_refused,
     read_column,
     warn_of_spellings,
 )
@@ -30,7 +31,8 @@ def finite_rows(X: ArrayLike, min_rows: int = 1, **beside: Any) -> np.ndarray:
     What belongs to the rows, by its name, stands `beside` them: its row labels must be theirs.
     """
     check_frames(X=X, **beside)
-    return check_array(unmasked(X), dtype=[np.float64, np.float32], ensure_min_samples=min_rows)
+    with dates_refused(X):
+        return check_array(unmasked(X), dtype=[np.float64, np.float32], ensure_min_samples=min_rows)
 
 
 def present_values(attribute: ArrayLike, n_rows: int, name: str) -> np.ndarray:
