@@ -443,3 +443,18 @@ def test_a_fit_prints_the_notices_of_the_table_whom_it_compares_and_the_weight(c
     done = command(*given, "--target", "choice", "--ignore", "out", "--pos-label", "blue")
     assert "whose choice is blue only" in done.output
     assert "nothing says" not in done.output
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["fit", "people.csv", "-s", "sex", "--out", "m.fairpca"]]
+)
+def test_a_full_disk_behind_standard_output_ends_with_one_line(tmp_path, arguments):
+    made_up_people(n=240).to_csv(tmp_path / "people.csv", index=False)
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "fairpca", *arguments]
+        done = subprocess.run(command, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("Error: standard output cannot be written: No space left on device.")
+    assert arguments == ["--help"] or (tmp_path / "m.fairpca").exists()
