@@ -37,10 +37,9 @@ def main() -> None:
 def _told(error: OSError) -> int:
     """Say that standard output cannot be written, and return the exit code."""
     with suppress(OSError):  # nor can standard error, perhaps
-        print(
+        sys.stderr.write(
             f"Error: standard output cannot be written: {error.strerror or error}. Files that were "
-            f"asked for are written before that.",
-            file=sys.stderr,
+            f"asked for are written before that.\n"
         )
     return 2
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 __all__ = [
     "AuditError",
+    "ExistingFileError",
     "ExportError",
     "FairPCAError",
     "FewLandmarksWarning",
@@ -227,6 +228,28 @@ class ExportError(FairPCAError, ValueError):
     fairpca.errors.ExportError: A function in FairKernelPCA.kernel cannot be saved: a model file
     holds numbers and text only, never code. Use a built-in kernel, plain labels, an integer
     random_state; or, for a whole pipeline, skops: see fairpca.models.trusted_types.
+    """
+
+
+class ExistingFileError(FairPCAError, FileExistsError):
+    """A file is there already and is kept, as the commands do without --force.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import fairpca
+    >>> X = [[0.0, 1.0], [2.0, 1.0], [4.0, 4.0], [5.0, 7.0]]
+    >>> fair = fairpca.FairPCA(1).fit(X, sensitive_features=["a", "b", "a", "b"])
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "model.fairpca")
+    ...     fairpca.save(fair, path)
+    ...     try:
+    ...         fairpca.save(fair, path)
+    ...     except FileExistsError as refusal:
+    ...         print(str(refusal).replace(str(path), path.name))
+    ...     fairpca.save(fair, path, overwrite=True)
+    model.fairpca exists and is kept. Pass overwrite=True to replace it, or another name.
     """
 
 

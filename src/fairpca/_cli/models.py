@@ -171,7 +171,7 @@ def fit(
                 reading=reading,
                 **more,
             )
-        model.save(out)
+        model.save(out, overwrite=force)
         write_whole(card, model_card(model))
     console = Console(quiet=quiet)
     for line in _facts(model):
@@ -333,9 +333,9 @@ def export(
         check_outputs(*files, force=force, inputs=[model])
         fitted = FairTableTransformer.load(model)
         if to is _Form.onnx:
-            export_onnx(fitted, path, preprocessing=preprocessing)
+            export_onnx(fitted, path, preprocessing=preprocessing, overwrite=force)
         else:
-            export_torch(fitted, path)
+            export_torch(fitted, path, overwrite=force)
     print_line(f"The model is in {' and '.join(map(str, files))}", quiet=quiet)
 
 

@@ -15,7 +15,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from .._attributes import check_frames
-from .._files import Packer, RationedArrays, library_versions, unplain
+from .._files import Packer, RationedArrays, keep_existing, library_versions, unplain
 from .._maps import FeatureMap, LinearMap
 from .._numerics import is_foreign, to_numpy
 from ..errors import ExportError, ModelFileError, UsageError
@@ -327,15 +327,22 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
             return np.empty((0, len(self.get_feature_names_out())))
         return np.asarray(self.estimator_._represent(encoded))
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the model to a file, as `fairpca.save` does.
 
         Parameters
         ----------
         path : path
-            Where the file will be, ``model.fairpca`` by custom. It is replaced in one step.
+            Where the file will be, ``model.fairpca`` by custom.
+        overwrite : bool, default=False
+            Whether a file of this name is replaced, in one step; else it is kept.
+
+        Raises
+        ------
+        ExistingFileError
+            If there is a file of this name, which is not to be replaced.
         """
-        save(self, path)
+        save(self, path, overwrite=overwrite)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -432,7 +439,11 @@ def fitted_model(model: Any, info: Mapping[str, Any] | None = None) -> FairTable
 
 
 def save(
-    model: Any, path: str | os.PathLike[str], *, info: Mapping[str, Any] | None = None
+    model: Any,
+    path: str | os.PathLike[str],
+    *,
+    info: Mapping[str, Any] | None = None,
+    overwrite: bool = False,
 ) -> None:
     """Write a fitted model to a file that holds numbers and text only, never code.
 
@@ -443,15 +454,19 @@ def save(
         (`fairpca.erasers.LEACE` and so on), or one of them with its preprocessing. An exact kernel
         model holds its training rows, and so does its file.
     path : path
-        Where the file will be, ``model.fairpca`` by custom. It is replaced in one step.
+        Where the file will be, ``model.fairpca`` by custom.
     info : dict, optional
         Plain facts to keep with an estimator: ``data``, ``fingerprint``, ``sensitive``, ``target``,
         numbers. A `FairTableTransformer` has its own.
+    overwrite : bool, default=False
+        Whether a file of this name is replaced, in one step; else it is kept.
 
     Raises
     ------
     ExportError
         If the model holds a function, a random generator, or labels that are not plain.
+    ExistingFileError
+        If there is a file of this name, which is not to be replaced.
 
     See Also
     --------
@@ -516,6 +531,7 @@ def save(
             k: packer.plain(v, f"FairTableTransformer.{k}") for k, v in asked.items()
         },
     }
+    keep_existing(path, overwrite=overwrite)
     write_model_file(path, header, packer.tensors)
 
 
