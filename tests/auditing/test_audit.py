@@ -113,7 +113,11 @@ def test_estimates_lie_in_their_intervals_and_where_they_can_be(found):
             assert 0 <= p.gap.low <= p.gap.value <= p.gap.high <= 1
             assert 0 <= p.ratio.low <= p.ratio.value <= p.ratio.high <= 1
             rates = [g.selection_rate.value for g in p.groups if g.compared]
-            assert p.gap.value == pytest.approx(max(rates) - min(rates))
+            # Of a method that equalises its rows, the fit to all rows is off by more than the mean.
+            apart = max(rates) - min(rates)
+            assert p.gap.value >= apart - 1e-9
+            if item.representation in ("raw", "pca"):
+                assert p.gap.value == pytest.approx(apart)
             assert p.ratio.value == pytest.approx(min(rates) / max(rates))
     for item in found.certificates:
         assert 0 <= item.observed <= item.bound <= 1
@@ -259,9 +263,8 @@ def test_a_small_group_of_a_large_table_is_kept_whole_and_counted(audited, with_
     assert leak(found, "raw", "town", "linear").above_chance
     assert "guesses town with AUC 0.9" in found.summary.sentences[0]
     (told,) = [notice.text for notice in found.notices if notice.kind == "sampled"]
-    assert told.startswith("400 of 20,000 rows were drawn for this audit: at random, but of every")
-    percent = f"{small.n_used / 4:.1f} %"
-    assert f"So 'town' = 'small' is {percent} of these rows, and 0.750 % of the table" in told
+    assert told.startswith("400 of 20,000 rows were drawn to fit and to measure: at random, but of")
+    assert "Each counts as many times as there are rows in the table for it." in told
 
 
 def test_a_sample_too_small_for_the_groups_is_refused(with_a_rare_group):
@@ -321,8 +324,9 @@ def test_a_group_that_is_one_person_copied_is_too_rare_to_be_measured():
     table.loc[[0, 500], "sex"] = "x"
     found = audit(pd.concat([table, *[table.iloc[[0]]] * 40]), "sex", quick=True, n_jobs=1)
     (attribute,) = found.data.attributes
-    assert {group.label for group in attribute.groups} == {"m", "f"}
-    assert attribute.n_missing == 42
+    assert {group.label for group in attribute.groups if group.measured} == {"m", "f"}
+    (rare,) = [group for group in attribute.groups if not group.measured]
+    assert (rare.label, rare.n_rows, attribute.n_missing) == ("x", 42, 0)
 
 
 def test_rows_without_a_target_are_left_out_and_counted(audited, people):

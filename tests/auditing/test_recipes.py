@@ -84,10 +84,9 @@ def test_a_call_repeats_all_that_was_said(table):
     assert "decisions" not in call
 
 
-def test_a_score_that_stands_alone_is_the_feature_of_the_model(table):
+def test_a_score_that_stands_alone_is_no_feature(table):
     audit = asked(table[["sex", "paid", "risk", "w"]], ignore=[], weight="w")
-    assert "ignore=['w']" in python_recipe(audit, Setting("fair_pls", n_components=1))
-    assert [c.name for c in audit.data.columns if c.role == "feature"] == ["risk"]
+    assert [c.name for c in audit.data.columns if c.role == "feature"] == []
 
 
 @pytest.mark.parametrize(

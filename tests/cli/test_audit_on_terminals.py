@@ -50,7 +50,7 @@ def leak(key, attribute, auc, probe="linear"):
 
 
 def parity(attribute, gap):
-    return Parity(attribute, None, near(gap), near(0.81), None, None, None, None, [])
+    return Parity(attribute, None, near(gap), near(0.81), None, None, None, None, [], 2, 2)
 
 
 def option(key, name, gap, taken, **given):
@@ -58,6 +58,7 @@ def option(key, name, gap, taken, **given):
     usual |= {"utility": near(0.764), "utility_model": "linear", "leak": near(0.583)}
     usual |= {"leak_attribute": "race", "leak_probe": "boosting", "leak_above_chance": True}
     usual |= {"ratio": near(0.913), "joint_gap": None, "joint_attribute": None, "reduction": None}
+    usual |= {"gap_groups": None, "joint_groups": None}
     usual |= {"models": [], "eligible": True, "selection_frequency": taken}
     return Option(key, name, gap=gap, **{**usual, **given})
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairpca import FairPCA, FairPLS, FairTableTransformer
+from fairpca import FairPCA, FairPLS, FairTableTransformer, fit_table
 from fairpca.erasers import LEACE
 from fairpca.models import model_card
 from fairpca.models._cards import _markdown
@@ -152,3 +152,19 @@ def test_a_very_long_name_is_cut_before_it_is_looked_at():
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 2 * 10**6  # the text itself, and not a list of its letters
+
+
+@pytest.mark.parametrize("door", ["frame", "file"])
+def test_the_card_says_how_many_rows_had_no_target(door, tmp_path):
+    rng = np.random.default_rng(0)
+    sex = rng.choice(["f", "m"], 300)
+    table = pd.DataFrame({"sex": sex, "a": rng.normal(size=300), "b": rng.normal(size=300)})
+    table["wage"] = np.where(np.arange(300) % 3, table["a"] + 10.5 + rng.normal(size=300), np.nan)
+    table.to_csv(tmp_path / "wages.csv", index=False)
+    given = table if door == "frame" else tmp_path / "wages.csv"
+    model = fit_table(given, "sex", "wage", method="fair_pls")
+    assert (model.info_["n_rows"], model.info_["n_rows_dropped"]) == (200, 100)
+    card = model_card(model)
+    assert "Rows left out, whose target is missing: 100 (33.3 % of the table)" in card
+    whole = fit_table(table.dropna(), "sex", "wage", method="fair_pls")
+    assert "left out" not in model_card(whole)

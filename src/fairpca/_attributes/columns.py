@@ -77,7 +77,8 @@ def assign_roles(
 ) -> Roles:
     """Check names against the columns of a table; what has no other role is a feature.
 
-    Where the table is a `file`, messages name it. A column that was `renamed`, from and to, because
+    Where the table is a `file`, messages name it. There need not be any where a score or decision
+    is audited. A column that was `renamed`, from and to, because
     of another of its name is no feature unasked.
     """
     where = "" if file is None else f" in {file}"
@@ -104,8 +105,7 @@ def assign_roles(
     chosen = of.get("features", ())
     if features is None:
         chosen = tuple(name for name in names if name not in taken)
-        chosen = chosen or of.get("score", ()) or of.get("decision", ())  # all that there is
-    if not chosen:
+    if not chosen and not {"score", "decision"} & {*of}:
         raise TableError(
             f"No feature is left{where}: {len(taken)} of {len(names)} columns are named."
         )

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from enum import StrEnum
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -29,6 +30,7 @@ from .terminal import (
 
 if TYPE_CHECKING:
     from ..auditing import Audit, Estimate, Leak
+    from ..auditing import Option as Choice
 
 EXAMPLES = [
     "fairpca audit   # the built-in loan applications",
@@ -211,6 +213,9 @@ def _print_audit(console: Console, audit: Audit) -> None:
     console.print()
     for part in _options(audit):
         console.print(part)
+    if audit.advice.verdict == "only measured":
+        for part in _fare(audit):
+            console.print(part)
     for attribute in audit.data.attributes:
         if not audit.leakage_of(attribute.name):
             continue
@@ -252,22 +257,77 @@ def _options(audit: Audit) -> Iterator[Table | Text]:
     asked = (
         f"{', '.join(models[:-1])} and {models[-1]}" if named == "any" else PROBES[named].briefly
     )
+    measured = audit.advice.verdict == "only measured"
     caption = f"What there is to choose from, by the worst of {asked}"
+    caption = "What there is, by what it means for the groups" if measured else caption
     if target is not None or audit.downstream:
-        caption += f"; gaps in {'standard deviations' if number else 'points'}"
+        caption += f"; gaps in {'standard deviations' if number else 'points'}{_whose(audit)}"
     yield Text(printable(caption), style="italic")
     utility = "variance kept" if target is None else "R2" if number else "AUC"
     of_gap = (["gap"] if number else ["gap", "ratio"]) if audit.downstream else []
-    table = _headed("columns", *of_gap, utility, "recognised", "taken")
+    heads = [*of_gap, utility, "recognised"] if target or not measured else [*of_gap, "recognised"]
+    table = _headed(*heads) if measured else _headed("columns", *heads, "taken")
     own = {one.key for one in audit.representations if one.kind in ("score", "decision")}
+    decided = {one.key for one in audit.representations if one.kind == "decision"}
     for option in audit.advice.options:
-        gaps = [_gap(option.gap, number), _number(option.ratio)][: len(of_gap)]
+        points = not number or option.representation in decided  # whatever the target is
+        gap = _gap(option.gap, in_deviations=not points)
+        gap = f"{gap} points" if number and points else gap
+        gaps = [gap, _number(option.ratio)][: len(of_gap)]
         taken = "" if option.representation in own else f"{100 * option.selection_frequency:.0f} %"
-        numbers = *gaps, _number(option.utility), _number(option.leak), taken
+        useful = [_number(option.utility)] if utility in heads else []
+        cells = [*gaps, *useful, _number(option.leak)]
+        cells = cells if measured else [str(option.n_columns), *cells, taken]
+        cells = [printable(option.name), *cells]
         style = "bold" if option is audit.advice.option else ""
-        cells = (printable(option.name), str(option.n_columns), *numbers)
         table.add_row(*(Text(cell, style=style) for cell in cells))
     yield table
+
+
+def _fare(audit: Audit) -> Iterator[Table | Text]:
+    """Yield what each group gets from what exists, and its errors where outcomes are known."""
+    kinds = {
+        **{"selection_rate": "selected", "true_positive_rate": "true pos."},
+        **{"false_positive_rate": "false pos.", "precision": "precision"},
+    }
+    names = {one.key: one.name for one in audit.representations}
+    for found, attribute in product(audit.downstream, audit.settings.sensitive):
+        groups = [g for p in found.parities if p.attribute == attribute for g in p.groups]
+        shown = [k for k in kinds if any(getattr(group, k) is not None for group in groups)]
+        if not shown:
+            continue
+        title = f"What the groups of {attribute} get from {names[found.representation]}, in %"
+        yield Text(f"\n{printable(title)}", style="italic")
+        table = _headed("people", *(kinds[kind] for kind in shown))
+        for group in groups:
+            rates = [_gap(getattr(group, kind), in_deviations=False) for kind in shown]
+            label = group.label if group.compared else f"{group.label} (not compared)"
+            table.add_row(printable(label), f"{group.n_rows:,}", *rates)
+        yield table
+
+
+def _whose(audit: Audit) -> str:
+    """Say between whose groups gaps are, where that is not the same for all options."""
+    found: dict[str, list[str]] = {}
+    for option in audit.advice.options:
+        if option.gap_attribute is not None:
+            found.setdefault(f"{option.gap_attribute}{_compared(option)}", []).append(option.name)
+    if len(audit.settings.sensitive) == 1 and not any(map(_compared, audit.advice.options)):
+        return ""
+    said = [f"between the groups of {whose}" for whose in found]
+    if len(found) > 1:
+        said = [
+            f"{', '.join(names)}: {one}" for one, names in zip(said, found.values(), strict=True)
+        ]
+    return f" ({'; '.join(said)})" if said else ""
+
+
+def _compared(option: Choice) -> str:
+    """Return how many groups the gap compares, where it leaves out some."""
+    of = option.gap_groups
+    if of is None or of.n_compared == of.n_groups:
+        return ""
+    return f", {of.n_compared} of {of.n_groups} compared"
 
 
 def _headed(*heads: str) -> Table:

@@ -188,6 +188,10 @@ def _facts(model: FairTableTransformer) -> list[str]:
     n_rows = model.info_["n_rows"]
     made = f"{n_columns} column{'s' if n_columns != 1 else ''}"
     lines = [f"{type(estimator).__name__}: {made} from {n_rows:,} rows{files}"]
+    if dropped := model.info_.get("n_rows_dropped"):
+        share = 100 * dropped / (dropped + n_rows)
+        target = printable(str(model.info_["target"]))
+        lines.append(f"{dropped:,} rows ({share:.1f} %) have no '{target}' and are left out")
     sampled = model.info_.get("sample_rows", n_rows)
     if sampled < n_rows:
         lines.append(f"the columns were learned from a sample of {sampled:,} of {n_rows:,} rows")

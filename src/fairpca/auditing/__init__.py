@@ -1,7 +1,7 @@
 """What data give away about people, and what it costs to stop that."""
 
 from ._audit_result import Audit
-from ._results import Estimate, Leak
+from ._results import Estimate, Leak, Option
 from ._schema import audit_schema
 from ._whole_audit import audit
 

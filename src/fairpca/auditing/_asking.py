@@ -9,6 +9,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.stats import rankdata
 
 from .._attributes import Roles, checked_kinds, listed
 from ..errors import AuditError, TableError, UsageError
@@ -27,22 +28,25 @@ from ..models import (
 from ..tables import Table, TableEncoder, check_columns
 from ._phrases import percent
 from ._question import (
+    Everybody,
     Question,
     attributes_in,
     check_rows,
+    copies_in,
     counted_groups,
+    named_people,
     notice_of,
     numbered,
     parts_of_people,
-    people_in,
 )
 from ._representations import name_of
 from ._results import Column, Notice, Setting, Target
-from ._splits import Effort, ExistingModel, bands, evenly_sampled
+from ._splits import Effort, ExistingModel, bands, drawn_rows
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
+_MANY_LEFT_OUT = 0.05  # of the rows: from here on it is a warning
 _FEWEST_OUTCOMES = 20  # fewer of either teach a model nothing, and may all be in one half
 
 
@@ -70,76 +74,105 @@ def ask(
     check_rows(len(table.frame), "")
     said = checked_kinds(sensitive_kinds, filter(None, [*roles.sensitive, roles.target]))
     frame, weights, notices = _weighed(table.frame, roles.weight)
+    n_weighed = len(frame)
     frame, y, weights, plan = _with_target(frame, weights, roles.target, said, pos_label, above)
     if plan is not None and plan.told:
         notices.append(Notice("yes", "warning", plan.name, "", None, plan.told))
     n_dropped = len(table.frame) - len(frame)
+    notices += _without_target(roles.target, n_weighed - len(frame), n_weighed)
     said.pop(roles.target or "", None)
-    whole = attributes_in(frame, roles, said)
+    whole, people, told = _people_and_groups(frame, roles, said)
+    notices += told
+    existing, unknown = _existing_models(frame, roles, plan, y, weights)
+    _check_groups(existing, whole, parts_of_people(people))
+    everybody = Everybody(whole, people, y, weights, existing)
     rng = np.random.default_rng(seed)
-    strata = [a.codes for a in whole] + ([] if y is None else [bands(y)])
-    chosen = evenly_sampled(strata, effort.max_rows, rng, effort.group_rows)
-    attributes = [replace(a, codes=a.codes[chosen], fitted=a.fitted[chosen]) for a in whole]
-    everybody = len(frame)
-    counted_in = whole, y, weights
-    if len(chosen) < everybody:
-        notices.append(_drawn(whole, attributes, everybody, effort.group_rows))
+    chosen, stands_for = _drawn(everybody, effort, rng)
+    attributes = whole
+    if len(chosen) < len(frame):
+        attributes = [a.at(chosen) for a in whole]
+        notices.append(_told_of_draw(everybody, len(chosen), effort.group_rows))
         frame = frame.iloc[chosen].reset_index(drop=True)
-        y, weights = (None if of is None else of[chosen] for of in (y, weights))
-    people, repeated = people_in(frame, roles)
-    notices += repeated
-    if len(np.unique(people)) < len(frame):  # what is rare is decided by different people
-        said |= {a.name: "numeric" for a in whole if a.kind == "numeric"}
-        attributes = attributes_in(frame, roles, said, parts_of_people(people))
+        y, people = None if y is None else y[chosen], people[chosen]
+        weights = stands_for if weights is None else weights[chosen] * stands_for
+        existing = [replace(one, values=one.values[chosen]) for one in existing]
+    if roles.person is None:
+        people, repeated = copies_in(frame, roles)
+        notices += repeated
+        if len(np.unique(people)) < len(frame) == len(everybody.people):
+            # What is rare is decided by different people.
+            said |= {a.name: "numeric" for a in whole if a.kind == "numeric"}
+            attributes = attributes_in(frame, roles, said, parts_of_people(people))
+            everybody = replace(everybody, attributes=attributes, people=people)
+            _check_groups(existing, attributes, parts_of_people(people))
     features = frame[list(roles.features)]
-    encoder = TableEncoder().fit(features)
-    d = len(encoder.mean_)
+    encoder = TableEncoder().fit(features) if roles.features else None
+    d = 0 if encoder is None else len(encoder.mean_)
     if n_components is not None and n_components > d:
         raise AuditError(
-            f"n_components={n_components}, but the columns give {d} numbers per row. Take at most "
-            f"{d}."
+            f"n_components={n_components}, but the columns give {d} numbers per row. Take "
+            f"{f'at most {d}' if d else 'none: there is no feature to make components from'}."
         )
-    existing, unknown = _existing_models(frame, roles, plan)
-    _check_groups(existing, attributes, parts_of_people(people))
     return Question(
         table=table,
         features=features,
         roles=roles,
         attributes=attributes,
         people=people,
-        counted=[counted_groups(a, *counted_in) for a in attributes],
+        counted=[counted_groups(a, everybody) for a in attributes],
         y=y,
-        target=None if plan is None else _target(plan, *counted_in[1:]),
+        target=None if plan is None else _target(plan, everybody.y, everybody.weights),
         weights=None if weights is None else weights / weights.mean(),
         existing=existing,
+        everybody=everybody,
         n_dropped=n_dropped,
         notices=[*notices, *unknown, *_noticed(table, frame, roles, attributes, y)],
         columns=_columns(frame, roles, encoder),
         encoder=encoder,
-        k=usual_components(d) if n_components is None else n_components,
+        k=n_components or (usual_components(d) if d else 0),
         seed=seed,
     )
 
 
+def _people_and_groups(
+    frame: DataFrame, roles: Roles, said: dict[str, str]
+) -> tuple[list[Measured], np.ndarray, list[Notice]]:
+    """Return the attributes and the person of every row; without a column, each is a person."""
+    whole = attributes_in(frame, roles, said)
+    if roles.person is None:
+        return whole, np.arange(len(frame)), []
+    people, told = named_people(frame[roles.person])
+    if people.max() + 1 < len(frame):  # what is rare is decided by different people
+        said |= {a.name: "numeric" for a in whole if a.kind == "numeric"}
+        whole = attributes_in(frame, roles, said, parts_of_people(people))
+    return whole, people, told
+
+
 def _drawn(
-    whole: Sequence[Measured], drawn: Sequence[Measured], everybody: int, at_least: int
-) -> Notice:
-    """Say how many rows were drawn, and which group has become most frequent by that."""
-    n = len(drawn[0].codes)
+    everybody: Everybody, effort: Effort, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows that are measured, with all rows of a person, and what each stands for."""
+    strata = [a.all_codes for a in everybody.attributes]
+    strata += [] if everybody.y is None else [bands(everybody.y)]
+    _, once, person = np.unique(everybody.people, return_index=True, return_inverse=True)
+    n_drawn = int(effort.max_rows * (len(once) / len(person)))
+    chosen, stands_for = drawn_rows([c[once] for c in strata], n_drawn, rng, effort.group_rows)
+    if len(once) == len(person):
+        return once[chosen], stands_for
+    of_person = np.zeros(len(once))
+    of_person[chosen] = stands_for
+    rows = np.flatnonzero(of_person[person])
+    return rows, of_person[person[rows]]
+
+
+def _told_of_draw(everybody: Everybody, n: int, at_least: int) -> Notice:
+    """Say how many rows were drawn, and that they are weighed back."""
     text = (
-        f"{n:,} of {everybody:,} rows were drawn for this audit: at random, but of every group "
-        f"{at_least:,}, or all it has, as far as they take no more than half."
+        f"{n:,} of {len(everybody.people):,} rows were drawn to fit and to measure: at random, but "
+        f"of every group {at_least:,}, or all it has, as far as they take no more than half. Each "
+        f"counts as many times as there are rows in the table for it. Scores and decisions that "
+        f"exist are judged on all rows."
     )
-    more, name, share, now = max(
-        (now / n / (count / everybody), f"'{w.name}' = '{label}'", count / everybody, now / n)
-        for w, d in zip(whole, drawn, strict=True)
-        for label, count, now in zip(w.labels, w.counts, d.counts, strict=True)
-    )
-    if more > 1.1:
-        text += (
-            f" So {name} is {percent(now)} of these rows, and {percent(share, 3)} of the table: a "
-            f"number about all rows, such as an accuracy, gives such a group more weight."
-        )
     return Notice("sampled", "info", "", "", float(n), text)
 
 
@@ -199,6 +232,18 @@ def _with_target(
     return frame, y, None if weights is None else weights[known], plan
 
 
+def _without_target(target: str | None, n_unknown: int, n: int) -> list[Notice]:
+    """Say of how many rows the target is missing: whoever they are, no number is about them."""
+    if not n_unknown:
+        return []
+    share = n_unknown / n
+    text = f"{n_unknown:,} of {n:,} rows ({percent(share)}) have no '{target}' and are left out."
+    if share >= _MANY_LEFT_OUT:
+        text += " No number here is about them: ask who they are before you rely on the others."
+    severity = "warning" if share >= _MANY_LEFT_OUT else "info"
+    return [Notice("missing_target", severity, str(target), "", share, text)]
+
+
 def _check_outcomes(plan: AttributePlan, y: np.ndarray) -> None:
     """Refuse a target of which too few rows tell anything."""
     enough = f"at least {_FEWEST_OUTCOMES} are needed to measure"
@@ -246,7 +291,11 @@ def _target(plan: AttributePlan, y: Any, weights: np.ndarray | None) -> Target:
 
 
 def _existing_models(
-    frame: DataFrame, roles: Roles, plan: AttributePlan | None
+    frame: DataFrame,
+    roles: Roles,
+    plan: AttributePlan | None,
+    y: np.ndarray | None,
+    weights: np.ndarray | None,
 ) -> tuple[list[ExistingModel], list[Notice]]:
     """Return scores and decisions of models that exist, and of how many rows they are unknown."""
     yes = plan.labels[-1] if plan is not None and plan.kind == "binary" else None
@@ -264,7 +313,62 @@ def _existing_models(
         if unknown:
             text = f"{unknown:,} rows have no {kind} in '{name}' and are left out of its numbers."
             notices.append(Notice("unknown_values", "info", name, "", float(unknown), text))
+    if plan is not None and plan.kind == "numeric" and y is not None:
+        w = np.ones(len(y)) if weights is None else weights
+        for place, (kind, name, values) in enumerate(found):
+            if kind == "score" and _is_on_another_scale(values, y, w):
+                notices.append(_by_rank(name, plan.name, values, y))
+                found[place] = kind, name, _as_ranked(values, y, w)
     return [ExistingModel(Setting(kind, column=c), values) for kind, c, values in found], notices
+
+
+def _is_on_another_scale(values: np.ndarray, y: np.ndarray, w: np.ndarray) -> bool:
+    """Whether a score cannot be meant as a prediction of the number.
+
+    It errs more than any score with the mean and the deviation of the number can, or what it goes
+    with is ten times as large.
+    """
+    known = np.isfinite(values)
+    s, y, w = values[known], y[known], w[known]
+    (of_s, both), (_, of_y) = np.cov(s, y, aweights=w, ddof=0)
+    if of_y == 0:
+        return False
+    if np.average((y - s) ** 2, weights=w) > 4 * of_y:
+        return True
+    clear = abs(both) > 3 * np.sqrt(of_s * of_y / len(s))
+    return bool(clear and abs(both) > 10 * of_s)
+
+
+def _as_ranked(values: np.ndarray, y: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Return, for each score, the number at its rank: the median number for the median score."""
+    known = np.isfinite(values)
+    found = np.full(len(values), np.nan)
+    shares = [_shares_below(of[known], w[known]) for of in (values, y)]
+    numbers, first = np.unique(y[known], return_index=True)
+    found[known] = np.interp(shares[0], shares[1][first], numbers)
+    return found
+
+
+def _shares_below(values: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Return the share of the weight below each value, and half of that at it."""
+    _, place = np.unique(values, return_inverse=True)
+    at = np.bincount(place, w)
+    return ((np.cumsum(at) - at / 2) / at.sum())[place]
+
+
+def _by_rank(name: str, target: str, values: np.ndarray, y: np.ndarray) -> Notice:
+    """Say that a score is judged by its ranks, and whether it ranks the other way round."""
+    known = np.isfinite(values)
+    s = values[known]
+    text = (
+        f"The score '{name}' is not on the scale of '{target}' (mean {s.mean():.4g} and standard "
+        f"deviation {s.std():.3g}, where {y.mean():.4g} and {y.std():.3g} are): it is judged by "
+        f"rank, as if it predicted of each row the '{target}' at its rank."
+    )
+    falling = float(np.corrcoef(rankdata(s), rankdata(y[known]))[0, 1])
+    if falling < -3 / np.sqrt(len(s)):
+        text += f" It falls where '{target}' rises: turn its sign if it is not meant so."
+    return Notice("scale", "warning", name, target, falling, text)
 
 
 def _decided(column: Series, yes: str | None) -> np.ndarray:
@@ -345,8 +449,8 @@ def _spelled_alike(frame: DataFrame, roles: Roles, looked_at: DataFrame) -> list
     return [n for n in check_columns(frame[names], names) if n.kind == "spelling"] if names else []
 
 
-def _columns(frame: DataFrame, roles: Roles, encoder: TableEncoder) -> list[Column]:
-    encoded = {column.name: column for column in encoder.columns_}
+def _columns(frame: DataFrame, roles: Roles, encoder: TableEncoder | None) -> list[Column]:
+    encoded = {column.name: column for column in encoder.columns_} if encoder else {}
     found = []
     for name in frame.columns:
         if c := encoded.get(name):

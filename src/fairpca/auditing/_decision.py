@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import norm
 
 from ..metrics import PROBES
-from ._evidence import largest, widest_gap
+from ._evidence import comparison, largest, widest_gap
 from ._findings import Findings
 from ._judging import N_RESAMPLES
 from ._measures import CURVE_MODELS, LAMBDAS
@@ -38,7 +38,13 @@ MOST_OPTIONS = 4
 _SURE = 2 / 3  # of the resamples: from here on a recommendation stands alone
 _CONTENDER = 0.1  # of the resamples: from here on another setting is named beside it
 
-NOTHING_TO_DO, NOTHING_HELPS = -1, -2
+NOTHING_TO_DO, NOTHING_HELPS, CANNOT_TELL, OUT_OF_REACH = -1, -2, -3, -4
+_VERDICTS = {
+    NOTHING_TO_DO: "nothing to do",
+    NOTHING_HELPS: "nothing helps",
+    CANNOT_TELL: "cannot tell",
+    OUT_OF_REACH: "out of reach",
+}
 
 
 @dataclass(frozen=True)
@@ -50,9 +56,11 @@ class Decision:
     ties: list[str]
     options: list[Option]
     raw: Option
+    """The raw features; where there are no features, the first of what exists."""
     n_settings: int
     sure: float
-    """Share of the resamples that came to the same verdict and setting."""
+    """Share of the resamples that came to the same verdict and setting; of data that cannot tell,
+    share of those in which the gap is above the limit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,14 +88,17 @@ def decide(findings: Findings, settings: Settings, singles: Sequence[int]) -> De
         _candidate(findings, settings, singles, one, setting)
         for one, setting in _settings(findings.representations, settings)
     ]
+    if raw.setting in findings.existing:
+        return _only_measured([raw.option, *(c.option for c in others)])
     existing = [c.option for c in others if c.setting in findings.existing]
     competing = [c for c in others if c.setting not in findings.existing]
     if settings.aim == "keep":
         competing = [c for c in competing if c.option.n_columns == raw.option.n_columns]
     else:
         competing = [c for c in competing if c.setting.method != "pca"]
-    contest = _Contest(raw, competing, float(norm.ppf(0.5 + settings.confidence / 2)))
-    chosen = contest.choose()
+    z = float(norm.ppf(0.5 + settings.confidence / 2))
+    contest = _Contest(raw, competing, z, to_limit=settings.aim == "decide")
+    chosen = contest.verdict()
     counted = Counter(contest.choose(1 + draw) for draw in range(N_RESAMPLES))
     taken = {i: n / N_RESAMPLES for i, n in counted.items()}
     frontier, eligible = contest.standing()
@@ -103,13 +114,12 @@ def decide(findings: Findings, settings: Settings, singles: Sequence[int]) -> De
         for i, c in enumerate(competing)
     ]
     sure = taken.get(chosen, 0.0)
+    if chosen == CANNOT_TELL:
+        sure = 1.0 - taken.get(NOTHING_TO_DO, 0.0)
     tied = contest.tied(chosen, counted) if sure < _SURE else []
     shown = _listed(contest, frontier, eligible, [chosen, *tied])
-    verdict = {NOTHING_TO_DO: "nothing to do", NOTHING_HELPS: "nothing helps"}.get(
-        chosen, "tie" if tied else "take"
-    )
     return Decision(
-        verdict=verdict,
+        verdict=_VERDICTS.get(chosen, "tie" if tied else "take"),
         chosen=every[chosen] if chosen >= 0 else None,
         ties=[every[i].name for i in tied],
         options=[
@@ -121,6 +131,29 @@ def decide(findings: Findings, settings: Settings, singles: Sequence[int]) -> De
         n_settings=len(competing),
         sure=sure,
     )
+
+
+def _only_measured(existing: list[Option]) -> Decision:
+    """Return what there is to say where there are no features: nothing else could be taken."""
+    return Decision(
+        verdict="only measured",
+        chosen=None,
+        ties=[],
+        options=existing,
+        raw=existing[0],
+        n_settings=0,
+        sure=1.0,
+    )
+
+
+def withheld(decision: Decision) -> Decision:
+    """Return a decision that recommends nothing: a column gives the target away.
+
+    Whatever was compared are models that know the answer, so how often each would have been taken
+    means nothing.
+    """
+    options = [replace(option, selection_frequency=0.0) for option in decision.options]
+    return replace(decision, verdict="given away", chosen=None, ties=[], options=options, sure=0.0)
 
 
 def _settings(
@@ -153,6 +186,7 @@ def _candidate(
     compared = [n for n in of_asked if n.gap is not None]
     gap = max(compared, key=lambda n: n.gap.value, default=None)  # type: ignore[union-attr]
     parities = [findings.parities[setting, gap.model][i] for i in singles] if gap else []
+    worst = next((p for p in parities if gap and p.attribute == gap.attribute), None)
     useful = [n for n in of_asked if n.utility is not None]
     best = max(useful, key=lambda n: n.utility.value, default=None)  # type: ignore[union-attr]
     joint = [
@@ -171,26 +205,29 @@ def _candidate(
         gap=None if gap is None else widest_gap([n.gap for n in of_asked]),
         gap_attribute=gap.attribute if gap else None,
         gap_model=gap.model if gap else None,
+        gap_groups=comparison(worst) if worst else None,
         utility=utility,
         utility_model=best.model if best else None,
         leak=leak.auc,
         leak_attribute=leak.attribute,
         leak_probe=leak.probe,
         leak_above_chance=leak.above_chance,
-        ratio=next((p.ratio for p in parities if gap and p.attribute == gap.attribute), None),
+        ratio=worst.ratio if worst else None,
         joint_gap=widest.gap if widest else None,
         joint_attribute=widest.attribute if widest else None,
+        joint_groups=comparison(widest) if widest else None,
         reduction=None,
         models=numbers,
         eligible=False,
         selection_frequency=0.0,
     )
     y_draws = _normal_draws(utility, settings, f"{setting} utility")
-    if best is not None:
+    competes = setting not in findings.existing
+    if best is not None and competes:
         y_draws = findings.utility_draws(setting, best.model)
     leak_draws = _normal_draws(leak.auc, settings, f"{setting} leak")
     floor = 0.0 if findings.target is None or findings.target.kind == "number" else 0.5
-    if settings.aim == "decide":
+    if settings.aim == "decide" and competes:
         assert option.gap is not None
         draws = np.max([findings.gap_draws(setting, m, i) for m in asked for i in singles], axis=0)
         draws += option.gap.value - draws.mean()
@@ -244,8 +281,10 @@ class _Contest:
     column for each draw.
     """
 
-    def __init__(self, raw: _Candidate, competing: Sequence[_Candidate], z: float) -> None:
-        self.raw, self.competing, self.z = raw, competing, z
+    def __init__(
+        self, raw: _Candidate, competing: Sequence[_Candidate], z: float, *, to_limit: bool = True
+    ) -> None:
+        self.raw, self.competing, self.z, self.to_limit = raw, competing, z, to_limit
         self._raw = [raw.x.value, *raw.x_draws.tolist()]
         shape = len(competing), 1 + N_RESAMPLES
         x = [[c.x.value, *c.x_draws] for c in competing]
@@ -269,24 +308,36 @@ class _Contest:
         than chance explains on the same people, and if its models are better than guessing. Of
         those that help and that none exceeds in both what is small and what is large, those serve
         which cannot be told from the limit; if there are none, those that cannot be told from the
-        smallest.
+        smallest, unless it is the limit that is to be reached.
         """
-        raw, x, y = self._raw[draw], self.x[:, draw], self.y[:, draw]
-        enough = np.maximum(self.z * self._errors, WORTH_DOING * (raw - self.raw.limit))
-        helping = np.flatnonzero((raw - x > enough) & self._useful).tolist()
+        x, y = self.x[:, draw], self.y[:, draw]
+        helping = np.flatnonzero(self._helps(draw)).tolist()
         among = helping or list(range(len(x)))
         frontier = [i for i in among if not any(_exceeds(x, y, j, i) for j in among)]
         if not helping:
             return frontier, []
         low = x - self._slack
         eligible = [i for i in frontier if low[i] <= self._limits[i]]
-        if not eligible:
+        if not eligible and not self.to_limit:
             nearest = float(min(x[i] for i in frontier))
             eligible = [i for i in frontier if low[i] <= nearest]
         return frontier, eligible
 
+    def _helps(self, draw: int) -> np.ndarray:
+        raw = self._raw[draw]
+        enough = np.maximum(self.z * self._errors, WORTH_DOING * (raw - self.raw.limit))
+        return np.asarray((raw - self.x[:, draw] > enough) & self._useful)
+
+    def verdict(self) -> int:
+        """Return what to do: of gaps, only where these people tell on which side the limit is."""
+        if not self.to_limit:
+            return self.choose()
+        if self.raw.x.high <= self.raw.limit:
+            return NOTHING_TO_DO
+        return CANNOT_TELL if self.raw.x.low <= self.raw.limit else self.choose()
+
     def choose(self, draw: int = 0) -> int:
-        """Return the setting to take, or that there is nothing to do, or nothing that helps.
+        """Return the setting to take, or why there is none.
 
         Of those that serve, the most useful; of those that cannot be told from it, the one that
         gives away least.
@@ -295,7 +346,7 @@ class _Contest:
             return NOTHING_TO_DO
         _, eligible = self.standing(draw)
         if not eligible:
-            return NOTHING_HELPS
+            return OUT_OF_REACH if self._helps(draw).any() else NOTHING_HELPS
         y, leak = self.y[:, draw], self.leak[:, draw]
         apart = self.y[:, 1:]
         best = max(eligible, key=lambda i: y[i])

@@ -6,16 +6,34 @@ from collections.abc import Sequence
 
 from ._audit_result import Audit
 from ._results import (
+    EXISTING,
     CertifiedGap,
+    Comparison,
     CurvePoint,
     Downstream,
     Estimate,
     Leak,
+    Notice,
     Option,
     Parity,
 )
 
 _SMALL_BOUND = 0.2  # a certificate below this says something, whatever the raw features do
+
+
+GIVES_AWAY = 0.99
+"""From this AUC on, one column tells the target: no model has anything left to predict."""
+
+
+def telling_columns(notices: Sequence[Notice], target: str | None) -> list[Notice]:
+    """Return what was noticed of features that alone tell the target, the surest first."""
+    found = [
+        one
+        for one in notices
+        if one.kind in ("leak", "copy") and one.column and one.other == target
+        and (one.value or 0.0) >= GIVES_AWAY
+    ]  # fmt: skip
+    return sorted(found, key=lambda one: -(one.value or 0.0))
 
 
 class Evidence:
@@ -34,6 +52,11 @@ class Evidence:
         self.models = list(dict.fromkeys(one.model for one in audit.downstream))
         self.leak = {(one.representation, one.attribute, one.probe): one for one in audit.leakage}
         self.downstream = {(one.representation, one.model): one for one in audit.downstream}
+
+    def several(self, attribute: str) -> bool:
+        """Whether an attribute has more than two groups: their AUC is a mean over the groups."""
+        found = [one for one in self.audit.data.attributes if one.name == attribute]
+        return any(sum(group.measured for group in one.groups) > 2 for one in found)
 
     def leaks(self, key: str, attribute: str | None = None) -> list[Leak]:
         """Return the leaks of one attribute, or of all single ones."""
@@ -63,6 +86,20 @@ class Evidence:
             return self.downstream.get((option.representation, model))
         points = [p for curve in self.audit.curves if curve.model == model for p in curve.points]
         return next((point for point in points if point.tradeoff == option.tradeoff), None)
+
+    def parities(self, option: Option, attribute: str) -> list[Parity]:
+        """Return how decisions compare, of the models that were asked for, or of what exists."""
+        asked = self.audit.settings.model
+        models = [
+            m.model for m in option.models if asked in ("any", m.model) or m.model == EXISTING
+        ]
+        found = (parity_of(self.decisions(option, model), attribute) for model in models)
+        return [parity for parity in found if parity is not None]
+
+    def worst_parity(self, option: Option, attribute: str) -> Parity | None:
+        """Return that of the widest gap."""
+        found = self.parities(option, attribute)
+        return max(found, key=lambda p: -1.0 if p.gap is None else p.gap.value, default=None)
 
     def readable(self, option: Option) -> str:
         """Return the key of what a model that rescales its inputs reads: above lambda 0, PCA."""
@@ -100,3 +137,9 @@ def parity_of(found: Downstream | CurvePoint | None, attribute: str) -> Parity |
     """Return how decisions compare between the groups of an attribute, if that was measured."""
     parities = found.parities if found else []
     return next((one for one in parities if one.attribute == attribute), None)
+
+
+def comparison(parity: Parity) -> Comparison:
+    """Return which groups a gap compares, and those that it leaves out."""
+    left_out = [group for group in parity.groups if not group.compared]
+    return Comparison(parity.n_compared, parity.n_groups, left_out)

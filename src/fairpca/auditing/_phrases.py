@@ -74,6 +74,15 @@ def in_words(count: int) -> str:
     return words[count] if count < len(words) else str(count)
 
 
+def of_groups(n_compared: int, n_groups: int) -> str:
+    """Say how many groups a gap compares.
+
+    >>> of_groups(3, 6)
+    '3 of 6 groups compared'
+    """
+    return f"{n_compared} of {n_groups} groups compared"
+
+
 def joined(names: Sequence[str]) -> str:
     """Join names as in a sentence.
 

@@ -24,7 +24,50 @@ if TYPE_CHECKING:
 
 _FEWEST_IN_ALL = 100  # halves of fewer rows show nothing but noise
 _MANY_ALIKE = 0.05  # of the rows: a share that is told, even where people are just alike
+_MOST_JOINT = 24  # joint groups that are counted by themselves: more are no table to read
 _DRAWS_OF_ROWS = 19  # keeps these draws apart from others of the same seed
+
+
+@dataclass(frozen=True, eq=False)
+class Everybody:
+    """All rows of a known target, of which some may have been drawn to fit and to measure.
+
+    What needs no fitting is counted here: groups, outcomes, and what models that exist say.
+    """
+
+    attributes: list[Measured]
+    people: np.ndarray
+    y: np.ndarray | None
+    weights: np.ndarray | None
+    existing: list[ExistingModel]
+
+    def held_out(self, question: Question, turn: int) -> HeldOut:
+        """Return one row of every person as rows of one half, to which nothing was fitted."""
+        rng = np.random.default_rng([question.seed, turn, _DRAWS_OF_ROWS])
+        rows = one_row_each(self.people, rng)
+        nothing = np.empty((0, 0))
+        return HeldOut(
+            index=0,
+            rows=TrainingRows(
+                nothing,
+                {},
+                {},
+                0,
+                question.seed,
+                None if self.y is None else self.y[:0],
+                question.roles.target,
+                None if question.target is None else question.target.kind,
+            ),
+            X=np.empty((len(rows), 0)),
+            codes_train=[],
+            codes=[a.codes[rows] for a in self.attributes],
+            all_codes=[a.all_codes[rows] for a in self.attributes],
+            sizes=[len(a.all_labels) for a in self.attributes],
+            y=None if self.y is None else self.y[rows],
+            weights=None if self.weights is None else self.weights[rows],
+            places=rows,
+            people=self.people[rows],
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +76,10 @@ class Question:
 
     Rows with the same number in `people` stay on one side of a split; `counted` are the attributes
     with their groups counted in the whole table. `y` is true where the target is positive, or has
-    classes from 0 on, or numbers. `weights` have the mean 1; `existing` are models that exist.
-    `encoder` tells of what kind each column is; what rows are encoded by, their half tells.
+    classes from 0 on, or numbers. `weights` have the mean 1, and count a row that was drawn of
+    several as often; `existing` are models that exist, and `everybody` all rows.
+    `encoder` tells of what kind each column is; what rows are encoded by, their half tells. It is
+    None where there are no features, and what exists is all there is to audit.
     """
 
     table: Table
@@ -47,17 +92,25 @@ class Question:
     target: Target | None
     weights: np.ndarray | None
     existing: list[ExistingModel]
+    everybody: Everybody
     n_dropped: int
     notices: list[Notice]
     columns: list[Column]
-    encoder: TableEncoder
+    encoder: TableEncoder | None
     k: int
     seed: int
     token: str = field(default_factory=lambda: uuid4().hex)
 
     def without_table(self) -> Question:
         """Return what a process needs to measure; the table may have more rows, and columns."""
-        return replace(self, table=replace(self.table, frame=self.table.frame.iloc[:0]))
+        nobody = Everybody([], np.empty(0, dtype=int), None, None, [])
+        table = replace(self.table, frame=self.table.frame.iloc[:0])
+        return replace(self, table=table, everybody=nobody)
+
+    @property
+    def n_encoded(self) -> int:
+        """Numbers per row after encoding."""
+        return 0 if self.encoder is None else len(self.encoder.mean_)
 
     @property
     def strata(self) -> list[np.ndarray]:
@@ -76,12 +129,13 @@ class Question:
             n_rows_dropped=self.n_dropped,
             n_people=len(np.unique(self.people)),
             n_features=len(self.roles.features),
-            n_encoded=len(self.encoder.mean_),
+            n_encoded=self.n_encoded,
             ignored=list(self.roles.ignored),
             columns=self.columns,
             attributes=self.counted,
             target=self.target,
             reading=Reading(**told) if self.table.reading else None,
+            n_rows_table=len(self.table.frame),
         )
 
 
@@ -96,7 +150,7 @@ def prepare(question: Question, split: Split, *, encoded: bool = True) -> HeldOu
     held_out = drawn[np.isin(drawn, split.test)]
     train, test = (question.features.iloc[rows] for rows in (split.train, held_out))
     encoder, X_train, X = None, np.empty((len(train), 0)), np.empty((len(test), 0))
-    if encoded:
+    if encoded and question.encoder is not None:
         encoder = TableEncoder().fit(train, like=question.encoder)
         X_train, X = encoder.transform(train), encoder.transform(test)
     single = [a for a in question.attributes if a.kind != "intersection"]
@@ -119,7 +173,8 @@ def prepare(question: Question, split: Split, *, encoded: bool = True) -> HeldOu
         X=X,
         codes_train=[a.codes[split.train] for a in question.attributes],
         codes=[a.codes[held_out] for a in question.attributes],
-        sizes=[len(a.labels) for a in question.attributes],
+        all_codes=[a.all_codes[held_out] for a in question.attributes],
+        sizes=[len(a.all_labels) for a in question.attributes],
         y=None if y is None else y[held_out],
         rate=float("nan") if y is None else _shares(y[split.train], fitted_to, target),
         weights=None if weights is None else weights[held_out],
@@ -148,58 +203,69 @@ def attributes_in(
 
 
 def _joint(attributes: Sequence[Measured], n_rows: np.ndarray | None) -> Measured | None:
-    """Return the joint groups of enough rows, or None where there are fewer than two."""
-    codes = np.stack([a.codes for a in attributes], axis=1)
+    """Return the joint groups, or None where fewer than two have enough rows for probes.
+
+    All that occur are counted, those of most rows first; the last of very many together.
+    """
+    codes = np.stack([a.all_codes for a in attributes], axis=1)
     known = (codes >= 0).all(axis=1)
     distinct, inverse = np.unique(codes[known], axis=0, return_inverse=True)
     counts = np.rint(np.bincount(inverse.ravel(), None if n_rows is None else n_rows[known]))
     order = np.argsort(-counts, kind="stable")
-    kept = [g for g in order[:MOST_GROUPS] if counts[g] >= FEWEST_ROWS]
-    if len(kept) < 2:
+    n_probed = int(np.count_nonzero(counts[order[:MOST_GROUPS]] >= FEWEST_ROWS))
+    if n_probed < 2:
         return None
-    labels = tuple(
-        " & ".join(a.labels[code] for a, code in zip(attributes, distinct[g], strict=True))
-        for g in kept
-    )
-    position = np.full(len(counts), -1)
-    position[kept] = np.arange(len(kept))
+    labels = [
+        " & ".join(a.all_labels[code] for a, code in zip(attributes, distinct[g], strict=True))
+        for g in order
+    ]
+    position, notes = np.argsort(order), []
+    if len(order) > _MOST_JOINT:
+        n_others = len(order) - _MOST_JOINT + 1
+        labels = [*labels[: _MOST_JOINT - 1], f"other ({n_others} combinations)"]
+        position = np.minimum(position, _MOST_JOINT - 1)
+        notes.append(f"{n_others} combinations with the fewest rows are taken together.")
     joint = np.full(len(codes), -1)
     joint[known] = position[inverse.ravel()]
-    left = int(np.count_nonzero(known & (joint < 0)))
-    note = f"{left} rows of {len(counts) - len(kept)} rare combinations are left out."
+    probed = np.where(joint < n_probed, joint, -1)
+    left = int(np.count_nonzero(joint >= n_probed))
+    if left:
+        which = f"{left} rows of {len(labels) - n_probed} rare combinations"
+        notes.append(f"Probes leave out {which}, whose rates are shown.")
     return Measured(
         name=" × ".join(a.name for a in attributes),
         columns=tuple(column for a in attributes for column in a.columns),
         kind="intersection",
-        labels=labels,
-        codes=joint,
-        fitted=np.array([*labels, None], dtype=object)[joint],
-        note=note if left else "",
+        labels=tuple(labels[:n_probed]),
+        codes=probed,
+        fitted=np.array([*labels[:n_probed], None], dtype=object)[probed],
+        note=" ".join(notes),
+        rare=tuple(labels[n_probed:]),
+        with_rare=joint,
     )
 
 
-def counted_groups(
-    used: Measured,
-    whole: Sequence[Measured],
-    y: np.ndarray | None,
-    weights: np.ndarray | None = None,
-) -> Attribute:
+def counted_groups(used: Measured, everybody: Everybody) -> Attribute:
     """Return an attribute with its groups counted in the whole table, where they are there."""
     counts: dict[str, tuple[int, float, float | None]] = {}
-    for one in (one for one in whole if one.name == used.name):
-        rates: list[float | None] = [None] * len(one.labels)
-        known, m = one.codes >= 0, len(one.labels)
-        w = np.ones(len(one.codes)) if weights is None else weights
-        heavy = np.bincount(one.codes[known], w[known], minlength=m)
+    y, weights = everybody.y, everybody.weights
+    for one in (one for one in everybody.attributes if one.name == used.name):
+        codes, m = one.all_codes, len(one.all_labels)
+        rates: list[float | None] = [None] * m
+        known = codes >= 0
+        w = np.ones(len(codes)) if weights is None else weights
+        heavy = np.bincount(codes[known], w[known], minlength=m)
         if y is not None and y.dtype.kind in "bf":  # several classes have no mean
-            rates = (np.bincount(one.codes[known], (w * y)[known], minlength=m) / heavy).tolist()
-        shares = heavy / heavy.sum()
-        counts = dict(zip(one.labels, zip(one.counts, shares, rates, strict=True), strict=True))
-    groups = []
-    for label, n_used in zip(used.labels, used.counts, strict=True):
-        n, share, rate = counts.get(label, (n_used, n_used / used.counts.sum(), None))
-        groups.append(Group(label, int(n), float(share), rate, int(n_used)))
-    missing = int(np.count_nonzero(used.codes < 0))
+            rates = (np.bincount(codes[known], (w * y)[known], minlength=m) / heavy).tolist()
+        shares, rows = heavy / heavy.sum(), np.bincount(codes[known], minlength=m)
+        counts = dict(zip(one.all_labels, zip(rows, shares, rates, strict=True), strict=True))
+    groups, known = [], used.all_codes >= 0
+    all_used = np.bincount(used.all_codes[known], minlength=len(used.all_labels))
+    for label, n_used in zip(used.all_labels, all_used, strict=True):
+        n, share, rate = counts.get(label, (n_used, n_used / known.sum(), None))
+        measured = label in used.labels
+        groups.append(Group(label, int(n), float(share), rate, int(n_used), measured))
+    missing = int(np.count_nonzero(~known))
     return Attribute(used.name, list(used.columns), used.kind, groups, missing, used.note)
 
 
@@ -208,13 +274,13 @@ def parts_of_people(people: np.ndarray) -> np.ndarray:
     return 1.0 / np.bincount(people)[people]
 
 
-def people_in(frame: DataFrame, roles: Roles) -> tuple[np.ndarray, list[Notice]]:
-    """Return a number for each row, the same for one person or for copies, and what to say of it.
+def copies_in(frame: DataFrame, roles: Roles) -> tuple[np.ndarray, list[Notice]]:
+    """Return a number for each row, the same for copies, and what to say of it.
 
     Where nobody says whose rows they are, equal ones may be copies.
     """
-    if roles.person is not None:
-        return _named_people(frame[roles.person])
+    if not roles.features:  # groups, outcomes and decisions of different people are alike
+        return np.arange(len(frame)), []
     shown = [name for name in frame if roles.of(name) not in ("ignored", "score", "decision")]
     row, copied = copies([numbered(frame[name]) for name in shown])
     once = np.unique(row, return_index=True)[1]
@@ -239,7 +305,7 @@ def people_in(frame: DataFrame, roles: Roles) -> tuple[np.ndarray, list[Notice]]
     return np.arange(n), told
 
 
-def _named_people(column: Series) -> tuple[np.ndarray, list[Notice]]:
+def named_people(column: Series) -> tuple[np.ndarray, list[Notice]]:
     """Return a number for each person; a row without a value is of nobody else."""
     people = numbered(column)
     unknown = np.flatnonzero(people == 0)

@@ -67,7 +67,7 @@ def audit_again(audit: Audit) -> str:
         max_gap=settings.max_gap,
         model=settings.model,
         confidence=settings.confidence,
-        n_components=settings.n_components,
+        n_components=settings.n_components or None,
         seed=settings.seed,
         quick=settings.quick,
         **_reading(data),
@@ -94,9 +94,7 @@ def _asked(audit: Audit, key: str) -> dict[str, Any]:
     kinds = dict(settings.sensitive_kinds or {})
     of_target = {name: kinds.pop(name) for name in [settings.target] if name in kinds}
     others = [name for name in (settings.person, settings.weight) if name is not None]
-    features = {column.name for column in audit.data.columns if column.role == "feature"}
-    others = [*settings.scores, *settings.decisions, *others]
-    no_features = [name for name in others if name not in features]  # where there is nothing else
+    no_features = [*settings.scores, *settings.decisions, *others]
     fits_target = key == "fair_pls" and settings.above is None
     return _given(
         sensitive=settings.sensitive,

@@ -84,6 +84,7 @@ class Group:
         "Share of its rows with the positive target, or the target's mean."
     )
     n_used: Count = doc("Rows of this group that were used; all, unless rows were drawn.")
+    measured: bool = doc("Whether probes are asked about it; others are too rare.", True)
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ class Attribute:
     columns: list[str] = doc("The columns of the table it comes from.")
     kind: str = doc("'levels', 'numeric' (measured in two bands) or 'intersection'.")
     groups: list[Group] = doc("Its groups, most rows first.")
-    n_missing: Count = doc("Rows whose group is unknown or too rare to be measured.")
+    n_missing: Count = doc("Rows whose group is unknown.")
     note: str = doc("What was merged, cut or left out; empty if nothing was.")
 
 
@@ -165,6 +166,7 @@ class Data:
     attributes: list[Attribute] = doc("What was measured: attributes, then intersections.")
     target: Target | None = doc("The target, if one was named.")
     reading: Reading | None = doc("What had to be said about the file; null if nothing.", None)
+    n_rows_table: Count | None = doc("Rows of the table, with those left out or not drawn.", None)
 
 
 @dataclass(frozen=True)
@@ -244,7 +246,10 @@ class GroupRates:
 
     label: str = doc("The group.")
     n_rows: Count = doc("People of it that are held out in a round of splits.")
-    compared: bool = doc("Whether gaps compare it; groups of few rows they leave out.")
+    compared: bool = doc(
+        "Whether gaps compare it: they leave out groups of fewer than 100 people, or of fewer than "
+        "20 where no two groups have 100."
+    )
     selection_rate: Estimate | None = doc("Share of positive decisions.")
     true_positive_rate: Estimate | None = doc("Share of positive rows that are selected.")
     false_positive_rate: Estimate | None = doc("Share of negative rows that are selected.")
@@ -275,6 +280,17 @@ class Parity:
         "larger than 0 by chance."
     )
     groups: list[GroupRates] = doc("Rates of each group, in the order of the attribute's.")
+    n_compared: Count = doc("Groups that gaps and ratio compare.")
+    n_groups: Count = doc("Groups that there are, with those of too few people to be compared.")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Between which groups a gap is, and which it leaves out."""
+
+    n_compared: Count = doc("Groups that the gap compares.")
+    n_groups: Count = doc("Groups that there are.")
+    left_out: list[GroupRates] = doc("Groups of too few people to be compared, with their rates.")
 
 
 @dataclass(frozen=True)
@@ -298,7 +314,9 @@ class CurvePoint:
 
     tradeoff: Number = doc("The lambda.")
     utility: Estimate = doc("As of models on representations.")
-    parities: list[Parity] = doc("One for each attribute and intersection, without groups.")
+    parities: list[Parity] = doc(
+        "One for each attribute and intersection; of the groups, those that gaps leave out."
+    )
 
 
 @dataclass(frozen=True)
@@ -383,6 +401,7 @@ class Option:
     )
     gap_attribute: str | None = doc("The attribute of that gap.")
     gap_model: str | None = doc("The model of that gap.")
+    gap_groups: Comparison | None = doc("The groups that it compares, and those it leaves out.")
     utility: Estimate | None = doc(
         "Best utility of the models asked for; without a target, the variance kept."
     )
@@ -397,6 +416,7 @@ class Option:
     ratio: Estimate | None = doc("Ratio of selection rates of that gap: four-fifths rule.")
     joint_gap: Estimate | None = doc("Largest gap between groups of intersections, if measured.")
     joint_attribute: str | None = doc("The intersection of that gap.")
+    joint_groups: Comparison | None = doc("The groups that it compares, and those it leaves out.")
     reduction: Estimate | None = doc(
         "By how much the gap is smaller than that of the raw features, on the same rows."
     )
@@ -418,13 +438,19 @@ class Advice:
     """Which setting to take, if any."""
 
     aim: str = doc("What was asked for: 'hide', 'decide' or 'keep'.")
-    verdict: str = doc("'take', 'tie' (of several), 'nothing to do' or 'nothing helps'.")
+    verdict: str = doc(
+        "'take', 'tie' (of several), 'nothing to do' (the whole interval is within the limit), "
+        "'cannot tell' (the limit is inside it), 'out of reach' (no setting comes to the limit) or "
+        "'nothing helps'; 'only measured' where there are no features, but scores or decisions of "
+        "a model that exists; 'given away' where a column alone tells the target, so that nothing "
+        "is recommended before it is named."
+    )
     representation: str | None = doc("Key of the recommended one; null if none is.")
     tradeoff: Number | None = doc("Recommended lambda, where there is a choice.")
     ties: list[str] = doc("Names of settings that cannot be told apart from it.")
     options: list[Option] = doc(
-        "The raw features, then what no other one exceeds in both gap (or hiding) and utility; "
-        "two to four of them, by decreasing utility."
+        "The raw features, models that exist, then what no other one exceeds in both gap (or "
+        "hiding) and utility: two to four of them, by decreasing utility."
     )
     reasons: list[str] = doc("Why, in words with numbers.")
     code: str = doc("Python that fits the recommended setting; empty if none is.")

@@ -7,12 +7,13 @@ from importlib.resources import files
 from typing import Any
 
 from ..errors import needing
-from ._phrases import decimal, joined, named, percent, points
+from ._phrases import decimal, joined, named, of_groups, percent, points
 
 FILTERS = {
     "decimal": decimal,
     "joined": joined,
     "named": named,
+    "of_groups": of_groups,
     "percent": percent,
     "points": points,
 }

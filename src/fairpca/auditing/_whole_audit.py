@@ -19,8 +19,8 @@ from ..metrics import PROBES
 from ._advice import advise, summarise
 from ._asking import ask
 from ._audit_result import Audit
-from ._decision import Decision, decide
-from ._evidence import Evidence
+from ._decision import Decision, decide, withheld
+from ._evidence import Evidence, telling_columns
 from ._findings import Findings
 from ._judging import Round
 from ._measures import (
@@ -35,6 +35,7 @@ from ._measures import (
 from ._question import Question, prepare
 from ._representations import METHODS, PROJECTIONS, name_of
 from ._results import (
+    EXISTING,
     SCHEMA_VERSION,
     Advice,
     DecisionImportance,
@@ -43,6 +44,7 @@ from ._results import (
     Setting,
     Settings,
     Summary,
+    Target,
 )
 from ._splits import FULL, QUICK, Effort, HeldOut, Split, halves
 
@@ -118,8 +120,9 @@ def audit(
     scores, decisions : str or sequence of str
         Columns with what a model that exists says of the rows: numbers that are larger where it
         would rather say yes, or a yes or no. They are audited like predictions from a
-        representation, and are no features. A decision's yes is the target's where it has it, else
-        as of a target.
+        representation, and are no features: with them, a table may do without any. A decision's yes
+        is the target's where it has it, else as of a target. Of a score without a target of two
+        values, the higher half counts as selected.
     person : str, optional
         Column that tells whose row it is. Rows of one person are on one side of every split, and
         one of them, drawn at random, is measured. Without it, every row is a person, but for rows
@@ -211,7 +214,9 @@ def audit(
     )
     by_rows = max(effort.least_rounds, effort.many_rows // len(question.features))
     effort = replace(effort, most_rounds=min(effort.most_rounds, by_rows))
-    aim = _checked_aim(aim, question.y is not None)
+    if not question.roles.features:  # nothing is fitted, so one round says all
+        effort = replace(effort, n_rounds=1, most_rounds=1)
+    aim = _checked_aim(aim, question.y is not None or not question.roles.features)
     work = _Work(question, effort, confidence, n_started, progress)
     findings, common = _measured(work, model)
     settings = Settings(
@@ -236,6 +241,11 @@ def audit(
         weight=weight,
     )
     decision = decide(findings, settings, range(len(question.roles.sensitive)))
+    notices = [*question.notices, *findings.notices(), *_too_many_jobs(n_jobs, n_started)]
+    if telling_columns(notices, settings.target):
+        decision = withheld(decision) if aim == "decide" and decision.n_settings else decision
+    else:
+        notices += _told_together(decision, question.target)
     versions = library_versions(LIBRARIES)
     found = Audit(
         schema_version=SCHEMA_VERSION,
@@ -245,7 +255,7 @@ def audit(
         versions=versions,
         settings=settings,
         data=question.described(),
-        notices=[*question.notices, *findings.notices(), *_too_many_jobs(n_jobs, n_started)],
+        notices=notices,
         summary=Summary("", []),
         advice=Advice(settings.aim, decision.verdict, None, None, [], [], [], "", "", []),
         representations=findings.representations,
@@ -281,11 +291,12 @@ class _Work:
         n_rounds = effort.most_rounds if has_target else effort.n_rounds
         rng = np.random.default_rng(question.seed)
         self.splits = halves(question.strata, n_rounds, rng, question.people)
-        self.settings = [Setting(m) for m, of in METHODS.items() if has_target or not of.for_target]
+        possible = [m for m, of in METHODS.items() if has_target or not of.for_target]
+        self.settings = [Setting(m) for m in possible if question.roles.features]
         n, further = len(self.settings), len(self.splits) - 1
         self._n_done = 0
         self._n_expected = {"first split": n, "other splits": n * further}
-        self._n_expected["existing models"] = len(self.splits) * len(question.existing)
+        self._n_expected["existing models"] = 2 * effort.n_rounds * len(question.existing)
         self._n_expected["trade-off"] = len(self.splits) * has_target
 
     def run(self, step: str, jobs: Sequence[_Job]) -> list[Any]:
@@ -336,8 +347,9 @@ def _measured(work: _Work, model: str) -> tuple[Findings, int | None]:
         question.attributes,
         work.confidence,
         question.target,
-        question.existing,
-        len(question.encoder.mean_),
+        question.everybody.existing,
+        _all_rows(question, len(people) // 2) if question.existing else [],
+        question.n_encoded,
     )
     return findings, common
 
@@ -371,13 +383,19 @@ def _as_asked(
 
 def _existing(work: _Work) -> list[Measures]:
     """Measure scores and decisions that exist."""
-    how = work.effort, work.confidence
     jobs: list[_Job] = [
-        (name_of(one.setting), split, measure_existing, (one, *how))
-        for split in work.splits
+        (name_of(one.setting), split, measure_existing, (one, work.effort))
+        for split in work.splits[: 2 * work.effort.n_rounds]
         for one in work.question.existing
     ]
     return work.run("existing models", jobs)
+
+
+def _all_rows(question: Question, n_rounds: int) -> list[HeldOut]:
+    """Return all people, once, or with other rows of theirs as often as there are rounds."""
+    everybody = question.everybody
+    once = len(np.unique(everybody.people)) == len(everybody.people)
+    return [everybody.held_out(question, turn) for turn in range(1 if once else n_rounds)]
 
 
 def _at_common_components(
@@ -395,7 +413,7 @@ def _reached(found: Sequence[Measures]) -> dict[Setting, int]:
     return {
         one: min(m.n_columns for m in found if m.setting == one)
         for one in map(Setting, PROJECTIONS)
-        if not any(m.failure for m in found if m.setting == one)
+        if (of := [m for m in found if m.setting == one]) and not any(m.failure for m in of)
     }
 
 
@@ -415,6 +433,8 @@ def _along_the_tradeoff(
 
 def _proxy_importance(findings: Findings, work: _Work) -> list[ProxyImportance]:
     """Ask which columns carry each single attribute."""
+    if not work.question.roles.features:
+        return []
     splits = work.splits[: work.effort.n_rounds]
     asked = [(split, i) for split in splits for i in range(len(work.question.roles.sensitive))]
     jobs: list[_Job] = [("columns", split, carried, (i, work.effort)) for split, i in asked]
@@ -433,7 +453,7 @@ def _decision_importance(
 ) -> list[DecisionImportance]:
     """Ask which columns decide, with the setting that is recommended, or else the raw features."""
     option = decision.chosen or decision.raw
-    if option.utility_model is None:
+    if option.utility_model is None or not work.question.roles.features:
         return []
     (setting,) = [one for one in findings.all if str(one) == option.representation]
     how = (replace(setting, tradeoff=option.tradeoff), option.utility_model, work.effort)
@@ -467,6 +487,23 @@ def _check_arguments(
         raise AuditError(f"model='{model}' is none of {', '.join(map(repr, MODELS))}.")
 
 
+def _told_together(decision: Decision, target: Target | None) -> list[Notice]:
+    """Return whether the raw features tell the target nearly perfectly, though none does alone."""
+    utility = decision.raw.utility
+    features = decision.raw.utility_model != EXISTING
+    if target is None or utility is None or utility.value < _NEARLY_KNOWN or not features:
+        return []
+    unit = "R2" if target.kind == "number" else "AUC"
+    text = (
+        f"The columns together tell '{target.name}' nearly perfectly ({unit} {utility.value:.2f}): "
+        f"are all of them known before it?"
+    )
+    return [Notice("leak", "warning", "", target.name, utility.value, text)]
+
+
+_NEARLY_KNOWN = 0.995  # AUC or R2 of the raw features
+
+
 def _too_many_jobs(asked: int | None, started: int) -> list[Notice]:
     """Return whether more processes were asked for than there are cores."""
     if asked is None or asked <= started:
@@ -491,13 +528,13 @@ def _run(item: tuple[Question, Split, Callable[..., Any], tuple[Any, ...]]) -> A
         return function(_encoded[key], *arguments)
 
 
-def _checked_aim(aim: str | None, has_target: bool) -> str:
+def _checked_aim(aim: str | None, decides: bool) -> str:
     """Return the aim, or the usual one: decisions where there are some, else hiding."""
     if aim is None:
-        return "decide" if has_target else "hide"
+        return "decide" if decides else "hide"
     if aim not in AIMS:
         raise AuditError(f"aim='{aim}' is none of {', '.join(map(repr, AIMS))}.")
-    if aim == "decide" and not has_target:
+    if aim == "decide" and not decides:
         raise AuditError(
             "The aim 'decide' is about decisions, and no target was named. Name one, or take the "
             "aim 'hide' or 'keep'."

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._attributes import about_whole_numbers
-from .._files import is_number, library_versions
+from .._files import is_count, is_number, library_versions
 from .._kernels import KernelColumns, RowsAndKernel
 from .._maps import FeatureMap
 from .._moments import LevelMoments
@@ -29,7 +29,7 @@ LONGEST, LONGEST_NOTE = 80, 1000
 
 KNOWN_FACTS = (
     *("data", "fingerprint", "sensitive", "target", "pos_label", "weight", "weighted"),
-    *("n_rows", "groups", "group_notes", "notices"),
+    *("n_rows", "n_rows_dropped", "groups", "group_notes", "notices"),
 )
 
 
@@ -97,6 +97,11 @@ def _training(model: FairTableTransformer) -> Iterator[str]:
     yield f"- Data: {_markdown(info.get('data', 'not recorded'))}"
     yield f"- Fingerprint: {_markdown(info.get('fingerprint', 'not recorded'))}"
     yield f"- Rows: {_markdown(rows)}"
+    dropped = info.get("n_rows_dropped")
+    if is_count(dropped) and is_count(rows) and dropped:
+        share = 100 * dropped / (dropped + rows)
+        told = f"{dropped} ({share:.1f} % of the table)"
+        yield f"- **Rows left out, whose target is missing: {told}**"
     if info.get("weight") is not None:
         yield f"- Rows count by their weight in {_markdown(info['weight'])}, which is no feature"
     elif info.get("weighted"):

@@ -67,7 +67,7 @@ def fit_in_memory(
     X = encoder.transform(frame[list(roles.features)])
     columns = {plan.name: plan.fitted(values) for plan, values in planned}
     estimator = wanted.fitted(X, y, columns, plans, target, weights)
-    about = (table.name, table.fingerprint, len(frame))
+    about = (table.name, table.fingerprint, len(frame), len(table.frame) - len(frame))
     notices = noticed(frame, roles, table.renamed)
     info = wanted.facts(*about, roles, plans, target, notices)
     return encoder, estimator, info | ({} if sample_weight is None else {"weighted": True})
@@ -219,6 +219,7 @@ class TableOptions:
         name: str,
         fingerprint: str,
         n_rows: int,
+        n_dropped: int,
         roles: Roles,
         plans: Sequence[AttributePlan],
         target: AttributePlan | None,
@@ -238,6 +239,7 @@ class TableOptions:
             "data": name,
             "fingerprint": fingerprint,
             "n_rows": n_rows,
+            **({"n_rows_dropped": n_dropped} if n_dropped else {}),
             "sensitive": list(roles.sensitive),
             "target": roles.target,
             **({"weight": roles.weight} if roles.weight is not None else {}),

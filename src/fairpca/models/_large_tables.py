@@ -101,7 +101,8 @@ def fit_on_disk(
     notices = noticed(sample, known, files[0].renamed)
     if n_drawn < seen.n_rows:
         notices = [n for n in notices if n.kind != "spelling"] + seen.spellings()
-    facts = _name(table, files), fingerprint, seen.n_rows, roles, plans, about
+    counts = seen.n_rows, seen.n_read - seen.n_rows
+    facts = _name(table, files), fingerprint, *counts, roles, plans, about
     info = wanted.facts(*facts, notices)
     info["files"] = [file.path.name for file in files[:MOST_FILES_NAMED]]
     info |= {"n_files": len(files), "sample_rows": n_drawn}

@@ -7,6 +7,7 @@ decide which levels are groups, and the plan then tells the group of every row.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -145,7 +146,9 @@ class Measured:
     """An attribute of n rows, of the kind "levels", "numeric" or "intersection".
 
     `codes` has the place of each row's group among the `labels`, -1 where it is unknown; `fitted`
-    is what estimators get: labels, None where unknown, or numbers, NaN where unknown.
+    is what estimators get: labels, None where unknown, or numbers, NaN where unknown. Groups that
+    are `rare` have too few rows for probes, or are too many: they count as unknown in `codes`, and
+    come after the others in `all_codes`, by which rates are counted.
     """
 
     name: str
@@ -155,11 +158,28 @@ class Measured:
     codes: np.ndarray
     fitted: np.ndarray
     note: str
+    rare: tuple[str, ...] = ()
+    with_rare: np.ndarray | None = None
 
     @property
     def counts(self) -> np.ndarray:
         """Rows of each group."""
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.labels))
+
+    @property
+    def all_labels(self) -> tuple[str, ...]:
+        """The groups, then those that are rare."""
+        return (*self.labels, *self.rare)
+
+    @property
+    def all_codes(self) -> np.ndarray:
+        """Places among all groups, -1 where it is not known which."""
+        return self.codes if self.with_rare is None else self.with_rare
+
+    def at(self, rows: np.ndarray) -> Measured:
+        """Return the same of some of the rows."""
+        parts = {"codes": self.codes[rows], "fitted": self.fitted[rows]}
+        return replace(self, **parts, with_rare=self.all_codes[rows])
 
 
 def plan_column(
@@ -175,9 +195,7 @@ def plan_column(
     """
     name, column = str(column.name), _without_marks(column)
     n_rows = np.ones(len(column), dtype=int) if n_rows is None else n_rows
-    known = _is_known(column)
-    if getattr(column.dtype, "kind", "") == "f" and kind != "categorical":
-        known = known & np.isfinite(column.to_numpy(dtype=float, na_value=np.nan))
+    known = _has_level(column, kind)
     found = read_column(name, column if known.all() else column.where(known, None), kind)
     n_missing = int(n_rows[found.missing].sum())
     if isinstance(found, Numeric):
@@ -221,11 +239,20 @@ def measure_attribute(
     column: Series, kind: str | None = None, n_rows: np.ndarray | None = None
 ) -> Measured:
     """Return the groups of a sensitive column; a quantity is cut at its median to be measured."""
+    column = _without_marks(column)
     plan, values = plan_column(column, kind, n_rows, MOST_GROUPS)
     name = plan.name
     if plan.kind == "categorical":
         note, fitted = " ".join(filter(None, [plan.told, plan.note])), plan.fitted(values)
-        return Measured(name, (name,), "levels", plan.labels, values, fitted, note)
+        measured = Measured(name, (name,), "levels", plan.labels, values, fitted, note)
+        few = (values < 0) & _has_level(column, kind)
+        spelled = Counter(_as_text(value) for value in column[few].tolist())
+        texts = sorted(set(one_spelling(spelled).values()))
+        if not texts:
+            return measured
+        # Together too few to be measured, and shown all the same.
+        label = texts[0] if len(texts) == 1 else f"other ({_some(texts)})"
+        return replace(measured, rare=(label,), with_rare=np.where(few, len(plan.labels), values))
     known, cut = np.isfinite(values), plan.cut
     labels = (f"{name} ≤ {cut:g}", f"{name} > {cut:g}")
     codes = np.where(known, (values > cut).astype(int), -1)
@@ -485,6 +512,14 @@ def _is_known(column: Series) -> np.ndarray:
         ) from None
     marks = [v for v in distinct if isinstance(v, str) and v.strip() == "?"]
     return (column.notna() & ~column.isin(marks)).to_numpy(dtype=bool)
+
+
+def _has_level(column: Series, kind: str | None) -> np.ndarray:
+    """Return which rows have a value; infinity is none, unless it is said to be a level."""
+    known = _is_known(column)
+    if getattr(column.dtype, "kind", "") == "f" and kind != "categorical":
+        known = known & np.isfinite(column.to_numpy(dtype=float, na_value=np.nan))
+    return known
 
 
 def _as_text(value: Any) -> str:

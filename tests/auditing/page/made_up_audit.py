@@ -14,6 +14,7 @@ from fairpca.auditing._results import (
     Attribute,
     CertifiedGap,
     Column,
+    Comparison,
     Curve,
     CurvePoint,
     Data,
@@ -391,6 +392,8 @@ def _parity(attribute, gone, aim, model="linear", *, groups=True, own=False):
             for place, group in enumerate(attribute.groups)
             if groups
         ],
+        min(10, len(attribute.groups)),
+        len(attribute.groups),
     )
 
 
@@ -411,6 +414,11 @@ def _downstream(key, model, gone, attributes, aim):
     )
 
 
+def _comparison(labels):
+    left = [GroupRates(one, 30, False, _near(0.6, 0.2), *[None] * 5) for one in labels[10:]]
+    return Comparison(min(10, len(labels)), len(labels), left)
+
+
 def _option(key, tradeoff, methods, singles, aim, named, taken):
     name, k, gone = methods[key]
     own = ":" in key
@@ -426,6 +434,7 @@ def _option(key, tradeoff, methods, singles, aim, named, taken):
         gap=gap,
         gap_attribute=singles[0] if aim else None,
         gap_model=EXISTING if own else "boosting" if aim else None,
+        gap_groups=_comparison(named[singles[0]]) if aim else None,
         utility=None
         if key.startswith("decision")
         else _utility(gone, "linear", aim)
@@ -439,6 +448,7 @@ def _option(key, tradeoff, methods, singles, aim, named, taken):
         ratio=None if not aim or aim.kind == "number" else _near(1 - gap.value, 0.05),
         joint_gap=_near(gap.value + 0.05, 0.04) if aim and joint else None,
         joint_attribute=joint if aim else None,
+        joint_groups=_comparison(named[joint]) if aim and joint else None,
         reduction=None if not aim or key == "raw" else _near(0.2 * gone, 0.03),
         models=[
             ModelNumbers(model, _utility(gone, model, aim), _gap(gone, aim, model), singles[0])

@@ -84,7 +84,7 @@ def test_tiles_tell_every_attribute_by_its_best_probe_before_and_after():
     assert sex.lines[0].details[0] == "91\u00a0of\u00a0100"
     assert "a kernel model, above chance" in sex.lines[0].details[1]
     assert sex.sentence == (
-        "Given two people of different sex, such a model names the right one in "
+        "Given two people of different sex, such a model says which is which rightly in "
         "91\u00a0of\u00a0100 cases; 50 is guessing."
     )
     assert race.carriers == "column 0, column 1, column 2"
@@ -118,7 +118,7 @@ def test_the_finding_says_whether_chance_explains_what_is_left():
     [
         (made_up_audit, "given one person with approve = yes and one without, such a model ranks "),
         (wage_audit, "such a model explains 40\u00a0% of the differences in lwage between people"),
-        (classes_audit, "given two people of different party, such a model ranks them rightly in "),
+        (classes_audit, "given a person of one class of party and one of the others, such a mode"),
         (bare_audit, "90\u00a0% of the variance of the columns can be recovered"),
     ],
 )

@@ -18,7 +18,7 @@ from .._results import (
     Representation,
 )
 from .drawing import CIRCLE, DIAMOND, SQUARE, Frame, Mark, Row, draw_plane, draw_rows, drawings
-from .tables import LETTERS, badge, columns
+from .tables import LETTERS, badge, columns, gap_units, groups_compared
 from .words import SPOKEN, Units, interval, model_name, of_a_hundred, recognised
 
 MOST_ROWS = 10
@@ -71,12 +71,15 @@ def page_figures(evidence: Evidence) -> dict[str, list[Figure]]:
 def _options_figure(evidence: Evidence) -> list[Figure]:
     """Return what can be done: gap (or what is recognised) against utility."""
     units, settings = Units(evidence.audit.data.target), evidence.audit.settings
+    if not evidence.audit.data.n_features:
+        return []  # what exists stands alone: its table says all
     decides = settings.aim == "decide" and units.target is not None
     marks, badges = [], []
     for place, option in enumerate(evidence.audit.advice.options):
         x = _scaled(option.gap, units.scale) if decides else _scaled(option.leak, 1)
-        if x is None:
-            continue
+        in_points = gap_units(evidence, option.representation).scale != units.scale
+        if x is None or (decides and in_points):
+            continue  # decisions have no place among predicted numbers
         badges.append(badge(evidence, option))
         look = OPTIONS[badges[-1]]
         marks.append(
@@ -117,7 +120,8 @@ def _option_words(option: Option, units: Units) -> str:
     said = [option.name]
     if option.gap:
         ends = interval(option.gap, units.scale, units.digits)
-        said.append(f"{units.gap_name.lower()} {units.gap(option.gap.value)} ({ends})")
+        whose = f" between groups of {option.gap_attribute}"
+        said.append(f"{units.gap_name.lower()} {units.gap(option.gap.value)} ({ends}){whose}")
     if option.utility:
         said.append(f"{units.utility_name} {units.utility(option.utility.value)}")
     return ", ".join([*said, f"recognised with AUC {decimal(option.leak.value)}"])
@@ -165,9 +169,10 @@ def _leakage_finding(evidence: Evidence, attribute: str) -> str:
     if not leaks:
         return f"How well models recognise {attribute}."
     best = largest(leaks)
+    words = recognised(attribute, best.auc.value, several=evidence.several(attribute))
     said = (
         f"From the raw features, {SPOKEN.get(best.probe, best.probe)} recognises {attribute} with "
-        f"AUC {decimal(best.auc.value)}: {recognised(attribute, best.auc.value)}"
+        f"AUC {decimal(best.auc.value)}: {words}"
     )
     if option and (leaks := evidence.leaks(evidence.readable(option), attribute)):
         left = largest(leaks)
@@ -259,8 +264,10 @@ def _curve_mark(
         and (curve.representation, point.tradeoff) == (advised.representation, advised.tradeoff)
     )
     text = f"lambda {significant(point.tradeoff)}"
+    compared = f" ({counted})" if (counted := groups_compared(evidence, parity)) else ""
     hover = (
-        f"{text}: {units.gap_name.lower()} {units.gap(parity.gap.value)}, {units.utility_name} "
+        f"{text}: {units.gap_name.lower()} {units.gap(parity.gap.value)}{compared}, "
+        f"{units.utility_name} "
         f"{units.utility(point.utility.value)}"
     )
     label = text if taken or point in (curve.points[0], curve.points[-1]) else ""

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from string import ascii_uppercase
 from typing import Any
 
 from .._evidence import Evidence, largest, parity_of
-from .._phrases import NOT_MEASURED, decimal, p_value, significant, whole
+from .._phrases import NOT_MEASURED, decimal, of_groups, p_value, significant, whole
 from .._results import (
     EXISTING,
     Attribute,
+    Comparison,
     CurvePoint,
     Downstream,
     Estimate,
@@ -31,6 +32,7 @@ from .words import (
     level,
     model_name,
     of_a_hundred,
+    pairs,
     recognised,
 )
 
@@ -84,6 +86,8 @@ def page_tables(evidence: Evidence) -> dict[str, Any]:
         "curves": _curve_tables(evidence),
         "parity": _parity_tables(evidence),
         "groups": _group_tables(evidence),
+        "left_out": _left_out_table(evidence),
+        "own": _own_tables(evidence),
         "certificates": _certificate_tables(evidence),
         "deciders": _decider_table(evidence),
         "compared": _representation_table(evidence),
@@ -127,7 +131,7 @@ def given_away(evidence: Evidence) -> list[_Tile]:
             )  # fmt: skip
         if first is None:
             continue
-        words = recognised(name, first.auc.value)
+        words = recognised(name, first.auc.value, several=evidence.several(name))
         sentence = f"{words[0].upper()}{words[1:]}; 50 is guessing."
         tiles.append(_Tile(name, lines, sentence, ", ".join(evidence.carried(name)[:3])))
     return tiles
@@ -160,7 +164,13 @@ def _options_table(evidence: Evidence) -> Table:
                 badge(evidence, option),
                 LETTERS[place],
             ),
-            _gap(option.gap, units, option.gap_attribute or "", SPOKEN.get(option.gap_model, "")),
+            _gap(
+                option.gap,
+                gap_units(evidence, option.representation),
+                option.gap_attribute or "",
+                groups_compared(evidence, option.gap_groups),
+                SPOKEN.get(option.gap_model, ""),
+            ),
             _ratio(option.ratio),
             _utility(option.utility, units, SPOKEN.get(option.utility_model, "")),
             Cell(
@@ -180,7 +190,8 @@ def _options_table(evidence: Evidence) -> Table:
     ]
     return _filled(
         f"Each setting with {level(evidence.audit.settings.confidence)} confidence intervals, and "
-        "with every AUC as how many of 100 pairs of people are told apart rightly",
+        "with every AUC as how many of 100 pairs of people are told apart rightly (of several "
+        "groups or classes: on average over each and the others)",
         [*heads, "Would be taken"],
         rows,
     )
@@ -197,7 +208,15 @@ def _model_numbers(option: Option, model: str, units: Units) -> Cell:
         return NONE
     short = {"number": "R²", "none": ""}.get(units.kind, "AUC")
     utility = units.utility(found.utility.value if found.utility else None)
-    return Cell(units.gap(found.gap.value if found.gap else None), (f"{short} {utility}",))
+    gap = units.gap(found.gap.value if found.gap else None)
+    return Cell(gap, (found.attribute if found.gap else "", f"{short} {utility}"))
+
+
+def gap_units(evidence: Evidence, key: str) -> Units:
+    """Return the units of a gap: of decisions it is in points, even if the target is a number."""
+    shown = evidence.representations.get(key)
+    decided = shown is not None and shown.kind == "decision"
+    return Units(None if decided else evidence.audit.data.target)
 
 
 def _gap(estimate: Estimate | None, units: Units, *more: str) -> Cell:
@@ -269,7 +288,8 @@ def leakage_tables(evidence: Evidence) -> list[Table]:
     return [
         Table(
             f"AUC of recognising {attribute.name} on held-out rows; 0.50 is guessing, times 100 it "
-            f"is how many of 100 pairs of people of different {attribute.name} are told apart",
+            f"is how often, of 100 times, {pairs(attribute.name, several=several)} are told apart"
+            f"{', on average over the groups' if several else ''}",
             ["Representation", "Columns", *map(model_name, evidence.probes)],
             [
                 [
@@ -285,6 +305,7 @@ def leakage_tables(evidence: Evidence) -> list[Table]:
             {"attribute": str(position)},
         )
         for position, attribute in enumerate(evidence.audit.data.attributes)
+        for several in [evidence.several(attribute.name)]
         if any(one.attribute == attribute.name for one in evidence.audit.leakage)
     ]
 
@@ -342,7 +363,7 @@ def _parity_tables(evidence: Evidence) -> list[Table]:
 
 
 def _models_and_attributes(evidence: Evidence) -> Iterator[tuple[str, Attribute, dict[str, str]]]:
-    for model in [one for one in evidence.models if one != EXISTING]:
+    for model in [one for one in evidence.models if one != EXISTING] or evidence.models:
         for position, attribute in enumerate(evidence.audit.data.attributes):
             yield model, attribute, {"model": model, "attribute": str(position)}
 
@@ -364,7 +385,13 @@ def _decided(
             [
                 *cells,
                 _utility(decided.utility, units),
-                _gap(parity.gap, units) if parity else Cell(NOT_MEASURED),
+                _gap(
+                    parity.gap,
+                    gap_units(evidence, getattr(decided, "representation", "")),
+                    groups_compared(evidence, parity),
+                )
+                if parity
+                else Cell(NOT_MEASURED),
                 _ratio(parity.ratio if parity else None),
                 *(_difference(getattr(parity, name, None)) for name in _GAPS),
             ]
@@ -391,7 +418,8 @@ def _group_tables(evidence: Evidence) -> list[Table]:
     share = _number if Units(evidence.audit.data.target).kind == "number" else _share
     return [
         _filled(
-            f"{model_name(model)}: what each group of {attribute.name} gets",
+            f"{'What' if model == EXISTING else f'{model_name(model)}: what'} each group of "
+            f"{attribute.name} gets",
             ["Group", "Setting", "People", "Selected", "True positive rate",
              "False positive rate", "Precision", "Mean prediction", "Mean outcome"],
             [
@@ -413,6 +441,50 @@ def _group_tables(evidence: Evidence) -> list[Table]:
         )
         for model, attribute, choice in _models_and_attributes(evidence)
     ]  # fmt: skip
+
+
+def _own_tables(evidence: Evidence) -> list[Table]:
+    """Return what each group of the single attributes gets from models that exist, at one sight."""
+    return [
+        replace(table, choice={})
+        for table, (model, attribute, _) in zip(
+            _group_tables(evidence), _models_and_attributes(evidence), strict=True
+        )
+        if model == EXISTING and attribute.name in evidence.singles
+    ]
+
+
+def groups_compared(evidence: Evidence, found: Parity | Comparison | None) -> str:
+    """Say how many groups a gap compares: always of joint ones, else where some are left out."""
+    joint = isinstance(found, Parity) and found.attribute not in evidence.singles
+    if found is None or (found.n_compared == found.n_groups and not joint):
+        return ""
+    return of_groups(found.n_compared, found.n_groups)
+
+
+def _left_out_table(evidence: Evidence) -> Table:
+    """Return the groups that no gap compares, with what they get before and with the advice."""
+    advice = evidence.audit.advice
+    options = [one for one in advice.options if one in (advice.options[0], advice.option)]
+    number = Units(evidence.audit.data.target).kind == "number"
+    rows = []
+    for attribute in evidence.audit.data.attributes:
+        found = [evidence.worst_parity(option, attribute.name) for option in options]
+        for label in (one.label for one in attribute.groups):
+            of = [_group(parity, label) for parity in found]
+            if all(one is None or one.compared for one in of):
+                continue
+            rates = (one and (one.mean_score if number else one.selection_rate) for one in of)
+            people = max(one.n_rows for one in of if one is not None)
+            cells = [(_number if number else _share)(rate) for rate in rates]
+            rows.append([Cell(attribute.name), Cell(label), Cell(whole(people)), *cells])
+    what = "Mean prediction" if number else "Selected"
+    heads = [f"{what}, {evidence.spoken_option(option)}" for option in options]
+    return Table(
+        "Groups of too few people to be compared: no gap on this page includes them",
+        ["Attribute", "Group", "People", *heads],
+        rows,
+    )
 
 
 def _deciding(evidence: Evidence, option: Option, model: str) -> Decided | None:
@@ -482,5 +554,5 @@ def _compared(one: Representation) -> list[Cell]:
         Cell(one.guarantee, (one.note,), tone="prose"),
         Cell(whole(one.n_columns)),
         _share(one.variance_kept),
-        Cell(significant(one.fit_seconds)),
+        NONE if one.fit_seconds is None else Cell(significant(one.fit_seconds)),
     ]

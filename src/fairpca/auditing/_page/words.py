@@ -66,11 +66,22 @@ def of_a_hundred(auc: float | None) -> str:
     return NOT_MEASURED if auc is None else f"{100 * auc:.0f} of 100".replace(" ", UNBROKEN)
 
 
-def recognised(attribute: str, auc: float | None) -> str:
+def pairs(attribute: str, *, several: bool) -> str:
+    """Say of which pairs of people an AUC of an attribute is; of several groups it is a mean.
+
+    >>> pairs("sex", several=False)
+    'two people of different sex'
+    """
+    if several:
+        return f"a person of one group of {named(attribute)} and one of the others"
+    return f"two people of different {named(attribute)}"
+
+
+def recognised(attribute: str, auc: float | None, *, several: bool) -> str:
     """Say what an AUC of recognising an attribute means."""
     return (
-        f"given two people of different {named(attribute)}, such a model names the right one in "
-        f"{of_a_hundred(auc)} cases"
+        f"given {pairs(attribute, several=several)}, such a model says which is which rightly in "
+        f"{of_a_hundred(auc)} cases{', on average over the groups' if several else ''}"
     )
 
 
@@ -130,9 +141,12 @@ class Units:
                 f"such a model explains {self.useful(value)} of the differences in "
                 f"{named(target.name)} between people"
             )
-        whom = (
-            f"one person with {named(target.name)} = {named(target.pos_label)} and one without"
-            if target.pos_label is not None
-            else f"two people of different {named(target.name)}"
-        )
-        return f"given {whom}, such a model ranks them rightly in {self.useful(value)} cases"
+        if target.pos_label is None:
+            whom, over = (
+                f"a person of one class of {named(target.name)} and one of the others",
+                (", on average over the classes"),
+            )
+        else:
+            yes = f"{named(target.name)} = {named(target.pos_label)}"
+            whom, over = f"one person with {yes} and one without", ""
+        return f"given {whom}, such a model ranks them rightly in {self.useful(value)} cases{over}"
