@@ -17,6 +17,7 @@ from typer import Argument, Option, echo
 
 from . import options
 from .terminal import (
+    LastStep,
     Refusal,
     check_outputs,
     files_of,
@@ -144,7 +145,7 @@ def audit(
         from ..auditing import audit as measure
         from ..tables import read_table
 
-        given = table or "loanapp"
+        given, last = table or "loanapp", LastStep()
         with shown_progress("Auditing", quiet=quiet) as report:
             if report is not None:
                 report(0, None, "reading " + ("standard input" if given == "-" else given))
@@ -174,9 +175,11 @@ def audit(
                 quick=quick,
                 seed=seed,
                 n_jobs=n_jobs,
-                progress=report,
+                progress=report and last.after(report),
             )
-        write_whole(out, found.to_html())
+            page = found.to_html()
+            last.is_done("page")
+        write_whole(out, page)
         if json_file is not None:
             write_whole(json_file, found.to_json())
     if printed:

@@ -277,6 +277,37 @@ def shown_progress(title: str | None = None, *, quiet: bool) -> Iterator[Report 
         yield report
 
 
+class LastStep:
+    """One more step after work that counts its own: the bar is full when this is done, too.
+
+    >>> last = LastStep()
+    >>> report = last.after(lambda *told: print(*told))
+    >>> report(32, 32, "summary")
+    32 33 summary
+    >>> last.is_done("page")
+    33 33 page
+    """
+
+    def __init__(self) -> None:
+        self._report: Report | None = None
+        self._total = 1
+
+    def after(self, report: Report) -> Report:
+        """Return what tells of the steps before."""
+        self._report = report
+
+        def tell(done: int, total: int | None, now: str) -> None:
+            self._total = (total or 0) + 1
+            report(done, self._total, now)
+
+        return tell
+
+    def is_done(self, now: str) -> None:
+        """Tell that all is done."""
+        if self._report is not None:
+            self._report(self._total, self._total, now)
+
+
 _Show = Callable[[str, int, int | None, str, str], None]
 
 
