@@ -106,8 +106,9 @@ def audit(
         predicted.
     pos_label : object, default=None
         The value of the target that counts as yes, and all others as no; of two values by default a
-        word such as "yes", or the larger value. Blanks around it do not count; 1, "1" and 1.0 are
-        one value, and so are True and "true".
+        word of decisions such as "yes" or "hired", else the larger value, which is told. Case,
+        blanks around it and a final dot do not count; 1, "1" and 1.0 are one value, and so are True
+        and "true".
     above : float, optional
         Of a target of numbers: it counts as yes where it exceeds this.
     ignore : sequence of str

@@ -58,7 +58,7 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
     criterion : str
         As in `fairpca.FairPCA`.
     pos_label : object, default=None
-        Value of the target that counts as yes.
+        Value of the target that counts as yes, as in `fairpca.audit`.
     ignore : sequence of str
         Columns to leave out, such as identifiers.
     weight : str, optional
@@ -94,7 +94,8 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
         What was fitted to the encoded rows: `fairpca.FairPCA` and so on.
     info_ : dict
         Plain facts: ``sensitive``, ``target``, ``data``, ``fingerprint``, and numbers that were
-        measured, such as ``leakage_before`` and ``leakage_after``.
+        measured, such as ``leakage_before`` and ``leakage_after``; in ``notices`` what users should
+        know of the columns, as `fairpca.tables.check_columns` tells it.
 
     See Also
     --------
