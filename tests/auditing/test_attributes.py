@@ -4,7 +4,7 @@ import pytest
 
 from fairpca._attributes import Roles
 from fairpca.auditing._asking import ask
-from fairpca.auditing._question import attributes_in, counted_groups, prepare
+from fairpca.auditing._question import Everybody, attributes_in, counted_groups, prepare
 from fairpca.auditing._splits import QUICK, Split
 from fairpca.errors import SingleGroupError
 from fairpca.models import FEWEST_ROWS, MOST_GROUPS, measure_attribute
@@ -15,10 +15,14 @@ def column(counts, name="race"):
     return pd.Series(values, name=name)
 
 
+def everybody(attribute, y, weights=None):
+    return Everybody([attribute], np.arange(len(attribute.codes)), y, weights, [])
+
+
 def test_groups_are_sorted_by_size_and_counted():
     race = measure_attribute(column({"a": 30, "b": 50}))
     assert race.labels == ("b", "a")
-    found = counted_groups(race, [race], np.arange(80) < 30)
+    found = counted_groups(race, everybody(race, np.arange(80) < 30))
     assert [(g.label, g.n_rows, g.outcome) for g in found.groups] == [
         ("b", 50, 0.0),
         ("a", 30, 1.0),
@@ -29,14 +33,17 @@ def test_shares_and_outcomes_of_groups_go_by_weights():
     race = measure_attribute(column({"a": 20, "b": 60}))
     weights = np.repeat([3.0, 0.5, 1.5], [20, 30, 30])
     yes = np.arange(80) < 50
-    found = {g.label: g for g in counted_groups(race, [race], yes, weights).groups}
+    found = {g.label: g for g in counted_groups(race, everybody(race, yes, weights)).groups}
     assert (found["a"].share, found["b"].share) == (0.5, 0.5)
     assert (found["a"].outcome, found["b"].outcome) == (1.0, 0.25)
     assert (found["a"].n_rows, found["b"].n_rows) == (20, 60)
     wages = np.repeat([2.0, 4.0, 8.0], [20, 30, 30])
-    assert [g.outcome for g in counted_groups(race, [race], wages, weights).groups] == [7.0, 2.0]
+    assert [g.outcome for g in counted_groups(race, everybody(race, wages, weights)).groups] == [
+        7.0,
+        2.0,
+    ]
     classes = np.arange(80) % 3
-    assert [g.outcome for g in counted_groups(race, [race], classes, weights).groups] == [
+    assert [g.outcome for g in counted_groups(race, everybody(race, classes, weights)).groups] == [
         None,
         None,
     ]
@@ -87,7 +94,7 @@ def test_fewer_than_two_groups_are_refused_with_their_counts(counts):
 def test_missing_values_are_unknown_not_a_group():
     sex = measure_attribute(column({"f": 30, "m": 30, None: 7}))
     assert sex.labels == ("f", "m")
-    assert counted_groups(sex, [sex], None).n_missing == 7
+    assert counted_groups(sex, everybody(sex, None)).n_missing == 7
 
 
 def test_a_quantity_is_measured_in_two_bands_and_fitted_as_numbers():
@@ -136,7 +143,11 @@ def test_rare_combinations_are_counted_and_left_to_no_probe():
     assert joint.note == "Probes leave out 5 rows of 1 rare combinations, whose rates are shown."
     assert joint.all_labels == ("b & y", "a & x", "a & y")
     assert np.bincount(joint.all_codes).tolist() == [50, 45, 5]
-    assert [group.n_rows for group in counted_groups(joint, [joint], None).groups] == [50, 45, 5]
+    assert [group.n_rows for group in counted_groups(joint, everybody(joint, None)).groups] == [
+        50,
+        45,
+        5,
+    ]
 
 
 def test_very_many_combinations_are_all_counted_the_last_of_them_together():
@@ -154,7 +165,11 @@ def test_a_level_of_a_few_rows_is_shown_and_not_measured():
     assert (race.labels, race.rare) == (("a", "b"), ("other (c, d)",))
     assert np.bincount(race.codes + 1).tolist() == [5, 40, 30]
     assert np.bincount(race.all_codes).tolist() == [40, 30, 5]
-    assert [group.n_rows for group in counted_groups(race, [race], None).groups] == [40, 30, 5]
+    assert [group.n_rows for group in counted_groups(race, everybody(race, None)).groups] == [
+        40,
+        30,
+        5,
+    ]
 
 
 def test_estimators_get_single_attributes_only():

@@ -113,7 +113,11 @@ def test_estimates_lie_in_their_intervals_and_where_they_can_be(found):
             assert 0 <= p.gap.low <= p.gap.value <= p.gap.high <= 1
             assert 0 <= p.ratio.low <= p.ratio.value <= p.ratio.high <= 1
             rates = [g.selection_rate.value for g in p.groups if g.compared]
-            assert p.gap.value == pytest.approx(max(rates) - min(rates))
+            # Of a method that equalises its rows, the fit to all rows is off by more than the mean.
+            apart = max(rates) - min(rates)
+            assert p.gap.value >= apart - 1e-9
+            if item.representation in ("raw", "pca"):
+                assert p.gap.value == pytest.approx(apart)
             assert p.ratio.value == pytest.approx(min(rates) / max(rates))
     for item in found.certificates:
         assert 0 <= item.observed <= item.bound <= 1
@@ -175,7 +179,15 @@ def test_frames_of_other_libraries_give_the_same_audit(people, without_target):
 def test_progress_reaches_the_end(without_target):
     _, steps = without_target
     assert [done for done, _, _ in steps] == list(range(1, steps[-1][1] + 1))
+    assert all(done < total for done, total, _ in steps[:-1])  # work goes on
+    assert steps[-1][2] == "summary"
     assert "Fair PCA" in " ".join(what for _, _, what in steps)
+
+
+def test_what_is_sure_to_come_is_counted_before_it_begins(found, steps):
+    """A bar that is full while columns are still ranked says that all is done."""
+    assert all(done < total for done, total, _ in steps[:-1])
+    assert steps[-1] == (len(steps), len(steps), "summary")
 
 
 def test_the_result_is_plain_json_without_nan(found):
@@ -259,9 +271,8 @@ def test_a_small_group_of_a_large_table_is_kept_whole_and_counted(audited, with_
     assert leak(found, "raw", "town", "linear").above_chance
     assert "guesses town with AUC 0.9" in found.summary.sentences[0]
     (told,) = [notice.text for notice in found.notices if notice.kind == "sampled"]
-    assert told.startswith("400 of 20,000 rows were drawn for this audit: at random, but of every")
-    percent = f"{small.n_used / 4:.1f} %"
-    assert f"So 'town' = 'small' is {percent} of these rows, and 0.750 % of the table" in told
+    assert told.startswith("400 of 20,000 rows were drawn to fit and to measure: at random, but of")
+    assert "Each counts as many times as there are rows in the table for it." in told
 
 
 def test_a_sample_too_small_for_the_groups_is_refused(with_a_rare_group):

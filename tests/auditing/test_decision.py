@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from fairpca.auditing._decision import (
+    CANNOT_TELL,
     MOST_OPTIONS,
     NOTHING_HELPS,
     NOTHING_TO_DO,
+    OUT_OF_REACH,
     _Candidate,
     _Contest,
     _listed,
@@ -87,9 +89,29 @@ def test_a_setting_that_is_surely_above_the_limit_does_not_serve():
     assert chosen(near, far) is near
 
 
-def test_where_nothing_reaches_the_limit_what_comes_nearest_serves():
+def test_where_nothing_reaches_the_limit_nothing_is_taken():
+    """Seen: 24.7 points recommended, though 21.6 stood beside it, where 5 are accepted."""
     near, as_near, far = candidate(0.12, 0.70), candidate(0.13, 0.74), candidate(0.17, 0.80)
-    assert chosen(near, as_near, far, raw=candidate(0.4, 0.82)) is as_near
+    raw = candidate(0.4, 0.82)
+    assert chosen(near, as_near, far, raw=raw) == OUT_OF_REACH
+    hiding = _Contest(raw, [near, as_near, far], Z, to_limit=False)  # as much as can be had
+    assert hiding.choose() == hiding.verdict() == 1
+
+
+@pytest.mark.parametrize(
+    ("gap", "error", "verdict"),
+    [
+        (0.02, 0.01, NOTHING_TO_DO),
+        (0.04, 0.01, CANNOT_TELL),  # within the limit as measured; 6 points may be true
+        (0.055, 0.06, CANNOT_TELL),
+        (0.228, 0.11, CANNOT_TELL),
+        (0.228, 0.05, 0),
+    ],
+)
+def test_people_who_do_not_settle_the_gap_settle_nothing(gap, error, verdict):
+    """Seen: 'Take' at 22.8 (0.0 to 44.6), 'Nothing here helps' at 5.5 (0.0 to 17.5)."""
+    raw = candidate(gap, 0.82, x_error=error)
+    assert contest(candidate(0.01, 0.8), raw=raw).verdict() == verdict
 
 
 def test_of_equally_useful_settings_the_one_that_hides_more_is_taken():
@@ -182,7 +204,7 @@ def test_what_is_taken_is_exceeded_by_nothing_that_is_listed(competing, raw):
 def test_what_may_not_help_at_all_is_not_called_a_tie():
     """It is better in both numbers, and so uncertain that it may be worse than doing nothing."""
     raw = candidate(0.15, 0.8, x_error=0.002)
-    sure, unsure = candidate(0.06, 0.6, x_error=0.002), candidate(0.055, 0.7, x_error=0.06, seed=1)
+    sure, unsure = candidate(0.05, 0.6, x_error=0.002), candidate(0.045, 0.7, x_error=0.06, seed=1)
     one, counted = contest(sure, unsure, raw=raw), taken(sure, unsure, raw=raw)
     assert (one.choose(), one.tied(0, counted)) == (0, [])
     assert counted[1] > 0.1 * N_RESAMPLES
@@ -250,7 +272,7 @@ def measured(seed, n_rounds=4, n=800, population=0, **by_method):
     rounds = [Round(pair, QUICK) for pair in zip(found[0::2], found[1::2], strict=True)]
     attribute = Measured("sex", ("sex",), "levels", ("f", "m"), sex, sex, "")
     target = Target("paid", "binary", "yes", float(y.mean()), [], None, None)
-    return Findings(measures, [], rounds, [attribute], 0.95, target, [], 1)
+    return Findings(measures, [], rounds, [attribute], 0.95, target, [], [], 1)
 
 
 RAW_SEES = [(1.0, 0.8)] * 3
@@ -280,7 +302,7 @@ def test_settings_that_are_alike_are_called_a_tie():
         if found.verdict == "tie":
             assert {found.chosen.name, *found.ties} == {"LEACE", "Fair PCA"}
         listed = {o.representation: o.selection_frequency for o in found.options}
-        assert sum(listed.values()) == pytest.approx(1.0)
+        assert sum(listed.values()) > 0.95  # in some resamples nothing reaches the limit
     assert verdicts.count("tie") >= 4
 
 

@@ -10,11 +10,11 @@ from fairpca.auditing._findings import Findings, _of_splits
 from fairpca.auditing._judging import share_error
 from fairpca.auditing._measures import (
     Measures,
-    _certificates,
     _fitted_model,
     _leakage,
     _variance_kept,
     carried,
+    certify,
     decided_by,
 )
 from fairpca.auditing._question import prepare
@@ -43,7 +43,7 @@ def leaks_of_splits(splits, names):
         Measures(Setting("raw"), index, leakage=found) for index, found in enumerate(splits)
     ]
     attributes = [SimpleNamespace(name=name) for name in names]
-    return Findings(measures, [], [], attributes, 0.95, None, [], 0).leaks
+    return Findings(measures, [], [], attributes, 0.95, None, []).leaks
 
 
 def test_groups_that_are_rare_in_a_large_table_are_measured():
@@ -119,13 +119,29 @@ def test_a_single_column_is_certified_for_every_threshold_of_new_rows():
     codes = (rng.random(2000) < 0.3).astype(int)
     codes[rng.random(2000) < 0.1] = -1
     T = rng.normal(size=(2000, 1)) + 0.3 * codes[:, None]
-    (found,) = _certificates(held_out(T, codes), T, 0.9)
+    (found,) = certify(held_out(T, codes), T, 0.9)
     known = codes >= 0
     assert found == certified_gap(T[known, 0], codes[known], confidence=0.9)
     assert found.n_rows == known.sum()
     two = np.hstack([T, T])
-    assert _certificates(held_out(two, codes), two, 0.9) == []  # of several columns none is made
-    assert _certificates(held_out(T, codes, weights=np.ones(2000)), T, 0.9) == []
+    assert certify(held_out(two, codes), two, 0.9) == []  # of several columns none is made
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.6])
+def test_a_certificate_of_weighted_rows_is_about_the_people_they_stand_for(rate):
+    """Of rows with low values one in ten was drawn: unweighted, the bound is below the truth."""
+    rng = np.random.default_rng(0)
+    codes = (rng.random(60_000) < 0.4).astype(int)
+    values = rng.normal(size=60_000) + np.where(codes == 1, 0.5, 0.0)
+    chance = np.where((values < 0) & (codes == 0), rate, 1.0)
+    drawn = rng.random(60_000) < chance
+    T, w = values[drawn, None], 1 / chance[drawn]
+    (found,) = certify(held_out(T, codes[drawn], weights=w), T, 0.95)
+    truth = 2 * norm.cdf(0.25) - 1
+    assert found.observed == pytest.approx(truth, abs=0.015)
+    assert truth < found.bound < truth + 0.05
+    (same,) = certify(held_out(T, codes[drawn], weights=np.ones(len(T))), T, 0.95)
+    assert same == certify(held_out(T, codes[drawn]), T, 0.95)[0]
 
 
 def test_no_method_promises_what_a_skewed_column_breaks():

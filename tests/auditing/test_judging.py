@@ -8,7 +8,7 @@ from scipy.stats import spearmanr
 from sklearn.metrics import accuracy_score, r2_score, roc_auc_score
 
 from fairpca.auditing._findings import Findings, largest_difference
-from fairpca.auditing._judging import ENOUGH_ROWS, N_RESAMPLES, Round, share_error
+from fairpca.auditing._judging import ENOUGH_ROWS, N_RESAMPLES, Rates, Round, share_error
 from fairpca.auditing._measures import Measures, _fitted_model
 from fairpca.auditing._representations import TrainingRows
 from fairpca.auditing._results import EXISTING, Setting, Target
@@ -87,7 +87,7 @@ def findings_of(scores, y, codes, *, n_rounds=1, own=None, confidence=0.95, **gi
         (Setting("raw"), "linear") if own is None else (Setting(own, column="it"), EXISTING)
     )
     measures = [
-        Measures(key, 2 * r + h, scores={model: scores[one.places[one.half == h]]})
+        Measures(key, 2 * r + h, scores={} if own else {model: scores[one.places[one.half == h]]})
         for r, one in enumerate(rounds)
         for h in (0, 1)
     ]
@@ -97,7 +97,17 @@ def findings_of(scores, y, codes, *, n_rounds=1, own=None, confidence=0.95, **gi
     classes = ["a", "b", "c"] if kind == "classes" else []
     target = None if y is None else Target("y", kind, None, None, classes, None, deviation)
     existing = [ExistingModel(key, scores[:, 0])] if own else []
-    return Findings(measures, [], rounds, [attribute], confidence, target, existing, 0), key, model
+    everybody = [all_rows(y, codes, kind, given.get("weights"))]
+    found = (measures, [], rounds, [attribute], confidence, target, existing, everybody, 0)
+    return Findings(*found), key, model
+
+
+def all_rows(y, codes, kind, weights):
+    """Return all rows as one half, to which nothing was fitted."""
+    rows = TrainingRows(np.empty((0, 0)), {}, {}, 0, 0, None if y is None else y[:0], "y", kind)
+    m, n = int(codes.max()) + 1, np.arange(len(codes))
+    X = np.empty((len(codes), 0))
+    return HeldOut(0, rows, X, [], [codes], [m], y, weights=weights, places=n, people=n)
 
 
 WEIGHTS = np.random.default_rng(9).exponential(size=500)
@@ -386,7 +396,7 @@ def test_two_models_are_drawn_on_the_same_people():
     close = scores + 0.02 * np.random.default_rng(0).normal(size=scores.shape)
     draws = []
     for s in (scores, close):
-        findings, key, model = findings_of(s, y, codes, n_rounds=2)
+        findings, key, model = findings_of(s, y, codes, n_rounds=4)
         draws.append((findings.gap_draws(key, model, 0), findings.utility_draws(key, model)))
     for one, other in zip(*draws, strict=True):
         assert np.std(one - other) < 0.35 * np.std(one)
@@ -461,7 +471,7 @@ def test_the_largest_difference_of_many_groups_is_covered_as_often_as_said(share
     for seed in range(repeats):
         rng = np.random.default_rng(seed)
         seen = np.array([rng.binomial(n, p) / n for n, p in zip(sizes, shares, strict=True)])
-        gap = largest_difference(seen, share_error(seen, np.array(sizes)), 0.95)
+        gap = largest_difference([Rates(seen, share_error(seen, np.array(sizes)))], 0.95)
         assert gap.low <= gap.value <= gap.high
         covered += gap.low <= truth <= gap.high
     # 400 repeats know a share of 95 % to about 1 %
@@ -470,8 +480,9 @@ def test_the_largest_difference_of_many_groups_is_covered_as_often_as_said(share
 
 def test_a_difference_needs_two_groups_with_a_number():
     nothing = float("nan")
-    assert largest_difference([0.3, nothing], [0.1, nothing], 0.95) is None
-    assert largest_difference([0.3, nothing, 0.5], [0.1] * 3, 0.95).value == pytest.approx(0.2)
+    rates, errors = np.array([0.3, nothing, 0.5]), np.full(3, 0.1)
+    assert largest_difference([Rates(rates[:2], errors[:2])], 0.95) is None
+    assert largest_difference([Rates(rates, errors)], 0.95).value == pytest.approx(0.2)
 
 
 def test_a_group_without_positive_rows_has_no_true_positive_rate():

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from fairpca.auditing._measures import _sampled_with_rare_groups
 from fairpca.auditing._splits import (
     copies,
+    drawn_rows,
     evenly_sampled,
     halves,
     one_row_each,
@@ -74,16 +75,36 @@ def test_equal_rows_are_copies_unless_people_are_expected_to_be_alike(levels, n_
 
 
 @given(st.integers(50, 3000), st.integers(0, 2**20))
-def test_every_group_of_a_sample_keeps_some_rows(n, seed):
+def test_every_group_of_a_draw_has_some_rows_and_stands_for_all(n, seed):
     rng = np.random.default_rng(seed)
     sex, race = rng.integers(0, 2, size=n), np.where(rng.random(n) < 0.02, 1, 0)
     race[:30] = [-1] * 10 + [1] * 20
-    rows = evenly_sampled([sex, race], n // 2 + 25, rng, at_least=1000)
+    rows, stands_for = drawn_rows([sex, race], n // 2 + 25, rng, at_least=1000)
     assert len(rows) == len(set(rows)) == min(n, n // 2 + 25)
     assert np.all(np.diff(rows) > 0)
+    assert stands_for.min() >= 1 - 1e-9
+    least = max(20, (n // 2 + 25) // 8)
     for codes in (sex, race):
-        whole, drawn = (np.bincount(c[c >= 0]) for c in (codes, codes[rows]))
-        assert np.all(drawn >= np.minimum(whole, max(20, (n // 2 + 25) // 8)))
+        known = codes >= 0
+        whole, drawn = np.bincount(codes[known]), np.bincount(codes[rows][known[rows]], minlength=2)
+        assert np.all(drawn[whole <= least] == whole[whole <= least])
+        assert np.all(drawn >= np.minimum(whole, least) - 4)  # a step along the line may fall out
+        heavy = np.bincount(codes[rows][known[rows]], stands_for[known[rows]], minlength=2)
+        assert np.abs(heavy - whole).max() <= 4 * stands_for.max()
+
+
+def test_sums_over_draws_are_those_of_the_table_in_the_mean():
+    """A value that goes with the rare group and with the outcome, as rates of a table do."""
+    rng = np.random.default_rng(0)
+    rare, yes = (rng.random((2, 4000)) < [[0.02], [0.03]]).astype(int)
+    value = 3 * rare + 5 * yes + rng.normal(size=4000)
+    sums = []
+    for seed in range(400):
+        rows, stands_for = drawn_rows([rare, yes], 400, np.random.default_rng(seed), at_least=60)
+        assert np.bincount(rare[rows])[1] >= 40
+        sums.append([stands_for @ value[rows], stands_for @ (value * rare)[rows]])
+    sums, truth = np.array(sums), np.array([value.sum(), (value * rare).sum()])
+    np.testing.assert_array_less(np.abs(sums.mean(axis=0) - truth), 4 * sums.std(axis=0) / 20)
 
 
 def test_another_round_divides_otherwise():

@@ -13,7 +13,7 @@ from ..models import FEWEST_ROWS
 from ._decision import Decision
 from ._evidence import Evidence, largest, parity_of, telling_columns, widest_gap
 from ._judging import ENOUGH_ROWS
-from ._phrases import in_words, named
+from ._phrases import in_words, named, points
 from ._recipes import python_recipe, shell_recipe
 from ._results import EXISTING, Advice, Estimate, ModelNumbers, Option, Setting, Summary
 from ._templates import template
@@ -109,6 +109,7 @@ def _facts(evidence: Evidence, decision: Decision) -> dict[str, Any]:
         },
         "precision_gaps": _precision_gaps(evidence, raw, option),
         "small_groups": _small_groups(evidence),
+        "worse": _worse(evidence, decision, widest),
         "few_rows": FEWEST_ROWS,
         "worst_parity": evidence.worst_parity,
         "several": evidence.several,
@@ -155,6 +156,33 @@ def _precision_gaps(evidence: Evidence, raw: Option, option: Option) -> list[Est
         and (parity := parity_of(found, str(option.gap_attribute)))
         and parity.precision_gap is not None
     ]
+
+
+def _worse(
+    evidence: Evidence, decision: Decision, widest: Callable[[Option, str], Estimate | None]
+) -> list[str]:
+    """Return what the recommended setting makes worse than the raw features are."""
+    raw, chosen, found = decision.raw, decision.chosen, []
+    if chosen is None:
+        return []
+    if raw.ratio and chosen.ratio and chosen.ratio.value < raw.ratio.value:
+        found.append(
+            f"The ratio of selection rates gets worse: {raw.ratio.value:.2f} with the raw features "
+            f"and {chosen.ratio.value:.2f} with it."
+        )
+    for name in evidence.singles:
+        before, after = widest(raw, name), widest(chosen, name)
+        if before and after and after.value > before.value:
+            was, now = (_said(of.value, evidence) for of in (before, after))
+            found.append(f"Between the groups of {named(name)} it gets worse: from {was} to {now}.")
+    return found
+
+
+def _said(gap: float, evidence: Evidence) -> str:
+    target = evidence.audit.data.target
+    if target is not None and target.kind == "number":
+        return f"{gap:.2f} standard deviations"
+    return points(gap)
 
 
 def _small_groups(evidence: Evidence) -> list[str]:

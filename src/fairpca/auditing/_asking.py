@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from ..models import (
     FEWEST_ROWS,
     AttributePlan,
     Measured,
+    about_the_yes,
     as_table,
     binary_target,
     numbers_of,
@@ -26,18 +28,20 @@ from ..models import (
 from ..tables import Table, TableEncoder, check_columns
 from ._phrases import percent
 from ._question import (
+    Everybody,
     Question,
     attributes_in,
     check_rows,
+    copies_in,
     counted_groups,
+    named_people,
     notice_of,
     numbered,
     parts_of_people,
-    people_in,
 )
 from ._representations import name_of
 from ._results import Column, Notice, Setting, Target
-from ._splits import Effort, ExistingModel, bands, evenly_sampled
+from ._splits import Effort, ExistingModel, bands, drawn_rows
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -72,25 +76,35 @@ def ask(
     frame, weights, notices = _weighed(table.frame, roles.weight)
     n_weighed = len(frame)
     frame, y, weights, plan = _with_target(frame, weights, roles.target, said, pos_label, above)
+    if plan is not None and plan.told:
+        notices.append(Notice("yes", "warning", plan.name, "", None, plan.told))
     n_dropped = len(table.frame) - len(frame)
     notices += _without_target(roles.target, n_weighed - len(frame), n_weighed)
     said.pop(roles.target or "", None)
-    whole = attributes_in(frame, roles, said)
+    whole, people, told = _people_and_groups(frame, roles, said)
+    notices += told
+    existing, unknown = _existing_models(frame, roles, plan, y, weights)
+    _check_groups(existing, whole, parts_of_people(people))
+    everybody = Everybody(whole, people, y, weights, existing)
     rng = np.random.default_rng(seed)
-    strata = [a.codes for a in whole] + ([] if y is None else [bands(y)])
-    chosen = evenly_sampled(strata, effort.max_rows, rng, effort.group_rows)
-    attributes = [a.at(chosen) for a in whole]
-    everybody = len(frame)
-    counted_in = whole, y, weights
-    if len(chosen) < everybody:
-        notices.append(_drawn(whole, attributes, everybody, effort.group_rows))
+    chosen, stands_for = _drawn(everybody, effort, rng)
+    attributes = whole
+    if len(chosen) < len(frame):
+        attributes = [a.at(chosen) for a in whole]
+        notices.append(_told_of_draw(everybody, len(chosen), effort.group_rows))
         frame = frame.iloc[chosen].reset_index(drop=True)
-        y, weights = (None if of is None else of[chosen] for of in (y, weights))
-    people, repeated = people_in(frame, roles)
-    notices += repeated
-    if len(np.unique(people)) < len(frame):  # what is rare is decided by different people
-        said |= {a.name: "numeric" for a in whole if a.kind == "numeric"}
-        attributes = attributes_in(frame, roles, said, parts_of_people(people))
+        y, people = None if y is None else y[chosen], people[chosen]
+        weights = stands_for if weights is None else weights[chosen] * stands_for
+        existing = [replace(one, values=one.values[chosen]) for one in existing]
+    if roles.person is None:
+        people, repeated = copies_in(frame, roles)
+        notices += repeated
+        if len(np.unique(people)) < len(frame) == len(everybody.people):
+            # What is rare is decided by different people.
+            said |= {a.name: "numeric" for a in whole if a.kind == "numeric"}
+            attributes = attributes_in(frame, roles, said, parts_of_people(people))
+            everybody = replace(everybody, attributes=attributes, people=people)
+            _check_groups(existing, attributes, parts_of_people(people))
     features = frame[list(roles.features)]
     encoder = TableEncoder().fit(features) if roles.features else None
     d = 0 if encoder is None else len(encoder.mean_)
@@ -99,19 +113,18 @@ def ask(
             f"n_components={n_components}, but the columns give {d} numbers per row. Take "
             f"{f'at most {d}' if d else 'none: there is no feature to make components from'}."
         )
-    existing, unknown = _existing_models(frame, roles, plan, y, weights)
-    _check_groups(existing, attributes, parts_of_people(people))
     return Question(
         table=table,
         features=features,
         roles=roles,
         attributes=attributes,
         people=people,
-        counted=[counted_groups(a, *counted_in) for a in attributes],
+        counted=[counted_groups(a, everybody) for a in attributes],
         y=y,
-        target=None if plan is None else _target(plan, *counted_in[1:]),
+        target=None if plan is None else _target(plan, everybody.y, everybody.weights),
         weights=None if weights is None else weights / weights.mean(),
         existing=existing,
+        everybody=everybody,
         n_dropped=n_dropped,
         notices=[*notices, *unknown, *_noticed(table, frame, roles, attributes, y)],
         columns=_columns(frame, roles, encoder),
@@ -121,25 +134,45 @@ def ask(
     )
 
 
+def _people_and_groups(
+    frame: DataFrame, roles: Roles, said: dict[str, str]
+) -> tuple[list[Measured], np.ndarray, list[Notice]]:
+    """Return the attributes and the person of every row; without a column, each is a person."""
+    whole = attributes_in(frame, roles, said)
+    if roles.person is None:
+        return whole, np.arange(len(frame)), []
+    people, told = named_people(frame[roles.person])
+    if people.max() + 1 < len(frame):  # what is rare is decided by different people
+        said |= {a.name: "numeric" for a in whole if a.kind == "numeric"}
+        whole = attributes_in(frame, roles, said, parts_of_people(people))
+    return whole, people, told
+
+
 def _drawn(
-    whole: Sequence[Measured], drawn: Sequence[Measured], everybody: int, at_least: int
-) -> Notice:
-    """Say how many rows were drawn, and which group has become most frequent by that."""
-    n = len(drawn[0].codes)
+    everybody: Everybody, effort: Effort, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows that are measured, with all rows of a person, and what each stands for."""
+    strata = [a.all_codes for a in everybody.attributes]
+    strata += [] if everybody.y is None else [bands(everybody.y)]
+    _, once, person = np.unique(everybody.people, return_index=True, return_inverse=True)
+    n_drawn = int(effort.max_rows * (len(once) / len(person)))
+    chosen, stands_for = drawn_rows([c[once] for c in strata], n_drawn, rng, effort.group_rows)
+    if len(once) == len(person):
+        return once[chosen], stands_for
+    of_person = np.zeros(len(once))
+    of_person[chosen] = stands_for
+    rows = np.flatnonzero(of_person[person])
+    return rows, of_person[person[rows]]
+
+
+def _told_of_draw(everybody: Everybody, n: int, at_least: int) -> Notice:
+    """Say how many rows were drawn, and that they are weighed back."""
     text = (
-        f"{n:,} of {everybody:,} rows were drawn for this audit: at random, but of every group "
-        f"{at_least:,}, or all it has, as far as they take no more than half."
+        f"{n:,} of {len(everybody.people):,} rows were drawn to fit and to measure: at random, but "
+        f"of every group {at_least:,}, or all it has, as far as they take no more than half. Each "
+        f"counts as many times as there are rows in the table for it. Scores and decisions that "
+        f"exist are judged on all rows."
     )
-    more, name, share, now = max(
-        (now / n / (count / everybody), f"'{w.name}' = '{label}'", count / everybody, now / n)
-        for w, d in zip(whole, drawn, strict=True)
-        for label, count, now in zip(w.labels, w.counts, d.counts, strict=True)
-    )
-    if more > 1.1:
-        text += (
-            f" So {name} is {percent(now)} of these rows, and {percent(share, 3)} of the table: a "
-            f"number about all rows, such as an accuracy, gives such a group more weight."
-        )
     return Notice("sampled", "info", "", "", float(n), text)
 
 
@@ -268,7 +301,7 @@ def _existing_models(
     yes = plan.labels[-1] if plan is not None and plan.kind == "binary" else None
     found = [("score", c, numbers_of(frame[c], "score")) for c in roles.score]
     found += [("decision", c, _decided(frame[c], yes)) for c in roles.decision]
-    notices = []
+    notices = [n for c in roles.decision for n in _guessed_yes(frame[c], yes)]
     for kind, name, values in found:
         unknown = int(np.count_nonzero(np.isnan(values)))
         check_rows(len(values) - unknown, f" with a {kind} in '{name}'")
@@ -351,6 +384,15 @@ def _decided(column: Series, yes: str | None) -> np.ndarray:
     )
 
 
+def _guessed_yes(column: Series, yes: str | None) -> list[Notice]:
+    """Return that the yes of a decision is a guess: it has not the target's, nor a word for it."""
+    with suppress(TableError):
+        if yes is not None and binary_target(column, yes):
+            return []
+    told = about_the_yes(column, "If it is the other one, write 'yes' and 'no'.")
+    return [Notice("yes", "warning", str(column.name), "", None, told)] if told else []
+
+
 def _check_groups(
     existing: Sequence[ExistingModel], attributes: Sequence[Measured], parts: np.ndarray
 ) -> None:
@@ -382,6 +424,7 @@ def _noticed(
         shown = shown.assign(**{str(roles.target): y})  # of several values, the yes is what matters
     found = check_columns(shown, list(roles.sensitive), roles.target, renamed=table.renamed)
     told = [notice_of(notice) for notice in found]
+    told += [notice_of(notice) for notice in _spelled_alike(frame, roles, shown)]
     for attribute in attributes:
         unknown = int(np.count_nonzero(attribute.codes < 0))
         if attribute.kind == "intersection" or not (attribute.note or unknown):
@@ -395,6 +438,15 @@ def _noticed(
         text = f"{attribute.name}: {' '.join(filter(None, [attribute.note, missing]))}"
         told.append(Notice(kind, "info", attribute.name, "", float(unknown), text))
     return told
+
+
+def _spelled_alike(frame: DataFrame, roles: Roles, looked_at: DataFrame) -> list[Any]:
+    """Return which levels of the target and of decisions have several spellings."""
+    names = [n for n in frame if roles.of(n) in ("target", "decision") and n not in looked_at]
+    target = roles.target
+    if target is not None and not looked_at[target].equals(frame[target]):
+        names.append(target)
+    return [n for n in check_columns(frame[names], names) if n.kind == "spelling"] if names else []
 
 
 def _columns(frame: DataFrame, roles: Roles, encoder: TableEncoder | None) -> list[Column]:

@@ -38,7 +38,13 @@ MOST_OPTIONS = 4
 _SURE = 2 / 3  # of the resamples: from here on a recommendation stands alone
 _CONTENDER = 0.1  # of the resamples: from here on another setting is named beside it
 
-NOTHING_TO_DO, NOTHING_HELPS = -1, -2
+NOTHING_TO_DO, NOTHING_HELPS, CANNOT_TELL, OUT_OF_REACH = -1, -2, -3, -4
+_VERDICTS = {
+    NOTHING_TO_DO: "nothing to do",
+    NOTHING_HELPS: "nothing helps",
+    CANNOT_TELL: "cannot tell",
+    OUT_OF_REACH: "out of reach",
+}
 
 
 @dataclass(frozen=True)
@@ -53,7 +59,8 @@ class Decision:
     """The raw features; where there are no features, the first of what exists."""
     n_settings: int
     sure: float
-    """Share of the resamples that came to the same verdict and setting."""
+    """Share of the resamples that came to the same verdict and setting; of data that cannot tell,
+    share of those in which the gap is above the limit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +96,9 @@ def decide(findings: Findings, settings: Settings, singles: Sequence[int]) -> De
         competing = [c for c in competing if c.option.n_columns == raw.option.n_columns]
     else:
         competing = [c for c in competing if c.setting.method != "pca"]
-    contest = _Contest(raw, competing, float(norm.ppf(0.5 + settings.confidence / 2)))
-    chosen = contest.choose()
+    z = float(norm.ppf(0.5 + settings.confidence / 2))
+    contest = _Contest(raw, competing, z, to_limit=settings.aim == "decide")
+    chosen = contest.verdict()
     counted = Counter(contest.choose(1 + draw) for draw in range(N_RESAMPLES))
     taken = {i: n / N_RESAMPLES for i, n in counted.items()}
     frontier, eligible = contest.standing()
@@ -106,13 +114,12 @@ def decide(findings: Findings, settings: Settings, singles: Sequence[int]) -> De
         for i, c in enumerate(competing)
     ]
     sure = taken.get(chosen, 0.0)
+    if chosen == CANNOT_TELL:
+        sure = 1.0 - taken.get(NOTHING_TO_DO, 0.0)
     tied = contest.tied(chosen, counted) if sure < _SURE else []
     shown = _listed(contest, frontier, eligible, [chosen, *tied])
-    verdict = {NOTHING_TO_DO: "nothing to do", NOTHING_HELPS: "nothing helps"}.get(
-        chosen, "tie" if tied else "take"
-    )
     return Decision(
-        verdict=verdict,
+        verdict=_VERDICTS.get(chosen, "tie" if tied else "take"),
         chosen=every[chosen] if chosen >= 0 else None,
         ties=[every[i].name for i in tied],
         options=[
@@ -215,11 +222,12 @@ def _candidate(
         selection_frequency=0.0,
     )
     y_draws = _normal_draws(utility, settings, f"{setting} utility")
-    if best is not None:
+    competes = setting not in findings.existing
+    if best is not None and competes:
         y_draws = findings.utility_draws(setting, best.model)
     leak_draws = _normal_draws(leak.auc, settings, f"{setting} leak")
     floor = 0.0 if findings.target is None or findings.target.kind == "number" else 0.5
-    if settings.aim == "decide":
+    if settings.aim == "decide" and competes:
         assert option.gap is not None
         draws = np.max([findings.gap_draws(setting, m, i) for m in asked for i in singles], axis=0)
         draws += option.gap.value - draws.mean()
@@ -273,8 +281,10 @@ class _Contest:
     column for each draw.
     """
 
-    def __init__(self, raw: _Candidate, competing: Sequence[_Candidate], z: float) -> None:
-        self.raw, self.competing, self.z = raw, competing, z
+    def __init__(
+        self, raw: _Candidate, competing: Sequence[_Candidate], z: float, *, to_limit: bool = True
+    ) -> None:
+        self.raw, self.competing, self.z, self.to_limit = raw, competing, z, to_limit
         self._raw = [raw.x.value, *raw.x_draws.tolist()]
         shape = len(competing), 1 + N_RESAMPLES
         x = [[c.x.value, *c.x_draws] for c in competing]
@@ -298,24 +308,36 @@ class _Contest:
         than chance explains on the same people, and if its models are better than guessing. Of
         those that help and that none exceeds in both what is small and what is large, those serve
         which cannot be told from the limit; if there are none, those that cannot be told from the
-        smallest.
+        smallest, unless it is the limit that is to be reached.
         """
-        raw, x, y = self._raw[draw], self.x[:, draw], self.y[:, draw]
-        enough = np.maximum(self.z * self._errors, WORTH_DOING * (raw - self.raw.limit))
-        helping = np.flatnonzero((raw - x > enough) & self._useful).tolist()
+        x, y = self.x[:, draw], self.y[:, draw]
+        helping = np.flatnonzero(self._helps(draw)).tolist()
         among = helping or list(range(len(x)))
         frontier = [i for i in among if not any(_exceeds(x, y, j, i) for j in among)]
         if not helping:
             return frontier, []
         low = x - self._slack
         eligible = [i for i in frontier if low[i] <= self._limits[i]]
-        if not eligible:
+        if not eligible and not self.to_limit:
             nearest = float(min(x[i] for i in frontier))
             eligible = [i for i in frontier if low[i] <= nearest]
         return frontier, eligible
 
+    def _helps(self, draw: int) -> np.ndarray:
+        raw = self._raw[draw]
+        enough = np.maximum(self.z * self._errors, WORTH_DOING * (raw - self.raw.limit))
+        return np.asarray((raw - self.x[:, draw] > enough) & self._useful)
+
+    def verdict(self) -> int:
+        """Return what to do: of gaps, only where these people tell on which side the limit is."""
+        if not self.to_limit:
+            return self.choose()
+        if self.raw.x.high <= self.raw.limit:
+            return NOTHING_TO_DO
+        return CANNOT_TELL if self.raw.x.low <= self.raw.limit else self.choose()
+
     def choose(self, draw: int = 0) -> int:
-        """Return the setting to take, or that there is nothing to do, or nothing that helps.
+        """Return the setting to take, or why there is none.
 
         Of those that serve, the most useful; of those that cannot be told from it, the one that
         gives away least.
@@ -324,7 +346,7 @@ class _Contest:
             return NOTHING_TO_DO
         _, eligible = self.standing(draw)
         if not eligible:
-            return NOTHING_HELPS
+            return OUT_OF_REACH if self._helps(draw).any() else NOTHING_HELPS
         y, leak = self.y[:, draw], self.leak[:, draw]
         apart = self.y[:, 1:]
         best = max(eligible, key=lambda i: y[i])

@@ -7,12 +7,12 @@ from dataclasses import fields, replace
 from functools import cache
 
 import numpy as np
-from scipy.stats import norm, studentized_range
+from scipy.stats import norm, studentized_range, t
 
 from ..metrics import AucDraws, chance_limit, chance_p_value
 from ..models import Measured
-from ._judging import N_RESAMPLES, Judged, Number, Round, compared_groups, share_error
-from ._measures import CURVE_MODELS, LAMBDAS, Measures
+from ._judging import N_RESAMPLES, Judged, Number, Rates, Round, compared_groups, share_error
+from ._measures import CURVE_MODELS, LAMBDAS, Measures, certify_existing
 from ._representations import METHODS, name_of
 from ._results import (
     EXISTING,
@@ -29,13 +29,15 @@ from ._results import (
     Setting,
     Target,
 )
-from ._splits import ExistingModel
+from ._splits import ExistingModel, HeldOut
 
 MOST_COLUMNS = 30
 """So many columns are told of, those that matter most."""
 
 RATES = [field.name for field in fields(GroupRates)][3:]
 """What is counted of each group."""
+
+_ENOUGH_SWINGS = 3  # of halves: fewer do not show whether a method equalises its rows
 
 UNBOUNDED = (-float("inf"), float("inf"))
 
@@ -61,6 +63,7 @@ class Findings:
         confidence: float,
         target: Target | None,
         existing: Sequence[ExistingModel],
+        everybody: Sequence[HeldOut] = (),
         n_encoded: int = 0,
     ) -> None:
         by_split = sorted(measures, key=lambda m: m.index)
@@ -79,9 +82,19 @@ class Findings:
         }
         for model, one in sorted(curves, key=lambda pair: pair[1].index):
             scores.setdefault((one.setting, model), []).append(one.scores[model])
-        self.judged = {of: self._judge(of[0], found) for of, found in scores.items()}
+        self.judged = {of: self._judge(found) for of, found in scores.items()}
+        self.judged |= {
+            (one.setting, EXISTING): self._judge_existing(one, everybody) for one in existing
+        }
+        self._certified = {
+            one.setting: certify_existing(everybody[0], one, confidence) for one in existing
+        }
         self.utilities = {
-            of: self._number([one.utility for one in judged], UNBOUNDED)
+            of: self._number(
+                [one.utility for one in judged],
+                UNBOUNDED,
+                None if of[0] in self.existing else [one.utility_draws for one in judged],
+            )
             for of, judged in self.judged.items()
         }
         self.parities = {
@@ -93,13 +106,18 @@ class Findings:
 
     # What decisions come to
 
-    def _judge(self, setting: Setting, scores: Sequence[np.ndarray]) -> list[Judged]:
+    def _judge(self, scores: Sequence[np.ndarray]) -> list[Judged]:
         """Return what the scores of a model on a setting come to, round by round."""
-        kind = setting.method if setting in self.existing else None
         pairs = zip(scores[0::2], scores[1::2], strict=True)
         return [
-            one.judged(np.concatenate(both), existing=kind)
-            for one, both in zip(self.rounds, pairs, strict=False)
+            one.judged(np.concatenate(both)) for one, both in zip(self.rounds, pairs, strict=False)
+        ]
+
+    def _judge_existing(self, model: ExistingModel, rows: Sequence[HeldOut]) -> list[Judged]:
+        """Return what a model that exists comes to on all rows: nothing is fitted or drawn."""
+        return [
+            Round([one]).judged(model.values[one.places][:, None], existing=model.setting.method)
+            for one in rows
         ]
 
     def compared_rate(self, judged: Sequence[Judged]) -> tuple[str, float]:
@@ -114,26 +132,26 @@ class Findings:
         counts = np.mean([one.counts[position] for one in judged], axis=0)
         compared = compared_groups(counts)
         rates = {
-            name: _mean_and_error(
-                np.stack([one.groups[position][name].values for one in judged]),
-                np.stack([one.groups[position][name].errors for one in judged]),
-            )
+            name: mean_of_rounds([one.groups[position][name] for one in judged])
             for name in judged[0].groups[position]
             if all(name in one.groups[position] for one in judged)  # scores may be shares in some
         }
+
+        def of_rounds(name: str, level: int) -> list[Rates]:
+            return [one.groups[position][name].at(level, compared) for one in judged]
+
         name, unit = self.compared_rate(judged)
         top = float("inf") if name == "mean_score" else 1.0
         gaps = [
-            largest_difference(v[compared] / unit, e[compared] / unit, self.confidence, top)
-            for v, e in zip(*rates[name], strict=True)
+            largest_difference(of_rounds(name, level), self.confidence, top, unit)
+            for level in range(len(rates[name][0]))
         ]
         level = int(np.argmax([-1.0 if gap is None else gap.value for gap in gaps]))
 
         def gap(name: str) -> Estimate | None:
             if name not in rates:
                 return None
-            v, e = (part[level][compared] for part in rates[name])
-            return largest_difference(v, e, self.confidence)
+            return largest_difference(of_rounds(name, level), self.confidence)
 
         def of_group(name: str, g: int) -> Estimate | None:
             if name not in rates:
@@ -172,10 +190,10 @@ class Findings:
         compared = np.array([group.compared for group in parity.groups])
         name, unit = self.compared_rate(judged)
         rates = [one.groups[position][name] for one in judged]
-        drawn = np.zeros((*rates[0].values.shape, N_RESAMPLES))
-        for share, rate in zip(_round_shares(len(judged)), rates, strict=True):
-            assert rate.draws is not None
-            drawn += share * (rate.values[..., None] + rate.draws)
+        drawn = _one_fit_more(
+            np.stack([rate.values for rate in rates])[..., None],
+            np.stack([np.zeros(1) if r.draws is None else r.draws for r in rates]),
+        )
         between = drawn[:, compared] / unit
         gaps = (np.nanmax(between, axis=1) - np.nanmin(between, axis=1)).max(axis=0)
         return gaps - gaps.mean() + (np.nan if parity.gap is None else parity.gap.value)
@@ -183,11 +201,10 @@ class Findings:
     def utility_draws(self, setting: Setting, model: str) -> np.ndarray:
         """Return what AUC or R2 would have been in other samples of people and of rounds."""
         judged = self.judged[setting, model]
-        drawn = np.zeros(N_RESAMPLES)
-        for share, one in zip(_round_shares(len(judged)), judged, strict=True):
-            value = np.nan if one.utility is None else one.utility[0]
-            drawn += share * (value + one.utility_draws)
-        return drawn
+        values = [np.nan if one.utility is None else one.utility[0] for one in judged]
+        return _one_fit_more(
+            np.array(values)[:, None], np.stack([one.utility_draws for one in judged])
+        )
 
     def _ratio(
         self, rates: tuple[np.ndarray, np.ndarray], level: int, compared: np.ndarray
@@ -245,12 +262,17 @@ class Findings:
         return found
 
     def _number(
-        self, numbers: Sequence[Number | None], within: tuple[float, float] = (-1.0, 1.0)
+        self,
+        numbers: Sequence[Number | None],
+        within: tuple[float, float] = (-1.0, 1.0),
+        draws: Sequence[np.ndarray] | None = None,
     ) -> Estimate | None:
         known = [one for one in numbers if one is not None]
         if len(known) < len(numbers) or not known:
             return None
-        value, error = _mean_and_error(*(np.array(part) for part in zip(*known, strict=True)))
+        values, errors = (np.array(part) for part in zip(*known, strict=True))
+        drawn = None if draws is None else np.stack(draws)
+        value, error = values.mean(), _error_of_next(values, np.mean(errors**2), drawn)
         number = self.target is not None and self.target.kind == "number"
         within = within if number else (0.0, 1.0)
         return _estimate(float(value), float(error), self.confidence, within)
@@ -351,7 +373,11 @@ class Findings:
                 confidence=self.confidence,
             )
             for setting, measures in self.measured.items()
-            for attribute, found in zip(self.attributes, measures[0].certificates, strict=False)
+            for attribute, found in zip(
+                self.attributes,
+                self._certified.get(setting, measures[0].certificates),
+                strict=False,
+            )
             if found is not None
         ]
 
@@ -400,21 +426,76 @@ def _left_out_only(parity: Parity) -> Parity:
     return replace(parity, groups=[group for group in parity.groups if not group.compared])
 
 
+def _one_fit_more(values: np.ndarray, draws: np.ndarray) -> np.ndarray:
+    """Return what a number of several rounds would be in other samples of people, by another fit.
+
+    Each resample is off the mean as one of the rounds is, scaled to the variance of another fit.
+    """
+    n_rounds, mean = len(values), values.mean(axis=0)
+    if n_rounds == 1:
+        return mean + draws[0]
+    between = values.var(axis=0, ddof=0)
+    wanted = _variance_of_fits(values, draws.var(axis=0, ddof=1).mean(axis=-1, keepdims=True))
+    scale = np.sqrt(np.divide(wanted, between, out=np.zeros_like(mean), where=between > 0))
+    chosen = _rounds_of_resamples(n_rounds)
+    apart = sum(((chosen == r) * (values[r] - mean) for r in range(n_rounds)), np.zeros(1))
+    return np.asarray(mean + scale * apart + draws.mean(axis=0))
+
+
+def _variance_of_fits(values: np.ndarray, of_people: np.ndarray | None) -> np.ndarray:
+    """Return the variance of one more fit about the mean of R rounds.
+
+    Rounds differ by a variance b. Some of it is people whom one fit decides otherwise than another,
+    here and there (`of_people`): among many people that is nothing. The rest is of fits. A round is
+    the mean of two fits to halves, so that one of these differs by twice as much, and so may one to
+    all rows where a method does not settle with rows, as components of equal variance do not.
+    """
+    between = values.var(axis=0, ddof=1)
+    of_fits = 0.0 if of_people is None else np.maximum(between - of_people, 0.0)
+    return np.asarray(between / len(values) + 2 * of_fits)
+
+
 @cache
-def _round_shares(n_rounds: int) -> np.ndarray:
-    """Return how much each round counts in each resample, of shape (rounds, N_RESAMPLES)."""
-    chosen = np.random.default_rng(0).integers(n_rounds, size=(N_RESAMPLES, n_rounds))
-    return np.stack([(chosen == r).mean(axis=1) for r in range(n_rounds)])
+def _rounds_of_resamples(n_rounds: int) -> np.ndarray:
+    """Return the round that each resample takes, the same for all settings."""
+    return np.random.default_rng(0).permutation(np.arange(N_RESAMPLES) % n_rounds)
 
 
-def _mean_and_error(values: np.ndarray, errors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return means over rounds and their standard errors.
+def mean_of_rounds(rounds: Sequence[Rates]) -> tuple[np.ndarray, np.ndarray]:
+    """Return means over rounds, and their errors for what the fit to all rows comes to.
 
     Every round holds out the same people again. So rounds do not lessen the sampling error; they
-    average over how the halves were drawn, of which the spread between rounds tells.
+    show what another fit changes.
     """
-    between = values.var(axis=0, ddof=1) / len(values) if len(values) > 1 else 0.0
-    return values.mean(axis=0), np.sqrt(np.mean(errors**2, axis=0) + between)
+    values, errors, draws = _stacked(rounds, "values"), _stacked(rounds, "errors"), None
+    if rounds[0].draws is not None:
+        draws = _stacked(rounds, "draws")
+    return values.mean(axis=0), _error_of_next(values, np.mean(errors**2, axis=0), draws)
+
+
+def _stacked(rounds: Sequence[Rates], part: str) -> np.ndarray:
+    return np.stack([getattr(one, part) for one in rounds])
+
+
+def _error_of_next(
+    values: np.ndarray, sampling: np.ndarray, draws: np.ndarray | None = None
+) -> np.ndarray:
+    """Return the error of a mean over rounds for what one more fit comes to among new people.
+
+    The fit to all rows is one more. `draws` are resampled people, whom rounds decide about
+    differently. Of few rounds, the variance of fits is rough: the error is stretched by the
+    quantile of Student's t over the normal one, at 95 %, with the degrees of freedom of the sum
+    (Satterthwaite, 1946).
+    """
+    n_rounds = len(values)
+    if n_rounds == 1:
+        return np.sqrt(sampling)
+    of_people = None if draws is None else draws.var(axis=0, ddof=1).mean(axis=-1)
+    of_fits = _variance_of_fits(values, of_people)
+    whole = sampling + of_fits
+    share = np.divide(of_fits, whole, out=np.zeros_like(whole), where=whole > 0)
+    freedom = (n_rounds - 1) / np.maximum(share, 1e-3) ** 2
+    return np.sqrt(whole) * t.ppf(0.975, freedom) / norm.ppf(0.975)
 
 
 def _of_splits(values: Sequence[float], errors: Sequence[float]) -> tuple[float, float]:
@@ -455,28 +536,60 @@ def _estimate(
 
 
 def largest_difference(
-    values: np.ndarray, errors: np.ndarray, confidence: float, most: float = 1.0
+    rounds: Sequence[Rates], confidence: float, most: float = 1.0, unit: float = 1.0
 ) -> Estimate | None:
-    """Return the largest difference between groups that have a number, with an interval for it.
+    """Return the largest difference between groups, among new people, of the fit to all rows.
+
+    Rates are of one level, of shape (groups,); differences are in units. The mean over rounds
+    keeps its sign: it is what all fits have in common, with the sampling error of all people.
+
+    A method that makes groups alike on its rows turns their sampling error around. On a half it is
+    off by what the other half is off, with the opposite sign, and the mean over swapped halves is
+    zero, whatever the fit does to new people. If it does not, the two halves swing by the error e
+    with which they were drawn; if it makes groups just alike, by 2 e; so in general by (1 + r) e,
+    and r is known. The mean m then has (1 - r)^2 of the sampling variance, the fit to all rows r^2
+    of it, and its difference among new people the mean square m^2 + (2 r - 1) e^2. Where that is
+    more than m^2, the value is the mean size of a normal number with mean m and this variance. Else
+    it is |m|, the difference of the rates as they are shown.
 
     The largest of many noisy differences is too large. The lower end knows that: all differences
     at once exceed the true ones by at most q sqrt((e_g^2 + e_h^2) / 2), with q the quantile of the
     studentised range (Tukey, Kramer). The upper end needs no such care, since the two groups that
-    truly differ most do not depend on the rows. For two groups this is the usual interval. In
-    simulations with 2 to 12 groups, 95 % intervals over two splits covered in 95 to 100 % of cases.
+    truly differ most do not depend on the rows.
     """
-    v, e = np.asarray(values, dtype=float), np.asarray(errors, dtype=float)
-    known = np.isfinite(v) & np.isfinite(e)
-    v, e = v[known], e[known]
-    if len(v) < 2:
+    values, errors = _stacked(rounds, "values") / unit, _stacked(rounds, "errors") / unit
+    known = np.isfinite(values).all(axis=0) & np.isfinite(errors).all(axis=0)
+    n_groups = int(known.sum())
+    if n_groups < 2:
         return None
-    first, second = np.triu_indices(len(v), 1)
-    apart = np.abs(v[first] - v[second])
-    error = np.hypot(e[first], e[second])
-    one, any_of_all = norm.ppf(0.5 + confidence / 2), _studentised_range(len(v), confidence)
-    low = max(0.0, float(np.max(apart - any_of_all * error / np.sqrt(2))))
-    high = min(most, float(np.max(apart + one * error)))
-    return Estimate(float(apart.max()), low, high)
+    pairs = np.flatnonzero(known)[np.stack(np.triu_indices(n_groups, 1))]
+
+    def between(of: np.ndarray) -> np.ndarray:
+        return np.asarray(of[:, pairs[0]] - of[:, pairs[1]])
+
+    apart, sampling = between(values), np.mean(errors[:, pairs] ** 2, axis=0).sum(axis=0)
+    value = mean = np.abs(apart.mean(axis=0))
+    draws = None if rounds[0].draws is None else between(_stacked(rounds, "draws") / unit)
+    error = _error_of_next(apart, sampling, draws)
+    if draws is not None and len(rounds) >= _ENOUGH_SWINGS:
+        swing = np.nanmean(between(_stacked(rounds, "swings") / unit) ** 2, axis=0)
+        chance = np.mean((_stacked(rounds, "swing_errors") / unit)[:, pairs] ** 2, axis=0).sum(
+            axis=0
+        )
+        turned = np.sqrt(np.divide(swing, chance, out=np.zeros_like(mean), where=chance > 0)) - 1
+        extra = np.maximum(2 * np.clip(turned, 0, 1) - 1, 0) * sampling
+        value = _mean_size(mean, np.sqrt(extra))
+    one = norm.ppf(0.5 + confidence / 2)
+    any_of_all = _studentised_range(n_groups, confidence) / np.sqrt(2)
+    low = max(0.0, float(np.max(mean - any_of_all * error)))
+    high = min(most, float(np.max(mean + one * error)))
+    return Estimate(float(min(value.max(), high)), low, high)
+
+
+def _mean_size(mean: np.ndarray, deviation: np.ndarray) -> np.ndarray:
+    """Return the mean of the absolute values of normal numbers."""
+    at = np.divide(mean, deviation, out=np.full_like(mean, np.inf), where=deviation > 0)
+    return mean * (1 - 2 * norm.cdf(-at)) + 2 * deviation * norm.pdf(np.minimum(at, 40))
 
 
 @cache

@@ -12,7 +12,7 @@ from scipy.stats import rankdata
 
 from ..metrics import group_shares, mean_auc, select_top, shares_up_to
 from ..models import FEWEST_ROWS
-from ._splits import Effort, HeldOut
+from ._splits import Effort, HeldOut, bands
 
 N_RESAMPLES = 200
 """So many times people are resampled to see how often a setting would be recommended."""
@@ -26,11 +26,22 @@ Number = tuple[float, float]
 
 @dataclass(frozen=True, eq=False)
 class Rates:
-    """A share or mean of every group, of shape (levels, m), with errors, and resamples of it."""
+    """A share or mean of every group, of shape (levels, m), with errors, and resamples of it.
+
+    `swings` are half of what the first half has more than the second, and `swing_errors` what they
+    vary by from round to round, as halves are drawn: alike in outcomes.
+    """
 
     values: np.ndarray
     errors: np.ndarray
+    swings: np.ndarray | None = None
+    swing_errors: np.ndarray | None = None
     draws: np.ndarray | None = None
+
+    def at(self, level: int, groups: np.ndarray) -> Rates:
+        """Return one level, of some groups."""
+        parts = (self.values, self.errors, self.swings, self.swing_errors, self.draws)
+        return Rates(*(None if of is None else of[level][groups] for of in parts))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,11 +62,13 @@ class Judged:
 
 
 class Round:
-    """The people that the two splits of a round hold out, the rows of one after the other's."""
+    """The people that the two splits of a round hold out, the rows of one after the other's.
 
-    def __init__(self, halves: Sequence[HeldOut], effort: Effort) -> None:
-        judged = [half.judged_rows(effort) for half in halves]
-        parts = [half.at(rows) for half, rows in zip(halves, judged, strict=True)]
+    Without an `effort`, all rows are judged, not a sample of them.
+    """
+
+    def __init__(self, halves: Sequence[HeldOut], effort: Effort | None = None) -> None:
+        parts = [half.at(half.judged_rows(effort)) if effort else half for half in halves]
         self.half = np.repeat(np.arange(len(parts)), [len(part.places) for part in parts])
         self.kind = halves[0].rows.target_kind if halves[0].rows.y is not None else None
         self.rates = [np.atleast_1d(part.rate) for part in parts]
@@ -93,7 +106,7 @@ class Round:
         decisions = self._decided(scores, known, existing)
         utility, influence = self._utility(scores, known, existing)
         draws = np.zeros(N_RESAMPLES)
-        if utility is not None:
+        if utility is not None and not existing:  # what exists does not compete
             draws = influence.astype(np.float32) @ self.signs
         counts = [
             np.bincount(c[known & (c >= 0)], minlength=m)
@@ -106,7 +119,7 @@ class Round:
             rank=self._rank(scores[:, 0], self._models(known, existing)) if number else None,
             accuracy=self._accuracy(decisions, known),
             groups=[
-                self._by_group(scores, decisions, codes, known & (codes >= 0), m)
+                self._by_group(scores, decisions, codes, known & (codes >= 0), m, not existing)
                 for codes, m in zip(self.codes, self.sizes, strict=True)
             ],
             counts=counts,
@@ -154,13 +167,16 @@ class Round:
         codes: np.ndarray,
         inside: np.ndarray,
         m: int,
+        competes: bool,
     ) -> dict[str, Rates]:
         """Return what is counted of each group; rows that are not `inside` do not count."""
         codes = np.where(inside, codes, 0)
         found: dict[str, Rates] = {}
         if decisions is not None:
             levels, yes = list(decisions.T), self._positive(decisions.shape[1])
-            found["selection_rate"] = self._rates(levels, [inside] * len(levels), codes, m, True)
+            found["selection_rate"] = self._rates(
+                levels, [inside] * len(levels), codes, m, competes
+            )
             if yes is not None:
                 for name, flags, among in (
                     ("true_positive_rate", levels, [inside & y for y in yes]),
@@ -173,7 +189,7 @@ class Round:
         number = self.kind == "number" and decisions is None
         if number or (shares and scores.shape[1] == 1):
             assert self.y is not None
-            found["mean_score"] = self._rates([values], [inside], codes, m, number)
+            found["mean_score"] = self._rates([values], [inside], codes, m, number and competes)
             found["mean_outcome"] = self._rates([self.y.astype(float)], [inside], codes, m)
         return found
 
@@ -193,30 +209,40 @@ class Round:
         m: int,
         with_draws: bool = False,
     ) -> Rates:
-        values, errors, draws = [], [], []
-        for z, rows in zip(flags, among, strict=True):
-            w = self.weights * rows
-            z = np.where(rows, z, 0)
-            mean = group_shares(z, codes, among=w, m=m)
-            total = np.bincount(codes, w, minlength=m)
+        found = [self._rate(*one, codes, m, with_draws) for one in zip(flags, among, strict=True)]
+        fields = zip(*found, strict=True)
+        return Rates(*(np.stack(of) if of[0] is not None else None for of in fields))  # type: ignore[arg-type]
+
+    def _rate(
+        self, z: np.ndarray, rows: np.ndarray, codes: np.ndarray, m: int, with_draws: bool
+    ) -> tuple[np.ndarray | None, ...]:
+        """Return the fields of `Rates` of one level, each of shape (m,) or (m, N_RESAMPLES)."""
+        w = self.weights * rows
+        z = np.where(rows, z, 0)
+        mean = group_shares(z, codes, among=w, m=m)
+        total = np.bincount(codes, w, minlength=m)
+        influence = w * (z - np.nan_to_num(mean)[codes])
+        influence /= np.where(total > 0, total, 1.0)[codes]
+        if z.dtype == bool:
+            error = _weighted_share_error(mean, z, codes, w)
+        else:
             squares = np.bincount(codes, w**2, minlength=m)
-            effective = np.divide(total**2, squares, out=np.zeros(m), where=squares > 0)
-            influence = w * (z - np.nan_to_num(mean)[codes])
-            influence /= np.where(total > 0, total, 1.0)[codes]
-            if z.dtype == bool:
-                error = share_error(mean, effective)
-            else:
-                seen = np.maximum(effective, 2)
-                error = np.sqrt(np.bincount(codes, influence**2, minlength=m) * seen / (seen - 1))
-            values.append(mean)
-            errors.append(np.where(total > 0, error, np.nan))
-            if with_draws:
-                of_group = csr_matrix(
-                    (influence.astype(np.float32), (codes, np.arange(len(codes)))),
-                    shape=(m, len(codes)),
-                )
-                draws.append(of_group @ self.signs)
-        return Rates(np.stack(values), np.stack(errors), np.stack(draws) if with_draws else None)
+            seen = np.divide(total**2, squares, out=np.zeros(m), where=squares > 0)
+            seen = np.maximum(seen, 2)
+            error = np.sqrt(np.bincount(codes, influence**2, minlength=m) * seen / (seen - 1))
+        error = np.where(total > 0, error, np.nan)
+        if not with_draws:
+            return mean, error, None, None, None
+        first, second = (group_shares(z, codes, among=w * (self.half == h), m=m) for h in (0, 1))
+        band = 0 if self.y is None else bands(self.y)  # halves are alike in outcomes
+        alike = codes + m * band
+        own_mean = group_shares(influence, alike, among=rows * 1.0, m=int(np.max(alike)) + 1)
+        apart = np.where(rows, influence - own_mean[alike], 0.0)
+        swing_error = np.sqrt(np.bincount(codes, apart**2, minlength=m))
+        of_group = csr_matrix(
+            (influence.astype(np.float32), (codes, np.arange(len(codes)))), shape=(m, len(codes))
+        )
+        return mean, error, (first - second) / 2, swing_error, of_group @ self.signs
 
     def _utility(
         self, scores: np.ndarray, known: np.ndarray, existing: str | None
@@ -250,7 +276,8 @@ class Round:
     def _rank(self, predicted: np.ndarray, models: Sequence[np.ndarray]) -> Number:
         """Return the rank correlation with the true numbers, the mean of that of the models."""
         assert self.y is not None
-        found, n = [], int(np.sum(models))
+        w = self.weights * np.any(models, axis=0)
+        found, n = [], float(w.sum() ** 2 / (w @ w))
         for rows in models:
             if np.ptp(predicted[rows]) == 0 or np.ptp(self.y[rows]) == 0:
                 return 0.0, 1.0 / np.sqrt(max(n, 1))
@@ -262,9 +289,10 @@ class Round:
     def _accuracy(self, decisions: np.ndarray | None, known: np.ndarray) -> Number | None:
         if decisions is None or self.kind != "binary":
             return None
-        w = self.weights * known
-        right = float(w @ (decisions[:, 0] == self.y) / w.sum())
-        return right, float(share_error(right, w.sum() ** 2 / (w @ w)))
+        w, right = self.weights * known, decisions[:, 0] == self.y
+        share = np.array([w @ right / w.sum()])
+        error = _weighted_share_error(share, right, np.zeros(len(w), dtype=int), w)
+        return float(share[0]), float(error[0])
 
     def _apart(
         self, values: np.ndarray, codes: np.ndarray, counts: np.ndarray, known: np.ndarray
@@ -306,6 +334,28 @@ def _explained(y: np.ndarray, predicted: np.ndarray, w: np.ndarray) -> tuple[flo
         return 0.0, np.zeros(len(y))
     lost = float(w @ wrong) / whole
     return 1.0 - lost, w * (lost * centred - wrong) / whole
+
+
+def _weighted_share_error(
+    shares: np.ndarray, flags: np.ndarray, codes: np.ndarray, w: np.ndarray
+) -> np.ndarray:
+    """Return the standard errors of the groups' weighted shares of rows with a flag.
+
+    Where weights and flags go together, as where a rare outcome was drawn more often, a number of
+    rows that count alike does not exist: the error is that of a ratio of two sums. As in
+    `share_error`, one row of the mean weight is added on either side.
+    """
+    m = len(shares)
+    total, squares = np.bincount(codes, w, minlength=m), np.bincount(codes, w**2, minlength=m)
+    n = np.bincount(codes[w > 0], minlength=m)
+    mean = np.divide(total, n, out=np.zeros(m), where=n > 0)
+    effective = np.divide(total**2, squares, out=np.zeros(m), where=squares > 0)
+    if np.allclose(squares, total * mean):  # rows of a group count alike
+        return share_error(shares, effective)
+    softened = (np.nan_to_num(shares) * total + mean) / np.where(n > 0, total + 2 * mean, 1.0)
+    spread = np.bincount(codes, (w * (flags - softened[codes])) ** 2, minlength=m)
+    spread += mean**2 * ((1 - softened) ** 2 + softened**2)
+    return np.asarray(np.sqrt(spread) / np.where(n > 0, total + 2 * mean, 1.0))
 
 
 def share_error(share: float | np.ndarray, n: float | np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ..errors import UsageError
+from ..errors import ManyLevelsWarning, UsageError
 from ..estimators import FairPCA
 from ..metrics import (
     PROBES,
@@ -28,7 +28,7 @@ from ..metrics import (
 from ..models import fit_available_components
 from ..tradeoff import TradeoffParts
 from ._representations import METHODS, TrainingRows, fit_method
-from ._results import EXISTING, Setting, Weight
+from ._results import Setting, Weight
 from ._splits import Effort, ExistingModel, HeldOut, bands, evenly_sampled
 
 CURVE_MODELS = tuple(name for name, probe in PROBES.items() if probe.sees_scale)
@@ -83,27 +83,28 @@ def measure(held_out: HeldOut, setting: Setting, effort: Effort, confidence: flo
         n_columns=T.shape[1],
         variance_kept=UNKNOWN if for_target else _variance_kept(held_out, T_train, T),
         leakage=_leakage(held_out, T, effort),
-        certificates=_certificates(held_out, T, confidence) if for_target else [],
+        certificates=certify(held_out, T, confidence) if for_target else [],
         scores=scores,
     )
 
 
-def measure_existing(
-    held_out: HeldOut, model: ExistingModel, effort: Effort, confidence: float
-) -> Measures:
-    """Measure what a model that exists says of held-out rows; those it does not know are out."""
+def measure_existing(held_out: HeldOut, model: ExistingModel, effort: Effort) -> Measures:
+    """Measure what a model that exists gives away; rows it does not know are left out."""
     values = model.values[held_out.places][:, None]
     known = np.isfinite(values[:, 0])
     seen = held_out.at(np.flatnonzero(known))
     seen = replace(seen, codes=[_of_enough(codes, 2 * effort.folds) for codes in seen.codes])
-    return Measures(
-        setting=model.setting,
-        index=held_out.index,
-        n_columns=1,
-        leakage=_leakage(seen, values[known], effort),
-        certificates=_certificates(seen, values[known], confidence),
-        scores={EXISTING: values[held_out.judged_rows(effort)]},
-    )
+    leakage = _leakage(seen, values[known], effort)
+    return Measures(model.setting, held_out.index, n_columns=1, leakage=leakage)
+
+
+def certify_existing(
+    rows: HeldOut, model: ExistingModel, confidence: float
+) -> list[Certificate | None]:
+    """Bound the gap of all thresholds on a score that exists, from all rows that it knows."""
+    values = model.values[rows.places][:, None]
+    known = np.flatnonzero(np.isfinite(values[:, 0]))
+    return certify(rows.at(known), values[known], confidence)
 
 
 def _of_enough(codes: np.ndarray, least: int) -> np.ndarray:
@@ -128,7 +129,7 @@ def _leakage(held_out: HeldOut, T: np.ndarray, effort: Effort) -> dict[tuple[int
             continue  # of what exists, joint groups may be unknown
         chosen = _sampled_with_rare_groups(codes, effort.probe_rows, rng)
         seed = int(rng.integers(2**31 - 1))
-        weights = None if held_out.weights is None else held_out.weights[chosen]
+        weights = _weighed_back(held_out.weights, codes, chosen)
         for name in PROBES:
             found[position, name] = cross_fitted_aucs(
                 T[chosen],
@@ -149,6 +150,17 @@ def _sampled_with_rare_groups(
     known = np.flatnonzero(codes >= 0)
     random = np.random.RandomState(rng.integers(2**31 - 1))
     return known[stratified_rows(len(known), n_rows, codes[known], random)]
+
+
+def _weighed_back(
+    weights: np.ndarray | None, codes: np.ndarray, chosen: np.ndarray
+) -> np.ndarray | None:
+    """Return weights of the rows that were drawn, with which groups are as heavy as in all."""
+    counts, drawn = (np.bincount(codes[rows][codes[rows] >= 0]) for rows in (slice(None), chosen))
+    if weights is None and (counts == drawn).all():
+        return None
+    own = np.ones(len(chosen)) if weights is None else weights[chosen]
+    return own * (counts / np.maximum(drawn, 1))[codes[chosen]]
 
 
 def _fitted_model(name: str, held_out: HeldOut, T_train: np.ndarray, effort: Effort) -> Any:
@@ -175,16 +187,30 @@ def _fitted_model(name: str, held_out: HeldOut, T_train: np.ndarray, effort: Eff
     return scores
 
 
-def _certificates(held_out: HeldOut, T: np.ndarray, confidence: float) -> list[Certificate | None]:
-    """Bound the gap of all thresholds on a single column; of several columns nothing is said."""
-    if held_out.index != 0 or T.shape[1] != 1 or held_out.weights is not None:
-        return []  # a bound is about one fitted representation, and rows that count alike
-    return [
-        certified_gap(T[codes >= 0, 0], codes[codes >= 0], confidence=confidence)
-        if codes.max() > 0
-        else None
-        for codes in held_out.codes
-    ]
+def certify(held_out: HeldOut, T: np.ndarray, confidence: float) -> list[Certificate | None]:
+    """Bound the gap of all thresholds on a single column; of several columns nothing is said.
+
+    A bound is about one fitted representation, so about the first split, and about rows that count
+    alike. Of rows with weights, a group's are kept in proportion to these: what is left is a
+    sample of the people whom the rows stand for.
+    """
+    if held_out.index != 0 or T.shape[1] != 1:
+        return []
+    rng = np.random.default_rng(held_out.rows.seed)
+    chances = rng.random(len(T))
+    found: list[Certificate | None] = []
+    for codes, m in zip(held_out.codes, held_out.sizes, strict=True):
+        kept = codes >= 0
+        if (w := held_out.weights) is not None:
+            heaviest = np.zeros(m)
+            np.maximum.at(heaviest, codes[kept], w[kept])
+            kept[kept] = chances[kept] * heaviest[codes[kept]] < w[kept]
+        found.append(None)
+        if len(np.unique(codes[kept])) > 1:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ManyLevelsWarning)  # codes are meant as groups
+                found[-1] = certified_gap(T[kept, 0], codes[kept], confidence=confidence)
+    return found
 
 
 def _variance_kept(held_out: HeldOut, T_train: np.ndarray, T: np.ndarray) -> tuple[float, float]:
@@ -236,9 +262,10 @@ def carried(held_out: HeldOut, position: int, effort: Effort) -> dict[str, tuple
     train = _sampled_with_rare_groups(train_codes, effort.probe_rows, rng)
     test = _sampled_with_rare_groups(codes, effort.probe_rows // 2, rng)
     model = make_probe("boosting", int(train_codes.max()) + 1)
-    weights = None if held_out.rows.weights is None else held_out.rows.weights[train]
+    weights = _weighed_back(held_out.rows.weights, train_codes, train)
     fit_probe(model, held_out.rows.X[train], train_codes[train], sample_weight=weights)
-    w = np.ones(len(test)) if held_out.weights is None else held_out.weights[test]
+    w = _weighed_back(held_out.weights, codes, test)
+    w = np.ones(len(test)) if w is None else w
     X = held_out.X[test]
     auc, own = mean_auc(level_scores(model, X), codes[test], w)
     found = {}

@@ -29,12 +29,55 @@ _DRAWS_OF_ROWS = 19  # keeps these draws apart from others of the same seed
 
 
 @dataclass(frozen=True, eq=False)
+class Everybody:
+    """All rows of a known target, of which some may have been drawn to fit and to measure.
+
+    What needs no fitting is counted here: groups, outcomes, and what models that exist say.
+    """
+
+    attributes: list[Measured]
+    people: np.ndarray
+    y: np.ndarray | None
+    weights: np.ndarray | None
+    existing: list[ExistingModel]
+
+    def held_out(self, question: Question, turn: int) -> HeldOut:
+        """Return one row of every person as rows of one half, to which nothing was fitted."""
+        rng = np.random.default_rng([question.seed, turn, _DRAWS_OF_ROWS])
+        rows = one_row_each(self.people, rng)
+        nothing = np.empty((0, 0))
+        return HeldOut(
+            index=0,
+            rows=TrainingRows(
+                nothing,
+                {},
+                {},
+                0,
+                question.seed,
+                None if self.y is None else self.y[:0],
+                question.roles.target,
+                None if question.target is None else question.target.kind,
+            ),
+            X=np.empty((len(rows), 0)),
+            codes_train=[],
+            codes=[a.codes[rows] for a in self.attributes],
+            all_codes=[a.all_codes[rows] for a in self.attributes],
+            sizes=[len(a.all_labels) for a in self.attributes],
+            y=None if self.y is None else self.y[rows],
+            weights=None if self.weights is None else self.weights[rows],
+            places=rows,
+            people=self.people[rows],
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class Question:
     """What is asked of the rows that are used; `n_dropped` do not count, `k` components.
 
     Rows with the same number in `people` stay on one side of a split; `counted` are the attributes
     with their groups counted in the whole table. `y` is true where the target is positive, or has
-    classes from 0 on, or numbers. `weights` have the mean 1; `existing` are models that exist.
+    classes from 0 on, or numbers. `weights` have the mean 1, and count a row that was drawn of
+    several as often; `existing` are models that exist, and `everybody` all rows.
     `encoder` tells of what kind each column is; what rows are encoded by, their half tells. It is
     None where there are no features, and what exists is all there is to audit.
     """
@@ -49,6 +92,7 @@ class Question:
     target: Target | None
     weights: np.ndarray | None
     existing: list[ExistingModel]
+    everybody: Everybody
     n_dropped: int
     notices: list[Notice]
     columns: list[Column]
@@ -59,7 +103,9 @@ class Question:
 
     def without_table(self) -> Question:
         """Return what a process needs to measure; the table may have more rows, and columns."""
-        return replace(self, table=replace(self.table, frame=self.table.frame.iloc[:0]))
+        nobody = Everybody([], np.empty(0, dtype=int), None, None, [])
+        table = replace(self.table, frame=self.table.frame.iloc[:0])
+        return replace(self, table=table, everybody=nobody)
 
     @property
     def n_encoded(self) -> int:
@@ -199,15 +245,11 @@ def _joint(attributes: Sequence[Measured], n_rows: np.ndarray | None) -> Measure
     )
 
 
-def counted_groups(
-    used: Measured,
-    whole: Sequence[Measured],
-    y: np.ndarray | None,
-    weights: np.ndarray | None = None,
-) -> Attribute:
+def counted_groups(used: Measured, everybody: Everybody) -> Attribute:
     """Return an attribute with its groups counted in the whole table, where they are there."""
     counts: dict[str, tuple[int, float, float | None]] = {}
-    for one in (one for one in whole if one.name == used.name):
+    y, weights = everybody.y, everybody.weights
+    for one in (one for one in everybody.attributes if one.name == used.name):
         codes, m = one.all_codes, len(one.all_labels)
         rates: list[float | None] = [None] * m
         known = codes >= 0
@@ -232,13 +274,11 @@ def parts_of_people(people: np.ndarray) -> np.ndarray:
     return 1.0 / np.bincount(people)[people]
 
 
-def people_in(frame: DataFrame, roles: Roles) -> tuple[np.ndarray, list[Notice]]:
-    """Return a number for each row, the same for one person or for copies, and what to say of it.
+def copies_in(frame: DataFrame, roles: Roles) -> tuple[np.ndarray, list[Notice]]:
+    """Return a number for each row, the same for copies, and what to say of it.
 
     Where nobody says whose rows they are, equal ones may be copies.
     """
-    if roles.person is not None:
-        return _named_people(frame[roles.person])
     if not roles.features:  # groups, outcomes and decisions of different people are alike
         return np.arange(len(frame)), []
     shown = [name for name in frame if roles.of(name) not in ("ignored", "score", "decision")]
@@ -265,7 +305,7 @@ def people_in(frame: DataFrame, roles: Roles) -> tuple[np.ndarray, list[Notice]]
     return np.arange(n), told
 
 
-def _named_people(column: Series) -> tuple[np.ndarray, list[Notice]]:
+def named_people(column: Series) -> tuple[np.ndarray, list[Notice]]:
     """Return a number for each person; a row without a value is of nobody else."""
     people = numbered(column)
     unknown = np.flatnonzero(people == 0)

@@ -439,9 +439,11 @@ class Advice:
 
     aim: str = doc("What was asked for: 'hide', 'decide' or 'keep'.")
     verdict: str = doc(
-        "'take', 'tie' (of several), 'nothing to do' or 'nothing helps'; 'only measured' where "
-        "there are no features, but scores or decisions of a model that exists; 'given away' where "
-        "a column alone tells the target, so that nothing is recommended before it is named."
+        "'take', 'tie' (of several), 'nothing to do' (the whole interval is within the limit), "
+        "'cannot tell' (the limit is inside it), 'out of reach' (no setting comes to the limit) or "
+        "'nothing helps'; 'only measured' where there are no features, but scores or decisions of "
+        "a model that exists; 'given away' where a column alone tells the target, so that nothing "
+        "is recommended before it is named."
     )
     representation: str | None = doc("Key of the recommended one; null if none is.")
     tradeoff: Number | None = doc("Recommended lambda, where there is a choice.")

@@ -29,7 +29,7 @@ class Effort:
     group_rows: int = 1_000  # that every group keeps of a larger table, if it has them
     joint: bool = True
     n_rounds: int = 2
-    least_rounds: int = 2  # of decisions
+    least_rounds: int = 3  # of decisions: fewer do not show what one more fit may change
     most_rounds: int = 8  # of decisions, in tables of few rows: the fewer, the more rounds
     many_rows: int = 12_000  # in all such rounds together
     probe_rows: int = 8_000
@@ -46,7 +46,6 @@ QUICK = Effort(
     group_rows=500,
     joint=False,
     n_rounds=1,
-    least_rounds=1,
     most_rounds=4,
     many_rows=8_000,
     probe_rows=1_500,
@@ -210,32 +209,50 @@ def _in_both(codes: np.ndarray, first: np.ndarray, second: np.ndarray) -> bool:
 
 
 def evenly_sampled(
-    strata: Sequence[np.ndarray], n_rows: int, rng: np.random.Generator, at_least: int = 0
+    strata: Sequence[np.ndarray], n_rows: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return positions of at most `n_rows` rows, strata in proportion, ascending.
+    """Return positions of at most `n_rows` rows, strata in proportion, ascending."""
+    return drawn_rows(strata, n_rows, rng)[0]
 
-    Every group of the strata keeps `at_least` rows, or all it has: fewer where that would take
-    more than half of the sample, but never fewer than 20.
+
+def drawn_rows(
+    strata: Sequence[np.ndarray], n_rows: int, rng: np.random.Generator, at_least: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return positions of at most `n_rows` rows, ascending, and how many rows each stands for.
+
+    Every group of the strata is given `at_least` rows, or all it has: fewer where that would take
+    more than half of the sample, but about 20. All other rows have one chance, and rows are taken
+    at equal steps along a line of these chances, strata side by side. A row that had the chance p
+    stands for 1 / p rows: sums of rows with these weights are those of the table, in the mean over
+    draws (Horvitz and Thompson, 1952).
     """
     n = len(strata[0])
     if n <= n_rows:
-        return np.arange(n)
-    kept = np.zeros(n, dtype=bool)
+        return np.arange(n), np.ones(n)
+    own = np.zeros(n)
     if at_least:
         at_least = max(min(at_least, n_rows // (2 * sum(c.max() + 1 for c in strata))), FEWEST_ROWS)
         for codes in strata:
-            shuffled = rng.permutation(n)
-            order = shuffled[np.argsort(codes[shuffled], kind="stable")]
-            place = np.arange(n) - np.searchsorted(codes[order], codes[order])
-            kept[order[(place < at_least) & (codes[order] >= 0)]] = True
-        if kept.sum() > n_rows:
+            known = codes >= 0
+            chances = np.minimum(1.0, at_least / np.maximum(np.bincount(codes[known]), 1))
+            own[known] = np.maximum(own[known], chances[codes[known]])
+        if own.sum() > n_rows:
             raise AuditError(
                 f"max_rows={n_rows} is too few to have {FEWEST_ROWS} rows of every group, as far "
-                f"as there are: these are {kept.sum()} rows. Take as many, or fewer attributes."
+                f"as there are: these are {np.ceil(own.sum()):.0f} rows. Take as many, or fewer "
+                f"attributes."
             )
-    rest = np.flatnonzero(~kept)
-    wanted = n_rows - int(kept.sum())
-    order = rest[np.lexsort((rng.random(len(rest)), *(codes[rest] for codes in strata)))]
-    places = np.floor((rng.random() + np.arange(wanted)) * len(rest) / max(wanted, 1))
-    kept[order[places.astype(int) % len(rest)]] = True
-    return np.flatnonzero(kept)
+    chance = np.maximum(own, _common_chance(own, n_rows))
+    order = np.lexsort((rng.random(n), *strata))
+    line = np.cumsum(chance[order])
+    steps = (rng.random() + np.arange(n_rows)) * (line[-1] / n_rows)
+    chosen = np.sort(order[np.minimum(np.searchsorted(line, steps, side="right"), n - 1)])
+    return chosen, 1.0 / chance[chosen]
+
+
+def _common_chance(own: np.ndarray, n_rows: int) -> float:
+    """Return the least chance of all rows with which chances come to `n_rows` in all."""
+    ordered = np.sort(own)
+    above = np.append(np.cumsum(ordered[::-1])[::-1][1:], 0.0)  # of the rows that have more
+    fitting = (n_rows - above) / np.arange(1, len(own) + 1)
+    return float(fitting[np.argmax(fitting <= np.append(ordered[1:], 1.0))])

@@ -268,6 +268,7 @@ def audit(
     )
     found = replace(found, advice=advise(Evidence(found), decision))
     found = replace(found, summary=summarise(Evidence(found), decision))
+    work.finish("summary")
     return replace(found, seconds=perf_counter() - start)
 
 
@@ -296,8 +297,13 @@ class _Work:
         n, further = len(self.settings), len(self.splits) - 1
         self._n_done = 0
         self._n_expected = {"first split": n, "other splits": n * further}
-        self._n_expected["existing models"] = len(self.splits) * len(question.existing)
+        self._n_expected["existing models"] = 2 * effort.n_rounds * len(question.existing)
         self._n_expected["trade-off"] = len(self.splits) * has_target
+        if question.roles.features:
+            n_rounds = min(effort.n_rounds, len(self.splits))
+            self._n_expected["proxies"] = n_rounds * len(question.roles.sensitive)
+            self._n_expected["decisions"] = n_rounds * has_target
+        self._n_expected["summary"] = 1
 
     def run(self, step: str, jobs: Sequence[_Job]) -> list[Any]:
         """Return the results of a step in the order of its jobs, and tell who waits."""
@@ -313,6 +319,12 @@ class _Work:
                 self._progress(self._n_done, sum(self._n_expected.values()), now)
         _encoded.clear()  # without other processes, the halves are here
         return results
+
+    def finish(self, step: str) -> None:
+        """Tell that the last step is done, and with it all."""
+        self._n_done += 1
+        if self._progress is not None:
+            self._progress(self._n_done, self._n_done, step)
 
     def measure(
         self, step: str, settings: Sequence[Setting], splits: Sequence[Split]
@@ -347,7 +359,8 @@ def _measured(work: _Work, model: str) -> tuple[Findings, int | None]:
         question.attributes,
         work.confidence,
         question.target,
-        question.existing,
+        question.everybody.existing,
+        _all_rows(question, len(people) // 2) if question.existing else [],
         question.n_encoded,
     )
     return findings, common
@@ -382,13 +395,19 @@ def _as_asked(
 
 def _existing(work: _Work) -> list[Measures]:
     """Measure scores and decisions that exist."""
-    how = work.effort, work.confidence
     jobs: list[_Job] = [
-        (name_of(one.setting), split, measure_existing, (one, *how))
-        for split in work.splits
+        (name_of(one.setting), split, measure_existing, (one, work.effort))
+        for split in work.splits[: 2 * work.effort.n_rounds]
         for one in work.question.existing
     ]
     return work.run("existing models", jobs)
+
+
+def _all_rows(question: Question, n_rounds: int) -> list[HeldOut]:
+    """Return all people, once, or with other rows of theirs as often as there are rounds."""
+    everybody = question.everybody
+    once = len(np.unique(everybody.people)) == len(everybody.people)
+    return [everybody.held_out(question, turn) for turn in range(1 if once else n_rounds)]
 
 
 def _at_common_components(
