@@ -98,6 +98,8 @@ def maximize_variance(
     """
     Q = like(np.zeros((moments.n_features, 0)), moments.mean) if avoid is None else avoid
     found = _leading(moments, k, Q, solver, random_state)
+    if not _all_vary(found, moments):
+        moments.need_all_digits()
     if isinstance(moments.scatter, DenseScatter) and not _all_vary(found, moments):
         # Directions of rounding can mix with those of features in small units: avoid them, too.
         N = _cleaned(_without_variance(moments), Q)
@@ -129,6 +131,8 @@ def _leading(
         U, values = _by_lanczos(scatter, count, Q, random_state)
     elif isinstance(scatter, RowScatter) and wide:
         U, values = _by_gram_side(scatter, count, Q, precision=moments.precision)
+        if values.shape[0] < min(count, scatter.n_rows - 1 - Q.shape[1]):
+            moments.need_all_digits()
     else:
         U, values = _by_dense_eigenvectors(scatter.dense(), count, Q)
     xp = array_namespace(values)
@@ -216,6 +220,7 @@ def _down_to_small_units(
         values, V = top_eigenpairs(0.5 * (inner + inner.T), inner.shape[0])
         B = _cleaned(B @ V, found)
     first = Q.shape[1]  # after which all that is left may be rounding, and fewer than k be found
+    k = min(k, int(kept.shape[0]))
     return found[:, first : first + k], kept[:k]
 
 
