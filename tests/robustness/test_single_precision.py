@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from assertions import assert_equal_group_means
 from fairpca import FairKernelPCA, FairPCA, FairPLS, erasers
 from fairpca._moments import accumulate
+from fairpca.errors import InfeasibleError
 from fairpca.estimators import PlainPCA, _finite_moments
 from fairpca.moments import collect_moments
 from optional_libraries import array_api_strict
@@ -188,6 +189,14 @@ def test_rows_are_added_up_twice_only_where_single_precision_is_too_little(shape
     assert passes(FairPCA(5), X, z) == [False]
     assert passes(FairPCA(5), *decaying(*shape, 6.0)) == [False, True]
     assert passes(FairPCA(5), X.astype("float64"), z) == [False]
+
+
+def test_moments_of_a_fit_of_few_components_say_what_they_lack():
+    X, z = decaying(400, 60, 1.5)
+    few = FairPCA(3).fit(X, sensitive_features=z)
+    with pytest.raises(InfeasibleError, match="or fit to the rows again"):
+        FairPCA(50).fit_moments(few.moments_)
+    assert FairPCA(50).fit(X, sensitive_features=z).n_components_ == 50
 
 
 def test_the_size_that_is_too_large_is_named():

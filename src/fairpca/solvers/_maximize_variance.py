@@ -100,11 +100,11 @@ def maximize_variance(
     found = _leading(moments, k, Q, solver, random_state)
     if not _all_vary(found, moments):
         moments.need_all_digits()
-    if isinstance(moments.scatter, DenseScatter) and not _all_vary(found, moments):
-        # Directions of rounding can mix with those of features in small units: avoid them, too.
-        N = _cleaned(_without_variance(moments), Q)
-        both = array_namespace(Q).concat([Q, N], axis=1)
-        found = _leading(moments, k, both, solver, random_state)
+        if isinstance(moments.scatter, DenseScatter):
+            # Directions of rounding can mix with those of features in small units: avoid them, too.
+            N = _cleaned(_without_variance(moments), Q)
+            both = array_namespace(Q).concat([Q, N], axis=1)
+            found = _leading(moments, k, both, solver, random_state)
     found = varying(replace(found, constraint_rank=Q.shape[1]), moments, k)
     if not isinstance(k, float):
         return found
@@ -155,6 +155,8 @@ def varying(found: Subspace, moments: GroupMoments, k: int | float | None) -> Su
         asked = f"n_components={k} is too large" if isinstance(k, int) else "Nothing is left"
         besides = f" besides the {r} that separate the group means" if r else ""
         advice = f"Use n_components <= {left}" if left else "Use other features, or more rows"
+        if is_single(moments.precision):  # as a fit of fewer components leaves them
+            advice += "; or fit to the rows again, whose sums are here in single precision"
         raise InfeasibleError(
             f"{asked}: the rows vary along {left} direction(s){besides}. All else is rounding: "
             f"features that are constant, or copies or sums of others, or so small beside others, "

@@ -232,7 +232,7 @@ class _Problem:
         found = int(np.sum(self._are_predicted(b) & to_numpy(sizes > UNPREDICTABLE * sizes[0])))
         some = {self.names[i] for i in np.flatnonzero(self._are_predicted(self.T))}
         never = dict.fromkeys(repr(name) for name in self.names if name not in some)
-        if found < len(sizes) and self._are_predicted(b, UNPREDICTABLE)[found:].any():
+        if found < sizes.shape[0] and self._are_predicted(b, UNPREDICTABLE)[found:].any():
             self.moments.need_all_digits()
         if found == 0 or never:
             self.moments.need_all_digits()
