@@ -137,6 +137,20 @@ def test_the_gap_is_held_against_what_is_accepted(found, gap, words):
     assert sum(re.search(words, reason) is not None for reason in advice.reasons) == 1
 
 
+def test_a_headline_says_that_what_is_recommended_may_exceed_the_limit(found):
+    """Seen: 'with fair PLS by 13.2 points', of 5 accepted, and not that it may be 0 or 49."""
+    rough = decided(found, gap=Estimate(0.132, 0.0, 0.491), gap_attribute="sex")
+    summary, _ = said(evidence(found, max_gap=0.05), rough)
+    words = (
+        "13.2 points (more than the 5 points accepted, which may be chance: anything from 0.0 "
+        "points to 49.1 points may be true), at AUC"
+    )
+    assert words in summary.headline
+    within = decided(found, gap=Estimate(0.03, 0.0, 0.09), gap_attribute="sex")
+    summary, _ = said(evidence(found, max_gap=0.05), within)
+    assert "3.0 points, at AUC" in summary.headline
+
+
 def test_joint_groups_are_in_the_advice(found):
     """Seen: race x sex still 12.7 points apart, and no word of it in the advice."""
     wide = Estimate(0.127, 0.05, 0.2)
