@@ -15,8 +15,19 @@ from ._evidence import Evidence, largest, parity_of, telling_columns, widest_gap
 from ._judging import ENOUGH_ROWS
 from ._phrases import in_words, named, points
 from ._recipes import python_recipe, shell_recipe
-from ._results import EXISTING, Advice, Estimate, ModelNumbers, Option, Setting, Summary
+from ._results import (
+    EXISTING,
+    Advice,
+    Estimate,
+    ModelNumbers,
+    Option,
+    Parity,
+    Setting,
+    Summary,
+)
 from ._templates import template
+
+_BEYOND_PROBE = 0.03  # AUC of a score over that of a linear probe: from here on it is told
 
 MODELS = {
     **{name: probe.one for name, probe in PROBES.items()},
@@ -109,6 +120,7 @@ def _facts(evidence: Evidence, decision: Decision) -> dict[str, Any]:
         },
         "precision_gaps": _precision_gaps(evidence, raw, option),
         "small_groups": _small_groups(evidence),
+        "score_tells": _score_tells(evidence, option),
         "worse": _worse(evidence, decision, widest),
         "few_rows": FEWEST_ROWS,
         "worst_parity": evidence.worst_parity,
@@ -158,6 +170,22 @@ def _precision_gaps(evidence: Evidence, raw: Option, option: Option) -> list[Est
     ]
 
 
+def _score_tells(evidence: Evidence, option: Option) -> Parity | None:
+    """Return whose groups the score of a linear model tells apart better than the linear probe."""
+    decided = evidence.decisions(option, "linear")
+    found = [
+        (parity.score_auc, parity)
+        for parity in (decided.parities if decided else [])
+        if parity.attribute in evidence.singles and parity.score_auc is not None
+    ]
+    if not found:
+        return None
+    auc, parity = max(found, key=lambda pair: pair[0].value)
+    leaks = evidence.leaks(evidence.readable(option), parity.attribute)
+    read = max((leak.auc.value for leak in leaks if leak.probe == "linear"), default=1.0)
+    return parity if auc.low > 0.5 and auc.value > read + _BEYOND_PROBE else None
+
+
 def _worse(
     evidence: Evidence, decision: Decision, widest: Callable[[Option, str], Estimate | None]
 ) -> list[str]:
@@ -165,11 +193,14 @@ def _worse(
     raw, chosen, found = decision.raw, decision.chosen, []
     if chosen is None:
         return []
-    if raw.ratio and chosen.ratio and chosen.ratio.value < raw.ratio.value:
-        found.append(
-            f"The ratio of selection rates gets worse: {raw.ratio.value:.2f} with the raw features "
-            f"and {chosen.ratio.value:.2f} with it."
-        )
+    for name in evidence.singles:
+        parities = [evidence.worst_parity(option, name) for option in (raw, chosen)]
+        ratios = [parity.ratio.value for parity in parities if parity and parity.ratio]
+        if len(ratios) == 2 and ratios[1] < ratios[0]:
+            found.append(
+                f"The ratio of selection rates gets worse between the groups of {named(name)}: "
+                f"{ratios[0]:.2f} with the raw features and {ratios[1]:.2f} with it."
+            )
     for name in evidence.singles:
         before, after = widest(raw, name), widest(chosen, name)
         if before and after and after.value > before.value:
