@@ -24,14 +24,16 @@ from .._attributes import (
 )
 from .._kernels import Features
 from .._moments import (
+    Distributions,
     GroupMoments,
     LevelMoments,
     Scores,
     SharesBelow,
+    distributions_of,
     moments_at,
     shares_below,
 )
-from .._numerics import is_foreign, is_sparse, unmasked
+from .._numerics import Array, is_foreign, is_sparse, unmasked
 from .._rows import (
     Batch,
     DeviceRows,
@@ -286,6 +288,14 @@ class Reader:
             return rows.fold(_CollectShares(self, columns_of(rows.head.X), scores))
         return shares_below(self._seen(rows), scores)
 
+    def distributions(self, rows: Rows | LazyRows, W: Array, centre: Array) -> Distributions:
+        """Return how scores are distributed in the groups; one more pass."""
+        if isinstance(rows, LazyRows):
+            collect = _CollectDistributions(self, columns_of(rows.head.X), W, centre)
+            found: Distributions = rows.fold(collect)
+            return found
+        return distributions_of(self._seen(rows), W, centre)
+
     def cached(self, rows: Rows | LazyRows) -> Rows | LazyRows:
         """Return rows of which nothing is computed twice, where memory allows."""
         if isinstance(rows, LazyRows):
@@ -366,3 +376,19 @@ class _CollectShares:
         if batch.n_rows == 0:
             return None
         return self.reader.shares(self.reader.of_batch(batch, self.columns), self.scores)
+
+
+@dataclass(frozen=True)
+class _CollectDistributions:
+    """From some of the rows, where they are, to the distributions of scores in the groups."""
+
+    reader: Reader
+    columns: ColumnsOfX
+    W: Array
+    centre: Array
+
+    def __call__(self, batch: Batch) -> Distributions | None:
+        if batch.n_rows == 0:
+            return None
+        rows = self.reader.of_batch(batch, self.columns)
+        return self.reader.distributions(rows, self.W, self.centre)

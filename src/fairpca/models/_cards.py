@@ -193,9 +193,9 @@ def _of_distributions(model: FairTableTransformer) -> Iterator[str]:
     whose = "" if everybody else ", within classes of the target"
     yield (
         f"- On the rows it was trained on, each column has nearly the same distribution in all "
-        f"groups{whose}: of no group does the share below a threshold differ from that of all "
-        f"other rows by more than `distribution_gap_`, at the thresholds that were compared, "
-        f"smoothed. (A number has no groups: its covariance with being below is as small.)"
+        f"groups{whose}: of no group does the share below any threshold differ from that of all "
+        f"other rows by more than `distribution_gap_`. (A number has no groups: its covariance "
+        f"with being below is as small.)"
     )
     if len(model.get_feature_names_out()) == 1 and everybody:
         yield (
