@@ -24,6 +24,13 @@ def test_a_value_in_a_file_has_all_its_fields():
         unplain(plain, packer.tensors)
 
 
+def test_a_field_that_was_added_may_be_absent_in_a_file_of_before():
+    packer = Packer()
+    plain = packer.plain(fitted("equal opportunity").moments_, "moments_")
+    del plain["fields"]["far_values"]
+    assert unplain(plain, packer.tensors).far_values == ()
+
+
 @pytest.mark.parametrize("value", [10**400, float("nan"), float("inf"), True, "1", None])
 def test_what_is_no_finite_number_is_none(value):
     assert not is_number(value)

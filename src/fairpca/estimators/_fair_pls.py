@@ -416,10 +416,12 @@ class FairPLS(FairTransformer):
                 moments = reader.moments(rows)
                 self._learn_from(moments)
             else:
-                rows = reader.cached(rows)
-                moments = reader.moments(rows)
-                reader.check(moments)
-                self.__dict__.update(self._solve(moments, partial(_Passes, reader, rows)))
+                held = reader.cached(rows)
+                moments = reader.moments(held)
+                if held is not rows:
+                    moments = reader.with_far_values(moments, rows)
+                self._reader().check(moments)
+                self.__dict__.update(self._solve(moments, partial(_Passes, reader, held)))
             self._keep(moments)
         return self
 
@@ -515,7 +517,7 @@ class FairPLS(FairTransformer):
             raise UsageError(_UNAVAILABLE["partial_fit"])
         if self.device is not None:
             moments = moments_at(moments, HOST)
-        penalties = self._penalties()
+        penalties: dict[str, Any] = self._penalties()
         with full_precision(moments.mean):
             scale = moments.standard_deviations if self.scale and self.kernel is None else None
             units = _Units(scale, self._whitening(moments.precision))
@@ -543,7 +545,7 @@ class FairPLS(FairTransformer):
                 _warn_of_few_values(found[: fair.basis.shape[1]], moments.n_rows, learned)
         return learned
 
-    def _penalties(self) -> dict[str, float]:
+    def _penalties(self) -> dict[str, Any]:
         if self.match == "means":
             return {"covariance_penalty": 0.0, "distribution_penalty": 0.0}
         distributions = self.match == "distributions"

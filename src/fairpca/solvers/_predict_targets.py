@@ -150,7 +150,8 @@ def predict_targets(
     if look is not None and not with_groups(moments):
         covariance_penalty = 0.0  # numbers have no groups with variances, but shares
     problem, shrinkage = _problem(moments, constraint, shrinkage, covariance_penalty)
-    (b, worth), found = problem.start(k), ()
+    b, worth = problem.start(k)
+    found: tuple[Distribution, ...] = ()
     if look is not None and distribute is not None:
         b, found = _equalize_shares(problem, b, worth, distribution_penalty, look, distribute)
     return problem.subspace(b), shrinkage, found
