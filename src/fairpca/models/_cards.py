@@ -29,7 +29,7 @@ LONGEST, LONGEST_NOTE = 80, 1000
 
 KNOWN_FACTS = (
     *("data", "fingerprint", "sensitive", "target", "pos_label"),
-    *("n_rows", "groups", "group_notes"),
+    *("n_rows", "groups", "group_notes", "median_gap"),
 )
 
 
@@ -258,6 +258,9 @@ def _numbers(model: FairTableTransformer) -> Iterator[str]:
     ):
         if is_number(learned.get(name)):
             yield f"| `{name}` | {_markdown_number(learned[name])} |"
+    if is_number(model.info_.get("median_gap")):
+        told = "largest distance of a group's median, in ranges of the middle half of the people"
+        yield f"| {told} | {_markdown_number(model.info_['median_gap'])} |"
     for name, value in model.info_.items():
         if name not in KNOWN_FACTS:
             yield from _rows_of(str(name), value)

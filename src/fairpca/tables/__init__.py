@@ -1,7 +1,7 @@
 """Tables of people as they are on disk: read, told apart, made into numbers."""
 
 from ._adapters import import_arrow, import_pandas
-from ._encoder import LARGEST, TableEncoder, require_columns
+from ._encoder import LARGEST, TableEncoder, checked_missing, require_columns
 from ._files import (
     FileState,
     Paths,
@@ -14,7 +14,7 @@ from ._files import (
     kind_of_file,
 )
 from ._frozen_columns import LevelColumn, NumberColumn, floats
-from ._notices import check_columns, equal_pairs, find_person
+from ._notices import check_columns, equal_pairs, far_numbers, find_person
 from ._open import RawColumn, check_same_columns, is_large, open_table, open_tables, read_table
 from ._table import Table, arrow_columns, arrow_to_pandas, decoded, distinct, family, simple
 from ._text_values import (
