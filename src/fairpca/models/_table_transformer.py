@@ -266,11 +266,11 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
         T, gaps = np.asarray(self.transform(frame)), []
         for name, levels in vars(self.estimator_).get("groups_", {}).items():
             if name in frame and not isinstance(levels, str):
-                values = frame[name].astype(str).to_numpy()
-                labels, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
-                known = (counts >= FEWEST_ROWS_OF_MEDIANS)[codes] & frame[name].notna().to_numpy()
+                codes = frame[name].factorize()[0]  # -1 where there is none
+                counts = np.bincount(codes + 1)[1:]
+                known = (codes >= 0) & np.append(counts >= FEWEST_ROWS_OF_MEDIANS, False)[codes]
                 if len(np.unique(codes[known])) > 1:
-                    gaps.append(mean_gap(T[known], labels[codes[known]], robust=True))
+                    gaps.append(mean_gap(T[known], codes[known].astype(str), robust=True))
         return {"median_gap": max(gaps)} if gaps else {}
 
     def _wanted(self) -> TableOptions:
