@@ -2,6 +2,7 @@
 
 import numpy as np
 import scipy.linalg
+from scipy.stats import norm
 
 
 def indicator_matrix(*columns):
@@ -138,7 +139,7 @@ def fair_pls_by_the_book(X, targets, *columns, weight, shrinkage, spread):
     R = fair_span(X, *columns, weight=weight)
     X = X - w @ X
     C = (X * w[:, None]).T @ X
-    ridge = shrinkage * np.trace(C) / len(C)
+    ridge = shrinkage * np.trace(C) / np.sum(np.ptp(X, axis=0) > 1e-12 * np.abs(X).max(axis=0))
     A = R.T @ (C + ridge * np.eye(len(C))) @ R
     A = A + spread * spread_by_the_book(X @ R, *columns, weight=weight)
     T = R.T @ (X * w[:, None]).T @ target_matrix(*targets, weight=weight)
@@ -178,10 +179,36 @@ def soft_contrasts(scores, columns, weight, thresholds, width):
     return np.array(contrast), below, np.array(counts)
 
 
-def equal_shares_by_the_book(
-    X, *columns, weight, start, penalty, thresholds, width, rounds, settled
-):
+def thresholds_by_the_book(scores, weight, normal, width):
+    """Means of the scores between quantiles, which of a normal score are `normal`; and widths.
+
+    Rows are cut where a quantile falls within one of them.
+    """
+    order = np.argsort(scores, kind="stable")
+    scores, weight = scores[order], weight[order] / weight.sum()
+    ends = np.cumsum(weight)
+    half = (normal[1] - normal[0]) / 2
+    means = []
+    for a, b in norm.cdf(np.column_stack([normal - half, normal + half])):
+        part = np.clip(np.minimum(ends, b) - np.maximum(ends - weight, a), 0, None)
+        means.append(part @ scores / (b - a))
+    means = np.array(means)
+    slopes = np.gradient(means, normal)
+    return means, width * np.maximum(slopes, (means[-1] - means[0]) / (normal[-1] - normal[0]))
+
+
+def kolmogorov_distance(scores, columns, weight):
+    """Largest difference of a group's share at or below a score, rounded, from that of the rest."""
+    scores = np.round(scores, 7)
+    hard = scores[:, None] <= np.unique(scores)
+    contrast, _, _ = soft_contrasts(scores, columns, weight, np.zeros(1), 1.0)
+    return np.abs(contrast @ hard).max()
+
+
+def equal_shares_by_the_book(X, *columns, weight, start, penalty, normal, width, rounds, settled):
     """Gauss-Newton on b'Ab - 2t'b + penalty * mean over thresholds of squared differences.
+
+    Thresholds are those of the scores at the start.
 
     Of two groups, both differences count a half; of more, each by its share of the rows. Scores
     are compared one by one, and sums and differences of every two. Slopes are by complex steps.
@@ -189,31 +216,34 @@ def equal_shares_by_the_book(
     R, A, C, b, t = start
     Z = (X - weight @ X / weight.sum()) @ R
     d, k = b.shape
-    worth = np.sum(b * t, axis=0) * penalty / len(thresholds)
+    worth = np.sum(b * t, axis=0) * penalty / len(normal)
     pairs = [(i, j, sign) for i in range(k) for j in range(i + 1, k) for sign in (1, -1)]
 
-    def differences(b):
+    def compared(b):
         u = b / np.sqrt(np.sum(b * (C @ b), axis=0))
-        compared = [(u[:, j], worth[j]) for j in range(k)]
-        compared += [(u[:, i] + sign * u[:, j], (worth[i] + worth[j]) / 2) for i, j, sign in pairs]
-        plain, counted = [], []
-        for w, mu in compared:
-            scores = Z @ w / np.sqrt(w @ C @ w)
-            contrast, below, counts = soft_contrasts(scores, columns, weight, thresholds, width)
-            plain.append(contrast @ below)
-            counted.append(np.sqrt(mu * counts)[:, None] * plain[-1])
-        return np.concatenate(counted).ravel(), np.abs(plain).max()
+        every = [(u[:, j], worth[j]) for j in range(k)]
+        every += [(u[:, i] + sign * u[:, j], (worth[i] + worth[j]) / 2) for i, j, sign in pairs]
+        return [(Z @ w / np.sqrt(w @ C @ w), mu) for w, mu in every]
+
+    places = [thresholds_by_the_book(scores, weight, normal, width) for scores, _ in compared(b)]
+
+    def differences(b):
+        counted = []
+        for (scores, mu), (at, widths) in zip(compared(b), places, strict=True):
+            contrast, below, counts = soft_contrasts(scores, columns, weight, at, widths)
+            counted.append(np.sqrt(mu * counts)[:, None] * (contrast @ below))
+        return np.concatenate(counted).ravel()
 
     def looked_at(b):
-        r, gap = differences(b)
+        r = differences(b)
         steps = 1e-30j * np.eye(k * d).reshape(k * d, k, d).transpose(0, 2, 1)
-        J = np.stack([differences(b + step)[0].imag / 1e-30 for step in steps], axis=1)
+        J = np.stack([differences(b + step).imag / 1e-30 for step in steps], axis=1)
         hessian = np.kron(np.eye(k), A) + J.T @ J
         goal = np.linalg.solve(hessian, t.T.ravel() + J.T @ (J @ b.T.ravel() - r))
         cost = np.sum(b * (A @ b)) - 2 * np.sum(t * b) + r @ r
-        return cost, goal.reshape(k, d).T, gap
+        return cost, goal.reshape(k, d).T
 
-    cost, goal, gap = looked_at(b)
+    cost, goal = looked_at(b)
     constant = np.sum(b * t)  # |b - start|^2 in the metric of A is b'Ab - 2t'b plus this
     length = 1.0
     for _ in range(rounds - 1):
@@ -222,8 +252,9 @@ def equal_shares_by_the_book(
         if other[0] + constant < settled * (cost + constant) and np.all(
             np.sum(tried * t, axis=0) > 0
         ):
-            b, (cost, goal, gap) = tried, other
+            b, (cost, goal) = tried, other
             length = min(1.0, 2 * length)
         else:
             length = length / 3
+    gap = max(kolmogorov_distance(scores, columns, weight) for scores, _ in compared(b))
     return R @ b / np.sqrt(np.sum(b * (C @ b), axis=0)), gap

@@ -18,6 +18,7 @@ __all__ = [
     "MissingGroupError",
     "MissingTargetError",
     "ModelFileError",
+    "OutlierWarning",
     "ResidualWarning",
     "SingleGroupError",
     "TableError",
@@ -274,6 +275,27 @@ class ManyLevelsWarning(UserWarning):
     ...     collect_moments(np.ones((4, 2)), ["Yes", "yes", "no", "no"])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     fairpca.errors.ManyLevelsWarning: sensitive has levels that differ in case, blanks or a ...
+    """
+
+
+class OutlierWarning(UserWarning):
+    """Few values far from all others hold nearly all of a column's scatter; the message names them.
+
+    Means follow them, so that what is made equal on the rows of a fit is not so among the rest. An
+    entry such as 99999 for "unknown", or a row of totals, is enough.
+
+    Examples
+    --------
+    >>> import numpy as np, warnings
+    >>> from fairpca import FairPCA
+    >>> from fairpca.errors import OutlierWarning
+    >>> sex = np.arange(200) % 2
+    >>> X = np.random.default_rng(0).normal(size=(200, 3)) + 0.5 * sex[:, None]
+    >>> X[7, 1] = 99999
+    >>> with warnings.catch_warnings(action="error", category=OutlierWarning):
+    ...     FairPCA(2, scale=True).fit(X, sensitive_features=sex)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    fairpca.errors.OutlierWarning: Few values far from all others ... column 1 has 99999 in row 7...
     """
 
 

@@ -27,10 +27,11 @@ def test_a_value_in_a_file_has_all_its_fields():
 def test_a_file_that_knows_less_than_this_version_is_read():
     packer = Packer()
     plain = packer.plain(fitted("equal opportunity").moments_, "moments_")
-    for later in ("resolution", "provisional"):
+    for later in ("resolution", "provisional", "far_values"):
         del plain["fields"][later]
     moments = unplain(plain, packer.tensors)
     assert (moments.resolution, moments.provisional) == (0.0, False)
+    assert moments.far_values == ()
 
 
 @pytest.mark.parametrize("value", [10**400, float("nan"), float("inf"), True, "1", None])

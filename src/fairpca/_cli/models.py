@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 from typer import Argument, Option, echo
 
-from ..errors import ManyLevelsWarning
+from ..errors import ManyLevelsWarning, OutlierWarning
 from . import options
 from .terminal import (
     Refusal,
@@ -50,6 +50,7 @@ class _Criterion(StrEnum):
 
 
 _Match = StrEnum("_Match", ["means", "covariances", "distributions"])
+_Scale = StrEnum("_Scale", ["standard", "rank"])
 _Form = StrEnum("_Form", ["onnx", "torch"])
 
 FIT_EXAMPLES = [
@@ -113,6 +114,10 @@ def fit(
     intersectional: Annotated[
         bool, Option("--intersectional", help="Compare joint groups.")
     ] = False,
+    scale: Annotated[
+        _Scale, Option(help="Take numbers as they are, or by their ranks: for skewed columns.")
+    ] = _Scale.standard,
+    missing: options.Missing = None,
     columns: options.Columns = None,
     header: options.Header = None,
     skip_lines: options.SkipLines = 0,
@@ -149,7 +154,8 @@ def fit(
         kinds = options.kinds(numeric, categorical)
         of_target = {name: kinds.pop(name) for name in [target] if name in kinds}
         with shown_progress(quiet=quiet) as report, catch_warnings():
-            simplefilter("ignore", ManyLevelsWarning)  # printed below
+            for printed_below in (ManyLevelsWarning, OutlierWarning):
+                simplefilter("ignore", printed_below)
             model = fit_table(
                 given,
                 sensitive or None,
@@ -165,6 +171,8 @@ def fit(
                 sensitive_kinds=kinds,
                 target_kinds=of_target,
                 intersectional=intersectional,
+                scale=scale.value,
+                missing=missing or (),
                 seed=seed,
                 n_jobs=n_jobs,
                 progress=report,
@@ -214,6 +222,9 @@ def _facts(model: FairTableTransformer) -> list[str]:
             lines.append(f"largest correlation with a number left: at most {gap:.1e}")
         if any(kind != "numeric" for kind in kinds):
             lines.append(f"largest difference of group means left: {gap:.1e} standard deviations")
+    if "median_gap" in model.info_:
+        gap = model.info_["median_gap"]
+        lines.append(f"largest distance of a group's median: {gap:.2g} of the middle half's range")
     if hasattr(estimator, "covariance_gap_"):
         gap = estimator.covariance_gap_
         lines.append(f"largest relative difference of covariances left: {gap:.2g}")

@@ -56,6 +56,13 @@ Categorical = Annotated[
         help="Sensitive column, or target, whose numbers are codes; may be repeated.",
     ),
 ]
+Missing = Annotated[
+    list[float] | None,
+    Option(
+        metavar="NUMBER",
+        help="Number that stands for a missing value of a feature, such as 99999; may be repeated.",
+    ),
+]
 Components = Annotated[
     int | None, Option(min=1, help="Number of components.", show_default="15 or fewer")
 ]

@@ -61,7 +61,41 @@ class Everyone(LinearInRows):
         return replace(self, mean=rows(self.mean), spread=rows(self.spread))
 
 
-@record(later=["resolution", "provisional"])
+MOST_FAR_VALUES = 100
+
+
+@record()
+@dataclass(frozen=True)
+class FarValue:
+    """A column in which few rows, far from all others, hold nearly all of the scatter.
+
+    `value` is the furthest of them, in the given `row` (None: in some batch); `n_rows` are far, and
+    hold a `share` of the scatter about the median; `distance` is in quartile ranges from there.
+    """
+
+    column: int
+    row: int | None
+    value: float
+    n_rows: int
+    share: float
+    distance: float
+
+    def _fits_together(self) -> bool:
+        counts = is_count(self.column) and is_count(self.n_rows)
+        placed = self.row is None or is_count(self.row)
+        return counts and placed and all(map(is_number, (self.value, self.share, self.distance)))
+
+    def told(self, name: str) -> str:
+        """Return what is far in the column of that name, as a part of a sentence."""
+        where = "" if self.row is None else f" in row {self.row}"
+        others = f" and {self.n_rows - 1:,} more" if self.n_rows > 1 else ""
+        return (
+            f"{name} has {self.value:g}{where}{others} ({self.distance:,.0f} quartile ranges from "
+            f"the median, {100 * self.share:.1f} % of the scatter)"
+        )
+
+
+@record(later=["resolution", "provisional", "far_values"])
 @dataclass(frozen=True)
 class GroupMoments(LinearInRows):
     """Weight, mean and scatter of the rows, and the moments of their groups.
@@ -94,6 +128,8 @@ class GroupMoments(LinearInRows):
     provisional : bool
         Whether rows are at hand to be added up again, in double precision: a solver then asks for
         that before it calls anything rounding.
+    far_values : tuple of FarValue
+        Columns in which few rows hold nearly all of the scatter: fits warn of them.
 
     See Also
     --------
@@ -123,9 +159,12 @@ class GroupMoments(LinearInRows):
     targets: tuple[AttributeMoments, ...] = ()
     resolution: float = 0.0
     provisional: bool = False
+    far_values: tuple[FarValue, ...] = ()
 
     def _fits_together(self) -> bool:
         both = (self.attributes, self.targets)
+        if not all(isinstance(v, FarValue) and v.column < len(self.mean) for v in self.far_values):
+            return False
         if not is_array(self.mean, None) or not all(isinstance(of, tuple) for of in both):
             return False
         d = len(self.mean)
@@ -204,6 +243,7 @@ class GroupMoments(LinearInRows):
             resolution=max(self.resolution, other.resolution),
             everyone=_merge_everyone(self, other),
             targets=tuple(map(_in_order, merged(self.targets, other.targets))),
+            far_values=_merge_far_values(self.far_values, other.far_values),
         )
 
     def __radd__(self, other: object) -> GroupMoments:
@@ -217,6 +257,7 @@ class GroupMoments(LinearInRows):
             attributes=tuple(a._mapped(rows, scatter) for a in self.attributes),
             everyone=self.everyone and self.everyone._mapped(rows, scatter),
             targets=tuple(a._mapped(rows, scatter) for a in self.targets),
+            far_values=(),  # of other columns
         )
 
     def about_the_origin(self) -> GroupMoments:
@@ -346,6 +387,18 @@ def _merge_everyone(a: GroupMoments, b: GroupMoments) -> Everyone | None:
             "added to moments that do not. Collect both anew, with the same criterion."
         )
     return a.everyone + b.everyone
+
+
+def _merge_far_values(mine: Sequence[FarValue], theirs: Sequence[FarValue]) -> tuple[FarValue, ...]:
+    """Return what is far in either, once for each column: the furthest of it."""
+    if not theirs or not mine:
+        return tuple(mine or theirs)
+    found: dict[int, FarValue] = {}
+    for each in sorted((*mine, *theirs), key=lambda v: (-v.distance, v.column)):
+        before = found.get(each.column)
+        n_rows = each.n_rows if before is None else before.n_rows + each.n_rows
+        found[each.column] = replace(before or each, n_rows=n_rows)
+    return tuple(found.values())[:MOST_FAR_VALUES]
 
 
 def merge_attributes(

@@ -21,6 +21,7 @@ from .arrays import (
     unmasked,
     without_history,
 )
+from .far_values import FEWEST_ROWS_TO_BE_FAR, far_from_the_others
 from .krylov import leading_eigenpairs
 from .linalg import (
     deflate,

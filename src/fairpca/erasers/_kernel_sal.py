@@ -191,6 +191,8 @@ class KernelSAL(Representation):
                     f"KernelSAL compares every row with every other, so it needs them in one "
                     f"place, but X is a {type(X).__name__}. Pass rows in memory."
                 )
+            check_finite(rows)
+            self._reader().warn_of_far_values(rows)
             self.__dict__.update(self._learned_from(rows.materialized()))
         return self
 
@@ -204,7 +206,6 @@ class KernelSAL(Representation):
             )
 
     def _learned_from(self, rows: Rows) -> dict[str, Any]:
-        check_finite(rows)
         options = KernelOptions(self.kernel, self.gamma, self.degree, self.coef0)
         columns, scatter = kernel_scatter(rows, options, centred=bool(self.center))
         assert columns is not None, "precomputed kernels are refused"

@@ -89,13 +89,22 @@ class Representation(Transformer):
         for name in (*self._learned, "moments_", *at_first):
             self.__dict__.pop(name, None)
 
-    def _learn_from_rows(self, reader: Reader, rows: Rows | LazyRows, *more: Any) -> None:
+    def _learn_from_rows(
+        self,
+        reader: Reader,
+        rows: Rows | LazyRows,
+        *more: Any,
+        given: Rows | LazyRows | None = None,
+    ) -> None:
         """Take moments, solve, and keep them; again in double where single precision is too little.
 
         Where rows come in float32 and vary far less along some directions than along others, sums
-        in single precision cannot tell these from rounding. Then rows are added up once more.
+        in single precision cannot tell these from rounding. Then rows are added up once more. Where
+        rows are seen through a kernel, those that were `given` tell which values are far off.
         """
         moments = reader.moments(rows, provisional=True)
+        if given is not None and given is not rows:
+            moments = reader.with_far_values(moments, given)
         try:
             self._learn_from(moments, *more)
         except MoreDigitsNeeded:

@@ -299,7 +299,7 @@ class FairKernelPCA(Representation):
             rows = reader.rows(X, y, sensitive_features, sample_weight, self._validated)
             reader = self._see_through_kernel(reader, rows, complete=True)
             moments = reader.moments(rows)
-            reader.check(moments)
+            self._reader().check(moments)
             with threads_for(moments.n_features):
                 self.__dict__.update(self._solve(moments))
             self._keep(moments)
@@ -320,6 +320,8 @@ class FairKernelPCA(Representation):
                     f"'random_features'."
                 )
             check_finite(rows)
+            if self.kernel != PRECOMPUTED:
+                self._reader().warn_of_far_values(rows)
             learned, T = solve_exact_kernel(
                 rows,
                 self._options(),

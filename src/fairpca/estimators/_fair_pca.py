@@ -11,7 +11,6 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._attributes import as_columns
 from .._maps import LinearMap, side_by_side
 from .._moments import GroupMoments, moments_at
 from .._numerics import (
@@ -405,16 +404,9 @@ class FairPCA(FairTransformer):
         if not self.scale:
             few, share = _in_large_units(moments)
             if few:
-                names = self._names_of_features(moments)
+                names = self._reader().names or range(moments.n_features)
                 _warn_of_units(moments, learned, [names[j] for j in few], few, share)
         return learned
-
-    def _names_of_features(self, moments: GroupMoments) -> Sequence[Any]:
-        names = vars(self).get("feature_names_in_")
-        if names is None:
-            return range(moments.n_features)
-        hidden = as_columns(self.sensitive_columns)
-        return [name for name in names if name not in hidden]
 
     def _match_covariances(
         self, work: GroupMoments, k: int | float | None, options: dict[str, Any]

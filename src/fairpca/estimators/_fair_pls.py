@@ -10,19 +10,25 @@ from typing import Any, Self
 import numpy as np
 from scipy.linalg import block_diag
 
-from .._attributes import about_whole_numbers
+from .._attributes import about_whole_numbers, is_named
 from .._kernels import KernelOptions, whitening
 from .._maps import FeatureMap, LinearMap
-from .._moments import AttributeMoments, GroupMoments, LevelMoments, Scores, SharesBelow, moments_at
+from .._moments import (
+    AttributeMoments,
+    Distribution,
+    GroupMoments,
+    LevelMoments,
+    Scores,
+    moments_at,
+)
 from .._numerics import Array, array_namespace, full_precision, quiet_overflow, to_numpy
 from .._rows import LazyRows, Rows
-from ..errors import UsageError
+from ..errors import ResidualWarning, UsageError, warn_user
 from ..solvers import (
     Subspace,
     mean_constraint,
     mean_gap,
     predict_targets,
-    scores_of,
     target_covariances,
 )
 from ._checks import (
@@ -45,6 +51,9 @@ MATCHES = ("means", "covariances", "distributions")
 
 COVARIANCE_PENALTY, DISTRIBUTION_PENALTY = 0.1, 1000.0
 """Chosen on held-out rows: see docs/explanation/fair_pls.md."""
+
+FEWEST_ROWS_EACH, MOST_CODES = 10, 1000
+"""If so many rows have each value of a score, or there are no more values, they are codes."""
 
 _UNAVAILABLE = {
     "partial_fit": (
@@ -97,14 +106,45 @@ class _Units:
         return slopes if self.scale is None else slopes / to_numpy(self.scale)
 
 
-def _contrasts_of_scores(
-    W: Array, *, look: Callable[[Scores], SharesBelow], units: _Units, moments: GroupMoments
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return, of scores W in the solver's units, how shares of groups below thresholds differ."""
-    shares = look(scores_of(units.original(W), moments.mean))
-    shares.check_same_rows(moments.attributes)
-    differences, slopes, weights = shares.contrasts()
-    return differences, units.slopes(slopes), weights
+@dataclass(frozen=True)
+class _Passes:
+    """What the solver may ask of the rows about scores W in its own units, a pass each."""
+
+    reader: Reader
+    rows: Rows | LazyRows
+    units: _Units
+    moments: GroupMoments
+
+    def look(
+        self, W: Array, thresholds: np.ndarray, widths: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return how shares of groups below thresholds differ."""
+        scores = Scores(self.units.original(W), self.moments.mean, thresholds, widths)
+        shares = self.reader.shares(self.rows, scores)
+        shares.check_same_rows(self.moments.attributes)
+        differences, slopes, weights = shares.contrasts()
+        return differences, self.units.slopes(slopes), weights
+
+    def distribute(self, W: Array) -> tuple[Distribution, ...]:
+        """Return the distributions of the scores in the groups."""
+        W = self.units.original(W)
+        return self.reader.distributions(self.rows, W, self.moments.mean).each
+
+
+def _warn_of_few_values(
+    scores: Sequence[Distribution], n_rows: int, learned: Mapping[str, Any]
+) -> None:
+    """Warn where scores have so few values that each is a code for rows that are alike."""
+    fewest = min(len(each.values) for each in scores)
+    if fewest <= min(n_rows / FEWEST_ROWS_EACH, MOST_CODES):
+        warn_user(
+            f"A score has {fewest} different values in {n_rows:,} rows. Groups' shares below a "
+            f"threshold can differ by {learned['distribution_gap_']:.3f} (distribution_gap_), as "
+            f"rows that are alike pass it together; and each value is a code for these rows, from "
+            f"which trees may read the groups as well as from the columns. Add features with more "
+            f"values, and measure the leakage by fairpca.metrics.leakage(probe='boosting').",
+            ResidualWarning,
+        )
 
 
 class FairPLS(FairTransformer):
@@ -117,6 +157,10 @@ class FairPLS(FairTransformer):
     in all groups would hide the attribute from every model, linear or not. **It is nearly the same,
     up to a tenth of its spread and to sampling error.** `fairpca.metrics.certified_gap` bounds how
     far decisions by threshold can differ on new rows.
+
+    **Where all columns are categorical, a score has as many values as there are different rows**,
+    and is a code for them. No direction makes groups alike then, `distribution_gap_` stays large,
+    and trees may read the groups from the one score as well as from the columns: a warning says so.
 
     Use it where you know what will be predicted; use `FairPCA` where you do not. With several
     classes or targets, each column is matched, and so are sums and differences of every two.
@@ -157,7 +201,8 @@ class FairPLS(FairTransformer):
         Which rows are compared: all; those with ``y == pos_label``; those of each class. All rows
         tell what predicts y. Needs a single y.
     pos_label : label, default=1
-        The positive class of equal opportunity, and that which the score of two classes rises with.
+        The positive class of equal opportunity, and that which the score of two classes rises
+        with. Found by its name: 1 is "1", too.
     scale : bool, default=True
         Whether to divide each feature by its standard deviation first, as scikit-learn's
         PLSRegression does. Without it, shrinkage and kernels see little of features in small
@@ -205,9 +250,10 @@ class FairPLS(FairTransformer):
         The largest difference of a group's mean left on the training rows, at rounding; see
         `FairPCA`.
     distribution_gap_ : float
-        The largest difference between a group's share below a threshold and that of all other
-        rows, smoothed, on the training rows, for columns and sums and differences of two; only
-        with ``match="distributions"``. New rows differ by more: see
+        The largest difference between a group's share below any threshold and that of all other
+        rows (Kolmogorov's distance) on the training rows, for columns and sums and differences of
+        two; only with ``match="distributions"``. Where scores have more than a million different
+        values, a bound from above, to three digits. New rows differ by more: see
         `fairpca.metrics.certified_gap`.
     shrinkage_ : float
         What was added to the covariance.
@@ -245,7 +291,9 @@ class FairPLS(FairTransformer):
     Notes
     -----
     The first two strengths have a closed form in moments; the third takes six Gauss-Newton steps
-    from there, each one pass over the rows. Predicting is not its job: put a model behind it.
+    from there, each one pass over the rows. Shares are compared at quantiles of the score, so heavy
+    tails do not count for more than they are. Neither the names of classes nor a constant column
+    change a score, but for its sign. Predicting is not its job: put a model behind it.
 
     References
     ----------
@@ -261,7 +309,7 @@ class FairPLS(FairTransformer):
     >>> X = rng.normal(size=(2000, 5)) + np.outer(sex == "m", [2, 1, 0, 0, 0])
     >>> y = X @ [1, 1, 1, 0, 0] + rng.normal(size=2000) > 1
     >>> fair = FairPLS().fit(X, y, sensitive_features=sex)
-    >>> fair.transform(X).shape, fair.mean_gap_ < 1e-12, fair.distribution_gap_ < 0.02
+    >>> fair.transform(X).shape, fair.mean_gap_ < 1e-12, fair.distribution_gap_ < 0.03
     ((2000, 1), True, True)
     """
 
@@ -364,11 +412,11 @@ class FairPLS(FairTransformer):
             rows = reader.rows(X, y, sensitive_features, sample_weight, self._validated)
             if self.kernel is not None:
                 reader = self._see_through_kernel(reader, rows, complete=True)
-            look = None
+            held, passes = rows, []
             if not _reads_once(self):
-                rows = reader.cached(rows)
-                look = partial(reader.shares, rows)
-            self._learn_from_rows(reader, rows, look)
+                held = reader.cached(rows)
+                passes = [partial(_Passes, reader, held)]
+            self._learn_from_rows(reader, held, *passes, given=rows)
         return self
 
     @available_where(_reads_once)
@@ -453,29 +501,32 @@ class FairPLS(FairTransformer):
         return replace(reader, features=drawn.map)
 
     def _solve(
-        self, moments: GroupMoments, look: Callable[[Scores], SharesBelow] | None = None
+        self,
+        moments: GroupMoments,
+        passes: Callable[[_Units, GroupMoments], _Passes] | None = None,
     ) -> dict[str, Any]:
         self._check_whole_numbers(moments)
         moments = replace(moments, targets=tuple(map(self._positive_last, moments.targets)))
-        if self.match == "distributions" and look is None:
+        if self.match == "distributions" and passes is None:
             raise UsageError(_UNAVAILABLE["partial_fit"])
         if self.device is not None:
             moments = moments_at(moments, HOST)
-        penalties = self._penalties()
+        penalties: dict[str, Any] = self._penalties()
         with full_precision(moments.mean):
             scale = moments.standard_deviations if self.scale and self.kernel is None else None
             units = _Units(scale, self._whitening(moments.precision))
             work, constraint = units.work(moments)
 
-            measured = None
-            if look is not None and self.match == "distributions":
-                measured = partial(_contrasts_of_scores, look=look, units=units, moments=moments)
-            fair, gap, shrinkage = predict_targets(
+            several: dict[str, Any] = {}
+            if passes is not None and self.match == "distributions":
+                rows = passes(units, moments)
+                several = {"look": rows.look, "distribute": rows.distribute}
+            fair, shrinkage, found = predict_targets(
                 work,
                 self.n_components,
                 shrinkage=self.shrinkage,
                 **penalties,
-                look=measured,
+                **several,
                 constraint=constraint,
             )
             explained = [(T.T @ fair.basis) ** 2 for T in target_covariances(work)]
@@ -483,11 +534,12 @@ class FairPLS(FairTransformer):
             learned = self._described(fair, moments, scale, explained)
             learned["shrinkage_"] = shrinkage
             learned |= {f"{name}_": value for name, value in penalties.items()}
-            if self.match == "distributions":
-                learned["distribution_gap_"] = gap
+            if found:
+                learned["distribution_gap_"] = max(each.gap for each in found)
+                _warn_of_few_values(found[: fair.basis.shape[1]], moments.n_rows, learned)
         return learned
 
-    def _penalties(self) -> dict[str, float]:
+    def _penalties(self) -> dict[str, Any]:
         if self.match == "means":
             return {"covariance_penalty": 0.0, "distribution_penalty": 0.0}
         distributions = self.match == "distributions"
@@ -537,7 +589,7 @@ class FairPLS(FairTransformer):
         if not isinstance(target, LevelMoments) or len(target.labels) != 2:
             return target
         first, last = target.labels
-        return target.with_labels((last, first)) if first == self.pos_label else target
+        return target.with_labels((last, first)) if is_named(first, self.pos_label) else target
 
     def _check_whole_numbers(self, moments: GroupMoments) -> None:
         said = set(map(str, self.target_kinds or ()))

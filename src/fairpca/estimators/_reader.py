@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import narwhals as nw
@@ -26,14 +26,16 @@ from .._attributes import (
 )
 from .._kernels import Features
 from .._moments import (
+    Distributions,
     GroupMoments,
     LevelMoments,
     Scores,
     SharesBelow,
+    distributions_of,
     moments_at,
     shares_below,
 )
-from .._numerics import is_foreign, is_sparse, unmasked
+from .._numerics import Array, is_foreign, is_sparse, unmasked
 from .._rows import (
     Batch,
     DeviceRows,
@@ -55,6 +57,7 @@ from ._checks import (
     no_positive_row,
     read_targets,
 )
+from ._far_values import far_values, warn_of_far_values
 from ._finite_moments import check_finite, check_sizes, finite_moments
 
 HOST = np.empty(0)
@@ -105,10 +108,15 @@ class Reader:
     features: Features | None = None  # what rows are seen through before moments are taken
     takes_sparse: bool = True
     takes_device_arrays: bool = False
+    names: Sequence[Any] | None = None  # of the features, where they have any
 
     @classmethod
     def of(cls, estimator: Any, **more: Any) -> Self:
         """Return the reader that the parameters of an estimator describe."""
+        names = vars(estimator).get("feature_names_in_")
+        if names is not None:
+            hidden = as_columns(estimator.sensitive_columns)
+            more["names"] = [name for name in names if name not in hidden]
         return cls(
             type(estimator).__name__,
             estimator.criterion,
@@ -283,16 +291,40 @@ class Reader:
             if not more_follow:
                 self.warn_many_levels(moments)
             return moments
+        seen = rows
         if self.features is not None or self.device is not None:
-            rows = self._seen(rows)
-        rows = rows.safe_to_keep() if more_follow else rows
-        return finite_moments(rows, with_scatters=self.with_scatters, provisional=provisional)
+            seen = self._seen(rows)
+        seen = seen.safe_to_keep() if more_follow else seen
+        moments = finite_moments(seen, with_scatters=self.with_scatters, provisional=provisional)
+        return self.with_far_values(moments, rows, in_batches=more_follow)
+
+    def with_far_values(
+        self, moments: GroupMoments, rows: Rows | LazyRows, *, in_batches: bool = False
+    ) -> GroupMoments:
+        """Return moments that know of values far from all others; rows `in_batches` have no place.
+
+        The rows are those before they are seen through a kernel.
+        """
+        if isinstance(rows, LazyRows):
+            return moments
+        far = far_values(rows, moments if self.features is None else None)
+        if in_batches:
+            far = tuple(replace(each, row=None) for each in far)
+        return replace(moments, far_values=far) if far else moments
 
     def shares(self, rows: Rows | LazyRows, scores: Scores) -> SharesBelow:
         """Return how many rows of each group lie below thresholds on scores; one more pass."""
         if isinstance(rows, LazyRows):
             return rows.fold(_CollectShares(self, columns_of(rows.head.X), scores))
         return shares_below(self._seen(rows), scores)
+
+    def distributions(self, rows: Rows | LazyRows, W: Array, centre: Array) -> Distributions:
+        """Return how scores are distributed in the groups; one more pass."""
+        if isinstance(rows, LazyRows):
+            collect = _CollectDistributions(self, columns_of(rows.head.X), W, centre)
+            found: Distributions = rows.fold(collect)
+            return found
+        return distributions_of(self._seen(rows), W, centre)
 
     def cached(self, rows: Rows | LazyRows) -> Rows | LazyRows:
         """Return rows of which nothing is computed twice, where memory allows."""
@@ -310,8 +342,12 @@ class Reader:
         check_finite(rows)
         return rows.as_rows_of(MappedRows, features=self.features)
 
+    def warn_of_far_values(self, rows: Rows) -> None:
+        """Warn of values far from all others, of rows whose moments nobody takes."""
+        warn_of_far_values(far_values(rows), self.names)
+
     def check(self, moments: GroupMoments) -> None:
-        """Raise unless moments are enough for a solution."""
+        """Raise unless moments are enough for a solution; warn of far values that decide it."""
         if moments.n_rows == 0 and self.criterion == "equal_opportunity":
             raise no_positive_row(f"y == {self.pos_label!r}")
         if self.features is None:  # which may be as small as they like
@@ -321,6 +357,7 @@ class Reader:
                 f"Found {moments.n_rows} row(s) that count (n_samples = {moments.n_rows}), while a "
                 f"variance needs at least 2. Pass more rows."
             )
+        warn_of_far_values(moments.far_values, self.names)
 
     def warn_many_levels(self, moments: GroupMoments) -> None:
         """Warn of levels, over all batches, that may be a quantity, or spellings of one."""
@@ -361,6 +398,8 @@ class _CollectMoments:
         if batch.n_rows == 0:
             return None
         moments = self.reader.moments(self.reader.of_batch(batch, self.columns))
+        far = tuple(replace(each, row=None) for each in moments.far_values)
+        moments = replace(moments, far_values=far)
         return moments if self.reader.device is None else moments_at(moments, HOST)
 
 
@@ -376,3 +415,19 @@ class _CollectShares:
         if batch.n_rows == 0:
             return None
         return self.reader.shares(self.reader.of_batch(batch, self.columns), self.scores)
+
+
+@dataclass(frozen=True)
+class _CollectDistributions:
+    """From some of the rows, where they are, to the distributions of scores in the groups."""
+
+    reader: Reader
+    columns: ColumnsOfX
+    W: Array
+    centre: Array
+
+    def __call__(self, batch: Batch) -> Distributions | None:
+        if batch.n_rows == 0:
+            return None
+        rows = self.reader.of_batch(batch, self.columns)
+        return self.reader.distributions(rows, self.W, self.centre)

@@ -104,7 +104,9 @@ def leakage(
     what it learned by heart in another. Keep one of each.
 
     Equal means do not hide what a non-linear probe can see. A linear probe at chance is no
-    promise about another model: measure with ``probe="boosting"`` and ``probe="kernel"`` too.
+    promise about another model: measure with ``probe="boosting"`` and ``probe="kernel"`` too. Nor
+    is it one about a linear model's score for something else, which may rank groups apart where
+    columns are skewed: pass that score as a representation of one column, ``score.reshape(-1, 1)``.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ LONGEST, LONGEST_NOTE = 80, 1000
 
 KNOWN_FACTS = (
     *("data", "fingerprint", "sensitive", "target", "pos_label", "weight", "weighted"),
-    *("n_rows", "n_rows_dropped", "groups", "group_notes", "notices"),
+    *("n_rows", "n_rows_dropped", "groups", "group_notes", "notices", "median_gap"),
 )
 
 
@@ -208,9 +208,9 @@ def _of_distributions(model: FairTableTransformer) -> Iterator[str]:
     whose = "" if everybody else ", within classes of the target"
     yield (
         f"- On the rows it was trained on, each column has nearly the same distribution in all "
-        f"groups{whose}: of no group does the share below a threshold differ from that of all "
-        f"other rows by more than `distribution_gap_`, at the thresholds that were compared, "
-        f"smoothed. (A number has no groups: its covariance with being below is as small.)"
+        f"groups{whose}: of no group does the share below any threshold differ from that of all "
+        f"other rows by more than `distribution_gap_`. (A number has no groups: its covariance "
+        f"with being below is as small.)"
     )
     if len(model.get_feature_names_out()) == 1 and everybody:
         yield (
@@ -273,6 +273,9 @@ def _numbers(model: FairTableTransformer) -> Iterator[str]:
     ):
         if is_number(learned.get(name)):
             yield f"| `{name}` | {_markdown_number(learned[name])} |"
+    if is_number(model.info_.get("median_gap")):
+        told = "largest distance of a group's median, in ranges of the middle half of the people"
+        yield f"| {told} | {_markdown_number(model.info_['median_gap'])} |"
     for name, value in model.info_.items():
         if name not in KNOWN_FACTS:
             yield from _rows_of(str(name), value)

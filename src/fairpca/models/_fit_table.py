@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import narwhals as nw
 import numpy as np
@@ -21,9 +22,16 @@ from .._attributes import (
 )
 from .._rows import LazyRows
 from ..erasers import LEACE
-from ..errors import InfeasibleError, ManyLevelsWarning, MissingTargetError, UsageError, warn_user
+from ..errors import (
+    InfeasibleError,
+    ManyLevelsWarning,
+    MissingTargetError,
+    OutlierWarning,
+    UsageError,
+    warn_user,
+)
 from ..estimators import FairKernelPCA, FairPCA, FairPLS, PlainPCA, collect_moments
-from ..tables import Notice, Table, TableEncoder, check_columns
+from ..tables import Notice, Table, TableEncoder, check_columns, checked_missing, far_numbers
 from ._defaults import (
     COVARIANCE_TOLERANCE,
     approximation_for,
@@ -63,7 +71,8 @@ def fit_in_memory(
     said = checked_kinds(wanted.sensitive_kinds, roles.sensitive)
     planned = [plan_column(frame[name], said.get(name)) for name in roles.sensitive]
     plans = [plan for plan, _ in planned]
-    encoder = TableEncoder().fit(frame[list(roles.features)])
+    wanted.warn_of_far_numbers(frame[list(roles.features)])
+    encoder = wanted.encoder().fit(frame[list(roles.features)])
     X = encoder.transform(frame[list(roles.features)])
     columns = {plan.name: plan.fitted(values) for plan, values in planned}
     estimator = wanted.fitted(X, y, columns, plans, target, weights)
@@ -119,8 +128,20 @@ class TableOptions:
     sensitive_kinds: Mapping[str, str] | None = None
     target_kinds: Mapping[str, str] | None = None
     intersectional: bool = False
+    scale: str = "standard"
+    missing: Sequence[float] = ()
     seed: int = 0
     options: Mapping[str, Any] | None = None
+
+    def encoder(self) -> TableEncoder:
+        """Return what columns become numbers by."""
+        return TableEncoder(scale=self.scale, missing=self.missing)
+
+    def warn_of_far_numbers(self, features: Any) -> None:
+        """Warn, by the names of columns, of numbers far from all others: ranks are not."""
+        if self.scale != "rank":
+            for notice in far_numbers(features, checked_missing(self.missing)):
+                warn_user(notice.text, OutlierWarning)
 
     def check(self) -> None:
         """Refuse what the method would ignore."""
@@ -156,7 +177,9 @@ class TableOptions:
         """
         kinds = {plan.name: plan.kind for plan in plans}
         try:
-            return self._estimator(X, y, columns, kinds, target, weights)
+            with catch_warnings():
+                simplefilter("ignore", OutlierWarning)  # told by the names of columns before
+                return self._estimator(X, y, columns, kinds, target, weights)
         except InfeasibleError as error:
             told = [plan.told for plan in plans if plan.told and plan.kind == "categorical"]
             raise InfeasibleError(" ".join([str(error), *told])) from error

@@ -76,7 +76,9 @@ def fit_on_disk(
         plan = seen.counts[outcome.name].planned_target(**wanted.of_target(roles))
         target = _PlannedColumn(outcome, *plan)
     sample = seen.sample_frame(raw)
-    encoder = TableEncoder().fit(sample[list(roles.features)])
+    drawn = sample[list(roles.features)]
+    wanted.warn_of_far_numbers(drawn)
+    encoder = wanted.encoder().fit(drawn)
     counted = ((n, seen.counts[n].planned(kinds.get(n))) for n in roles.sensitive)
     planned = tuple(_PlannedColumn(raw[n], *plan) for n, plan in counted)
     plans = [p.plan for p in planned]

@@ -204,10 +204,24 @@ def _number(graph: _Graph, name: str, column: NumberColumn, kept: np.ndarray) ->
     """Numbers that are missing or infinite become the median; that they were, an output."""
     x = graph.cast(name, "float64")
     unknown = graph.op("Or", graph.op("IsNaN", x), graph.op("IsInf", x))
+    for number in column.missing:
+        unknown = graph.op("Or", unknown, graph.op("Equal", x, graph.constant(float(number))))
     values = [graph.op("Where", unknown, graph.constant(float(column.fill)), x)]
+    if column.ranks is not None:
+        values = [_rank(graph, values[0], *column.ranks)]
     if column.indicator:
         values.append(graph.cast(unknown, "float64"))
     return graph.concat([values[i] for i in kept])
+
+
+def _rank(graph: _Graph, x: str, at: np.ndarray, ranks: np.ndarray) -> str:
+    """Interpolate: how far a number reaches into each interval of values, times the slope there."""
+    widths = np.diff(at)
+    beyond = graph.op("Sub", x, graph.constant(at[None, :-1]))
+    within = graph.op("Max", beyond, graph.constant(np.zeros((1, 1))))
+    within = graph.op("Min", within, graph.constant(widths[None, :]))
+    risen = graph.op("Mul", within, graph.constant((np.diff(ranks) / widths)[None, :]))
+    return graph.op("Add", graph.row_sums(risen), graph.constant(float(ranks[0])))
 
 
 def _level(graph: _Graph, name: str, column: LevelColumn, table: np.ndarray) -> str:

@@ -20,12 +20,16 @@ from .._maps import FeatureMap, LinearMap
 from .._numerics import is_foreign, to_numpy
 from ..errors import ExportError, ModelFileError, UsageError
 from ..estimators import FLOATS
+from ..metrics import mean_gap
 from ..tables import TableEncoder, are_many, is_large, is_on_disk, read_table
 from ._estimator_state import MAX_PARAMETERS, made_estimator, n_columns, plain_estimator
 from ._fit_table import TableOptions, fit_in_memory
 from ._large_tables import fit_on_disk
 from ._model_file import FORMAT, MAX_BYTES, VERSION, read_model_file, write_model_file
 from ._plans import as_table
+
+MOST_ROWS_OF_MEDIANS, FEWEST_ROWS_OF_MEDIANS = 20_000, 20
+"""Medians are those of about so many rows, and of groups that have so many of them."""
 
 ESTIMATOR, TABLE_TRANSFORMER = "estimator", "table transformer"
 
@@ -73,6 +77,11 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
         name, as `sensitive_kinds`. Two values are a yes or no, as `pos_label` makes any target.
     intersectional : bool
         Whether to compare joint groups.
+    scale : {"standard", "rank"}
+        Whether numbers are taken as they are, or by their ranks: for skewed columns, and those with
+        values far from all others. See `fairpca.tables.TableEncoder`.
+    missing : sequence of numbers
+        Numbers that stand for missing values of features, such as 99999 and -999.
     seed : int
         The same seed gives the same numbers.
     options : dict, optional
@@ -93,7 +102,8 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
     estimator_ : estimator
         What was fitted to the encoded rows: `fairpca.FairPCA` and so on.
     info_ : dict
-        Plain facts: ``sensitive``, ``target``, ``data``, ``fingerprint``, and numbers that were
+        Plain facts: ``sensitive``, ``target``, ``data``, ``fingerprint``, ``median_gap`` (of a
+        table in memory: `fairpca.metrics.mean_gap` with ``robust=True``), and numbers that were
         measured, such as ``leakage_before`` and ``leakage_after``; in ``notices`` what users should
         know of the columns, as `fairpca.tables.check_columns` tells it.
 
@@ -142,6 +152,8 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
         sensitive_kinds: Mapping[str, str] | None = None,
         target_kinds: Mapping[str, str] | None = None,
         intersectional: bool = False,
+        scale: str = "standard",
+        missing: Sequence[float] = (),
         seed: int = 0,
         options: Mapping[str, Any] | None = None,
         reading: Mapping[str, Any] | None = None,
@@ -160,6 +172,8 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
         self.sensitive_kinds = sensitive_kinds
         self.target_kinds = target_kinds
         self.intersectional = intersectional
+        self.scale = scale
+        self.missing = missing
         self.seed = seed
         self.options = options
         self.reading = reading
@@ -257,9 +271,27 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
                     f"reading={reading!r} tells how to read text files, but this table is in "
                     f"memory. Leave it out."
                 )
-            fitted = fit_in_memory(as_table(X), wanted, y, sample_weight)
+            X = as_table(X)
+            fitted = fit_in_memory(X, wanted, y, sample_weight)
         self.encoder_, self.estimator_, self.info_ = fitted
+        if not is_on_disk(X):
+            self.info_ |= self._gap_of_medians(X.frame)
         return self
+
+    def _gap_of_medians(self, frame: Any) -> dict[str, float]:
+        """Return how far medians of groups are apart, which few values far from others hide not."""
+        if self.criterion != "demographic_parity":
+            return {}
+        frame = frame.iloc[:: max(1, len(frame) // MOST_ROWS_OF_MEDIANS)]
+        T, gaps = np.asarray(self.transform(frame)), []
+        for name, levels in vars(self.estimator_).get("groups_", {}).items():
+            if name in frame and not isinstance(levels, str):
+                codes = frame[name].factorize()[0]  # -1 where there is none
+                counts = np.bincount(codes + 1)[1:]
+                known = (codes >= 0) & np.append(counts >= FEWEST_ROWS_OF_MEDIANS, False)[codes]
+                if len(np.unique(codes[known])) > 1:
+                    gaps.append(mean_gap(T[known], codes[known].astype(str), robust=True))
+        return {"median_gap": max(gaps)} if gaps else {}
 
     def _wanted(self) -> TableOptions:
         wanted = TableOptions(**{one.name: getattr(self, one.name) for one in fields(TableOptions)})

@@ -13,11 +13,7 @@ from ._equalize_means import (
     quantity_hint,
 )
 from ._maximize_variance import SOLVERS, maximize_variance
-from ._predict_targets import (
-    predict_targets,
-    scores_of,
-    target_covariances,
-)
+from ._predict_targets import predict_targets, target_covariances
 from ._subspace import DualSubspace, Subspace
 
 __all__: list[str] = []

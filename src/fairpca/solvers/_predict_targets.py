@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+from scipy.special import ndtr
 
-from .._moments import GroupMoments, LevelMoments, RowScatter, Scores, noise_along
+from .._moments import Distribution, GroupMoments, LevelMoments, RowScatter, noise_along
 from .._numerics import Array, array_namespace, like, to_numpy
 from ..errors import InfeasibleError, UsageError
 from ._equalize_covariances import absolute_difference, with_groups
@@ -22,11 +23,11 @@ from ._equalize_means import (
 from ._maximize_variance import maximize_variance
 from ._subspace import Subspace
 
-THRESHOLDS = np.linspace(-2.0, 2.5, 30)
-"""Where groups' shares are compared, in standard deviations of a score."""
+THRESHOLDS = np.linspace(-2.25, 2.25, 30)
+"""Where groups' shares are compared: at these quantiles of the standard normal distribution."""
 
 WIDTH = 0.1
-"""Over how many standard deviations a row passes from above a threshold to below it."""
+"""Over how many standard deviations, if it is normal, a score passes from above to below."""
 
 MOST_TOGETHER = 6
 """More scores than this are compared one by one."""
@@ -52,8 +53,11 @@ MOST_CLASSES = 20
 UNPREDICTABLE = 1e-6
 """Correlations with a target below this are rounding."""
 
-Look = Callable[[Array], tuple[np.ndarray, np.ndarray, np.ndarray]]
-"""From scores (d, k) of unit variance to what `SharesBelow.contrasts` says of them."""
+Look = Callable[[Array, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
+"""From scores (d, k) of unit variance, thresholds and widths to `SharesBelow.contrasts`."""
+
+Distribute = Callable[[Array], tuple[Distribution, ...]]
+"""From scores (d, k) of unit variance to their distributions."""
 
 
 def predict_targets(
@@ -64,8 +68,9 @@ def predict_targets(
     covariance_penalty: float = 0.0,
     distribution_penalty: float = 0.0,
     look: Look | None = None,
+    distribute: Distribute | None = None,
     constraint: MeanConstraint | None = None,
-) -> tuple[Subspace, float, float]:
+) -> tuple[Subspace, float, tuple[Distribution, ...]]:
     r"""Solve fair PLS.
 
     Among the directions in which every group has the same mean, return those that predict the
@@ -84,10 +89,13 @@ def predict_targets(
     covariance_penalty : float, default=0.0
         How much differences of the groups' variances along a direction count as noise does.
     distribution_penalty : float, default=0.0
-        How much differences of the groups' shares below thresholds count; needs `look`.
+        How much differences of the groups' shares below thresholds count; needs the next two.
     look : callable, optional
-        Takes directions (d, k) of unit variance and returns, in one pass over the rows, how far
-        groups' shares below thresholds differ, the slopes of that, and what each group counts.
+        Takes directions (d, k) of unit variance, thresholds and widths (k, J), and returns, in one
+        pass over the rows, how far groups' shares below thresholds differ, the slopes of that, and
+        what each group counts.
+    distribute : callable, optional
+        Takes such directions and returns, in one pass, the k distributions of the scores.
     constraint : MeanConstraint, optional
         The directions that separate group means, where they are known already.
 
@@ -96,10 +104,10 @@ def predict_targets(
     subspace : Subspace
         The basis is not orthonormal: its columns give scores of unit variance, most predictive
         first, which rise with the last class or the number that they predict best.
-    gap : float
-        The largest difference of a group's share from that of the other rows; NaN without `look`.
     shrinkage : float
         What was added.
+    distributions : tuple of Distribution
+        Those of the k scores, and of sums and differences of two; empty without `distribute`.
 
     Raises
     ------
@@ -142,10 +150,11 @@ def predict_targets(
     if look is not None and not with_groups(moments):
         covariance_penalty = 0.0  # numbers have no groups with variances, but shares
     problem, shrinkage = _problem(moments, constraint, shrinkage, covariance_penalty)
-    (b, worth), gap = problem.start(k), float("nan")
-    if look is not None:
-        b, gap = _equalize_shares(problem, b, worth, distribution_penalty, look)
-    return problem.subspace(b), gap, shrinkage
+    b, worth = problem.start(k)
+    found: tuple[Distribution, ...] = ()
+    if look is not None and distribute is not None:
+        b, found = _equalize_shares(problem, b, worth, distribution_penalty, look, distribute)
+    return problem.subspace(b), shrinkage, found
 
 
 def target_covariances(moments: GroupMoments) -> list[Array]:
@@ -306,7 +315,8 @@ def _problem(
         )
     B, V, values = xp.take(B, real, axis=1), xp.take(V, real, axis=1), xp.take(values, real)
     C, T = V.T @ (C @ V), V.T @ xp.concat(parts, axis=1)
-    average = float(xp.sum(moments.scatter.diagonal)) / moments.weight / moments.n_features
+    varying = int(xp.sum(xp.astype(moments.varies, xp.int64)))  # a constant column changes nothing
+    average = float(xp.sum(moments.scatter.diagonal)) / moments.weight / max(varying, 1)
     if shrinkage is None:
         free = max(moments.n_rows - 1.0 - constraint.rank, 1.0)
         in_numpy = (to_numpy(values), to_numpy(C), to_numpy(T))
@@ -337,18 +347,22 @@ def _cross_validated(
 
 @dataclass(frozen=True)
 class _Step:
-    """Where scores are (s, k), where Gauss-Newton goes from there, the cost, the largest gap."""
+    """Where scores are (s, k), where Gauss-Newton goes from there, the cost."""
 
     b: np.ndarray
     goal: np.ndarray
     cost: float
-    gap: float
 
 
 def _equalize_shares(
-    problem: _Problem, start: Array, worth: Array, penalty: float, look: Look
-) -> tuple[Array, float]:
-    """Return directions whose scores have nearly the same distribution in every group; the gap.
+    problem: _Problem,
+    start: Array,
+    worth: Array,
+    penalty: float,
+    look: Look,
+    distribute: Distribute,
+) -> tuple[Array, tuple[Distribution, ...]]:
+    """Return directions whose scores are distributed nearly alike in every group, and how.
 
     What is minimised is |b - start|^2 plus the penalty, in units of what a score explains of the
     targets, times the mean over thresholds of the squared differences. One look a round. A step
@@ -358,13 +372,17 @@ def _equalize_shares(
     D = _compared_together(goals.shape[1])
     weights = penalty * (to_numpy(worth) @ D**2) / len(THRESHOLDS)
 
+    def compared(b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return _of_unit_variance(_of_unit_variance(b, C)[0] @ D, C)
+
+    at = _thresholds(distribute(like(B @ compared(goals)[0], problem.B)))
+
     def measured(b: np.ndarray) -> _Step:
-        w = _of_unit_variance(b, C)[0] @ D
-        v, sizes = _of_unit_variance(w, C)
-        differences, slopes, counts = look(like(B @ v, problem.B))
+        v, sizes = compared(b)
+        differences, slopes, counts = look(like(B @ v, problem.B), *at)
         roots = np.sqrt(np.repeat(weights, len(THRESHOLDS)) * counts[:, None])
         J = _slopes_of_steps(b, C, D, v, sizes, (roots[:, :, None] * slopes) @ B)
-        return _step(b, goals, (roots * differences).ravel(), J, float(np.abs(differences).max()))
+        return _step(b, goals, (roots * differences).ravel(), J)
 
     best, length = measured(goals), 1.0
     for _ in range(ROUNDS - 1):
@@ -372,7 +390,22 @@ def _equalize_shares(
         rises = bool(np.all(np.sum(step.b * goals, axis=0) > 0))
         better = rises and step.cost < SETTLED * best.cost
         best, length = (step, min(1.0, 2.0 * length)) if better else (best, length / 3.0)
-    return like(best.b, start), best.gap
+    return like(best.b, start), distribute(like(B @ compared(best.b)[0], problem.B))
+
+
+def _thresholds(found: Sequence[Distribution]) -> tuple[np.ndarray, np.ndarray]:
+    """Return thresholds and widths (k, J): of a normal score, `THRESHOLDS` and `WIDTH`.
+
+    Means between quantiles, so tails, however heavy, do not push all thresholds to one side; and
+    the same, mirrored, of minus the score. No width is less than that of a score which is spread
+    evenly over them: where many rows tie, counts would jump.
+    """
+    half = 0.5 * (THRESHOLDS[1] - THRESHOLDS[0])
+    edges = ndtr(np.append(THRESHOLDS - half, THRESHOLDS[-1] + half))
+    at = np.stack([each.means_between(edges) for each in found])
+    widths = WIDTH * np.gradient(at, THRESHOLDS, axis=1)
+    even = WIDTH * (at[:, -1:] - at[:, :1]) / (THRESHOLDS[-1] - THRESHOLDS[0])
+    return at, np.maximum(widths, np.maximum(even, 1e-12))
 
 
 def _compared_together(k: int) -> np.ndarray:
@@ -405,14 +438,14 @@ def _slopes_of_steps(
     (s, k), m = b.shape, D.shape[1]
     H = slopes.reshape(len(slopes), m, -1, s)
     along = np.einsum("cmjs,sm->cmj", H, v)
-    H = (along[..., None] * (C @ v).T[:, None, :] - H) / (WIDTH * sizes[:, None, None])
+    H = (along[..., None] * (C @ v).T[:, None, :] - H) / sizes[:, None, None]
     u, lengths = _of_unit_variance(b, C)
     along = np.einsum("cmjs,sk->cmjk", H, u)
     J = H[:, :, :, None, :] - along[..., None] * (C @ u).T
     return (J * (D.T / lengths)[:, None, :, None]).reshape(-1, k * s)
 
 
-def _step(b: np.ndarray, start: np.ndarray, r: np.ndarray, J: np.ndarray, gap: float) -> _Step:
+def _step(b: np.ndarray, start: np.ndarray, r: np.ndarray, J: np.ndarray) -> _Step:
     origin = start.T.ravel()
     slack = r + J @ origin
     if len(r) <= len(origin):
@@ -420,9 +453,4 @@ def _step(b: np.ndarray, start: np.ndarray, r: np.ndarray, J: np.ndarray, gap: f
     else:
         step = np.linalg.solve(np.eye(len(origin)) + J.T @ J, J.T @ slack)
     goal = (origin - step).reshape(start.T.shape).T
-    return _Step(b, goal, float(np.sum((b - start) ** 2) + r @ r), gap)
-
-
-def scores_of(W: Array, centre: Array) -> Scores:
-    """Return what a pass over the rows has to count for directions (d, k) of unit variance."""
-    return Scores(W, centre, THRESHOLDS, WIDTH)
+    return _Step(b, goal, float(np.sum((b - start) ** 2) + r @ r))

@@ -1,7 +1,7 @@
 """Tables of people as they are on disk: read, told apart, made into numbers."""
 
 from ._adapters import import_arrow, import_pandas
-from ._encoder import LARGEST, TableEncoder, require_columns
+from ._encoder import LARGEST, TableEncoder, checked_missing, require_columns
 from ._files import (
     FileState,
     Paths,
@@ -19,6 +19,7 @@ from ._notices import (
     check_columns,
     check_spellings,
     equal_pairs,
+    far_numbers,
     find_person,
     find_spellings,
 )

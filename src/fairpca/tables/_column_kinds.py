@@ -24,13 +24,16 @@ FrozenColumn = NumberColumn | LevelColumn | DateColumn | TextColumn
 """The kinds. Model files hold no others; ONNX has operators for the first two."""
 
 
-def learn(name: str, array: Any, like: FrozenColumn | None = None) -> Learned:
+def learn(name: str, array: Any, like: FrozenColumn | None = None, **numbers: Any) -> Learned:
     """Tell what a column is, as skrub would, and learn how it is encoded.
 
     Texts that mean numbers, see `as_numbers`, or all mean dates are these, unless they were
     declared categories. Of others, up to `MOST_LEVELS` levels are indicators, more are encoded by
-    their letters. What more rows have told, `like`, stands whatever these show.
+    their letters. What more rows have told, `like`, stands whatever these show. `numbers` are as in
+    `NumberColumn.learned`.
     """
+    if isinstance(like, NumberColumn):
+        numbers = {"ranked": like.ranks is not None, "missing": like.missing}
     types, kind = import_arrow().types, array.type
     if array.null_count == len(array):
         return _empty(array)
@@ -38,7 +41,7 @@ def learn(name: str, array: Any, like: FrozenColumn | None = None) -> Learned:
     if not settled and (types.is_timestamp(kind) or types.is_date(kind)):
         return DateColumn.learned(name, array, None)
     if not settled and not declared and not is_text(kind):
-        return NumberColumn.learned(name, array)
+        return NumberColumn.learned(name, array, **numbers)
     codes, texts = distinct_texts(array)
     counts = np.bincount(codes, minlength=len(texts))
     rows_of = {text: int(n) for text, n in zip(texts, counts, strict=True) if text and n}
@@ -47,9 +50,9 @@ def learn(name: str, array: Any, like: FrozenColumn | None = None) -> Learned:
     undecided = like is None and not declared
     if isinstance(like, NumberColumn):
         odd = ("",) if like.odd_is_missing else ()
-        return NumberColumn.learned(name, array, Numbers(like.decimal, odd))
+        return NumberColumn.learned(name, array, Numbers(like.decimal, odd), **numbers)
     if undecided and (how := as_numbers(rows_of, few_levels=MOST_LEVELS)) is not None:
-        return NumberColumn.learned(name, array, how, about_numbers(rows_of, how))
+        return NumberColumn.learned(name, array, how, about_numbers(rows_of, how), **numbers)
     format = like.format if isinstance(like, DateColumn) else None
     if format is not None or (undecided and (format := date_format(list(rows_of))) is not None):
         return DateColumn.learned(name, array, format)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,16 @@ class TableEncoder:
     numbers, levels, formats of dates, groups of letters. Nothing is ever dropped but columns and
     outputs that do not vary, and every one of them is listed.
 
+    Parameters
+    ----------
+    scale : {"standard", "rank"}, default="standard"
+        What numbers are before they are standardised: themselves, or the share of rows below. Ranks
+        are what to take where columns are skewed, as incomes and counts are, or have values far
+        from all others: **equal group means of skewed columns leave groups that a linear model's
+        score still tells apart.**
+    missing : sequence of numbers, default=()
+        Numbers that stand for missing values in columns of numbers, such as 99999 and -999.
+
     Attributes
     ----------
     columns_ : list of Column
@@ -41,7 +52,7 @@ class TableEncoder:
     =========  ====================================================================
     kind       outputs
     =========  ====================================================================
-    numeric    the number; missing and infinite ones are the median
+    numeric    the number, or its rank; missing and infinite ones are the median
     category   one indicator per level, "missing" being a level; of two levels one
     date       year, month, day, hour and seconds since 1970; missing ones are average
     text       more than 40 levels: 10 combinations of groups of 3 and 4 letters
@@ -76,11 +87,16 @@ class TableEncoder:
     array([[ 0.  , -0.71, -0.71, -0.71]])
     """
 
+    scale: str = "standard"
+    missing: Sequence[float] = ()
     columns_: list[Column]
     mean_: np.ndarray
     scale_: np.ndarray
     encoders_: list[FrozenColumn]
     kept_: list[np.ndarray]
+
+    def __init__(self, *, scale: str = "standard", missing: Sequence[float] = ()) -> None:
+        self.scale, self.missing = scale, missing
 
     def fit(self, frame: Any, y: Any = None, *, like: TableEncoder | None = None) -> TableEncoder:
         """Learn what the columns are and how they are encoded.
@@ -108,7 +124,10 @@ class TableEncoder:
         if not arrays or not len(next(iter(arrays.values()))):
             raise TableError("The table has no rows or no columns, so there is nothing to encode.")
         known = {} if like is None else {encoder.name: encoder for encoder in like.encoders_}
-        learned = {name: learn(name, array, known.get(name)) for name, array in arrays.items()}
+        numbers = {"ranked": checked_scale(self.scale), "missing": checked_missing(self.missing)}
+        learned = {
+            name: learn(name, array, known.get(name), **numbers) for name, array in arrays.items()
+        }
         self.columns_, self.encoders_, self.kept_ = [], [], []
         means, scales = [np.empty(0)], [np.empty(0)]
         for name, column in learned.items():
@@ -358,11 +377,31 @@ class TableEncoder:
         return f"<TableEncoder: {len(self.columns_)} columns, {len(self.mean_)} outputs>"
 
 
+def checked_scale(scale: Any) -> bool:
+    """Return whether numbers become ranks; raise if `scale` is no option."""
+    if scale not in ("standard", "rank"):
+        raise UsageError(f"scale={scale!r} is not an option. Use one of 'standard', 'rank'.")
+    return bool(scale == "rank")
+
+
+def checked_missing(missing: Any) -> tuple[float, ...]:
+    """Return the numbers that stand for missing values."""
+    given = (missing,) if isinstance(missing, Real) else missing
+    try:
+        return tuple(float(value) for value in given)
+    except (TypeError, ValueError) as error:
+        raise UsageError(
+            f"missing={missing!r} does not name numbers. Pass those that stand for missing values, "
+            f"such as missing=[99999, -999]; texts that mean so are known."
+        ) from error
+
+
 def _meaning(column: FrozenColumn, i: int) -> tuple[str, str]:
     """Return of what kind an output of numbers, dates or texts is, and what it stands for."""
     what = column.outputs[i][len(column.name) + 1 :]
     if not what:
-        return "number", "true" if getattr(column, "boolean", False) else "one more"
+        one = "one more" if getattr(column, "ranks", None) is None else "first to last"
+        return "number", "true" if getattr(column, "boolean", False) else one
     last = i == len(column.outputs) - 1
     return ("missing", what) if last and getattr(column, "indicator", False) else ("part", what)
 

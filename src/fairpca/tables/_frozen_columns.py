@@ -9,14 +9,14 @@ shape (n,), or None where row i has the numbers i.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from .._attributes import about_spellings, folded, one_spelling
-from .._files import is_count, is_number, record
+from .._files import is_array, is_count, is_number, record
 from ..errors import TableError
 from ._adapters import import_arrow
 from ._table import distinct, is_text
@@ -60,7 +60,8 @@ class ColumnWeight:
     kind : {"number", "level", "missing", "part"}
         "part" is one of a date, per unit, or a combination of letters of a text.
     what : str
-        "one more" of a number, "true" of a truth; else the level, "missing", or the part.
+        "one more" of a number, "first to last" of a rank, "true" of a truth; else the level,
+        "missing", or the part.
     weight : float
         What this adds to the score: one unit of a number; a level, against the average row of the
         fit; that a number, a date or a text is missing, against what is put in its place.
@@ -101,13 +102,19 @@ class Learned:
     note: str = ""
 
 
-@record(later=["decimal", "odd_is_missing"])
+MOST_RANKS = 256
+"""Ranks of more different values are interpolated between as many quantiles."""
+
+
+@record(later=["decimal", "odd_is_missing", "missing", "ranks"])
 @dataclass(frozen=True)
 class NumberColumn:
     """A number per row, `fill` where it is missing or infinite; that it was may be an output.
 
     Texts of them are plain numbers, or as people write them, with a `decimal` sign; those that are
     none are refused, or `odd_is_missing`.
+    Numbers that stand for `missing` values count as such. `ranks` (2, m) are values and the share
+    of rows below each, half of those at it, which take the place of the numbers.
     """
 
     name: str
@@ -116,11 +123,19 @@ class NumberColumn:
     indicator: bool = False
     decimal: str = ""
     odd_is_missing: bool = False
+    missing: tuple[float, ...] = ()
+    ranks: np.ndarray | None = field(default=None, compare=False)
 
     def _fits_together(self) -> bool:
         flags = (self.boolean, self.indicator, self.odd_is_missing)
         known = all(isinstance(flag, bool) for flag in flags) and self.decimal in ("", ".", ",")
-        return isinstance(self.name, str) and is_number(self.fill) and known
+        named = isinstance(self.missing, tuple) and all(map(is_number, self.missing))
+        ranked = self.ranks is None or (
+            is_array(self.ranks, 2, None)
+            and self.ranks.shape[1] > 0
+            and bool((np.diff(self.ranks, axis=1) > 0).all())
+        )
+        return isinstance(self.name, str) and is_number(self.fill) and known and named and ranked
 
     @property
     def outputs(self) -> list[str]:
@@ -130,9 +145,11 @@ class NumberColumn:
     def rows(self, array: Any) -> tuple[None, np.ndarray]:
         """Return the numbers, of shape (n, 1) or (n, 2)."""
         values = self._floats(array)
-        known = np.isfinite(values)
+        known = are_known(values, self.missing)
         if not known.all():
             values = np.where(known, values, self.fill)
+        if self.ranks is not None:
+            values = np.interp(values, *self.ranks)
         if not self.indicator:
             return None, values[:, None]
         return None, np.column_stack([values, ~known])
@@ -147,7 +164,15 @@ class NumberColumn:
         )
 
     @staticmethod
-    def learned(name: str, array: Any, how: Numbers | None = None, note: str = "") -> Learned:
+    def learned(
+        name: str,
+        array: Any,
+        how: Numbers | None = None,
+        note: str = "",
+        *,
+        ranked: bool = False,
+        missing: tuple[float, ...] = (),
+    ) -> Learned:
         """Learn how a column of numbers is encoded; of texts, how they are numbers is known."""
         arrow = import_arrow()
         boolean = arrow.types.is_boolean(array.type)
@@ -155,21 +180,40 @@ class NumberColumn:
             texts = map(cleaned, array.unique().to_pylist())
             boolean = are_truths([text for text in texts if text is not None])
         decimal, lenient = ("", False) if how is None else (how.decimal, how.has_words)
-        column = NumberColumn(name, 0.0, boolean, False, decimal, lenient)
+        missing = () if boolean else missing
+        column = NumberColumn(name, 0.0, boolean, False, decimal, lenient, missing)
         values = column._floats(array)
-        known = np.isfinite(values)
+        known = are_known(values, missing)
         n_missing = int(np.sum(~known))
         n_infinite = int(np.isinf(values).sum())
         fill = 2 * float(np.median(0.5 * values[known])) if known.any() else 0.0  # no overflow
         if boolean:
             fill = float(round(fill))
+        ranks = _ranks(values[known]) if ranked and known.any() and not boolean else None
         indicator = n_missing > MISSING_SHARE * len(values)
-        column = replace(column, fill=fill, indicator=indicator)
+        column = replace(column, fill=fill, indicator=indicator, ranks=ranks)
         mean, scale = means_and_deviations(column.rows(array)[1])
         n_distinct = len(arrow.array(values[known] + 0.0).unique())  # -0.0 is 0.0
         if n_infinite:
             note = "; ".join(filter(None, [note, f"{n_infinite} infinite values count as missing"]))
         return Learned(column, "numeric", n_missing, n_distinct, mean, scale, note)
+
+
+def are_known(values: np.ndarray, missing: tuple[float, ...]) -> np.ndarray:
+    """Tell which numbers are finite, and none of those that stand for missing values."""
+    known = np.isfinite(values)
+    return known & ~np.isin(values, missing) if missing else known
+
+
+def _ranks(values: np.ndarray) -> np.ndarray:
+    """Return different values and the share of rows below each, half of those at it."""
+    at, counts = np.unique(values, return_counts=True)
+    shares = (np.cumsum(counts) - 0.5 * counts) / len(values)
+    if len(at) > MOST_RANKS:
+        levels = np.linspace(shares[0], shares[-1], MOST_RANKS)
+        some = np.unique(np.searchsorted(shares, levels).clip(max=len(at) - 1))
+        at, shares = at[some], shares[some]
+    return np.stack([at, shares])
 
 
 @record()

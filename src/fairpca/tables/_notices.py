@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from .._attributes import about_initials, about_spellings, did_you_mean, folded, one_spelling
+from .._numerics import FEWEST_ROWS_TO_BE_FAR, far_from_the_others
 from ..errors import TableError
 from ._adapters import import_arrow
 from ._dates_and_texts import date_format
-from ._frozen_columns import MOST_LEVELS, floats
+from ._frozen_columns import MOST_LEVELS, are_known, floats
 from ._table import arrow_columns, is_text
 from ._text_values import (
     about_numbers,
@@ -53,6 +54,12 @@ _SAME_PERSON, _ALIKE = 0.95, 0.15
 _MOST_ROWS_EACH = 100
 """Of more rows a value is no person."""
 
+_NINES = re.compile(r"-?9{2,}")
+"""Numbers that stand for missing ones are often written so."""
+
+_SKEWED, _MOST_NAMED = 2.0, 5
+"""From the skewness of an exponential distribution on, numbers are pointed out, so many by name."""
+
 ROWS = 20_000
 BINS, _MOST_BINS = 32, 1000
 """Ranges of numbers, and levels, that a column is looked at in."""
@@ -71,9 +78,10 @@ class Notice:
     Parameters
     ----------
     kind : {"id", "constant", "empty", "renamed", "copy", "proxy", "leak", "format", "spelling", \
-            "person"}
+            "person", "outlier", "skew"}
         A proxy tells a sensitive attribute, a leak tells the target; a format keeps numbers or
-        dates from being read as such; a level has several spellings.
+        dates from being read as such; a level has several spellings; an outlier is far from all
+        other values of its column.
     severity : {"info", "warning"}
         A warning is nearly certain, an info likely or harmless.
     column : str
@@ -81,7 +89,8 @@ class Notice:
     other : str or None
         The attribute, the target, or the column it is a copy of.
     value : float or None
-        The AUC of a proxy or leak; the share of different values of an id.
+        The AUC of a proxy or leak; the share of different values of an id; the outlier, or the
+        skewness, itself.
     text : str
         One sentence.
 
@@ -101,6 +110,7 @@ def check_columns(
     target: str | None = None,
     *,
     renamed: Sequence[tuple[str, str]] = (),
+    missing: Sequence[float] = (),
     max_rows: int = ROWS,
     seed: int = 0,
 ) -> list[Notice]:
@@ -116,6 +126,8 @@ def check_columns(
         The column that is to be predicted.
     renamed : sequence of (str, str)
         Names that were changed when the table was read, as in ``Table.renamed``.
+    missing : sequence of numbers, default=()
+        Numbers that are known to stand for missing values, as in `TableEncoder`.
     max_rows : int, default=20000
         Of longer tables, as many rows are drawn to look for proxies.
     seed : int, default=0
@@ -126,8 +138,9 @@ def check_columns(
     notices : list
         Warnings first, then by column. Each has its `kind` ("id", "constant", "empty", "renamed",
         "copy", "proxy" of a sensitive attribute, "leak" of the target, "format", "spelling" of
-        levels or "person"), its `severity` ("info" or "warning"), the `column`, the `other` one
-        that it tells or copies, a `value` (the AUC of a proxy or leak) and a sentence, its `text`.
+        levels, "person", "outlier" or "skew"), its `severity` ("info" or "warning"), the `column`,
+        the `other` one that it tells or copies, a `value` (the AUC of a proxy or leak) and a
+        sentence, its `text`.
 
     Notes
     -----
@@ -137,6 +150,11 @@ def check_columns(
     more, is 0.5 for a column that tells nothing, whatever the number of its levels. From 0.8 on
     it is pointed out, from 0.95 on as a warning. Of whole numbers that look like ids, digits are
     judged as well. What several columns tell together is for an audit to find out.
+
+    An outlier is more than 30 quartile ranges from the median and holds, with others like it, 90 %
+    of the column's scatter; or it is written with nines only, as 999 is, and further from the
+    other values than these are apart. Numbers are skewed where their skewness is beyond 2, that of
+    an exponential distribution.
 
     Examples
     --------
@@ -175,6 +193,10 @@ def check_columns(
         found.extend(_with_marks(name, rows_of[name]) if is_text(arrays[name].type) else ())
     for name in arrays:
         found.extend(check_spellings(name, rows_of[name], is_feature=name in features))
+    numbers = {name: _known_numbers(arrays[name], name, missing) for name in features}
+    for name, values in numbers.items():
+        found.extend(_far_values(name, values))
+    found.extend(_skewed(numbers))
     dull = {notice.column for notice in found if notice.kind in ("empty", "constant")}
     found.extend(_copies(arrays, columns, [f for f in arrays if f not in dull], special))
     same = {(notice.column, notice.other) for notice in found if notice.kind == "copy"}
@@ -234,6 +256,87 @@ def check_spellings(name: str, n_rows: Mapping[str, int], *, is_feature: bool) -
         yield Notice("spelling", "warning", name, None, merged, told)
     if not is_feature and (asked := about_initials(f"'{name}'", n_rows)):
         yield Notice("spelling", "warning", name, None, None, asked)
+
+
+def far_numbers(frame: Any, missing: Sequence[float] = ()) -> list[Notice]:
+    """Return what is far from all other numbers of its column, or seems to stand for none."""
+    return [
+        notice
+        for name, array in arrow_columns(frame).items()
+        for notice in _far_values(name, _known_numbers(array, name, missing))
+    ]
+
+
+def _known_numbers(array: Any, name: str, missing: Sequence[float]) -> np.ndarray:
+    """Return the finite numbers of a column, but those that stand for missing ones; else none."""
+    types = import_arrow().types
+    numeric = (types.is_integer, types.is_floating, types.is_decimal)
+    if not any(holds(array.type) for holds in numeric):
+        return np.empty(0)
+    values = floats(array, name)
+    return values[are_known(values, tuple(missing))]
+
+
+def _far_values(name: str, values: np.ndarray) -> Iterator[Notice]:
+    """Yield what is so far from all other numbers that it decides their mean, or means "none"."""
+    if len(values) < FEWEST_ROWS_TO_BE_FAR:
+        return
+    found = far_from_the_others(values)
+    if found is not None:
+        row, n_far, share, distance = found
+        value, others = float(values[row]), f" and {n_far - 1:,} more values" * (n_far > 1)
+        what = (
+            f"'{name}' has {value:g}{others} {distance:,.0f} quartile ranges from the median, with "
+            f"{100 * share:.1f} % of the column's scatter: group means follow it, and groups of "
+            f"all others may differ."
+        )
+        yield Notice("outlier", "warning", name, None, value, f"{what} {_remedy(value)}")
+        return
+    for value, rest in (
+        (values.max(), values < values.max()),
+        (values.min(), values > values.min()),
+    ):
+        others = values[rest]
+        if not _NINES.fullmatch(f"{value:.15g}") or len(others) < FEWEST_ROWS_TO_BE_FAR:
+            continue
+        low, high = others.min(), others.max()
+        if low < high and max(value - high, low - value) > high - low:
+            what = (
+                f"'{name}' is {value:g} in {len(values) - len(others):,} rows and from {low:g} to "
+                f"{high:g} in all others."
+            )
+            yield Notice("outlier", "warning", name, None, float(value), f"{what} {_remedy(value)}")
+
+
+def _remedy(value: float) -> str:
+    return (
+        f"If that stands for a missing value, say missing=[{value:g}] (command line: --missing "
+        f"{value:g}); if it is a total, leave the row out; else take ranks by scale='rank'."
+    )
+
+
+def _skewed(numbers: Mapping[str, np.ndarray]) -> Iterator[Notice]:
+    """Yield one notice of all columns whose means say little about most people."""
+    skewness = {}
+    for name, values in numbers.items():
+        if len(values) >= FEWEST_ROWS_TO_BE_FAR:
+            centred = values - values.mean()
+            spread = np.sqrt(np.mean((centred / (np.abs(centred).max() or 1.0)) ** 2))
+            third = np.mean((centred / (np.abs(centred).max() or 1.0)) ** 3)
+            two_valued = len(np.unique(values[:1000])) <= 2 and len(np.unique(values)) <= 2
+            if spread > 0 and abs(third) > _SKEWED * spread**3 and not two_valued:
+                skewness[name] = float(third / spread**3)
+    if not skewness:
+        return
+    worst = sorted(skewness, key=lambda name: -abs(skewness[name]))
+    listed = ", ".join(f"'{name}' ({skewness[name]:.1f})" for name in worst[:_MOST_NAMED])
+    more = f" and {len(worst) - _MOST_NAMED} more" if len(worst) > _MOST_NAMED else ""
+    text = (
+        f"Skewed numbers, with their skewness: {listed}{more}. Equal means of groups are not "
+        f"enough for such columns: the score of a linear model may still tell groups apart. Try "
+        f"scale='rank' (command line: --scale rank), or logarithms."
+    )
+    yield Notice("skew", "info", worst[0], None, skewness[worst[0]], text)
 
 
 def find_person(frame: Any, sensitive: Sequence[str], candidates: Sequence[str]) -> Notice | None:

@@ -1,0 +1,132 @@
+"""Few rows far from all others, which decide what means are: pointed out, never left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._moments import FarValue, GroupMoments
+from .._numerics import (
+    FEWEST_ROWS_TO_BE_FAR,
+    far_from_the_others,
+    is_sparse,
+    quiet_overflow,
+    to_numpy,
+)
+from .._rows import MappedRows, Rows
+from ..errors import OutlierWarning, warn_user
+
+PILOT_ROWS, FEWEST_IN_PILOT, PILOT_NUMBERS = 256, 100, 2**20
+"""Rows, spread over the data, whose quartiles tell which columns need a look: few of wide ones."""
+
+SUSPECT = 1.5
+"""Columns that spread by more quartile ranges than this are looked at; a normal one by 0.74."""
+
+MOST_COLUMNS = 16
+"""Of more columns that need it, those that need it most are looked at."""
+
+MOST_SHOWN = 3
+
+
+def far_values(rows: Rows, moments: GroupMoments | None = None) -> tuple[FarValue, ...]:
+    """Return the columns in which few rows hold nearly all of the scatter, the worst first.
+
+    The deviations of all rows are known from `moments`, quartiles from some of the rows; only where
+    the one is out of proportion to the other is a column looked at as a whole.
+    """
+    n = rows.n_rows
+    if n < FEWEST_ROWS_TO_BE_FAR or isinstance(rows, MappedRows):
+        return ()
+    d = rows.X.shape[1]
+    size = min(n, PILOT_ROWS, max(FEWEST_IN_PILOT, PILOT_NUMBERS // max(d, 1)))
+    if is_sparse(rows.X) and size * d > 4 * PILOT_NUMBERS:
+        return ()
+    with quiet_overflow():
+        pilot = _some(rows, max(1, n // size))
+        if moments is None:
+            mean, variance = _mean_and_variance(rows)
+        else:
+            mean = to_numpy(moments.mean)
+            variance = to_numpy(moments.scatter.diagonal) / moments.weight
+        doubts = _doubts(pilot, mean, variance, n)
+        worst = np.argsort(-doubts, kind="stable")[:MOST_COLUMNS]
+        found = [_looked_at(rows, int(j)) for j in worst if doubts[j] > 1.0]
+    return tuple(each for each in found if each is not None)
+
+
+def warn_of_far_values(found: Sequence[FarValue], names: Sequence[Any] | None) -> None:
+    """Warn of columns whose mean and variance are those of few rows."""
+    if not found:
+        return
+    told = "; ".join(each.told(_name(each.column, names)) for each in found[:MOST_SHOWN])
+    more = f"; and {len(found) - MOST_SHOWN} more columns" if len(found) > MOST_SHOWN else ""
+    warn_user(
+        f"Few values far from all others hold nearly all of the scatter: {told}{more}. Group means "
+        f"follow them, so what is made equal may not be so for everybody else. If they stand for "
+        f"missing values or totals, make them missing or leave these rows out; else clip them, or "
+        f"take ranks for values (QuantileTransformer of scikit-learn, fit_table(scale='rank')).",
+        OutlierWarning,
+    )
+
+
+def _name(column: int, names: Sequence[Any] | None) -> str:
+    return f"column {column}" if names is None else f"'{names[column]}'"
+
+
+def _some(rows: Rows, step: int) -> np.ndarray:
+    """Return every so manieth row, one column per row of the result: (d, size)."""
+    some = rows.block(slice(0, rows.n_rows, step))
+    some = some.toarray() if is_sparse(some) else to_numpy(some)
+    return np.ascontiguousarray(some.T)
+
+
+def _mean_and_variance(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+    X = rows.X if rows.chosen is None else rows.take(np.arange(rows.n_rows))
+    if is_sparse(X):
+        mean = np.asarray(X.mean(axis=0)).ravel()
+        return mean, np.asarray(X.multiply(X).mean(axis=0)).ravel() - mean**2
+    X = to_numpy(X)
+    return X.mean(axis=0, dtype=float), X.var(axis=0, dtype=float)
+
+
+def _doubts(pilot: np.ndarray, mean: np.ndarray, variance: np.ndarray, n: int) -> np.ndarray:
+    """Return by how much more columns vary than what was seen of them allows: above 1, look."""
+    size = pilot.shape[1]
+    pilot = np.sort(pilot, axis=1)
+    low, middle, high = pilot[:, [size // 4, size // 2, (3 * size) // 4]].T.astype(float)
+    distance = np.sort(np.abs(pilot - middle[:, None]), axis=1)
+    n_others = np.count_nonzero(distance, axis=1)
+    of_others = distance[np.arange(len(pilot)), size - 1 - n_others // 4]
+    unit = np.maximum(high - low, of_others)
+    # Of the share that is not at the median, what it may be at most.
+    share = n_others / size
+    share = np.minimum(1.0, share + 3.0 * np.sqrt(share / size) + 9.0 / size)
+    # Where all that were seen are alike: so many others, if these are alike, too.
+    gap = mean - middle
+    with np.errstate(divide="ignore", invalid="ignore"):
+        doubts = variance / (SUSPECT**2 * share * unit**2)
+        rows = n * gap**2 / (gap**2 + variance)
+        doubts = np.where(n_others > 0, doubts, FEWEST_ROWS_TO_BE_FAR / rows)
+    return np.where((variance > 0) & ~np.isnan(doubts), doubts, 0.0)
+
+
+def _looked_at(rows: Rows, j: int) -> FarValue | None:
+    """Return what is far in a column, if it holds nearly all of the scatter about the median."""
+    X = rows.X
+    column = X[:, [j]].toarray()[:, 0] if is_sparse(X) else to_numpy(X[:, j])
+    column = (column if rows.chosen is None else column[rows.chosen]).astype(float)
+    found = far_from_the_others(column, rows.weight)
+    if found is None:
+        return None
+    row, n_far, share, distance = found
+    place = row if rows.chosen is None else int(rows.chosen[row])
+    return FarValue(
+        column=j,
+        row=place,
+        value=float(column[row]),
+        n_rows=n_far,
+        share=share,
+        distance=distance,
+    )
