@@ -275,3 +275,15 @@ def test_a_probe_that_cannot_be_fitted_is_refused(probe):
 def test_too_few_folds_or_permutations_are_refused(arguments):
     with pytest.raises(ValueError, match="at least 2 folds and 1 permutation"):
         leakage(*noise(20), **arguments)
+
+
+def test_a_constant_column_is_nothing_to_a_probe_of_weighted_rows():
+    """Seen: its variance was below 0 by rounding, and the column NaN."""
+    rng = np.random.default_rng(0)
+    sex, weight = rng.integers(2, size=300), rng.uniform(0.5, 2.0, size=300)
+    T = rng.normal(size=(300, 1)) + sex[:, None]
+    same = np.column_stack([T, np.full((300, 20), 10.0 ** rng.uniform(-3, 3, size=20))])
+    given = {"random_state": 0, "sample_weight": weight}
+    for probe in ("linear", "kernel"):
+        found = leakage(same, sex, probe=probe, **given)
+        assert found.auc == pytest.approx(leakage(T, sex, probe=probe, **given).auc, abs=0.02)

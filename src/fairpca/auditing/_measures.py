@@ -157,10 +157,11 @@ def _weighed_back(
 ) -> np.ndarray | None:
     """Return weights of the rows that were drawn, with which groups are as heavy as in all."""
     counts, drawn = (np.bincount(codes[rows][codes[rows] >= 0]) for rows in (slice(None), chosen))
-    if weights is None and (counts == drawn).all():
+    stands_for = counts / np.maximum(drawn, 1)
+    if weights is None and stands_for.max() < 1.1 * stands_for[drawn > 0].min():  # in proportion
         return None
     own = np.ones(len(chosen)) if weights is None else weights[chosen]
-    return own * (counts / np.maximum(drawn, 1))[codes[chosen]]
+    return own * stands_for[codes[chosen]]
 
 
 def _fitted_model(name: str, held_out: HeldOut, T_train: np.ndarray, effort: Effort) -> Any:

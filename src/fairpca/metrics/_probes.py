@@ -82,7 +82,21 @@ def make_probe(name: str, n_levels: int = 2, *, as_is: bool = False, number: boo
     """
     probe = PROBES[name]
     model = probe.make(n_levels, number)
-    return make_pipeline(StandardScaler(), model) if probe.sees_scale and not as_is else model
+    return make_pipeline(_Scaler(), model) if probe.sees_scale and not as_is else model
+
+
+class _Scaler(StandardScaler):
+    """A scaler that leaves constant columns alone also where rows have weights.
+
+    The variance that scikit-learn finds there may be below 0 by rounding, and its root NaN.
+    """
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        with np.errstate(invalid="ignore"):
+            super().partial_fit(X, y, sample_weight)
+        scale: np.ndarray = vars(self)["scale_"]
+        scale[~np.isfinite(scale)] = 1.0
+        return self
 
 
 def fit_probe(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
