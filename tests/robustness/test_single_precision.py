@@ -192,7 +192,7 @@ def test_rows_are_added_up_twice_only_where_single_precision_is_too_little(shape
 
 
 def test_moments_of_a_fit_of_few_components_say_what_they_lack():
-    X, z = decaying(400, 60, 1.5)
+    X, z = decaying(400, 60, 2.5)
     few = FairPCA(3).fit(X, sensitive_features=z)
     with pytest.raises(InfeasibleError, match="or fit to the rows again"):
         FairPCA(50).fit_moments(few.moments_)
