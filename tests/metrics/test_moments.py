@@ -212,3 +212,19 @@ def test_a_number_that_was_made_uncorrelated_has_no_gap():
     fair = FairPCA(2).fit(X, sensitive_features=age)
     assert metrics.mean_gap(fair.transform(X), age) < 1e-12
     assert metrics.mean_gap(X, age) > 0.5
+
+
+def test_one_value_hides_a_gap_from_means_and_not_from_medians():
+    rng = np.random.default_rng(0)
+    z = np.arange(1000) % 2
+    x = rng.normal(size=1000) + 0.8 * z
+    x[0] += x[z == 1].sum() - x[z == 0].sum()  # the means are equal now
+    assert mean_gap(x[:, None], z) < 1e-12
+    assert mean_gap(x[:, None], z, robust=True) > 0.2
+    low, median, high = np.quantile(x, [0.25, 0.5, 0.75])
+    expected = max(abs(np.median(x[z == g]) - median) for g in (0, 1)) / (high - low)
+    assert mean_gap(x[:, None], z, robust=True) == pytest.approx(expected)
+    number = rng.normal(size=1000)
+    ranks = np.corrcoef(np.argsort(np.argsort(x)), np.argsort(np.argsort(number)))[0, 1]
+    assert mean_gap(x[:, None], number, robust=True) == pytest.approx(abs(ranks))
+    assert mean_gap(np.ones((1000, 1)), z, robust=True) == 0.0

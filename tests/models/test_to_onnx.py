@@ -118,6 +118,17 @@ def test_the_graph_starts_at_the_columns_of_the_table(estimator, dtype, path):
     np.testing.assert_allclose(T, model.transform(new), atol=CLOSE)
 
 
+def test_ranks_and_numbers_that_mean_missing_are_in_the_graph(path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"income": rng.lognormal(3, 1, 500), "age": rng.integers(20, 60, 500)})
+    frame.loc[::20, "age"] = -999
+    frame["sex"] = rng.choice(["f", "m"], 500)
+    model = FairTableTransformer("sex", n_components=1, scale="rank", missing=[-999]).fit(frame)
+    export_onnx(model, path, dtype="float64")
+    inputs = {name: frame[[name]].to_numpy(float) for name in ("income", "age")}
+    np.testing.assert_allclose(run(path, inputs), model.transform(frame), atol=1e-9)
+
+
 def test_the_map_alone_starts_at_encoded_rows(path):
     frame, sex = people()
     encoder = TableEncoder().fit(frame)

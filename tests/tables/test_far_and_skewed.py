@@ -52,6 +52,18 @@ def test_other_large_values_are_not(value):
     assert told(table, "outlier") == []
 
 
+@pytest.mark.parametrize("unit", [1e-300, 1e300])
+def test_huge_and_tiny_numbers_are_looked_at_alike(unit):
+    rng = np.random.default_rng(0)
+    table = people().assign(
+        x=rng.normal(size=600) * unit, y=-(rng.exponential(size=600) ** 2) * unit
+    )
+    table.loc[3, "x"] = 1e5 * unit
+    (notice,), (skew,) = told(table, "outlier"), told(table, "skew")
+    assert notice.column == "x"
+    assert {"x", "y"} == {name for name in table if f"'{name}' (" in skew.text}
+
+
 def test_skewed_columns_are_one_notice():
     rng = np.random.default_rng(0)
     table = people().assign(

@@ -25,6 +25,7 @@ def far_from_the_others(
     The row of the furthest value, how many are far, their share of the scatter, and how many
     quartile ranges the furthest is from the median.
     """
+    column = 0.5 * column / (np.abs(column).max() or 1.0)  # no difference overflows
     low, median, high = np.quantile(column, [0.25, 0.5, 0.75])
     distance = np.abs(column - median)
     if not distance.any():

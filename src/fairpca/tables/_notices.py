@@ -300,7 +300,9 @@ def _far_values(name: str, values: np.ndarray) -> Iterator[Notice]:
         if not _NINES.fullmatch(f"{value:.15g}") or len(others) < FEWEST_ROWS_TO_BE_FAR:
             continue
         low, high = others.min(), others.max()
-        if low < high and max(value - high, low - value) > high - low:
+        # In halves, which do not overflow.
+        beyond = max(0.5 * value - 0.5 * high, 0.5 * low - 0.5 * value)
+        if low < high and beyond > 0.5 * high - 0.5 * low:
             what = (
                 f"'{name}' is {value:g} in {len(values) - len(others):,} rows and from {low:g} to "
                 f"{high:g} in all others."
@@ -320,11 +322,11 @@ def _skewed(numbers: Mapping[str, np.ndarray]) -> Iterator[Notice]:
     skewness = {}
     for name, values in numbers.items():
         if len(values) >= FEWEST_ROWS_TO_BE_FAR:
-            centred = values - values.mean()
-            spread = np.sqrt(np.mean((centred / (np.abs(centred).max() or 1.0)) ** 2))
-            third = np.mean((centred / (np.abs(centred).max() or 1.0)) ** 3)
-            two_valued = len(np.unique(values[:1000])) <= 2 and len(np.unique(values)) <= 2
-            if spread > 0 and abs(third) > _SKEWED * spread**3 and not two_valued:
+            centred = 0.5 * values / (np.abs(values).max() or 1.0)  # no difference overflows
+            centred -= centred.mean()
+            centred /= np.abs(centred).max() or 1.0
+            spread, third = np.sqrt(np.mean(centred**2)), np.mean(centred**3)
+            if abs(third) > _SKEWED * spread**3 and len(np.unique(values)) > 2:
                 skewness[name] = float(third / spread**3)
     if not skewness:
         return
