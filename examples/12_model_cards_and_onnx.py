@@ -108,7 +108,8 @@ kinds = {
 }
 found = []
 for name, estimator in kinds.items():
-    fairpca.save(estimator.fit(X, sensitive_features=race), path)
+    fair = estimator.fit(X, sensitive_features=race)
+    fairpca.save(fair, path, overwrite=True)
     content = path.read_bytes()
     rows = sum(row.tobytes() in content for row in X)
     found.append(
@@ -138,8 +139,9 @@ plt.show()
 # and outputs are double, too. On held-out applicants:
 expected = model.transform(new)
 for dtype in ("float32", "float64"):
-    export_onnx(model, Path(scratch.name) / "model.onnx", dtype=dtype)
-    session = onnxruntime.InferenceSession(Path(scratch.name) / "model.onnx")
+    onnx_file = Path(scratch.name) / "model.onnx"
+    export_onnx(model, onnx_file, dtype=dtype, overwrite=True)
+    session = onnxruntime.InferenceSession(onnx_file)
     columns = {
         entry.name: new[entry.name].fillna("").to_numpy(object)[:, None]
         if entry.type == "tensor(string)"

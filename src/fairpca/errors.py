@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 __all__ = [
     "AuditError",
+    "ExistingFileError",
     "ExportError",
     "FairPCAError",
     "FewLandmarksWarning",
@@ -230,8 +231,33 @@ class ExportError(FairPCAError, ValueError):
     """
 
 
+class ExistingFileError(FairPCAError, FileExistsError):
+    """A file is there already and is kept, as the commands do without --force.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import fairpca
+    >>> X = [[0.0, 1.0], [2.0, 1.0], [4.0, 4.0], [5.0, 7.0]]
+    >>> fair = fairpca.FairPCA(1).fit(X, sensitive_features=["a", "b", "a", "b"])
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "model.fairpca")
+    ...     fairpca.save(fair, path)
+    ...     try:
+    ...         fairpca.save(fair, path)
+    ...     except FileExistsError as refusal:
+    ...         print(str(refusal).replace(str(path), path.name))
+    ...     fairpca.save(fair, path, overwrite=True)
+    model.fairpca exists and is kept. Pass overwrite=True to replace it, or another name.
+    """
+
+
 class ManyLevelsWarning(UserWarning):
-    """An attribute has more than ten whole numbers, each a group; perhaps it is a quantity.
+    """An attribute may have more levels than are meant; the message says why, and what to do.
+
+    It has more than ten whole numbers, each a group, and is perhaps a quantity; or levels that
+    differ in case, blanks around them or a final dot only, such as "yes" and "Yes".
 
     Examples
     --------
@@ -244,6 +270,10 @@ class ManyLevelsWarning(UserWarning):
     Traceback (most recent call last):
     fairpca.errors.ManyLevelsWarning: sensitive has 200 whole-number values, which are...
     >>> moments = collect_moments(np.ones((200, 2)), age, sensitive_kinds={"sensitive": "numeric"})
+    >>> with warnings.catch_warnings(action="error", category=ManyLevelsWarning):
+    ...     collect_moments(np.ones((4, 2)), ["Yes", "yes", "no", "no"])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    fairpca.errors.ManyLevelsWarning: sensitive has levels that differ in case, blanks or a ...
     """
 
 

@@ -28,8 +28,15 @@ def people():
 
 
 @pytest.fixture(scope="session")
-def found(audited, people):
-    return audited(people, ["sex", "race"], "paid", n_components=4)
+def steps():
+    """What the audit `found` tells while it is made."""
+    return []
+
+
+@pytest.fixture(scope="session")
+def found(audited, people, steps):
+    told = {"progress": lambda *step: steps.append(step)}
+    return audited(people, ["sex", "race"], "paid", n_components=4, **told)
 
 
 @pytest.fixture(scope="session")

@@ -143,7 +143,11 @@ def test_rare_combinations_are_counted_and_left_to_no_probe():
     assert joint.note == "Probes leave out 5 rows of 1 rare combinations, whose rates are shown."
     assert joint.all_labels == ("b & y", "a & x", "a & y")
     assert np.bincount(joint.all_codes).tolist() == [50, 45, 5]
-    assert [group.n_rows for group in counted_groups(joint, [joint], None).groups] == [50, 45, 5]
+    assert [group.n_rows for group in counted_groups(joint, everybody(joint, None)).groups] == [
+        50,
+        45,
+        5,
+    ]
 
 
 def test_very_many_combinations_are_all_counted_the_last_of_them_together():
@@ -161,7 +165,11 @@ def test_a_level_of_a_few_rows_is_shown_and_not_measured():
     assert (race.labels, race.rare) == (("a", "b"), ("other (c, d)",))
     assert np.bincount(race.codes + 1).tolist() == [5, 40, 30]
     assert np.bincount(race.all_codes).tolist() == [40, 30, 5]
-    assert [group.n_rows for group in counted_groups(race, [race], None).groups] == [40, 30, 5]
+    assert [group.n_rows for group in counted_groups(race, everybody(race, None)).groups] == [
+        40,
+        30,
+        5,
+    ]
 
 
 def test_estimators_get_single_attributes_only():

@@ -179,7 +179,15 @@ def test_frames_of_other_libraries_give_the_same_audit(people, without_target):
 def test_progress_reaches_the_end(without_target):
     _, steps = without_target
     assert [done for done, _, _ in steps] == list(range(1, steps[-1][1] + 1))
+    assert all(done < total for done, total, _ in steps[:-1])  # work goes on
+    assert steps[-1][2] == "summary"
     assert "Fair PCA" in " ".join(what for _, _, what in steps)
+
+
+def test_what_is_sure_to_come_is_counted_before_it_begins(found, steps):
+    """A bar that is full while columns are still ranked says that all is done."""
+    assert all(done < total for done, total, _ in steps[:-1])
+    assert steps[-1] == (len(steps), len(steps), "summary")
 
 
 def test_the_result_is_plain_json_without_nan(found):

@@ -478,6 +478,34 @@ def test_the_largest_difference_of_many_groups_is_covered_as_often_as_said(share
     assert covered / repeats > 0.93
 
 
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["", "weighted"])
+@pytest.mark.parametrize("m", [2, 3])
+def test_how_a_score_ranks_groups_is_the_auc_of_each_against_the_others(m, weights):
+    """Of what trees say, too, whose scores are tied."""
+    scores, y, codes = made_up(m=m)
+    scores = np.round(-scores, 1)  # it ranks the last group lowest
+    found, key, model = findings_of(scores, y, codes, own="score", weights=weights)
+    known = codes >= 0
+    w = None if weights is None else weights[known]
+    aucs = [roc_auc_score(codes[known] == g, scores[known, 0], sample_weight=w) for g in range(m)]
+    expected = 0.5 + np.mean(np.abs(np.array(aucs) - 0.5))
+    parity = found.parities[key, model][0]
+    assert parity.score_auc.value == pytest.approx(expected)
+    assert 0.5 < parity.score_auc.low < expected < parity.score_auc.high
+    decided, key, model = findings_of(scores > 0, y, codes, own="decision")
+    assert decided.parities[key, model][0].score_auc is None
+
+
+def test_the_error_of_a_ranking_is_that_of_equal_distributions():
+    rng, aucs, errors = np.random.default_rng(0), [], []
+    for _ in range(300):
+        codes, y = (rng.random(400) < 0.2).astype(int), rng.random(400) < 0.5
+        found, _ = judged(rng.normal(size=(400, 1)), y, codes)
+        aucs.append(found.ranked[0][0][1])
+        errors.append(found.ranked[0][1][1])
+    assert np.mean(errors) == pytest.approx(np.std(aucs), rel=0.12)
+
+
 def test_a_difference_needs_two_groups_with_a_number():
     nothing = float("nan")
     rates, errors = np.array([0.3, nothing, 0.5]), np.full(3, 0.1)

@@ -420,3 +420,41 @@ def test_a_pipe_with_a_name_is_read_once_and_fitted_to(fairpca):
 )
 def test_what_is_wrong_with_standard_input_is_called_that(piped, arguments, content, words):
     assert_refused(piped(*arguments, content=content), words)
+
+
+def test_a_fit_prints_the_notices_of_the_table_whom_it_compares_and_the_weight(command, tmp_path):
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame({"sex": rng.choice(["f", "m", "M."], 300), "age": rng.normal(size=300)})
+    people["pay"], people["w"] = rng.normal(size=300), rng.integers(1, 4, 300)
+    people["out"] = rng.choice(["hired", "rejected"], 300)
+    people["choice"] = rng.choice(["blue", "red"], 300)
+    people.to_csv(tmp_path / "people.csv", index=False)
+    given = ["fit", "people.csv", "-s", "sex", "--weight", "w", "--n-components", "1", "--force"]
+    given += ["--criterion", "equal-opportunity", "--out", "model.fairpca"]
+    done = command(*given, "--target", "out", "--ignore", "choice")
+    assert done.exit_code == 0, done.output
+    assert "groups are compared among the rows whose out is hired only" in done.output
+    assert "! 'sex' has several spellings of a level" in done.output
+    card = (tmp_path / "model.md").read_text()
+    assert "'sex' has several spellings of a level" in card
+    assert "Rows count by their weight in w" in card
+    done = command(*given, "--target", "choice", "--ignore", "out")
+    assert "! 'choice' is 'blue' or 'red', and nothing says which of them is the yes" in done.output
+    done = command(*given, "--target", "choice", "--ignore", "out", "--pos-label", "blue")
+    assert "whose choice is blue only" in done.output
+    assert "nothing says" not in done.output
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["fit", "people.csv", "-s", "sex", "--out", "m.fairpca"]]
+)
+def test_a_full_disk_behind_standard_output_ends_with_one_line(tmp_path, arguments):
+    made_up_people(n=240).to_csv(tmp_path / "people.csv", index=False)
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "fairpca", *arguments]
+        done = subprocess.run(command, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("Error: standard output cannot be written: No space left on device.")
+    assert arguments == ["--help"] or (tmp_path / "m.fairpca").exists()

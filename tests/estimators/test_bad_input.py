@@ -10,13 +10,16 @@ from sklearn.base import clone
 
 import registry
 from fairpca import FairKernelPCA, FairPCA, FairPLS
+from fairpca.erasers import LEACE
 from fairpca.errors import (
     InfeasibleError,
     ManyLevelsWarning,
     MissingGroupError,
     MissingTargetError,
     SingleGroupError,
+    UsageError,
 )
+from fairpca.metrics import leakage
 from fairpca.moments import collect_moments
 from optional_libraries import pandas as pd
 
@@ -619,3 +622,21 @@ def test_a_missing_label_is_no_class(y):
     for criterion in ("equal_opportunity", "equalized_odds"):
         with pytest.raises(MissingTargetError, match="y has missing values"):
             FairPCA(1, criterion=criterion).fit(X, y, sensitive_features=Z)
+
+
+@pytest.mark.parametrize("kind", ["dates", "in a time zone", "durations", "objects"])
+def test_dates_among_the_features_are_refused_in_words(kind):
+    dates = pd.Series(pd.date_range("2024-01-01", periods=60))
+    dates = dates.dt.tz_localize("Europe/Berlin") if kind == "in a time zone" else dates
+    dates = dates - dates[0] if kind == "durations" else dates
+    dates = dates.astype(object) if kind == "objects" else dates
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=list("abc"))
+    sex, told = np.arange(60) % 2, r"X has dates or durations in 'when'.*days.*FairTableTransf"
+    for fair in (FairPCA(1), FairKernelPCA(1), LEACE()):
+        with pytest.raises(UsageError, match=told):
+            fair.fit(X.assign(when=dates), sensitive_features=sex)
+    fair = FairPCA(1).fit(X.assign(when=np.arange(60.0)), sensitive_features=sex)
+    with pytest.raises(UsageError, match=told):
+        fair.transform(X.assign(when=dates))
+    with pytest.raises(UsageError, match=told):
+        leakage(X.assign(when=dates), sex)

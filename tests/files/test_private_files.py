@@ -49,7 +49,7 @@ def test_a_private_file_stays_private_when_it_is_replaced(tmp_path, umask):
     path.chmod(0o600)
     rng = np.random.default_rng(0)
     fair = FairPCA(1).fit(rng.normal(size=(9, 3)), sensitive_features=np.arange(9) % 2)
-    save(fair, path)
+    save(fair, path, overwrite=True)
     assert mode(path) == 0o600
     assert load(path).n_components_ == 1
 

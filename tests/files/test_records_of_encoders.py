@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fairpca._files import Packer, unplain
 from fairpca.errors import ModelFileError, TableError
-from fairpca.tables import TableEncoder
+from fairpca.tables import NumberColumn, TableEncoder
 from optional_libraries import pandas as pd
 from people import messy
 
@@ -69,3 +69,14 @@ def test_what_is_learned_about_a_column_of_anything_can_be_kept(values):
     plain, arrays = plain_and_arrays(encoder)
     again = unplain(json.loads(json.dumps(plain)), arrays)
     assert again.transform(frame).tobytes() == encoder.transform(frame).tobytes()
+
+
+def test_numbers_of_older_files_are_plainly_written():
+    packer = Packer()
+    plain = packer.plain(NumberColumn("age", 1.0), "column")
+    for name in ("decimal", "odd_is_missing"):
+        del plain["fields"][name]
+    assert unplain(plain, packer.tensors) == NumberColumn("age", 1.0)
+    del plain["fields"]["indicator"]
+    with pytest.raises(ModelFileError, match="do not fit together"):
+        unplain(plain, packer.tensors)

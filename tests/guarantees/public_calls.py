@@ -62,7 +62,7 @@ def fits_erasers(folder: Path) -> None:
 
 
 def saves_and_loads(folder: Path) -> None:
-    fairpca.save(fitted_once("fair pca"), folder / "model.fairpca")
+    fairpca.save(fitted_once("fair pca"), folder / "model.fairpca", overwrite=True)
     fairpca.load(folder / "model.fairpca")
     try:
         fairpca.load(folder / "nothing.fairpca")
@@ -73,7 +73,7 @@ def saves_and_loads(folder: Path) -> None:
 def exports(folder: Path) -> None:
     from fairpca.models import export_onnx, model_card
 
-    export_onnx(fitted_once("rbf kernel"), folder / "model.onnx")
+    export_onnx(fitted_once("rbf kernel"), folder / "model.onnx", overwrite=True)
     model_card(fitted_once("leace"))
 
 

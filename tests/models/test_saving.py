@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from fairpca import FairKernelPCA, FairPCA, FairTableTransformer, load, save
-from fairpca.errors import ExportError
+from fairpca.errors import ExistingFileError, ExportError
 from fairpca.models import inspect_model
 from fairpca.models._cards import _counts_of
 from fairpca.models._estimator_state import CLASSES
@@ -292,11 +292,26 @@ def test_names_without_end_are_refused_when_saving(path):
     assert not path.exists()
 
 
+def test_an_existing_file_is_kept_unless_it_is_to_be_replaced(path):
+    save(fitted("fair pca"), path)
+    before = path.read_bytes()
+    told = r"exists and is kept\. Pass overwrite=True to replace it, or another name"
+    with pytest.raises(ExistingFileError, match=told):
+        save(fitted("leace"), path)
+    with pytest.raises(FileExistsError, match=told):
+        FairTableTransformer.of(None, fitted("leace")).save(path)
+    assert path.read_bytes() == before
+    FairTableTransformer.of(None, fitted("leace")).save(path, overwrite=True)
+    assert type(load(path).estimator_).__name__ == "LEACE"
+    save(fitted("fair pca"), path, overwrite=True)
+    assert type(load(path)).__name__ == "FairPCA"
+
+
 def test_an_existing_file_is_kept_where_saving_fails(path):
     save(fitted("fair pca"), path)
     before = path.read_bytes()
     with pytest.raises(ExportError):
-        save(fitted("leace"), path, info={"made by": open})
+        save(fitted("leace"), path, info={"made by": open}, overwrite=True)
     assert path.read_bytes() == before
     assert [p.name for p in path.parent.iterdir()] == [path.name]
 

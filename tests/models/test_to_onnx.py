@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse
 
 from fairpca import FairKernelPCA, FairPCA, FairPLS, FairTableTransformer
-from fairpca.errors import ExportError
+from fairpca.errors import ExistingFileError, ExportError
 from fairpca.models import export_onnx
 from fairpca.tables import TableEncoder
 from people import people
@@ -56,7 +56,9 @@ def test_given_kernel_values_and_sparse_training_rows(path):
     export_onnx(model, path, dtype="float64")
     np.testing.assert_allclose(run(path, {"X": X @ X.T}), model.transform(X @ X.T), atol=CLOSE)
     model = FairKernelPCA(2).fit(scipy.sparse.csr_array(X), sensitive_features=sex)
-    export_onnx(model, path, dtype="float64")
+    with pytest.raises(ExistingFileError, match="overwrite=True"):
+        export_onnx(model, path, dtype="float64")
+    export_onnx(model, path, dtype="float64", overwrite=True)
     np.testing.assert_allclose(run(path, {"X": X}), model.transform(X), atol=CLOSE)
 
 

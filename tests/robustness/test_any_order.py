@@ -147,7 +147,8 @@ class AnyOrder(RuleBasedStateMachine):
                 save(self.fair, path)
             count("save and load", "refused")
             return
-        save(FairTableTransformer.of(None, self.fair, {}) if as_model else self.fair, path)
+        model = FairTableTransformer.of(None, self.fair, {}) if as_model else self.fair
+        save(model, path, overwrite=True)
         loaded = load(path)
         loaded = loaded.estimator_ if as_model else loaded
         np.testing.assert_array_equal(loaded.transform(self.model.rows), T)

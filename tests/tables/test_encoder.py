@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 from skrub import StringEncoder, TableVectorizer
 
-from fairpca import fit_table
+from fairpca import fit_table, load
 from fairpca.errors import TableError, UsageError
 from fairpca.io import CSVRows
 from fairpca.models import transform_file
 from fairpca.moments import collect_moments
-from fairpca.tables import TableEncoder, read_table
+from fairpca.tables import TableEncoder, check_columns, read_table
 from fairpca.tables._dates_and_texts import TextColumn
 from fairpca.tables._text_values import number
 from people import EXPECTED_KINDS, messy
@@ -188,10 +188,82 @@ def test_ten_thousand_strings_become_ten_numbers():
 
 
 def test_a_column_that_is_nearly_numeric_says_why_it_is_not():
-    values = [str(i) for i in range(100)] + ["unknown"]
+    values = [str(i) for i in range(100)] + ["unknown", "a2", "b3", "c4", "d5", "e6"]
     encoder = TableEncoder().fit(pd.DataFrame({"a": values}))
     assert encoder.columns_[0].kind == "text"
     assert "'unknown'" in encoder.columns_[0].note
+
+
+WRITTEN = {
+    "thousands": [f"{1000 + 7.25 * i:,.2f}" for i in range(100)],
+    "per cent": [f"{0.5 * i:.1f}%" for i in range(100)],
+    "currency": [f"${i}" for i in range(100)],
+    "negative": [f"({i})" if i % 2 else f"-$ {i}" for i in range(100)],
+    "decimal comma": [f"{1000 + 7.25 * i:,.2f}".translate({44: ".", 46: ","}) for i in range(100)],
+    "a mark": [str(i) if i % 10 else "." for i in range(100)],
+    "a dash in few levels": ["1", "2", "-", "3", "2"] * 20,
+    "a word": [f"{i}.5" if i else "refused" for i in range(100)],
+}
+MEANT = {
+    "thousands": [1000 + 7.25 * i for i in range(100)],
+    "per cent": [0.5 * i for i in range(100)],
+    "currency": list(range(100)),
+    "negative": [-i for i in range(100)],
+    "decimal comma": [1000 + 7.25 * i for i in range(100)],
+    "a mark": [i if i % 10 else np.nan for i in range(100)],
+    "a dash in few levels": [1, 2, np.nan, 3, 2] * 20,
+    "a word": [i + 0.5 if i else np.nan for i in range(100)],
+}
+
+
+@pytest.mark.parametrize("what", WRITTEN)
+def test_numbers_as_people_write_them_are_numbers_and_said(tmp_path, what):
+    people = {"sex": ["f", "m"] * 50, "age": np.random.default_rng(0).normal(size=100)}
+    written = pd.DataFrame({"pay": WRITTEN[what], **people})
+    meant = pd.DataFrame({"pay": MEANT[what], **people})
+    encoder = TableEncoder().fit(written[["pay"]])
+    expected = TableEncoder().fit(meant[["pay"]])
+    X = expected.transform(meant)
+    assert encoder.columns_[0].kind == "numeric"
+    assert "read as numbers" in encoder.columns_[0].note or "count as missing" in (
+        encoder.columns_[0].note
+    )
+    np.testing.assert_allclose(encoder.transform(written), X, atol=1e-9)
+    np.testing.assert_allclose(encoder.transform(meant), X, atol=1e-9)  # numbers may come, too
+    (notice,) = [n for n in check_columns(written, ["sex"]) if n.kind == "format"]
+    assert notice.severity == "warning"
+    assert encoder.columns_[0].note in notice.text
+    written.to_csv(tmp_path / "1.csv", index=False, sep=";")
+    written.to_csv(tmp_path / "2.csv", index=False, sep=";")
+    models = [
+        fit_table(table, "sex", n_components=1)
+        for table in (meant, written, tmp_path / "1.csv", tmp_path)
+    ]
+    models[1].save(tmp_path / "model.fairpca")
+    models.append(load(tmp_path / "model.fairpca"))
+    T = models[0].transform(meant)
+    for model in models[1:]:
+        np.testing.assert_allclose(np.abs(model.transform(written)), np.abs(T), atol=1e-6)
+        assert [text for text in model.info_["notices"] if text.startswith("'pay': ")]
+        transform_file(model, tmp_path / "1.csv", tmp_path / "fair.csv", dtype="float64")
+        fair = pd.read_csv(tmp_path / "fair.csv").to_numpy()
+        np.testing.assert_allclose(np.abs(fair), np.abs(T), atol=1e-6)
+
+
+def test_what_is_no_number_evidently_stays_what_it_is():
+    for values in (["$1", "€2"], ["5%", "0.3"], ["1", "2", "3+"], ["-", "."], ["A1", "2", "."]):
+        encoder = TableEncoder().fit(pd.DataFrame({"a": values * 10, "n": range(10 * len(values))}))
+        assert encoder.columns_[0].kind == "category", values
+
+
+def test_new_rows_may_have_other_words_where_words_were_missing_and_nowhere_else():
+    lenient = TableEncoder().fit(pd.DataFrame({"a": WRITTEN["a word"]}))
+    strict = TableEncoder().fit(pd.DataFrame({"a": WRITTEN["thousands"]}))
+    new = pd.DataFrame({"a": ["1.5", "unknown", "-"]})
+    assert lenient.transform(new)[1] == lenient.transform(new)[2]
+    with pytest.raises(TableError, match="has 'unknown' here"):
+        strict.transform(new)
+    assert np.isfinite(strict.transform(new[["a"]].replace("unknown", "1,000"))).all()
 
 
 @pytest.mark.parametrize("shape", [(3,), (2, 2), (3, 2, 1)])
@@ -387,3 +459,34 @@ def test_a_weight_per_unit_is_finite_also_of_a_column_of_tiny_numbers():
     (weight,) = fitted.column_weights([-2.0])
     assert weight.weight == -np.finfo(float).max
     assert weight.effect == -2.0
+
+
+def test_dates_with_a_time_zone_are_what_the_clocks_there_show(tmp_path):
+    """Midnight of New Year at +14:00 is the last day of the year before in UTC."""
+    rng = np.random.default_rng(0)
+    days = pd.Series(pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 60, 200), "D"))
+    offsets = np.where(np.arange(200) % 2, "+14:00", "-0330")
+    texts = days.dt.strftime("%Y-%m-%dT%H:%M:%S") + pd.Series(offsets)
+    written = pd.DataFrame({"day": texts, "n": range(200)})
+    encoder, plain = TableEncoder().fit(written), TableEncoder().fit(written.assign(day=days))
+    X, expected = encoder.transform(written), plain.transform(written.assign(day=days))
+    names = encoder.get_feature_names_out().tolist()
+    assert names == plain.get_feature_names_out().tolist()  # nobody has an hour but 0
+    instants = names.index("day_total_seconds")
+    others = [i for i in range(len(names)) if i != instants]
+    np.testing.assert_allclose(X[:, others], expected[:, others], atol=1e-9)
+    seconds = pd.to_datetime(texts, utc=True).astype("datetime64[s, UTC]").astype(np.int64)
+    np.testing.assert_allclose(X[:, instants], (seconds - seconds.mean()) / seconds.std(ddof=0))
+    one = written[1::2]
+    as_times = one.assign(day=pd.to_datetime(one["day"]))  # of the type of that time zone
+    np.testing.assert_allclose(encoder.transform(as_times), X[1::2], atol=1e-9)
+    np.testing.assert_allclose(
+        TableEncoder().fit(as_times).transform(as_times),
+        TableEncoder().fit(one).transform(one),
+        atol=1e-9,
+    )
+    model = fit_table(written.assign(sex=["f", "m"] * 100), "sex", n_components=2)
+    model.save(tmp_path / "model.fairpca")
+    np.testing.assert_array_equal(
+        load(tmp_path / "model.fairpca").transform(written), model.transform(written)
+    )

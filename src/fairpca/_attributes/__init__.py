@@ -7,6 +7,7 @@ from .columns import (
     assign_roles,
     check_frames,
     close_names,
+    dates_refused,
     did_you_mean,
     indexable,
     is_named,
@@ -18,9 +19,14 @@ from .levels import (
     Attribute,
     Levels,
     Numeric,
+    about_initials,
+    about_spellings,
     drop_unused_labels,
+    folded,
     how_to_say,
+    one_spelling,
     refuse_identifiers,
+    warn_of_spellings,
 )
 from .reading import (
     KINDS,

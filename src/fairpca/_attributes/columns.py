@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from datetime import date, timedelta
 from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
@@ -19,6 +21,7 @@ from ..errors import (
     TableError,
     UsageError,
 )
+from .levels import folded, warn_of_spellings
 
 Columns = dict[Any, Any]
 """Sensitive columns of X by their name or position."""
@@ -227,6 +230,9 @@ def rows_named(values: np.ndarray, name: Any) -> np.ndarray:
         return np.asarray(values == name)
     entries = values.tolist()
     named = {value: is_named(value, name) for value in dict.fromkeys(entries)}
+    if isinstance(name, str) and any(named.values()):
+        alike = [v for v, is_it in named.items() if not is_it and folded(v) == folded(name)]
+        warn_of_spellings("y", [name, *alike])
     return np.fromiter(map(named.__getitem__, entries), dtype=bool, count=len(entries))
 
 
@@ -258,6 +264,32 @@ def check_frames(**given: Any) -> None:
                 f"and {b[at]!r}. Rows are paired by position, so people would get what belongs to "
                 f"others. {way}, or pass .to_numpy() to pair them by position."
             )
+
+
+@contextmanager
+def dates_refused(X: Any) -> Iterator[None]:
+    """Say which columns of a frame are dates where NumPy could not make numbers of them inside."""
+    try:
+        yield
+    except TypeError as error:
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+        columns = frame.iter_columns() if isinstance(frame, nw.DataFrame) else ()
+        dates = [c.name for c in columns if _are_dates(c)]
+        if not dates:
+            raise
+        name = dates[0]
+        raise UsageError(
+            f"X has dates or durations in {listed(dates)}, and nobody but you knows which number "
+            f"stands for one. Make numbers of them, such as days: (X[{name!r}] - "
+            f"X[{name!r}].min()).dt.days; leave them out; or use FairTableTransformer, which takes "
+            f"columns of any kind."
+        ) from error
+
+
+def _are_dates(column: nw.Series[Any]) -> bool:
+    if column.dtype == nw.Object:
+        return any(isinstance(value, date | timedelta) for value in column.head(100).to_list())
+    return column.dtype.is_temporal()
 
 
 def _row_labels(name: str, values: Any) -> Iterator[tuple[str, Any]]:

@@ -7,16 +7,20 @@ this one convention, so missing values and criteria need no code of their own.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 
-from ..errors import UsageError
+from ..errors import ManyLevelsWarning, UsageError, warn_user
 
 MOST_LEVELS = 10_000
+
+SHOWN = 3
+"""Most levels that a message about spellings names, and most spellings of each."""
 
 
 @dataclass(frozen=True)
@@ -136,3 +140,88 @@ def refuse_identifiers(name: str, n_levels: int, most: int = MOST_LEVELS) -> Non
 def how_to_say(name: str, kind: str) -> str:
     """Return how users say what a column is, in Python and on the command line."""
     return f"sensitive_kinds={{{name!r}: {kind!r}}} (command line: --{kind} {name})"
+
+
+def folded(level: Any) -> Any:
+    """Return what all spellings of a level share: case, blanks around it, final dots do not count.
+
+    >>> folded(" >50K.") == folded(">50k"), folded("Male") == folded("M")
+    (True, False)
+    """
+    if isinstance(level, tuple):  # a joint group
+        return tuple(map(folded, level))
+    if not isinstance(level, str):
+        return level
+    text = normalize("NFC", level).casefold().strip()
+    return text.rstrip(".").rstrip() or text
+
+
+def one_spelling(n_rows: Mapping[str, int]) -> dict[str, str]:
+    """Return the level that each text is a spelling of, called as most of its rows spell it.
+
+    >>> one_spelling({"yes": 2, "Yes": 5, "no": 4})
+    {'yes': 'Yes', 'Yes': 'Yes', 'no': 'no'}
+    """
+    names: dict[str, str] = {}
+    for text in sorted(n_rows, key=lambda text: (-n_rows[text], text)):
+        names.setdefault(folded(text), text)
+    return {text: names[folded(text)] for text in n_rows}
+
+
+def about_spellings(name: str, n_rows: Mapping[str, int]) -> str:
+    """Return what to tell of texts that are taken as spellings of one level; nothing if none is."""
+    levels: dict[str, list[str]] = {}
+    for text, level in one_spelling(n_rows).items():
+        levels.setdefault(level, []).append(text)
+    told = []
+    for level, texts in levels.items():
+        others = sorted((t for t in texts if t != level), key=lambda t: (-n_rows[t], t))
+        more = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
+        listed = ", ".join(f"{_quoted(t)} ({n_rows[t]:,})" for t in others[:SHOWN]) + more
+        if others:
+            told.append(f"{_quoted(level)} ({n_rows[level]:,} rows) with {listed}")
+    if not told:
+        return ""
+    more = f"; and {len(told) - SHOWN} more" if len(told) > SHOWN else ""
+    return (
+        f"{name} has several spellings of a level, which are taken as one: "
+        f"{'; '.join(told[:SHOWN])}{more}. If they are different, give them names that differ in "
+        f"more than case, blanks or a final dot."
+    )
+
+
+def about_initials(name: str, levels: Iterable[str]) -> str:
+    """Return a question where a level is the first letter of just one other: may it be the same."""
+    by_folded = {folded(level): level for level in levels}
+    pairs = []
+    for short, level in by_folded.items():
+        words = [t for t in by_folded if len(short) == 1 < len(t) and t.startswith(short)]
+        if short.isalpha() and len(words) == 1:
+            pairs.append(f"{_quoted(level)} and {_quoted(by_folded[words[0]])}")
+    if not pairs:
+        return ""
+    return (
+        f"{name} has the levels {', '.join(pairs[:SHOWN])}, which are kept apart. Do they mean the "
+        f"same? Then write them alike."
+    )
+
+
+def warn_of_spellings(name: str, labels: Iterable[Any]) -> None:
+    """Warn of levels that read the same and are kept apart: arrays are taken as they are."""
+    alike: dict[Any, list[Any]] = {}
+    for label in labels:
+        alike.setdefault(folded(label), []).append(label)
+    told = [" and ".join(map(repr, found[:SHOWN])) for found in alike.values() if len(found) > 1]
+    if told:
+        more = f", and {len(told) - SHOWN} more" if len(told) > SHOWN else ""
+        warn_user(
+            f"{name} has levels that differ in case, blanks or a final dot only, and are kept "
+            f"apart: {'; '.join(told[:SHOWN])}{more}. If they are the same, write them alike "
+            f"first, as in [v.strip().rstrip('.').casefold() for v in values]; fit_table and audit "
+            f"do that for tables.",
+            ManyLevelsWarning,
+        )
+
+
+def _quoted(text: str) -> str:
+    return f"'{text if len(text) <= 40 else text[:37] + '...'}'"

@@ -29,6 +29,7 @@ from .levels import (
     how_to_say,
     intersect,
     refuse_identifiers,
+    warn_of_spellings,
 )
 
 MISSING_LABEL = "(missing)"
@@ -62,7 +63,7 @@ def read_attributes(
 
     `kinds` overrides what the types of columns suggest, `intersectional` merges the categorical
     ones into joint groups, `missing` is "error", "ignore" or "group". Who reads batches of a table
-    does not `advise` on integers that look like a quantity.
+    does not `advise` on integers that look like a quantity, nor on levels that read the same.
     """
     found = attribute_columns(sensitive)
     if not found:
@@ -82,6 +83,8 @@ def read_attributes(
         category = isinstance(column, nw.Series) and column.dtype in (nw.Categorical, nw.Enum)
         if advise and isinstance(attribute, Levels) and not category and name not in kinds:
             warn_of_whole_numbers(name, attribute.labels)
+        if advise and isinstance(attribute, Levels):
+            warn_of_spellings(name, attribute.labels)
         attributes.extend(_treat_missing(attribute, missing, streams=not intersectional))
     return intersect(attributes) if intersectional else tuple(attributes)
 

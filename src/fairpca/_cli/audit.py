@@ -17,11 +17,13 @@ from typer import Argument, Option, echo
 
 from . import options
 from .terminal import (
+    LastStep,
     Refusal,
     check_outputs,
     files_of,
     one_clear_line,
     print_line,
+    print_notices,
     printable,
     shown_progress,
     write_whole,
@@ -86,10 +88,7 @@ def audit(
             "side of every split, and each person is measured once.",
         ),
     ] = None,
-    weight: Annotated[
-        str | None,
-        Option(metavar="COLUMN", help="Column with how much each row counts: 0 or more."),
-    ] = None,
+    weight: options.Weight = None,
     ignore: options.Ignore = None,
     numeric: options.Numeric = None,
     categorical: options.Categorical = None,
@@ -146,7 +145,7 @@ def audit(
         from ..auditing import audit as measure
         from ..tables import read_table
 
-        given = table or "loanapp"
+        given, last = table or "loanapp", LastStep()
         with shown_progress("Auditing", quiet=quiet) as report:
             if report is not None:
                 report(0, None, "reading " + ("standard input" if given == "-" else given))
@@ -176,9 +175,11 @@ def audit(
                 quick=quick,
                 seed=seed,
                 n_jobs=n_jobs,
-                progress=report,
+                progress=report and last.after(report),
             )
-        write_whole(out, found.to_html())
+            page = found.to_html()
+            last.is_done("page")
+        write_whole(out, page)
         if json_file is not None:
             write_whole(json_file, found.to_json())
     if printed:
@@ -228,13 +229,10 @@ def _print_audit(console: Console, audit: Audit) -> None:
             console.print(Text(printable(attribute.note), style="yellow"))
         for part in _leakage(audit, attribute.name):
             console.print(part)
-    warnings = [notice for notice in audit.notices if notice.severity == "warning"]
+    warnings = [notice.text for notice in audit.notices if notice.severity == "warning"]
     if warnings:
         console.print()
-    for notice in warnings[:8]:
-        console.print(Text(f"! {printable(notice.text)}", style="yellow"))
-    if len(warnings) > 8:
-        console.print(f"  and {len(warnings) - 8} more in the report", style="yellow")
+    print_notices(console, warnings, "report")
     console.print()
     for reason in audit.advice.reasons:
         console.print(Text(f"→ {printable(reason)}"))

@@ -25,6 +25,7 @@ from .terminal import (
     files_of,
     one_clear_line,
     print_line,
+    print_notices,
     printable,
     shown_progress,
     write_whole,
@@ -79,6 +80,7 @@ def fit(
     sensitive: options.Sensitive = None,
     target: options.Target = None,
     pos_label: options.PosLabel = None,
+    weight: options.Weight = None,
     ignore: options.Ignore = None,
     numeric: options.Numeric = None,
     categorical: options.Categorical = None,
@@ -159,6 +161,7 @@ def fit(
                 criterion=criterion.replace("-", "_"),
                 pos_label=pos_label,
                 ignore=ignore or (),
+                weight=weight,
                 sensitive_kinds=kinds,
                 target_kinds=of_target,
                 intersectional=intersectional,
@@ -168,10 +171,12 @@ def fit(
                 reading=reading,
                 **more,
             )
-        model.save(out)
+        model.save(out, overwrite=force)
         write_whole(card, model_card(model))
+    console = Console(quiet=quiet)
     for line in _facts(model):
-        Console(quiet=quiet).print(Text(line))
+        console.print(Text(line))
+    print_notices(console, model.info_.get("notices", []), "card")
     print_line(f"The model is in {out}, its card in {card}", quiet=quiet)
 
 
@@ -195,6 +200,11 @@ def _facts(model: FairTableTransformer) -> list[str]:
         listed = ", ".join(f"{name} ({rows:,} rows)" for name, rows in unknown.items())
         lines.append(f"levels that were not in the sample count as unknown: {printable(listed)}")
     lines += [printable(note) for note in model.info_.get("group_notes", [])]
+    compared = vars(estimator).get("criterion", "demographic_parity")
+    if compared != "demographic_parity":
+        target, yes = (printable(str(model.info_[name])) for name in ("target", "pos_label"))
+        others = ", and among all others" if compared == "equalized_odds" else " only"
+        lines.append(f"groups are compared among the rows whose {target} is {yes}{others}")
     if hasattr(estimator, "explained_variance_ratio_"):
         kept = float(sum(estimator.explained_variance_ratio_))
         lines.append(f"variance kept: {100 * kept:.1f} %")
@@ -327,9 +337,9 @@ def export(
         check_outputs(*files, force=force, inputs=[model])
         fitted = FairTableTransformer.load(model)
         if to is _Form.onnx:
-            export_onnx(fitted, path, preprocessing=preprocessing)
+            export_onnx(fitted, path, preprocessing=preprocessing, overwrite=force)
         else:
-            export_torch(fitted, path)
+            export_torch(fitted, path, overwrite=force)
     print_line(f"The model is in {' and '.join(map(str, files))}", quiet=quiet)
 
 

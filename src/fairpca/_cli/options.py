@@ -32,6 +32,12 @@ Target = Annotated[
 PosLabel = Annotated[
     str | None, Option(metavar="VALUE", help="Value of the target that counts as yes.")
 ]
+Weight = Annotated[
+    str | None,
+    Option(
+        metavar="COLUMN", help="Column with how much each row counts: 0 or more. It is no feature."
+    ),
+]
 Ignore = Annotated[
     list[str] | None,
     Option(metavar="COLUMN", help="Column to leave out, such as an identifier; may be repeated."),

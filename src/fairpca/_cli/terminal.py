@@ -18,6 +18,7 @@ from unicodedata import bidirectional, category
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
 from ..errors import FairPCAError
 
@@ -32,6 +33,9 @@ TURNS = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"
 
 MANY = 1_000_000
 """How many are done between two lines where nobody knows how many there are."""
+
+MOST_NOTICES = 8
+"""Of more notices, the others are not printed."""
 
 Report = Callable[[int, int | None, str], None]
 """Takes how many are done of how many, and what is done now."""
@@ -54,6 +58,15 @@ def print_line(text: str, *, quiet: bool = False, stderr: bool = False, style: s
     """Print a line of text, however long; nothing in it is markup."""
     console = Console(quiet=quiet, stderr=stderr, soft_wrap=True)
     console.print(printable(text), style=style, markup=False, highlight=False)
+
+
+def print_notices(console: Console, notices: Sequence[str], where: str) -> None:
+    """Print what users should know of a table; of many, the first, and where the others are."""
+    for notice in notices[:MOST_NOTICES]:
+        console.print(Text(f"! {printable(notice)}", style="yellow"))
+    if len(notices) > MOST_NOTICES:
+        more = f"  and {len(notices) - MOST_NOTICES} more in the {where}"
+        console.print(Text(more, style="yellow"))
 
 
 def complain(text: str) -> None:
@@ -262,6 +275,37 @@ def shown_progress(title: str | None = None, *, quiet: bool) -> Iterator[Report 
 
     with bar if console.is_terminal else nullcontext():
         yield report
+
+
+class LastStep:
+    """One more step after work that counts its own: the bar is full when this is done, too.
+
+    >>> last = LastStep()
+    >>> report = last.after(lambda *told: print(*told))
+    >>> report(32, 32, "summary")
+    32 33 summary
+    >>> last.is_done("page")
+    33 33 page
+    """
+
+    def __init__(self) -> None:
+        self._report: Report | None = None
+        self._total = 1
+
+    def after(self, report: Report) -> Report:
+        """Return what tells of the steps before."""
+        self._report = report
+
+        def tell(done: int, total: int | None, now: str) -> None:
+            self._total = (total or 0) + 1
+            report(done, self._total, now)
+
+        return tell
+
+    def is_done(self, now: str) -> None:
+        """Tell that all is done."""
+        if self._report is not None:
+            self._report(self._total, self._total, now)
 
 
 _Show = Callable[[str, int, int | None, str, str], None]

@@ -19,4 +19,4 @@ from .records import (
     unplain,
 )
 from .versions import library_versions
-from .whole_files import is_no_plain_file, whole_file
+from .whole_files import is_no_plain_file, keep_existing, whole_file

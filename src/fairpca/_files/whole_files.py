@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from ..errors import ExistingFileError
+
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
@@ -39,6 +41,17 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         draft.unlink(missing_ok=True)
     with suppress(OSError):  # not every system can
         _sync(path.parent, os.O_RDONLY)
+
+
+def keep_existing(*paths: str | os.PathLike[str], overwrite: bool) -> None:
+    """Refuse files that are there already, unless they are to be replaced."""
+    for path in paths:
+        there = os.path.lexists(path) and not is_no_plain_file(Path(path))  # which is refused later
+        if there and not overwrite:
+            raise ExistingFileError(
+                f"{os.fspath(path)} exists and is kept. Pass overwrite=True to replace it, or "
+                f"another name."
+            )
 
 
 def is_no_plain_file(path: Path) -> bool:

@@ -15,8 +15,19 @@ from ._evidence import Evidence, largest, parity_of, telling_columns, widest_gap
 from ._judging import ENOUGH_ROWS
 from ._phrases import in_words, named, points
 from ._recipes import python_recipe, shell_recipe
-from ._results import EXISTING, Advice, Estimate, ModelNumbers, Option, Setting, Summary
+from ._results import (
+    EXISTING,
+    Advice,
+    Estimate,
+    ModelNumbers,
+    Option,
+    Parity,
+    Setting,
+    Summary,
+)
 from ._templates import template
+
+_BEYOND_PROBE = 0.03  # AUC of a score over that of a linear probe: from here on it is told
 
 MODELS = {
     **{name: probe.one for name, probe in PROBES.items()},
@@ -109,6 +120,7 @@ def _facts(evidence: Evidence, decision: Decision) -> dict[str, Any]:
         },
         "precision_gaps": _precision_gaps(evidence, raw, option),
         "small_groups": _small_groups(evidence),
+        "score_tells": _score_tells(evidence, option),
         "worse": _worse(evidence, decision, widest),
         "few_rows": FEWEST_ROWS,
         "worst_parity": evidence.worst_parity,
@@ -156,6 +168,25 @@ def _precision_gaps(evidence: Evidence, raw: Option, option: Option) -> list[Est
         and (parity := parity_of(found, str(option.gap_attribute)))
         and parity.precision_gap is not None
     ]
+
+
+def _score_tells(evidence: Evidence, option: Option) -> tuple[str, Parity] | None:
+    """Return the model whose score tells groups apart best, where it does so beyond the probe."""
+    found = [
+        (one.model, parity)
+        for one in option.models
+        if one.model in PROBES and (decided := evidence.decisions(option, one.model))
+        for parity in decided.parities
+        if parity.attribute in evidence.singles and parity.score_auc is not None
+    ]
+    if not found:
+        return None
+    model, parity = max(found, key=lambda pair: pair[1].score_auc.value)  # type: ignore[union-attr]
+    leaks = evidence.leaks(evidence.readable(option), parity.attribute)
+    read = max((leak.auc.value for leak in leaks if leak.probe == "linear"), default=1.0)
+    assert parity.score_auc is not None
+    beyond = parity.score_auc.low > 0.5 and parity.score_auc.value > read + _BEYOND_PROBE
+    return (model, parity) if beyond else None
 
 
 def _worse(

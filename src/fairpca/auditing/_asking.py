@@ -17,6 +17,7 @@ from ..models import (
     FEWEST_ROWS,
     AttributePlan,
     Measured,
+    about_the_yes,
     as_table,
     binary_target,
     numbers_of,
@@ -75,6 +76,8 @@ def ask(
     frame, weights, notices = _weighed(table.frame, roles.weight)
     n_weighed = len(frame)
     frame, y, weights, plan = _with_target(frame, weights, roles.target, said, pos_label, above)
+    if plan is not None and plan.told:
+        notices.append(Notice("yes", "warning", plan.name, "", None, plan.told))
     n_dropped = len(table.frame) - len(frame)
     notices += _without_target(roles.target, n_weighed - len(frame), n_weighed)
     said.pop(roles.target or "", None)
@@ -298,7 +301,7 @@ def _existing_models(
     yes = plan.labels[-1] if plan is not None and plan.kind == "binary" else None
     found = [("score", c, numbers_of(frame[c], "score")) for c in roles.score]
     found += [("decision", c, _decided(frame[c], yes)) for c in roles.decision]
-    notices = []
+    notices = [n for c in roles.decision for n in _guessed_yes(frame[c], yes)]
     for kind, name, values in found:
         unknown = int(np.count_nonzero(np.isnan(values)))
         check_rows(len(values) - unknown, f" with a {kind} in '{name}'")
@@ -381,6 +384,15 @@ def _decided(column: Series, yes: str | None) -> np.ndarray:
     )
 
 
+def _guessed_yes(column: Series, yes: str | None) -> list[Notice]:
+    """Return that the yes of a decision is a guess: it has not the target's, nor a word for it."""
+    with suppress(TableError):
+        if yes is not None and binary_target(column, yes):
+            return []
+    told = about_the_yes(column, "If it is the other one, write 'yes' and 'no'.")
+    return [Notice("yes", "warning", str(column.name), "", None, told)] if told else []
+
+
 def _check_groups(
     existing: Sequence[ExistingModel], attributes: Sequence[Measured], parts: np.ndarray
 ) -> None:
@@ -412,6 +424,7 @@ def _noticed(
         shown = shown.assign(**{str(roles.target): y})  # of several values, the yes is what matters
     found = check_columns(shown, list(roles.sensitive), roles.target, renamed=table.renamed)
     told = [notice_of(notice) for notice in found]
+    told += [notice_of(notice) for notice in _spelled_alike(frame, roles, shown)]
     for attribute in attributes:
         unknown = int(np.count_nonzero(attribute.codes < 0))
         if attribute.kind == "intersection" or not (attribute.note or unknown):
@@ -425,6 +438,15 @@ def _noticed(
         text = f"{attribute.name}: {' '.join(filter(None, [attribute.note, missing]))}"
         told.append(Notice(kind, "info", attribute.name, "", float(unknown), text))
     return told
+
+
+def _spelled_alike(frame: DataFrame, roles: Roles, looked_at: DataFrame) -> list[Any]:
+    """Return which levels of the target and of decisions have several spellings."""
+    names = [n for n in frame if roles.of(n) in ("target", "decision") and n not in looked_at]
+    target = roles.target
+    if target is not None and not looked_at[target].equals(frame[target]):
+        names.append(target)
+    return [n for n in check_columns(frame[names], names) if n.kind == "spelling"] if names else []
 
 
 def _columns(frame: DataFrame, roles: Roles, encoder: TableEncoder | None) -> list[Column]:

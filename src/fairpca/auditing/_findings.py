@@ -170,6 +170,7 @@ class Findings:
             false_positive_gap=gap("false_positive_rate"),
             precision_gap=gap("precision"),
             distribution_gap=self._apart([one.apart[position] for one in judged]),
+            score_auc=self._ranked([one.ranked[position] for one in judged], compared),
             groups=[
                 GroupRates(
                     label, round(counts[g]), bool(compared[g]), *(of_group(r, g) for r in RATES)
@@ -228,6 +229,18 @@ class Findings:
         value, rough = (float(np.mean(part)) for part in zip(*known, strict=True))
         reach = float(np.sqrt(-np.log((1 - self.confidence) / 2) / 2 * rough))
         return Estimate(value, max(0.0, value - reach), min(1.0, value + reach))
+
+    def _ranked(
+        self, found: Sequence[tuple[np.ndarray, np.ndarray] | None], compared: np.ndarray
+    ) -> Estimate | None:
+        """Return how well a score tells groups apart, whichever it ranks higher."""
+        known = [one for one in found if one is not None]
+        if not known or compared.sum() < 2:
+            return None
+        aucs, errors = (np.stack(part)[:, compared] for part in zip(*known, strict=True))
+        error = float(np.mean(_error_of_next(aucs, np.mean(errors**2, axis=0))))
+        value = 0.5 + float(np.mean(np.abs(aucs.mean(axis=0) - 0.5)))
+        return _estimate(value, error, self.confidence, (0.5, 1.0))
 
     def downstream(self) -> list[Downstream]:
         """Return the models that predict the target, and those that exist."""

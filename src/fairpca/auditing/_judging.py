@@ -49,7 +49,8 @@ class Judged:
     """What the scores of one model come to in one round.
 
     `groups` has, for each attribute, rates by name; `apart` the largest difference of the
-    distributions of numbers, and the rows it is known from.
+    distributions of numbers, and the rows it is known from; `ranked` how one score ranks each group
+    against the others, as AUCs, with errors.
     """
 
     utility: Number | None
@@ -59,6 +60,7 @@ class Judged:
     groups: list[dict[str, Rates]]
     counts: list[np.ndarray]
     apart: list[tuple[float, float] | None]
+    ranked: list[tuple[np.ndarray, np.ndarray] | None]
 
 
 class Round:
@@ -126,6 +128,12 @@ class Round:
             apart=[
                 self._apart(scores[:, 0], c, n, known) if number or existing == "score" else None
                 for c, n in zip(self.codes, counts, strict=True)
+            ],
+            ranked=[
+                self._ranked(scores[:, 0], c, m, self._models(known, existing))
+                if scores.shape[1] == 1 and existing != "decision"
+                else None
+                for c, m in zip(self.codes, self.sizes, strict=True)
             ],
         )
 
@@ -293,6 +301,33 @@ class Round:
         share = np.array([w @ right / w.sum()])
         error = _weighted_share_error(share, right, np.zeros(len(w), dtype=int), w)
         return float(share[0]), float(error[0])
+
+    def _ranked(
+        self, values: np.ndarray, codes: np.ndarray, m: int, models: Sequence[np.ndarray]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the AUC of each group against the others, the mean of that of the models.
+
+        Within a group, the weight below a row comes to half of the group's in the mean. The error
+        is that of equal distributions.
+        """
+        aucs = []
+        for rows in models:
+            inside = rows & (codes >= 0)
+            c, w = codes[inside], self.weights[inside]
+            place = np.unique(values[inside], return_inverse=True)[1]
+            tied = np.bincount(place, w)
+            below = (np.cumsum(tied) - tied / 2)[place]
+            own, sums = np.bincount(c, w, minlength=m), np.bincount(c, w * below, minlength=m)
+            pairs = own * (own.sum() - own)
+            aucs.append(
+                np.divide(sums - own**2 / 2, pairs, out=np.full(m, np.nan), where=pairs > 0)
+            )
+        w = self.weights * (np.any(models, axis=0) & (codes >= 0))
+        squares = np.bincount(np.maximum(codes, 0), w**2, minlength=m)
+        own = np.bincount(np.maximum(codes, 0), w, minlength=m)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rough = squares / own**2 + (squares.sum() - squares) / (own.sum() - own) ** 2
+        return np.mean(aucs, axis=0), np.sqrt(rough / 12)
 
     def _apart(
         self, values: np.ndarray, codes: np.ndarray, counts: np.ndarray, known: np.ndarray

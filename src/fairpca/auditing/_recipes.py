@@ -93,14 +93,14 @@ def _asked(audit: Audit, key: str) -> dict[str, Any]:
     settings, target = audit.settings, audit.data.target
     kinds = dict(settings.sensitive_kinds or {})
     of_target = {name: kinds.pop(name) for name in [settings.target] if name in kinds}
-    others = [name for name in (settings.person, settings.weight) if name is not None]
-    no_features = [*settings.scores, *settings.decisions, *others]
+    no_features = [*settings.scores, *settings.decisions, *filter(None, [settings.person])]
     fits_target = key == "fair_pls" and settings.above is None
     return _given(
         sensitive=settings.sensitive,
         target=settings.target,
         pos_label=target.pos_label if target and fits_target else None,
         ignore=[*audit.data.ignored, *no_features],
+        weight=settings.weight,
         sensitive_kinds=kinds,
         target_kinds=of_target if fits_target else None,
     )

@@ -279,6 +279,10 @@ class Parity:
         "Of a number or a score: largest difference, over all thresholds, of the shares above; "
         "larger than 0 by chance."
     )
+    score_auc: Estimate | None = doc(
+        "How well the score by itself tells the groups apart, whichever it ranks higher: AUC, of "
+        "several groups the mean of each against the others. Null of decisions and of classes."
+    )
     groups: list[GroupRates] = doc("Rates of each group, in the order of the attribute's.")
     n_compared: Count = doc("Groups that gaps and ratio compare.")
     n_groups: Count = doc("Groups that there are, with those of too few people to be compared.")

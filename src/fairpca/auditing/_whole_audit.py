@@ -106,8 +106,9 @@ def audit(
         predicted.
     pos_label : object, default=None
         The value of the target that counts as yes, and all others as no; of two values by default a
-        word such as "yes", or the larger value. Blanks around it do not count; 1, "1" and 1.0 are
-        one value, and so are True and "true".
+        word of decisions such as "yes" or "hired", else the larger value, which is told. Case,
+        blanks around it and a final dot do not count; 1, "1" and 1.0 are one value, and so are True
+        and "true".
     above : float, optional
         Of a target of numbers: it counts as yes where it exceeds this.
     ignore : sequence of str
@@ -268,6 +269,7 @@ def audit(
     )
     found = replace(found, advice=advise(Evidence(found), decision))
     found = replace(found, summary=summarise(Evidence(found), decision))
+    work.finish("summary")
     return replace(found, seconds=perf_counter() - start)
 
 
@@ -298,6 +300,11 @@ class _Work:
         self._n_expected = {"first split": n, "other splits": n * further}
         self._n_expected["existing models"] = 2 * effort.n_rounds * len(question.existing)
         self._n_expected["trade-off"] = len(self.splits) * has_target
+        if question.roles.features:
+            n_rounds = min(effort.n_rounds, len(self.splits))
+            self._n_expected["proxies"] = n_rounds * len(question.roles.sensitive)
+            self._n_expected["decisions"] = n_rounds * has_target
+        self._n_expected["summary"] = 1
 
     def run(self, step: str, jobs: Sequence[_Job]) -> list[Any]:
         """Return the results of a step in the order of its jobs, and tell who waits."""
@@ -313,6 +320,12 @@ class _Work:
                 self._progress(self._n_done, sum(self._n_expected.values()), now)
         _encoded.clear()  # without other processes, the halves are here
         return results
+
+    def finish(self, step: str) -> None:
+        """Tell that the last step is done, and with it all."""
+        self._n_done += 1
+        if self._progress is not None:
+            self._progress(self._n_done, self._n_done, step)
 
     def measure(
         self, step: str, settings: Sequence[Setting], splits: Sequence[Split]

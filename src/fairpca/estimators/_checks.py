@@ -10,6 +10,7 @@ import numpy as np
 
 from .._attributes import (
     Attribute,
+    Levels,
     are_missing,
     attribute_columns,
     checked_kinds,
@@ -17,6 +18,7 @@ from .._attributes import (
     in_words_of_targets,
     read_column,
     rows_named,
+    warn_of_spellings,
 )
 from .._kernels import KERNELS, PRECOMPUTED
 from .._numerics import check_n_jobs, on_the_host
@@ -304,6 +306,8 @@ def read_targets(y: Any, n: int, kinds: Mapping[Any, str] | None) -> tuple[Attri
         kinds = checked_kinds(kinds, columns)
         targets = tuple(read_column(name, c, kinds.get(name)) for name, c in columns.items())
     for a in targets:
+        if isinstance(a, Levels):
+            warn_of_spellings(f"The target {a.name}", a.labels)
         if len(a.missing) != n:
             raise UsageError(
                 f"X has {n} rows, but the target {a.name!r} has {len(a.missing)} entries. Pass one "
@@ -344,6 +348,7 @@ def apply_criterion(
     if labels.dtype.kind in "OU":  # " yes" is "yes"
         labels = np.array([v.strip() if isinstance(v, str) else v for v in labels.tolist()], object)
     classes = sorted(set(labels.tolist()), key=lambda c: (type(c).__name__, c))
+    warn_of_spellings("y", classes)
     if len(classes) > MANY_CLASSES:
         raise MissingTargetError(
             f"criterion='equalized_odds' matches the groups within each class of y, but y has "

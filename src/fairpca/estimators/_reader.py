@@ -16,10 +16,12 @@ from .._attributes import (
     as_columns,
     check_frames,
     check_weights,
+    dates_refused,
     drop_unused_labels,
     indexable,
     read_attributes,
     split_columns,
+    warn_of_spellings,
     warn_of_whole_numbers,
 )
 from .._kernels import Features
@@ -264,7 +266,8 @@ class Reader:
             return checked_rows(X, **checks)
         sparse = "csr" if self.takes_sparse else False
         checks = {"accept_sparse": sparse, "dtype": FLOATS, **checks}
-        return canonical(check_array(X, input_name="X", estimator=self.name, **checks))
+        with dates_refused(X):
+            return canonical(check_array(X, input_name="X", estimator=self.name, **checks))
 
     def moments(self, rows: Rows | LazyRows, *, more_follow: bool = False) -> GroupMoments:
         """Return the moments of rows; where `more_follow`, they outlive the caller's arrays."""
@@ -315,10 +318,12 @@ class Reader:
             )
 
     def warn_many_levels(self, moments: GroupMoments) -> None:
-        """Warn of levels, over all batches, that may be a quantity."""
+        """Warn of levels, over all batches, that may be a quantity, or spellings of one."""
         levels = {a.name: a.labels for a in moments.attributes if isinstance(a, LevelMoments)}
         for name in levels.keys() - set(map(str, self.sensitive_kinds or ())):
             warn_of_whole_numbers(name, levels[name])
+        for name, labels in levels.items():
+            warn_of_spellings(name, labels)
 
 
 def _chosen(kept: np.ndarray, weight: Any) -> tuple[np.ndarray | None, np.ndarray | None]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._attributes import Roles
 from ..errors import TableError
-from ..tables import NUMBER, TEXT, TRUTH, TableFile, distinct, family, import_arrow
+from ..tables import NUMBER, TEXT, TRUTH, TableFile, common_type, distinct, family, import_arrow
 
 _PADDING = 1040
 """Numbers between the rows of a block, so that they do not start at the same place of the cache."""
@@ -88,18 +88,34 @@ def _kind_of_type(kind: Any) -> str | None:
     return found
 
 
-def check_same_types(files: Sequence[TableFile], needed: Sequence[str]) -> None:
-    """Raise unless all files have the needed columns once each, and of the same types."""
+def types_of(files: Sequence[TableFile], needed: Sequence[str]) -> dict[str, Any]:
+    """Return the types of the needed columns, which all files have once each.
+
+    Whole numbers in one file and fractions in another are numbers: pandas writes what has a missing
+    value as fractions, and what has no value at all as nothing. Others have to be of one type.
+    """
     first = files[0]
     for file in files:
         for name in needed:
             file.check_once([name])
             mine, theirs = file.types[name], first.types[name]
-            if mine != theirs and not _kind_of_type(mine) == _kind_of_type(theirs) == TEXT:
+            if mine == theirs or "nothing" in (family(mine), family(theirs)):
+                continue
+            kinds = {_kind_of_type(mine), _kind_of_type(theirs)}
+            if kinds not in ({TEXT}, {NUMBER}):
                 raise TableError(
                     f"The column '{name}' is of type {mine} in '{file.path}', but of type "
                     f"{theirs} in '{first.path}'. Write all files with the same types."
                 )
+    return {name: common_type([file.types[name] for file in files]) for name in needed}
+
+
+def of_type(column: Any, kind: Any) -> Any:
+    """Return a column of one of several files with the type that it has in all of them."""
+    mine = column.type
+    if mine == kind or _kind_of_type(mine) == TEXT:
+        return column
+    return column.cast(kind, safe=False)
 
 
 def check_kinds(types: Mapping[str, Any], roles: Roles, *, encoded: bool) -> None:

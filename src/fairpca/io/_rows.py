@@ -36,11 +36,12 @@ from ._columns import (
     FileBatch,
     attribute,
     check_kinds,
-    check_same_types,
     chosen_dtype,
     feature_block,
     floats,
     labels,
+    of_type,
+    types_of,
 )
 
 Progress = Callable[[int, int | None], None]
@@ -255,8 +256,8 @@ class _NumberRows(FileRows):
         if self.kind == "text":
             texts = _kinds_of_texts(files, roles, encoded=encoded, plain=attributes is None)
         else:
+            types = types_of(files, roles.needed)
             check_kinds(types, roles, encoded=encoded)
-            check_same_types(files, roles.needed)
         chosen = chosen_dtype(dtype, types, roles.features if types and not encoded else ())
         names = roles.features if encoder is None else encoder.get_feature_names_out()
         if batch_rows is None:
@@ -264,7 +265,7 @@ class _NumberRows(FileRows):
             batch_rows = rows_per_batch(len(names), size)
         super().__init__(files, batch_rows, n_jobs, progress)
         self.roles, self.dtype, self.encoder, self.attributes = roles, chosen, encoder, attributes
-        self.columns, self.texts = tuple(roles.needed), texts
+        self.columns, self.texts, self.types = tuple(roles.needed), texts, types
         parsed = [name for name, kind in texts.items() if kind in (WHOLE, NUMBER)]
         self.numbers = (*parsed, *getattr(encoder, "number_columns", ()))
         self.names = import_pandas().Index([str(name) for name in names], dtype=object)
@@ -281,6 +282,8 @@ class _NumberRows(FileRows):
     def _part(self, batch: FileBatch) -> Batch:
         """Return a batch as the arguments of `fit`."""
         roles, columns = self.roles, batch.columns
+        for name in self.types:
+            columns[name] = of_type(columns[name], self.types[name])
         for name, kind in self.texts.items():
             columns[name] = converted(columns[name], kind, name, batch.where)
         if self.encoder is None:

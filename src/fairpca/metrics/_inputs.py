@@ -17,7 +17,9 @@ from .._attributes import (
     as_array,
     check_frames,
     check_weights,
+    dates_refused,
     read_column,
+    warn_of_spellings,
 )
 from .._numerics import unmasked
 from ..errors import ManyLevelsWarning, MissingGroupError, SingleGroupError, UsageError, warn_user
@@ -29,7 +31,8 @@ def finite_rows(X: ArrayLike, min_rows: int = 1, **beside: Any) -> np.ndarray:
     What belongs to the rows, by its name, stands `beside` them: its row labels must be theirs.
     """
     check_frames(X=X, **beside)
-    return check_array(unmasked(X), dtype=[np.float64, np.float32], ensure_min_samples=min_rows)
+    with dates_refused(X):
+        return check_array(unmasked(X), dtype=[np.float64, np.float32], ensure_min_samples=min_rows)
 
 
 def present_values(attribute: ArrayLike, n_rows: int, name: str) -> np.ndarray:
@@ -103,6 +106,7 @@ def read_groups(attribute: ArrayLike, n_rows: int, name: str) -> Attribute:
             raise UsageError(f"{told} Some have one row only, which is no group to compare.")
         if told:
             warn_user(f"{told} Pass codes as texts to silence this.", ManyLevelsWarning)
+        warn_of_spellings(name, found.labels)
     return found
 
 

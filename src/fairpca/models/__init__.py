@@ -14,6 +14,7 @@ from ._plans import (
     MOST_GROUPS,
     AttributePlan,
     Measured,
+    about_the_yes,
     as_table,
     binary_target,
     measure_attribute,

@@ -28,8 +28,8 @@ LONGEST, LONGEST_NOTE = 80, 1000
 """Longer values are cut in Markdown."""
 
 KNOWN_FACTS = (
-    *("data", "fingerprint", "sensitive", "target", "pos_label"),
-    *("n_rows", "n_rows_dropped", "groups", "group_notes"),
+    *("data", "fingerprint", "sensitive", "target", "pos_label", "weight", "weighted"),
+    *("n_rows", "n_rows_dropped", "groups", "group_notes", "notices"),
 )
 
 
@@ -102,6 +102,10 @@ def _training(model: FairTableTransformer) -> Iterator[str]:
         share = 100 * dropped / (dropped + rows)
         told = f"{dropped} ({share:.1f} % of the table)"
         yield f"- **Rows left out, whose target is missing: {told}**"
+    if info.get("weight") is not None:
+        yield f"- Rows count by their weight in {_markdown(info['weight'])}, which is no feature"
+    elif info.get("weighted"):
+        yield "- Rows count by weights that were passed with them"
     if "sensitive" in info:
         names = _markdown_list(info["sensitive"])
         yield f"- Sensitive attributes, never among the features: {names}"
@@ -133,6 +137,8 @@ def _training(model: FairTableTransformer) -> Iterator[str]:
         if about_whole_numbers(name, levels):
             yield f"- {_markdown(about_whole_numbers(name, levels), LONGEST_NOTE)}"
     for note in info.get("group_notes", ()):
+        yield f"- {_markdown(note, LONGEST_NOTE)}"
+    for note in info.get("notices", ())[:MOST_LISTED]:
         yield f"- {_markdown(note, LONGEST_NOTE)}"
     features = model._map.features if isinstance(model._map, FeatureMap) else None
     features = features.columns if isinstance(features, RowsAndKernel) else features

@@ -11,12 +11,19 @@ import narwhals as nw
 import numpy as np
 from sklearn.base import clone
 
-from .._attributes import Roles, as_columns, attribute_columns, checked_kinds, in_words_of_targets
+from .._attributes import (
+    Roles,
+    as_columns,
+    attribute_columns,
+    check_weights,
+    checked_kinds,
+    in_words_of_targets,
+)
 from .._rows import LazyRows
 from ..erasers import LEACE
 from ..errors import InfeasibleError, ManyLevelsWarning, MissingTargetError, UsageError, warn_user
 from ..estimators import FairKernelPCA, FairPCA, FairPLS, PlainPCA, collect_moments
-from ..tables import Table, TableEncoder
+from ..tables import Notice, Table, TableEncoder, check_columns
 from ._defaults import (
     COVARIANCE_TOLERANCE,
     approximation_for,
@@ -24,7 +31,7 @@ from ._defaults import (
     fit_available_components,
     usual_components,
 )
-from ._plans import AttributePlan, plan_column, plan_target, roles_in
+from ._plans import AttributePlan, numbers_of, plan_column, plan_target, roles_in, weights_of
 
 TABLE_METHODS = ("fair_pca", "fair_pls", "fair_kernel_pca", "leace", "pca")
 
@@ -36,16 +43,22 @@ Fitted = tuple[TableEncoder, Any, dict[str, Any]]
 """An encoder, the estimator that was fitted to what it returns, and facts."""
 
 
-def fit_in_memory(table: Table, wanted: TableOptions, y: Any = None) -> Fitted:
-    """Encode all rows, and fit; values of the target may be given beside the table."""
+def fit_in_memory(
+    table: Table, wanted: TableOptions, y: Any = None, sample_weight: Any = None
+) -> Fitted:
+    """Encode all rows, and fit; values of the target, or weights, may be given beside the table."""
     if y is not None:
         table, wanted = _with_target(table, wanted, y)
-    roles = roles_in(table, wanted.sensitive, wanted.target, wanted.ignore)
+    roles = roles_in(table, wanted.sensitive, wanted.target, wanted.ignore, weight=wanted.weight)
     frame, y, target = table.frame, None, None
+    weights = check_weights(sample_weight, len(frame))
+    if roles.weight is not None:
+        weights = weights_of(numbers_of(frame[roles.weight], "weight"), roles.weight)
     if wanted.needs_target(roles.target):
         target, values = plan_target(frame[roles.target], **wanted.of_target(roles))
         known = target.known(values)
         frame, y = frame[known], {target.name: target.fitted(values[known])}
+        weights = None if weights is None else weights[known]
     frame = frame.reset_index(drop=True)
     said = checked_kinds(wanted.sensitive_kinds, roles.sensitive)
     planned = [plan_column(frame[name], said.get(name)) for name in roles.sensitive]
@@ -53,9 +66,17 @@ def fit_in_memory(table: Table, wanted: TableOptions, y: Any = None) -> Fitted:
     encoder = TableEncoder().fit(frame[list(roles.features)])
     X = encoder.transform(frame[list(roles.features)])
     columns = {plan.name: plan.fitted(values) for plan, values in planned}
-    estimator = wanted.fitted(X, y, columns, plans, target)
+    estimator = wanted.fitted(X, y, columns, plans, target, weights)
     about = (table.name, table.fingerprint, len(frame), len(table.frame) - len(frame))
-    return encoder, estimator, wanted.facts(*about, roles, plans, target)
+    notices = noticed(frame, roles, table.renamed)
+    info = wanted.facts(*about, roles, plans, target, notices)
+    return encoder, estimator, info | ({} if sample_weight is None else {"weighted": True})
+
+
+def noticed(frame: Any, roles: Roles, renamed: Sequence[tuple[str, str]]) -> list[Notice]:
+    """Return what an audit would point out about the columns."""
+    shown = [name for name in frame if roles.of(name) in ("feature", "sensitive", "target")]
+    return check_columns(frame[shown], roles.sensitive, roles.target, renamed=renamed)
 
 
 def _with_target(table: Table, wanted: TableOptions, y: Any) -> tuple[Table, TableOptions]:
@@ -94,6 +115,7 @@ class TableOptions:
     criterion: str = "demographic_parity"
     pos_label: Any = None
     ignore: str | Sequence[str] = ()
+    weight: str | None = None
     sensitive_kinds: Mapping[str, str] | None = None
     target_kinds: Mapping[str, str] | None = None
     intersectional: bool = False
@@ -126,14 +148,15 @@ class TableOptions:
         columns: Any,
         plans: Sequence[AttributePlan],
         target: AttributePlan | None,
+        weights: np.ndarray | None = None,
     ) -> Any:
-        """Fit to encoded rows; those elsewhere have `y` and `columns` with them.
+        """Fit to encoded rows; those elsewhere have `y`, `columns` and `weights` with them.
 
         Where nothing is left of the features, say which groups may not be meant as such.
         """
         kinds = {plan.name: plan.kind for plan in plans}
         try:
-            return self._estimator(X, y, columns, kinds, target)
+            return self._estimator(X, y, columns, kinds, target, weights)
         except InfeasibleError as error:
             told = [plan.told for plan in plans if plan.told and plan.kind == "categorical"]
             raise InfeasibleError(" ".join([str(error), *told])) from error
@@ -145,6 +168,7 @@ class TableOptions:
         columns: Any,
         kinds: dict[str, str],
         target: AttributePlan | None,
+        weights: np.ndarray | None,
     ) -> Any:
         usual = usual_components((X if isinstance(X, np.ndarray) else X.head.X).shape[1])
         more = self.options or {}
@@ -156,7 +180,7 @@ class TableOptions:
         }
 
         def fit(unfitted: Any) -> Any:
-            return unfitted.fit(X, y, sensitive_features=columns)
+            return unfitted.fit(X, y, sensitive_features=columns, sample_weight=weights)
 
         if self.method == "fair_pls" and target is not None:
             kind = "numeric" if target.kind == "numeric" else "categorical"
@@ -181,7 +205,9 @@ class TableOptions:
         if self.method == "fair_pca" and isinstance(X, np.ndarray):
             return self._fair_pca(usual, choices, fit)
         scatters = self.method == "fair_pca" and self.match == "covariances"
-        moments = collect_moments(X, columns, y=y, with_scatters=scatters, **choices)
+        moments = collect_moments(
+            X, columns, y=y, sample_weight=weights, with_scatters=scatters, **choices
+        )
         if self.method == "fair_pca":
             return self._fair_pca(usual, choices, lambda f: f.fit_moments(moments))
         if self.method == "leace":
@@ -197,11 +223,17 @@ class TableOptions:
         roles: Roles,
         plans: Sequence[AttributePlan],
         target: AttributePlan | None,
+        notices: Sequence[Notice],
     ) -> dict[str, Any]:
         """Return the facts that a model keeps; warn of what may not be meant."""
         groups = {p.name: dict(zip(p.labels, p.n_rows, strict=True)) for p in plans if p.labels}
-        for told in [plan.told for plan in plans if plan.told and plan.labels]:
+        named = {plan.name for plan in (*plans, target) if plan is not None}
+        merged = [n.text for n in notices if n.kind == "spelling" and n.value and n.column in named]
+        for told in [*(plan.told for plan in plans if plan.told and plan.labels), *merged]:
             warn_user(told, ManyLevelsWarning)
+        if target is not None and target.told:
+            yes = Notice("yes", "warning", target.name, None, None, target.told)
+            notices = [yes, *notices]
         notes = [note for plan in plans for note in (plan.told, _what_was_merged(plan))]
         return {
             "data": name,
@@ -210,9 +242,11 @@ class TableOptions:
             **({"n_rows_dropped": n_dropped} if n_dropped else {}),
             "sensitive": list(roles.sensitive),
             "target": roles.target,
+            **({"weight": roles.weight} if roles.weight is not None else {}),
             **({"pos_label": target.labels[-1]} if target and target.kind == "binary" else {}),
             "groups": groups,
             **({"group_notes": list(filter(None, notes))} if any(notes) else {}),
+            **({"notices": [n.text for n in notices]} if notices else {}),
         }
 
     def takes_all_rows_at_once(self, n_rows: int, d: int) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +26,9 @@ from ..tables import (
     simple,
     with_points,
 )
-from ._fit_table import Fitted, TableOptions
+from ._fit_table import Fitted, TableOptions, noticed
 from ._look import look_at_rows
-from ._plans import AttributePlan
+from ._plans import AttributePlan, weights_of
 
 BATCH_ROWS = 2**15
 """Rows at a time: several such batches, as texts and as numbers, are in memory at once."""
@@ -60,12 +60,14 @@ def fit_on_disk(
         list(raw),
         sensitive=wanted.sensitive or (),
         target=wanted.target,
+        weight=wanted.weight,
         ignore=wanted.ignore,
         renamed=files[0].renamed,
     )
     kinds = checked_kinds(wanted.sensitive_kinds, roles.sensitive)
     outcome = raw[roles.target or ""] if wanted.needs_target(roles.target) else None
     extra = [] if outcome is None else [outcome.name]
+    extra += [] if roles.weight is None else [roles.weight]
     read = [n for n in raw if roles.of(n) in ("feature", "sensitive") or n in extra]
     source = passed(read, BATCH_ROWS, "Looking at the rows")
     seen = look_at_rows(source, [raw[n] for n in read], roles.sensitive, outcome, wanted.seed)
@@ -73,7 +75,8 @@ def fit_on_disk(
     if outcome is not None:
         plan = seen.counts[outcome.name].planned_target(**wanted.of_target(roles))
         target = _PlannedColumn(outcome, *plan)
-    encoder = TableEncoder().fit(seen.sample_frame(raw)[list(roles.features)])
+    sample = seen.sample_frame(raw)
+    encoder = TableEncoder().fit(sample[list(roles.features)])
     counted = ((n, seen.counts[n].planned(kinds.get(n))) for n in roles.sensitive)
     planned = tuple(_PlannedColumn(raw[n], *plan) for n, plan in counted)
     plans = [p.plan for p in planned]
@@ -83,16 +86,24 @@ def fit_on_disk(
     source = passed([n for n in read if n in used], batch_rows, "Fitting to the rows")
     source.n_rows = seen.n_read  # text files did not tell
     commas = frozenset(column.name for column in raw.values() if column.decimal == ",")
-    rows = _EncodedRows(source, encoder, planned, target, commas)
+    weight = None if roles.weight is None else raw[roles.weight]
+    rows = _EncodedRows(source, encoder, planned, target, weight, commas)
     n_drawn, about = seen.drawn.num_rows, None if target is None else target.plan
     encoded: tuple[Any, Any, Any] = rows, None, None
+    weights = None
     if n_drawn == seen.n_rows and wanted.takes_all_rows_at_once(seen.n_rows, d):
         batch = rows.encoded(Batch(seen.drawn))
         encoded = batch.X, batch.y, batch.sensitive_features
-    estimator = wanted.fitted(*encoded, plans, about)
+        weights = batch.sample_weight
+    estimator = wanted.fitted(*encoded, plans, about, weights)
     fingerprint = fingerprint_of_files([file.path for file in files])
+    known = replace(roles, target=roles.target if roles.target in sample else None)
+    notices = noticed(sample, known, files[0].renamed)
+    if n_drawn < seen.n_rows:
+        notices = [n for n in notices if n.kind != "spelling"] + seen.spellings()
     counts = seen.n_rows, seen.n_read - seen.n_rows
-    info = wanted.facts(_name(table, files), fingerprint, *counts, roles, plans, about)
+    facts = _name(table, files), fingerprint, *counts, roles, plans, about
+    info = wanted.facts(*facts, notices)
     info["files"] = [file.path.name for file in files[:MOST_FILES_NAMED]]
     info |= {"n_files": len(files), "sample_rows": n_drawn}
     if n_drawn < seen.n_rows:
@@ -158,14 +169,15 @@ def _looked_up(column: RawColumn, code_of: Mapping[Any, int], array: Any) -> np.
 class _EncodedRows(LazyRows):
     """Rows of files, whose batches are Arrow tables, as numbers: read again when asked for.
 
-    Rows without a value of the `target`, where one is needed, do not count. In columns of `commas`,
-    numbers have a decimal comma.
+    Rows without a value of the `target`, where one is needed, do not count; others by their
+    `weight`. In columns of `commas`, numbers have a decimal comma.
     """
 
     source: LazyRows
     encoder: TableEncoder
     attributes: tuple[_PlannedColumn, ...]
     target: _PlannedColumn | None
+    weight: RawColumn | None
     commas: frozenset[str]
 
     @property
@@ -173,7 +185,8 @@ class _EncodedRows(LazyRows):
         """Numbers without names, as encoded rows are in memory."""
         nothing = {a.plan.name: a.of_no_rows() for a in self.attributes}
         y = None if self.target is None else {self.target.plan.name: self.target.of_no_rows()}
-        return Batch(np.empty((0, len(self.encoder.mean_))), y, nothing)
+        weight = None if self.weight is None else np.empty(0)
+        return Batch(np.empty((0, len(self.encoder.mean_))), y, nothing, weight)
 
     def encoded(self, batch: Batch) -> Batch:
         """Return the rows of a batch that count, as numbers."""
@@ -188,9 +201,12 @@ class _EncodedRows(LazyRows):
                 raw = {name: array.take(kept) for name, array in raw.items()}
             y = {plan.name: plan.fitted(values[known])}
         columns = {a.plan.name: a.plan.fitted(a.values(raw[a.plan.name])) for a in self.attributes}
+        weight = None
+        if self.weight is not None:
+            weight = weights_of(self.weight.numbers(raw[self.weight.name]), self.weight.name)
         for name in self.commas.intersection(self.encoder.number_columns):
             raw[name] = with_points(raw[name], ",")
-        return Batch(self.encoder.encode(raw), y, columns, None, batch.number)
+        return Batch(self.encoder.encode(raw), y, columns, weight, batch.number)
 
     def fold(self, collect: Collect) -> Any:
         """Return the sum over the encoded batches."""

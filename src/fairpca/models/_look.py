@@ -9,15 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from .._attributes import about_a_number, refuse_identifiers
+from .._attributes import about_a_number, folded, refuse_identifiers
 from .._rows import Batch, LargestKey, Sample, rows_at
 from ..errors import TableError
 from ..io import TableRows
 from ..tables import (
     LevelColumn,
+    Notice,
     RawColumn,
     TableEncoder,
     arrow_to_pandas,
+    check_spellings,
+    cleaned,
     decoded,
     distinct,
     import_arrow,
@@ -150,6 +153,20 @@ class RowsSeen:
             columns[name] = column
         return arrow_to_pandas(arrow.table(columns))
 
+    def spellings(self) -> list[Notice]:
+        """Return which levels have several spellings, over all rows."""
+        found: list[Notice] = []
+        for name, levels in self.levels.items():
+            rows_of = Counter[str]()
+            for text, n in (levels or {}).items():
+                rows_of[cleaned(text) or ""] += n
+            del rows_of[""]
+            found += check_spellings(name, rows_of, is_feature=True)
+        for name, counted in self.counts.items():
+            texts = {v: n for v, n in (counted.counts or {}).items() if isinstance(v, str)}
+            found += check_spellings(name, texts, is_feature=False)
+        return found
+
     def unknown_levels(self, encoder: TableEncoder) -> dict[str, int]:
         """Return how many rows have a level that was not in the sample, by column."""
         found = {}
@@ -163,8 +180,10 @@ class RowsSeen:
                 )
         for about in encoder.columns_:
             if about.n_outputs == 0:  # one level in the sample, or none
-                others = sorted((self.levels.get(about.name) or {}).values())[:-1]
-                found[about.name] = sum(others)
+                rows_of = Counter[str]()
+                for text, n in (self.levels.get(about.name) or {}).items():
+                    rows_of[folded(text)] += n
+                found[about.name] = sum(sorted(rows_of.values())[:-1])
         return {name: rows for name, rows in found.items() if rows}
 
 
@@ -244,8 +263,10 @@ class _CountedValues:
                 f"quantity, fair PLS takes it with target_kinds={{{name!r}: 'numeric'}} (command "
                 f"line: --numeric {name})."
             )
-        values = list(self.counts)
-        plan, codes = plan_target(self.column.series(values), kind, pos_label, binary=binary)
+        values, n_rows = list(self.counts), np.array(list(self.counts.values()), np.int64)
+        plan, codes = plan_target(
+            self.column.series(values), kind, pos_label, binary=binary, n_rows=n_rows
+        )
         known = plan.known(codes)
         odd = [v for v, there in zip(values, known, strict=True) if not there and _is_value(v)]
         if odd:  # a word for "missing" among numbers; its rows were counted as if it were none

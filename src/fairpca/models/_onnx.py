@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._files import library_versions, whole_file
+from .._files import keep_existing, library_versions, whole_file
 from ..errors import ExportError, needing
 from ..tables import LARGEST, NULL_STRINGS, LevelColumn, NumberColumn
 from ._estimator_state import n_columns
@@ -25,7 +25,12 @@ MAX_PROTOBUF = 2**31 - 2**20
 
 
 def export_onnx(
-    model: Any, path: str | os.PathLike[str], *, preprocessing: bool = True, dtype: str = "float32"
+    model: Any,
+    path: str | os.PathLike[str],
+    *,
+    preprocessing: bool = True,
+    dtype: str = "float32",
+    overwrite: bool = False,
 ) -> None:
     """Write the map of a fitted model as an ONNX file, for use without Python.
 
@@ -34,7 +39,7 @@ def export_onnx(
     model : estimator or FairTableTransformer
         Linear maps, and kernel maps with the built-in kernels, exact or approximate.
     path : path
-        Where the file will be, ``model.onnx`` by custom. It is replaced in one step.
+        Where the file will be, ``model.onnx`` by custom.
     preprocessing : bool, default=True
         Whether the graph of a `fairpca.FairTableTransformer` starts at the columns of the table:
         one input of shape (n, 1) each, numbers as `dtype` (NaN is missing), categories as strings
@@ -43,12 +48,16 @@ def export_onnx(
     dtype : {"float32", "float64"}
         Type of the numbers that go in, and of the output ``T`` of shape (n, k). In between, double
         precision is used: kernel values cancel.
+    overwrite : bool, default=False
+        Whether a file of this name is replaced, in one step; else it is kept.
 
     Raises
     ------
     ExportError
         If the preprocessing has texts or dates, which ONNX has no operators for; the message names
         the columns.
+    ExistingFileError
+        If there is a file of this name, which is not to be replaced.
 
     See Also
     --------
@@ -56,8 +65,10 @@ def export_onnx(
 
     Notes
     -----
-    Strings are compared as they are: remove blanks around categories first. Names of the output's
-    columns, and what each input is, are in the file's metadata.
+    Strings are compared letter by letter: levels are known as they are spelled in the model, in
+    small letters, capitals and titles, and with a final dot; remove blanks around them first, and
+    pass numbers as numbers. Names of the output's columns, and what each input is, are in the
+    file's metadata.
 
     Examples
     --------
@@ -98,6 +109,7 @@ def export_onnx(
     }
     onnx.helper.set_model_props(made, facts)
     onnx.checker.check_model(made)
+    keep_existing(path, overwrite=overwrite)
     with whole_file(path) as draft:
         draft.write_bytes(made.SerializeToString())
 
@@ -201,6 +213,10 @@ def _number(graph: _Graph, name: str, column: NumberColumn, kept: np.ndarray) ->
 def _level(graph: _Graph, name: str, column: LevelColumn, table: np.ndarray) -> str:
     """Strings become the standardised indicators of their level, looked up in a table."""
     codes = dict(column.place)
+    for level, place in column.place.items():  # ONNX compares letters: usual spellings are named
+        for text in (level, level.lower(), level.upper(), level.capitalize(), level.title()):
+            codes.setdefault(text, place)
+            codes.setdefault(f"{text}.", place)
     codes.update({text: len(column.levels) for text in sorted(NULL_STRINGS)})
     code = graph.op(
         "LabelEncoder",

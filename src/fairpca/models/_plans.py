@@ -6,7 +6,10 @@ decide which levels are groups, and the plan then tells the group of every row.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,14 +22,16 @@ from .._attributes import (
     about_a_number,
     about_whole_numbers,
     assign_roles,
+    folded,
     how_to_say,
     in_words_of_targets,
     is_named,
     listed,
+    one_spelling,
     read_column,
 )
 from ..errors import SingleGroupError, TableError, UsageError
-from ..tables import Table, read_table
+from ..tables import MARKS, Table, number, read_table
 
 if TYPE_CHECKING:
     from pandas import Series
@@ -188,7 +193,7 @@ def plan_column(
     Of people with several rows, each row may count as a part of one. Fits make all groups equal,
     however many; of what is measured, only so many can be read.
     """
-    name = str(column.name)
+    name, column = str(column.name), _without_marks(column)
     n_rows = np.ones(len(column), dtype=int) if n_rows is None else n_rows
     known = _has_level(column, kind)
     found = read_column(name, column if known.all() else column.where(known, None), kind)
@@ -199,7 +204,7 @@ def plan_column(
         told = about_a_number(name, declared=kind is not None)
         cut = _cut_in_two(name, distinct, counts)
         return AttributePlan(name, "numeric", told, n_missing, cut=cut), found.values
-    texts = [_as_text(label) for label in found.labels]
+    texts = _levels_of([_as_text(label) for label in found.labels], found.codes, n_rows)
     rows_of: dict[str, int] = dict.fromkeys(texts, 0)
     rows = np.bincount(found.codes + 1, n_rows, minlength=len(texts) + 1)[1:]
     for text, count in zip(texts, np.rint(rows).astype(np.int64).tolist(), strict=True):
@@ -218,17 +223,31 @@ def plan_column(
     return plan, group_of[found.codes]
 
 
+def _levels_of(
+    texts: Sequence[str], codes: np.ndarray, n_rows: np.ndarray | None = None
+) -> list[str]:
+    """Return the level that each text is a spelling of; `codes` has the text of each row, or -1."""
+    counts = np.bincount(codes + 1, n_rows, minlength=len(texts) + 1)[1:].tolist()
+    rows_of: dict[str, int] = dict.fromkeys(texts, 0)
+    for text, count in zip(texts, counts, strict=True):
+        rows_of[text] += count
+    level_of = one_spelling(rows_of)
+    return [level_of[text] for text in texts]
+
+
 def measure_attribute(
     column: Series, kind: str | None = None, n_rows: np.ndarray | None = None
 ) -> Measured:
     """Return the groups of a sensitive column; a quantity is cut at its median to be measured."""
+    column = _without_marks(column)
     plan, values = plan_column(column, kind, n_rows, MOST_GROUPS)
     name = plan.name
     if plan.kind == "categorical":
         note, fitted = " ".join(filter(None, [plan.told, plan.note])), plan.fitted(values)
         measured = Measured(name, (name,), "levels", plan.labels, values, fitted, note)
         few = (values < 0) & _has_level(column, kind)
-        texts = sorted({_as_text(value) for value in column[few].unique().tolist()})
+        spelled = Counter(_as_text(value) for value in column[few].tolist())
+        texts = sorted(set(one_spelling(spelled).values()))
         if not texts:
             return measured
         # Together too few to be measured, and shown all the same.
@@ -244,47 +263,126 @@ def measure_attribute(
     return Measured(name, (name,), "numeric", labels, codes, values, note)
 
 
-_POSITIVE_WORDS = ("1", "true", "yes", "y", "t", "positive", "approved", "good", "accepted")
+_YES = frozenset(
+    (
+        *("yes", "y", "true", "t", "+", "positive", "pos", "approve", "approved", "accept"),
+        *("accepted", "admit", "admitted", "grant", "granted", "hire", "hired", "select"),
+        *("selected", "invite", "invited", "promote", "promoted", "offer", "offered", "award"),
+        *("awarded", "allow", "allowed", "pass", "passed", "good", "favorable", "favourable"),
+        *("eligible", "qualified", "success", "successful", "succeeded", "paid", "repaid", "won"),
+    )
+)
+_NO = frozenset(
+    (
+        *("no", "n", "false", "f", "-", "negative", "neg", "not", "non", "never", "without"),
+        *("deny", "denied", "decline", "declined", "reject", "rejected", "refuse", "refused"),
+        *("fail", "failed", "failure", "bad", "unfavorable", "unfavourable", "dismissed"),
+        *("defaulted", "lost"),
+    )
+)
+"""Words of decisions: of two values, one of them tells which is the yes."""
+
+_NEGATED = re.compile("(un|in|dis)-?")
 
 
-def binary_target(column: Series, positive: Any = None) -> tuple[np.ndarray, np.ndarray, str]:
+def _yes_among(levels: Sequence[str]) -> str | None:
+    """Return which of two levels says yes, by its words or as a number; None if neither does.
+
+    >>> _yes_among(["hired", "rejected"]), _yes_among(["default", "no default"])
+    ('hired', 'default')
+    >>> _yes_among(["eligible", "ineligible"]), _yes_among(["blue", "red"])
+    ('eligible', None)
+    """
+    words = [folded(level) for level in levels]
+    if set(words) in ({"0", "1"}, {"-1", "1"}):
+        return levels[words.index("1")]
+    for yes, no in ((0, 1), (1, 0)):
+        before = words[no].removesuffix(words[yes])
+        more = words[yes].startswith(">") and words[no].startswith("<")
+        if _says(words[yes]) > _says(words[no]) or more or _NEGATED.fullmatch(before):
+            return levels[yes]
+    return None
+
+
+def _says(level: str) -> int:
+    """Return 1 where a word of a level says yes, -1 where one says no, else 0."""
+    words = {level} | {word for word in re.split("[ _-]+", level) if len(word) > 1}
+    return -1 if words & _NO else int(bool(words & _YES))
+
+
+def _levels_in(
+    column: Series, n_rows: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, dict[str, list[Any]]]:
+    """Return which rows are known, the level of each of them, and these in order with values."""
+    known = _is_known(column)
+    codes, distinct = column[known].factorize()
+    values = distinct.tolist()
+    texts = [_as_text(value) for value in values]
+    levels = _levels_of(texts, codes, None if n_rows is None else n_rows[known])
+    by_level: dict[str, list[Any]] = {}
+    for level, value in zip(levels, values, strict=True):
+        by_level.setdefault(level, []).append(value)
+    in_order = dict(sorted(by_level.items()))
+    with suppress(TypeError):  # numbers by their size, unless there are texts among them
+        numbers = {level: v[0] for level, v in by_level.items() if not isinstance(v[0], str)}
+        in_order = dict(sorted(by_level.items(), key=lambda item: numbers.get(item[0], item[0])))
+    place = {level: i for i, level in enumerate(in_order)}
+    return known, np.array([place[level] for level in levels], dtype=int)[codes], in_order
+
+
+def binary_target(
+    column: Series, positive: Any = None, n_rows: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, str]:
     """Return which rows are positive, which are known, and the value that counts as positive.
 
     By default that is a word such as "yes", else the larger number or the last in the alphabet.
     """
-    known = _is_known(column)
-    values = column[known]
-    by_text: dict[str, list[Any]] = {}  # as the levels of attributes: " yes" is "yes"
-    for value in values.unique().tolist():
-        by_text.setdefault(_as_text(value), []).append(value)
-    raw = [text if isinstance(v[0], str) else v[0] for text, v in by_text.items()]
-    shown = [_as_text(v) for v in _sorted(raw)]
-    if len(by_text) < 2:
+    known, codes, by_level = _levels_in(column, n_rows)
+    shown = list(by_level)
+    if len(shown) < 2:
         only = f"the value '{shown[0]}' only" if shown else "no value at all"
         raise TableError(
             f"The target '{column.name}' has {only}, and nothing can be learned about it. Name "
             f"another target, or none."
         )
     if positive is not None:
-        chosen = _named(str(column.name), by_text, positive, shown)
-    elif len(by_text) == 2:
-        words = [t for t in by_text if t.casefold() in _POSITIVE_WORDS]
-        sure = len(words) == 1 and isinstance(by_text[words[0]][0], str)
-        chosen = words[0] if sure else shown[-1]
+        chosen = _named(str(column.name), by_level, positive)
+    elif len(shown) == 2:
+        chosen = _yes_among(shown) or shown[-1]
     else:
         raise TableError(
-            f"The target '{column.name}' has {len(by_text)} distinct values "
+            f"The target '{column.name}' has {len(shown)} distinct values "
             f"({listed(shown, 4)}), but it must be a yes or no. Say which value is the "
             f"yes (pos_label='{shown[-1]}', on the command line --pos-label), or make a column of "
             f"two values, such as whether it exceeds a limit."
         )
     is_positive = np.zeros(len(column), dtype=bool)
-    is_positive[known] = values.isin(by_text[chosen]).to_numpy(dtype=bool)
+    is_positive[known] = codes == shown.index(chosen)
     return is_positive, known, chosen
+
+
+def about_the_yes(column: Series, remedy: str | None = None) -> str:
+    """Return which of two values is taken for the yes though nothing says so; else nothing.
+
+    By default the `remedy` is the argument that says which it is.
+    """
+    _, _, by_level = _levels_in(column)
+    shown = list(by_level)
+    if len(shown) != 2 or _yes_among(shown) is not None:
+        return ""
+    no, yes = shown
+    why = "last in the alphabet" if isinstance(by_level[yes][0], str) else "larger"
+    if remedy is None:
+        remedy = f"To say otherwise: pos_label='{no}' (command line: --pos-label '{no}')."
+    return (
+        f"'{column.name}' is '{no}' or '{yes}', and nothing says which of them is the yes: "
+        f"'{yes}', the {why}, is taken. {remedy}"
+    )
 
 
 def numbers_of(column: Series, what: str) -> np.ndarray:
     """Return a column as floats, NaN where there is no value; `what` it is says the refusal."""
+    column = _without_marks(column)
     known = _is_known(column)
     try:
         if column.dtype.kind in "mM":
@@ -305,6 +403,18 @@ def numbers_of(column: Series, what: str) -> np.ndarray:
     return np.asarray(found.values) if isinstance(found, Numeric) else np.full(len(column), np.nan)
 
 
+def weights_of(numbers: np.ndarray, name: str) -> np.ndarray:
+    """Return the numbers of a column of weights; refuse rows that have none, or a negative one."""
+    for wrong, is_wrong in (("have no", np.isnan(numbers)), ("have a negative", numbers < 0)):
+        if is_wrong.any():
+            raise TableError(
+                f"{np.count_nonzero(is_wrong):,} of {len(numbers):,} rows {wrong} weight in "
+                f"'{name}', but every row needs one of 0 or more. Fill them in, or leave these "
+                f"rows out."
+            )
+    return numbers
+
+
 def plan_target(
     column: Series,
     kind: str | None = None,
@@ -313,6 +423,7 @@ def plan_target(
     *,
     binary: bool = False,
     kinds_in: str = "target_kinds",
+    n_rows: np.ndarray | None = None,
 ) -> tuple[AttributePlan, np.ndarray]:
     """Return the plan of a target, and the class, yes or no, or number of each row.
 
@@ -324,11 +435,13 @@ def plan_target(
         values = numbers_of(column, "target")
         plan = AttributePlan(str(column.name), "binary", "", labels=("", f"> {above:.15g}"))
         return plan, np.where(np.isnan(values), -1, values > above)
+    column = _without_marks(column)
     name, known = str(column.name), _is_known(column)
-    texts = {_as_text(value) for value in column[known].unique().tolist()}
-    if binary or pos_label is not None or (len(texts) <= 2 and kind != "numeric"):
-        is_positive, known, yes = binary_target(column, pos_label)
-        plan = AttributePlan(name, "binary", "", labels=("", yes))
+    levels = {folded(_as_text(value)) for value in column[known].unique().tolist()}
+    if binary or pos_label is not None or (len(levels) <= 2 and kind != "numeric"):
+        is_positive, known, yes = binary_target(column, pos_label, n_rows)
+        told = about_the_yes(column) if pos_label is None else ""
+        plan = AttributePlan(name, "binary", told, labels=("", yes))
         return plan, np.where(known, is_positive.astype(int), -1)
     with in_words_of_targets(kinds_in):
         found = read_column(name, column if known.all() else column.where(known, None), kind)
@@ -341,7 +454,8 @@ def plan_target(
                 f"tell classes from a quantity. Say {how_to_say(name, 'numeric')} if it is a "
                 f"quantity, {how_to_say(name, 'categorical')} if these are classes."
             )
-    position = {t: i for i, t in enumerate(dict.fromkeys(map(_as_text, found.labels)))}
+    texts = _levels_of([_as_text(label) for label in found.labels], found.codes, n_rows)
+    position = {t: i for i, t in enumerate(dict.fromkeys(texts))}
     if len(position) > MOST_CLASSES and not declared:
         raise TableError(
             f"The target '{name}' has {len(position)} classes ({listed(list(position), 4)}), as an "
@@ -349,27 +463,42 @@ def plan_target(
             f"classes; or say {kinds_in}={{{name!r}: 'categorical'}} (command line: "
             f"--categorical {name})."
         )
-    codes = np.array([*(position[_as_text(label)] for label in found.labels), -1])
+    codes = np.array([*(position[text] for text in texts), -1])
     return AttributePlan(name, "categorical", "", labels=tuple(position)), codes[found.codes]
 
 
-def _named(
-    target: str, by_text: Mapping[str, list[Any]], positive: Any, shown: Sequence[str]
-) -> str:
-    """Return the one value that was named; refuse none, and two that differ by case alone."""
-    chosen = [text for text, raw in by_text.items() if any(is_named(v, positive) for v in raw)]
+def _named(target: str, by_level: Mapping[str, list[Any]], positive: Any) -> str:
+    """Return the level that was named, in whatever spelling; refuse none, and two that may be."""
+    chosen = [
+        level
+        for level, raw in by_level.items()
+        if folded(level) == folded(str(positive)) or any(is_named(v, positive) for v in raw)
+    ]
     if not chosen:
         raise TableError(
-            f"No row of the target '{target}' is '{positive}'. Its values are {listed(shown)}."
+            f"No row of the target '{target}' is '{positive}'. Its values are "
+            f"{listed(list(by_level))}."
         )
-    written = str(positive).strip().casefold()
-    alike = dict.fromkeys([*chosen, *(t for t in by_text if t.casefold() == written)])
-    if len(alike) > 1:
+    if len(chosen) > 1:
         raise TableError(
-            f"The target '{target}' has {listed(list(alike))}, and pos_label='{positive}' may mean "
-            f"any of them. Write what is the same in the same way first."
+            f"The target '{target}' has {listed(chosen)}, and pos_label='{positive}' may mean any "
+            f"of them. Write what is the same in the same way first."
         )
     return chosen[0]
+
+
+def _without_marks(column: Series) -> Series:
+    """Return texts of numbers, and of marks such as "-" where they are missing, as numbers."""
+    if column.dtype.kind != "O" or column.dtype == "category":
+        return column
+    with suppress(TypeError):  # lists, say
+        distinct = column.dropna().unique().tolist()
+        meant = {v: number(v.strip()) for v in distinct if isinstance(v, str)}
+        marks = {v for v in meant if v.strip() in MARKS}
+        if marks and len(meant) == len(distinct) > len(marks):
+            plain = all(found is not None for v, found in meant.items() if v not in marks)
+            return column.map(meant).astype(float) if plain else column
+    return column
 
 
 def _is_known(column: Series) -> np.ndarray:
@@ -398,13 +527,6 @@ def _as_text(value: Any) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value).strip() or "(blank)"
-
-
-def _sorted(values: Sequence[Any]) -> list[Any]:
-    try:
-        return sorted(values)
-    except TypeError:
-        return sorted(values, key=str)
 
 
 def as_table(table: Any) -> Table:

@@ -15,7 +15,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from .._attributes import check_frames
-from .._files import Packer, RationedArrays, library_versions, unplain
+from .._files import Packer, RationedArrays, keep_existing, library_versions, unplain
 from .._maps import FeatureMap, LinearMap
 from .._numerics import is_foreign, to_numpy
 from ..errors import ExportError, ModelFileError, UsageError
@@ -58,9 +58,13 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
     criterion : str
         As in `fairpca.FairPCA`.
     pos_label : object, default=None
-        Value of the target that counts as yes.
+        Value of the target that counts as yes, as in `fairpca.audit`.
     ignore : sequence of str
         Columns to leave out, such as identifiers.
+    weight : str, optional
+        Column of numbers, 0 or more: how much each row counts, such as those of a survey. It is no
+        feature. Means, variances and what is made equal are those of the weighted rows; columns
+        are standardised by all rows alike.
     sensitive_kinds : dict, optional
         "categorical" or "numeric" by the name of a sensitive column. By default numbers with
         fractions are a quantity, and everything else is groups, whole numbers too.
@@ -90,7 +94,8 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
         What was fitted to the encoded rows: `fairpca.FairPCA` and so on.
     info_ : dict
         Plain facts: ``sensitive``, ``target``, ``data``, ``fingerprint``, and numbers that were
-        measured, such as ``leakage_before`` and ``leakage_after``.
+        measured, such as ``leakage_before`` and ``leakage_after``; in ``notices`` what users should
+        know of the columns, as `fairpca.tables.check_columns` tells it.
 
     See Also
     --------
@@ -133,6 +138,7 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
         criterion: str = "demographic_parity",
         pos_label: Any = None,
         ignore: str | Sequence[str] = (),
+        weight: str | None = None,
         sensitive_kinds: Mapping[str, str] | None = None,
         target_kinds: Mapping[str, str] | None = None,
         intersectional: bool = False,
@@ -150,6 +156,7 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
         self.criterion = criterion
         self.pos_label = pos_label
         self.ignore = ignore
+        self.weight = weight
         self.sensitive_kinds = sensitive_kinds
         self.target_kinds = target_kinds
         self.intersectional = intersectional
@@ -185,7 +192,7 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
             )
         return model
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
         """Learn what the columns of a table are, and fit the representation to its rows.
 
         Parameters
@@ -197,6 +204,8 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
         y : array-like of shape (n_samples,), default=None
             What is to be predicted, as cross-validation passes it with a table in memory. Where
             the values of the target matter, these are taken, and its column need not be there.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row of a table in memory counts, in place of a column `weight`.
 
         Returns
         -------
@@ -213,10 +222,14 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
         the model, and ``info_["unknown_levels"]`` counts its rows; a text in a column of numbers is
         an error.
         """
-        return self._fit(X, y)
+        return self._fit(X, y, sample_weight)
 
     def _fit(
-        self, X: Any, y: Any, progress: Callable[[int, int | None, str], None] | None = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        progress: Callable[[int, int | None, str], None] | None = None,
     ) -> Self:
         wanted = self._wanted()
         reading = dict(self.reading or {})
@@ -225,8 +238,15 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
                 "y is for a table in memory, whose rows are in its order, but this one is on disk. "
                 "Name the column: target=..."
             )
-        if y is not None:
-            check_frames(X=X, y=y)
+        if sample_weight is not None and (self.weight is not None or is_on_disk(X)):
+            where = "on disk" if self.weight is None else f"weighted by weight={self.weight!r}"
+            raise UsageError(
+                f"sample_weight is for a table in memory, but this one is {where}. Pass one of "
+                f"the two: sample_weight=..., or a column of the table, weight=..."
+            )
+        beside = {"y": y, "sample_weight": sample_weight}
+        if given := {name: values for name, values in beside.items() if values is not None}:
+            check_frames(X=X, **given)
         if is_on_disk(X) and (self.n_jobs is not None or are_many(X) or is_large(X)):
             fitted = fit_on_disk(X, reading, wanted, self.n_jobs, progress)
         else:
@@ -237,7 +257,7 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
                     f"reading={reading!r} tells how to read text files, but this table is in "
                     f"memory. Leave it out."
                 )
-            fitted = fit_in_memory(as_table(X), wanted, y)
+            fitted = fit_in_memory(as_table(X), wanted, y, sample_weight)
         self.encoder_, self.estimator_, self.info_ = fitted
         return self
 
@@ -308,15 +328,22 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
             return np.empty((0, len(self.get_feature_names_out())))
         return np.asarray(self.estimator_._represent(encoded))
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the model to a file, as `fairpca.save` does.
 
         Parameters
         ----------
         path : path
-            Where the file will be, ``model.fairpca`` by custom. It is replaced in one step.
+            Where the file will be, ``model.fairpca`` by custom.
+        overwrite : bool, default=False
+            Whether a file of this name is replaced, in one step; else it is kept.
+
+        Raises
+        ------
+        ExistingFileError
+            If there is a file of this name, which is not to be replaced.
         """
-        save(self, path)
+        save(self, path, overwrite=overwrite)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -401,7 +428,7 @@ def fit_table(
     files = {name: more.pop(name) for name in _names(read_table).intersection(more)}
     own["reading"] = {**(own.get("reading") or {}), **files} or None
     own["options"] = {**(own.get("options") or {}), **more} or None
-    return FairTableTransformer(sensitive, target, **own)._fit(table, None, progress)
+    return FairTableTransformer(sensitive, target, **own)._fit(table, progress=progress)
 
 
 def fitted_model(model: Any, info: Mapping[str, Any] | None = None) -> FairTableTransformer:
@@ -413,7 +440,11 @@ def fitted_model(model: Any, info: Mapping[str, Any] | None = None) -> FairTable
 
 
 def save(
-    model: Any, path: str | os.PathLike[str], *, info: Mapping[str, Any] | None = None
+    model: Any,
+    path: str | os.PathLike[str],
+    *,
+    info: Mapping[str, Any] | None = None,
+    overwrite: bool = False,
 ) -> None:
     """Write a fitted model to a file that holds numbers and text only, never code.
 
@@ -424,15 +455,19 @@ def save(
         (`fairpca.erasers.LEACE` and so on), or one of them with its preprocessing. An exact kernel
         model holds its training rows, and so does its file.
     path : path
-        Where the file will be, ``model.fairpca`` by custom. It is replaced in one step.
+        Where the file will be, ``model.fairpca`` by custom.
     info : dict, optional
         Plain facts to keep with an estimator: ``data``, ``fingerprint``, ``sensitive``, ``target``,
         numbers. A `FairTableTransformer` has its own.
+    overwrite : bool, default=False
+        Whether a file of this name is replaced, in one step; else it is kept.
 
     Raises
     ------
     ExportError
         If the model holds a function, a random generator, or labels that are not plain.
+    ExistingFileError
+        If there is a file of this name, which is not to be replaced.
 
     See Also
     --------
@@ -497,6 +532,7 @@ def save(
             k: packer.plain(v, f"FairTableTransformer.{k}") for k, v in asked.items()
         },
     }
+    keep_existing(path, overwrite=overwrite)
     write_model_file(path, header, packer.tensors)
 
 

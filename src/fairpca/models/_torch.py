@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._files import library_versions, pack, whole_file
+from .._files import keep_existing, library_versions, pack, whole_file
 from ..errors import ExportError
 from ._estimator_state import n_columns
 from ._map_parts import map_parts
@@ -20,7 +20,9 @@ SOURCE = Path(__file__).with_name("torch_module.txt")
 """The module's code, which is written beside the tensors."""
 
 
-def export_torch(model: Any, path: str | os.PathLike[str]) -> tuple[Path, Path]:
+def export_torch(
+    model: Any, path: str | os.PathLike[str], *, overwrite: bool = False
+) -> tuple[Path, Path]:
     """Write the map of a fitted model as two files that torch needs no fairpca for.
 
     Parameters
@@ -31,12 +33,19 @@ def export_torch(model: Any, path: str | os.PathLike[str]) -> tuple[Path, Path]:
         in Python.
     path : path
         One of the two, such as ``model.py`` or ``model.safetensors``.
+    overwrite : bool, default=False
+        Whether files of these names are replaced; else they are kept.
 
     Returns
     -------
     code, tensors : Path
         ``model.py``, a short class to read, the same for all models; and ``model.safetensors``,
         the numbers, and the names of the columns.
+
+    Raises
+    ------
+    ExistingFileError
+        If there is a file of one of these names, which is not to be replaced.
 
     See Also
     --------
@@ -65,6 +74,7 @@ def export_torch(model: Any, path: str | os.PathLike[str]) -> tuple[Path, Path]:
     code, numbers = torch_files(path)
     tensors, settings = _parts(model)
     content = pack(tensors, {"fairpca": json.dumps(settings, ensure_ascii=False)})
+    keep_existing(code, numbers, overwrite=overwrite)
     with whole_file(numbers) as draft, whole_file(code) as draft_of_code:
         draft.write_bytes(content)
         draft_of_code.write_bytes(SOURCE.read_bytes())

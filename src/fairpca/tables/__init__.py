@@ -14,17 +14,28 @@ from ._files import (
     kind_of_file,
 )
 from ._frozen_columns import LevelColumn, NumberColumn, floats
-from ._notices import check_columns, equal_pairs, find_person
-from ._open import RawColumn, check_same_columns, is_large, open_table, open_tables, read_table
+from ._notices import Notice, check_columns, check_spellings, equal_pairs, find_person
+from ._open import (
+    RawColumn,
+    check_same_columns,
+    common_type,
+    is_large,
+    open_table,
+    open_tables,
+    read_table,
+)
 from ._table import Table, arrow_columns, arrow_to_pandas, decoded, distinct, family, simple
 from ._text_values import (
+    MARKS,
     NULL_STRINGS,
     NUMBER,
     TEXT,
     TRUTH,
     WHOLE,
+    cleaned,
     converted,
     kinds_of_columns,
+    number,
     typed,
     with_points,
 )

@@ -6,11 +6,19 @@ from typing import Any
 
 import numpy as np
 
+from .._attributes import folded
 from ._adapters import import_arrow
 from ._dates_and_texts import DateColumn, TextColumn, date_format
 from ._frozen_columns import MOST_LEVELS, Learned, LevelColumn, NumberColumn
 from ._table import is_text
-from ._text_values import are_numbers, distinct_texts, look_like_dates, nearly_numbers
+from ._text_values import (
+    Numbers,
+    about_numbers,
+    as_numbers,
+    distinct_texts,
+    look_like_dates,
+    nearly_numbers,
+)
 
 FrozenColumn = NumberColumn | LevelColumn | DateColumn | TextColumn
 """The kinds. Model files hold no others; ONNX has operators for the first two."""
@@ -19,9 +27,9 @@ FrozenColumn = NumberColumn | LevelColumn | DateColumn | TextColumn
 def learn(name: str, array: Any, like: FrozenColumn | None = None) -> Learned:
     """Tell what a column is, as skrub would, and learn how it is encoded.
 
-    Texts that all mean numbers or dates are these, unless they were declared categories. Of others,
-    up to `MOST_LEVELS` levels are indicators, more are encoded by their letters. What more rows
-    have told, `like`, stands whatever these show.
+    Texts that mean numbers, see `as_numbers`, or all mean dates are these, unless they were
+    declared categories. Of others, up to `MOST_LEVELS` levels are indicators, more are encoded by
+    their letters. What more rows have told, `like`, stands whatever these show.
     """
     types, kind = import_arrow().types, array.type
     if array.null_count == len(array):
@@ -37,12 +45,16 @@ def learn(name: str, array: Any, like: FrozenColumn | None = None) -> Learned:
     if not rows_of:
         return _empty(array)
     undecided = like is None and not declared
-    if isinstance(like, NumberColumn) or (undecided and are_numbers(list(rows_of))):
-        return NumberColumn.learned(name, array)
+    if isinstance(like, NumberColumn):
+        odd = ("",) if like.odd_is_missing else ()
+        return NumberColumn.learned(name, array, Numbers(like.decimal, odd))
+    if undecided and (how := as_numbers(rows_of, few_levels=MOST_LEVELS)) is not None:
+        return NumberColumn.learned(name, array, how, about_numbers(rows_of, how))
     format = like.format if isinstance(like, DateColumn) else None
     if format is not None or (undecided and (format := date_format(list(rows_of))) is not None):
         return DateColumn.learned(name, array, format)
-    if isinstance(like, LevelColumn) or (like is None and len(rows_of) <= MOST_LEVELS):
+    n_levels = len(set(map(folded, rows_of)))
+    if isinstance(like, LevelColumn) or (like is None and n_levels <= MOST_LEVELS):
         return LevelColumn.learned(name, rows_of, int(counts[-1]))
     return TextColumn.learned(name, codes, texts, _nearly(list(rows_of)))
 

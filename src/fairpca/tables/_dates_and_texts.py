@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -23,6 +24,7 @@ from ._frozen_columns import (
 from ._text_values import distinct_texts
 
 PARTS = ("year", "month", "day", "hour", "total_seconds")
+_OFFSET = re.compile(r"([+-])(\d{2}):?(\d{2})?\s*$")
 NOT_A_TIME = np.iinfo(np.int64).min  # as numpy has it
 
 TEXTS_TO_GUESS_FROM = 30
@@ -39,9 +41,11 @@ ROWS_TO_LEARN_FROM = 20_000
 @record()
 @dataclass(frozen=True)
 class DateColumn:
-    """The parts of a date in its time zone, and the seconds since 1970; means where it is missing.
+    """What clocks and calendars show, and the seconds since 1970; means where it is missing.
 
-    Texts are read in a `format` of `strptime`, or as ISO 8601 writes them.
+    These are the clocks of the column's time `zone`; of texts, those of the offset that each of
+    them is written with, unless there is a zone. Texts are read in a `format` of `strptime`, or as
+    ISO 8601 writes them.
     """
 
     name: str
@@ -59,7 +63,7 @@ class DateColumn:
             return False  # a path
         read = import_pandas().to_datetime
         try:  # a time zone or a format that there is not is refused before it is used
-            self._parts(np.zeros(1, dtype=np.int64))
+            _shown_by_clocks(np.zeros(1, dtype=np.int64), self.zone)
             read(["1"], format=self.format or "ISO8601", errors="coerce")
         except Exception:  # everybody's own: of time zones, of patterns
             return False
@@ -80,12 +84,16 @@ class DateColumn:
             to_time = arrow.timestamp("us", getattr(kind, "tz", None))
             instants = array.cast(to_time, safe=False).cast(arrow.int64()).fill_null(NOT_A_TIME)
             microseconds = instants.to_numpy(zero_copy_only=False)
+            shown = _shown_by_clocks(microseconds, self.zone or getattr(kind, "tz", None))
         elif types.is_null(kind):
-            microseconds = np.full(len(array), NOT_A_TIME)
+            microseconds = shown = np.full(len(array), NOT_A_TIME)
         else:
             codes, texts = distinct_texts(array)
             microseconds = self._read(texts)
-        return codes, self._parts(microseconds)
+            shown = _shown_by_clocks(microseconds, self.zone)
+            if self.zone is None and "%z" in (self.format or ""):
+                shown = microseconds + _offsets(texts)
+        return codes, self._parts(microseconds, shown)
 
     def _read(self, texts: list[str | None]) -> np.ndarray:
         """Return texts as microseconds since 1970."""
@@ -104,14 +112,10 @@ class DateColumn:
                 )
         return microseconds
 
-    def _parts(self, microseconds: np.ndarray) -> np.ndarray:
+    def _parts(self, microseconds: np.ndarray, shown: np.ndarray) -> np.ndarray:
         missing = microseconds == NOT_A_TIME
-        instants = np.where(missing, 0, microseconds)
-        times, local = instants.astype("datetime64[us]"), instants
-        if self.zone is not None:  # what its clocks show
-            zoned = import_pandas().DatetimeIndex(times, tz="UTC").tz_convert(self.zone)
-            local = zoned.tz_localize(None).as_unit("us").asi8
-            times = local.astype("datetime64[us]")
+        instants, local = (np.where(missing, 0, times) for times in (microseconds, shown))
+        times = local.astype("datetime64[us]")
         months, days = times.astype("datetime64[M]"), times.astype("datetime64[D]")
         parts = np.empty((len(instants), len(self.outputs)))
         parts[:, 0] = times.astype("datetime64[Y]").astype(np.int64) + 1970
@@ -127,7 +131,7 @@ class DateColumn:
     @staticmethod
     def learned(name: str, array: Any, format: str | None) -> Learned:
         """Learn how a column of dates is encoded."""
-        zone = getattr(array.type, "tz", None) or ("UTC" if format and "%z" in format else None)
+        zone = getattr(array.type, "tz", None)
         column = DateColumn(name, format, zone, indicator=True)
         codes, parts = column.rows(array)
         counts = (
@@ -203,6 +207,23 @@ class TextColumn:
         mean, scale = means_and_deviations(column.of_texts(texts), counts)
         n_distinct = int(np.count_nonzero(counts[:-1]))
         return Learned(column, "text", n_missing, n_distinct, mean, scale, note)
+
+
+def _shown_by_clocks(microseconds: np.ndarray, zone: str | None) -> np.ndarray:
+    """Return what the clocks of a time zone show at instants, also in microseconds since 1970."""
+    if zone is None:
+        return microseconds
+    instants = np.where(microseconds == NOT_A_TIME, 0, microseconds).astype("datetime64[us]")
+    zoned = import_pandas().DatetimeIndex(instants, tz="UTC").tz_convert(zone)
+    local: np.ndarray = zoned.tz_localize(None).as_unit("us").asi8
+    return local
+
+
+def _offsets(texts: list[str | None]) -> np.ndarray:
+    """Return how far the clocks that dates are written by are ahead of UTC, in microseconds."""
+    found = (_OFFSET.search(text or "") for text in texts)
+    minutes = [int(f"{o[1]}1") * (60 * int(o[2]) + int(o[3] or 0)) if o else 0 for o in found]
+    return np.array(minutes, dtype=np.int64) * 60_000_000
 
 
 def date_format(texts: list[str]) -> str | None:

@@ -54,7 +54,14 @@ class TableEncoder:
     one, it is at their average. A text that is no number, in a column of numbers, or no
     date, in one of dates, is an error; an empty one is missing.
 
-    Blanks around texts do not count. "", "?", "NA", "None", "null" and the like are missing.
+    Texts are numbers if all are, also as people write them ("1,234.50", "5.8%", "$5"). Of more than
+    40 different numbers, up to 5 % may be something else, which then counts as missing, in new rows
+    too. Levels that differ in case or a final dot only are one, called as most rows spell it. The
+    `note` of a column says what was read in which way. Dates with a time zone are what the clocks
+    there show.
+
+    Blanks around texts do not count. "", "?", "NA", "None", "null" and the like are missing; among
+    numbers also ".", "-" and "--".
 
     Examples
     --------
@@ -320,9 +327,9 @@ class TableEncoder:
 
     @property
     def number_columns(self) -> list[str]:
-        """Those of them that are numbers, so that texts need a decimal point."""
-        numbers = (e for e in self.encoders_ if isinstance(e, NumberColumn) and not e.boolean)
-        return [encoder.name for encoder in numbers]
+        """Those of them that are plain numbers, so that texts need a decimal point."""
+        numbers = (e for e in self.encoders_ if isinstance(e, NumberColumn))
+        return [column.name for column in numbers if not (column.boolean or column.decimal)]
 
     def _fits_together(self) -> bool:
         lists = (self.columns_, Column), (self.encoders_, FrozenColumn), (self.kept_, np.ndarray)

@@ -9,17 +9,18 @@ shape (n,), or None where row i has the numbers i.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from .._attributes import about_spellings, folded, one_spelling
 from .._files import is_count, is_number, record
 from ..errors import TableError
 from ._adapters import import_arrow
 from ._table import distinct, is_text
-from ._text_values import are_truths, cleaned, number, numbers_of_texts
+from ._text_values import Numbers, are_truths, cleaned, number, numbers_of_texts
 
 MISSING_SHARE = 0.02
 """From this share of missing values on, that a value is missing is an output of its own."""
@@ -100,19 +101,26 @@ class Learned:
     note: str = ""
 
 
-@record()
+@record(later={"decimal": "", "odd_is_missing": False})
 @dataclass(frozen=True)
 class NumberColumn:
-    """A number per row, `fill` where it is missing or infinite; that it was may be an output."""
+    """A number per row, `fill` where it is missing or infinite; that it was may be an output.
+
+    Texts of them are plain numbers, or as people write them, with a `decimal` sign; those that are
+    none are refused, or `odd_is_missing`.
+    """
 
     name: str
     fill: float
     boolean: bool = False
     indicator: bool = False
+    decimal: str = ""
+    odd_is_missing: bool = False
 
     def _fits_together(self) -> bool:
-        flags = isinstance(self.boolean, bool) and isinstance(self.indicator, bool)
-        return isinstance(self.name, str) and is_number(self.fill) and flags
+        flags = (self.boolean, self.indicator, self.odd_is_missing)
+        known = all(isinstance(flag, bool) for flag in flags) and self.decimal in ("", ".", ",")
+        return isinstance(self.name, str) and is_number(self.fill) and known
 
     @property
     def outputs(self) -> list[str]:
@@ -121,7 +129,7 @@ class NumberColumn:
 
     def rows(self, array: Any) -> tuple[None, np.ndarray]:
         """Return the numbers, of shape (n, 1) or (n, 2)."""
-        values = floats(array, self.name, boolean=self.boolean)
+        values = self._floats(array)
         known = np.isfinite(values)
         if not known.all():
             values = np.where(known, values, self.fill)
@@ -129,27 +137,38 @@ class NumberColumn:
             return None, values[:, None]
         return None, np.column_stack([values, ~known])
 
+    def _floats(self, array: Any) -> np.ndarray:
+        return floats(
+            array,
+            self.name,
+            boolean=self.boolean,
+            decimal=self.decimal,
+            odd_is_missing=self.odd_is_missing,
+        )
+
     @staticmethod
-    def learned(name: str, array: Any) -> Learned:
-        """Learn how a column of numbers is encoded."""
+    def learned(name: str, array: Any, how: Numbers | None = None, note: str = "") -> Learned:
+        """Learn how a column of numbers is encoded; of texts, how they are numbers is known."""
         arrow = import_arrow()
         boolean = arrow.types.is_boolean(array.type)
         if is_text(array.type):
             texts = map(cleaned, array.unique().to_pylist())
             boolean = are_truths([text for text in texts if text is not None])
-        values = floats(array, name, boolean=boolean)
+        decimal, lenient = ("", False) if how is None else (how.decimal, how.has_words)
+        column = NumberColumn(name, 0.0, boolean, False, decimal, lenient)
+        values = column._floats(array)
         known = np.isfinite(values)
         n_missing = int(np.sum(~known))
         n_infinite = int(np.isinf(values).sum())
         fill = 2 * float(np.median(0.5 * values[known])) if known.any() else 0.0  # no overflow
         if boolean:
             fill = float(round(fill))
-        column = NumberColumn(
-            name, fill, boolean, indicator=n_missing > MISSING_SHARE * len(values)
-        )
+        indicator = n_missing > MISSING_SHARE * len(values)
+        column = replace(column, fill=fill, indicator=indicator)
         mean, scale = means_and_deviations(column.rows(array)[1])
         n_distinct = len(arrow.array(values[known] + 0.0).unique())  # -0.0 is 0.0
-        note = f"{n_infinite} infinite values count as missing" if n_infinite else ""
+        if n_infinite:
+            note = "; ".join(filter(None, [note, f"{n_infinite} infinite values count as missing"]))
         return Learned(column, "numeric", n_missing, n_distinct, mean, scale, note)
 
 
@@ -159,7 +178,8 @@ class LevelColumn:
     """One indicator per level, "missing" perhaps being one; of two levels, one indicator.
 
     A level that was never seen has none of them. Where two levels share one indicator, that would
-    be the first of them, so it is put at their average: the `share` of rows at the second.
+    be the first of them, so it is put at their average: the `share` of rows at the second. Another
+    spelling of a level, see `folded`, is that level.
     """
 
     name: str
@@ -192,8 +212,9 @@ class LevelColumn:
 
     @cached_property
     def place(self) -> dict[str, int]:
-        """The row of `table` for each level."""
-        return {level: i for i, level in enumerate(self.levels)}
+        """The row of `table` for each level, and for what its spellings share."""
+        exact = {level: i for i, level in enumerate(self.levels)}
+        return {folded(level): i for level, i in reversed(exact.items())} | exact
 
     @cached_property
     def _are_numbers(self) -> bool:
@@ -209,7 +230,7 @@ class LevelColumn:
         text, n = cleaned(value), len(self.levels)
         if text is None:
             return n
-        code = self.place.get(text)
+        code = self.place.get(text, self.place.get(folded(text)))
         if code is None and self._are_numbers and (meant := number(text)) is not None:
             code = self.place.get(cleaned(meant) or "")
         return n + 1 if code is None else code
@@ -231,16 +252,28 @@ class LevelColumn:
 
     @staticmethod
     def learned(name: str, rows_of: Mapping[str, int], n_missing: int) -> Learned:
-        """Learn the levels of a column, of which `rows_of` has the rows."""
-        levels = tuple(sorted(rows_of))
-        by_level = np.array([*(rows_of[level] for level in levels), n_missing, 0])
+        """Learn the levels of a column, of which `rows_of` has the rows of each spelling."""
+        level_of = one_spelling(rows_of)
+        levels = tuple(sorted(set(level_of.values())))
+        merged = dict.fromkeys(levels, 0)
+        for text, n in rows_of.items():
+            merged[level_of[text]] += n
+        by_level = np.array([*merged.values(), n_missing, 0])
         share = float(by_level[1] / by_level.sum())
         column = LevelColumn(name, levels, missing=n_missing > 0, share=share)
         mean, scale = means_and_deviations(column.table, by_level)
-        return Learned(column, "category", n_missing, len(levels), mean, scale)
+        note = about_spellings(name, rows_of)
+        return Learned(column, "category", n_missing, len(levels), mean, scale, note)
 
 
-def floats(array: Any, name: str, *, boolean: bool = False) -> np.ndarray:
+def floats(
+    array: Any,
+    name: str,
+    *,
+    boolean: bool = False,
+    decimal: str = "",
+    odd_is_missing: bool = False,
+) -> np.ndarray:
     """Return an Arrow array as floats, NaN where missing, or say which value is no number."""
     arrow = import_arrow()
     types, kind = arrow.types, array.type
@@ -259,8 +292,8 @@ def floats(array: Any, name: str, *, boolean: bool = False) -> np.ndarray:
             f"({kind}) here. Give it the numbers, or fit again."
         )
     elif types.is_dictionary(kind) or is_text(kind):
-        numbers, odd = numbers_of_texts(array, truths=boolean)
-        if odd is not None:
+        numbers, odd = numbers_of_texts(array, truths=boolean, decimal=decimal)
+        if odd is not None and not odd_is_missing:
             raise TableError(
                 f"Column '{name}' held numbers when the encoder was fitted, but has '{odd}' "
                 f"here. Correct the value, or leave it empty."

@@ -7,19 +7,25 @@ rows in bins, one half judging the other.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from .._attributes import did_you_mean
+from .._attributes import about_initials, about_spellings, did_you_mean, folded, one_spelling
 from ..errors import TableError
 from ._adapters import import_arrow
 from ._dates_and_texts import date_format
 from ._frozen_columns import MOST_LEVELS, floats
 from ._table import arrow_columns, is_text
-from ._text_values import are_numbers, distinct_texts, look_like_dates, nearly_numbers
+from ._text_values import (
+    about_numbers,
+    as_numbers,
+    distinct_texts,
+    look_like_dates,
+    nearly_numbers,
+)
 
 _ID_NAME = re.compile(
     r"(?<![a-z])(?i:ids?|uuid|guid|key|number|nr|no|index|rownum)(?![A-Za-z])"
@@ -28,6 +34,9 @@ _ID_NAME = re.compile(
     r"applicant|case|record|row|loan|order|session)_?(?i:id)s?(?![a-z])"
 )
 """As a word of its own, in camel case, or after what ids are often of."""
+
+_WEIGHT_NAME = re.compile(r"(?i)weight|wgt|(?<![a-z])[a-z]{0,4}wts?(?![a-z])")
+"""Of columns that say how much a row counts, as in surveys: weight, fnlwgt, perwt, wt."""
 
 _DIGITS = 12
 """Of whole numbers that look like ids so many are looked at: personal numbers may encode sex."""
@@ -61,9 +70,10 @@ class Notice:
 
     Parameters
     ----------
-    kind : {"id", "constant", "empty", "renamed", "copy", "proxy", "leak", "format", "person"}
+    kind : {"id", "constant", "empty", "renamed", "copy", "proxy", "leak", "format", "spelling", \
+            "person"}
         A proxy tells a sensitive attribute, a leak tells the target; a format keeps numbers or
-        dates from being read as such.
+        dates from being read as such; a level has several spellings.
     severity : {"info", "warning"}
         A warning is nearly certain, an info likely or harmless.
     column : str
@@ -115,9 +125,9 @@ def check_columns(
     -------
     notices : list
         Warnings first, then by column. Each has its `kind` ("id", "constant", "empty", "renamed",
-        "copy", "proxy" of a sensitive attribute, "leak" of the target, "format" or "person"), its
-        `severity` ("info" or "warning"), the `column`, the `other` one that it tells or copies, a
-        `value` (the AUC of a proxy or leak) and a sentence, its `text`.
+        "copy", "proxy" of a sensitive attribute, "leak" of the target, "format", "spelling" of
+        levels or "person"), its `severity` ("info" or "warning"), the `column`, the `other` one
+        that it tells or copies, a `value` (the AUC of a proxy or leak) and a sentence, its `text`.
 
     Notes
     -----
@@ -158,8 +168,13 @@ def check_columns(
         twice = f"Two columns were called '{old}': this one"
         was = twice if old.strip() else "A column without a name"
         found.append(Notice("renamed", "info", new, old, None, f"{was} is called '{new}'."))
+    rows_of = {name: _rows_of_texts(array) for name, array in arrays.items()}
     for name in features:
-        found.extend(_about(name, arrays[name]))
+        found.extend(_about(name, arrays[name], rows_of[name]))
+    for name in named:
+        found.extend(_with_marks(name, rows_of[name]) if is_text(arrays[name].type) else ())
+    for name in arrays:
+        found.extend(check_spellings(name, rows_of[name], is_feature=name in features))
     dull = {notice.column for notice in found if notice.kind in ("empty", "constant")}
     found.extend(_copies(arrays, columns, [f for f in arrays if f not in dull], special))
     same = {(notice.column, notice.other) for notice in found if notice.kind == "copy"}
@@ -183,12 +198,41 @@ def check_columns(
     return sorted(found, key=lambda x: (x.severity != "warning", order.get(x.column, -1)))
 
 
+def _rows_of_texts(array: Any) -> dict[str, int]:
+    """Return how many rows have each text of a column of texts or declared categories.
+
+    Blanks around texts are gone, as is what means "missing".
+    """
+    types, kind = import_arrow().types, array.type
+    if not (is_text(kind) or (types.is_dictionary(kind) and is_text(kind.value_type))):
+        return {}
+    codes, texts = distinct_texts(array)
+    counts = np.bincount(codes, minlength=len(texts)).tolist()
+    return {text: n for text, n in zip(texts, counts, strict=True) if text is not None and n}
+
+
+def check_spellings(name: str, n_rows: Mapping[str, int], *, is_feature: bool) -> Iterator[Notice]:
+    """Yield which levels of a column have several spellings, of which there are so many rows.
+
+    A feature of many levels is encoded by its letters, so nothing is merged there.
+    """
+    n_levels = len(set(map(folded, n_rows)))
+    if (is_feature and n_levels > MOST_LEVELS) or as_numbers(n_rows, few_levels=MOST_LEVELS):
+        return
+    if told := about_spellings(f"'{name}'", n_rows):
+        merged = float(len(n_rows) - n_levels)
+        yield Notice("spelling", "warning", name, None, merged, told)
+    if not is_feature and (asked := about_initials(f"'{name}'", n_rows)):
+        yield Notice("spelling", "warning", name, None, None, asked)
+
+
 def find_person(frame: Any, sensitive: Sequence[str], candidates: Sequence[str]) -> Notice | None:
     """Point out a column that seems to say whose row it is, of people with several rows.
 
     Two rows of one person agree in an attribute, and in most columns more often than two of
     anybody: agreeing goes some of the way from chance to certainty. Of a place or an occupation,
-    rows agree in what describes it, and in few other columns.
+    rows agree in what describes it, and in few other columns. Numbers with fractions are nobody's
+    name, and a weight of a survey is that of all people who were drawn alike.
     """
     arrays = arrow_columns(frame)
     n = len(next(iter(arrays.values())))
@@ -199,6 +243,8 @@ def find_person(frame: Any, sensitive: Sequence[str], candidates: Sequence[str])
     by_chance = {name: equal_pairs(codes) / (n * (n - 1) / 2) for name, codes in columns.items()}
     found = []
     for name in candidates:
+        if _WEIGHT_NAME.search(name) or _has_fractions(arrays[name]):
+            continue
         whose = np.unique(_exact(arrays[name]), return_inverse=True)[1]
         counts = np.bincount(whose)
         repeated = int(np.count_nonzero(counts > 1))
@@ -231,6 +277,13 @@ def find_person(frame: Any, sensitive: Sequence[str], candidates: Sequence[str])
     return max(found, key=lambda each: each[0])[1] if found else None
 
 
+def _has_fractions(array: Any) -> bool:
+    types, kind = import_arrow().types, array.type
+    if types.is_decimal(kind):
+        return bool(kind.scale > 0)
+    return bool(types.is_floating(kind)) and _whole_numbers(array) is None
+
+
 def _exact(array: Any) -> np.ndarray:
     """Return a number for each value, different ones for missing values."""
     codes = array.dictionary_encode()
@@ -247,7 +300,7 @@ def equal_pairs(codes: np.ndarray) -> float:
     return float(np.sum(counts * (counts - 1)) / 2)
 
 
-def _about(name: str, array: Any) -> Iterator[Notice]:
+def _about(name: str, array: Any, rows_of: Mapping[str, int]) -> Iterator[Notice]:
     """Yield what a column shows by itself."""
     types, kind, n = import_arrow().types, array.type, len(array)
     n_distinct = len(array.drop_null().unique())
@@ -260,7 +313,7 @@ def _about(name: str, array: Any) -> Iterator[Notice]:
         return
     share = n_distinct / n
     textual = is_text(kind) or types.is_dictionary(kind)
-    written = _badly_written(name, array) if textual and n_distinct > MOST_LEVELS else None
+    written = _oddly_written(name, rows_of, declared=not is_text(kind)) if textual else None
     if written is not None:
         yield written
         return
@@ -288,9 +341,15 @@ def _about(name: str, array: Any) -> Iterator[Notice]:
         yield Notice("id", "info", name, None, share, text)
 
 
-def _badly_written(name: str, array: Any) -> Notice | None:
-    """Return a warning where numbers or dates are in a form in which they are taken for texts."""
-    texts = [text for text in distinct_texts(array)[1] if text is not None]
+def _oddly_written(name: str, rows_of: Mapping[str, int], *, declared: bool) -> Notice | None:
+    """Return a warning where numbers or dates are not plainly written: read, or taken for texts."""
+    how = None if declared else as_numbers(rows_of, few_levels=MOST_LEVELS)
+    if how is not None and (told := about_numbers(rows_of, how)):
+        share = sum(rows_of[text] for text in how.odd) / sum(rows_of.values())
+        return Notice("format", "warning", name, None, share, f"'{name}': {told}.")
+    if how is not None or len(set(map(folded, rows_of))) <= MOST_LEVELS:
+        return None
+    texts = list(rows_of)
     if others := nearly_numbers(texts):
         text = (
             f"'{name}' looks like numbers, but is taken for texts because of values such as "
@@ -304,6 +363,14 @@ def _badly_written(name: str, array: Any) -> Notice | None:
         )
         return Notice("format", "warning", name, None, None, text)
     return None
+
+
+def _with_marks(name: str, rows_of: Mapping[str, int]) -> Iterator[Notice]:
+    """Yield that an attribute or a target is numbers but for marks: no other texts are read so."""
+    how = as_numbers(rows_of, few_levels=MOST_LEVELS)
+    told = _oddly_written(name, rows_of, declared=False)
+    if how is not None and told is not None and not (how.decimal or how.has_words):
+        yield told
 
 
 def _whole_numbers(array: Any) -> Any:
@@ -384,15 +451,31 @@ def _binned(array: Any, name: str, n_bins: int = BINS) -> _Binned:
     if is_text(kind) or types.is_dictionary(kind):
         codes, texts = distinct_texts(array)
         known = [text for text in texts if text is not None]
-        if not is_text(kind) or not are_numbers(known):
-            return _levels(codes, known)
-        values = floats(array, name, boolean=True)
+        counts = np.bincount(codes, minlength=len(texts)).tolist()
+        rows_of = dict(zip(known, counts, strict=False))
+        how = as_numbers(rows_of, few_levels=MOST_LEVELS) if is_text(kind) else None
+        if how is None:
+            return _levels(*_one_spelling_each(codes, rows_of))
+        lenient = how.has_words
+        values = floats(array, name, boolean=True, decimal=how.decimal, odd_is_missing=lenient)
     elif types.is_timestamp(kind) or types.is_date(kind):
         to_micro = import_arrow().timestamp("us", getattr(kind, "tz", None))
         values = floats(array.cast(to_micro, safe=False).cast("int64"), name)
     else:
         values = floats(array, name)
     return _ranges(values, n_bins)
+
+
+def _one_spelling_each(
+    codes: np.ndarray, rows_of: Mapping[str, int]
+) -> tuple[np.ndarray, list[str]]:
+    """Return levels as their rows mostly spell them; the code of missing values stays the last."""
+    level_of = one_spelling(rows_of)
+    labels = list(dict.fromkeys(level_of.values()))
+    if len(labels) == len(rows_of):
+        return codes, labels
+    place = {label: i for i, label in enumerate(labels)}
+    return np.array([*(place[level_of[t]] for t in rows_of), len(labels)])[codes], labels
 
 
 def _levels(codes: np.ndarray, labels: list[str]) -> _Binned:

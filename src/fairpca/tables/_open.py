@@ -265,7 +265,9 @@ class RawColumn:
         first = files[0]
         if first.kind != "text":
             arrow = import_arrow()
-            common = {name: _common([file.types[name] for file in files]) for name in first.names}
+            common = {
+                name: common_type([file.types[name] for file in files]) for name in first.names
+            }
             # What is neither a number nor a date nor a text is read as one.
             return tuple(
                 cls(name, simple(arrow.array([], kind)).type) for name, kind in common.items()
@@ -305,7 +307,8 @@ class RawColumn:
         return series.astype("category") if hasattr(self.type, "value_type") else series
 
 
-def _common(kinds: Sequence[Any]) -> Any:
+def common_type(kinds: Sequence[Any]) -> Any:
+    """Return the Arrow type of a column whose files have it in these: of numbers the widest."""
     arrow = import_arrow()
     if len(set(kinds)) == 1:
         return kinds[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -31,11 +32,27 @@ TRUTHS = {"true": 1.0, "false": 0.0}
 WHOLE, NUMBER, TRUTH, TEXT = "whole number", "number", "truth value", "text"
 """What a column of texts can be, the narrowest first."""
 
-_GROUPED = re.compile(r"[-+]?[$€£]? ?(\d{1,3}([.,' \u00a0\u202f]\d{3})*|\d+)([.,]\d+)? ?[%$€£]?")
-"""Numbers as people write them: digits in groups, either decimal sign, a currency, per cent."""
+MARKS = frozenset((".", "-", "--", "\u2013", "\u2014"))
+"""Texts that mean "missing" among numbers, and in no other column."""
+
+_BLANKS = "' \u2019\u00a0\u202f"
+_WRITTEN = {
+    decimal: re.compile(
+        rf"(?P<before>[-+\u2212]?(?P<unit>[$€£¥]?) ?[-+\u2212]?)"
+        rf"(?P<digits>(?:[1-9]\d{{0,2}}(?P<group>[{group}{_BLANKS}])\d{{3}}(?:(?P=group)\d{{3}})*|"
+        rf"\d*)(?:[{decimal}]\d+|(?<=\d)))(?P<after> ?[%$€£¥]?)"
+    )
+    for decimal, group in ((".", ","), (",", "."))
+}
+"""Numbers as people write them, by their decimal sign: digits in groups, a currency, per cent."""
 
 _DATED = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}([ T].*)?")
-_NEARLY_ALL = 0.9
+_NEARLY_ALL, _ALL_BUT_A_FEW = 0.9, 0.95
+"""From these shares on a column looks like what few of its texts are not; and is read as that."""
+
+
+_GLANCE = 100
+"""So many texts, evenly spread, tell whether it is worth to look at all of them."""
 
 
 def number(text: str) -> float | None:
@@ -78,26 +95,122 @@ def are_numbers(texts: list[str]) -> bool:
     return bool(texts) and (all(number(t) is not None for t in texts) or are_truths(texts))
 
 
-def numbers_of_texts(array: Any, *, truths: bool) -> tuple[np.ndarray, str | None]:
-    """Return the numbers that texts (or `truths`) mean, NaN where missing, and a text without."""
-    if is_text(array.type):
+def numbers_of_texts(
+    array: Any, *, truths: bool, decimal: str = ""
+) -> tuple[np.ndarray, str | None]:
+    """Return the numbers that texts (or `truths`) mean, NaN where missing, and a text without.
+
+    With a `decimal` sign, they are as people write them.
+    """
+    if is_text(array.type) and decimal != ",":
         parsed = _as_kind(_without_nulls(_trimmed(array)), NUMBER)
         if parsed is not None:
             return parsed.to_numpy(zero_copy_only=False), None
     codes, texts = distinct_texts(array)
     meant: dict[str, float | None] = {}
     for text in filter(None, texts):
-        found = number(text)
+        found = written_number(text, decimal) if decimal else number(text)
+        found = np.nan if found is None and text in MARKS else found
         meant[text] = TRUTHS.get(text.lower()) if found is None and truths else found
     odd = next((text for text, found in meant.items() if found is None), None)
     return np.array([*meant.values(), np.nan], dtype=float)[codes], odd
 
 
+def written_number(text: str, decimal: str) -> float | None:
+    """Return the number that a text means to people who write it with this decimal sign, or None.
+
+    >>> written_number("$1,234.50", "."), written_number("(5,8 %)", ","), written_number("1,5", ".")
+    (1234.5, -5.8, None)
+    """
+    plain = number(text) if decimal == "." else None
+    if plain is not None:
+        return plain
+    negative = text.startswith("(") and text.endswith(")")
+    found = _WRITTEN[decimal].fullmatch(text[1:-1] if negative else text)
+    if found is None or (found["unit"] and found["after"].strip()):
+        return None
+    digits = found["digits"].replace(found["group"] or " ", "").replace(decimal, ".")
+    value = number(digits)
+    negative = negative or any(sign in found["before"] for sign in "-\u2212")
+    return value if value is None or not negative else -value
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """How texts are numbers: plainly, or as people write them with a `decimal` sign.
+
+    The `odd` texts are none, and are taken for missing.
+    """
+
+    decimal: str = ""
+    odd: tuple[str, ...] = ()
+
+    @property
+    def has_words(self) -> bool:
+        """Whether some of the odd texts are more than marks, which are always missing."""
+        return not MARKS.issuperset(self.odd)
+
+
+def as_numbers(n_rows: Mapping[str, int], *, few_levels: int) -> Numbers | None:
+    """Tell how texts, of so many rows each, are numbers; None where that is not evident.
+
+    All have to be, but for marks of missing values; where the numbers are more than `few_levels`,
+    nearly all. Amounts of several currencies, or some of them per cent, are no numbers.
+    """
+    texts = list(n_rows)
+    if are_numbers(texts):
+        return Numbers()
+    some = texts[:: max(1, len(texts) // _GLANCE)]  # names of a million people are soon told
+    if 2 * sum(any(written_number(t, d) is not None for d in _WRITTEN) for t in some) < len(some):
+        return None
+    best: tuple[int, str, list[str]] = 0, "", []
+    for decimal in _WRITTEN:
+        read = [text for text in texts if written_number(text, decimal) is not None]
+        rows = sum(n_rows[text] for text in read)
+        if rows > best[0]:
+            best = rows, decimal, read
+    rows, decimal, read = best
+    known = set(read)
+    odd = [text for text in texts if text not in known]
+    words = [text for text in odd if text not in MARKS]
+    units = {unit for text in read if (unit := _unit(text)) or written_number(text, decimal)}
+    if not read or len(units - {""}) > 1 or ("%" in units and "" in units):
+        return None
+    if words:
+        total = rows + sum(n_rows[text] for text in words)
+        few = rows >= _ALL_BUT_A_FEW * total and len(read) >= _ALL_BUT_A_FEW * len(texts)
+        if not few or len(read) <= few_levels:
+            return None
+    plain = all(number(text) is not None for text in read)
+    return Numbers("" if plain else decimal, tuple(odd))
+
+
+def about_numbers(n_rows: Mapping[str, int], how: Numbers) -> str:
+    """Return how texts were read as numbers, and which of them are missing; nothing if plainly."""
+    told = []
+    if how.decimal:
+        odd = {*how.odd, ""}
+        example = next(t for t in n_rows if t not in odd and number(t) is None)
+        meant = written_number(example, how.decimal)
+        told.append(f"read as numbers, such as '{example[:30]}' as {meant:.15g}")
+    if how.odd:
+        rows = sum(n_rows[text] for text in how.odd)
+        shown = ", ".join(f"'{text[:20]}'" for text in how.odd[:3])
+        more = ", ..." if how.odd[3:] else ""
+        told.append(f"{rows:,} rows ({shown}{more}) are no numbers and count as missing")
+    return "; ".join(told)
+
+
+def _unit(text: str) -> str:
+    return next((sign for sign in "%$€£¥" if sign in text), "")
+
+
 def nearly_numbers(texts: list[str]) -> list[str]:
     """Return the texts that keep a column from being numbers; none where it is not near that."""
     others = [text for text in texts if number(text) is None]
-    alike = len(texts) - len(others) + sum(_GROUPED.fullmatch(text) is not None for text in others)
-    return others if texts and alike >= _NEARLY_ALL * len(texts) else []
+    alike = [t for t in others if any(written_number(t, d) is not None for d in _WRITTEN)]
+    near = len(texts) - len(others) + len(alike) >= _NEARLY_ALL * len(texts)
+    return others if texts and near else []
 
 
 def look_like_dates(texts: list[str]) -> bool:

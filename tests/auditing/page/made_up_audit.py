@@ -377,6 +377,7 @@ def _parity(attribute, gone, aim, model="linear", *, groups=True, own=False):
         _near(0.2 * (1 - gone)) if decided else None,
         _near(0.05) if decided else None,
         _near(0.3) if number or own else None,
+        None if own else _near(0.5 + gap.value / 2, 0.02),
         [
             GroupRates(
                 group.label,

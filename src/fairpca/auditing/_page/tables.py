@@ -394,12 +394,20 @@ def _decided(
                 else Cell(NOT_MEASURED),
                 _ratio(parity.ratio if parity else None),
                 *(_difference(getattr(parity, name, None)) for name in _GAPS),
+                _number(parity.score_auc if parity else None),
             ]
         )
     heads = [head, "Columns"][: len(found[0][0]) if found else 1]
     return _filled(
         f"{what}: decisions{level_of} compared between the groups of {attribute.name}",
-        [*heads, units.utility_name, units.gap_name, "Ratio of selection rates", *_GAPS.values()],
+        [
+            *heads,
+            units.utility_name,
+            units.gap_name,
+            "Ratio of selection rates",
+            *_GAPS.values(),
+            "Groups told apart by the score, AUC",
+        ],
         rows,
         choice,
     )
