@@ -12,7 +12,7 @@ import argparse
 import json
 import sys
 import warnings
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from unittest import mock
 
@@ -27,7 +27,7 @@ from fairpca.auditing._measures import _fitted_model
 from fairpca.auditing._representations import METHODS, TrainingRows, fit_method
 from fairpca.auditing._results import Setting
 from fairpca.auditing._splits import FULL, QUICK, HeldOut
-from fairpca.metrics import PROBES, select_top
+from fairpca.metrics import PROBES, fit_probe, level_scores, make_probe, mean_auc, select_top
 from fairpca.tables import TableEncoder
 
 MEASURED = ("raw", "fair_pca", "fair_pls")
@@ -124,6 +124,9 @@ def truth(population: Population, table: pd.DataFrame, seed: int) -> dict[tuple[
                 utility = roc_auc_score(y_new, scores)
             found[method, model, "utility"] = float(utility)
             for attribute in population.attributes:
+                found[method, model, attribute, "leakage"] = leaked(
+                    population, model, T_new, new[attribute], effort, seed
+                )
                 means = pd.Series(decided.astype(float) / unit).groupby(new[attribute]).mean()
                 found[method, model, attribute, "gap"] = float(np.ptp(means))
                 if not population.numeric:
@@ -131,6 +134,21 @@ def truth(population: Population, table: pd.DataFrame, seed: int) -> dict[tuple[
                 for label, rate in means.items():
                     found[method, model, attribute, f"rate {label}"] = float(rate * unit)
     return found
+
+
+def leaked(population, probe, T, labels, effort, seed):
+    """Return what a probe reads that learns from as many new people as it does in the audit."""
+    codes = np.unique(labels, return_inverse=True)[1]
+    n = min(population.n, population.max_rows or effort.max_rows) // 2
+    n = int(min(n, effort.probe_rows) * (1 - 1 / effort.folds))
+    rng, aucs = np.random.default_rng(seed), []
+    for _ in range(3):
+        order = rng.permutation(len(T))
+        train, test = order[:n], order[n : n + 20_000]
+        model = make_probe(probe, int(codes.max()) + 1)
+        fit_probe(model, T[train], codes[train])
+        aucs.append(mean_auc(level_scores(model, T[test]), codes[test], np.ones(len(test)))[0])
+    return float(np.mean(aucs))
 
 
 def audited(population: Population, table: pd.DataFrame, seed: int) -> dict[tuple[str, ...], tuple]:
@@ -149,7 +167,10 @@ def audited(population: Population, table: pd.DataFrame, seed: int) -> dict[tupl
             n_jobs=1,
             seed=seed,
         )
-    found = {}
+    found = {
+        (one.representation, one.probe, one.attribute, "leakage"): astuple(one.auc)
+        for one in audit.leakage
+    }
     for one in audit.downstream:
         e = one.utility
         found[one.representation, one.model, "utility"] = (e.value, e.low, e.high)
@@ -190,13 +211,13 @@ def one_table(population: Population, seed: int) -> list[tuple]:
 
 POPULATIONS = [
     Population("500 people", 500),
-    Population("1,500 people, a group of 12 %", 1_500, share=0.12),
-    Population("1,500 people, no effect", 1_500, effect=0.0),
-    Population("1,500 people, a number", 1_500, share=0.12, numeric=True),
-    Population("1,500 people, full", 1_500, share=0.12, quick=False),
-    Population("4,000 people, an outcome of 3 %", 4_000, rate=0.03),
-    Population("15,000 people, 5,000 drawn, four rare groups", 15_000, rare=0.015, max_rows=5_000),
-    Population("15,000 people, 5,000 drawn, 1 %", 15_000, rate=0.01, max_rows=5_000),
+    Population("1,500, a group of 12 %", 1_500, share=0.12),
+    Population("1,500, no effect", 1_500, effect=0.0),
+    Population("1,500, a number", 1_500, share=0.12, numeric=True),
+    Population("1,500, a group of 12 %, full audit", 1_500, share=0.12, quick=False),
+    Population("4,000, an outcome of 3 %", 4_000, rate=0.03),
+    Population("15,000 of which 5,000 drawn, rare groups", 15_000, rare=0.015, max_rows=5_000),
+    Population("60,000 of which 20,000 drawn, an outcome of 2 %", 60_000, rate=0.02),
 ]
 
 
@@ -227,12 +248,42 @@ def summary(name: str, rows: list[tuple]) -> pd.DataFrame:
     return made.reset_index()
 
 
+SHOWN = {"gap": "worst", "utility": "best", "leakage": "worst", "ratio": None, "rate": None}
+"""Numbers of the first screen, and of which model: the worst, the best, or each of them."""
+
+
+def markdown(whole: pd.DataFrame) -> str:
+    """Return the table of the documentation: numbers of the first screen."""
+    lines = [
+        "| people | representation | number | truth | bias | covered | within, wrong | above, wrong |",
+        "|---|---|---|--:|--:|--:|--:|--:|",
+    ]
+    for (people, method, number), found in whole.groupby(
+        ["population", "method", "number"], sort=False
+    ):
+        if (which := SHOWN[number]) is not None:
+            found = found[found["model"] == which]
+        means = [np.average(found[of], weights=found["n"]) for of in ("true", "bias", "covered")]
+        true, bias, covered = means
+        verdicts = ["", ""]
+        if number == "gap":
+            verdicts = [
+                f"{found[name].iloc[0]:.0f}, {found[f'wrong_{name}'].iloc[0]:.0f}"
+                for name in ("within", "exceeded")
+            ]
+        name = f"{number}, {which}" if which else number
+        cells = [f"{true:.3f}", f"{bias:+.3f}", f"{100 * covered:.0f} %", *verdicts]
+        lines.append(f"| {people} | {method} | {name} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=20)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", type=int, nargs="*")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--markdown", type=Path)
     given = parser.parse_args()
     tables = []
     chosen = POPULATIONS if given.only is None else [POPULATIONS[i] for i in given.only]
@@ -250,6 +301,8 @@ def main() -> None:
     whole = pd.concat(tables)
     if given.json:
         given.json.write_text(json.dumps(whole.to_dict("records"), indent=1))
+    if given.markdown:
+        given.markdown.write_text(markdown(whole))
     with pd.option_context(
         "display.width", 200, "display.max_rows", None, "display.max_columns", None
     ):

@@ -196,7 +196,7 @@ def pattern(template, measured):
         "chance": r"(?:[;,] no better than chance| \(no better than chance\))?",
         "list": ".+?",
         "words": r"[^\d]*?",
-        "own": r"(?:Between the groups of .*?\. (?=[FN]))?",
+        "own": r"(?:Between the groups of .*?\. (?=[FNT]))?",
         "beyond": r"(?: \(more than the [^)]* may be true\))?",
         "ties": r"(?:; .* cannot be told apart from it)?",
         "or_ties": r"(?: \(or .*?: they cannot be told apart\))?",
@@ -354,6 +354,24 @@ def assert_telling(column, auc, m):
     (notice,) = [n for n in m.json["notices"] if n["kind"] == "leak" and n["value"] >= 0.99]
     assert column.startswith(notice["column"])
     assert near(auc, notice["value"])
+
+
+@reads("""{own:own}These data cannot tell: {what:words} differ by {g:plain} between the groups of
+    {a:attribute}{c:compared}, and anything from {low:plain} to {high:plain} may be true;
+    {limit:plain} are accepted.""")
+def cannot_tell(m, chosen, decision, *, own, what, g, a, c, low, high, limit):
+    nothing(m, chosen, decision, own=own, what=what, g=g, a=a, c=c, limit=limit)
+    gap = m.gap(RAW, *m.singles)
+    for said, end in ((low, "low"), (high, "high")):
+        assert near(re.findall(NUMBER, said)[0], gap[end], 1 if m.number else 100)
+
+
+@reads("""{own:own}Nothing tried reaches the limit: {what:words} differ by {g:plain} between the
+    groups of {a:attribute}{c:compared}, and with {s:setting}, which comes nearest, by
+    {sg:plain}{e:elsewhere}; {limit:plain} are accepted.""")
+def out_of_reach(m, chosen, decision, *, own, what, g, a, c, s, sg, e, limit):
+    nothing(m, chosen, decision, own=own, what=what, g=g, a=a, c=c, limit=limit)
+    assert_gap(sg, m.gap(s, elsewhere(e, s, a, m)), m)
 
 
 # The findings
@@ -520,15 +538,12 @@ def why_hidden(m, chosen, decision, *, s, n, a, l, rl, ra, u, ru):  # noqa: E741
 @reads("""That is more than {limit:plain}, which are accepted, but on these rows that may be
     chance; in the population it may be as large as {high:plain}. Of the {n:number} fair
     settings tried, {rest:words}.""")
-@reads("No setting tried, of {n:number}, comes to {limit:plain}, which are accepted; {rest:words}.")
 def held_against(m, chosen, decision, *, limit, high=None, n=None, rest=""):
     assert_limit(limit, m)
     gap, accepted = m.gap(chosen, *m.singles), m.settings["max_gap"]
     if high is not None:
         assert near(re.findall(NUMBER, high)[0], gap["high"], 1 if m.number else 100)
         assert gap["low"] <= accepted < gap["high"]
-    elif n is not None:
-        assert gap["low"] > accepted
     else:
         assert gap["high"] <= accepted
     assert n is None or int(n) == decision.n_settings
@@ -573,8 +588,10 @@ def assert_short(said, setting, before, m):
 
 @reads("""Between the groups of {a:attribute} it is {g:gap}, {k:number} of {n:number} groups
     compared; the choice is by single attributes.{rare:left_out}""")
+@reads("""Between the groups of {a:attribute} the gap with the raw features is {g:gap}, {k:number}
+    of {n:number} groups compared; the choice is by single attributes.{rare:left_out}""")
 def joint(m, chosen, decision, *, a, g, k, n, rare):
-    parity = m.worst(chosen, a)
+    parity = m.worst(chosen or RAW, a)
     assert a not in m.singles
     assert_gap(g, parity["gap"], m)
     assert (int(k), int(n)) == (parity["n_compared"], parity["n_groups"])
@@ -614,10 +631,35 @@ def nothing_helps(m, chosen, decision, *, n, rest, g=None, a=None, l=None):  # n
         assert_value(l, m.leak(RAW, *m.singles)["auc"])
 
 
-@reads("""The gap itself cannot be told from {limit:plain}, which are accepted: more people
-    would tell.""")
-def not_told(m, chosen, decision, *, limit):
+@reads("""With the raw features, {what:words} of {k:kinds} differ by {g:gap} between the groups of
+    {a:attribute}: these people are too few to say whether that is within {limit:plain}, which are
+    accepted. In {n:number} of 100 resamples of them it is more. {rest:words}.""")
+def too_few(m, chosen, decision, *, what, k, g, a, limit, n, rest):
+    nothing_to_do(m, chosen, decision, what=what, k=k, g=g, a=a, limit=limit, rest=rest, n=n)
+
+
+@reads("""Of {n:number} settings tried, none comes to {limit:plain}, which are accepted, even at the
+    lower end of its interval; with the raw features it is {g:gap}. So nothing is recommended.""")
+def none_reaches(m, chosen, decision, *, n, limit, g):
+    assert int(n) == decision.n_settings
     assert_limit(limit, m)
+    assert_gap(g, m.gap(RAW, *m.singles), m)
+
+
+@reads("""The ratio of selection rates gets worse between the groups of {a:attribute}: {rr:number}
+    with the raw features and {r:number} with it.""")
+def worse_ratio(m, chosen, decision, *, a, rr, r):
+    before, after = (m.worst(setting, a)["ratio"]["value"] for setting in (RAW, chosen))
+    assert after < before
+    assert near(rr, before)
+    assert near(r, after)
+
+
+@reads("Between the groups of {a:attribute} it gets worse: from {rg:plain} to {g:plain}.")
+def worse_gap(m, chosen, decision, *, a, rg, g):
+    assert m.gap(chosen, a)["value"] > m.gap(RAW, a)["value"]
+    assert_gap(rg, m.gap(RAW, a), m)
+    assert_gap(g, m.gap(chosen, a), m)
 
 
 @reads("Nearest comes {s:setting}: {short:list}.")

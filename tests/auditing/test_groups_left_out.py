@@ -148,3 +148,13 @@ def test_an_option_without_joint_groups_says_nothing_of_them(found):
     single = replace(found.advice.options[0], joint_gap=None, joint_groups=None)
     page = replace(found, advice=replace(found.advice, options=[single], representation=None))
     assert "together, the gap is" not in text_of(page)
+
+
+def test_a_rate_of_all_or_nobody_in_a_few_people_is_not_called_certain(audited, loans):
+    """Seen: '15 people, 100.0 % (100.0 to 100.0)'."""
+    rare = (loans["race"] == "Asian") & (loans["sex"] == "f")
+    table = loans.assign(granted=loans["granted"].where(~rare, "yes"))
+    found = audited(table[["race", "sex", "granted"]], ["race", "sex"], decisions="granted")
+    (group,) = [one for one in joint_of(found).groups if one.label == "Asian & f"]
+    assert (group.n_rows, group.selection_rate.value) == (12, 1.0)
+    assert 0.7 < group.selection_rate.low < 0.95

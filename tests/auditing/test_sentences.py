@@ -80,8 +80,9 @@ def decisions_about(found):
     for one, other in pairwise([*settings, settings[0]]):
         if one.name != other.name:
             yield Decision("tie", one, [other.name], **{**kept, "sure": 0.41})
-    for verdict in ("nothing to do", "nothing helps"):
-        yield Decision(verdict, None, [], **kept)
+    for verdict in ("nothing to do", "nothing helps", "cannot tell", "out of reach"):
+        if found.data.target is not None or verdict.startswith("nothing"):
+            yield Decision(verdict, None, [], **kept)
 
 
 def assert_all_read(found, decisions, **settings):

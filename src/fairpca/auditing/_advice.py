@@ -196,11 +196,14 @@ def _worse(
     raw, chosen, found = decision.raw, decision.chosen, []
     if chosen is None:
         return []
-    if raw.ratio and chosen.ratio and chosen.ratio.value < raw.ratio.value:
-        found.append(
-            f"The ratio of selection rates gets worse: {raw.ratio.value:.2f} with the raw features "
-            f"and {chosen.ratio.value:.2f} with it."
-        )
+    for name in evidence.singles:
+        parities = [evidence.worst_parity(option, name) for option in (raw, chosen)]
+        ratios = [parity.ratio.value for parity in parities if parity and parity.ratio]
+        if len(ratios) == 2 and ratios[1] < ratios[0]:
+            found.append(
+                f"The ratio of selection rates gets worse between the groups of {named(name)}: "
+                f"{ratios[0]:.2f} with the raw features and {ratios[1]:.2f} with it."
+            )
     for name in evidence.singles:
         before, after = widest(raw, name), widest(chosen, name)
         if before and after and after.value > before.value:

@@ -226,7 +226,7 @@ class Round:
     ) -> tuple[np.ndarray | None, ...]:
         """Return the fields of `Rates` of one level, each of shape (m,) or (m, N_RESAMPLES)."""
         w = self.weights * rows
-        z = np.where(rows, z, 0)
+        z = np.where(rows, z, z.dtype.type(0))  # a flag stays one
         mean = group_shares(z, codes, among=w, m=m)
         total = np.bincount(codes, w, minlength=m)
         influence = w * (z - np.nan_to_num(mean)[codes])
