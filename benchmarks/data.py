@@ -13,17 +13,18 @@ def made_rows(n: int, d: int, dtype: str = "f8", spectrum: str = "decaying") -> 
     """Return X and z.
 
     Flat: independent standard normals, as in a standardised table of unrelated columns. Decaying:
-    feature j has standard deviation j^-0.7, then all are rotated, so that no feature is a
-    direction. Group 1 is shifted by 1 in the first feature.
+    feature j has standard deviation j^-0.7 (steep: j^-1.5), then all are rotated, so that no
+    feature is a direction. Group 1 is shifted by 1 in the first feature.
     """
     rng = np.random.default_rng(0)
     z = rng.integers(0, 2, n)
     X = np.empty((n, d), dtype)
-    scale = (np.sqrt(d) * np.arange(1, d + 1) ** -0.7).astype(dtype)
+    power = {"steep": 1.5}.get(spectrum, 0.7)
+    scale = (np.sqrt(d) * np.arange(1, d + 1) ** -power).astype(dtype)
     for start in range(0, n, BLOCK):
         rows = slice(start, min(start + BLOCK, n))
         block = rng.standard_normal((rows.stop - start, d), dtype)
-        if spectrum == "decaying":
+        if spectrum != "flat":
             block = scipy.fft.dct(block * scale, norm="ortho")
         block[:, 0] += z[rows]
         X[rows] = block

@@ -255,7 +255,7 @@ SHOWN = {"gap": "worst", "utility": "best", "leakage": "worst", "ratio": None, "
 def markdown(whole: pd.DataFrame) -> str:
     """Return the table of the documentation: numbers of the first screen."""
     lines = [
-        "| people | representation | number | truth | bias | covered | within, wrong | above, wrong |",
+        "| people | columns | number | truth | bias | covered | within, wrong | above, wrong |",
         "|---|---|---|--:|--:|--:|--:|--:|",
     ]
     for (people, method, number), found in whole.groupby(

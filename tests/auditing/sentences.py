@@ -729,6 +729,15 @@ def linear(m, chosen, decision, *, a, auc, rest):
     assert near(auc, leak["auc"]["value"])
 
 
+@reads("""The score of a linear model that predicts {t:words} ranks the groups of {a:attribute} with
+    AUC {v:value}, better than a linear probe recognises them: {rest:words}.""")
+def ranked(m, chosen, decision, *, t, a, v, rest):
+    assert t == m.target["name"]
+    (parity,) = m.of_model("linear").parities(chosen, a)
+    assert_value(v, parity["score_auc"])
+    assert parity["score_auc"]["value"] > m.leak(chosen, a, probes=("linear",))["auc"]["value"]
+
+
 @reads("The advice does not hold for every model: {void:list}.")
 def void(m, chosen, decision, *, void):
     kinds = {"a linear model": "linear", "boosted trees": "boosting", "a kernel model": "kernel"}

@@ -1,5 +1,7 @@
 """What an audit is asked of: levels in several spellings, and which value is the yes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -96,3 +98,13 @@ def test_a_dot_or_a_dash_among_numbers_is_missing_in_attributes_and_targets_as_w
     assert {group.label for group in found.counted[0].groups} == {"1", "2"}
     told = {n.column: n.text for n in found.notices if n.kind == "format"}
     assert told["sex"] == "'sex': 30 rows ('.') are no numbers and count as missing."
+
+
+def test_spellings_are_counted_in_all_rows_where_some_are_drawn():
+    frame = table(np.where(YES, np.where(SEX, "Yes", "yes"), "no"))
+    found = asked(frame, effort=replace(QUICK, max_rows=200))
+    assert len(found.features) == 200
+    (told,) = [n.text for n in found.notices if n.kind == "spelling"]
+    counts = frame["out"].value_counts()
+    most, other = ("Yes", "yes") if counts["Yes"] >= counts["yes"] else ("yes", "Yes")
+    assert f"'{most}' ({counts[most]} rows) with '{other}' ({counts[other]})" in told

@@ -438,6 +438,7 @@ def test_a_fit_prints_the_notices_of_the_table_whom_it_compares_and_the_weight(c
     card = (tmp_path / "model.md").read_text()
     assert "'sex' has several spellings of a level" in card
     assert "Rows count by their weight in w" in card
+    assert "This holds among the rows whose out is hired" in card
     done = command(*given, "--target", "choice", "--ignore", "out")
     assert "! 'choice' is 'blue' or 'red', and nothing says which of them is the yes" in done.output
     done = command(*given, "--target", "choice", "--ignore", "out", "--pos-label", "blue")

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from assertions import assert_equal_group_means
 from devices.people import fitted, people, projector, to_numpy
 from fairpca import FairPCA, FairPLS
 from fairpca.moments import collect_moments
@@ -42,6 +43,25 @@ def test_the_subspace_is_that_of_numpy(place, case):
     np.testing.assert_allclose(
         to_numpy(back), theirs.inverse_transform(theirs.transform(rows.X)), atol=1e-6
     )
+
+
+@pytest.mark.parametrize("shape", [(300, 40), (60, 80)])
+def test_float32_rows_whose_spectrum_decays_keep_their_directions(place, shape):
+    """Sums in single precision lost most of them, and a dead dimension was refused."""
+    rng = np.random.default_rng(0)
+    n, d = shape
+    X = rng.normal(size=shape) * np.arange(1.0, d + 1.0) ** -1.5
+    X = X @ np.linalg.qr(rng.normal(size=(d, d)))[0]
+    X = np.hstack([X, 1e-33 * rng.normal(size=(n, 1))]).astype(np.float32)
+    z = np.arange(n) % 2
+    whole = FairPCA(None).fit(place.put(X), sensitive_features=z)
+    batches = FairPCA(None)
+    for rows in np.array_split(np.arange(n), 3):
+        batches.partial_fit(place.put(X[rows]), sensitive_features=z[rows])
+    for fair in (whole, batches):
+        assert fair.n_components_ == min(d, n - 1) - 1
+        T = to_numpy(fair.transform(place.put(X.astype(np.float64))))
+        assert_equal_group_means(T, z, rtol=1e-7)
 
 
 PLS = {

@@ -24,6 +24,15 @@ def test_a_value_in_a_file_has_all_its_fields():
         unplain(plain, packer.tensors)
 
 
+def test_a_file_that_knows_less_than_this_version_is_read():
+    packer = Packer()
+    plain = packer.plain(fitted("equal opportunity").moments_, "moments_")
+    for later in ("resolution", "provisional"):
+        del plain["fields"][later]
+    moments = unplain(plain, packer.tensors)
+    assert (moments.resolution, moments.provisional) == (0.0, False)
+
+
 @pytest.mark.parametrize("value", [10**400, float("nan"), float("inf"), True, "1", None])
 def test_what_is_no_finite_number_is_none(value):
     assert not is_number(value)

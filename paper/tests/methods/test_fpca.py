@@ -257,6 +257,7 @@ def compared_with_published(folder, data, k, delta, splits=10):
     return 100 * np.array(kept)
 
 
+@pytest.mark.filterwarnings("ignore::fairpca_paper.methods.FewerComponentsWarning")  # dummies
 @pytest.mark.parametrize("delta", [0.0, 0.1])
 @pytest.mark.parametrize("k", [2, 10])
 def test_on_compas_the_stored_subspaces_come_out(k, delta, data_folder):

@@ -51,6 +51,7 @@ def grouped(name):
     return GROUPED[name](**SETTINGS.get(name, {}))
 
 
+@pytest.mark.filterwarnings("ignore::fairpca_paper.methods.FewerComponentsWarning")  # few rows
 @parametrize_with_checks([*map(grouped, WHOLE)])
 def test_all_estimator_checks_pass(estimator, check):
     check(estimator)

@@ -11,7 +11,7 @@ import hashlib
 import json
 import math
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from numbers import Integral
 from typing import Any, TypeVar
 
@@ -72,23 +72,23 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {}
 """Functions of ours that a value may hold; files name them, and no others are ever called."""
 
 _KEPT: dict[str, tuple[str, ...]] = {}
-_LATER: dict[str, Mapping[str, Any]] = {}
+_LATER: dict[str, dict[str, Any]] = {}
 
 Named = TypeVar("Named", bound=Callable[..., Any])
 
 
-def record(*keep: str, later: Mapping[str, Any] | None = None) -> Callable[[Named], Named]:
+def record(*keep: str, later: Iterable[str] = ()) -> Callable[[Named], Named]:
     """Let files hold objects of a class, the attributes `keep` of them, or name a function of ours.
 
-    The attributes are set without a call of the class; then ``_fits_together()`` must be true. What
-    came `later` than the format of files is, in older files, as given here.
+    The attributes are set without a call of the class; then ``_fits_together()`` must be true.
+    Those that came `later` have their default where a file was written before.
     """
 
     def register(named: Named) -> Named:
         if isinstance(named, type):
             RECORDS[named.__name__] = named
             _KEPT[named.__name__] = keep or tuple(f.name for f in dataclasses.fields(named))
-            _LATER[named.__name__] = later or {}
+            _LATER[named.__name__] = {name: getattr(named, name) for name in later}
         else:
             FUNCTIONS[named.__name__] = named
         return named
@@ -257,7 +257,7 @@ def _value(plain: Any, tensors: Mapping[str, np.ndarray], depth: int) -> Any:
 
 def _made(name: str, fields: dict[str, Any]) -> Any:
     value: Any = object.__new__(RECORDS[name])
-    fields = {**_LATER[name], **fields}
+    fields = _LATER[name] | fields
     vars(value).update(fields)
     if set(fields) != set(_KEPT[name]) or not value._fits_together():
         raise ModelFileError(f"has a {name} whose parts do not fit together")

@@ -52,8 +52,14 @@ LARGEST_BLOCK = 2**26
 """Most numbers of rows that are multiplied at once without a copy."""
 
 
-def accumulate(rows: Rows, *, with_scatters: bool = False) -> GroupMoments:
+def accumulate(
+    rows: Rows, *, with_scatters: bool = False, provisional: bool = False
+) -> GroupMoments:
     """Return the moments of rows held in memory, with a scatter per level if asked for.
+
+    Products of float32 rows in single precision take half the time, and are all that most fits
+    need. Those of a `provisional` result are in it: whoever solves says whether they reach. Others
+    are only if no direction of the rows is small enough to be lost.
 
     X^T X - n mu mu^T loses all digits when rows lie far from the origin. A pilot sample tells
     whether they do; if so, every block is shifted by the pilot mean before its products are
@@ -63,14 +69,49 @@ def accumulate(rows: Rows, *, with_scatters: bool = False) -> GroupMoments:
 
     Wide rows, and sparse ones that take less memory than a d x d matrix, are kept as they are.
     """
+    if not rows.single:
+        return _summed(rows, with_scatters)
+    wide = rows.n_rows < rows.empty.shape[1]
+    moments = None if wide and not provisional else _summed(rows, with_scatters)
+    if moments is not None and provisional:
+        return replace(moments, provisional=True)
+    if moments is None or not _all_directions_are_known(moments):
+        moments = _summed(rows.in_double(), with_scatters)
+    return moments
+
+
+def _summed(rows: Rows, with_scatters: bool) -> GroupMoments:
     (_, d), n, everyone = rows.empty.shape, rows.n_rows, rows.everyone
+    resolution = machine_epsilon(rows.X) if rows.double else 0.0
     with quiet_overflow(), full_precision(rows.empty):
         if is_sparse(rows.empty) or n < d:
             rows = rows.materialized()
             moments = _keep_rows(rows, with_scatters, dense=rows.entries >= d * d)
         else:
             moments = _take_products(rows, with_scatters)
-        return moments if everyone is None else replace(moments, everyone=_mean_of(everyone))
+        mean = None if everyone is None else _mean_of(everyone)
+    return replace(moments, everyone=mean, resolution=resolution)
+
+
+def _all_directions_are_known(moments: GroupMoments) -> bool:
+    """Tell whether rows vary, along any direction, by more than `noise_along` calls rounding.
+
+    In units of spread that is at most 2 `rounding` times the square of the sum of a unit vector's
+    entries, so 2 d `rounding`.
+    """
+    d, spread = moments.n_features, moments.spread
+    xp = array_namespace(spread)
+    matrix = moments.scatter.dense().matrix
+    if not bool(xp.all(xp.isfinite(matrix))):
+        return False
+    varies = xp.astype(moments.varies, matrix.dtype)
+    ones = xp.eye(d, dtype=matrix.dtype, device=device(matrix))
+    least = 1.0 - varies - 2.0 * d * moments.rounding
+    try:
+        root = xp.linalg.cholesky(matrix / spread / spread[:, None] + ones * least)
+    except (np.linalg.LinAlgError, RuntimeError):  # the second is torch's
+        return False
+    return bool(xp.all(xp.isfinite(root)))  # CuPy does not raise
 
 
 def _mean_of(rows: Rows) -> Everyone:
@@ -131,7 +172,7 @@ def _less(total: Array, a: Array, b: Array) -> Array:
 
 def _keep_rows(rows: Rows, with_scatters: bool, *, dense: bool) -> GroupMoments:
     """Wide or sparse data: means now, the scatter as the rows themselves unless `dense`."""
-    X, weight, precision = rows.X, rows.total_weight, machine_epsilon(rows.X)
+    X, weight, precision = rows.X, rows.total_weight, machine_epsilon(rows.empty)
     design = Design.of(rows)
     if is_sparse(X):
         precision = float(np.finfo(np.float64).eps)  # sums of few entries, in float64
@@ -145,15 +186,17 @@ def _keep_rows(rows: Rows, with_scatters: bool, *, dense: bool) -> GroupMoments:
 
     def level_scatter(i: int, g: int) -> Scatter:
         chosen = np.flatnonzero(rows.attributes[i].codes == g)  # type: ignore[union-attr]
-        group = Rows(take_rows(X, chosen), None if rows.weight is None else rows.weight[chosen])
+        weight = None if rows.weight is None else rows.weight[chosen]
+        group = Rows(take_rows(X, chosen), weight, double=rows.double)
         centre = mean + sums[design.columns[i].start + g, :] / float(design.level_weights(i)[g])
         return _form(RowScatter((group,), centre), dense)
 
+    held = (Rows(X, rows.weight, double=rows.double),) if rows.n_rows else ()
     return GroupMoments(
         n_rows=X.shape[0],
         weight=weight,
         mean=mean,
-        scatter=_form(RowScatter((Rows(X, rows.weight),) if rows.n_rows else (), mean), dense),
+        scatter=_form(RowScatter(held, mean), dense),
         precision=precision,
         **design.read(sums, level_scatter if with_scatters else None),
     )
@@ -215,6 +258,7 @@ def _runs(rows: Rows, kind: Any, *, shifted: bool) -> list[list[slice]]:
         return [list(row_blocks(n, max(rows_per_block(X), least)))]
     few = kind in (None, TotalProducts)
     as_they_are = few and not shifted and type(rows) is Rows and rows.weight is None
+    as_they_are = as_they_are and not rows.double
     at_once = d > WIDEST or (as_they_are and (n * d * d < LITTLE or blas_shares(d)))
     if as_they_are and rows.chosen is None:
         size = max(1, LARGEST_BLOCK // d)

@@ -11,7 +11,7 @@ import numpy as np
 from .._attributes import MISSING_LABEL, name_of_missing, sorted_labels
 from .._files import is_array, is_count, is_number, record
 from .._numerics import Array, array_namespace, placed, take_rows
-from .._rows import BLOCK_ROWS, Rows
+from .._rows import BLOCK_ROWS
 from ..errors import UsageError
 from .attribute_moments import (
     AttributeMoments,
@@ -24,6 +24,10 @@ from .attribute_moments import (
 from .scatter import DenseScatter, RowScatter, Scatter, merge_scatters, scatter_fits
 
 _ROUNDING_OF_A_MEAN = 32.0 * float(np.finfo(float).eps)
+
+
+class MoreDigitsNeeded(Exception):
+    """Sums in single precision do not tell directions from rounding; those in double may."""
 
 
 @record()
@@ -57,7 +61,7 @@ class Everyone(LinearInRows):
         return replace(self, mean=rows(self.mean), spread=rows(self.spread))
 
 
-@record()
+@record(later=["resolution", "provisional"])
 @dataclass(frozen=True)
 class GroupMoments(LinearInRows):
     """Weight, mean and scatter of the rows, and the moments of their groups.
@@ -79,11 +83,17 @@ class GroupMoments(LinearInRows):
     attributes : tuple of LevelMoments or NumericMoments
         One entry per attribute and stratum.
     precision : float
-        Rounding unit of the coarsest numbers the rows came in.
+        Rounding unit of the coarsest numbers that were added up.
     everyone : Everyone or None
         Where the criterion counts some of the rows only: mean and spread of all of them.
     targets : tuple of LevelMoments or NumericMoments
         What `FairPLS` keeps: moments of the classes, or numbers, of each column of y.
+    resolution : float
+        Rounding unit of the coarsest numbers the rows came in, where they were added up in a finer
+        one.
+    provisional : bool
+        Whether rows are at hand to be added up again, in double precision: a solver then asks for
+        that before it calls anything rounding.
 
     See Also
     --------
@@ -111,6 +121,8 @@ class GroupMoments(LinearInRows):
     precision: float
     everyone: Everyone | None = None
     targets: tuple[AttributeMoments, ...] = ()
+    resolution: float = 0.0
+    provisional: bool = False
 
     def _fits_together(self) -> bool:
         both = (self.attributes, self.targets)
@@ -124,7 +136,8 @@ class GroupMoments(LinearInRows):
             for of in both
             for a in of
         )
-        numbers = is_number(self.weight) and self.weight >= 0 and is_number(self.precision)
+        numbers = all(map(is_number, (self.weight, self.precision, self.resolution)))
+        numbers = numbers and self.weight >= 0 and isinstance(self.provisional, bool)
         return known and numbers and is_count(self.n_rows) and scatter_fits(self.scatter, d)
 
     @property
@@ -188,6 +201,7 @@ class GroupMoments(LinearInRows):
             scatter=scatter,
             attributes=merged(self.attributes, other.attributes),
             precision=max(self.precision, other.precision),
+            resolution=max(self.resolution, other.resolution),
             everyone=_merge_everyone(self, other),
             targets=tuple(map(_in_order, merged(self.targets, other.targets))),
         )
@@ -245,6 +259,11 @@ class GroupMoments(LinearInRows):
             return xp.where(everyone.varies, everyone.spread, xp.ones_like(everyone.spread))
         variance = self.scatter.diagonal / self.weight
         return xp.sqrt(xp.where(self.varies, variance, xp.ones_like(variance)))
+
+    def need_all_digits(self) -> None:
+        """Before something is called rounding: ask for sums in double, where they can be had."""
+        if self.provisional:
+            raise MoreDigitsNeeded
 
     @property
     def rounding(self) -> float:
@@ -394,15 +413,17 @@ def noise_along(moments: GroupMoments, B: Array | None = None) -> Array:
 
     What the features add to a direction, v_j times their spread, may cancel, as in the
     difference of two copies; its square is known to `rounding` of the square of the whole. Rows
-    far from the origin are themselves rounded by more. A feature in small units has small
-    terms, so its own direction is no noise beside one in large units. Without `B`, of all unit
-    vectors the largest.
+    far from the origin are themselves rounded by more, and so are those that came in float32 and
+    were added up in double. A feature in small units has small terms, so its own direction is no
+    noise beside one in large units. Without `B`, of all unit vectors the largest.
     """
     xp, squares = array_namespace(moments.mean), moments.objective.diagonal
     spread = xp.sqrt(xp.where(squares > 0, squares, xp.zeros_like(squares)))
     unit = max(8.0 * moments.precision, 32.0 * float(np.finfo(float).eps))
-    heavy = float(moments.weight) ** 0.5
-    parts = ((2.0 * moments.rounding) ** 0.5 * spread, unit * heavy * xp.abs(moments.mean))
+    far = float(moments.weight) ** 0.5 * xp.abs(moments.mean)
+    parts = [(2.0 * moments.rounding) ** 0.5 * spread, unit * far]
+    if moments.resolution > 0:  # of which numbers are off by half
+        parts.append(2.0 * moments.resolution * xp.sqrt(spread * spread + far * far))
     if B is None:
         return sum(xp.sum(part * part) for part in parts)
     return sum((part @ xp.abs(B)) ** 2 for part in parts)
@@ -426,7 +447,7 @@ def _scatter_at(scatter: Scatter, example: Array) -> Scatter:
         return DenseScatter(placed(scatter.matrix, example))
     return replace(
         scatter,
-        pieces=tuple(Rows(placed(rows.X, example), rows.weight) for rows in scatter.pieces),
+        pieces=tuple(replace(rows, X=placed(rows.X, example)) for rows in scatter.pieces),
         mean=placed(scatter.mean, example),
         scale=None if scatter.scale is None else placed(scatter.scale, example),
     )

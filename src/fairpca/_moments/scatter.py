@@ -223,9 +223,9 @@ def merge_scatters(
 
 
 def _centred_blocks(rows: Rows, mean: Array) -> Iterator[Array]:
-    centre = like(mean, rows.X)
+    centre = like(mean, rows.empty)
     for block in row_blocks(rows.X.shape[0], rows_per_block(rows.X)):
-        B = rows.X[block, :] - centre
+        B = rows.block(block) - centre
         if rows.weight is not None:
             B *= like(np.sqrt(rows.weight[block, None]), B)
         yield B
@@ -233,12 +233,13 @@ def _centred_blocks(rows: Rows, mean: Array) -> Iterator[Array]:
 
 def _centred_columns(rows: Rows, mean: Array, scale: Array | None, columns: slice) -> Array:
     """Return a block of columns, transposed: shape (columns, n), C-ordered for the products."""
-    X = rows.X
-    block = X[:, columns] - like(mean[columns], X)
+    block = rows.X[:, columns]
+    block = float64(block) if rows.double else block
+    block = block - like(mean[columns], block)
     if rows.weight is not None:
-        block *= like(np.sqrt(rows.weight)[:, None], X)
+        block *= like(np.sqrt(rows.weight)[:, None], block)
     if scale is not None:
-        block /= like(scale[columns], X)
+        block /= like(scale[columns], block)
     return block.T
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -18,6 +18,7 @@ from .._numerics import (
     Array,
     array_namespace,
     device,
+    float64,
     in_host_memory,
     is_numpy,
     like,
@@ -46,8 +47,9 @@ class DeviceRows(Rows):
     def block(self, rows: slice) -> Array:
         """Return the features of some of the rows that count; a view where possible."""
         if self.chosen is None:
-            return self.X[rows, :]
-        return array_namespace(self.X).take(self.X, self._positions[rows], axis=0)
+            return super().block(rows)
+        block = array_namespace(self.X).take(self.X, self._positions[rows], axis=0)
+        return float64(block) if self.double else block
 
 
 def example_on(where: Any, dtype: str = "float64") -> Array:
@@ -77,7 +79,7 @@ def streamed(rows: Rows, where: Any) -> Rows:
         return rows
     if rows.n_rows < rows.X.shape[1]:
         return rows
-    example = example_on(where, rows.X.dtype.name)
+    example = example_on(where, "float64" if rows.double else rows.X.dtype.name)
     return rows.as_rows_of(StreamedRows, example=example)
 
 
@@ -95,6 +97,11 @@ class StreamedRows(Rows):
     def block(self, rows: slice) -> Array:
         """Return the features of some of the rows that count, on the device."""
         return like(super().block(rows), self.example)
+
+    def in_double(self) -> StreamedRows:
+        """Return the rows, and everyone, whose blocks arrive in double precision."""
+        everyone = self.everyone and self.everyone.in_double()
+        return replace(self, everyone=everyone, double=True, example=float64(self.example))
 
     def take(self, positions: np.ndarray) -> Array:
         """Return the features of the rows that count at the given positions, on the device."""

@@ -14,9 +14,12 @@ from .._numerics import (
     Array,
     array_namespace,
     each_item,
+    float64,
     in_host_memory,
     is_foreign,
+    is_single,
     is_sparse,
+    machine_epsilon,
     quiet_overflow,
     take_rows,
 )
@@ -52,7 +55,7 @@ def rows_per_block(X: Array) -> int:
     return max(1, NUMBERS_PER_BLOCK // max(d, 64) // BLOCK_ROWS) * BLOCK_ROWS
 
 
-@record("X", "weight")
+@record("X", "weight", "double", later=["double"])
 @dataclass(frozen=True)
 class Rows:
     """Rows of features, never written to and never copied as a whole, with what belongs to them.
@@ -60,7 +63,7 @@ class Rows:
     `chosen` has the positions in `X` of the n rows that count, None for all; weights, which are
     positive, and attributes are theirs. So criteria and zero weights select rows without a copy.
     Where a criterion left rows out, `everyone` has these too. `targets` are the columns of y, where
-    they are to be kept, read as attributes are.
+    they are to be kept, read as attributes are. Blocks are in the precision of `X`, or `double`.
     """
 
     X: Array
@@ -69,13 +72,14 @@ class Rows:
     chosen: np.ndarray | None = None
     everyone: Rows | None = None
     targets: tuple[Attribute, ...] = field(default=())
+    double: bool = False
 
     def _fits_together(self) -> bool:
         X, weight = self.X, self.weight
         n, d = X.shape
         numbers = is_array(X, n, d) or (is_sparse(X) and X.dtype.kind == "f")
         weighted = weight is None or (is_array(weight, n) and bool((weight > 0).all()))
-        return numbers and weighted
+        return numbers and weighted and isinstance(self.double, bool)
 
     @property
     def n_rows(self) -> int:
@@ -104,9 +108,8 @@ class Rows:
 
     def block(self, rows: slice) -> Array:
         """Return the features of some of the rows that count; a view where possible."""
-        if self.chosen is None:
-            return self.X[rows, :]
-        return take_rows(self.X, self.chosen[rows])
+        block = self.X[rows, :] if self.chosen is None else take_rows(self.X, self.chosen[rows])
+        return float64(block) if self.double else block
 
     def blocks(self, slices: Iterable[slice]) -> Iterator[Array]:
         """Yield the features of blocks of rows; each is valid until the next is asked for."""
@@ -114,7 +117,19 @@ class Rows:
 
     def take(self, positions: np.ndarray) -> Array:
         """Return the features of the rows that count at the given positions, as a copy."""
-        return take_rows(self.X, positions if self.chosen is None else self.chosen[positions])
+        some = take_rows(self.X, positions if self.chosen is None else self.chosen[positions])
+        return float64(some) if self.double else some
+
+    @property
+    def single(self) -> bool:
+        """Whether sums over blocks have the digits of single precision only."""
+        # Sums of few entries, as of sparse rows, are taken in double anyway.
+        return not is_sparse(self.X) and is_single(machine_epsilon(self.empty))
+
+    def in_double(self) -> Rows:
+        """Return the rows, and everyone, whose blocks are converted one by one: X stays."""
+        everyone = self.everyone and self.everyone.in_double()
+        return replace(self, everyone=everyone, double=True) if self.single else self
 
     def safe_to_keep(self) -> Rows:
         """Return rows that later changes of the caller's arrays do not reach."""
@@ -129,7 +144,7 @@ class Rows:
         """Return the rows, and everyone, as rows of another kind."""
         everyone = self.everyone and self.everyone.as_rows_of(kind, **how)
         same = (self.X, self.weight, self.attributes, self.chosen, everyone, self.targets)
-        return kind(*same, **how)
+        return kind(*same, self.double, **how)
 
     def materialized(self) -> Rows:
         """Return the same rows with the chosen features in an array of their own."""
@@ -138,7 +153,7 @@ class Rows:
         return self._of(take_rows(self.X, self.chosen), self.weight)
 
     def _of(self, X: Array, weight: np.ndarray | None) -> Rows:
-        return Rows(X, weight, self.attributes, everyone=self.everyone, targets=self.targets)
+        return Rows(X, weight, self.attributes, None, self.everyone, self.targets, self.double)
 
 
 def _as_it_is(X: Array) -> Array:

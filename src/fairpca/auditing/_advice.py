@@ -170,23 +170,20 @@ def _precision_gaps(evidence: Evidence, raw: Option, option: Option) -> list[Est
     ]
 
 
-def _score_tells(evidence: Evidence, option: Option) -> tuple[str, Parity] | None:
-    """Return the model whose score tells groups apart best, where it does so beyond the probe."""
+def _score_tells(evidence: Evidence, option: Option) -> Parity | None:
+    """Return whose groups the score of a linear model tells apart better than the linear probe."""
+    decided = evidence.decisions(option, "linear")
     found = [
-        (one.model, parity)
-        for one in option.models
-        if one.model in PROBES and (decided := evidence.decisions(option, one.model))
-        for parity in decided.parities
+        (parity.score_auc, parity)
+        for parity in (decided.parities if decided else [])
         if parity.attribute in evidence.singles and parity.score_auc is not None
     ]
     if not found:
         return None
-    model, parity = max(found, key=lambda pair: pair[1].score_auc.value)  # type: ignore[union-attr]
+    auc, parity = max(found, key=lambda pair: pair[0].value)
     leaks = evidence.leaks(evidence.readable(option), parity.attribute)
     read = max((leak.auc.value for leak in leaks if leak.probe == "linear"), default=1.0)
-    assert parity.score_auc is not None
-    beyond = parity.score_auc.low > 0.5 and parity.score_auc.value > read + _BEYOND_PROBE
-    return (model, parity) if beyond else None
+    return parity if auc.low > 0.5 and auc.value > read + _BEYOND_PROBE else None
 
 
 def _worse(

@@ -25,7 +25,7 @@ from ..models import (
     roles_in,
     usual_components,
 )
-from ..tables import Table, TableEncoder, check_columns
+from ..tables import Table, TableEncoder, check_columns, find_spellings
 from ._phrases import percent
 from ._question import (
     Everybody,
@@ -423,8 +423,10 @@ def _noticed(
     if y is not None and y.dtype == bool and frame[roles.target].nunique() > 2:
         shown = shown.assign(**{str(roles.target): y})  # of several values, the yes is what matters
     found = check_columns(shown, list(roles.sensitive), roles.target, renamed=table.renamed)
-    told = [notice_of(notice) for notice in found]
-    told += [notice_of(notice) for notice in _spelled_alike(frame, roles, shown)]
+    told = [notice_of(notice) for notice in found if notice.kind != "spelling"]
+    asked = [c for c in table.frame if c in looked_at or roles.of(c) == "decision"]
+    spelled = find_spellings(table.frame[asked], roles.features)  # in all rows, and as written
+    told += [notice_of(notice) for notice in spelled]
     for attribute in attributes:
         unknown = int(np.count_nonzero(attribute.codes < 0))
         if attribute.kind == "intersection" or not (attribute.note or unknown):
@@ -438,15 +440,6 @@ def _noticed(
         text = f"{attribute.name}: {' '.join(filter(None, [attribute.note, missing]))}"
         told.append(Notice(kind, "info", attribute.name, "", float(unknown), text))
     return told
-
-
-def _spelled_alike(frame: DataFrame, roles: Roles, looked_at: DataFrame) -> list[Any]:
-    """Return which levels of the target and of decisions have several spellings."""
-    names = [n for n in frame if roles.of(n) in ("target", "decision") and n not in looked_at]
-    target = roles.target
-    if target is not None and not looked_at[target].equals(frame[target]):
-        names.append(target)
-    return [n for n in check_columns(frame[names], names) if n.kind == "spelling"] if names else []
 
 
 def _columns(frame: DataFrame, roles: Roles, encoder: TableEncoder | None) -> list[Column]:

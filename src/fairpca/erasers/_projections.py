@@ -96,9 +96,7 @@ class Eraser(OneToOneFeatureMixin, FairTransformer):
             self._begin()
             reader = self._reader()
             rows = reader.rows(X, y, sensitive_features, sample_weight, self._validated)
-            moments = reader.moments(rows)
-            self._learn_from(moments)
-            self._keep(moments)
+            self._learn_from_rows(reader, rows)
         return self
 
 
@@ -118,6 +116,8 @@ def learned_by_an_eraser(projection: Array, moments: GroupMoments) -> dict[str, 
 def without_noise(matrix: Array, moments: GroupMoments) -> Array:
     """Return a map to features, with zeros for the columns in which rows vary by rounding only."""
     noise = moments.scatter.along(matrix) <= noise_along(moments, matrix)
+    if bool(array_namespace(matrix).any(noise & moments.varies)):
+        moments.need_all_digits()
     return array_namespace(matrix).where(noise, 0.0 * matrix, matrix)
 
 
@@ -125,11 +125,13 @@ def scatter_inverse_times(work: GroupMoments, A: Array) -> Array:
     """Return the pseudo-inverse of the scatter times `A`; variance that is rounding is none."""
     scatter = work.scatter
     if isinstance(scatter, RowScatter) and scatter.n_rows < work.n_features:
-        return _by_gram_side(scatter, A, work.precision)
+        return _by_gram_side(scatter, A, work)
     xp = array_namespace(A)
     constant = xp.astype(xp.logical_not(work.varies), A.dtype)
     S = scatter.dense().matrix + identity(A) * constant  # constant features: no inverse for them
     rounding = 2.0 * work.rounding * float(np.sqrt(work.n_features))  # norm of errors in S
+    if work.resolution > 0:  # and of those in the rows
+        rounding = float(noise_along(work))
     try:
         inverse = xp.linalg.inv(S)
     except (np.linalg.LinAlgError, RuntimeError):  # the second is torch's
@@ -137,20 +139,27 @@ def scatter_inverse_times(work: GroupMoments, A: Array) -> Array:
     # The largest row sum of the inverse is at least 1 over the smallest eigenvalue.
     if inverse is not None and float(xp.max(xp.sum(xp.abs(inverse), axis=1))) * rounding < 1.0:
         return inverse @ A
+    work.need_all_digits()
     values, vectors = xp.linalg.eigh(S)
-    return vectors @ ((vectors.T @ A) * _reciprocal(values, rounding)[:, None])
+    noise = noise_along(work, vectors) if work.resolution > 0 else rounding
+    return vectors @ ((vectors.T @ A) * _reciprocal(values, noise)[:, None])
 
 
-def _by_gram_side(scatter: RowScatter, A: Array, precision: float) -> Array:
+def _by_gram_side(scatter: RowScatter, A: Array, work: GroupMoments) -> Array:
     """Wide data F: (F^T F)^+ A = F^T (F F^T)^{+2} F A, with an n x n matrix in the middle."""
     xp = array_namespace(A)
     values, vectors = xp.linalg.eigh(scatter.gram())
-    reciprocal = _reciprocal(values, float(values[-1]) * scatter.n_rows * precision)
+    noise = float(values[-1]) * scatter.n_rows * work.precision
+    if work.resolution > 0:
+        noise = max(noise, float(noise_along(work)))
+    if float(values[1]) <= noise:  # the first is what the mean took
+        work.need_all_digits()
+    reciprocal = _reciprocal(values, noise)
     inner = (vectors.T @ scatter.times_rows(A)) * (reciprocal**2)[:, None]
     return scatter.rows_transposed(vectors @ inner)
 
 
-def _reciprocal(values: Array, zero: float) -> Array:
+def _reciprocal(values: Array, zero: float | Array) -> Array:
     xp = array_namespace(values)
     counts = values > zero
     return xp.where(counts, 1.0 / xp.where(counts, values, xp.ones_like(values)), like(0.0, values))

@@ -16,7 +16,7 @@ from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._moments import DenseScatter, GroupMoments, moments_at
+from .._moments import DenseScatter, GroupMoments, MoreDigitsNeeded, moments_at
 from .._numerics import check_n_jobs, limited_threads, threads_for
 from .._rows import LazyRows, Rows
 from ..errors import UsageError
@@ -89,11 +89,26 @@ class Representation(Transformer):
         for name in (*self._learned, "moments_", *at_first):
             self.__dict__.pop(name, None)
 
-    def _learn_from(self, moments: GroupMoments) -> None:
+    def _learn_from_rows(self, reader: Reader, rows: Rows | LazyRows, *more: Any) -> None:
+        """Take moments, solve, and keep them; again in double where single precision is too little.
+
+        Where rows come in float32 and vary far less along some directions than along others, sums
+        in single precision cannot tell these from rounding. Then rows are added up once more.
+        """
+        moments = reader.moments(rows, provisional=True)
+        try:
+            self._learn_from(moments, *more)
+        except MoreDigitsNeeded:
+            assert isinstance(rows, Rows), "only sums over rows in memory are provisional"
+            moments = reader.moments(rows.in_double())
+            self._learn_from(moments, *more)
+        self._keep(replace(moments, provisional=False))
+
+    def _learn_from(self, moments: GroupMoments, *more: Any) -> None:
         """Solve, and set what is learned."""
         self._reader().check(moments)
         with threads_for(moments.n_features):
-            self.__dict__.update(self._solve(moments))
+            self.__dict__.update(self._solve(moments, *more))
 
     def _keep(self, moments: GroupMoments) -> None:
         """Keep moments for later batches, unless they are the rows themselves, or very large."""

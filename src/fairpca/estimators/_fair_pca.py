@@ -306,9 +306,7 @@ class FairPCA(FairTransformer):
             self._begin()
             reader = self._reader()
             rows = reader.rows(X, y, sensitive_features, sample_weight, self._validated)
-            moments = reader.moments(rows)
-            self._learn_from(moments)
-            self._keep(moments)
+            self._learn_from_rows(reader, rows)
         return self
 
     def inverse_transform(self, X: Any) -> Array:

@@ -364,15 +364,11 @@ class FairPLS(FairTransformer):
             rows = reader.rows(X, y, sensitive_features, sample_weight, self._validated)
             if self.kernel is not None:
                 reader = self._see_through_kernel(reader, rows, complete=True)
-            if _reads_once(self):
-                moments = reader.moments(rows)
-                self._learn_from(moments)
-            else:
+            look = None
+            if not _reads_once(self):
                 rows = reader.cached(rows)
-                moments = reader.moments(rows)
-                reader.check(moments)
-                self.__dict__.update(self._solve(moments, partial(reader.shares, rows)))
-            self._keep(moments)
+                look = partial(reader.shares, rows)
+            self._learn_from_rows(reader, rows, look)
         return self
 
     @available_where(_reads_once)

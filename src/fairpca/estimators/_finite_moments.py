@@ -11,15 +11,14 @@ from .._numerics import (
     is_foreign,
     is_single,
     is_sparse,
-    machine_epsilon,
     quiet_overflow,
     to_numpy,
 )
 from .._rows import MappedRows, Rows, check_all_finite
 from ..errors import UsageError
 
-UNDERFLOW, UNDERFLOW_SINGLE = 1e-280, 1e-30
-"""Sums of squares below this have lost digits to underflow, in double and single precision."""
+UNDERFLOW = 1e-280
+"""Sums of squares below this have lost digits to underflow."""
 
 LARGEST, SMALLEST, SMALLEST_SINGLE = 1e75, 1e-75, 1e-18
 """Sizes of features between which their fourth powers (single precision: squares) are numbers."""
@@ -28,15 +27,18 @@ LARGEST_WEIGHT, SMALLEST_WEIGHT = 1e100, 1e-100
 """Sums of weights between which products with squares of features are numbers."""
 
 
-def finite_moments(rows: Rows, *, with_scatters: bool) -> GroupMoments:
-    """Return the moments of the rows; raise if the rows, or their squares, are not finite."""
-    moments = accumulate(rows, with_scatters=with_scatters)
-    with quiet_overflow():
-        diagonal = to_numpy(moments.scatter.diagonal)
-        size = _sizes(moments)
-        if moments.everyone is not None:
-            far = [to_numpy(a) for a in (moments.everyone.mean, moments.everyone.spread)]
-            size = np.maximum(size, np.abs(far).max(axis=0))
+def finite_moments(rows: Rows, *, with_scatters: bool, provisional: bool = False) -> GroupMoments:
+    """Return the moments of the rows; raise if the rows, or their squares, are not finite.
+
+    Squares that single precision has no number for are taken in double.
+    """
+    moments = accumulate(rows, with_scatters=with_scatters, provisional=provisional)
+    diagonal, size = _squares_and_sizes(moments)
+    if rows.single and is_single(moments.precision):
+        known = np.isfinite(diagonal).all() and np.isfinite(size).all()
+        if not known or ((size > 0) & (size < SMALLEST_SINGLE)).any():
+            moments = accumulate(rows.in_double(), with_scatters=with_scatters)
+            diagonal, size = _squares_and_sizes(moments)
     if rows.chosen is not None:  # rows that do not count must be finite too, as in `transform`
         check_finite(rows)
     if moments.weight > LARGEST_WEIGHT:
@@ -49,14 +51,14 @@ def finite_moments(rows: Rows, *, with_scatters: bool) -> GroupMoments:
                 "gamma or degree (a whole one), or check the kernel function."
             )
         check_finite(rows)
+        largest = _largest(rows)
         raise UsageError(
             f"X is finite, but its squares, times the weights, overflow, or powers of them would: "
-            f"feature {int(size.argmax())} has the size {size.max():.0e} or more. Divide X or the "
+            f"feature {int(largest.argmax())} has the size {largest.max():.0e}. Divide X or the "
             f"weights by a constant first."
         )
-    smallest = UNDERFLOW_SINGLE if is_single(machine_epsilon(rows.empty)) else UNDERFLOW
     unmapped = not isinstance(rows, MappedRows)
-    if rows.n_rows > 1 and diagonal.max() < smallest and unmapped and _varies(rows):
+    if rows.n_rows > 1 and diagonal.max() < UNDERFLOW and unmapped and _varies(rows):
         raise UsageError(
             f"The squares of X, times the weights, underflow: the largest sum of squares of a "
             f"feature is {diagonal.max():.0e}. Multiply X or the weights by a constant first."
@@ -71,13 +73,31 @@ def check_sizes(moments: GroupMoments) -> None:
         raise UsageError(_of_weights(moments.weight, "underflow"))
     size = _sizes(moments)
     smallest = SMALLEST_SINGLE if is_single(moments.precision) else SMALLEST
+    if ((size > 0) & (size < smallest)).any():
+        moments.need_all_digits()
     lost = np.flatnonzero((size > 0) & (size < smallest))
     if len(lost):
         raise UsageError(
             f"Squares of X underflow: feature {lost[0]} has the size {size[lost[0]]:.0e}, and "
-            f"group differences in it would not be seen. Multiply it by a constant first, or leave "
-            f"it out."
+            f"group differences in it would not be seen. Multiply it by a constant first."
         )
+
+
+def _squares_and_sizes(moments: GroupMoments) -> tuple[np.ndarray, np.ndarray]:
+    with quiet_overflow():
+        diagonal, size = to_numpy(moments.scatter.diagonal), _sizes(moments)
+        if moments.everyone is not None:
+            far = [to_numpy(a) for a in (moments.everyone.mean, moments.everyone.spread)]
+            size = np.maximum(size, np.abs(far).max(axis=0))
+    return diagonal, size
+
+
+def _largest(rows: Rows) -> np.ndarray:
+    """Return the largest magnitude of each feature."""
+    X = rows.materialized().X
+    if is_sparse(X):
+        return np.asarray(abs(X).max(axis=0).todense()).ravel()
+    return to_numpy(array_namespace(X).max(array_namespace(X).abs(X), axis=0))
 
 
 def _sizes(moments: GroupMoments) -> np.ndarray:

@@ -269,8 +269,13 @@ class Reader:
         with dates_refused(X):
             return canonical(check_array(X, input_name="X", estimator=self.name, **checks))
 
-    def moments(self, rows: Rows | LazyRows, *, more_follow: bool = False) -> GroupMoments:
-        """Return the moments of rows; where `more_follow`, they outlive the caller's arrays."""
+    def moments(
+        self, rows: Rows | LazyRows, *, more_follow: bool = False, provisional: bool = False
+    ) -> GroupMoments:
+        """Return the moments of rows; where `more_follow`, they outlive the caller's arrays.
+
+        Those of rows in memory may be `provisional`: see `accumulate`.
+        """
         if isinstance(rows, LazyRows):
             moments: GroupMoments | None = rows.fold(_CollectMoments(self, columns_of(rows.head.X)))
             if moments is None:
@@ -281,7 +286,7 @@ class Reader:
         if self.features is not None or self.device is not None:
             rows = self._seen(rows)
         rows = rows.safe_to_keep() if more_follow else rows
-        return finite_moments(rows, with_scatters=self.with_scatters)
+        return finite_moments(rows, with_scatters=self.with_scatters, provisional=provisional)
 
     def shares(self, rows: Rows | LazyRows, scores: Scores) -> SharesBelow:
         """Return how many rows of each group lie below thresholds on scores; one more pass."""

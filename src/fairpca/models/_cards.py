@@ -182,8 +182,12 @@ def _promises(model: FairTableTransformer) -> Iterator[str]:
                 f"with a number. Ranges of it, such as low, middle and high, may differ in means."
             )
         if not everybody:
+            target, yes = (model.info_.get(name) for name in ("target", "pos_label"))
+            where = "within classes of the target"
+            if estimator.criterion == "equal_opportunity" and yes is not None:
+                where = f"among the rows whose {_markdown(target)} is {_markdown(yes)}"
             yield (
-                f"- This holds within classes of the target, and not for all people together: "
+                f"- This holds {where}, and not for all people together: "
                 f"{_markdown(estimator.criterion)}."
             )
         if name == "FairPLS" and estimator.match != "means":

@@ -152,7 +152,12 @@ def mean_constraint(moments: GroupMoments) -> MeanConstraint:
     rows, sizes = moments.contrasts()
     rows = rows / like(np.where(sizes > 0, sizes, 1.0), rows)[:, None]
     tol = float(moments.rounding * (np.sqrt(rows.shape[0]) + np.sqrt(rows.shape[1])))
-    return _independent(rows, moments.spread, tol)
+    constraint = _independent(rows, moments.spread, tol)
+    if moments.provisional and constraint.rank < min(rows.shape):
+        finer = tol * float(np.finfo(float).eps) / moments.precision
+        if row_space(rows / moments.spread, tol=finer)[0].shape[0] > constraint.rank:
+            moments.need_all_digits()
+    return constraint
 
 
 def _independent(rows: Array, spread: Array, tol: float) -> MeanConstraint:

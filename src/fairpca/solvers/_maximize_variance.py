@@ -98,11 +98,13 @@ def maximize_variance(
     """
     Q = like(np.zeros((moments.n_features, 0)), moments.mean) if avoid is None else avoid
     found = _leading(moments, k, Q, solver, random_state)
-    if isinstance(moments.scatter, DenseScatter) and not _all_vary(found, moments):
-        # Directions of rounding can mix with those of features in small units: avoid them, too.
-        N = _cleaned(_without_variance(moments), Q)
-        both = array_namespace(Q).concat([Q, N], axis=1)
-        found = _leading(moments, k, both, solver, random_state)
+    if not _all_vary(found, moments):
+        moments.need_all_digits()
+        if isinstance(moments.scatter, DenseScatter):
+            # Directions of rounding can mix with those of features in small units: avoid them, too.
+            N = _cleaned(_without_variance(moments), Q)
+            both = array_namespace(Q).concat([Q, N], axis=1)
+            found = _leading(moments, k, both, solver, random_state)
     found = varying(replace(found, constraint_rank=Q.shape[1]), moments, k)
     if not isinstance(k, float):
         return found
@@ -129,6 +131,8 @@ def _leading(
         U, values = _by_lanczos(scatter, count, Q, random_state)
     elif isinstance(scatter, RowScatter) and wide:
         U, values = _by_gram_side(scatter, count, Q, precision=moments.precision)
+        if values.shape[0] < min(count, scatter.n_rows - 1 - Q.shape[1]):
+            moments.need_all_digits()
     else:
         U, values = _by_dense_eigenvectors(scatter.dense(), count, Q)
     xp = array_namespace(values)
@@ -151,6 +155,8 @@ def varying(found: Subspace, moments: GroupMoments, k: int | float | None) -> Su
         asked = f"n_components={k} is too large" if isinstance(k, int) else "Nothing is left"
         besides = f" besides the {r} that separate the group means" if r else ""
         advice = f"Use n_components <= {left}" if left else "Use other features, or more rows"
+        if is_single(moments.precision):  # as a fit of fewer components leaves them
+            advice += "; or fit to the rows again, whose sums are here in single precision"
         raise InfeasibleError(
             f"{asked}: the rows vary along {left} direction(s){besides}. All else is rounding: "
             f"features that are constant, or copies or sums of others, or so small beside others, "
@@ -216,6 +222,7 @@ def _down_to_small_units(
         values, V = top_eigenpairs(0.5 * (inner + inner.T), inner.shape[0])
         B = _cleaned(B @ V, found)
     first = Q.shape[1]  # after which all that is left may be rounding, and fewer than k be found
+    k = min(k, int(kept.shape[0]))
     return found[:, first : first + k], kept[:k]
 
 

@@ -232,7 +232,10 @@ class _Problem:
         found = int(np.sum(self._are_predicted(b) & to_numpy(sizes > UNPREDICTABLE * sizes[0])))
         some = {self.names[i] for i in np.flatnonzero(self._are_predicted(self.T))}
         never = dict.fromkeys(repr(name) for name in self.names if name not in some)
+        if found < sizes.shape[0] and self._are_predicted(b, UNPREDICTABLE)[found:].any():
+            self.moments.need_all_digits()
         if found == 0 or never:
+            self.moments.need_all_digits()
             raise InfeasibleError(
                 f"Nothing that the groups of {names_of(self.moments.attributes)} share predicts "
                 f"the target {', '.join(never)}: it is a function of the attribute, or of what "
@@ -251,9 +254,9 @@ class _Problem:
         rises = np.sign(along[np.argmax(np.abs(along), axis=0), np.arange(k)])
         return b[:, :k] * like(rises, U), sizes[:k] ** 2
 
-    def _are_predicted(self, b: Array) -> np.ndarray:
+    def _are_predicted(self, b: Array, least: float | None = None) -> np.ndarray:
         """Tell which columns of targets correlate with what predicts them beyond rounding."""
-        least = max(UNPREDICTABLE, self.moments.rounding)
+        least = max(UNPREDICTABLE, self.moments.rounding) if least is None else least
         xp = array_namespace(b)
         return to_numpy(xp.sum(b * b, axis=0) ** 2 > least**2 * self._variances(b))
 
@@ -293,6 +296,8 @@ def _problem(
     B = N @ V
     variances = xp.sum(V * (C @ V), axis=0)
     real = xp.nonzero(variances * moments.weight > noise_along(moments, B))[0]
+    if real.shape[0] < B.shape[1]:
+        moments.need_all_digits()
     if real.shape[0] == 0:
         raise InfeasibleError(
             f"All directions in which the {moments.n_rows} rows vary by more than rounding "

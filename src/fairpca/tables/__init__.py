@@ -14,7 +14,14 @@ from ._files import (
     kind_of_file,
 )
 from ._frozen_columns import LevelColumn, NumberColumn, floats
-from ._notices import Notice, check_columns, check_spellings, equal_pairs, find_person
+from ._notices import (
+    Notice,
+    check_columns,
+    check_spellings,
+    equal_pairs,
+    find_person,
+    find_spellings,
+)
 from ._open import (
     RawColumn,
     check_same_columns,

@@ -101,7 +101,7 @@ class Learned:
     note: str = ""
 
 
-@record(later={"decimal": "", "odd_is_missing": False})
+@record(later=["decimal", "odd_is_missing"])
 @dataclass(frozen=True)
 class NumberColumn:
     """A number per row, `fill` where it is missing or infinite; that it was may be an output.

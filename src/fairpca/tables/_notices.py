@@ -211,6 +211,16 @@ def _rows_of_texts(array: Any) -> dict[str, int]:
     return {text: n for text, n in zip(texts, counts, strict=True) if text is not None and n}
 
 
+def find_spellings(frame: Any, features: Sequence[str]) -> list[Notice]:
+    """Point out levels of several spellings in all columns of a table, some of them features."""
+    rows_of = {name: _rows_of_texts(array) for name, array in arrow_columns(frame).items()}
+    return [
+        notice
+        for name, n_rows in rows_of.items()
+        for notice in check_spellings(name, n_rows, is_feature=name in features)
+    ]
+
+
 def check_spellings(name: str, n_rows: Mapping[str, int], *, is_feature: bool) -> Iterator[Notice]:
     """Yield which levels of a column have several spellings, of which there are so many rows.
 

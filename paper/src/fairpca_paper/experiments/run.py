@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 
 from fairpca.errors import FairPCAError, ResidualWarning
 
-from ..methods import NothingLeftToRemoveWarning
+from ..methods import FewerComponentsWarning, NothingLeftToRemoveWarning
 from .experiment import Experiment, Key, Result, Settings, Summary, Task
 
 DIGITS = 6
@@ -34,7 +34,12 @@ DIGITS = 6
 Progress = Callable[[int, int, Key | None], None]
 """Told how many tasks are done, of how many, and which one came last."""
 
-TOLD_BY_NUMBERS = (NothingLeftToRemoveWarning, ConvergenceWarning, ResidualWarning)
+TOLD_BY_NUMBERS = (
+    FewerComponentsWarning,
+    NothingLeftToRemoveWarning,
+    ConvergenceWarning,
+    ResidualWarning,
+)
 """A method that does not reach its aim warns. In a table its numbers say so, row by row."""
 
 

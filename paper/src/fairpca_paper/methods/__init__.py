@@ -4,6 +4,7 @@ Written from their papers, for comparisons. What each guarantees, and when to pr
 ``docs/research``.
 """
 
+from ._base import FewerComponentsWarning
 from ._fpca import FPCA
 from ._inlp import INLP, NothingLeftToRemoveWarning
 from ._mbf_pca import MbFPCA
@@ -19,6 +20,7 @@ __all__ = [
     "PCA",
     "RLACE",
     "BalancedPCA",
+    "FewerComponentsWarning",
     "MbFPCA",
     "NothingLeftToRemoveWarning",
     "OracleLEACE",

@@ -191,8 +191,8 @@ class GroupedRows:
     @property
     def rounding(self) -> float:
         """Size of rounding errors in a correlation."""
-        n = max(self.n_rows, 1)
-        return 16.0 * (self.precision * float(np.sqrt(min(n, BLOCK) / n)) + EPSILON)
+        n = max(self.n_rows, 1)  # sums are in double precision, whatever X came in
+        return 16.0 * EPSILON * (float(np.sqrt(min(n, BLOCK) / n)) + 1.0)
 
     def scaled(self, scale: np.ndarray) -> GroupedRows:
         """Return the rows divided by `scale`."""
@@ -430,3 +430,32 @@ def directions_to_keep(k: int | None, rows: GroupedRows) -> int:
 def warn(message: str, category: type[Warning]) -> None:
     """Warn, pointing at the line that calls `fit`."""
     warnings.warn(message, category, stacklevel=4)
+
+
+class FewerComponentsWarning(UserWarning):
+    """Rows vary along fewer directions than a representation should have.
+
+    Examples
+    --------
+    >>> import numpy as np, warnings
+    >>> from fairpca_paper.methods import INLP, FewerComponentsWarning
+    >>> X = np.random.default_rng(0).normal(size=(60, 3))
+    >>> X = np.hstack([X, X])  # three directions, said twice
+    >>> with warnings.catch_warnings(action="error", category=FewerComponentsWarning):
+    ...     INLP().fit(X, sensitive_features=np.arange(60) % 2)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    fairpca_paper.methods._base.FewerComponentsWarning: The representation has 2 component(s), not
+    5: ...
+    """
+
+
+def warn_of_fewer(found: int, asked: int) -> None:
+    """Warn, pointing at the line that calls `fit`, where fewer components are left than asked."""
+    if found < asked:
+        warnings.warn(
+            f"The representation has {found} component(s), not {asked}: along all else the rows "
+            f"vary by rounding only. Features are constant, or copies or sums of others; or rows "
+            f"are few. Ask for n_components={found}, or leave such features out.",
+            FewerComponentsWarning,
+            stacklevel=4,
+        )

@@ -6,7 +6,14 @@ import numpy as np
 
 from fairpca.errors import InfeasibleError
 
-from ._base import GroupedRows, LinearMethod, check_choice, check_count, check_number
+from ._base import (
+    GroupedRows,
+    LinearMethod,
+    check_choice,
+    check_count,
+    check_number,
+    warn_of_fewer,
+)
 from ._fpca_program import NO_DIFFERENCE, SOLVERS, FairSDP, relaxed
 from ._linalg import deterministic_signs
 
@@ -181,6 +188,7 @@ class FPCA(LinearMethod):
         found = relaxed(problem, self.solver, tol=float(self.tol), max_steps=int(self.max_iter))
         eigenvalues, V = _leading_subspace(found.P, problem)
         V = rows.varying(V)
+        warn_of_fewer(V.shape[1], int(self.n_components))
         unequal = _difference_of_covariances(rows)
         self.scale_, self.relaxation_, self.eigenvalues_ = scale, found.P, eigenvalues
         self.objective_, self.duality_gap_, self.n_iter_ = found.value, found.gap, found.steps

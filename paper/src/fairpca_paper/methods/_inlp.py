@@ -10,6 +10,7 @@ import scipy.linalg
 from fairpca.errors import InfeasibleError
 
 from ._base import (
+    EPSILON,
     GroupedRows,
     LinearMethod,
     check_choice,
@@ -17,6 +18,7 @@ from ._base import (
     directions_to_keep,
     number_of_components,
     warn,
+    warn_of_fewer,
 )
 from ._linalg import along_principal_axes
 
@@ -182,8 +184,10 @@ def _coordinates(rows: GroupedRows) -> tuple[np.ndarray, np.ndarray]:
     X = rows.centred * rows.varies
     values, right = np.linalg.svd(np.linalg.qr(X, mode="r"), full_matrices=False)[1:]
     offset = float(np.abs(rows.mean * rows.varies).max(initial=0.0))
-    noise = max(X.shape) * values.max(initial=0.0) + np.sqrt(len(X)) * offset
-    V = right[values > 8.0 * rows.precision * noise].T
+    # Sums are in double precision; the rows themselves are rounded as they came.
+    own = max(8.0 * max(X.shape) * EPSILON, rows.precision)
+    noise = own * values.max(initial=0.0) + 8.0 * rows.precision * np.sqrt(len(X)) * offset
+    V = right[values > noise].T
     return V, X @ V
 
 
@@ -313,7 +317,9 @@ class INLP(LinearMethod):
                     f"Nothing is left: the {rows.n_rows} rows vary only along what separates the "
                     f"groups ({rows.name!r}). Pass more rows or features, or merge groups."
                 )
-            return along_principal_axes(left, rows)
+            U = along_principal_axes(left, rows)
+            warn_of_fewer(U.shape[1], k)
+            return U
         if self.n_removed_ < d - k:
             warn(
                 f"After {self.n_removed_} directions a linear SVM finds no difference between the "
@@ -326,4 +332,6 @@ class INLP(LinearMethod):
             U = _random_directions(k, removed, rows, np.random.default_rng(self._seed()))
         else:
             U = left
-        return along_principal_axes(U, rows, k)
+        U = along_principal_axes(U, rows, k)
+        warn_of_fewer(U.shape[1], k)
+        return U

@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 from fairpca.errors import InfeasibleError, ResidualWarning, UsageError
 
 from ..metrics import median_bandwidth
-from ._base import GroupedRows, LinearMethod, check_count, check_number, warn
+from ._base import GroupedRows, LinearMethod, check_count, check_number, warn, warn_of_fewer
 from ._linalg import complete_basis, deterministic_signs, top_eigenpairs
 from ._mbf_problem import THREADS_FROM, UNFINISHED, MostVariance
 
@@ -167,6 +167,7 @@ class MbFPCA(LinearMethod):
             found = problem.solved(pca, live, rules=self)
         rotation = top_eigenpairs(found.V.T @ scatter @ found.V, k)[1]
         kept = rows.varying(deterministic_signs(basis @ (found.V @ rotation)))
+        warn_of_fewer(kept.shape[1], k)
         squares = rows.weight @ (rows.centred @ kept) ** 2
         self.explained_variance_ = squares / rows.degrees_of_freedom
         self.explained_variance_ratio_ = squares / scatter.trace()

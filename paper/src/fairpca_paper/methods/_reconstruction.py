@@ -12,7 +12,14 @@ from scipy.special import softmax
 
 from fairpca.errors import InfeasibleError
 
-from ._base import GroupedRows, LinearMethod, check_count, check_number, number_of_components
+from ._base import (
+    GroupedRows,
+    LinearMethod,
+    check_count,
+    check_number,
+    number_of_components,
+    warn_of_fewer,
+)
 from ._linalg import (
     along_principal_axes,
     deterministic_signs,
@@ -225,7 +232,9 @@ class BalancedPCA(LinearMethod):
         found = _balance(losses)
         self.losses_, self.weights_ = found.losses, found.weights
         self.duality_gap_ = float(found.losses.max() - found.bound)
-        return along_principal_axes(losses.in_features(found.U), rows)
+        U = along_principal_axes(losses.in_features(found.U), rows)
+        warn_of_fewer(U.shape[1], found.U.shape[1])
+        return U
 
 
 def _average_projection(
@@ -350,4 +359,6 @@ class SamadiPCA(LinearMethod):
             seen = rows.weight @ (rows.centred @ matrix) ** 2 > rows.noise_along(matrix)
             return matrix * seen  # rounding of a feature that is gone could tell anything
         axes = top_eigenpairs(rows.scatter(root), root.shape[1])[1]
-        return rows.varying(deterministic_signs(root @ axes))
+        U = rows.varying(deterministic_signs(root @ axes))
+        warn_of_fewer(U.shape[1], root.shape[1])
+        return U

@@ -20,6 +20,7 @@ from ._base import (
     directions_to_keep,
     number_of_components,
     warn,
+    warn_of_fewer,
 )
 from ._fpca_program import nearest_with_sum
 from ._linalg import along_principal_axes
@@ -260,7 +261,9 @@ class RLACE(LinearMethod):
                 f"Raise max_iter, remove more directions, or use FairPCA.",
                 ConvergenceWarning,
             )
-        return along_principal_axes(kept, rows)
+        U = along_principal_axes(kept, rows)
+        warn_of_fewer(U.shape[1], kept.shape[1])
+        return U
 
     def _play(self, game: _Game) -> np.ndarray:
         """Let both players move by turns until the judges see nothing, or the turns are over."""
