@@ -197,6 +197,7 @@ def pattern(template, measured):
         "list": ".+?",
         "words": r"[^\d]*?",
         "own": r"(?:Between the groups of .*?\. (?=[FNT]))?",
+        "beyond": r"(?: \(more than the [^)]* may be true\))?",
         "ties": r"(?:; .* cannot be told apart from it)?",
         "or_ties": r"(?: \(or .*?: they cannot be told apart\))?",
         "above": r"(?: \((?:" + "|".join(attributes) + r")\))?",
@@ -273,15 +274,22 @@ RAW = "the raw features"
 
 
 @reads("""{own:own}From these columns {what:words} differ by {g:plain} between the groups of
-    {a:attribute}{c:compared}; with {s:setting} by {sg:plain}{e:elsewhere}, at {unit:words}
-    {u:number} instead of {ru:number}{ties:ties}.""")
-def headline(m, chosen, decision, *, own, what, g, a, c, s, sg, e, unit, u, ru, ties):
+    {a:attribute}{c:compared}; with {s:setting} by {sg:plain}{e:elsewhere}{b:beyond}, at
+    {unit:words} {u:number} instead of {ru:number}{ties:ties}.""")
+def headline(m, chosen, decision, *, own, what, g, a, c, s, sg, e, b, unit, u, ru, ties):
     assert s == chosen
     assert a == m.worst_attribute(RAW)
     assert_gap(g, m.gap(RAW, a), m)
     assert_compared(c, m.worst(RAW, a))
     worst = elsewhere(e, s, a, m)
     assert_gap(sg, m.gap(s, worst), m)
+    whole = m.gap(s, *m.singles)
+    assert bool(b) == (whole["value"] > m.settings["max_gap"])
+    if b:
+        limit, low, high = re.findall(PLAIN, b)
+        assert_limit(limit, m)
+        assert_gap(low, {"value": whole["low"]}, m)
+        assert_gap(high, {"value": whole["high"]}, m)
     assert near(u, m.utility(s)["value"])
     assert near(ru, m.utility(RAW)["value"])
     assert_own(own, m)

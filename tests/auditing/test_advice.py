@@ -142,8 +142,8 @@ def test_a_headline_says_that_what_is_recommended_may_exceed_the_limit(found):
     rough = decided(found, gap=Estimate(0.132, 0.0, 0.491), gap_attribute="sex")
     summary, _ = said(evidence(found, max_gap=0.05), rough)
     words = (
-        "13.2 points (more than the 5 points accepted, which may be chance: anything from 0.0 "
-        "points to 49.1 points may be true), at AUC"
+        "13.2 points (more than the 5 points accepted; anything from 0.0 points to 49.1 points "
+        "may be true), at AUC"
     )
     assert words in summary.headline
     within = decided(found, gap=Estimate(0.03, 0.0, 0.09), gap_attribute="sex")

@@ -5,12 +5,18 @@ from hypothesis import strategies as st
 
 from fairpca.auditing._measures import _sampled_with_rare_groups
 from fairpca.auditing._splits import (
+    QUICK,
     copies,
     drawn_rows,
     evenly_sampled,
     halves,
     one_row_each,
 )
+
+
+def test_models_of_a_quick_audit_are_fitted_to_whole_halves():
+    """Seen on mortgages: of 4,000 rows, trees differ by 12.1 points, of 10,000 and more by 13.9."""
+    assert 2 * QUICK.train_rows >= QUICK.max_rows
 
 
 def seeded(seed):

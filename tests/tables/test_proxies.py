@@ -92,6 +92,15 @@ def test_codes_are_levels_however_many():
     assert "'harbour' alone tells 'code' = '7' nearly perfectly" in notice.text
 
 
+def test_a_number_with_fractions_has_no_levels():
+    """Seen of gpa2: 'tothrs' alone tells 'colgpa' = '2.11' well."""
+    rng = np.random.default_rng(0)
+    grade = np.round(rng.uniform(0, 4, 2000), 1)
+    frame = pd.DataFrame({"sex": "f", "hours": grade == 2.1, "grade": grade})
+    frame.loc[::2, "sex"] = "m"
+    assert check_columns(frame, ["sex"], "grade") == []
+
+
 def test_many_levels_that_say_nothing_are_no_proxy():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(

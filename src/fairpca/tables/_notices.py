@@ -622,11 +622,16 @@ def _ranges(values: np.ndarray, n_bins: int) -> _Binned:
 
 
 def _classes(array: Any, name: str) -> list[_Binned]:
-    """Return an attribute as classes: many numbers below and above their median; its levels."""
+    """Return an attribute as classes: many numbers below and above their median; its levels.
+
+    Many numbers are levels only if they are whole, as codes are: nobody asks who earns 2.11.
+    """
     few = _binned(array, name, _FEW_LEVELS).labels is not None
     as_levels = _binned(array, name, _MOST_BINS)
-    levels = [] if as_levels.labels is None else [as_levels]
-    return levels if few else [_binned(array, name, 2), *levels]
+    if few:
+        return [as_levels]
+    whole = as_levels.labels is not None and all(float(x).is_integer() for x in as_levels.labels)
+    return [_binned(array, name, 2), *([as_levels] if whole else [])]
 
 
 def _held_out_auc(column: _Binned, classes: _Binned, halves: np.ndarray) -> tuple[float, int]:
