@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairpca import audit
 from fairpca.auditing._asking import ask
+from fairpca.auditing._recipes import audit_again
 from fairpca.auditing._splits import QUICK
 
 N = 400
@@ -108,3 +110,24 @@ def test_spellings_are_counted_in_all_rows_where_some_are_drawn():
     counts = frame["out"].value_counts()
     most, other = ("Yes", "yes") if counts["Yes"] >= counts["yes"] else ("yes", "Yes")
     assert f"'{most}' ({counts[most]} rows) with '{other}' ({counts[other]})" in told
+
+
+def test_an_audit_takes_a_sentinel_for_missing_only_when_told():
+    """One 99999 in 400 rows: it is told of, and without it the column reveals sex again."""
+    rng = np.random.default_rng(0)
+    sex = rng.integers(2, size=400)
+    table = pd.DataFrame({"sex": sex, "years": rng.normal(size=400) + 2 * sex, "luck": sex * 0.0})
+    table["luck"] = rng.normal(size=400)
+    table.loc[7, "years"] = 99999
+    given = {"quick": True, "n_jobs": 1}
+    plain, told = audit(table, "sex", **given), audit(table, "sex", missing=[99999], **given)
+    kinds = [[n.column for n in one.notices if n.kind == "outlier"] for one in (plain, told)]
+    assert kinds == [["years"], []]
+    linear = [
+        next(k.auc.value for k in one.leakage if (k.representation, k.probe) == ("raw", "linear"))
+        for one in (plain, told)
+    ]
+    assert linear[1] > 0.88
+    assert "--missing" in audit_again(replace(told, data=replace(told.data, source="t.csv")))
+    ranked = audit(table, "sex", scale="rank", **given)
+    assert ranked.settings.scale == "rank"

@@ -49,6 +49,8 @@ def asked(table, target="paid", *, source="table.csv", person=None, weight=None,
         decisions=list(given.get("decisions", ())),
         person=person,
         weight=weight,
+        missing=[],
+        scale="standard",
     )
     data = question.described()
     object.__setattr__(data, "source", source)

@@ -68,7 +68,9 @@ def settings(**given):
     usual |= {"max_gap": 0.05, "model": "any", "n_components": 4, "common_components": None}
     usual |= {"n_splits": 4, "n_decision_splits": 4, "n_probe_rows": 100, "confidence": 0.95}
     usual |= {"seed": 0, "quick": False, "sensitive_kinds": None, "scores": [], "decisions": []}
-    return Settings(**{**usual, "person": None, "weight": None, **given})
+    return Settings(
+        **{**usual, "person": None, "weight": None, "missing": [], "scale": "standard", **given}
+    )
 
 
 def made_up(**given):

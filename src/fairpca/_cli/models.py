@@ -50,7 +50,6 @@ class _Criterion(StrEnum):
 
 
 _Match = StrEnum("_Match", ["means", "covariances", "distributions"])
-_Scale = StrEnum("_Scale", ["standard", "rank"])
 _Form = StrEnum("_Form", ["onnx", "torch"])
 
 FIT_EXAMPLES = [
@@ -114,9 +113,7 @@ def fit(
     intersectional: Annotated[
         bool, Option("--intersectional", help="Compare joint groups.")
     ] = False,
-    scale: Annotated[
-        _Scale, Option(help="Take numbers as they are, or by their ranks: for skewed columns.")
-    ] = _Scale.standard,
+    scale: options.Scaled = options.Scale.standard,
     missing: options.Missing = None,
     columns: options.Columns = None,
     header: options.Header = None,

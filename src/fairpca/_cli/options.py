@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -62,6 +63,10 @@ Missing = Annotated[
         metavar="NUMBER",
         help="Number that stands for a missing value of a feature, such as 99999; may be repeated.",
     ),
+]
+Scale = StrEnum("Scale", ["standard", "rank"])
+Scaled = Annotated[
+    Scale, Option(help="Take numbers as they are, or by their ranks: for skewed columns.")
 ]
 Components = Annotated[
     int | None, Option(min=1, help="Number of components.", show_default="15 or fewer")

@@ -63,6 +63,7 @@ def ask(
     decisions: str | Sequence[str] = (),
     person: str | None = None,
     weight: str | None = None,
+    encoder: TableEncoder | None = None,
     n_components: int | None,
     effort: Effort,
     seed: int,
@@ -106,7 +107,9 @@ def ask(
             everybody = replace(everybody, attributes=attributes, people=people)
             _check_groups(existing, attributes, parts_of_people(people))
     features = frame[list(roles.features)]
-    encoder = TableEncoder().fit(features) if roles.features else None
+    encoder = TableEncoder() if encoder is None else encoder
+    told_of = _noticed(table, frame, roles, attributes, y, encoder.missing)
+    encoder = encoder.fit(features) if roles.features else None
     d = 0 if encoder is None else len(encoder.mean_)
     if n_components is not None and n_components > d:
         raise AuditError(
@@ -126,7 +129,7 @@ def ask(
         existing=existing,
         everybody=everybody,
         n_dropped=n_dropped,
-        notices=[*notices, *unknown, *_noticed(table, frame, roles, attributes, y)],
+        notices=[*notices, *unknown, *told_of],
         columns=_columns(frame, roles, encoder),
         encoder=encoder,
         k=n_components or (usual_components(d) if d else 0),
@@ -417,15 +420,17 @@ def _noticed(
     roles: Roles,
     attributes: Sequence[Measured],
     y: np.ndarray | None,
+    missing_numbers: Sequence[float],
 ) -> list[Notice]:
     looked_at = [c for c in frame if roles.of(c) in ("feature", "sensitive", "target")]
     shown = frame[looked_at]
     if y is not None and y.dtype == bool and frame[roles.target].nunique() > 2:
         shown = shown.assign(**{str(roles.target): y})  # of several values, the yes is what matters
-    found = check_columns(shown, list(roles.sensitive), roles.target, renamed=table.renamed)
+    named = list(roles.sensitive), roles.target
+    found = check_columns(shown, *named, renamed=table.renamed, missing=missing_numbers)
     told = [notice_of(notice) for notice in found if notice.kind != "spelling"]
-    asked = [c for c in table.frame if c in looked_at or roles.of(c) == "decision"]
-    spelled = find_spellings(table.frame[asked], roles.features)  # in all rows, and as written
+    written = [c for c in table.frame if c in looked_at or roles.of(c) == "decision"]
+    spelled = find_spellings(table.frame[written], roles.features)  # in all rows, and as written
     told += [notice_of(notice) for notice in spelled]
     for attribute in attributes:
         unknown = int(np.count_nonzero(attribute.codes < 0))

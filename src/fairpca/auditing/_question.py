@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import numpy as np
+from sklearn.base import clone
 
 from .._attributes import Roles
 from ..errors import AuditError
@@ -151,7 +152,7 @@ def prepare(question: Question, split: Split, *, encoded: bool = True) -> HeldOu
     train, test = (question.features.iloc[rows] for rows in (split.train, held_out))
     encoder, X_train, X = None, np.empty((len(train), 0)), np.empty((len(test), 0))
     if encoded and question.encoder is not None:
-        encoder = TableEncoder().fit(train, like=question.encoder)
+        encoder = clone(question.encoder).fit(train, like=question.encoder)
         X_train, X = encoder.transform(train), encoder.transform(test)
     single = [a for a in question.attributes if a.kind != "intersection"]
     y, weights, target = question.y, question.weights, question.target

@@ -63,6 +63,8 @@ def audit_again(audit: Audit) -> str:
         decisions=settings.decisions,
         person=settings.person,
         weight=settings.weight,
+        missing=settings.missing,
+        scale=None if settings.scale == "standard" else settings.scale,
         aim=settings.aim,
         max_gap=settings.max_gap,
         model=settings.model,
@@ -101,6 +103,8 @@ def _asked(audit: Audit, key: str) -> dict[str, Any]:
         pos_label=target.pos_label if target and fits_target else None,
         ignore=[*audit.data.ignored, *no_features],
         weight=settings.weight,
+        missing=settings.missing,
+        scale=None if settings.scale == "standard" else settings.scale,
         sensitive_kinds=kinds,
         target_kinds=of_target if fits_target else None,
     )

@@ -196,6 +196,8 @@ class Settings:
     decisions: list[str] = doc("Columns with decisions that were made.")
     person: str | None = doc("Column that tells whose row it is; null if every row is a person.")
     weight: str | None = doc("Column with weights of rows; null if all count alike.")
+    missing: list[float] = doc("Numbers that stand for missing values of features.")
+    scale: str = doc("'standard' or 'rank': how numbers of features are scaled.")
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,9 @@ from joblib import cpu_count
 
 from .._files import library_versions
 from .._numerics import allowed_jobs, each_in_processes
-from ..errors import AuditError, ManyLevelsWarning
+from ..errors import AuditError, ManyLevelsWarning, OutlierWarning
 from ..metrics import PROBES
+from ..tables import TableEncoder
 from ._advice import advise, summarise
 from ._asking import ask
 from ._audit_result import Audit
@@ -74,6 +75,8 @@ def audit(
     decisions: str | Sequence[str] = (),
     person: str | None = None,
     weight: str | None = None,
+    missing: Sequence[float] = (),
+    scale: str = "standard",
     n_components: int | None = None,
     aim: str | None = None,
     max_gap: float = 0.05,
@@ -130,6 +133,10 @@ def audit(
         that are copies.
     weight : str, optional
         Column of numbers, 0 or more: how much each row counts, such as those of a survey.
+    missing : sequence of float
+        Numbers of features that stand for missing values, such as 99999.
+    scale : {"standard", "rank"}
+        Whether numbers of features are taken as they are, or by their ranks: for skewed columns.
     n_components : int, optional
         Components of all projections; by default 15, or fewer if there are fewer columns. Fair PLS
         has one, whatever is said.
@@ -209,6 +216,7 @@ def audit(
         decisions=decisions,
         person=person,
         weight=weight,
+        encoder=TableEncoder(scale=scale, missing=missing),
         n_components=n_components,
         effort=effort,
         seed=seed,
@@ -240,6 +248,8 @@ def audit(
         decisions=list(question.roles.decision),
         person=person,
         weight=weight,
+        missing=list(missing),
+        scale=scale,
     )
     decision = decide(findings, settings, range(len(question.roles.sensitive)))
     notices = [*question.notices, *findings.notices(), *_too_many_jobs(n_jobs, n_started)]
@@ -534,6 +544,7 @@ def _run(item: tuple[Question, Split, Callable[..., Any], tuple[Any, ...]]) -> A
     key = (question.token, split.index)
     with catch_warnings():
         simplefilter("ignore", ManyLevelsWarning)  # codes of groups are meant as such
+        simplefilter("ignore", OutlierWarning)  # notices tell of them by name
         if key not in _encoded:  # others make room first; all are about as large
             while 2 * sum(h.X.nbytes + h.rows.X.nbytes for h in _encoded.values()) > _MOST_BYTES:
                 del _encoded[next(iter(_encoded))]

@@ -148,6 +148,8 @@ def made_up_audit(
             [one.split(":")[1] for one in own if one.startswith("decision")],
             None,
             None,
+            [],
+            "standard",
         ),
         Data(
             name=table,
