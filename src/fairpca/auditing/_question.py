@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import numpy as np
-from sklearn.base import clone
 
 from .._attributes import Roles
 from ..errors import AuditError
@@ -152,7 +151,8 @@ def prepare(question: Question, split: Split, *, encoded: bool = True) -> HeldOu
     train, test = (question.features.iloc[rows] for rows in (split.train, held_out))
     encoder, X_train, X = None, np.empty((len(train), 0)), np.empty((len(test), 0))
     if encoded and question.encoder is not None:
-        encoder = clone(question.encoder).fit(train, like=question.encoder)
+        like = question.encoder
+        encoder = TableEncoder(scale=like.scale, missing=like.missing).fit(train, like=like)
         X_train, X = encoder.transform(train), encoder.transform(test)
     single = [a for a in question.attributes if a.kind != "intersection"]
     y, weights, target = question.y, question.weights, question.target
