@@ -82,7 +82,9 @@ def make_probe(name: str, n_levels: int = 2, *, as_is: bool = False, number: boo
     """
     probe = PROBES[name]
     model = probe.make(n_levels, number)
-    return make_pipeline(_Scaler(), model) if probe.sees_scale and not as_is else model
+    if as_is or not probe.sees_scale:
+        return model
+    return Pipeline([("standardscaler", _Scaler()), (type(model).__name__.lower(), model)])
 
 
 class _Scaler(StandardScaler):

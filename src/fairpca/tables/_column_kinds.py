@@ -34,6 +34,7 @@ def learn(name: str, array: Any, like: FrozenColumn | None = None, **numbers: An
     """
     if isinstance(like, NumberColumn):
         numbers = {"ranked": like.ranks is not None, "missing": like.missing}
+        numbers["how"] = Numbers(like.decimal, ("",) if like.odd_is_missing else ())
     types, kind = import_arrow().types, array.type
     if array.null_count == len(array):
         return _empty(array)
@@ -49,10 +50,10 @@ def learn(name: str, array: Any, like: FrozenColumn | None = None, **numbers: An
         return _empty(array)
     undecided = like is None and not declared
     if isinstance(like, NumberColumn):
-        odd = ("",) if like.odd_is_missing else ()
-        return NumberColumn.learned(name, array, Numbers(like.decimal, odd), **numbers)
+        return NumberColumn.learned(name, array, **numbers)
     if undecided and (how := as_numbers(rows_of, few_levels=MOST_LEVELS)) is not None:
-        return NumberColumn.learned(name, array, how, about_numbers(rows_of, how), **numbers)
+        note = about_numbers(rows_of, how)
+        return NumberColumn.learned(name, array, how=how, note=note, **numbers)
     format = like.format if isinstance(like, DateColumn) else None
     if format is not None or (undecided and (format := date_format(list(rows_of))) is not None):
         return DateColumn.learned(name, array, format)
