@@ -142,7 +142,7 @@ def table(numbers):
             f"{max(m.values()):.2f}" for m in by
         ]
     rows["approval gap between races, the worst of the three (points)"] = [
-        f"{100 * max(gaps['race'][0] for gaps in one['gap'].values()):.1f}" for one in shown
+        f"{100 * max(gaps['race'][0] for gaps in one['gap'].values()):.0f}" for one in shown
     ]
     rows["agreement with the lenders' decisions, the best of the three (AUC)"] = [
         f"{max(auc for auc, _, _ in one['utility'].values()):.2f}" for one in shown

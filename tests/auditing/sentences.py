@@ -286,9 +286,10 @@ def headline(m, chosen, decision, *, own, what, g, a, c, s, sg, e, b, unit, u, r
     whole = m.gap(s, *m.singles)
     assert bool(b) == (whole["value"] > m.settings["max_gap"])
     if b:
-        limit, low, high = re.findall(PLAIN, b)
+        limit, high = re.findall(PLAIN, b)
+        (low,) = re.findall(rf"from ({NUMBER}) to ", b)
         assert_limit(limit, m)
-        assert_gap(low, {"value": whole["low"]}, m)
+        assert near(low, whole["low"], 1 if m.number else 100)
         assert_gap(high, {"value": whole["high"]}, m)
     assert near(u, m.utility(s)["value"])
     assert near(ru, m.utility(RAW)["value"])
@@ -357,7 +358,7 @@ def assert_telling(column, auc, m):
 
 
 @reads("""{own:own}These data cannot tell: {what:words} differ by {g:plain} between the groups of
-    {a:attribute}{c:compared}, and anything from {low:plain} to {high:plain} may be true;
+    {a:attribute}{c:compared}, and anything from {low:number} to {high:plain} may be true;
     {limit:plain} are accepted.""")
 def cannot_tell(m, chosen, decision, *, own, what, g, a, c, low, high, limit):
     nothing(m, chosen, decision, own=own, what=what, g=g, a=a, c=c, limit=limit)

@@ -106,7 +106,7 @@ def test_settings_that_cannot_be_told_apart_are_all_named(found):
     tied = found.advice.options[2].name
     summary, advice = said(evidence(found), decided(found, "tie", tied=[tied], sure=0.48))
     gap = next(o.gap.value for o in found.advice.options if o.name == tied)
-    assert f"({100 * gap:.1f} points) cannot be told apart from it" in summary.headline
+    assert f"({100 * gap:.0f} points) cannot be told apart from it" in summary.headline
     assert "at most" not in summary.headline  # its interval reaches further
     assert advice.ties == [tied]
     (sure,) = [r for r in advice.reasons if "cannot be told apart" in r]
@@ -142,13 +142,13 @@ def test_a_headline_says_that_what_is_recommended_may_exceed_the_limit(found):
     rough = decided(found, gap=Estimate(0.132, 0.0, 0.491), gap_attribute="sex")
     summary, _ = said(evidence(found, max_gap=0.05), rough)
     words = (
-        "13.2 points (more than the 5 points accepted; anything from 0.0 points to 49.1 points "
-        "may be true), at AUC"
+        "13 points (more than the 5 points accepted; anything from 0 to 49 points may be true), "
+        "at AUC"
     )
     assert words in summary.headline
     within = decided(found, gap=Estimate(0.03, 0.0, 0.09), gap_attribute="sex")
     summary, _ = said(evidence(found, max_gap=0.05), within)
-    assert "3.0 points, at AUC" in summary.headline
+    assert "3 points, at AUC" in summary.headline
 
 
 def test_joint_groups_are_in_the_advice(found):
@@ -176,7 +176,7 @@ def test_a_gap_of_another_attribute_than_before_is_said_to_be_one(found):
     raw, first = options_of(found)
     moved = dataclasses.replace(first, gap_attribute="another")
     summary, advice = said(evidence(found), decided(found, chosen=moved))
-    assert f"{100 * moved.gap.value:.1f} points, between those of another" in summary.headline
+    assert f"{100 * moved.gap.value:.0f} points, between those of another" in summary.headline
     before = rf"features by {100 * raw.gap.value:.1f} points \([^)]*\), between those of "
     assert re.search(before + raw.gap_attribute, advice.reasons[0])
     same = decided(found, gap_attribute=raw.gap_attribute)
