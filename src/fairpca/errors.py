@@ -282,7 +282,8 @@ class OutlierWarning(UserWarning):
     """Few values far from all others hold nearly all of a column's scatter; the message names them.
 
     Means follow them, so that what is made equal on the rows of a fit is not so among the rest. An
-    entry such as 99999 for "unknown", or a row of totals, is enough.
+    entry such as 99999 for "unknown", or a row of totals, is enough. Rows on a device are looked at
+    there.
 
     Examples
     --------

@@ -6,7 +6,7 @@ import pytest
 from devices.people import people
 from fairpca import FairKernelPCA, FairPCA
 from fairpca.erasers import LEACE
-from fairpca.errors import UsageError
+from fairpca.errors import OutlierWarning, UsageError
 from optional_libraries import array_api_strict
 
 if np.lib.NumpyVersion(np.__version__) < "2.0.0":
@@ -51,6 +51,21 @@ def test_only_vectors_of_features_leave_the_device(crossings, options):
     fair.inverse_transform(T)
     assert T.device == DEVICE
     assert crossings
+    assert max(crossings) <= 12
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_value_far_from_all_others_is_found_on_the_device(crossings, weighted):
+    rows = people(n=600, d=12)
+    rows.X[17, 1] = 99999.0
+    weight = rows.weight if weighted else None
+    rows.weight[17] = 1.0
+    with pytest.warns(OutlierWarning) as on_the_host:
+        FairPCA(2).fit(rows.X, sensitive_features=rows.sensitive, sample_weight=weight)
+    X = array_api_strict.asarray(rows.X, device=DEVICE)
+    with pytest.warns(OutlierWarning, match="column 1 has 99999 in row 17") as on_the_device:
+        FairPCA(2).fit(X, sensitive_features=rows.sensitive, sample_weight=weight)
+    assert str(on_the_device[0].message) == str(on_the_host[0].message)
     assert max(crossings) <= 12
 
 

@@ -10,9 +10,15 @@ import numpy as np
 from .._moments import FarValue, GroupMoments
 from .._numerics import (
     FEWEST_ROWS_TO_BE_FAR,
+    Array,
+    array_namespace,
+    device,
     far_from_the_others,
+    float64,
+    in_host_memory,
     is_sparse,
     quiet_overflow,
+    take_rows,
     to_numpy,
 )
 from .._rows import MappedRows, Rows
@@ -34,7 +40,8 @@ def far_values(rows: Rows, moments: GroupMoments | None = None) -> tuple[FarValu
     """Return the columns in which few rows hold nearly all of the scatter, the worst first.
 
     The deviations of all rows are known from `moments`, quartiles from some of the rows; only where
-    the one is out of proportion to the other is a column looked at as a whole.
+    the one is out of proportion to the other is a column looked at as a whole. Rows stay on their
+    device, which only vectors of features leave.
     """
     n = rows.n_rows
     if n < FEWEST_ROWS_TO_BE_FAR or isinstance(rows, MappedRows):
@@ -75,9 +82,11 @@ def _name(column: int, names: Sequence[Any] | None) -> str:
     return f"column {column}" if names is None else f"'{names[column]}'"
 
 
-def _some(rows: Rows, step: int) -> np.ndarray:
+def _some(rows: Rows, step: int) -> Array:
     """Return every so manieth row, one column per row of the result: (d, size)."""
     some = rows.block(slice(0, rows.n_rows, step))
+    if not in_host_memory(some):
+        return some.T
     some = some.toarray() if is_sparse(some) else to_numpy(some)
     return np.ascontiguousarray(some.T)
 
@@ -91,15 +100,10 @@ def _mean_and_variance(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
     return X.mean(axis=0, dtype=float), X.var(axis=0, dtype=float)
 
 
-def _doubts(pilot: np.ndarray, mean: np.ndarray, variance: np.ndarray, n: int) -> np.ndarray:
+def _doubts(pilot: Array, mean: np.ndarray, variance: np.ndarray, n: int) -> np.ndarray:
     """Return by how much more columns vary than what was seen of them allows: above 1, look."""
-    size = pilot.shape[1]
-    pilot = np.sort(pilot, axis=1)
-    low, middle, high = pilot[:, [size // 4, size // 2, (3 * size) // 4]].T.astype(float)
-    distance = np.sort(np.abs(pilot - middle[:, None]), axis=1)
-    n_others = np.count_nonzero(distance, axis=1)
-    of_others = distance[np.arange(len(pilot)), size - 1 - n_others // 4]
-    unit = np.maximum(high - low, of_others)
+    size = int(pilot.shape[1])
+    middle, unit, n_others = (to_numpy(each).astype(float) for each in _seen_of(pilot))
     # Of the share that is not at the median, what it may be at most.
     share = n_others / size
     share = np.minimum(1.0, share + 3.0 * np.sqrt(share / size) + 9.0 / size)
@@ -112,11 +116,25 @@ def _doubts(pilot: np.ndarray, mean: np.ndarray, variance: np.ndarray, n: int) -
     return np.where((variance > 0) & ~np.isnan(doubts), doubts, 0.0)
 
 
+def _seen_of(pilot: Array) -> tuple[Array, Array, Array]:
+    """Return the medians of columns, units to measure distances by, and how many are elsewhere."""
+    xp, size = array_namespace(pilot), int(pilot.shape[1])
+    pilot = xp.sort(pilot, axis=1)
+    low, middle, high = (pilot[:, i] for i in (size // 4, size // 2, (3 * size) // 4))
+    distance = xp.sort(xp.abs(pilot - middle[:, None]), axis=1)
+    n_others = xp.sum(xp.astype(distance > 0, xp.int64), axis=1)
+    # The upper quartile of the n_others, which are sorted to the end.
+    there = xp.arange(size, device=device(pilot)) == (size - 1 - n_others // 4)[:, None]
+    of_others = xp.max(xp.where(there, distance, xp.zeros_like(distance)), axis=1)
+    return middle, xp.maximum(high - low, of_others), n_others
+
+
 def _looked_at(rows: Rows, j: int) -> FarValue | None:
     """Return what is far in a column, if it holds nearly all of the scatter about the median."""
     X = rows.X
-    column = X[:, [j]].toarray()[:, 0] if is_sparse(X) else to_numpy(X[:, j])
-    column = (column if rows.chosen is None else column[rows.chosen]).astype(float)
+    column = X[:, [j]].toarray() if is_sparse(X) else X[:, j : j + 1]
+    column = to_numpy(column) if in_host_memory(column) else column
+    column = float64(column if rows.chosen is None else take_rows(column, rows.chosen))[:, 0]
     found = far_from_the_others(column, rows.weight)
     if found is None:
         return None
