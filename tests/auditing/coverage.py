@@ -248,33 +248,42 @@ def summary(name: str, rows: list[tuple]) -> pd.DataFrame:
     return made.reset_index()
 
 
-SHOWN = {"gap": "worst", "utility": "best", "leakage": "worst", "ratio": None, "rate": None}
-"""Numbers of the first screen, and of which model: the worst, the best, or each of them."""
-
-
 def markdown(whole: pd.DataFrame) -> str:
-    """Return the table of the documentation: numbers of the first screen."""
+    """Return the table of the documentation: a row for each population, and one of all."""
     lines = [
-        "| people | columns | number | truth | bias | covered | within, wrong | above, wrong |",
-        "|---|---|---|--:|--:|--:|--:|--:|",
+        "| people | tables | gap, all columns | gap, fair PLS | rates | ratio | AUC, R² | leakage |",
+        "|---|--:|---|---|--:|--:|--:|--:|",
     ]
-    for (people, method, number), found in whole.groupby(
-        ["population", "method", "number"], sort=False
-    ):
-        if (which := SHOWN[number]) is not None:
-            found = found[found["model"] == which]
-        means = [np.average(found[of], weights=found["n"]) for of in ("true", "bias", "covered")]
-        true, bias, covered = means
-        verdicts = ["", ""]
-        if number == "gap":
-            verdicts = [
-                f"{found[name].iloc[0]:.0f}, {found[f'wrong_{name}'].iloc[0]:.0f}"
-                for name in ("within", "exceeded")
-            ]
-        name = f"{number}, {which}" if which else number
-        cells = [f"{true:.3f}", f"{bias:+.3f}", f"{100 * covered:.0f} %", *verdicts]
-        lines.append(f"| {people} | {method} | {name} | {' | '.join(cells)} |")
+    for people, found in [*whole.groupby("population", sort=False), ("all", whole)]:
+        n = int(found["n"][(found["model"] == "worst") & (found["number"] == "gap")].sum() / 3)
+        gaps = []
+        for method in ("raw", "fair_pls"):
+            one = found[(found["method"] == method) & (found["model"] == "worst")]
+            one = one[one["number"] == "gap"]
+            near = (
+                ""
+                if people == "all"
+                else f"{one['true'].iloc[0]:.3f}, {one['bias'].iloc[0]:+.3f}, "
+            )
+            gaps.append(f"{near}{covered(one)}")
+        others = [
+            covered(found[(found["number"] == number) & found["model"].isin(models)])
+            for number, models in (
+                ("rate", PROBES),
+                ("ratio", PROBES),
+                ("utility", ["best"]),
+                ("leakage", ["worst"]),
+            )
+        ]
+        lines.append(f"| {people} | {n} | {' | '.join([*gaps, *others])} |")
     return "\n".join(lines) + "\n"
+
+
+def covered(found: pd.DataFrame) -> str:
+    """Return the share of intervals that have the truth, in words."""
+    if found.empty:
+        return "–"
+    return f"{100 * np.average(found['covered'], weights=found['n']):.0f} %"
 
 
 def main() -> None:
