@@ -251,7 +251,7 @@ def summary(name: str, rows: list[tuple]) -> pd.DataFrame:
 def markdown(whole: pd.DataFrame) -> str:
     """Return the table of the documentation: a row for each population, and one of all."""
     lines = [
-        "| people | tables | gap, all columns | gap, fair PLS | rates | ratio | AUC, R² | leakage |",
+        "| people | tables | gap, all columns | gap, fair PLS | rates | ratio | AUC, R² | leak |",
         "|---|--:|---|---|--:|--:|--:|--:|",
     ]
     for people, found in [*whole.groupby("population", sort=False), ("all", whole)]:
