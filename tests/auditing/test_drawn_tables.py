@@ -5,6 +5,7 @@ import pytest
 
 from fairpca import audit
 from fairpca.auditing._results import EXISTING
+from fairpca.errors import AuditError
 from fairpca.metrics import certified_gap, selection_rate_difference
 from optional_libraries import pandas as pd
 
@@ -90,6 +91,26 @@ def test_rates_of_models_go_by_the_table(found, lenders):
 
 def rate_of(lenders, rows):
     return (lenders.loc[rows, "repaid"] == "yes").mean()
+
+
+@pytest.fixture(scope="module")
+def panel():
+    """Forty people of each of three groups, who have eight rows each."""
+    rng = np.random.default_rng(0)
+    person = np.repeat(np.arange(120), 8)
+    table = pd.DataFrame(rng.normal(size=(len(person), 3)), columns=list("abc"))
+    return table.assign(person=person, group=np.array(["p", "q", "r"])[person % 3])
+
+
+def test_a_draw_of_people_is_refused_in_rows(panel):
+    """Seen: "max_rows=50 is too few" where 400 had been said, and a remedy of too few rows."""
+    asked = {"sensitive": "group", "person": "person", "quick": True, "n_jobs": 1}
+    with pytest.raises(AuditError) as refused:
+        audit(panel, **asked, max_rows=400)
+    said = "max_rows=400 is too few to have 20 people of every group, as far as there are: these"
+    assert str(refused.value).startswith(f"{said} are 480 rows of 60 people")
+    found = audit(panel, **asked, max_rows=480)
+    assert sum(g.n_used for g in found.data.attributes[0].groups) == 480
 
 
 @pytest.mark.slow

@@ -50,7 +50,7 @@ def leak(key, attribute, auc, probe="linear"):
 
 
 def parity(attribute, gap):
-    return Parity(attribute, None, near(gap), near(0.81), None, None, None, None, [], 2, 2)
+    return Parity(attribute, None, near(gap), near(0.81), None, None, None, None, None, [], 2, 2)
 
 
 def option(key, name, gap, taken, **given):

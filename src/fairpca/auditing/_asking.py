@@ -158,8 +158,9 @@ def _drawn(
     strata = [a.all_codes for a in everybody.attributes]
     strata += [] if everybody.y is None else [bands(everybody.y)]
     _, once, person = np.unique(everybody.people, return_index=True, return_inverse=True)
-    n_drawn = int(effort.max_rows * (len(once) / len(person)))
-    chosen, stands_for = drawn_rows([c[once] for c in strata], n_drawn, rng, effort.group_rows)
+    chosen, stands_for = drawn_rows(
+        [c[once] for c in strata], effort.max_rows, rng, effort.group_rows, len(person)
+    )
     if len(once) == len(person):
         return once[chosen], stands_for
     of_person = np.zeros(len(once))

@@ -28,7 +28,7 @@ from ..metrics import (
 from ..models import fit_available_components
 from ..tradeoff import TradeoffParts
 from ._representations import METHODS, TrainingRows, fit_method
-from ._results import Setting, Weight
+from ._results import LARGEST_NUMBER, Setting, Weight
 from ._splits import Effort, ExistingModel, HeldOut, bands, evenly_sampled
 
 CURVE_MODELS = tuple(name for name, probe in PROBES.items() if probe.sees_scale)
@@ -344,5 +344,7 @@ def _linear_weights(held_out: HeldOut, estimator: Any, model: Any) -> dict[str, 
     found: dict[str, list[Weight]] = {}
     assert held_out.encoder is not None
     for one in held_out.encoder.column_weights(coefficients):
+        if max(abs(one.weight), abs(one.effect)) > LARGEST_NUMBER:
+            continue  # one more of a column of 1e-300 is no change that could be, and no number
         found.setdefault(one.column, []).append(Weight(one.what, one.weight, one.effect))
     return found

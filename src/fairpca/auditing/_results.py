@@ -29,7 +29,8 @@ class _UpTo:
         return {**handler(kind), "ge": -self.largest, "le": self.largest, **finite}
 
 
-Number = Annotated[float, _UpTo(1e100)]  # sums and squares of larger ones may overflow
+LARGEST_NUMBER = 1e100  # sums and squares of larger ones may overflow
+Number = Annotated[float, _UpTo(LARGEST_NUMBER)]
 Count = Annotated[int, _UpTo(2**53)]  # larger ones are not exact in every JSON reader
 
 
@@ -381,7 +382,10 @@ class DecisionImportance:
         "Share of held-out decisions that change when the column's values are shuffled; of a "
         "number, the mean change of predictions in standard deviations of the target."
     )
-    weights: list[Weight] = doc("Of a linear model through a linear map; else empty.")
+    weights: list[Weight] = doc(
+        "Of a linear model through a linear map; else empty. Those beyond 1e100, as for one more "
+        "of numbers next to 0, are left out."
+    )
 
 
 @dataclass(frozen=True)

@@ -216,17 +216,24 @@ def evenly_sampled(
 
 
 def drawn_rows(
-    strata: Sequence[np.ndarray], n_rows: int, rng: np.random.Generator, at_least: int = 0
+    strata: Sequence[np.ndarray],
+    max_rows: int,
+    rng: np.random.Generator,
+    at_least: int = 0,
+    n_all: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return positions of at most `n_rows` rows, ascending, and how many rows each stands for.
+    """Return positions of at most `max_rows` rows, ascending, and how many rows each stands for.
 
     Every group of the strata is given `at_least` rows, or all it has: fewer where that would take
     more than half of the sample, but about 20. All other rows have one chance, and rows are taken
     at equal steps along a line of these chances, strata side by side. A row that had the chance p
     stands for 1 / p rows: sums of rows with these weights are those of the table, in the mean over
-    draws (Horvitz and Thompson, 1952).
+    draws (Horvitz and Thompson, 1952). Where the strata are of people who have `n_all` rows in
+    all, people are drawn instead, as many as have about `max_rows` rows.
     """
     n = len(strata[0])
+    n_all = n_all or n
+    n_rows = max_rows * n // n_all
     if n <= n_rows:
         return np.arange(n), np.ones(n)
     own = np.zeros(n)
@@ -237,10 +244,13 @@ def drawn_rows(
             chances = np.minimum(1.0, at_least / np.maximum(np.bincount(codes[known]), 1))
             own[known] = np.maximum(own[known], chances[codes[known]])
         if own.sum() > n_rows:
+            fewest = int(np.ceil(own.sum()))
+            what = "rows" if n == n_all else "people"
+            these = "" if n == n_all else f" of {fewest} people, who are drawn with all they have"
             raise AuditError(
-                f"max_rows={n_rows} is too few to have {FEWEST_ROWS} rows of every group, as far "
-                f"as there are: these are {np.ceil(own.sum()):.0f} rows. Take as many, or fewer "
-                f"attributes."
+                f"max_rows={max_rows} is too few to have {FEWEST_ROWS} {what} of every group, as "
+                f"far as there are: these are {-(-fewest * n_all // n)} rows{these}. Take as many, "
+                f"or fewer attributes."
             )
     chance = np.maximum(own, _common_chance(own, n_rows))
     order = np.lexsort((rng.random(n), *strata))
