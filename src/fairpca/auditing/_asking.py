@@ -24,6 +24,7 @@ from ..models import (
     plan_target,
     roles_in,
     usual_components,
+    weights_of,
 )
 from ..tables import Table, TableEncoder, check_columns, find_spellings
 from ._phrases import percent
@@ -184,14 +185,7 @@ def _weighed(frame: DataFrame, weight: str | None) -> tuple[DataFrame, Any, list
     """Return the rows of a positive weight, their weights, and how many have none."""
     if weight is None:
         return frame, None, []
-    weights = numbers_of(frame[weight], "weight")
-    for wrong, is_wrong in (("have no", np.isnan(weights)), ("have a negative", weights < 0)):
-        if is_wrong.any():
-            raise AuditError(
-                f"{np.count_nonzero(is_wrong):,} of {len(weights):,} rows {wrong} weight in "
-                f"'{weight}', but every row needs one of 0 or more. Fill them in, or leave these "
-                f"rows out."
-            )
+    weights = weights_of(numbers_of(frame[weight], "weight"), weight)
     used = weights > 0
     n_zero = int(np.count_nonzero(~used))
     text = f"{n_zero:,} rows have the weight 0 in '{weight}' and are left out."

@@ -21,6 +21,7 @@ from ._plans import (
     numbers_of,
     plan_target,
     roles_in,
+    weights_of,
 )
 from ._skops import trusted_types
 from ._table_transformer import FairTableTransformer, fit_table, inspect_model, load, save
