@@ -13,7 +13,7 @@ from ..models import FEWEST_ROWS
 from ._decision import Decision
 from ._evidence import Evidence, largest, parity_of, telling_columns, widest_gap
 from ._judging import ENOUGH_ROWS
-from ._phrases import in_words, named, points
+from ._phrases import in_words, named
 from ._recipes import python_recipe, shell_recipe
 from ._results import (
     EXISTING,
@@ -188,32 +188,20 @@ def _score_tells(evidence: Evidence, option: Option) -> Parity | None:
 
 def _worse(
     evidence: Evidence, decision: Decision, widest: Callable[[Option, str], Estimate | None]
-) -> list[str]:
-    """Return what the recommended setting makes worse than the raw features are."""
-    raw, chosen, found = decision.raw, decision.chosen, []
-    if chosen is None:
-        return []
-    for name in evidence.singles:
+) -> dict[str, list[tuple[str, float, float]]]:
+    """Return what is worse than with the raw features: attributes, with ratios and gaps of both."""
+    raw, chosen = decision.raw, decision.chosen
+    found: dict[str, list[tuple[str, float, float]]] = {"ratios": [], "gaps": []}
+    for name in evidence.singles if chosen else []:
+        assert chosen is not None
         parities = [evidence.worst_parity(option, name) for option in (raw, chosen)]
         ratios = [parity.ratio.value for parity in parities if parity and parity.ratio]
         if len(ratios) == 2 and ratios[1] < ratios[0]:
-            found.append(
-                f"The ratio of selection rates gets worse between the groups of {named(name)}: "
-                f"{ratios[0]:.2f} with the raw features and {ratios[1]:.2f} with it."
-            )
-    for name in evidence.singles:
+            found["ratios"].append((name, ratios[0], ratios[1]))
         before, after = widest(raw, name), widest(chosen, name)
         if before and after and after.value > before.value:
-            was, now = (_said(of.value, evidence) for of in (before, after))
-            found.append(f"Between the groups of {named(name)} it gets worse: from {was} to {now}.")
+            found["gaps"].append((name, before.value, after.value))
     return found
-
-
-def _said(gap: float, evidence: Evidence) -> str:
-    target = evidence.audit.data.target
-    if target is not None and target.kind == "number":
-        return f"{gap:.2f} standard deviations"
-    return points(gap)
 
 
 def _small_groups(evidence: Evidence) -> list[str]:

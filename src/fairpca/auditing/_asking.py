@@ -13,6 +13,7 @@ from scipy.stats import rankdata
 
 from .._attributes import Roles, checked_kinds, listed
 from ..errors import AuditError, TableError, UsageError
+from ..metrics import weight_below
 from ..models import (
     FEWEST_ROWS,
     AttributePlan,
@@ -102,9 +103,7 @@ def ask(
         people, repeated = copies_in(frame, roles)
         notices += repeated
         if len(np.unique(people)) < len(frame) == len(everybody.people):
-            # What is rare is decided by different people.
-            said |= {a.name: "numeric" for a in whole if a.kind == "numeric"}
-            attributes = attributes_in(frame, roles, said, parts_of_people(people))
+            attributes = _by_people(frame, roles, said, whole, people)
             everybody = replace(everybody, attributes=attributes, people=people)
             _check_groups(existing, attributes, parts_of_people(people))
     features = frame[list(roles.features)]
@@ -139,17 +138,28 @@ def ask(
 
 
 def _people_and_groups(
-    frame: DataFrame, roles: Roles, said: dict[str, str]
+    frame: DataFrame, roles: Roles, said: Mapping[str, str]
 ) -> tuple[list[Measured], np.ndarray, list[Notice]]:
     """Return the attributes and the person of every row; without a column, each is a person."""
     whole = attributes_in(frame, roles, said)
     if roles.person is None:
         return whole, np.arange(len(frame)), []
     people, told = named_people(frame[roles.person])
-    if people.max() + 1 < len(frame):  # what is rare is decided by different people
-        said |= {a.name: "numeric" for a in whole if a.kind == "numeric"}
-        whole = attributes_in(frame, roles, said, parts_of_people(people))
+    if people.max() + 1 < len(frame):
+        whole = _by_people(frame, roles, said, whole, people)
     return whole, people, told
+
+
+def _by_people(
+    frame: DataFrame,
+    roles: Roles,
+    said: Mapping[str, str],
+    found: Sequence[Measured],
+    people: np.ndarray,
+) -> list[Measured]:
+    """Return the attributes again, where what is rare is decided by different people."""
+    kinds = {**said, **{a.name: "numeric" for a in found if a.kind == "numeric"}}
+    return attributes_in(frame, roles, kinds, parts_of_people(people))
 
 
 def _drawn(
@@ -341,17 +351,11 @@ def _as_ranked(values: np.ndarray, y: np.ndarray, w: np.ndarray) -> np.ndarray:
     """Return, for each score, the number at its rank: the median number for the median score."""
     known = np.isfinite(values)
     found = np.full(len(values), np.nan)
-    shares = [_shares_below(of[known], w[known]) for of in (values, y)]
+    w = w[known]
+    shares = [weight_below(of[known], w) / w.sum() for of in (values, y)]
     numbers, first = np.unique(y[known], return_index=True)
     found[known] = np.interp(shares[0], shares[1][first], numbers)
     return found
-
-
-def _shares_below(values: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Return the share of the weight below each value, and half of that at it."""
-    _, place = np.unique(values, return_inverse=True)
-    at = np.bincount(place, w)
-    return ((np.cumsum(at) - at / 2) / at.sum())[place]
 
 
 def _by_rank(name: str, target: str, values: np.ndarray, y: np.ndarray) -> Notice:

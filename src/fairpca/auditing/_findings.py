@@ -192,7 +192,7 @@ class Findings:
         name, unit = self.compared_rate(judged)
         rates = [one.groups[position][name] for one in judged]
         drawn = _one_fit_more(
-            np.stack([rate.values for rate in rates])[..., None],
+            _stacked(rates, "values")[..., None],
             np.stack([np.zeros(1) if r.draws is None else r.draws for r in rates]),
         )
         between = drawn[:, compared] / unit

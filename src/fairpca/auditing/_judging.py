@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.stats import rankdata
 
-from ..metrics import group_shares, mean_auc, select_top, shares_up_to
+from ..metrics import group_shares, mean_auc, select_top, shares_up_to, weight_below
 from ..models import FEWEST_ROWS
 from ._splits import Effort, HeldOut, bands
 
@@ -314,9 +314,7 @@ class Round:
         for rows in models:
             inside = rows & (codes >= 0)
             c, w = codes[inside], self.weights[inside]
-            place = np.unique(values[inside], return_inverse=True)[1]
-            tied = np.bincount(place, w)
-            below = (np.cumsum(tied) - tied / 2)[place]
+            below = weight_below(values[inside], w)
             own, sums = np.bincount(c, w, minlength=m), np.bincount(c, w * below, minlength=m)
             pairs = own * (own.sum() - own)
             aucs.append(

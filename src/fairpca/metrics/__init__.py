@@ -7,6 +7,7 @@ from ._auc import (
     cross_fitted_aucs,
     macro_auc,
     mean_auc,
+    weight_below,
 )
 from ._certificate import Certificate, certified_gap
 from ._inputs import coded_levels, present_values, stratified_rows

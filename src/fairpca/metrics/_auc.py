@@ -200,7 +200,7 @@ def macro_auc(
     weight = np.ones(len(scores)) if sample_weight is None else sample_weight
     auc = np.zeros(len(codes))
     for column, level in zip(scores.T, _scored_levels(scores), strict=True):
-        both = np.stack([weight, weight * _weight_below(column, weight)], axis=1)
+        both = np.stack([weight, weight * weight_below(column, weight)], axis=1)
         inside, right = ((codes == level) @ both).T
         auc += (right - inside**2 / 2) / (inside * (weight.sum() - inside))
     return auc / scores.shape[1]
@@ -220,9 +220,9 @@ def placements(
     placed = np.empty(scores.shape)
     for column, level in enumerate(_scored_levels(scores)):
         inside = codes == level
-        below = _weight_below(scores[:, column], weight)
+        below = weight_below(scores[:, column], weight)
         for side in (inside, ~inside):
-            lower = below[side] - _weight_below(scores[side, column], weight[side])
+            lower = below[side] - weight_below(scores[side, column], weight[side])
             placed[side, column] = lower / weight[~side].sum()
         placed[~inside, column] = 1.0 - placed[~inside, column]
     return placed
@@ -237,7 +237,7 @@ def mean_auc(scores: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> tuple
     return float(aucs.mean()), influence.mean(axis=1)
 
 
-def _weight_below(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
+def weight_below(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Weight of the rows below each row, and half of those level with it; NaN of NaN."""
     _, place = np.unique(values, return_inverse=True)
     tied = np.bincount(place, weights=weight)
