@@ -11,6 +11,7 @@ __all__ = [
     "ExportError",
     "FairPCAError",
     "FewLandmarksWarning",
+    "FittedRowsWarning",
     "IndefiniteKernelWarning",
     "InfeasibleError",
     "ManyLevelsWarning",
@@ -369,6 +370,26 @@ class FewLandmarksWarning(UserWarning):
     Traceback (most recent call last):
     fairpca.errors.FewLandmarksWarning: n_landmarks=100, but the first batch has 60 rows that count,
     so these are all landmarks there will be. Start with a larger batch.
+    """
+
+
+class FittedRowsWarning(UserWarning):
+    """A probe is below chance, so the rows it measures are those that a projection was fitted to.
+
+    Examples
+    --------
+    >>> import numpy as np, warnings
+    >>> from fairpca import FairPCA
+    >>> from fairpca.errors import FittedRowsWarning
+    >>> from fairpca.metrics import leakage
+    >>> sex = np.arange(400) % 2
+    >>> X = np.random.default_rng(0).normal(size=(400, 10)) + 0.5 * sex[:, None]
+    >>> fair = FairPCA(9).fit(X[:200], sensitive_features=sex[:200])
+    >>> with warnings.catch_warnings(action="error", category=FittedRowsWarning):
+    ...     found = leakage(fair.transform(X[200:]), sex[200:], random_state=0)
+    ...     leakage(fair.transform(X[:200]), sex[:200], random_state=0)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    fairpca.errors.FittedRowsWarning: The linear probe has an AUC of 0.2... on 200 rows, ...
     """
 
 

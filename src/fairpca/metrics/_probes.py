@@ -22,7 +22,7 @@ from .._numerics import one_thread
 from ..errors import UsageError
 from ._inputs import row_weights
 
-Probe = Literal["linear", "boosting", "kernel"] | Any
+Probe = Literal["linear", "boosting", "kernel", "strong"] | Any
 
 _MANY_LEVELS = 4  # boosting grows a tree per level and round: for more, fewer rounds are enough
 _STEPS = 5.0  # learning rate times rounds: fewer rounds take larger steps
@@ -109,9 +109,7 @@ def fit_probe(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
     weight = row_weights(sample_weight, len(y))
     if weight is None:
         return model.fit(X, y)
-    last = model
-    while isinstance(last, Pipeline):
-        last = last.steps[-1][1]
+    last = last_step(model)
     if not has_fit_parameter(last, "sample_weight"):
         *others, final = map(repr, PROBES)
         raise UsageError(
@@ -121,6 +119,11 @@ def fit_probe(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
         )
     with config_context(enable_metadata_routing=False):  # which forbids to name steps
         return model.fit(X, y, **_for_steps(model, weight / weight.mean()))
+
+
+def last_step(model: Any) -> Any:
+    """Return the model at the end of a pipeline, or the model itself."""
+    return last_step(model.steps[-1][1]) if isinstance(model, Pipeline) else model
 
 
 def _for_steps(model: Any, weight: np.ndarray) -> dict[str, np.ndarray]:
@@ -141,9 +144,9 @@ def as_classifier(probe: Probe, n_levels: int = 2) -> tuple[str, Any]:
     scores = hasattr(probe, "predict_proba") or hasattr(probe, "decision_function")
     if isinstance(probe, type) or not (hasattr(probe, "fit") and scores):
         raise UsageError(
-            f"probe={probe!r} cannot be fitted and scored: it is none of the {len(PROBES)} known "
-            f"names, nor an instance with fit and predict_proba or decision_function. Pass "
-            f"{', '.join(map(repr, PROBES))}, or a scikit-learn classifier."
+            f"probe={probe!r} cannot be fitted and scored: it is none of the {len(PROBES) + 1} "
+            f"known names, nor an instance with fit and predict_proba or decision_function. Pass "
+            f"{', '.join(map(repr, PROBES))}, 'strong', or a scikit-learn classifier."
         )
     return type(probe).__name__, probe
 
@@ -168,12 +171,15 @@ class _LandmarkFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     The kernel is :math:`\exp(-\gamma |a - b|^2)` with :math:`\gamma` one over the median squared
     distance of two landmarks, so that rows at a typical distance have a kernel value of 1/e. On
-    standardised columns that is close to 1 / (2k).
+    standardised columns that is close to 1 / (2k). It is multiplied by `sharpness`.
     """
 
-    def __init__(self, n_landmarks: int = 200, random_state: int = 0) -> None:
+    def __init__(
+        self, n_landmarks: int = 200, random_state: int = 0, sharpness: float = 1.0
+    ) -> None:
         self.n_landmarks = n_landmarks
         self.random_state = random_state
+        self.sharpness = sharpness
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw landmarks and choose the width of the kernel."""
@@ -181,7 +187,7 @@ class _LandmarkFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         p = min(self.n_landmarks, len(X))
         drawn = np.random.default_rng(self.random_state).choice(len(X), size=p, replace=False)
         landmarks = X[np.sort(drawn)]
-        self.gamma_ = _one_over_typical_square(landmarks)
+        self.gamma_ = self.sharpness * _one_over_typical_square(landmarks)
         kernel = Kernel("rbf", gamma=self.gamma_, centre=landmarks.mean(axis=0))
         self.closeness_ = KernelColumns(kernel, landmarks)
         # Equal or nearly equal landmarks are one: directions below rounding are not features.

@@ -1,0 +1,279 @@
+"""A panel of attackers, of which the one that does best within the training rows is sent out."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.model_selection import StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
+
+from ._auc import macro_auc
+from ._probes import _LandmarkFeatures, _Scaler, fit_probe, last_step, level_scores
+
+_INNER_FOLDS = 3
+_FEW_DIRECTIONS = 5
+_ENOUGH_TO_STOP_EARLY = 20  # rows of the rarest level, of which a part is held back to stop
+_ROUNDING = 100.0  # what is computed from columns is rounded by so much more than they are
+
+
+class Whitened(TransformerMixin, BaseEstimator):
+    r"""Columns of unit covariance, along the directions in which groups differ, most first.
+
+    An invertible linear map of the columns can only rotate whitened columns. So axes are chosen
+    that rotate with them, the eigenvectors of :math:`\sum_g p_g (\mu_g \mu_g^\top + (\Sigma_g -
+    I)^2)`, with the share, mean and covariance of each group, and the skewness of a column
+    decides its sign: then columns are the same after every such map, up to rounding.
+
+    Parameters
+    ----------
+    n_directions : int or None
+        How many columns to keep, of those in which groups differ most; None for all.
+    """
+
+    def __init__(self, n_directions: int | None = None) -> None:
+        self.n_directions = n_directions
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the directions of these rows, whose groups are `y`."""
+        precision = np.finfo(X.dtype).eps if X.dtype.kind == "f" else np.finfo(float).eps
+        X = validate_data(self, X, dtype=np.float64)
+        share = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        share = share / share.sum()
+        self.mean_ = share @ X
+        centred = X - self.mean_
+        spread = np.sqrt(share @ centred**2)
+        rounding = _ROUNDING * precision * np.abs(X).max(axis=0)
+        varies = spread > rounding
+        scale = np.where(varies, spread, np.inf)  # constant columns are no directions
+        # By singular values: those of a covariance matrix would have half of the digits.
+        root = np.sqrt(share)[:, None]
+        _, s, rows = np.linalg.svd(root * (centred / scale), full_matrices=False)
+        kept = s > max(np.linalg.norm(rounding / scale), _ROUNDING * np.finfo(float).eps)
+        whitening = rows[kept].T / s[kept] / scale[:, None]
+
+        W = centred @ whitening
+        differences = np.zeros((W.shape[1], W.shape[1]))
+        for level in np.unique(y):
+            group = y == level
+            weight = share[group] / share[group].sum()
+            mean = weight @ W[group]
+            centred_group = np.sqrt(weight)[:, None] * (W[group] - mean)
+            excess = centred_group.T @ centred_group - np.eye(len(mean))
+            differences += share[group].sum() * (np.outer(mean, mean) + excess @ excess)
+        directions = np.linalg.eigh(differences)[1][:, ::-1][:, : self.n_directions]
+        skewed = share @ (W @ directions) ** 3
+        self.directions_ = whitening @ (directions * np.where(skewed < 0, -1.0, 1.0))
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the columns of shape (n, r)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        if not self.directions_.shape[1]:
+            return np.zeros((len(X), 1))  # all rows are equal
+        return np.asarray((X - self.mean_) @ self.directions_)
+
+
+VIEWS: dict[str, Callable[[], Any]] = {
+    "standardised": _Scaler,
+    "whitened": Whitened,
+    "few directions": lambda: Whitened(_FEW_DIRECTIONS),
+}
+"""How attackers look at the columns."""
+
+
+def _views(n_columns: int) -> tuple[str, ...]:
+    """Which views differ: one column is as good as another, few are all directions there are."""
+    if n_columns == 1:
+        return ("whitened",)
+    return tuple(VIEWS)[: 2 if n_columns <= _FEW_DIRECTIONS else 3]
+
+
+@dataclass(frozen=True)
+class Attacker:
+    """A model to be made for so many rows of the rarest level, of at most so many rows in all."""
+
+    name: str
+    make: Callable[[int], Any]
+    most_rows: int
+    views: tuple[str, ...] = tuple(VIEWS)
+
+
+def _logistic(rarest: int) -> Any:
+    return LogisticRegression(max_iter=1000)
+
+
+def _neighbours(rarest: int) -> Any:
+    # More of more rows, yet an ever smaller share of them: then neither noise nor bias remains.
+    return KNeighborsClassifier(max(1, int(rarest**0.6)), weights="distance")
+
+
+def _kernel(sharpness: float) -> Callable[[int], Any]:
+    def make(rarest: int) -> Any:
+        return make_pipeline(
+            _LandmarkFeatures(300, sharpness=sharpness), RidgeClassifier(alpha=1.0)
+        )
+
+    return make
+
+
+def _trees(rarest: int) -> Any:
+    stops = rarest >= _ENOUGH_TO_STOP_EARLY
+    return HistGradientBoostingClassifier(
+        max_iter=300 if stops else 50,
+        max_leaf_nodes=31 if stops else 8,
+        min_samples_leaf=10,
+        early_stopping=stops,
+        validation_fraction=0.2,
+        n_iter_no_change=10,
+        random_state=0,
+    )
+
+
+def _network(*layers: int) -> Callable[[int], Any]:
+    def make(rarest: int) -> Any:
+        stops = rarest >= _ENOUGH_TO_STOP_EARLY
+        return MLPClassifier(
+            layers,
+            max_iter=100 if stops else 30,
+            learning_rate_init=3e-3,
+            early_stopping=stops,
+            validation_fraction=0.2,
+            n_iter_no_change=10,
+            random_state=0,
+        )
+
+    return make
+
+
+ATTACKERS = (  # from cheap to expensive
+    Attacker("logistic regression", _logistic, 100_000, ("whitened",)),
+    Attacker("nearest neighbours", _neighbours, 5_000),
+    Attacker("kernel machine", _kernel(1.0), 10_000),
+    Attacker("wide kernel machine", _kernel(0.25), 10_000),
+    Attacker("narrow kernel machine", _kernel(4.0), 10_000),
+    Attacker("boosted trees", _trees, 100_000, ("standardised", "whitened")),
+    Attacker("wide network", _network(256), 10_000, ("standardised", "whitened")),
+    Attacker("deep network", _network(128, 64), 10_000),
+)
+
+
+class Panel:
+    """All attackers as one classifier: fitted, it is the one that does best on inner folds.
+
+    The rows that are scored afterwards have no part in the choice, so the AUC on them is that of a
+    single classifier: neither too large, as that of the best of many on the same rows would be, nor
+    in need of a correction for having tried many. One panel serves all folds of a call: those who
+    have started on the first fold within `seconds` attack the others, too.
+
+    Parameters
+    ----------
+    seconds : float or None
+        For the choice on one fold. The first attacker runs in any case.
+    """
+
+    def __init__(self, seconds: float | None = None) -> None:
+        self.seconds = seconds
+        self.aucs: dict[str, list[float]] = {}
+        self.skipped: tuple[str, ...] = ()
+        self._attackers: list[tuple[Attacker, str]] = []
+
+    def __sklearn_clone__(self) -> Self:
+        return self
+
+    def fit(self, T: np.ndarray, y: np.ndarray, sample_weight: Any = None) -> Self:
+        """Try all attackers on inner folds, and fit the best to all rows."""
+        started, first = perf_counter(), not self.aucs
+        if first:
+            views = _views(T.shape[1])
+            self._attackers = [(a, view) for a in ATTACKERS for view in views if view in a.views]
+        weight = np.ones(len(y)) if sample_weight is None else sample_weight
+        folds = _inner_folds(T, y, weight)
+        aucs: list[float] = []
+        for attacker, view in self._attackers:
+            late = self.seconds is not None and perf_counter() - started > self.seconds
+            if first and aucs and late:
+                break
+            aucs.append(float(np.mean([fold.auc(attacker, view) for fold in folds])))
+        if first:
+            self.skipped = tuple(_called(*left) for left in self._attackers[len(aucs) :])
+            self._attackers = self._attackers[: len(aucs)]
+        for one, auc in zip(self._attackers, aucs, strict=True):
+            self.aucs.setdefault(_called(*one), []).append(auc)
+        attacker, view = self._attackers[int(np.argmax(aucs))]
+        self._view = fit_probe(VIEWS[view](), T, y, weight)
+        self._model = _fitted(attacker, self._view.transform(T), y, weight)
+        return self
+
+    def decision_function(self, T: np.ndarray) -> np.ndarray:
+        """Return the scores of the levels, shape (n, m), or (n, 1) for two."""
+        return level_scores(self._model, self._view.transform(T))
+
+
+def _called(attacker: Attacker, view: str) -> str:
+    return f"{attacker.name}, {view}"
+
+
+class _InnerFold:
+    """Rows to fit attackers to and rows to score, seen in every way; each view is made once."""
+
+    def __init__(self, T: np.ndarray, y: np.ndarray, weight: np.ndarray, train: Any, test: Any):
+        self._rows = T, y, weight
+        self._train, self._test = train, test
+        self._seen: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+
+    def auc(self, attacker: Attacker, view: str) -> float:
+        T, y, weight = self._rows
+        train, test = self._train, self._test
+        if view not in self._seen:
+            seen = fit_probe(VIEWS[view](), T[train], y[train], weight[train])
+            self._seen[view] = seen.transform(T[train]), seen.transform(T[test])
+        to_fit, to_score = self._seen[view]
+        model = _fitted(attacker, to_fit, y[train], weight[train])
+        return float(macro_auc(level_scores(model, to_score), y[test][None], weight[test])[0])
+
+
+def _inner_folds(T: np.ndarray, y: np.ndarray, weight: np.ndarray) -> list[_InnerFold]:
+    """Return folds with rows of all levels; where one has a single row, rows judge themselves."""
+    n_folds = min(_INNER_FOLDS, int(np.bincount(y).min()))
+    if n_folds < 2:
+        every = np.arange(len(y))
+        return [_InnerFold(T, y, weight, every, every)]
+    folds = StratifiedKFold(n_folds, shuffle=True, random_state=0).split(T, y)
+    return [_InnerFold(T, y, weight, train, test) for train, test in folds]
+
+
+def _fitted(attacker: Attacker, T: np.ndarray, y: np.ndarray, weight: np.ndarray) -> Any:
+    """Fit an attacker to as many rows as it can take, drawn by weight if it takes no weights."""
+    model = attacker.make(int(np.bincount(y).min()))
+    takes_weights = has_fit_parameter(last_step(model), "sample_weight")
+    even = bool((weight == weight[0]).all())
+    if len(y) > attacker.most_rows or not (takes_weights or even):
+        rows = _drawn(y, weight, min(attacker.most_rows, len(y)), even)
+        T, y, weight = T[rows], y[rows], np.ones(len(rows))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # then it is no better than it is
+        return fit_probe(model, T, y, weight)
+
+
+def _drawn(y: np.ndarray, weight: np.ndarray, size: int, even: bool) -> np.ndarray:
+    """Draw rows of every level in proportion to its weight, and at least one."""
+    rng = np.random.default_rng(0)
+    drawn = []
+    for level, total in enumerate(np.bincount(y, weights=weight) / weight.sum()):
+        rows = np.flatnonzero(y == level)
+        number, chances = max(1, int(size * total)), weight[rows] / weight[rows].sum()
+        drawn.append(rng.choice(rows, size=number, replace=not even, p=None if even else chances))
+    return np.sort(np.concatenate(drawn))
