@@ -1,5 +1,7 @@
 """What a panel of attackers finds however columns are mixed, and that noise is nothing to it."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -120,6 +122,17 @@ def test_every_attacker_knows_three_levels_and_counts_rows_by_weight(attacker):
     scores = level_scores(model, T)
     assert scores.shape == (600, 3)
     assert (scores.argmax(axis=1) == z).mean() > 0.85
+
+
+@pytest.mark.parametrize("attacker", ATTACKERS, ids=lambda attacker: attacker.name)
+def test_a_rare_level_is_left_with_a_row_where_rows_are_drawn(attacker):
+    """Then there is none of it to hold back, and networks and trees do not stop early."""
+    T, z = noise(400)
+    z[:] = np.r_[np.zeros(200, int), np.ones(180, int), np.full(20, 2)]
+    few = dataclasses.replace(attacker, most_rows=60)
+    light = np.where(z == 2, 1e-9, np.random.default_rng(0).uniform(1, 2, size=400))
+    for weight in (np.ones(400), light):
+        assert level_scores(_fitted(few, T, z, weight), T).shape == (400, 3)
 
 
 def test_rows_are_drawn_of_every_level_and_by_weight():

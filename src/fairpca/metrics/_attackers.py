@@ -176,7 +176,7 @@ class Panel:
     The rows that are scored afterwards have no part in the choice, so the AUC on them is that of a
     single classifier: neither too large, as that of the best of many on the same rows would be, nor
     in need of a correction for having tried many. One panel serves all folds of a call: those who
-    have started on the first fold within `seconds` attack the others, too.
+    start in time on the first inner fold attack the others, too.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ class Panel:
     """
 
     def __init__(self, seconds: float | None = None) -> None:
-        self.seconds = seconds
+        self.seconds = np.inf if seconds is None else seconds
         self.aucs: dict[str, list[float]] = {}
         self.skipped: tuple[str, ...] = ()
         self._attackers: list[tuple[Attacker, str]] = []
@@ -195,77 +195,69 @@ class Panel:
 
     def fit(self, T: np.ndarray, y: np.ndarray, sample_weight: Any = None) -> Self:
         """Try all attackers on inner folds, and fit the best to all rows."""
-        started, first = perf_counter(), not self.aucs
-        if first:
-            views = _views(T.shape[1])
-            self._attackers = [(a, view) for a in ATTACKERS for view in views if view in a.views]
         weight = np.ones(len(y)) if sample_weight is None else sample_weight
-        folds = _inner_folds(T, y, weight)
-        aucs: list[float] = []
-        for attacker, view in self._attackers:
-            late = self.seconds is not None and perf_counter() - started > self.seconds
-            if first and aucs and late:
-                break
-            aucs.append(float(np.mean([fold.auc(attacker, view) for fold in folds])))
-        if first:
-            self.skipped = tuple(_called(*left) for left in self._attackers[len(aucs) :])
-            self._attackers = self._attackers[: len(aucs)]
-        for one, auc in zip(self._attackers, aucs, strict=True):
+        aucs = np.mean([self._compete(T, y, weight, *fold) for fold in _inner_folds(y)], axis=0)
+        for one, auc in zip(self._attackers, aucs.tolist(), strict=True):
             self.aucs.setdefault(_called(*one), []).append(auc)
-        attacker, view = self._attackers[int(np.argmax(aucs))]
+        attacker, view = self._attackers[int(aucs.argmax())]
         self._view = fit_probe(VIEWS[view](), T, y, weight)
         self._model = _fitted(attacker, self._view.transform(T), y, weight)
         return self
+
+    def _compete(
+        self, T: np.ndarray, y: np.ndarray, weight: np.ndarray, train: np.ndarray, test: np.ndarray
+    ) -> list[float]:
+        """Return the AUC of each attacker; the first time, find out for whom there is time."""
+        started, every = perf_counter(), self._attackers or _attackers_of(T)
+        aucs: list[float] = []
+        seen: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+        for attacker, name in every:
+            late = perf_counter() - started > self.seconds / _INNER_FOLDS
+            if not self._attackers and aucs and late:
+                break
+            if name not in seen:
+                view = fit_probe(VIEWS[name](), T[train], y[train], weight[train])
+                seen[name] = view.transform(T[train]), view.transform(T[test])
+            model = _fitted(attacker, seen[name][0], y[train], weight[train])
+            scores = level_scores(model, seen[name][1])
+            aucs.append(float(macro_auc(scores, y[test][None], weight[test])[0]))
+        if not self._attackers:
+            self._attackers = every[: len(aucs)]
+            self.skipped = tuple(_called(*one) for one in every[len(aucs) :])
+        return aucs
 
     def decision_function(self, T: np.ndarray) -> np.ndarray:
         """Return the scores of the levels, shape (n, m), or (n, 1) for two."""
         return level_scores(self._model, self._view.transform(T))
 
 
+def _attackers_of(T: np.ndarray) -> list[tuple[Attacker, str]]:
+    """Return attackers and how they look, without those that would see the same as another."""
+    return [(a, view) for a in ATTACKERS for view in _views(T.shape[1]) if view in a.views]
+
+
 def _called(attacker: Attacker, view: str) -> str:
     return f"{attacker.name}, {view}"
 
 
-class _InnerFold:
-    """Rows to fit attackers to and rows to score, seen in every way; each view is made once."""
-
-    def __init__(self, T: np.ndarray, y: np.ndarray, weight: np.ndarray, train: Any, test: Any):
-        self._rows = T, y, weight
-        self._train, self._test = train, test
-        self._seen: dict[str, tuple[np.ndarray, np.ndarray]] = {}
-
-    def auc(self, attacker: Attacker, view: str) -> float:
-        T, y, weight = self._rows
-        train, test = self._train, self._test
-        if view not in self._seen:
-            seen = fit_probe(VIEWS[view](), T[train], y[train], weight[train])
-            self._seen[view] = seen.transform(T[train]), seen.transform(T[test])
-        to_fit, to_score = self._seen[view]
-        model = _fitted(attacker, to_fit, y[train], weight[train])
-        return float(macro_auc(level_scores(model, to_score), y[test][None], weight[test])[0])
-
-
-def _inner_folds(T: np.ndarray, y: np.ndarray, weight: np.ndarray) -> list[_InnerFold]:
+def _inner_folds(y: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return folds with rows of all levels; where one has a single row, rows judge themselves."""
     n_folds = min(_INNER_FOLDS, int(np.bincount(y).min()))
     if n_folds < 2:
-        every = np.arange(len(y))
-        return [_InnerFold(T, y, weight, every, every)]
-    folds = StratifiedKFold(n_folds, shuffle=True, random_state=0).split(T, y)
-    return [_InnerFold(T, y, weight, train, test) for train, test in folds]
+        return [(np.arange(len(y)), np.arange(len(y)))]
+    return list(StratifiedKFold(n_folds, shuffle=True, random_state=0).split(y, y))
 
 
 def _fitted(attacker: Attacker, T: np.ndarray, y: np.ndarray, weight: np.ndarray) -> Any:
     """Fit an attacker to as many rows as it can take, drawn by weight if it takes no weights."""
-    model = attacker.make(int(np.bincount(y).min()))
-    takes_weights = has_fit_parameter(last_step(model), "sample_weight")
+    takes_weights = has_fit_parameter(last_step(attacker.make(1)), "sample_weight")
     even = bool((weight == weight[0]).all())
     if len(y) > attacker.most_rows or not (takes_weights or even):
         rows = _drawn(y, weight, min(attacker.most_rows, len(y)), even)
         T, y, weight = T[rows], y[rows], np.ones(len(rows))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # then it is no better than it is
-        return fit_probe(model, T, y, weight)
+        return fit_probe(attacker.make(int(np.bincount(y).min())), T, y, weight)
 
 
 def _drawn(y: np.ndarray, weight: np.ndarray, size: int, even: bool) -> np.ndarray:
