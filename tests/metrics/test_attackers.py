@@ -145,8 +145,8 @@ def test_rows_are_drawn_of_every_level_and_by_weight():
 
 
 def test_no_two_attackers_see_the_same():
-    assert _views(1) == ("whitened",)
-    assert _views(5) == ("standardised", "whitened")
+    assert _views(1) == ("whitened columns",)
+    assert _views(5) == ("standardised columns", "whitened columns")
     assert len(_views(6)) == 3
 
 
@@ -154,11 +154,13 @@ def test_the_text_names_the_best_attacker_and_those_without_time():
     T, z = noise(120)
     T = T + 2 * z[:, None]
     found = leakage(T, z, probe="strong", effort=1e-9, **QUICK)
-    assert [name for name, _ in found.attackers] == ["logistic regression, whitened"]
+    assert [name for name, _ in found.attackers] == ["logistic regression on whitened columns"]
     assert len(found.skipped) == 14
     text = str(found)
     assert text.startswith("strong probe: AUC 0.9")
-    assert "; the only attacker: logistic regression, whitened; no time for nearest" in text
+    assert (
+        "; the only attacker: logistic regression on whitened columns; no time for nearest" in text
+    )
     every = leakage(T, z, probe="strong", **QUICK)
     assert (len(every.attackers), every.skipped) == (15, ())
     assert f"; best of 15 attackers: {every.attackers[0][0]})" in str(every)
@@ -190,7 +192,7 @@ def test_fewer_rows_than_columns_and_one_column_are_attacked(monkeypatch):
     one = noise(200, 1)[0] + 2 * noise(200)[1][:, None]
     found = leakage(one, noise(200)[1], probe="strong", **QUICK)
     assert found.above_chance
-    assert all(name.endswith("whitened") for name, _ in found.attackers)
+    assert all(name.endswith("whitened columns") for name, _ in found.attackers)
 
 
 def false_alarms(n, levels, seeds):

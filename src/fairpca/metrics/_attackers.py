@@ -87,8 +87,8 @@ class Whitened(TransformerMixin, BaseEstimator):
 
 
 VIEWS: dict[str, Callable[[], Any]] = {
-    "standardised": _Scaler,
-    "whitened": Whitened,
+    "standardised columns": _Scaler,
+    "whitened columns": Whitened,
     "few directions": lambda: Whitened(_FEW_DIRECTIONS),
 }
 """How attackers look at the columns."""
@@ -97,7 +97,7 @@ VIEWS: dict[str, Callable[[], Any]] = {
 def _views(n_columns: int) -> tuple[str, ...]:
     """Which views differ: one column is as good as another, few are all directions there are."""
     if n_columns == 1:
-        return ("whitened",)
+        return ("whitened columns",)
     return tuple(VIEWS)[: 2 if n_columns <= _FEW_DIRECTIONS else 3]
 
 
@@ -159,13 +159,13 @@ def _network(*layers: int) -> Callable[[int], Any]:
 
 
 ATTACKERS = (  # from cheap to expensive
-    Attacker("logistic regression", _logistic, 100_000, ("whitened",)),
+    Attacker("logistic regression", _logistic, 100_000, ("whitened columns",)),
     Attacker("nearest neighbours", _neighbours, 5_000),
     Attacker("kernel machine", _kernel(1.0), 10_000),
     Attacker("wide kernel machine", _kernel(0.25), 10_000),
     Attacker("narrow kernel machine", _kernel(4.0), 10_000),
-    Attacker("boosted trees", _trees, 100_000, ("standardised", "whitened")),
-    Attacker("wide network", _network(256), 10_000, ("standardised", "whitened")),
+    Attacker("boosted trees", _trees, 100_000, ("standardised columns", "whitened columns")),
+    Attacker("wide network", _network(256), 10_000, ("standardised columns", "whitened columns")),
     Attacker("deep network", _network(128, 64), 10_000),
 )
 
@@ -237,7 +237,7 @@ def _attackers_of(T: np.ndarray) -> list[tuple[Attacker, str]]:
 
 
 def _called(attacker: Attacker, view: str) -> str:
-    return f"{attacker.name}, {view}"
+    return f"{attacker.name} on {view}"
 
 
 def _inner_folds(y: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -224,14 +224,18 @@ def leakage(
     of three widths, boosted trees and two networks. They look at standardised columns, at whitened
     columns, and at the 5 whitened directions in which the means and covariances of the groups
     differ most; what would see the same twice, looks once. An invertible linear map of `X` changes
-    nothing for those who look at whitened columns, up to rounding. Nearest neighbours and kernel
-    machines, and networks, learn from 5,000 and 10,000 rows at most, other attackers from 100,000.
+    nothing for those who look at whitened columns, up to rounding. Nearest neighbours learn from
+    5,000 rows at most, kernel machines and networks from 10,000, the others from 100,000.
 
     For each fold all attackers compete on three inner folds of the training rows; the one
     with the highest AUC is fitted to all of them and scores the fold. So no row has a part in the
     choice of the attacker that scores it, the AUC is not the largest of many, and chance is
     that of a single probe, with no correction for having tried many. (AUCs on the other folds
     would not do for the choice: the attackers of those folds were fitted to the rows of this one.)
+    In simulations on pure noise, with 300 and 1000 rows, two and three levels, the mean AUC was
+    0.49 to 0.51, where the best attacker on the scored rows had 0.54, and a test at 5 % raised a
+    false alarm in 0 to 3 % of cases.
+
     An attacker below 0.5 is not turned round. That would pay on rows of the fit, where nearest
     neighbours tend to be of the opposite group [1]_, and not on new rows.
 
