@@ -2,6 +2,7 @@
 
 from ._equalize_covariances import covariance_gap, equalize_covariances_spectral
 from ._equalize_covariances_exactly import equalize_covariances_exactly
+from ._equalize_distributions import Separability, equalize_distributions
 from ._equalize_kernel_means import equalize_kernel_means
 from ._equalize_means import (
     check_dimension,
