@@ -501,7 +501,7 @@ class _Search:
             null = shuffled if every_tenth else null
             trend = value - null if step == 0 else TREND * trend + (1 - TREND) * (value - null)
             kept, half = self.kept(A)
-            G = -2.0 * half / usual + self.penalty * squares.slope(A)
+            G = -2.0 * half / usual + self.penalty * self.share * squares.slope(A)
             if trend > 0:
                 G = G + self.penalty * (Z.T @ slope)
             G = G - A @ (A.T @ G)
