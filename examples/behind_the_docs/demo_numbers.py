@@ -19,6 +19,7 @@ SHOWN = {
     "pca": "PCA",
     "fair_pca": "fair PCA",
     "fair_pca_covariances": "fair PCA, covariances",
+    "fair_pca_distributions": "fair PCA, distributions",
     "fair_pls": "fair PLS",
 }
 README, START = DOCS.parent / "README.md", DOCS / "start.md"

@@ -49,7 +49,7 @@ def assert_same_up_to_rounding(one, other):
 
 def test_a_difference_of_means_is_seen_before_and_gone_after_fair_pca(found):
     assert leak(found, "raw", "sex", "linear").auc.low > 0.7
-    for key in ("fair_pca", "fair_pca_covariances"):
+    for key in ("fair_pca", "fair_pca_covariances", "fair_pca_distributions"):
         after = leak(found, key, "sex", "linear")
         assert after.auc.value < 0.6
         assert after.auc.value < leak(found, "raw", "sex", "linear").auc.low
@@ -76,6 +76,23 @@ def test_everything_is_measured_for_every_representation_attribute_and_probe(fou
     assert all([p.tradeoff for p in c.points] == [0.0, *LAMBDAS] for c in found.curves)
     assert {c.representation for c in found.certificates} == {"fair_pls"}
     assert {c.attribute for c in found.proxy_importance} == {"sex", "race"}
+
+
+def test_matched_distributions_hide_spreads_from_trees(found):
+    matched = leak(found, "fair_pca_distributions", "race", "boosting")
+    assert matched.auc.value < leak(found, "fair_pca", "race", "boosting").auc.low
+
+
+@pytest.mark.parametrize(("searched_rows", "compared"), [(150, False), (200, True), (None, True)])
+def test_a_quick_look_at_many_rows_does_without_what_is_searched_for(searched_rows, compared):
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame(rng.normal(size=(400, 3)), columns=list("abc"))
+    people["sex"] = np.where(people["a"] + rng.normal(size=400) > 0, "f", "m")
+    effort = replace(QUICK, searched_rows=searched_rows, most_rounds=1, permutations=20)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_whole_audit, "QUICK", effort)
+        found = audit(people, "sex", quick=True, n_jobs=1)
+    assert ("fair_pca_distributions" in {r.key for r in found.representations}) == compared
 
 
 def test_a_column_for_the_target_is_measured_like_all_others(found, without_target):

@@ -188,7 +188,13 @@ def test_projections_are_compared_at_one_number_of_components(small):
     assert names[f"pca@{common}"] == f"PCA, k = {common}"
 
 
-_PROJECTIONS = ("pca", "fair_pca", "fair_pca_covariances", "fair_kernel_pca")
+_PROJECTIONS = (
+    "pca",
+    "fair_pca",
+    "fair_pca_covariances",
+    "fair_pca_distributions",
+    "fair_kernel_pca",
+)
 
 
 # My own model

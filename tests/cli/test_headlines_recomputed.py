@@ -9,7 +9,7 @@ import json
 import re
 import tarfile
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -304,6 +304,7 @@ METHODS = {
     "fair_pca_covariances": lambda k, **more: FairPCA(
         k, match="covariances", covariance_tol=0.05, **more
     ),
+    "fair_pca_distributions": partial(FairPCA, match="distributions"),
     "fair_kernel_pca": FairKernelPCA,
     "leace": lambda k, random_state, **more: LEACE(**more),
     "fair_pls": lambda k, **more: FairPLS(kernel="rbf", **more),

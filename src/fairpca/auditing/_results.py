@@ -57,8 +57,8 @@ class Setting:
     """
 
     method: str = doc(
-        "'raw', 'pca', 'fair_pca', 'fair_pca_covariances', 'fair_kernel_pca', 'leace', 'fair_pls'; "
-        "'score' or 'decision' of a model that exists."
+        "'raw', 'pca', 'fair_pca', 'fair_pca_covariances', 'fair_pca_distributions', "
+        "'fair_kernel_pca', 'leace', 'fair_pls'; 'score' or 'decision' of a model that exists."
     )
     n_components: Count | None = doc(
         "Components, where it is compared at fewer than it reaches; else null.", None

@@ -36,6 +36,7 @@ class Effort:
     train_rows: int = 20_000  # of downstream models
     judged_rows: int = 25_000  # held-out rows that decisions are made about
     picked_rows: int = 2_000  # held-out rows whose columns are shuffled
+    searched_rows: int | None = None  # of a half, beyond which no distributions are matched
     folds: int = 3
     permutations: int = 500
 
@@ -52,6 +53,7 @@ QUICK = Effort(
     train_rows=10_000,  # a whole half: of fewer, models find less than the fit to all rows does
     judged_rows=6_000,
     picked_rows=1_000,
+    searched_rows=1_500,  # some 5 s a fit; of 4,000 it is half a minute
     folds=2,
     permutations=300,
 )

@@ -90,10 +90,10 @@ def audit(
 ) -> Audit:
     """Measure what a table reveals about sensitive attributes, and what it costs to remove it.
 
-    It compares the raw features, PCA, fair PCA, equal covariances, fair kernel PCA and LEACE (with
-    a target, also fair PLS) on held-out rows, with confidence intervals: how well three kinds of
-    probes recognise each attribute, how differently groups are distributed, and, with a target,
-    how good and how unequal the decisions of models are.
+    It compares the raw features, PCA, fair PCA, equal covariances, matched distributions, fair
+    kernel PCA and LEACE (with a target, also fair PLS) on held-out rows, with confidence intervals:
+    how well three kinds of probes recognise each attribute, how differently groups are distributed,
+    and, with a target, how good and how unequal the decisions of models are.
 
     Parameters
     ----------
@@ -153,8 +153,8 @@ def audit(
     confidence : float
         Level of all intervals and certificates.
     quick : bool
-        Whether to use fewer rows and splits, and leave out what is recognised of intersections: a
-        first look.
+        Whether to use fewer rows and splits, and leave out what is recognised of intersections
+        and, of more than 3,000 rows, matched distributions: a first look.
     max_rows : int, optional
         Of more rows, as many are drawn: 100,000, or 20,000 of a quick audit, if nothing is said.
     seed : int
@@ -304,8 +304,13 @@ class _Work:
         n_rounds = effort.most_rounds if has_target else effort.n_rounds
         rng = np.random.default_rng(question.seed)
         self.splits = halves(question.strata, n_rounds, rng, question.people)
-        possible = [m for m, of in METHODS.items() if has_target or not of.for_target]
-        self.settings = [Setting(m) for m in possible if question.roles.features]
+        few = len(question.features) <= 2 * (effort.searched_rows or len(question.features))
+        possible = [
+            Setting(name)
+            for name, method in METHODS.items()
+            if (has_target or not method.for_target) and (few or not method.searched)
+        ]
+        self.settings = possible if question.roles.features else []
         n, further = len(self.settings), len(self.splits) - 1
         self._n_done = 0
         self._n_expected = {"first split": n, "other splits": n * further}

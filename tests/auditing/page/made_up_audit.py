@@ -46,6 +46,7 @@ METHODS = {
     "pca": ("PCA", 15, 0.02),
     "fair_pca": ("Fair PCA", 15, 0.7),
     "fair_pca_covariances": ("Fair PCA, equal covariances", 7, 0.9),
+    "fair_pca_distributions": ("Fair PCA, matched distributions", 15, 0.93),
     "fair_pca@7": ("Fair PCA, 7 components", 7, 0.72),
     "fair_kernel_pca": ("Fair kernel PCA", 15, 0.75),
     "leace": ("LEACE", 57, 0.6),
