@@ -161,7 +161,7 @@ def equalize_distributions(
     kernel Fisher ratio of [1]_, in units of a share. Shuffled groups give
     :math:`\mathrm{tr}(C + ..)^{-1} C / n` on average; where S is no larger, the penalty rests. All
     squares of all directions together are in a second, closed form: half the squared difference of
-    the groups' second moments.
+    the groups' second moments, which counts less where rows are few.
 
     References
     ----------
