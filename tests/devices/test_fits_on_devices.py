@@ -85,6 +85,16 @@ def test_fair_pls_is_that_of_numpy(place, case):
     assert ours.targets_ == theirs.targets_
 
 
+@pytest.mark.parametrize("options", [{}, {"criterion": "equal_opportunity", "weighted": True}])
+def test_matched_distributions_are_those_of_numpy(place, options):
+    rows, options = people(), {"n_components": 2, "match": "distributions", **options}
+    ours, theirs = fitted(rows, put=place.put, **options), fitted(rows, **options)
+    assert place.holds(ours.components_)
+    assert place.holds(ours.transform(place.put(rows.X)))
+    np.testing.assert_allclose(projector(ours), projector(theirs), atol=1e-2)
+    assert ours.separability_ == pytest.approx(theirs.separability_, abs=0.01)
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_what_is_learned_stays_on_the_device(place, case):
     fair = fitted(people(), put=place.put, **{"n_components": 3, **CASES[case]})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -508,13 +509,13 @@ class _Search:
             way = MOMENTUM * way + (1 - MOMENTUM) * G
             square = float(xp.sum(G * G)) / self.k
             size = square if step == 0 else SCALE_MOMENTUM * size + (1 - SCALE_MOMENTUM) * square
-            angle = 0.5 * ANGLE * (1.0 + np.cos(np.pi * step / steps))
+            angle = 0.5 * ANGLE * (1.0 + math.cos(math.pi * step / steps))
             length = angle / (1 - MOMENTUM ** (step + 1)) / max(size**0.5, 1e-30)
             A = xp.linalg.qr(A - length * (way - A @ (A.T @ way)))[0]
             if progress is not None and (step + 1) % 100 == 0:
                 progress(
                     f"distributions: step {step + 1} of {steps}; readers explain {value:.3f} of "
-                    f"the groups in {len(Z):,} rows (of shuffled groups {null:.3f}); "
+                    f"the groups in {Z.shape[0]:,} rows (of shuffled groups {null:.3f}); "
                     f"{100 * kept / usual:.0f} % of what fair PCA keeps is kept"
                 )
         return A
