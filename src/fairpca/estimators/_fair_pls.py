@@ -42,6 +42,7 @@ from ._checks import (
     check_what_all_have,
 )
 from ._contract import FairTransformer
+from ._drawn_rows import draw_rows
 from ._kernel_features import check_unchanged, draw_features_beside_columns, finite_map
 from ._learned import TOO_MANY_MAGNITUDES, groups_of, learned_from, warn_of_a_residual
 from ._reader import HOST, Reader
@@ -112,6 +113,7 @@ class _Passes:
 
     reader: Reader
     rows: Rows | LazyRows
+    seed: int
     units: _Units
     moments: GroupMoments
 
@@ -129,6 +131,11 @@ class _Passes:
         """Return the distributions of the scores in the groups."""
         W = self.units.original(W)
         return self.reader.distributions(self.rows, W, self.moments.mean).each
+
+    def draw(self, W: Array) -> tuple[Array, Rows]:
+        """Return coordinates of a sample of the rows along directions W, and the sample."""
+        sample = draw_rows(self.reader, self.rows, self.seed)
+        return LinearMap(self.units.original(W), self.moments.mean)(sample.X), sample
 
 
 def _warn_of_few_values(
@@ -415,7 +422,7 @@ class FairPLS(FairTransformer):
             held, passes = rows, []
             if not _reads_once(self):
                 held = reader.cached(rows)
-                passes = [partial(_Passes, reader, held)]
+                passes = [partial(_Passes, reader, held, self._start())]
             self._learn_from_rows(reader, held, *passes, given=rows)
         return self
 
@@ -520,7 +527,8 @@ class FairPLS(FairTransformer):
             several: dict[str, Any] = {}
             if passes is not None and self.match == "distributions":
                 rows = passes(units, moments)
-                several = {"look": rows.look, "distribute": rows.distribute}
+                several = {"look": rows.look, "distribute": rows.distribute, "draw": rows.draw}
+                several["seed"] = rows.seed
             fair, shrinkage, found = predict_targets(
                 work,
                 self.n_components,
@@ -536,7 +544,7 @@ class FairPLS(FairTransformer):
             learned |= {f"{name}_": value for name, value in penalties.items()}
             if found:
                 learned["distribution_gap_"] = max(each.gap for each in found)
-                _warn_of_few_values(found[: fair.basis.shape[1]], moments.n_rows, learned)
+                _warn_of_few_values(found, moments.n_rows, learned)
         return learned
 
     def _penalties(self) -> dict[str, Any]:
