@@ -131,7 +131,7 @@ def test_moments_of_parts_are_moments_of_all_rows():
 
 
 def test_a_sample_of_many_rows_does_not_depend_on_which_part_comes_first(monkeypatch):
-    monkeypatch.setattr("fairpca.estimators._kernel_features.SAMPLE_ROWS", 50)
+    monkeypatch.setattr("fairpca.estimators._kernel_features.PILOT_ROWS", 50)
     X, s, y, w = people()
     parts = parts_of(X, s[["race"]], y, w, EDGES)
     drawn = [

@@ -116,7 +116,8 @@ class Representation(Transformer):
     def _learn_from(self, moments: GroupMoments, *more: Any) -> None:
         """Solve, and set what is learned."""
         self._reader().check(moments)
-        with threads_for(moments.n_features):
+        drawn = any(isinstance(each, Rows) for each in more)  # which threads share
+        with nullcontext() if drawn else threads_for(moments.n_features):
             self.__dict__.update(self._solve(moments, *more))
 
     def _keep(self, moments: GroupMoments) -> None:

@@ -8,41 +8,64 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._kernels import PRECOMPUTED, Features, KernelOptions
+from .._kernels import PRECOMPUTED, Features, KernelOptions, RowsAndKernel
 from .._maps import FeatureMap, LinearMap
 from .._moments import GroupMoments
-from .._numerics import threads_for
 from .._rows import LazyRows, Rows
 from ..errors import UsageError
 from ._checks import (
     DECIDED_AT_FIRST,
+    NYSTROEM,
+    check_bool,
+    check_choice,
     check_kernel_parameters,
     check_n_components,
+    check_number,
     check_tradeoff,
 )
 from ._contract import Representation
+from ._drawn_rows import draw_rows
 from ._exact_kernel import solve_exact_kernel
 from ._finite_moments import check_finite
-from ._kernel_features import check_unchanged, draw_features, finite_map, solve_features
+from ._kernel_features import (
+    check_unchanged,
+    draw_features,
+    draw_features_beside_columns,
+    finite_map,
+    solve_beside_columns,
+    solve_features,
+)
+from ._learned import DISTRIBUTION_PENALTY, say
 from ._reader import Reader
 from ._transform import available_where
+
+
+def _by_distributions(estimator: Any) -> bool:
+    return bool(estimator.match == "distributions")
 
 
 def _approximates(estimator: Any) -> bool:
     return estimator.approximation is not None
 
 
+def _adds_batches(estimator: Any) -> bool:
+    return _approximates(estimator) and not _by_distributions(estimator)
+
+
 def _has_an_inverse(estimator: Any) -> bool:
-    return estimator.kernel == "linear" and estimator.approximation is None
+    exact = estimator.kernel == "linear" and estimator.approximation is None
+    return exact or _by_distributions(estimator)
 
 
 _UNAVAILABLE = {
     "partial_fit": (
-        "partial_fit needs approximation='nystroem' or 'random_features': the exact method "
-        "compares every row with every other, so it must see all of them at once (use fit)."
+        "partial_fit needs approximation='nystroem' or 'random_features' and match='means': the "
+        "exact method compares every row with every other, and distributions are compared many "
+        "times, so they must see all rows (use fit)."
     ),
     "inverse_transform": (
-        "inverse_transform exists for the exact linear kernel only: a point of another kernel's "
+        "inverse_transform exists for the exact linear kernel, and for match='distributions', "
+        "which reconstructs the columns: otherwise a point of another kernel's "
         "feature space is in general the image of no row. Learn a pre-image if you need one, for "
         "instance sklearn.kernel_ridge.KernelRidge().fit(fair.transform(X), X)."
     ),
@@ -207,6 +230,9 @@ class FairKernelPCA(Representation):
             "n_samples_seen_",
             "groups_",
             "mean_gap_",
+            "separability_",
+            "separability_null_",
+            "components_",
             "_map",
         ]
     )
@@ -235,6 +261,8 @@ class FairKernelPCA(Representation):
         center: bool = True,
         approximation: str | None = None,
         n_landmarks: int = 500,
+        match: str = "means",
+        distribution_penalty: float = DISTRIBUTION_PENALTY,
         criterion: str = "demographic_parity",
         pos_label: Any = 1,
         tradeoff: float = 0.0,
@@ -246,6 +274,7 @@ class FairKernelPCA(Representation):
         tol: float = 0.0,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: bool = False,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -256,6 +285,8 @@ class FairKernelPCA(Representation):
         self.center = center
         self.approximation = approximation
         self.n_landmarks = n_landmarks
+        self.match = match
+        self.distribution_penalty = distribution_penalty
         self.criterion = criterion
         self.pos_label = pos_label
         self.tradeoff = tradeoff
@@ -267,6 +298,7 @@ class FairKernelPCA(Representation):
         self.tol = tol
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(
         self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
@@ -299,9 +331,8 @@ class FairKernelPCA(Representation):
             rows = reader.rows(X, y, sensitive_features, sample_weight, self._validated)
             reader = self._see_through_kernel(reader, rows, complete=True)
             moments = reader.moments(rows)
-            self._reader().check(moments)
-            with threads_for(moments.n_features):
-                self.__dict__.update(self._solve(moments))
+            drawn = [draw_rows(reader, rows, self._start())] if _by_distributions(self) else []
+            self._learn_from(moments, *drawn)
             self._keep(moments)
         return self
 
@@ -358,11 +389,11 @@ class FairKernelPCA(Representation):
             self.fit(X, y, sensitive_features=sensitive_features, sample_weight=sample_weight)
         return self.transform(X) if T is None else T
 
-    @available_where(_approximates)
+    @available_where(_adds_batches)
     def partial_fit(
         self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
     ) -> Self:
-        """Add a batch of rows; only with an `approximation`.
+        """Add a batch of rows; only with an `approximation` and ``match="means"``.
 
         The first batch decides what the rest is seen through: the landmarks are drawn from it, and
         ``gamma="scale"`` is its. After that, any split into batches gives the same result.
@@ -385,7 +416,10 @@ class FairKernelPCA(Representation):
 
     @available_where(_has_an_inverse)
     def inverse_transform(self, X: Any) -> np.ndarray:
-        """Return the rows that a representation by the linear kernel stands for.
+        """Return the rows that a representation stands for, where it has any.
+
+        For the exact linear kernel they are the rows themselves, without the directions that
+        separate the groups; for ``match="distributions"`` what a linear decoder recovers.
 
         Parameters
         ----------
@@ -426,14 +460,31 @@ class FairKernelPCA(Representation):
             check_unchanged(self._drawn_with, parameters)
             return reader
         how: dict[str, Any] = {"seed": self._seed(), "complete": complete}
-        drawn = draw_features(reader, rows, self._options(), parameters, **how)
+        if _by_distributions(self):
+            beside = parameters | {"scale": False}
+            drawn = draw_features_beside_columns(reader, rows, self._options(), beside, **how)
+            drawn = replace(drawn, drawn_with=parameters)
+        else:
+            drawn = draw_features(reader, rows, self._options(), parameters, **how)
         self._feature_map, self._drawn_with = drawn.map, drawn.drawn_with
         self.gamma_ = drawn.gamma
         if drawn.landmarks is not None:
             self.landmarks_ = drawn.landmarks
         return replace(reader, features=drawn.map)
 
-    def _solve(self, moments: GroupMoments) -> dict[str, Any]:
+    def _solve(self, moments: GroupMoments, drawn: Rows | None = None) -> dict[str, Any]:
+        if drawn is not None:
+            assert isinstance(self._feature_map, RowsAndKernel), "columns are beside the kernel"
+            return solve_beside_columns(
+                self._feature_map,
+                moments,
+                drawn,
+                check_n_components(self.n_components),
+                check_tradeoff(self.tradeoff),
+                penalty=float(self.distribution_penalty),
+                seed=self._start(),
+                progress=say if self.verbose else None,
+            )
         return solve_features(
             self._feature_map,
             moments,
@@ -446,6 +497,15 @@ class FairKernelPCA(Representation):
 
     def _check_parameters(self) -> None:
         check_kernel_parameters(self)
+        check_choice("match", self.match, ("means", "distributions"))
+        check_number("distribution_penalty", self.distribution_penalty, zero=True)
+        check_bool("verbose", self.verbose)
+        if _by_distributions(self) and (self.approximation != NYSTROEM or not self.center):
+            raise UsageError(
+                f"match='distributions' was given with approximation={self.approximation!r} and "
+                f"center={self.center!r}, but it compares the columns beside their kernel values "
+                f"with landmarks, about the mean. Use approximation='nystroem' and center=True."
+            )
 
     def __getattr__(self, name: str) -> Any:
         if name in _UNAVAILABLE:

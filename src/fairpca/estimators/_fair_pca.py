@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
@@ -16,21 +15,24 @@ from .._moments import GroupMoments, moments_at
 from .._numerics import (
     Array,
     array_namespace,
+    float64,
     full_precision,
     is_foreign,
     is_numpy,
+    is_sparse,
     like,
     placed,
     to_numpy,
 )
 from .._rows import Rows, StreamedRows, example_on, streamed
-from ..errors import ResidualWarning, UnscaledWarning, warn_user
+from ..errors import ResidualWarning, UnscaledWarning, UsageError, warn_user
 from ..solvers import (
     SOLVERS,
     Subspace,
     covariance_gap,
     equalize_covariances_exactly,
     equalize_covariances_spectral,
+    equalize_distributions,
     equalize_means,
     maximize_variance,
     mean_constraint,
@@ -42,13 +44,25 @@ from ._checks import (
     check_covariance_tol,
     check_directions,
     check_n_components,
+    check_number,
     check_penalty,
     check_tradeoff,
     check_what_all_have,
 )
 from ._contract import FairTransformer
-from ._learned import TOO_MANY_MAGNITUDES, learned_from, warn_of_a_residual
+from ._drawn_rows import draw_rows
+from ._learned import (
+    DISTRIBUTION_PENALTY,
+    TOO_MANY_MAGNITUDES,
+    learned_from,
+    say,
+    warn_of_a_residual,
+    warn_of_readers,
+)
 from ._reader import HOST, Reader
+from ._transform import available_where
+
+MATCHES = ("means", "covariances", "distributions")
 
 DEFAULT_PENALTY = 0.5
 """Chosen on held-out rows of six data sets: see docs/explanation/covariances.md."""
@@ -62,8 +76,20 @@ NEARLY_ALL, LARGER_UNIT = 0.9, 30.0
 their units were forgotten."""
 
 
-def _say(line: str) -> None:
-    print(line, file=sys.stderr)  # noqa: T201  (asked for with verbose=True)
+_UNAVAILABLE = {
+    "partial_fit": (
+        "partial_fit sees every batch once, and match='distributions' looks at rows many times. "
+        "Use fit (of a file, a Dask or a Spark collection, too), or match='covariances'."
+    ),
+    "fit_moments": (
+        "fit_moments needs match='means' or 'covariances': distributions are compared row by row, "
+        "and moments know means and covariances only. Use fit."
+    ),
+}
+
+
+def _reads_once(estimator: Any) -> bool:
+    return bool(estimator.match != "distributions")
 
 
 class FairPCA(FairTransformer):
@@ -230,6 +256,8 @@ class FairPCA(FairTransformer):
         "constraint_rank_",
         "mean_gap_",
         "covariance_gap_",
+        "separability_",
+        "separability_null_",
     }
     _map: LinearMap
 
@@ -242,6 +270,7 @@ class FairPCA(FairTransformer):
         covariance_directions: int | float | None = None,
         covariance_penalty: float | None = None,
         covariance_tol: float = 1e-6,
+        distribution_penalty: float = DISTRIBUTION_PENALTY,
         criterion: str = "demographic_parity",
         pos_label: Any = 1,
         tradeoff: float = 0.0,
@@ -262,6 +291,7 @@ class FairPCA(FairTransformer):
         self.covariance_directions = covariance_directions
         self.covariance_penalty = covariance_penalty
         self.covariance_tol = covariance_tol
+        self.distribution_penalty = distribution_penalty
         self.criterion = criterion
         self.pos_label = pos_label
         self.tradeoff = tradeoff
@@ -305,8 +335,51 @@ class FairPCA(FairTransformer):
             self._begin()
             reader = self._reader()
             rows = reader.rows(X, y, sensitive_features, sample_weight, self._validated)
-            self._learn_from_rows(reader, rows)
+            drawn = [] if _reads_once(self) else [draw_rows(reader, rows, self._start())]
+            self._learn_from_rows(reader, rows, *drawn)
         return self
+
+    @available_where(_reads_once)
+    def partial_fit(
+        self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Add a batch of rows; any split into batches gives the same result as `fit`.
+
+        The result is computed when it is first asked for (`transform`, or an attribute such as
+        `components_`), so adding a batch costs no eigenvectors. Not with
+        ``match="distributions"``, which looks at rows many times.
+
+        Parameters
+        ----------
+        X, y, sensitive_features, sample_weight
+            As in `fit`. Levels of an attribute may be new, or absent, in a batch.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        return super().partial_fit(
+            X, y, sensitive_features=sensitive_features, sample_weight=sample_weight
+        )
+
+    @available_where(_reads_once)
+    def fit_moments(self, moments: GroupMoments) -> Self:
+        """Learn the fair representation of rows known only through their moments.
+
+        Parameters
+        ----------
+        moments : GroupMoments
+            From `fairpca.moments.collect_moments`, possibly the sum over many batches or machines.
+            The criterion and the treatment of missing attributes were applied when they were
+            collected. Not with ``match="distributions"``, which looks at rows.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        return super().fit_moments(moments)
 
     def inverse_transform(self, X: Any) -> Array:
         """Return the rows of the original space that a representation stands for.
@@ -363,7 +436,7 @@ class FairPCA(FairTransformer):
 
     def _check_parameters(self) -> None:
         check_what_all_have(self)
-        check_choice("match", self.match, ("means", "covariances"))
+        check_choice("match", self.match, MATCHES)
         check_choice("covariance_method", self.covariance_method, ("exact", "spectral"))
         check_choice("solver", self.solver, SOLVERS)
         check_bool("scale", self.scale)
@@ -373,12 +446,13 @@ class FairPCA(FairTransformer):
         check_directions(self.covariance_directions)
         check_covariance_tol(self.covariance_tol)
         check_penalty(self.covariance_penalty)
+        check_number("distribution_penalty", self.distribution_penalty, zero=True)
 
     def _reader(self) -> Reader:
-        scatters = self.match == "covariances"
+        scatters = self.match != "means"
         return Reader.of(self, with_scatters=scatters, takes_device_arrays=True)
 
-    def _solve(self, moments: GroupMoments) -> dict[str, Any]:
+    def _solve(self, moments: GroupMoments, drawn: Rows | None = None) -> dict[str, Any]:
         k, tradeoff = check_n_components(self.n_components), check_tradeoff(self.tradeoff)
         options: dict[str, Any] = {"solver": self.solver, "random_state": self._start()}
         if self.device is not None:
@@ -386,13 +460,16 @@ class FairPCA(FairTransformer):
         with full_precision(moments.mean):
             scale = moments.standard_deviations if self.scale else None
             work = moments if scale is None else moments.rescaled(scale)
-            gap = {}
+            seen: dict[str, Any] = {}
             if self.match == "covariances":
                 fair = self._match_covariances(work, k, options)
-                gap["covariance_gap_"] = covariance_gap(work, fair.basis)
+            elif self.match == "distributions":
+                fair, seen = self._match_distributions(moments, work, scale, drawn)
             else:
                 fair = equalize_means(work, k, **options)
-            learned = _learned(fair, moments, work, scale) | gap
+            learned = _learned(fair, moments, work, scale) | seen
+            if self.match != "means":
+                learned["covariance_gap_"] = covariance_gap(work, fair.basis)
             warn_of_a_residual(learned["mean_gap_"], moments.precision, TOO_MANY_MAGNITUDES)
             if tradeoff > 0:
                 standard = maximize_variance(work, fair.basis.shape[1], **options)
@@ -421,7 +498,7 @@ class FairPCA(FairTransformer):
             return equalize_covariances_spectral(work, k, **how, **options)
         tol = check_covariance_tol(self.covariance_tol)
         fair, match = equalize_covariances_exactly(
-            moments_at(work, HOST), k, tol=tol, progress=_say if self.verbose else None, **how
+            moments_at(work, HOST), k, tol=tol, progress=say if self.verbose else None, **how
         )
         if not match.converged:
             warn_user(
@@ -434,6 +511,24 @@ class FairPCA(FairTransformer):
         basis, scatter = (placed(a, work.mean) for a in (fair.basis, fair.scatter))
         return replace(fair, basis=basis, scatter=scatter)
 
+    def _match_distributions(
+        self, moments: GroupMoments, work: GroupMoments, scale: Array | None, drawn: Rows | None
+    ) -> tuple[Subspace, dict[str, Any]]:
+        if drawn is None:
+            raise UsageError(_UNAVAILABLE["partial_fit"])
+        rows = drawn.X if is_sparse(drawn.X) else float64(placed(drawn.X, work.mean))
+        fair, found = equalize_distributions(
+            work,
+            check_n_components(self.n_components),
+            drawn,
+            lambda B: LinearMap(B, moments.centre, scale)(rows),
+            penalty=float(self.distribution_penalty),
+            seed=self._start(),
+            progress=say if self.verbose else None,
+        )
+        warn_of_readers(found, drawn.n_rows, fair.basis.shape[1])
+        return fair, {"separability_": found.value, "separability_null_": found.null}
+
     def _how_far(self, k: int | float | None) -> dict[str, Any]:
         """Return the two knobs of matched covariances; each is off where only the other is set."""
         directions = check_directions(self.covariance_directions)
@@ -443,6 +538,11 @@ class FairPCA(FairTransformer):
         if penalty is None:
             penalty = DEFAULT_PENALTY if directions is None and isinstance(k, int) else 0.0
         return {"directions": 1.0 if directions is None else directions, "penalty": penalty}
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _UNAVAILABLE:
+            raise AttributeError(_UNAVAILABLE[name])
+        return super().__getattr__(name)
 
     def _represent(self, features: Any) -> Any:
         if self.device is not None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.linalg import block_diag
 
-from .._attributes import Levels
 from .._kernels import (
     Features,
     Kernel,
@@ -24,17 +24,30 @@ from .._kernels import (
 from .._maps import FeatureMap, LinearMap, side_by_side
 from .._moments import GroupMoments
 from .._numerics import deterministic_signs, is_sparse, quiet_overflow
-from .._rows import Batch, LazyRows, Rows, Sample
+from .._rows import LazyRows, Rows
 from ..errors import FewLandmarksWarning, InfeasibleError, UsageError, warn_user
-from ..solvers import equalize_means, largest_gap, maximize_variance, mean_constraint, quantity_hint
+from ..solvers import (
+    equalize_distributions,
+    equalize_means,
+    largest_gap,
+    maximize_variance,
+    mean_constraint,
+    quantity_hint,
+)
 from ._checks import NYSTROEM, SHIFT_INVARIANT
+from ._drawn_rows import draw_rows, joint_groups
 from ._exact_kernel import TOO_ALIKE, gap_from_rounding, learned_of_kernel
 from ._finite_moments import check_finite, finite_moments
-from ._learned import groups_of, warn_of_a_residual
-from ._reader import NO_ROWS, ColumnsOfX, Reader, columns_of
+from ._learned import groups_of, warn_of_a_residual, warn_of_readers
+from ._reader import Reader
 
-SAMPLE_ROWS, SAMPLE_NUMBERS = 20_000, 2**24
-"""A sample that comes to one place has at most so many rows, and numbers."""
+PILOT_ROWS = 20_000
+"""Landmarks, and what a kernel takes from data, come from at most so many rows."""
+
+
+MOST_BENT = 100
+"""Beside columns, distributions are matched in so many directions of the kernel: those of most
+variance. In the others each landmark stands for itself, which trees find."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +89,7 @@ def draw_features(
     few, p = complete, parameters["n_landmarks"]
     if isinstance(rows, LazyRows):
         of_all = replace(reader, criterion="demographic_parity")
-        drawn, few = _sampled_rows(of_all, rows, fewest=p, seed=seed)[0], True
+        drawn, few = draw_rows(of_all, rows, seed, fewest=p, most=PILOT_ROWS), True
     else:
         drawn = rows.everyone or rows
     check_finite(drawn)
@@ -103,10 +116,10 @@ def draw_features_beside_columns(
     """
     few, p = complete, parameters["n_landmarks"]
     if isinstance(rows, LazyRows):
-        (drawn, groups), few = _sampled_rows(reader, rows, fewest=p, seed=seed), True
+        drawn, few = draw_rows(reader, rows, seed, fewest=p, most=PILOT_ROWS), True
+        groups = joint_groups(drawn)
     else:
-        drawn = rows.everyone or rows
-        groups = _joint_groups(rows, np.arange(rows.n_rows))
+        drawn, groups = rows.everyone or rows, joint_groups(rows)
     check_finite(drawn)
     standard: tuple[np.ndarray | None, np.ndarray | None] = (None, None)
     if parameters["scale"]:
@@ -148,56 +161,6 @@ def _in_turn(groups: np.ndarray) -> np.ndarray:
     turn = np.empty(len(groups), dtype=np.intp)
     turn[by_group] = np.arange(len(groups)) - first[1][first[2]]
     return np.argsort(turn, kind="stable")
-
-
-def _sampled_rows(
-    reader: Reader, source: LazyRows, *, fewest: int, seed: int
-) -> tuple[Rows, np.ndarray]:
-    """Return rows drawn at random, in their order, and their joint groups.
-
-    They are at least `fewest`, all where these are few.
-    """
-    columns = columns_of(source.head.X)
-    n = max(fewest, min(SAMPLE_ROWS, SAMPLE_NUMBERS // max(1, columns.n)))
-    drawn: Sample | None = source.fold(_DrawRows(reader, columns, n, seed))
-    if drawn is None:
-        raise UsageError(NO_ROWS.format(type(source).__name__))
-    X, weight, groups = drawn.rows
-    return Rows(X, None if (weight == 1).all() else weight), groups
-
-
-def _joint_groups(rows: Rows, positions: np.ndarray) -> np.ndarray:
-    """Return a word for the joint group of each row at the positions."""
-    levels = [a for a in rows.attributes if isinstance(a, Levels)]
-    groups = np.full(len(positions), "", dtype=np.str_)
-    for a in levels:
-        # A row is in one of the strata of an attribute, and a batch need not have all of them.
-        words = np.array([*(f"{a.name}={label!r}|" for label in a.labels), ""])
-        groups = np.char.add(groups, words[a.codes[positions]])
-    return groups
-
-
-@dataclass(frozen=True)
-class _DrawRows:
-    """Give every row a random key and keep the rows with the smallest: a sample that adds up."""
-
-    reader: Reader
-    columns: ColumnsOfX
-    n: int
-    seed: int
-
-    def __call__(self, batch: Batch) -> Sample | None:
-        if batch.n_rows == 0:
-            return None
-        rows = self.reader.of_batch(batch, self.columns)
-        check_finite(rows)  # here it is known where the rows are
-        keys = np.random.default_rng([self.seed, batch.number]).random(rows.n_rows)
-        weight = rows.weights
-
-        def at(i: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
-            return rows.take(i), weight[i], _joint_groups(rows, i)
-
-        return Sample.of(self.n, keys, batch.number, at)
 
 
 def _standardised(rows: Rows) -> tuple[Rows, tuple[np.ndarray, np.ndarray]]:
@@ -273,6 +236,57 @@ def solve_features(
         U_st = deterministic_signs(standard.basis if N is None else N @ standard.basis)
         learned["standard_dual_components_"] = U_st
         linear = side_by_side([linear, LinearMap(U_st, mean)], [1.0, tradeoff])
+    return learned | {"_map": FeatureMap(features, linear)}
+
+
+def solve_beside_columns(
+    features: RowsAndKernel,
+    moments: GroupMoments,
+    drawn: Rows,
+    k: int | float | None,
+    tradeoff: float,
+    **options: Any,
+) -> dict[str, Any]:
+    """Return what is learned where distributions of columns and kernel values are matched.
+
+    What is reconstructed are the columns, not the kernel's variance.
+    """
+    d, X = features.n_columns, drawn.X.astype(float)
+    N = block_diag(np.eye(d), whitening(features.columns, moments.precision)[:, :MOST_BENT])
+    work = moments.compressed(N)
+    constraint = mean_constraint(moments)
+    constraint = constraint.compressed(N, work, tol=16 * np.sqrt(moments.precision))
+    covariances = work.objective.dense().matrix[:, :d] / work.weight
+    fair, seen = equalize_distributions(
+        work,
+        k,
+        drawn,
+        lambda B: FeatureMap(features, LinearMap(N @ B, moments.centre))(X),
+        constraint=constraint,
+        wanted=covariances,
+        **options,
+    )
+    warn_of_readers(seen, drawn.n_rows, fair.basis.shape[1])
+    matrix, values = N @ fair.basis, fair.scatter
+    gap = largest_gap(moments.attributes, moments.weight, matrix, values)
+    warn_of_a_residual(gap, moments.precision, TOO_ALIKE)
+    linear = LinearMap(matrix, moments.centre)
+    decoder = (fair.basis.T @ covariances) * (work.weight / values[:, None]) / features.unit
+    learned = learned_of_kernel(
+        values, matrix[d:], moments, float(work.objective.diagonal.sum()) or 1.0
+    ) | {
+        "components_": features.unit * matrix[:d].T,
+        "constraint_rank_": fair.constraint_rank,
+        "groups_": groups_of(moments.attributes),
+        "mean_gap_": gap,
+        "separability_": seen.value,
+        "separability_null_": seen.null,
+        "_inverse": LinearMap(np.linalg.pinv(decoder), moments.centre[:d] / features.unit),
+    }
+    if tradeoff > 0:
+        U_st = N @ maximize_variance(work, fair.basis.shape[1]).basis
+        learned["standard_dual_components_"] = U_st[d:]
+        linear = side_by_side([linear, LinearMap(U_st, moments.centre)], [1.0, tradeoff])
     return learned | {"_map": FeatureMap(features, linear)}
 
 

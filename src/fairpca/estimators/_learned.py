@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,11 +10,23 @@ from .._maps import LinearMap
 from .._moments import AttributeMoments, GroupMoments, LevelMoments
 from .._numerics import is_single
 from ..errors import ResidualWarning, warn_user
+from ..solvers import Separability
 
 RESIDUAL_LIMIT, RESIDUAL_LIMIT_SINGLE = 1e-7, 1e-3
 """Gaps above this are reported, in double and single precision."""
 
+DISTRIBUTION_PENALTY = 5.0
+"""Chosen on held-out rows of six data sets: see docs/research/distributions.md."""
+
+MOST_LEFT = 0.5
+"""Where readers still see so much of what they see after fair PCA, it is reported."""
+
 TOO_MANY_MAGNITUDES = "the data, or the weights, span too many orders of magnitude. Try scale=True"
+
+
+def say(line: str) -> None:
+    """Tell on standard error how far a search is."""
+    print(line, file=sys.stderr)  # noqa: T201  (asked for with verbose=True)
 
 
 def learned_from(linear: LinearMap, moments: GroupMoments) -> dict[str, Any]:
@@ -44,5 +57,18 @@ def warn_of_a_residual(gap: float, precision: float, reason: str) -> None:
             f"A group mean still differs by {gap:.1e} standard deviations of a component (or a "
             f"numeric attribute correlates by that much), more than rounding explains: "
             f"{reason}{advice}. The number is in mean_gap_.",
+            ResidualWarning,
+        )
+
+
+def warn_of_readers(seen: Separability, n_rows: int, k: int, before: str = "fair PCA") -> None:
+    """Warn with the numbers if most of what readers see of the groups is still there."""
+    began, left = seen.start - seen.null, seen.value - seen.null
+    if left > MOST_LEFT * began and left > seen.null:
+        warn_user(
+            f"With {k} components, readers of {n_rows:,} rows explain {seen.value:.2f} of the "
+            f"groups, hardly less than with {before} ({seen.start:.2f}); of shuffled groups they "
+            f"explain {seen.null:.2f}. There is too little to choose from: use fewer components, "
+            f"or a larger distribution_penalty. The number is in separability_.",
             ResidualWarning,
         )

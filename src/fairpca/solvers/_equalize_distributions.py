@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -13,13 +14,14 @@ from .._moments import GroupMoments
 from .._numerics import (
     Array,
     array_namespace,
+    blas_threads,
     deterministic_signs,
     device,
-    each_item,
     full_precision,
     is_numpy,
     like,
     limited_threads,
+    pool_of,
     to_numpy,
 )
 from .._rows import Rows, row_blocks
@@ -64,6 +66,10 @@ LEAST_VARIANCE = 1e-7
 
 LOOKS = 8
 """How many readers say at the end what they see."""
+
+
+Each = Callable[[Callable[..., Any], Iterable[Any]], Iterable[Any]]
+"""What `map` does, perhaps in several threads."""
 
 
 @dataclass(frozen=True)
@@ -253,9 +259,8 @@ class Compared:
             found = [c for c in _indicators(attribute) if np.ptp(c[~np.isnan(c)]) > 0]
             columns += [_standardised(column, weight) for column in found]
             shares += [1.0 / len(found)] * len(found)
-        n_kinds = len({(a.name, a.stratum) for a in sample.attributes})
         H = np.stack(columns, axis=1) if columns else np.zeros((len(weight), 0))
-        return cls(H, np.array(shares) / max(1, n_kinds), weight)
+        return cls(H, np.array(shares), weight)
 
     def at(self, Z: Array) -> Compared:
         """Return the same where the rows are, in their precision."""
@@ -375,8 +380,28 @@ class RandomReader:
         return direct + slopes @ self.projections.T
 
 
+@contextmanager
+def _side_by_side(Z: Array) -> Iterator[Each]:
+    """Give a map over blocks of rows, a thread each; all else has one thread of BLAS.
+
+    So the digits do not depend on the number of threads.
+    """
+    threads = blas_threads() if is_numpy(Z) else 1
+    if threads < 2:
+        yield map
+        return
+    with limited_threads(1), pool_of(threads) as pool:
+        yield pool.map
+
+
 def separability(
-    T: Array, compared: Compared, reader: RandomReader, *, null: bool = False, slope: bool = False
+    T: Array,
+    compared: Compared,
+    reader: RandomReader,
+    *,
+    null: bool = False,
+    slope: bool = False,
+    each: Each = map,
 ) -> tuple[float, float, Array | None]:
     """Return what a ridge reader explains of the groups of rows; of shuffled ones; the slope.
 
@@ -384,7 +409,6 @@ def separability(
     """
     xp, v, H = array_namespace(T), compared.weight, compared.H
     roots = xp.sqrt(v)
-    each: Any = each_item if is_numpy(T) else map
     size = BLOCK if is_numpy(T) else max(1, int(T.shape[0]))
     blocks = list(row_blocks(int(T.shape[0]), size))
 
@@ -403,15 +427,13 @@ def separability(
     eye = xp.eye(m, dtype=C.dtype, device=device(C))
     ridged = C + RIDGE * trace / m * eye
     shuffled = 0.0
-    with limited_threads(1):
-        if null:
-            inverse = xp.linalg.inv(ridged)
-            a = inverse @ D
-            free = m - RIDGE * trace / m * xp.linalg.trace(inverse)
-            noise = (v * v) @ (H * H)
-            shuffled = float(free * xp.sum(level * noise))
-        else:
-            a = xp.linalg.solve(ridged, D)
+    if null:
+        inverse = xp.linalg.inv(ridged)
+        a = inverse @ D
+        free = m - RIDGE * trace / m * xp.linalg.trace(inverse)
+        shuffled = float(free * xp.sum(level * ((v * v) @ (H * H))))
+    else:
+        a = xp.linalg.solve(ridged, D)
     value = float(xp.sum(level * xp.sum(D * a, axis=0)))
     if not slope:
         return value, shuffled, None
@@ -530,8 +552,8 @@ def _search(
     seed: int,
     progress: Callable[[str], None] | None,
 ) -> tuple[Array, Separability]:
-    search = _Search(Z, seen.at(Z), aim, k, penalty, seed)
-    with full_precision(Z):
+    with full_precision(Z), _side_by_side(Z) as each:
+        search = _Search(Z, seen.at(Z), aim, k, penalty, seed, each)
         start = aim.start(k)
         A = search.run(start, progress) if penalty > 0 else start
         value, null = search.looked(A)
@@ -549,6 +571,7 @@ class _Search:
     k: int
     penalty: float
     seed: int
+    each: Each
 
     def reader(self, rng: np.random.Generator, T: Array, A: Array) -> RandomReader:
         """Draw a reader of some rows."""
@@ -574,8 +597,10 @@ class _Search:
         seen = []
         for _, (Z, compared) in zip(range(LOOKS), self.batches(rng, 2 * BATCH), strict=False):
             T = Z @ self.aim.white(A)
-            seen.append(separability(T, compared, self.reader(rng, T, A), null=True)[:2])
-        value, null = np.mean(seen, axis=0)
+            seen.append(
+                separability(T, compared, self.reader(rng, T, A), null=True, each=self.each)[:2]
+            )
+        value, null = np.mean(seen, axis=0) / max(1.0, float(self.compared.share.sum()))
         return float(value), float(null)
 
     def run(self, A: Array, progress: Callable[[str], None] | None) -> Array:
@@ -595,11 +620,13 @@ class _Search:
             V = self.aim.white(A)
             T = Z @ V
             reader, every_tenth = self.reader(rng, T, A), step % 10 == 0
-            value, shuffled, slope = separability(T, compared, reader, null=every_tenth, slope=True)
+            value, shuffled, slope = separability(
+                T, compared, reader, null=every_tenth, slope=True, each=self.each
+            )
             null = shuffled if every_tenth else null
             trend = value - null if step == 0 else TREND * trend + (1 - TREND) * (value - null)
             kept, half = self.aim.kept(A)
-            told = squares.slope(V, T)
+            told = squares.slope(V)
             if trend > 0:
                 told = told + Z.T @ slope
             G = self.penalty * self.aim.along(A, V, told) - 2.0 * half / usual
@@ -609,7 +636,7 @@ class _Search:
             size = square if step == 0 else SCALE_MOMENTUM * size + (1 - SCALE_MOMENTUM) * square
             angle = 0.5 * ANGLE * (1.0 + np.cos(np.pi * step / STEPS))
             length = angle / (1 - MOMENTUM ** (step + 1)) / max(size**0.5, 1e-30)
-            A = _orthonormal(A - length * (way - A @ (A.T @ way)))
+            A = xp.linalg.qr(A - length * (way - A @ (A.T @ way)))[0]
             if progress is not None and (step + 1) % 100 == 0:
                 progress(
                     f"distributions: step {step + 1} of {STEPS}; readers explain {value:.3f} of "
@@ -624,36 +651,26 @@ class _Squares:
     """All quadratic readers at once: half the squared differences of groups' second moments.
 
     For normal rows this is what the best of them explains. `gaps` are matrices (p, p), one for
-    each group; `noise` is what shuffled groups give for each unit of a fourth moment.
+    each group.
     """
 
     gaps: tuple[Array, ...]
     share: np.ndarray
-    noise: float
 
     @classmethod
     def of(cls, Z: Array, compared: Compared) -> _Squares:
         """Collect the differences over the rows of a sample."""
         v, H = compared.weight, compared.H
         gaps = tuple(Z.T @ ((v * H[:, g])[:, None] * Z) for g in range(H.shape[1]))
-        return cls(gaps, compared.share, float(to_numpy((v * v) @ (H * H)) @ compared.share))
+        return cls(gaps, compared.share)
 
-    def slope(self, A: Array, T: Array) -> Array:
-        """Return the slope along A; zero where no more is seen than of shuffled groups."""
-        xp, value, total = array_namespace(A), 0.0, 0.0 * A
+    def slope(self, A: Array) -> Array:
+        """Return the slope along A."""
+        total = 0.0 * A
         for gap, share in zip(self.gaps, self.share, strict=True):
             along = gap @ A
-            inner = A.T @ along
-            value += float(share) * float(xp.sum(inner * inner))
-            total = total + 2.0 * float(share) * (along @ inner)
-        lengths = xp.sum(T * T, axis=1)
-        fourth = float(xp.mean(lengths * lengths)) - A.shape[1]
-        return total if value > self.noise * fourth else 0.0 * A
-
-
-def _orthonormal(A: Array) -> Array:
-    with limited_threads(1):
-        return array_namespace(A).linalg.qr(A)[0]
+            total = total + 2.0 * float(share) * (along @ (A.T @ along))
+        return total
 
 
 def _integers(X: Array) -> Any:

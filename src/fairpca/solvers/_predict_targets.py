@@ -13,7 +13,7 @@ from .._numerics import Array, array_namespace, like, to_numpy
 from .._rows import Rows
 from ..errors import InfeasibleError, UsageError
 from ._equalize_covariances import absolute_difference, with_groups
-from ._equalize_distributions import most_directions, predict_unseen
+from ._equalize_distributions import Separability, most_directions, predict_unseen
 from ._equalize_means import (
     MeanConstraint,
     check_dimension,
@@ -30,8 +30,9 @@ THRESHOLDS = np.linspace(-2.25, 2.25, 30)
 WIDTH = 0.1
 """Over how many standard deviations, if it is normal, a score passes from above to below."""
 
-SHARE_OF_PENALTY = 0.01
-"""Of several scores together, readers' shares of the groups count so much of the penalty."""
+SHARE_OF_PENALTY = 0.005
+"""Of several scores together, readers' shares of the groups count so much of the penalty: at 1,000
+as much as in fair PCA."""
 
 VARIES = 1e-6
 """Several scores are searched where rows vary by at least so much of where they vary most."""
@@ -80,7 +81,7 @@ def predict_targets(
     draw: Draw | None = None,
     constraint: MeanConstraint | None = None,
     seed: int = 0,
-) -> tuple[Subspace, float, tuple[Distribution, ...]]:
+) -> tuple[Subspace, float, tuple[Distribution, ...], Separability | None]:
     r"""Solve fair PLS.
 
     Among the directions in which every group has the same mean, return those that predict the
@@ -99,8 +100,9 @@ def predict_targets(
     covariance_penalty : float, default=0.0
         How much differences of the groups' variances along a direction count as noise does.
     distribution_penalty : float, default=0.0
-        How much differences of the groups' shares below thresholds count, and, a hundredth of it,
-        what readers of several scores explain of the groups; needs the next three.
+        How much differences of the groups' shares below thresholds count; for several scores, a
+        two-hundredth of it is how much what readers explain of the groups counts. Needs the next
+        three.
     look : callable, optional
         Takes directions (d, k) of unit variance, thresholds and widths (k, J), and returns, in one
         pass over the rows, how far groups' shares below thresholds differ, the slopes of that, and
@@ -124,6 +126,8 @@ def predict_targets(
         What was added.
     distributions : tuple of Distribution
         Those of the k scores; empty without `distribute`.
+    separability : Separability or None
+        What readers see of the sample; None without `draw`, or for one score.
 
     Raises
     ------
@@ -144,8 +148,9 @@ def predict_targets(
     shares of one score is not quadratic; each pass takes a Gauss-Newton step on it. Several scores
     that are alike one by one may tell the groups apart together. Theirs is the search of
     `equalize_distributions`, among the orthonormal b of coordinates in which A is the identity:
-    it maximises :math:`|T^\top A^{-1/2} b|^2`, in units of what the start has, less a hundredth of
-    the penalty times the share of the groups that readers of the whitened scores explain.
+    it maximises :math:`|T^\top A^{-1/2} b|^2`, in units of what the start has, less a
+    two-hundredth of the penalty times the share of the groups that readers of the whitened scores
+    explain.
 
     Examples
     --------
@@ -157,7 +162,7 @@ def predict_targets(
     >>> X = rng.normal(size=(400, 5)) + groups[:, None]
     >>> y = X[:, 0] - X[:, 1] + X[:, 2]
     >>> moments = collect_moments(X, groups, y=y, with_targets=True)
-    >>> fair, _, _ = predict_targets(moments)
+    >>> fair, *_ = predict_targets(moments)
     >>> score = X @ fair.basis[:, 0]
     >>> bool(np.isclose(score[groups == 0].mean(), score[groups == 1].mean()))
     True
@@ -172,13 +177,16 @@ def predict_targets(
     problem, shrinkage = _problem(moments, constraint, shrinkage, covariance_penalty)
     b, worth = problem.start(k)
     found: tuple[Distribution, ...] = ()
+    seen = None
     if look is not None and distribute is not None and draw is not None:
         if b.shape[1] == 1:
             b, found = _equalize_shares(problem, b, worth, distribution_penalty, look, distribute)
         else:
-            b = _predict_unseen(problem, b, SHARE_OF_PENALTY * distribution_penalty, draw, seed)
+            b, seen = _predict_unseen(
+                problem, b, SHARE_OF_PENALTY * distribution_penalty, draw, seed
+            )
             found = distribute(problem.B @ problem.scaled(b))
-    return problem.subspace(b), shrinkage, found
+    return problem.subspace(b), shrinkage, found, seen
 
 
 def target_covariances(moments: GroupMoments) -> list[Array]:
@@ -386,8 +394,8 @@ def _cross_validated(
 
 def _predict_unseen(
     problem: _Problem, start: Array, penalty: float, draw: Draw, seed: int
-) -> Array:
-    """Return directions (s, k) whose scores together tell readers little of the groups.
+) -> tuple[Array, Separability]:
+    """Return directions (s, k) whose scores together tell readers little, and what they see.
 
     The one that predicts most comes first, as at the start.
     """
@@ -396,9 +404,9 @@ def _predict_unseen(
     E = problem.leading(start, most_directions(n_groups))
     C, T = E.T @ (problem.C @ E), E.T @ problem.T
     Z, sample = draw(problem.B @ E)
-    b, _ = predict_unseen(Z, sample, C, T, start.shape[1], penalty=penalty, seed=seed)
+    b, seen = predict_unseen(Z, sample, C, T, start.shape[1], penalty=penalty, seed=seed)
     turned = xp.linalg.svd(b.T @ T, full_matrices=True)[0]
-    return problem.rising(E @ (b @ turned))
+    return problem.rising(E @ (b @ turned)), seen
 
 
 @dataclass(frozen=True)
