@@ -60,6 +60,7 @@ def predictive(*args: Any, nasty: bool = True, **options: Any) -> Known:
 
 COVARIANCES = {"match": "covariances"}
 SPECTRAL = {**COVARIANCES, "covariance_method": "spectral"}
+DISTRIBUTIONS = {"match": "distributions", "random_state": 0}
 
 ESTIMATORS = {
     "fair pca": linear(2),
@@ -79,6 +80,8 @@ ESTIMATORS = {
     "two of nearly matched covariances": linear(2, covariance_tol=0.1, **COVARIANCES),
     "spectral covariances": linear(1, **SPECTRAL),
     "all spectral covariances": linear(covariance_directions=1.0, **SPECTRAL),
+    "matched distributions": linear(1, **DISTRIBUTIONS),
+    "scaled distributions": linear(2, scale=True, tradeoff=0.5, nasty=False, **DISTRIBUTIONS),
     "rbf kernel": kernel(1),
     "all of the rbf kernel": kernel(),
     "laplacian kernel": kernel(2, kernel="laplacian", missing_sensitive="group"),
@@ -91,6 +94,9 @@ ESTIMATORS = {
     "iterative kernel solver": kernel(3, solver="iterative", random_state=3, nasty=False),
     "nystroem": kernel(1, approximation="nystroem", n_landmarks=6),
     "random features": kernel(1, approximation="random_features", n_landmarks=6),
+    "kernel distributions": kernel(
+        1, approximation="nystroem", n_landmarks=6, nasty=False, **DISTRIBUTIONS
+    ),
     "fair pls": predictive(),
     "fair pls, spread": predictive(match="covariances", scale=True),
     "fair pls, means": predictive(1, match="means", criterion="equalized_odds"),

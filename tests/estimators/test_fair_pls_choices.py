@@ -100,7 +100,7 @@ def auc_of_trees(T, sex):
 
 def test_more_targets_hardly_tell_more_of_the_groups(monkeypatch):
     """On new rows; ten scores that are matched one by one tell as much as no match at all."""
-    monkeypatch.setattr("fairpca.solvers._equalize_distributions.STEPS", 150)
+    monkeypatch.setattr("fairpca.solvers._equalize_distributions.STEPS", 60)
     X, sex, targets = many_targets()
     new = slice(3000, None)
     leaks = {}

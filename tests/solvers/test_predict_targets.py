@@ -309,7 +309,7 @@ def two_that_correlate_in_one_group(n=4000, seed=0):
 
 @pytest.mark.filterwarnings("ignore:With 2 components, readers")  # without a penalty
 def test_several_scores_are_compared_together(monkeypatch):
-    monkeypatch.setattr(STEPS, 100)
+    monkeypatch.setattr(STEPS, 60)
     X, sex, targets = two_that_correlate_in_one_group()
     gaps, separabilities = [], []
     for penalty in (0.0, 1000.0):

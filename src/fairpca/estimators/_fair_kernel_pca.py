@@ -60,12 +60,12 @@ def _has_an_inverse(estimator: Any) -> bool:
 _UNAVAILABLE = {
     "partial_fit": (
         "partial_fit needs approximation='nystroem' or 'random_features' and match='means': the "
-        "exact method compares every row with every other, and distributions are compared many "
-        "times, so they must see all rows (use fit)."
+        "exact method compares every row with every other, and distributions are compared in many "
+        "steps, so rows must be there all of them at once (use fit)."
     ),
     "inverse_transform": (
-        "inverse_transform exists for the exact linear kernel, and for match='distributions', "
-        "which reconstructs the columns: otherwise a point of another kernel's "
+        "inverse_transform exists for the exact linear kernel only (and for match='distributions', "
+        "which reconstructs the columns): a point of another kernel's "
         "feature space is in general the image of no row. Learn a pre-image if you need one, for "
         "instance sklearn.kernel_ridge.KernelRidge().fit(fair.transform(X), X)."
     ),

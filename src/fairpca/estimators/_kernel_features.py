@@ -45,9 +45,10 @@ PILOT_ROWS = 20_000
 """Landmarks, and what a kernel takes from data, come from at most so many rows."""
 
 
-MOST_BENT = 100
+MOST_BENT, LEAST_BENT = 100, 5e-3
 """Beside columns, distributions are matched in so many directions of the kernel: those of most
-variance. In the others each landmark stands for itself, which trees find."""
+variance, and at least this share of the largest deviation. In the others each landmark stands for
+itself, which trees find."""
 
 
 @dataclass(frozen=True)
@@ -264,6 +265,7 @@ def solve_beside_columns(
         lambda B: FeatureMap(features, LinearMap(N @ B, moments.centre))(X),
         constraint=constraint,
         wanted=covariances,
+        least=LEAST_BENT,
         **options,
     )
     warn_of_readers(seen, drawn.n_rows, fair.basis.shape[1])

@@ -101,6 +101,7 @@ def equalize_distributions(
     penalty: float,
     constraint: MeanConstraint | None = None,
     wanted: Array | None = None,
+    least: float = 0.0,
     seed: int = 0,
     progress: Callable[[str], None] | None = None,
 ) -> tuple[Subspace, Separability]:
@@ -130,6 +131,9 @@ def equalize_distributions(
     wanted : array of shape (d, t), optional
         Covariances of the features with t columns that are to be reconstructed instead of the
         features.
+    least : float, default=0.0
+        Directions along which rows vary by less than this share of the largest standard deviation
+        are not looked at.
     seed : int, default=0
         Of features and batches; the same on every device and with any number of threads, but for
         rounding.
@@ -170,7 +174,9 @@ def equalize_distributions(
     constraint = mean_constraint(moments) if constraint is None else constraint
     k = int(equalize_means(moments, k, constraint=constraint).basis.shape[1])
     fair, seen = equalize_means(moments, None, constraint=constraint), Compared.of(sample)
-    choice, fair = k < fair.basis.shape[1], fair.first(max(k, most_directions(seen.H.shape[1])))
+    varied = to_numpy(fair.scatter)
+    p = min(most_directions(seen.H.shape[1]), int(np.sum(varied > least**2 * varied.max())))
+    choice, fair = k < fair.basis.shape[1], fair.first(max(k, p))
     deviations = array_namespace(fair.scatter).sqrt(fair.scatter / moments.weight)
     Z = project(fair.basis / deviations)
     xp = array_namespace(Z)
@@ -573,12 +579,16 @@ class _Search:
     seed: int
     each: Each
 
+    @property
+    def share(self) -> float:
+        """How many of all features there are; fewer take fewer steps."""
+        return min(1.0, max(FEWEST_READERS, float(self.Z.shape[0]) / ENOUGH_ROWS))
+
     def reader(self, rng: np.random.Generator, T: Array, A: Array) -> RandomReader:
         """Draw a reader of some rows."""
         rows = np.sort(rng.permutation(int(T.shape[0]))[: 4 * CUTS])
         few = to_numpy(array_namespace(T).take(T, like(rows, T, _integers(T)), axis=0))
-        share = min(1.0, max(FEWEST_READERS, self.Z.shape[0] / ENOUGH_ROWS))
-        return RandomReader.draw(rng, few.astype(float), self.aim.axes(A), share).at(T)
+        return RandomReader.draw(rng, few.astype(float), self.aim.axes(A), self.share).at(T)
 
     def batches(self, rng: np.random.Generator, size: int) -> Any:
         """Yield rows of the sample, each once before any comes again."""
@@ -615,7 +625,8 @@ class _Search:
         usual, _ = self.aim.kept(A)
         way, size, trend, null = xp.zeros_like(A), 0.0, 0.0, 0.0
         batches = self.batches(rng, BATCH)
-        for step in range(STEPS):
+        steps = round(STEPS * self.share**0.5)
+        for step in range(steps):
             Z, compared = next(batches)
             V = self.aim.white(A)
             T = Z @ V
@@ -634,12 +645,12 @@ class _Search:
             way = MOMENTUM * way + (1 - MOMENTUM) * G
             square = float(xp.sum(G * G)) / self.k
             size = square if step == 0 else SCALE_MOMENTUM * size + (1 - SCALE_MOMENTUM) * square
-            angle = 0.5 * ANGLE * (1.0 + np.cos(np.pi * step / STEPS))
+            angle = 0.5 * ANGLE * (1.0 + np.cos(np.pi * step / steps))
             length = angle / (1 - MOMENTUM ** (step + 1)) / max(size**0.5, 1e-30)
             A = xp.linalg.qr(A - length * (way - A @ (A.T @ way)))[0]
             if progress is not None and (step + 1) % 100 == 0:
                 progress(
-                    f"distributions: step {step + 1} of {STEPS}; readers explain {value:.3f} of "
+                    f"distributions: step {step + 1} of {steps}; readers explain {value:.3f} of "
                     f"the groups in {len(Z):,} rows (of shuffled groups {null:.3f}); "
                     f"{100 * kept / usual:.0f} % of what the start keeps is kept"
                 )
