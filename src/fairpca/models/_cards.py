@@ -226,7 +226,7 @@ def _caveats(model: FairTableTransformer) -> Iterator[str]:
         yield "- **Equal means do not hide what a non-linear model can see.** Measure the leakage."
     elif len(model.get_feature_names_out()) > 1:
         yield (
-            "- **Columns are matched one by one, and sums and differences of two: together they "
+            "- **Columns are matched together, but only against the models that were tried: others "
             "may still tell the groups apart.** Measure the leakage."
         )
     else:
