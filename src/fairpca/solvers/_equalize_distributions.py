@@ -646,7 +646,7 @@ class _Search:
             square = float(xp.sum(G * G)) / self.k
             size = square if step == 0 else SCALE_MOMENTUM * size + (1 - SCALE_MOMENTUM) * square
             angle = 0.5 * ANGLE * (1.0 + np.cos(np.pi * step / steps))
-            length = angle / (1 - MOMENTUM ** (step + 1)) / max(size**0.5, 1e-30)
+            length = float(angle / (1 - MOMENTUM ** (step + 1)) / max(size**0.5, 1e-30))
             A = xp.linalg.qr(A - length * (way - A @ (A.T @ way)))[0]
             if progress is not None and (step + 1) % 100 == 0:
                 progress(

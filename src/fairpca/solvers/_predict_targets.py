@@ -400,7 +400,7 @@ def _predict_unseen(
     The one that predicts most comes first, as at the start.
     """
     xp = array_namespace(start)
-    n_groups = sum(len(a.contrasts()[0]) for a in problem.moments.attributes)
+    n_groups = sum(int(a.contrasts()[0].shape[0]) for a in problem.moments.attributes)
     E = problem.leading(start, most_directions(n_groups))
     C, T = E.T @ (problem.C @ E), E.T @ problem.T
     Z, sample = draw(problem.B @ E)
