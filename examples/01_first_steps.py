@@ -5,7 +5,7 @@ What do fifteen components reveal about people?
 Race and sex, although neither is among the features. From fifteen ordinary principal components
 of real mortgage applications, a linear model recognises the race of held-out applicants with an
 AUC of 0.73, where 0.50 is guessing. With fifteen *fair* components it reaches 0.57, little above
-chance. Boosted trees still reach 0.61: **equal means do not hide what a non-linear model can see.**
+chance. Boosted trees still reach 0.61.
 
 This page computes every number that it shows, on held-out applicants. The README, ``make demo`` and
 its report show this audit, too. Another machine may change the last digits.
@@ -176,7 +176,8 @@ np.testing.assert_allclose(
 # - Leaving an attribute out hides nothing: other features are proxies for it.
 # - Fair PCA hides it from linear models on new people, up to sampling error, and makes the
 #   decisions of models on top more even.
-# - Use non-linear probes, too, and use held-out rows.
+# - Use non-linear probes, too, and use held-out rows. Where the model on top is not linear, or not
+#   known, try ``match="distributions"``.
 #
 # Next: :ref:`sphx_glr_gallery_02_pipeline_and_grid_search.py`. To get all of this for your own
 # table on one page: :doc:`/howto/audit`.

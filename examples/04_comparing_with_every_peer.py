@@ -148,7 +148,7 @@ plt.show()
 
 # %%
 # The picture shows four things, and the build of this page checks each. Equal means hide race from
-# a linear model. Erasers do not hide it from trees. One of them reveals everything to trees. And
+# a linear model. After an eraser, trees still find it. One eraser reveals everything to trees. And
 # every method that hides race costs some accuracy in the task.
 trees, linear, task = table["race, trees"], table["race, linear"], table["task"]
 erasers = ["SAL", "Mean projection", "LEACE", "SPLINCE"]
@@ -167,7 +167,7 @@ assert task.iloc[4:].max() < task.iloc[:4].max()
 # - For fewer dimensions and linear models, ``FairPCA`` is among the best here and the cheapest.
 # - If all columns must stay, use LEACE, or SPLINCE where the target's signal matters; in front of
 #   linear models only.
-# - For non-linear models, use fewer components, ``match="covariances"``, or MbF-PCA for two groups.
+# - For non-linear models, use fewer components, and ``match="distributions"`` or ``"covariances"``.
 #   Look at the triangles on *your* data.
 # - If you need only decisions, use reductions, if a lottery among classifiers is acceptable.
 #

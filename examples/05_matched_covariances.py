@@ -176,11 +176,12 @@ plt.show()
 # %%
 # What to take away
 # -----------------
-# - For trees, networks or nearest neighbours downstream, try ``match="covariances"`` first.
+# - Equal covariances hide groups from linear and quadratic models, and leave less to others. For
+#   trees, networks or nearest neighbours downstream, ``match="distributions"`` hides more.
 # - Covariances are exactly equal on the training rows where that is possible. Where it is not, the
 #   error says so, and ``covariance_tol=0.05`` accepts a small gap instead.
-# - Measure on held-out rows with ``probe="boosting"``. For groups far from Gaussian, equal means
-#   and covariances may hide little.
+# - Measure on held-out rows with ``probe="strong"``. For groups far from Gaussian, equal means and
+#   covariances may hide little.
 #
 # Six data sets, and the reason for the default penalty: :doc:`/explanation/covariances`. Next, when
 # the signal itself is not linear: :ref:`sphx_glr_gallery_06_kernels.py`.

@@ -7,8 +7,8 @@ sensitive="sex"))``. The result is that of the same rows in memory, and the memo
 with the number of rows. After a crash the same call continues where it was, to the same bits. This
 works because a fit needs only counts, means and one matrix, and these add up.
 
-At scale, *fair* promises no more than elsewhere: **equal means do not hide what a non-linear model
-can see**. So the page ends with a test on rows that no fit has seen.
+At scale, *fair* promises no more than elsewhere, so the page ends with a test on rows that no fit
+has seen.
 """
 
 # %%

@@ -7,8 +7,7 @@ and only sums of d x d numbers travel. The subspace agrees with that of the rows
 or better. ``transform`` is lazy: it returns a collection of the same kind, and computes no row
 until it is needed.
 
-The promise is the same as in memory: equal means do not hide what a non-linear model can see. The
-last cell measures that.
+The promise is the same as in memory. The last cell measures what models still find.
 
 Needs ``pip install ".[data,dask]" matplotlib`` in a checkout.
 """

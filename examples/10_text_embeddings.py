@@ -3,9 +3,9 @@ Does a language model's embedding know the gender?
 ==================================================
 
 Yes, perfectly, where a text says *she* or *he*: a linear model finds it in held-out texts. Equal
-means of the two groups hide it in texts with the wordings of the training texts. They do not hide
-it in other wordings, because *she*, *her* and *his* are several directions. Equal means *within
-each wording* hide it in new wordings as well. First names and typical occupations still reveal the
+means of the two groups hide it in texts with the wordings of the training texts. In other wordings
+it is still found, because *she*, *her* and *his* are several directions. Equal means *within each
+wording* hide it in new wordings as well. First names and typical occupations still reveal the
 gender.
 
 The embedding is real and works offline: ``wordllama`` (``pip install wordllama``) has 256 numbers
@@ -302,7 +302,7 @@ for name, T in versions.items():
 #   occupations. One direction is not "the gender".
 # - Pairs of texts remove the word only. Texts of real people also remove part of what goes with it,
 #   such as occupations. Decide which of the two you want.
-# - Equal means do not hide what a non-linear model can see. Use such a probe.
+# - Use a non-linear probe, too.
 #
 # Where this goes in a pipeline: :doc:`/howto/language_models`. What the alternatives promise:
 # :doc:`/research/README`.

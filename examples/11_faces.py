@@ -170,8 +170,7 @@ plt.show()
 #   it loses what the averages do not share.
 # - With a thousand faces and many components, new faces keep some of it by sampling error. Fewer
 #   components, or more faces, leave less.
-# - Equal means do not hide what a non-linear model can see. This matters most for
-#   pictures.
+# - All of this is about linear models. Use a non-linear probe, too: it matters most for pictures.
 #
 # Eleven thousand faces in 80 x 80 pixels, as in the paper: :doc:`/reproduction`. Many groups and
 # several attributes: :doc:`/howto/many_groups`.

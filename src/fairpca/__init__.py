@@ -1,6 +1,6 @@
-"""Fair representations: remove what linear models read of groups of people, keep the rest.
+"""Fair representations: remove what models read of groups of people, keep the rest.
 
-Equal means do not hide what a non-linear model can see; measure with `fairpca.metrics`.
+Which models depends on the method, so measure what is left with `fairpca.metrics.leakage`.
 """
 
 from lazy_loader import attach_stub

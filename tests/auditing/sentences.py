@@ -710,11 +710,11 @@ def own_joint(m, chosen, decision, *, a, g, k, n, rare):
 # What is not protected
 
 
-@reads("""Equal means do not hide what a non-linear model can see: here the better of the two
-    non-linear probes still recognises {a:attribute} with AUC {auc:number}.""")
-@reads("""Equal means do not hide what a non-linear model can see: here the two non-linear
-    probes did not do better than chance (AUC {auc:number} for {a:attribute}), but others
-    might.""")
+@reads("""Not hidden from non-linear models: the better of two still predicts {a:attribute} with
+    AUC {auc:number}.""")
+@reads("""The two non-linear models did not do better than chance (AUC {auc:number} for
+    {a:attribute}), but others might; the strong probe of fairpca.metrics.leakage asks more of
+    them.""")
 def curved(m, chosen, decision, *, a, auc):
     leak = m.leak(chosen, *m.singles, probes=("boosting", "kernel"))
     assert a == leak["attribute"]

@@ -56,7 +56,7 @@ def test_a_difference_of_means_is_seen_before_and_gone_after_fair_pca(found):
 
 
 def test_a_difference_of_spreads_stays_visible_to_trees_after_fair_pca_only(found):
-    """Race shows in spreads: equal means do not hide it, nearly equal covariances do, largely."""
+    """Race shows in spreads: trees find it with equal means, hardly with near-equal covariances."""
     means = leak(found, "fair_pca", "race", "boosting")
     covariances = leak(found, "fair_pca_covariances", "race", "boosting")
     assert means.above_chance

@@ -117,7 +117,9 @@ def test_a_fitted_model_transforms_new_files_with_unseen_levels(fairpca):
     result = fairpca(*FIT, "--n-components", "3")
     assert result.exit_code == 0, result.output
     assert "The model is in model.fairpca, its card in model.md" in result.output
-    assert "non-linear" in Path("model.md").read_text(encoding="utf-8")
+    warned = "Non-linear models may still see the groups"
+    assert warned in result.output
+    assert warned in Path("model.md").read_text(encoding="utf-8")
 
     new = made_up_people(n=50, seed=1).drop(columns=["sex", "race", "paid"])
     new["id"] = np.arange(50)

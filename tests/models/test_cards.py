@@ -102,7 +102,21 @@ def test_the_card_of_fair_pls_says_how_far_distributions_are_the_same():
     card = model_card(spread)
     assert "The spread of each column is more alike" in card
     assert "the same distribution" not in card
-    assert "Equal means do not hide" in card
+    assert "Non-linear models may still see the groups" in card
+    assert 'Measure the leakage; `match="distributions"` hides more' in card
+
+
+@pytest.mark.parametrize(
+    ("name", "who"),
+    [
+        ("rbf kernel", "Non-linear models may still see the groups"),
+        ("matched covariances", "Models that are neither linear nor quadratic may still see"),
+        ("with a trade-off", "- **Models may still see the groups.**"),
+        ("plain pca", "- **Models may still see the groups.**"),
+    ],
+)
+def test_the_card_says_which_models_may_still_see_the_groups(name, who):
+    assert who in model_card(fitted(name))
 
 
 def test_hostile_names_stay_text():

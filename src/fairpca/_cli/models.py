@@ -187,6 +187,8 @@ def fit(
 
 def _facts(model: FairTableTransformer) -> list[str]:
     """Return what was fitted to what, and what is left to see, a line each."""
+    from ..models._cards import who_may_see
+
     estimator = model.estimator_
     n_columns = len(model.get_feature_names_out())
     files = f" of {model.info_['n_files']:,} files" if model.info_.get("n_files", 1) > 1 else ""
@@ -229,7 +231,7 @@ def _facts(model: FairTableTransformer) -> list[str]:
         explained = estimator.explained_targets_[:, j].tolist()
         shares = ", ".join(f"{100 * share:.1f} %" for share in explained)
         lines.append(f"share of {printable(name)} that each column explains: {shares}")
-    left = "Equal means do not hide what a non-linear model can see"
+    left = who_may_see(estimator)
     if "distribution_gap_" in vars(estimator):
         gap = estimator.distribution_gap_
         among = "" if estimator.criterion == "demographic_parity" else " within classes"

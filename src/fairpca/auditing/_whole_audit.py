@@ -181,7 +181,8 @@ def audit(
 
     Notes
     -----
-    Equal means do not hide what a non-linear model can see, which is why three probes are asked.
+    A representation may be at chance for a linear model and not for others. So three kinds of
+    probes are used; `fairpca.metrics.leakage` with ``probe="strong"`` uses more.
 
     Examples
     --------

@@ -124,9 +124,8 @@ def leakage(
     Copies of rows, or several rows of one person, look like leakage: the probe meets in one fold
     what it learned by heart in another. Keep one of each.
 
-    Equal means do not hide what a non-linear probe can see. A linear probe at chance is no
-    promise about another model. Before you say that an attribute is hidden, measure with
-    ``probe="strong"``, which sends out the best of some twenty attackers. Nor
+    A linear probe at chance is no promise about another model. Before you say that an attribute is
+    hidden, measure with ``probe="strong"``, which sends out the best of some twenty attackers. Nor
     is it one about a linear model's score for something else, which may rank groups apart where
     columns are skewed: pass that score as a representation of one column, ``score.reshape(-1, 1)``.
 

@@ -174,8 +174,8 @@ def covariance_gap(X: ArrayLike, sensitive_features: ArrayLike) -> float:
 
     A ratio of Frobenius norms, the same that `fairpca.FairPCA` reports of its training rows as
     ``covariance_gap_``. On new rows it is larger, by sampling error: compare it with that of
-    shuffled groups. Equal covariances do not hide every difference that a non-linear model can
-    see; `leakage` with ``probe="boosting"`` asks one.
+    shuffled groups. Groups with equal covariances may differ in shape; `leakage` with
+    ``probe="strong"`` measures what models find.
 
     Parameters
     ----------

@@ -223,7 +223,9 @@ def _of_distributions(model: FairTableTransformer) -> Iterator[str]:
 def _caveats(model: FairTableTransformer) -> Iterator[str]:
     """Say what nobody should rely on."""
     if "distribution_gap_" not in vars(model.estimator_):
-        yield "- **Equal means do not hide what a non-linear model can see.** Measure the leakage."
+        more = getattr(model.estimator_, "match", "distributions") != "distributions"
+        stronger = '; `match="distributions"` hides more' if more else ""
+        yield f"- **{who_may_see(model.estimator_)}.** Measure the leakage{stronger}."
     elif len(model.get_feature_names_out()) > 1:
         yield (
             "- **Columns are matched together, but only against the models that were tried: others "
@@ -254,6 +256,18 @@ def _caveats(model: FairTableTransformer) -> Iterator[str]:
     others = "" if joint else ", nor are combinations of those that were"
     yield f"- Attributes that were not named are not protected{others}."
     yield "- A fair representation does not make a decision based on other columns fair."
+
+
+def who_may_see(estimator: Any) -> str:
+    """Say which models may still see the groups of a fitted estimator."""
+    match = getattr(estimator, "match", "means")
+    if not estimator._equal_means or getattr(estimator, "tradeoff", 0.0) > 0:
+        return "Models may still see the groups"
+    if match == "distributions":
+        return "No sample proves that the groups are hidden from every model"
+    if match == "covariances" and "covariance_gap_" in vars(estimator):
+        return "Models that are neither linear nor quadratic may still see the groups"
+    return "Non-linear models may still see the groups"
 
 
 def _numbers(model: FairTableTransformer) -> Iterator[str]:

@@ -38,8 +38,8 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
     """Table encoder and fair projection as one estimator, for DataFrames and files.
 
     Columns of any kind become numbers, and what `method` says is fitted to them. Sensitive columns
-    are used by `fit`, are never features, and need not be there afterwards. **Equal means do not
-    hide what a non-linear model can see**: run `fairpca.audit` on the same table.
+    are used by `fit`, are never features, and need not be there afterwards. Which models still see
+    the groups, `fairpca.audit` measures on the same table.
 
     Parameters
     ----------

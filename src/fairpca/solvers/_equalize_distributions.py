@@ -637,7 +637,7 @@ class _Search:
             null = shuffled if every_tenth else null
             trend = value - null if step == 0 else TREND * trend + (1 - TREND) * (value - null)
             kept, half = self.aim.kept(A)
-            told = squares.slope(V)
+            told = self.share * squares.slope(V)
             if trend > 0:
                 told = told + Z.T @ slope
             G = self.penalty * self.aim.along(A, V, told) - 2.0 * half / usual

@@ -173,8 +173,7 @@ def _draw(results: Sequence[Result], settings: Settings) -> Any:
         f"Fair PCA fitted to {len(faces.fitted):,} faces ({faces.name}); shown are others, chosen "
         f"by a rule that has not seen them. AUC: probes trained and scored\n(five folds) on "
         f"{len(faces.held_out):,} held-out faces with k = {k}; 0.5 is guessing. Means are equal on "
-        f"the faces fitted, on new ones up to sampling error;\nequal means do not hide what a "
-        f"non-linear model can see.",
+        f"the faces fitted, on new ones up to sampling error.",
     )
 
 
