@@ -92,6 +92,20 @@ def jobs(tables: dict[str, Table]) -> Iterator[tuple[Any, ...]]:
                     yield data, table, method, k, split
 
 
+def shown(found: pd.DataFrame) -> str:
+    """Return the table of the documentation: leak / util, means over splits."""
+    done = found.dropna(subset=["util"])
+    lines = ["| | " + " | ".join(METHODS) + " |", "|---" * (len(METHODS) + 1) + "|"]
+    for (data, k), rows in done.groupby(["data", "k"], sort=False):
+        cells = []
+        for method in METHODS:
+            of = rows[rows["method"] == method]
+            leaks = [f"{of[c].mean():.2f}" for c in ("leak 0", "leak 1") if of[c].notna().any()]
+            cells.append(f"{', '.join(leaks)} / {of['util'].mean():.2f}" if len(of) else "")
+        lines.append(f"| {data}, k = {k} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
 def real_tables(folder: str) -> dict[str, Table]:
     """Return standardised features, attributes and targets of real tables."""
     from fairpca.datasets import load_loanapp
@@ -130,7 +144,9 @@ def main() -> None:
     done = Parallel(options.jobs, batch_size=1, verbose=10)(
         delayed(judged)(*job) for job in jobs(tables)
     )
-    pd.DataFrame(done).to_csv(Path(options.out) / "distributions.csv", index=False)
+    found = pd.DataFrame(done)
+    found.to_csv(Path(options.out) / "distributions.csv", index=False, float_format="%.4f")
+    print(shown(found))
 
 
 if __name__ == "__main__":

@@ -211,19 +211,16 @@ def equal_shares_by_the_book(X, *columns, weight, start, penalty, normal, width,
     Thresholds are those of the scores at the start.
 
     Of two groups, both differences count a half; of more, each by its share of the rows. Scores
-    are compared one by one, and sums and differences of every two. Slopes are by complex steps.
+    are compared one by one. Slopes are by complex steps.
     """
     R, A, C, b, t = start
     Z = (X - weight @ X / weight.sum()) @ R
     d, k = b.shape
     worth = np.sum(b * t, axis=0) * penalty / len(normal)
-    pairs = [(i, j, sign) for i in range(k) for j in range(i + 1, k) for sign in (1, -1)]
 
     def compared(b):
         u = b / np.sqrt(np.sum(b * (C @ b), axis=0))
-        every = [(u[:, j], worth[j]) for j in range(k)]
-        every += [(u[:, i] + sign * u[:, j], (worth[i] + worth[j]) / 2) for i, j, sign in pairs]
-        return [(Z @ w / np.sqrt(w @ C @ w), mu) for w, mu in every]
+        return [(Z @ u[:, j], worth[j]) for j in range(k)]
 
     places = [thresholds_by_the_book(scores, weight, normal, width) for scores, _ in compared(b)]
 

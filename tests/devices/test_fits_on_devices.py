@@ -85,6 +85,29 @@ def test_fair_pls_is_that_of_numpy(place, case):
     assert ours.targets_ == theirs.targets_
 
 
+@pytest.mark.parametrize("options", [{}, {"criterion": "equal_opportunity", "weighted": True}])
+def test_matched_distributions_are_those_of_numpy(place, options):
+    rows, options = people(), {"n_components": 2, "match": "distributions", **options}
+    ours, theirs = fitted(rows, put=place.put, **options), fitted(rows, **options)
+    assert place.holds(ours.components_)
+    assert place.holds(ours.transform(place.put(rows.X)))
+    np.testing.assert_allclose(projector(ours), projector(theirs), atol=1e-2)
+    assert ours.separability_ == pytest.approx(theirs.separability_, abs=0.01)
+
+
+def test_several_scores_of_fair_pls_are_those_of_numpy(place, monkeypatch):
+    """To the digits of a search in single precision."""
+    monkeypatch.setattr("fairpca.solvers._equalize_distributions.STEPS", 20)
+    rows = people()
+    y = {f"t{j}": rows.X[:, j] + rows.X[:, -1] ** 2 for j in range(2)}
+    groups = {"sensitive_features": np.arange(len(rows.X)) % 3}
+    ours = FairPLS().fit(place.put(rows.X), y, **groups)
+    theirs = FairPLS().fit(rows.X, y, **groups)
+    T = ours.transform(place.put(rows.X))
+    assert all(map(place.holds, (T, ours.coef_, ours.mean_, ours.explained_targets_)))
+    np.testing.assert_allclose(to_numpy(T), theirs.transform(rows.X), atol=1e-2)
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_what_is_learned_stays_on_the_device(place, case):
     fair = fitted(people(), put=place.put, **{"n_components": 3, **CASES[case]})

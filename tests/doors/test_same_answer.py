@@ -41,6 +41,7 @@ QUESTIONS = {
     ),
     "equalized odds": FairPCA(K, missing_sensitive="ignore", criterion="equalized_odds"),
     "missing values as a group": FairPCA(K, missing_sensitive="group", scale=True),
+    "distributions": FairPCA(2, missing_sensitive="ignore", match="distributions", scale=True),
     "landmarks": FairKernelPCA(
         2, missing_sensitive="ignore", approximation="nystroem", n_landmarks=60, random_state=3
     ),
@@ -57,8 +58,12 @@ QUESTIONS = {
 NOT_ASKED = {
     *product(("array-api-strict", "torch"), ("landmarks", "random features")),
     ("spark", "landmarks"),
+    ("spark", "distributions"),
 }
 """Kernels take no arrays of other libraries; Spark has another order, so others are drawn."""
+
+SEARCHED = 1e-2
+"""Rounding in single precision, over hundreds of steps of a search."""
 
 
 @pytest.mark.parametrize(
@@ -73,7 +78,8 @@ def test_the_answer_is_that_of_rows_in_memory(arrived, question, people):
     here = clone(QUESTIONS[question]).fit(X, **rest)
     new = people[FEATURES].astype(float) if hasattr(there, "feature_names_in_") else X
     grams = [np.asarray(T) @ np.asarray(T).T for T in (there.transform(new), here.transform(X))]
-    np.testing.assert_allclose(*grams, atol=SINGLE if door == "float32" else GRAM)
+    exact = SINGLE if door == "float32" else GRAM
+    np.testing.assert_allclose(*grams, atol=SEARCHED if question == "distributions" else exact)
     assert there.groups_.keys() == here.groups_.keys()
     for attribute, groups in here.groups_.items():
         assert set(map(str, there.groups_[attribute])) == set(map(str, groups))

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.metrics import roc_auc_score
 
 from fairpca import FairPLS, UsageError
 from fairpca.metrics import certified_gap
@@ -77,3 +79,35 @@ def test_more_classes_than_columns_are_made_for_are_refused(people):
     y = np.array([f"p{i % 30}" for i in range(len(X))])
     with pytest.raises(UsageError, match="30 classes, more than the 20"):
         FairPLS().fit(X, y, sensitive_features=sex)
+
+
+def many_targets(n=6000, d=12, seed=0):
+    """Ten targets; twelve features correlate in another way in each group, twelve do not."""
+    rng = np.random.default_rng(seed)
+    sex = rng.integers(0, 2, n)
+    of = rng.normal(size=(2, d, d)) / np.sqrt(d) + np.eye(d)
+    told = np.einsum("nd,nde->ne", rng.normal(size=(n, d)), of[sex])
+    X = np.hstack([told, rng.normal(size=(n, d))])
+    Y = X @ rng.normal(size=(2 * d, 10)) + rng.normal(size=(n, 10))
+    return X, sex, {f"t{j}": y for j, y in enumerate(Y.T)}
+
+
+def auc_of_trees(T, sex):
+    half = len(T) // 2
+    trees = HistGradientBoostingClassifier(random_state=0).fit(T[:half], sex[:half])
+    return roc_auc_score(sex[half:], trees.predict_proba(T[half:])[:, 1])
+
+
+def test_more_targets_hardly_tell_more_of_the_groups(monkeypatch):
+    """On new rows; ten scores that are matched one by one tell as much as no match at all."""
+    monkeypatch.setattr("fairpca.solvers._equalize_distributions.STEPS", 60)
+    X, sex, targets = many_targets()
+    new = slice(3000, None)
+    leaks = {}
+    for n_targets, match in ((5, "distributions"), (10, "distributions"), (10, "means")):
+        y = {name: targets[name][:3000] for name in list(targets)[:n_targets]}
+        fair = FairPLS(match=match).fit(X[:3000], y, sensitive_features=sex[:3000])
+        leaks[n_targets, match] = auc_of_trees(fair.transform(X[new]), sex[new])
+    assert leaks[10, "means"] > 0.7
+    assert leaks[10, "distributions"] < leaks[5, "distributions"] + 0.05
+    assert leaks[10, "distributions"] < 0.6

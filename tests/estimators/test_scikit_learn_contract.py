@@ -23,6 +23,11 @@ GroupedKernelPCA = with_made_up_groups(FairKernelPCA, batches=False)
 GroupedPLS = with_made_up_groups(FairPLS, batches=False)
 
 
+class GroupedByDistributions(Fits, FairPCA):
+    def __init__(self, n_components=None, match="distributions", random_state=0):
+        super().__init__(n_components, match=match, random_state=random_state)
+
+
 class GroupedApproximateKernelPCA(Fits, FitsBatches, FitsAndTransforms, FairKernelPCA):
     def __init__(self, approximation="nystroem", n_landmarks=10, tradeoff=0.0):
         super().__init__(
@@ -47,7 +52,14 @@ DEPENDS_ON_ROWS = dict.fromkeys(
 )
 
 
+READERS_MEET_ROWS = dict.fromkeys(
+    LANDMARKS_ARE_ROWS, "readers meet rows in an order, and a repeated row is one more of them"
+)
+
+
 def what_no_estimator_of_its_kind_can(estimator):
+    if isinstance(estimator, GroupedByDistributions):
+        return READERS_MEET_ROWS
     if isinstance(estimator, FairPLS) and estimator.kernel is None:
         return DEPENDS_ON_ROWS if estimator.shrinkage is None else {}
     return LANDMARKS_ARE_ROWS if getattr(estimator, "approximation", None) == "nystroem" else {}
@@ -57,6 +69,8 @@ def what_no_estimator_of_its_kind_can(estimator):
     [
         GroupedPCA(),
         GroupedPCA(scale=True, tradeoff=0.5),
+        GroupedByDistributions(),
+        GroupedByDistributions(1),
         GroupedKernelPCA(),
         GroupedKernelPCA(tradeoff=0.5, kernel="laplacian", solver="dense", n_components=1),
         GroupedApproximateKernelPCA(tradeoff=0.5),

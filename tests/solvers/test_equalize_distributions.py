@@ -13,6 +13,7 @@ from fairpca.solvers._equalize_distributions import (
     Compared,
     RandomReader,
     _Squares,
+    _Targets,
     separability,
 )
 
@@ -170,3 +171,30 @@ def test_a_seed_gives_the_same_subspace_and_progress_is_told():
     np.testing.assert_array_equal(first, fitted(X, z, 2, seed=3)[1].basis)
     assert len(lines) == 2
     assert "readers explain" in lines[0]
+
+
+def test_slopes_along_directions_that_are_whitened_are_those_of_small_steps():
+    """Of a number that no linear map of the scores changes."""
+    T, compared, _ = drawn(k=5)
+    rng = np.random.default_rng(1)
+    squares, C = (
+        _Squares.of(T, compared),
+        np.cov(rng.normal(size=(5, 40)) * [[1], [2], [3], [4], [5]]),
+    )
+    aim = _Targets(C, rng.normal(size=(5, 3)))
+    A, D = np.linalg.qr(rng.normal(size=(5, 2)))[0], rng.normal(size=(5, 2))
+
+    def value(A):
+        V = aim.white(A)
+        np.testing.assert_allclose(V.T @ C @ V, np.eye(2), atol=1e-6)
+        inner = [V.T @ gap @ V for gap in squares.gaps]
+        return 0.5 * sum(s * np.sum(M**2) for s, M in zip(squares.share, inner, strict=True))
+
+    V = aim.white(A)
+    slope = np.sum(aim.along(A, V, squares.slope(V)) * D)
+    by_steps = (value(A + 1e-5 * D) - value(A - 1e-5 * D)) / 2e-5
+    assert slope == pytest.approx(by_steps, rel=1e-4)
+    kept, half = aim.kept(A)
+    by_steps = (aim.kept(A + 1e-5 * D)[0] - aim.kept(A - 1e-5 * D)[0]) / 2e-5
+    assert 2.0 * np.sum(half * D) == pytest.approx(by_steps, rel=1e-6)
+    assert aim.kept(aim.start(2))[0] >= kept

@@ -1,7 +1,6 @@
 """Fair PLS is what its formulas say, and nobody does better."""
 
 import warnings
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -24,6 +23,8 @@ from oracles import (
     thresholds_by_the_book,
 )
 from strategies import grouped_rows
+
+STEPS = "fairpca.solvers._equalize_distributions.STEPS"
 
 SOFT = {"normal": module.THRESHOLDS, "width": module.WIDTH}
 
@@ -69,10 +70,12 @@ def standard_deviations(X, weight):
 @pytest.mark.parametrize("match", ["means", "covariances", "distributions"])
 @given(rows=rows_with_targets(), scale=st.booleans())
 def test_every_strength_agrees_with_the_book(match, rows, scale):
+    """Distributions of one score; of several, readers are asked."""
     X, columns, weight, targets = rows
     spread, shrinkage, penalty = 0.7 * (match != "means"), 0.3, 50.0
     fair = fitted(
         rows,
+        n_components=1 if match == "distributions" else None,
         match=match,
         scale=scale,
         covariance_penalty=0.7,
@@ -86,6 +89,8 @@ def test_every_strength_agrees_with_the_book(match, rows, scale):
         Z, targets.values(), *columns.values(), weight=weight, shrinkage=shrinkage, spread=spread
     )
     if match == "distributions":
+        *matrices, b, t = start
+        start = (*matrices, b[:, :1], t[:, :1])
         W, gap = equal_shares_by_the_book(
             Z,
             *columns.values(),
@@ -107,7 +112,9 @@ def test_every_strength_agrees_with_the_book(match, rows, scale):
 @given(rows=rows_with_targets(), scale=st.booleans())
 def test_what_a_fit_says_of_its_scores_is_so_on_the_rows(match, rows, scale):
     X, columns, weight, targets = rows
-    fair = fitted(rows, match=match, scale=scale)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(STEPS, 5)
+        fair = fitted(rows, match=match, scale=scale)
     T = fair.transform(X)
     T = T - np.average(T, axis=0, weights=weight)
     far = np.abs(X).max() / X.std(axis=0).max()
@@ -123,9 +130,7 @@ def test_what_a_fit_says_of_its_scores_is_so_on_the_rows(match, rows, scale):
     if Y.shape[1] == 1:  # two classes, or a number: scores rise with it
         assert np.all((weight * Y[:, 0]) @ T > 0)
     if match == "distributions":
-        sums = [a + sign * b for a, b in combinations(T.T, 2) for sign in (1, -1)]
-        scores = [s / np.sqrt(np.average(s**2, weights=weight)) for s in (*T.T, *sums)]
-        gaps = [kolmogorov_distance(s, columns.values(), weight) for s in scores]
+        gaps = [kolmogorov_distance(s, columns.values(), weight) for s in T.T]
         assert fair.distribution_gap_ == pytest.approx(np.max(gaps), abs=1e-9 * max(1, far))
 
 
@@ -293,21 +298,52 @@ def test_a_criterion_is_an_attribute_that_other_rows_lack(match):
         assert_equal_group_means(T, columns["z"][y == 1])
 
 
-def test_several_scores_are_compared_together(monkeypatch):
-    # Each of the two is alike in both groups, but not their sum: they correlate in one only.
-    rng = np.random.default_rng(0)
-    n = 4000
+def two_that_correlate_in_one_group(n=4000, seed=0):
+    """Each of two targets is alike in both groups, but not their sum."""
+    rng = np.random.default_rng(seed)
     sex = rng.integers(0, 2, n)
     a, b = rng.normal(size=(2, n))
     X = np.column_stack([a, np.where(sex == 1, a, b), rng.normal(size=(n, 2))])
-    targets = {"first": X[:, 0] + 0.3 * X[:, 2], "second": X[:, 1] + 0.3 * X[:, 3]}
-    gaps = {}
-    for together in (6, 1):
-        monkeypatch.setattr("fairpca.solvers._predict_targets.MOST_TOGETHER", together)
-        T = FairPLS(covariance_penalty=0.0).fit(X, targets, sensitive_features=sex).transform(X)
+    return X, sex, {"first": X[:, 0] + 0.3 * X[:, 2], "second": X[:, 1] + 0.3 * X[:, 3]}
+
+
+@pytest.mark.filterwarnings("ignore:With 2 components, readers")  # without a penalty
+def test_several_scores_are_compared_together(monkeypatch):
+    monkeypatch.setattr(STEPS, 60)
+    X, sex, targets = two_that_correlate_in_one_group()
+    gaps, separabilities = [], []
+    for penalty in (0.0, 1000.0):
+        fair = FairPLS(covariance_penalty=0.0, distribution_penalty=penalty)
+        T = fair.fit(X, targets, sensitive_features=sex).transform(X)
         sums = (T[:, 0] + T[:, 1], T[:, 0] - T[:, 1])
-        gaps[together] = max(certified_gap(s, sex).observed for s in sums)
-    assert gaps[6] < 0.5 * gaps[1]
+        gaps.append(max(certified_gap(s, sex).observed for s in sums))
+        separabilities.append(fair.separability_ - fair.separability_null_)
+    assert gaps[1] < 0.5 * gaps[0]
+    assert separabilities[1] < 0.1 * separabilities[0]
+
+
+def test_readers_are_asked_about_several_scores_only():
+    X, sex, targets = two_that_correlate_in_one_group(n=300)
+    for fair in (FairPLS(1), FairPLS(match="means")):
+        assert not hasattr(fair.fit(X, targets, sensitive_features=sex), "separability_")
+
+
+@pytest.mark.filterwarnings("ignore:With 3 components, readers")  # few steps
+@pytest.mark.parametrize("few", [None, 5])
+def test_the_best_scores_of_several_come_first_and_rise(few, monkeypatch):
+    """The search may be among few directions; what predicts is one of them."""
+    if few is not None:
+        monkeypatch.setattr("fairpca.solvers._equalize_distributions.MOST_DIRECTIONS", few)
+    monkeypatch.setattr(STEPS, 20)
+    X, columns, _, _ = groups_that_differ(d=9)
+    rng = np.random.default_rng(1)
+    targets = {f"t{j}": (X @ rng.normal(size=9) + rng.normal(size=len(X))) for j in range(3)}
+    fair = FairPLS().fit(X, targets, sensitive_features=columns["z"])
+    T = fair.transform(X)
+    R = np.stack([np.corrcoef(t, T.T)[0, 1:] for t in targets.values()])
+    np.testing.assert_allclose(R**2, fair.explained_targets_.T, atol=1e-9)
+    assert np.all(R[np.argmax(np.abs(R), axis=0), np.arange(3)] > 0)
+    assert_equal_group_means(T, columns["z"], rtol=1e-9)
 
 
 def two_groups(n, seed):

@@ -88,7 +88,7 @@ def fit(
     match: Annotated[
         _Match | None,
         Option(
-            help="What is made equal; distributions by fair PLS only.",
+            help="What is made equal between groups: each hides from more models, and costs more.",
             show_default="means; distributions of fair-pls",
         ),
     ] = None,

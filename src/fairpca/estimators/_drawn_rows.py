@@ -84,7 +84,11 @@ def _told(attributes: Iterable[Attribute]) -> np.ndarray:
     columns = []
     for a in attributes:
         levels = isinstance(a, Levels)
-        values = [a.labels[c] for c in a.codes] if isinstance(a, Levels) else a.values.tolist()
+        if isinstance(a, Levels):
+            labels = (*a.labels, None)  # a batch may have none
+            values = [labels[c] for c in a.codes]
+        else:
+            values = a.values.tolist()
         columns.append(
             [
                 () if missing else ((a.name, a.stratum, levels, value),)

@@ -80,13 +80,14 @@ class FairKernelPCA(Representation):
     kernel PCA of a kernel without the groups' differences, and costs what kernel PCA costs. With
     ``approximation="nystroem"`` it streams over any number of rows.
 
-    Use it where the signal is not linear. **On the training rows a linear model on top cannot
-    recognise the groups; a non-linear one may**: equal means of k features are not equal
-    distributions, and the group can remain visible in their spread. Measure with
-    `fairpca.metrics.leakage`. On new rows the guarantee holds up to sampling error. **Keep k small
-    next to the number of rows**: a flexible kernel has many directions in which a sample's groups
-    differ by chance. With hundreds of components of a thousand rows, a linear model recognises the
-    group of new people again.
+    Use it where the signal is not linear. With ``match="means"`` the groups are hidden from linear
+    models on top; with ``match="distributions"`` and landmarks from nearly every model that we
+    know: columns and kernel values together are mapped so that the columns are reconstructed best
+    while readers hardly see the groups (see `FairPCA`). On new rows this holds up to sampling
+    error: measure with ``fairpca.metrics.leakage(..., probe="strong")``. **Keep k small next to the
+    number of rows**: a flexible kernel has many directions in which a sample's groups differ by
+    chance. With hundreds of components of a thousand rows, a linear model predicts the group of
+    new people again.
 
     Parameters
     ----------
@@ -119,6 +120,13 @@ class FairKernelPCA(Representation):
     n_landmarks : int, default=500
         Number of landmarks, drawn among all rows whatever the criterion, or of random features
         (rounded up to an even number).
+    match : {"means", "distributions"}, default="means"
+        What to make equal across groups: means of the components; or, beside these, all that
+        readers see of the groups, as nearly as is worth it. The latter needs
+        ``approximation="nystroem"``; it keeps what reconstructs the columns, not the kernel's
+        variance.
+    distribution_penalty : float, default=6.0
+        As in `FairPCA`.
     criterion : str, default="demographic_parity"
         One of "demographic_parity", "equal_opportunity" and "equalized_odds".
         Which rows are compared: all; those with ``y == pos_label``; those of each class of y.
@@ -147,6 +155,8 @@ class FairKernelPCA(Representation):
         Number of threads; None uses as many as BLAS does.
     random_state : int, RandomState or None, default=None
         Landmarks, random features, and the start of the iterations.
+    verbose : bool, default=False
+        Whether to tell on standard error how far the matching of distributions is.
 
     Attributes
     ----------
@@ -170,6 +180,10 @@ class FairKernelPCA(Representation):
     mean_gap_ : float
         The largest group difference left on the training rows, in standard deviations of a
         component; see `FairPCA`.
+    separability_, separability_null_ : float
+        As in `FairPCA`; only with ``match="distributions"``.
+    components_ : ndarray of shape (n_components, n_features)
+        What columns contribute beside the kernel values; only with ``match="distributions"``.
     standard_dual_components_ : ndarray of shape (n_samples, n_components)
         Components of plain kernel PCA; only with ``tradeoff > 0``.
     X_fit_ : ndarray of shape (n_samples, n_features)

@@ -99,10 +99,12 @@ class FairPCA(FairTransformer):
     this is the one that keeps the most variance. Equivalently, no linear function of the projected
     data correlates with a sensitive attribute. It has a closed form and costs what plain PCA costs.
 
-    Use it in front of linear models. **Equal means do not hide what a non-linear model can see**:
-    for such models ``match="covariances"`` removes more, and `fairpca.metrics.leakage` measures
-    what is left. The guarantee is exact on the rows used to fit. On new rows it holds up to
-    sampling error.
+    **Equal means do not hide what a non-linear model can see.** `match` says how much is hidden
+    from whom: "means" from linear models, at the cost of plain PCA; "covariances" also from
+    quadratic ones; "distributions" from nearly every model that we know, at the cost of seconds to
+    a minute and of some variance. Equal means are exact on the rows used to fit, and hold on new
+    rows up to sampling error; what is left there, ``fairpca.metrics.leakage(..., probe="strong")``
+    measures.
 
     Parameters
     ----------
@@ -110,10 +112,12 @@ class FairPCA(FairTransformer):
         Number of components k. A float in (0, 1) takes the fewest components that together reach
         this share of the total variance. None takes all feasible directions along which the rows
         vary by more than rounding; a larger number is refused.
-    match : {"means", "covariances"}, default="means"
-        What to make equal across groups. "covariances" also makes the groups' covariances equal,
-        which hides much more from non-linear models. Numeric attributes have no groups; they are
-        made uncorrelated in both cases.
+    match : {"means", "covariances", "distributions"}, default="means"
+        What to make equal across groups: means, exactly; also covariances; or, beside means, all
+        that readers see of the groups, as nearly as is worth it. Readers are regressions on random
+        features of the whitened components (waves, cuts, products of cuts, squares), drawn anew in
+        every step of a search. Numeric attributes have no groups: they are made uncorrelated, and
+        with "distributions" readers look for the number, and for which half it is in.
     covariance_method : {"exact", "spectral"}, default="exact"
         "exact" finds a subspace with equal covariances, of those the one that keeps the most
         variance (less the penalty), by optimisation. "spectral" is the paper's Fair PCA-S: it
@@ -131,6 +135,10 @@ class FairPCA(FairTransformer):
         Largest `covariance_gap_` that the exact method accepts. A larger value, such as 0.05, is a
         budget: covariances may differ by that much, which keeps more variance and has a solution
         where equal ones do not exist (many components, many groups).
+    distribution_penalty : float, default=6.0
+        Of ``match="distributions"``: how much a share of the groups that readers explain counts
+        against a share of the variance that fair PCA keeps. It rests where readers explain no more
+        than of shuffled groups. More hides more and keeps less.
     criterion : str, default="demographic_parity"
         One of "demographic_parity", "equal_opportunity" and "equalized_odds".
         Which rows are compared: all; those with ``y == pos_label`` (the fit counts these rows
@@ -173,9 +181,10 @@ class FairPCA(FairTransformer):
     n_jobs : int or None, default=None
         Threads for the moments and the solution, -1 for all cores. None uses as many as BLAS does.
     random_state : int, RandomState or None, default=None
-        Start vector of the iterative solver.
+        Start vector of the iterative solver; readers and batches of ``match="distributions"``,
+        where None is a seed, too: fits are the same.
     verbose : bool, default=False
-        Whether to tell on standard error how far the matching of covariances is.
+        Whether to tell on standard error how far the matching of covariances or distributions is.
 
     Attributes
     ----------
@@ -207,7 +216,12 @@ class FairPCA(FairTransformer):
         It says nothing of new rows: measure these with `fairpca.metrics.leakage`.
     covariance_gap_ : float
         The largest relative difference between a group's covariance and the average in the
-        representation; only with ``match="covariances"``.
+        representation; not with ``match="means"``.
+    separability_ : float
+        Which share of a group's indicator (or of a number) readers explain on the rows of the fit,
+        a mean over groups, attributes and readers; only with ``match="distributions"``.
+    separability_null_ : float
+        The same of shuffled groups: what readers explain by chance.
     moments_ : GroupMoments
         The moments of all rows seen, for `partial_fit` and for fits with other parameters through
         `fit_moments`. After `fit` to wide or sparse rows (where they would be the rows
@@ -226,6 +240,12 @@ class FairPCA(FairTransformer):
     fairpca.erasers.LEACE : Keeps all columns, and changes rows least.
     sklearn.decomposition.PCA : The same without the constraint.
     fairpca.metrics.leakage : What a probe still reads from a representation.
+
+    Notes
+    -----
+    Distributions are matched in a sample of at most 50,000 rows (2**25 numbers), drawn at random
+    and weighed as they are; moments are those of all rows. No finite sample proves that a
+    representation hides a group from every model: see docs/research/distributions.md.
 
     References
     ----------

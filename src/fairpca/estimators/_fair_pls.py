@@ -21,7 +21,16 @@ from .._moments import (
     Scores,
     moments_at,
 )
-from .._numerics import Array, array_namespace, full_precision, quiet_overflow, to_numpy
+from .._numerics import (
+    Array,
+    array_namespace,
+    float64,
+    full_precision,
+    is_sparse,
+    placed,
+    quiet_overflow,
+    to_numpy,
+)
 from .._rows import LazyRows, Rows
 from ..errors import ResidualWarning, UsageError, warn_user
 from ..solvers import (
@@ -42,8 +51,15 @@ from ._checks import (
     check_what_all_have,
 )
 from ._contract import FairTransformer
+from ._drawn_rows import SAMPLE_ROWS, draw_rows
 from ._kernel_features import check_unchanged, draw_features_beside_columns, finite_map
-from ._learned import TOO_MANY_MAGNITUDES, groups_of, learned_from, warn_of_a_residual
+from ._learned import (
+    TOO_MANY_MAGNITUDES,
+    groups_of,
+    learned_from,
+    warn_of_a_residual,
+    warn_of_readers,
+)
 from ._reader import HOST, Reader
 from ._transform import available_where
 
@@ -108,10 +124,15 @@ class _Units:
 
 @dataclass(frozen=True)
 class _Passes:
-    """What the solver may ask of the rows about scores W in its own units, a pass each."""
+    """What the solver may ask of the rows about scores W in its own units, a pass each.
+
+    `rows` are those that were `given`, perhaps seen through a kernel already.
+    """
 
     reader: Reader
+    given: Rows | LazyRows
     rows: Rows | LazyRows
+    seed: int
     units: _Units
     moments: GroupMoments
 
@@ -129,6 +150,13 @@ class _Passes:
         """Return the distributions of the scores in the groups."""
         W = self.units.original(W)
         return self.reader.distributions(self.rows, W, self.moments.mean).each
+
+    def draw(self, W: Array) -> tuple[Array, Rows]:
+        """Return coordinates of a sample of the rows along directions W, and the sample."""
+        sample, features = draw_rows(self.reader, self.given, self.seed), self.reader.features
+        X = sample.X if is_sparse(sample.X) else float64(placed(sample.X, self.moments.mean))
+        linear = LinearMap(self.units.original(W), self.moments.mean)
+        return (linear if features is None else FeatureMap(features, linear))(X), sample
 
 
 def _warn_of_few_values(
@@ -163,8 +191,8 @@ class FairPLS(FairTransformer):
     and trees may read the groups from the one score as well as from the columns: a warning says so.
 
     Use it where you know what will be predicted; use `FairPCA` where you do not. With several
-    classes or targets, each column is matched, and so are sums and differences of every two.
-    **Together they may still reveal the groups**: measure that with `fairpca.metrics.leakage`.
+    classes or targets, all columns are matched together, against readers that bend and cut them
+    in many ways. **More columns reveal more**: measure that with `fairpca.metrics.leakage`.
 
     Parameters
     ----------
@@ -179,7 +207,8 @@ class FairPLS(FairTransformer):
         of variance; None for 1.0 with "covariances" and 0.1 with "distributions".
     distribution_penalty : float, default=1000.0
         How much differences of the groups' shares below thresholds count against what is
-        explained of the target.
+        explained of the target. Of several columns, a two-hundredth of it is what `FairPCA` means
+        by the name: how much the share of the groups that readers explain counts.
     shrinkage : float or None, default=None
         What is added to the covariance of the features, in units of their average variance; None
         lets generalised cross-validation choose, which counts rows and not their weights.
@@ -227,7 +256,7 @@ class FairPLS(FairTransformer):
     n_jobs : int or None, default=None
         Threads, -1 for all cores. None uses as many as BLAS does.
     random_state : int, RandomState or None, default=None
-        Which rows are landmarks.
+        Which rows are landmarks; of several columns, which rows are drawn, and the readers.
 
     Attributes
     ----------
@@ -251,10 +280,14 @@ class FairPLS(FairTransformer):
         `FairPCA`.
     distribution_gap_ : float
         The largest difference between a group's share below any threshold and that of all other
-        rows (Kolmogorov's distance) on the training rows, for columns and sums and differences of
-        two; only with ``match="distributions"``. Where scores have more than a million different
-        values, a bound from above, to three digits. New rows differ by more: see
-        `fairpca.metrics.certified_gap`.
+        rows (Kolmogorov's distance) on the training rows, in any column; only with
+        ``match="distributions"``. Where scores have more than a million different values, a bound
+        from above, to three digits. New rows differ by more: see `fairpca.metrics.certified_gap`.
+    separability_ : float
+        Which share of the groups' variance readers of several columns explain on (a sample of) the
+        training rows; only with ``match="distributions"`` and more than one column.
+    separability_null_ : float
+        Which share they would explain of shuffled groups.
     shrinkage_ : float
         What was added to the covariance.
     covariance_penalty_ : float
@@ -290,10 +323,12 @@ class FairPLS(FairTransformer):
 
     Notes
     -----
-    The first two strengths have a closed form in moments; the third takes six Gauss-Newton steps
-    from there, each one pass over the rows. Shares are compared at quantiles of the score, so heavy
-    tails do not count for more than they are. Neither the names of classes nor a constant column
-    change a score, but for its sign. Predicting is not its job: put a model behind it.
+    The first two strengths have a closed form in moments; for one column the third takes six
+    Gauss-Newton steps from there, each one pass over the rows. Several columns are searched as in
+    `FairPCA`, on at most 50,000 rows that are drawn at random. Shares are compared at quantiles of
+    the score, so heavy tails do not count for more than they are. Neither the names of classes nor
+    a constant column change one score, but for its sign. Predicting is not its job: put a model
+    behind it.
 
     References
     ----------
@@ -320,6 +355,8 @@ class FairPLS(FairTransformer):
         "constraint_rank_",
         "mean_gap_",
         "distribution_gap_",
+        "separability_",
+        "separability_null_",
         "explained_targets_",
         "targets_",
         "shrinkage_",
@@ -415,7 +452,7 @@ class FairPLS(FairTransformer):
             held, passes = rows, []
             if not _reads_once(self):
                 held = reader.cached(rows)
-                passes = [partial(_Passes, reader, held)]
+                passes = [partial(_Passes, reader, rows, held, self._start())]
             self._learn_from_rows(reader, held, *passes, given=rows)
         return self
 
@@ -520,8 +557,9 @@ class FairPLS(FairTransformer):
             several: dict[str, Any] = {}
             if passes is not None and self.match == "distributions":
                 rows = passes(units, moments)
-                several = {"look": rows.look, "distribute": rows.distribute}
-            fair, shrinkage, found = predict_targets(
+                several = {"look": rows.look, "distribute": rows.distribute, "draw": rows.draw}
+                several["seed"] = rows.seed
+            fair, shrinkage, found, seen = predict_targets(
                 work,
                 self.n_components,
                 shrinkage=self.shrinkage,
@@ -536,7 +574,11 @@ class FairPLS(FairTransformer):
             learned |= {f"{name}_": value for name, value in penalties.items()}
             if found:
                 learned["distribution_gap_"] = max(each.gap for each in found)
-                _warn_of_few_values(found[: fair.basis.shape[1]], moments.n_rows, learned)
+                _warn_of_few_values(found, moments.n_rows, learned)
+            if seen is not None:
+                learned |= {"separability_": seen.value, "separability_null_": seen.null}
+                n_drawn = min(moments.n_rows, SAMPLE_ROWS)
+                warn_of_readers(seen, n_drawn, fair.basis.shape[1], "equal means")
         return learned
 
     def _penalties(self) -> dict[str, Any]:

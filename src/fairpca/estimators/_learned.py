@@ -61,13 +61,13 @@ def warn_of_a_residual(gap: float, precision: float, reason: str) -> None:
         )
 
 
-def warn_of_readers(seen: Separability, n_rows: int, k: int) -> None:
+def warn_of_readers(seen: Separability, n_rows: int, k: int, before: str = "fair PCA") -> None:
     """Warn with the numbers if most of what readers see of the groups is still there."""
     began, left = seen.start - seen.null, seen.value - seen.null
     if left > MOST_LEFT * began and left > seen.null:
         warn_user(
             f"With {k} components, readers of {n_rows:,} rows explain {seen.value:.2f} of the "
-            f"groups, hardly less than with fair PCA ({seen.start:.2f}); of shuffled groups they "
+            f"groups, hardly less than with {before} ({seen.start:.2f}); of shuffled groups they "
             f"explain {seen.null:.2f}. There is too little to choose from: use fewer components, "
             f"or a larger distribution_penalty. The number is in separability_.",
             ResidualWarning,

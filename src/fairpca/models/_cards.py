@@ -228,7 +228,7 @@ def _caveats(model: FairTableTransformer) -> Iterator[str]:
         yield f"- **{who_may_see(model.estimator_)}.** Measure the leakage{stronger}."
     elif len(model.get_feature_names_out()) > 1:
         yield (
-            "- **Columns are matched one by one, and sums and differences of two: together they "
+            "- **Columns are matched together, but only against the models that were tried: others "
             "may still tell the groups apart.** Measure the leakage."
         )
     else:

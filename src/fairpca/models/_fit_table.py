@@ -149,7 +149,9 @@ class TableOptions:
             listed = ", ".join(map(repr, TABLE_METHODS))
             parts = ", as of a model that was made of fitted parts," if self.method is None else ""
             raise UsageError(f"method={self.method!r}{parts} is none of {listed}. Set one of them.")
-        matched = ["fair_pls"] if self.match == "distributions" else ["fair_pca", "fair_pls"]
+        matched = ["fair_pca", "fair_pls"]
+        if self.match == "distributions":
+            matched = ["fair_pca", "fair_kernel_pca", "fair_pls"]
         for name, usual, methods in (
             ("match", (None, "means"), matched),
             ("tradeoff", (0.0,), ["fair_pca", "fair_kernel_pca"]),
@@ -217,15 +219,19 @@ class TableOptions:
             )
             return fit(predictive)
         if self.method == "fair_kernel_pca":
-            approximation = approximation_for(len(X)) if isinstance(X, np.ndarray) else "nystroem"
+            approximation: str | None = "nystroem"
+            if isinstance(X, np.ndarray) and self.match != "distributions":
+                approximation = approximation_for(len(X))
             kernel = FairKernelPCA(
+                match=self.match or "means",
                 tradeoff=self.tradeoff,
                 random_state=self.seed,
                 **choices,
                 **{"approximation": approximation, **more},
             )
             return self._with_components(usual, kernel, fit)
-        if self.method == "fair_pca" and isinstance(X, np.ndarray):
+        in_rows = isinstance(X, np.ndarray) or self.match == "distributions"
+        if self.method == "fair_pca" and in_rows:
             return self._fair_pca(usual, choices, fit)
         scatters = self.method == "fair_pca" and self.match == "covariances"
         moments = collect_moments(
@@ -275,6 +281,8 @@ class TableOptions:
     def takes_all_rows_at_once(self, n_rows: int, d: int) -> bool:
         """Whether so few rows are better fitted in memory: by their kernel matrix, or often."""
         if self.method == "fair_pls":
+            return n_rows * d <= MOST_IN_MEMORY
+        if self.match == "distributions":
             return n_rows * d <= MOST_IN_MEMORY
         exact = (self.options or {}).get("approximation", approximation_for(n_rows)) is None
         return self.method == "fair_kernel_pca" and exact

@@ -55,8 +55,8 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
         Number of components, by default 15 or fewer, of fair PLS as many as the target needs; LEACE
         keeps all columns.
     match : {"means", "covariances", "distributions"}
-        What is made equal: by default means, for fair PCA, and distributions, which only fair PLS
-        can.
+        What is made equal: by default means, of fair PLS distributions. Covariances are for fair
+        PCA and fair PLS.
     tradeoff : float in [0, 1]
         The paper's lambda; above 0 the guarantee is gone.
     criterion : str

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -60,6 +61,9 @@ BLOCK = 512
 
 MOST_DIRECTIONS, MOST_NUMBERS = 1024, 2**27
 """The search is among so many directions of most variance, or fewer where groups are many."""
+
+LEAST_VARIANCE = 1e-7
+"""What is added to variances, in units of their sum, before directions are whitened."""
 
 LOOKS = 8
 """How many readers say at the end what they see."""
@@ -161,7 +165,7 @@ def equalize_distributions(
     kernel Fisher ratio of [1]_, in units of a share. Shuffled groups give
     :math:`\mathrm{tr}(C + ..)^{-1} C / n` on average; where S is no larger, the penalty rests. All
     squares of all directions together are in a second, closed form: half the squared difference of
-    the groups' second moments.
+    the groups' second moments, which counts less where rows are few.
 
     References
     ----------
@@ -171,27 +175,72 @@ def equalize_distributions(
     constraint = mean_constraint(moments) if constraint is None else constraint
     k = int(equalize_means(moments, k, constraint=constraint).basis.shape[1])
     fair, seen = equalize_means(moments, None, constraint=constraint), Compared.of(sample)
-    p = min(MOST_DIRECTIONS, int(np.sqrt(MOST_NUMBERS / max(1, seen.H.shape[1]))))
     varied = to_numpy(fair.scatter)
-    p = min(p, int(np.sum(varied > least**2 * varied.max())))
+    p = min(most_directions(seen.H.shape[1]), int(np.sum(varied > least**2 * varied.max())))
     choice, fair = k < fair.basis.shape[1], fair.first(max(k, p))
     deviations = array_namespace(fair.scatter).sqrt(fair.scatter / moments.weight)
     Z = project(fair.basis / deviations)
     xp = array_namespace(Z)
     Z = xp.astype(Z, xp.float32)
     R = None if wanted is None else like((fair.basis / deviations).T @ wanted, Z)
-    with full_precision(Z), _side_by_side(Z) as each:
-        search = _Search(Z, seen.at(Z), like(deviations, Z), R, k, penalty, seed, each)
-        start = search.start()
-        A = search.run(start, progress) if choice and penalty > 0 else start
-        value, null = search.looked(A)
-        began, _ = (value, null) if A is start else search.looked(start)
+    aim = _Variance(like(deviations, Z), R)
+    A, told = _search(aim, Z, seen, k, penalty if choice else 0.0, seed, progress)
     V = xp.linalg.qr(like(A, fair.basis) / deviations[:, None])[0]
     along, U = array_namespace(V).linalg.eigh(V.T @ (fair.scatter[:, None] * V))
     flip = array_namespace(V).flip
     basis = deterministic_signs(constraint.polished(fair.basis @ (V @ flip(U, axis=1))))
     found = Subspace(basis, flip(along), fair.constraint_rank)
-    return found, Separability(value, null, began)
+    return found, told
+
+
+def most_directions(n_groups: int) -> int:
+    """Return among how many directions is searched."""
+    return min(MOST_DIRECTIONS, int(np.sqrt(MOST_NUMBERS / max(1, n_groups))))
+
+
+def predict_unseen(
+    Z: Array,
+    sample: Rows,
+    C: Array,
+    T: Array,
+    k: int,
+    *,
+    penalty: float,
+    seed: int = 0,
+    progress: Callable[[str], None] | None = None,
+) -> tuple[Array, Separability]:
+    """Find the k directions that predict the most of targets while hardly any reader sees groups.
+
+    Parameters
+    ----------
+    Z : array of shape (n, s)
+        Rows of a sample, in coordinates in which noise is alike in all directions.
+    sample : Rows
+        Their weights and attributes.
+    C : array of shape (s, s)
+        The covariance of all rows in these coordinates.
+    T : array of shape (s, q)
+        Their covariances with the targets.
+    k : int
+        How many directions.
+    penalty : float
+        How much a share of the groups' variance that readers explain counts against a share of
+        what the best k directions explain of the targets.
+    seed, progress
+        As in `equalize_distributions`.
+
+    Returns
+    -------
+    b : array of shape (s, k)
+        Orthonormal columns.
+    separability : Separability
+        What readers see of the sample.
+    """
+    xp = array_namespace(Z)
+    Z = xp.astype(Z, xp.float32)
+    aim = _Targets(like(C, Z), like(T, Z))
+    b, seen = _search(aim, Z, Compared.of(sample), k, penalty, seed, progress)
+    return like(b, T), seen
 
 
 @dataclass(frozen=True)
@@ -415,14 +464,117 @@ def _total(parts: Sequence[Array]) -> Array:
     return total
 
 
+class _Aim(Protocol):
+    """What orthonormal directions A (p, k) of rows Z (n, p) are to keep."""
+
+    def start(self, k: int) -> Array:
+        """Return what keeps the most."""
+        ...
+
+    def kept(self, A: Array) -> tuple[float, Array]:
+        """Return what a linear decoder recovers from Z A, and half of its slope along A."""
+        ...
+
+    def white(self, A: Array) -> Array:
+        """Return directions V with the span of A along which rows are white."""
+        ...
+
+    def along(self, A: Array, V: Array, G: Array) -> Array:
+        """Return slopes along A from slopes along V, but for parts along A itself."""
+        ...
+
+    def axes(self, A: Array) -> np.ndarray:
+        """Return how columns of Z V are turned to be those of the representation."""
+        ...
+
+
+@dataclass(frozen=True)
+class _Variance:
+    """Rows are white; their variance is kept, or that of columns with covariances `R`."""
+
+    deviations: Array
+    R: Array | None
+
+    def start(self, k: int) -> Array:
+        xp, deviations = array_namespace(self.deviations), self.deviations
+        if self.R is None:
+            p = deviations.shape[0]
+            return xp.eye(p, k, dtype=deviations.dtype, device=device(deviations))
+        return xp.linalg.svd(self.R, full_matrices=True)[0][:, :k]
+
+    def kept(self, A: Array) -> tuple[float, Array]:
+        R = self.R
+        half = self.deviations[:, None] ** 2 * A if R is None else R @ (R.T @ A)
+        return float(array_namespace(A).sum(A * half)), half
+
+    def white(self, A: Array) -> Array:
+        return A
+
+    def along(self, A: Array, V: Array, G: Array) -> Array:
+        return G
+
+    def axes(self, A: Array) -> np.ndarray:
+        B = to_numpy(A / self.deviations[:, None]).astype(float)
+        return np.asarray(np.linalg.eigh(B.T @ B)[1])
+
+
+@dataclass(frozen=True)
+class _Targets:
+    """Rows have the covariance `C` (p, p), and covariances `T` (p, q) with targets."""
+
+    C: Array
+    T: Array
+
+    def start(self, k: int) -> Array:
+        return array_namespace(self.T).linalg.svd(self.T, full_matrices=False)[0][:, :k]
+
+    def kept(self, A: Array) -> tuple[float, Array]:
+        half = self.T @ (self.T.T @ A)
+        return float(array_namespace(A).sum(A * half)), half
+
+    def white(self, A: Array) -> Array:
+        return A @ like(self._whitening(A), A)
+
+    def along(self, A: Array, V: Array, G: Array) -> Array:
+        # A linear map of Z A is undone by whitening, and changes nothing.
+        return (G - self.C @ (V @ (V.T @ G))) @ like(self._whitening(A).T, A)
+
+    def axes(self, A: Array) -> np.ndarray:
+        U = np.linalg.svd(to_numpy(A.T @ self.T).astype(float), full_matrices=True)[0]
+        axes = np.linalg.solve(self._whitening(A), U)
+        return np.asarray(axes / np.sqrt(np.sum(axes**2, axis=0)))
+
+    def _whitening(self, A: Array) -> np.ndarray:
+        inner = to_numpy(A.T @ (self.C @ A)).astype(float)
+        inner += LEAST_VARIANCE * np.trace(inner) * np.eye(len(inner))
+        return np.asarray(np.linalg.inv(np.linalg.cholesky(inner)).T)
+
+
+def _search(
+    aim: _Aim,
+    Z: Array,
+    seen: Compared,
+    k: int,
+    penalty: float,
+    seed: int,
+    progress: Callable[[str], None] | None,
+) -> tuple[Array, Separability]:
+    with full_precision(Z), _side_by_side(Z) as each:
+        search = _Search(Z, seen.at(Z), aim, k, penalty, seed, each)
+        start = aim.start(k)
+        A = search.run(start, progress) if penalty > 0 else start
+        value, null = search.looked(A)
+        began, _ = (value, null) if A is start else search.looked(start)
+    return A, Separability(value, null, began)
+
+
 @dataclass(frozen=True)
 class _Search:
-    """Orthonormal A (p, k) of whitened rows Z (n, p): what is kept, and what readers see."""
+    """Orthonormal A (p, k) of rows Z (n, p): what is kept, and what readers see."""
 
     Z: Array
     compared: Compared
-    deviations: Array
-    R: Array | None
+    aim: _Aim
     k: int
     penalty: float
     seed: int
@@ -433,29 +585,11 @@ class _Search:
         """How many of all features there are; fewer take fewer steps."""
         return min(1.0, max(FEWEST_READERS, float(self.Z.shape[0]) / ENOUGH_ROWS))
 
-    def kept(self, A: Array) -> tuple[float, Array]:
-        """Return what a linear decoder recovers from Z A, and half of its slope along A."""
-        R = self.R
-        half = self.deviations[:, None] ** 2 * A if R is None else R @ (R.T @ A)
-        return float(array_namespace(A).sum(A * half)), half
-
-    def start(self) -> Array:
-        """Return what keeps the most."""
-        xp, Z = array_namespace(self.Z), self.Z
-        if self.R is None:
-            return xp.eye(Z.shape[1], self.k, dtype=Z.dtype, device=device(Z))
-        return xp.linalg.svd(self.R, full_matrices=True)[0][:, : self.k]
-
-    def axes(self, A: Array) -> np.ndarray:
-        """Return how columns of Z A are turned to be those of the representation."""
-        B = to_numpy(A / self.deviations[:, None]).astype(float)
-        return np.asarray(np.linalg.eigh(B.T @ B)[1])
-
     def reader(self, rng: np.random.Generator, T: Array, A: Array) -> RandomReader:
         """Draw a reader of some rows."""
         rows = np.sort(rng.permutation(int(T.shape[0]))[: 4 * CUTS])
         few = to_numpy(array_namespace(T).take(T, like(rows, T, _integers(T)), axis=0))
-        return RandomReader.draw(rng, few.astype(float), self.axes(A), self.share).at(T)
+        return RandomReader.draw(rng, few.astype(float), self.aim.axes(A), self.share).at(T)
 
     def batches(self, rng: np.random.Generator, size: int) -> Any:
         """Yield rows of the sample, each once before any comes again."""
@@ -473,7 +607,7 @@ class _Search:
         rng = np.random.default_rng([self.seed, 1])
         seen = []
         for _, (Z, compared) in zip(range(LOOKS), self.batches(rng, 2 * BATCH), strict=False):
-            T = Z @ A
+            T = Z @ self.aim.white(A)
             seen.append(
                 separability(T, compared, self.reader(rng, T, A), null=True, each=self.each)[:2]
             )
@@ -489,33 +623,37 @@ class _Search:
         xp = array_namespace(A)
         rng = np.random.default_rng([self.seed, 0])
         squares = _Squares.of(self.Z, self.compared)
-        usual, _ = self.kept(A)
+        usual, _ = self.aim.kept(A)
         way, size, trend, null = xp.zeros_like(A), 0.0, 0.0, 0.0
         batches = self.batches(rng, BATCH)
         steps = round(STEPS * self.share**0.5)
         for step in range(steps):
             Z, compared = next(batches)
-            T = Z @ A
+            V = self.aim.white(A)
+            T = Z @ V
             reader, every_tenth = self.reader(rng, T, A), step % 10 == 0
-            value, shuffled, slope = separability(T, compared, reader, null=every_tenth, slope=True)
+            value, shuffled, slope = separability(
+                T, compared, reader, null=every_tenth, slope=True, each=self.each
+            )
             null = shuffled if every_tenth else null
             trend = value - null if step == 0 else TREND * trend + (1 - TREND) * (value - null)
-            kept, half = self.kept(A)
-            G = -2.0 * half / usual + self.penalty * self.share * squares.slope(A)
+            kept, half = self.aim.kept(A)
+            told = self.share * squares.slope(V)
             if trend > 0:
-                G = G + self.penalty * (Z.T @ slope)
+                told = told + Z.T @ slope
+            G = self.penalty * self.aim.along(A, V, told) - 2.0 * half / usual
             G = G - A @ (A.T @ G)
             way = MOMENTUM * way + (1 - MOMENTUM) * G
             square = float(xp.sum(G * G)) / self.k
             size = square if step == 0 else SCALE_MOMENTUM * size + (1 - SCALE_MOMENTUM) * square
-            angle = 0.5 * ANGLE * (1.0 + np.cos(np.pi * step / steps))
+            angle = 0.5 * ANGLE * (1.0 + math.cos(math.pi * step / steps))
             length = angle / (1 - MOMENTUM ** (step + 1)) / max(size**0.5, 1e-30)
             A = xp.linalg.qr(A - length * (way - A @ (A.T @ way)))[0]
             if progress is not None and (step + 1) % 100 == 0:
                 progress(
                     f"distributions: step {step + 1} of {steps}; readers explain {value:.3f} of "
-                    f"the groups in {len(Z):,} rows (of shuffled groups {null:.3f}); "
-                    f"{100 * kept / usual:.0f} % of what fair PCA keeps is kept"
+                    f"the groups in {Z.shape[0]:,} rows (of shuffled groups {null:.3f}); "
+                    f"{100 * kept / usual:.0f} % of what the start keeps is kept"
                 )
         return A
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 from scipy.special import ndtr
 
 from .._moments import Distribution, GroupMoments, LevelMoments, RowScatter, noise_along
 from .._numerics import Array, array_namespace, like, to_numpy
+from .._rows import Rows
 from ..errors import InfeasibleError, UsageError
 from ._equalize_covariances import absolute_difference, with_groups
+from ._equalize_distributions import Separability, most_directions, predict_unseen
 from ._equalize_means import (
     MeanConstraint,
     check_dimension,
@@ -29,8 +30,12 @@ THRESHOLDS = np.linspace(-2.25, 2.25, 30)
 WIDTH = 0.1
 """Over how many standard deviations, if it is normal, a score passes from above to below."""
 
-MOST_TOGETHER = 6
-"""More scores than this are compared one by one."""
+SHARE_OF_PENALTY = 0.005
+"""Of several scores together, readers' shares of the groups count so much of the penalty: at 1,000
+as much as in fair PCA."""
+
+VARIES = 1e-6
+"""Several scores are searched where rows vary by at least so much of where they vary most."""
 
 ROUNDS = 6
 """Passes over the rows; after four or five the shares hardly change."""
@@ -59,6 +64,10 @@ Look = Callable[[Array, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray, n
 Distribute = Callable[[Array], tuple[Distribution, ...]]
 """From scores (d, k) of unit variance to their distributions."""
 
+Draw = Callable[[Array], tuple[Array, Rows]]
+"""From directions (d, p) to coordinates (n, p) of a sample of the rows along them, and the sample.
+"""
+
 
 def predict_targets(
     moments: GroupMoments,
@@ -69,8 +78,10 @@ def predict_targets(
     distribution_penalty: float = 0.0,
     look: Look | None = None,
     distribute: Distribute | None = None,
+    draw: Draw | None = None,
     constraint: MeanConstraint | None = None,
-) -> tuple[Subspace, float, tuple[Distribution, ...]]:
+    seed: int = 0,
+) -> tuple[Subspace, float, tuple[Distribution, ...], Separability | None]:
     r"""Solve fair PLS.
 
     Among the directions in which every group has the same mean, return those that predict the
@@ -89,15 +100,22 @@ def predict_targets(
     covariance_penalty : float, default=0.0
         How much differences of the groups' variances along a direction count as noise does.
     distribution_penalty : float, default=0.0
-        How much differences of the groups' shares below thresholds count; needs the next two.
+        How much differences of the groups' shares below thresholds count; for several scores, a
+        two-hundredth of it is how much what readers explain of the groups counts. Needs the next
+        three.
     look : callable, optional
         Takes directions (d, k) of unit variance, thresholds and widths (k, J), and returns, in one
         pass over the rows, how far groups' shares below thresholds differ, the slopes of that, and
         what each group counts.
     distribute : callable, optional
         Takes such directions and returns, in one pass, the k distributions of the scores.
+    draw : callable, optional
+        Takes directions (d, p) and returns the coordinates (n, p) of a sample of the rows along
+        them, centred, and the sample; asked for several scores only.
     constraint : MeanConstraint, optional
         The directions that separate group means, where they are known already.
+    seed : int, default=0
+        Of the readers of several scores.
 
     Returns
     -------
@@ -107,7 +125,9 @@ def predict_targets(
     shrinkage : float
         What was added.
     distributions : tuple of Distribution
-        Those of the k scores, and of sums and differences of two; empty without `distribute`.
+        Those of the k scores; empty without `distribute`.
+    separability : Separability or None
+        What readers see of the sample; None without `draw`, or for one score.
 
     Raises
     ------
@@ -125,7 +145,12 @@ def predict_targets(
     covariances with the targets (each target has a total variance of 1):
     :math:`A = P (C + \lambda \frac{\mathrm{tr} C}{d} I + \rho \sum_a |S_a|) P`, and the directions
     are :math:`A^{-1/2}` times the left singular vectors of :math:`A^{-1/2} P T`. The penalty on
-    shares is not quadratic; each pass takes a Gauss-Newton step on it.
+    shares of one score is not quadratic; each pass takes a Gauss-Newton step on it. Several scores
+    that are alike one by one may tell the groups apart together. Theirs is the search of
+    `equalize_distributions`, among the orthonormal b of coordinates in which A is the identity:
+    it maximises :math:`|T^\top A^{-1/2} b|^2`, in units of what the start has, less a
+    two-hundredth of the penalty times the share of the groups that readers of the whitened scores
+    explain.
 
     Examples
     --------
@@ -137,7 +162,7 @@ def predict_targets(
     >>> X = rng.normal(size=(400, 5)) + groups[:, None]
     >>> y = X[:, 0] - X[:, 1] + X[:, 2]
     >>> moments = collect_moments(X, groups, y=y, with_targets=True)
-    >>> fair, _, _ = predict_targets(moments)
+    >>> fair, *_ = predict_targets(moments)
     >>> score = X @ fair.basis[:, 0]
     >>> bool(np.isclose(score[groups == 0].mean(), score[groups == 1].mean()))
     True
@@ -152,9 +177,16 @@ def predict_targets(
     problem, shrinkage = _problem(moments, constraint, shrinkage, covariance_penalty)
     b, worth = problem.start(k)
     found: tuple[Distribution, ...] = ()
-    if look is not None and distribute is not None:
-        b, found = _equalize_shares(problem, b, worth, distribution_penalty, look, distribute)
-    return problem.subspace(b), shrinkage, found
+    seen = None
+    if look is not None and distribute is not None and draw is not None:
+        if b.shape[1] == 1:
+            b, found = _equalize_shares(problem, b, worth, distribution_penalty, look, distribute)
+        else:
+            b, seen = _predict_unseen(
+                problem, b, SHARE_OF_PENALTY * distribution_penalty, draw, seed
+            )
+            found = distribute(problem.B @ problem.scaled(b))
+    return problem.subspace(b), shrinkage, found, seen
 
 
 def target_covariances(moments: GroupMoments) -> list[Array]:
@@ -259,9 +291,24 @@ class _Problem:
                 available=found,
             )
         k = found if k is None else k
-        along = to_numpy(self.T.T @ U[:, :k])
-        rises = np.sign(along[np.argmax(np.abs(along), axis=0), np.arange(k)])
-        return b[:, :k] * like(rises, U), sizes[:k] ** 2
+        return self.rising(b[:, :k]), sizes[:k] ** 2
+
+    def rising(self, b: Array) -> Array:
+        """Return directions so that scores rise with the target that they predict best."""
+        along = to_numpy(self.T.T @ b)
+        rises = np.sign(along[np.argmax(np.abs(along), axis=0), np.arange(along.shape[1])])
+        return b * like(np.where(rises == 0, 1.0, rises), b)
+
+    def leading(self, b: Array, most: int) -> Array:
+        """Return orthonormal directions (s, p): where rows vary most, and b."""
+        xp = array_namespace(b)
+        variances, E = xp.linalg.eigh(self.C)
+        enough = int(xp.sum(xp.astype(variances > VARIES * variances[-1], xp.int64)))
+        E = E[:, E.shape[1] - min(enough, max(0, most - b.shape[1])) :]
+        beside = b / xp.sqrt(xp.sum(b * b, axis=0))
+        U, sizes, _ = xp.linalg.svd(beside - E @ (E.T @ beside), full_matrices=False)
+        more = int(xp.sum(xp.astype(sizes > VARIES, xp.int64)))
+        return xp.concat([E, U[:, :more]], axis=1)
 
     def _are_predicted(self, b: Array, least: float | None = None) -> np.ndarray:
         """Tell which columns of targets correlate with what predicts them beyond rounding."""
@@ -345,9 +392,26 @@ def _cross_validated(
     return CAUTION * float(SHRINKAGES[int(np.argmin(errors))])
 
 
+def _predict_unseen(
+    problem: _Problem, start: Array, penalty: float, draw: Draw, seed: int
+) -> tuple[Array, Separability]:
+    """Return directions (s, k) whose scores together tell readers little, and what they see.
+
+    The one that predicts most comes first, as at the start.
+    """
+    xp = array_namespace(start)
+    n_groups = sum(int(a.contrasts()[0].shape[0]) for a in problem.moments.attributes)
+    E = problem.leading(start, most_directions(n_groups))
+    C, T = E.T @ (problem.C @ E), E.T @ problem.T
+    Z, sample = draw(problem.B @ E)
+    b, seen = predict_unseen(Z, sample, C, T, start.shape[1], penalty=penalty, seed=seed)
+    turned = xp.linalg.svd(b.T @ T, full_matrices=True)[0]
+    return problem.rising(E @ (b @ turned)), seen
+
+
 @dataclass(frozen=True)
 class _Step:
-    """Where scores are (s, k), where Gauss-Newton goes from there, the cost."""
+    """Where a score is (s, 1), where Gauss-Newton goes from there, the cost."""
 
     b: np.ndarray
     goal: np.ndarray
@@ -362,35 +426,32 @@ def _equalize_shares(
     look: Look,
     distribute: Distribute,
 ) -> tuple[Array, tuple[Distribution, ...]]:
-    """Return directions whose scores are distributed nearly alike in every group, and how.
+    """Return a direction whose score is distributed nearly alike in every group, and how.
 
-    What is minimised is |b - start|^2 plus the penalty, in units of what a score explains of the
+    What is minimised is |b - start|^2 plus the penalty, in units of what the score explains of the
     targets, times the mean over thresholds of the squared differences. One look a round. A step
     that costs more than where it came from is taken back and tried again at a third of its length.
     """
-    B, C, goals = (to_numpy(M) for M in (problem.B, problem.C, start))
-    D = _compared_together(goals.shape[1])
-    weights = penalty * (to_numpy(worth) @ D**2) / len(THRESHOLDS)
+    B, C, goal = (to_numpy(M) for M in (problem.B, problem.C, start))
+    weight = penalty * float(to_numpy(worth)[0]) / len(THRESHOLDS)
 
-    def compared(b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return _of_unit_variance(_of_unit_variance(b, C)[0] @ D, C)
+    def score(b: np.ndarray) -> Array:
+        return like(B @ (b / _size(b, C)), problem.B)
 
-    at = _thresholds(distribute(like(B @ compared(goals)[0], problem.B)))
+    at = _thresholds(distribute(score(goal)))
 
     def measured(b: np.ndarray) -> _Step:
-        v, sizes = compared(b)
-        differences, slopes, counts = look(like(B @ v, problem.B), *at)
-        roots = np.sqrt(np.repeat(weights, len(THRESHOLDS)) * counts[:, None])
-        J = _slopes_of_steps(b, C, D, v, sizes, (roots[:, :, None] * slopes) @ B)
-        return _step(b, goals, (roots * differences).ravel(), J)
+        differences, slopes, counts = look(score(b), *at)
+        roots = np.sqrt(weight * counts)[:, None]
+        J = _slopes_of_steps(b, C, (roots[:, :, None] * slopes) @ B)
+        return _step(b, goal, (roots * differences).ravel(), J)
 
-    best, length = measured(goals), 1.0
+    best, length = measured(goal), 1.0
     for _ in range(ROUNDS - 1):
         step = measured(best.b + length * (best.goal - best.b))
-        rises = bool(np.all(np.sum(step.b * goals, axis=0) > 0))
-        better = rises and step.cost < SETTLED * best.cost
+        better = float(np.sum(step.b * goal)) > 0 and step.cost < SETTLED * best.cost
         best, length = (step, min(1.0, 2.0 * length)) if better else (best, length / 3.0)
-    return like(best.b, start), distribute(like(B @ compared(best.b)[0], problem.B))
+    return like(best.b, start), distribute(score(best.b))
 
 
 def _thresholds(found: Sequence[Distribution]) -> tuple[np.ndarray, np.ndarray]:
@@ -408,49 +469,27 @@ def _thresholds(found: Sequence[Distribution]) -> tuple[np.ndarray, np.ndarray]:
     return at, np.maximum(widths, np.maximum(even, 1e-12))
 
 
-def _compared_together(k: int) -> np.ndarray:
-    """Return the combinations (k, m) of scores that are compared: each, and sums and differences.
-
-    Scores that look alike one by one may tell the groups apart together.
-    """
-    pairs = list(combinations(np.eye(k), 2)) if k <= MOST_TOGETHER else []
-    both = [(a + sign * b) / np.sqrt(2.0) for a, b in pairs for sign in (1.0, -1.0)]
-    return np.stack([*np.eye(k), *both], axis=1)
+def _size(b: np.ndarray, C: np.ndarray) -> float:
+    return float(np.sqrt(np.sum(b * (C @ b))))
 
 
-def _of_unit_variance(b: np.ndarray, C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    sizes = np.sqrt(np.sum(b * (C @ b), axis=0))
-    return b / sizes, sizes
-
-
-def _slopes_of_steps(
-    b: np.ndarray,
-    C: np.ndarray,
-    D: np.ndarray,
-    v: np.ndarray,
-    sizes: np.ndarray,
-    slopes: np.ndarray,
-) -> np.ndarray:
-    """Return how differences (c, mJ) change with b: an array (c m J, k s).
+def _slopes_of_steps(b: np.ndarray, C: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+    """Return how differences (c, J) change with b: an array (c J, s).
 
     Thresholds grow with scores, so the length of b changes nothing: its slope along b is zero.
     """
-    (s, k), m = b.shape, D.shape[1]
-    H = slopes.reshape(len(slopes), m, -1, s)
-    along = np.einsum("cmjs,sm->cmj", H, v)
-    H = (along[..., None] * (C @ v).T[:, None, :] - H) / sizes[:, None, None]
-    u, lengths = _of_unit_variance(b, C)
-    along = np.einsum("cmjs,sk->cmjk", H, u)
-    J = H[:, :, :, None, :] - along[..., None] * (C @ u).T
-    return (J * (D.T / lengths)[:, None, :, None]).reshape(-1, k * s)
+    size = _size(b, C)
+    v = b[:, 0] / size
+    H = slopes.reshape(-1, len(v))
+    return ((H @ v)[:, None] * (C @ v) - H) / size
 
 
 def _step(b: np.ndarray, start: np.ndarray, r: np.ndarray, J: np.ndarray) -> _Step:
-    origin = start.T.ravel()
+    origin = start[:, 0]
     slack = r + J @ origin
     if len(r) <= len(origin):
         step = J.T @ np.linalg.solve(np.eye(len(r)) + J @ J.T, slack)
     else:
         step = np.linalg.solve(np.eye(len(origin)) + J.T @ J, J.T @ slack)
-    goal = (origin - step).reshape(start.T.shape).T
+    goal = (origin - step)[:, None]
     return _Step(b, goal, float(np.sum((b - start) ** 2) + r @ r))
