@@ -53,7 +53,7 @@ QUICK = Effort(
     train_rows=10_000,  # a whole half: of fewer, models find less than the fit to all rows does
     judged_rows=6_000,
     picked_rows=1_000,
-    searched_rows=1_500,  # some 5 s a fit; of 4,000 it is half a minute
+    searched_rows=1_500,  # some 5 s a fit; of 4,000 up to half a minute
     folds=2,
     permutations=300,
 )
