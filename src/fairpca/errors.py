@@ -56,7 +56,8 @@ class UsageError(FairPCAError, ValueError):
     >>> from fairpca import FairPCA
     >>> FairPCA(match="medians").fit([[0.0, 1.0], [2.0, 3.0]], sensitive_features=["a", "b"])
     Traceback (most recent call last):
-    fairpca.errors.UsageError: match='medians' is not an option. Use one of 'means', 'covariances'.
+    fairpca.errors.UsageError: match='medians' is not an option. Use one of 'means',
+    'covariances', 'distributions'.
     """
 
 

@@ -193,7 +193,7 @@ def test_what_predicts_a_target_is_fitted_saved_and_applied(fairpca, arguments, 
         (("--target", "paid", "--n-components", "2"), "too large"),
         (("--target", "paid", "--tradeoff", "0.5"), "tradeoff"),
         (("--method", "fair-pca", "--linear"), "--linear is for"),
-        (("--method", "fair-pca", "--match", "distributions"), "fair_pls"),
+        (("--method", "leace", "--match", "distributions"), "fair_pls"),
         (("--method", "leace", "--target", "shoe", "--numeric", "shoe"), "is for 'fair_pls', and"),
     ],
 )

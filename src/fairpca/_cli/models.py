@@ -187,7 +187,7 @@ def fit(
 
 def _facts(model: FairTableTransformer) -> list[str]:
     """Return what was fitted to what, and what is left to see, a line each."""
-    from ..models._cards import who_may_see
+    from ..models import who_may_see
 
     estimator = model.estimator_
     n_columns = len(model.get_feature_names_out())

@@ -1,6 +1,6 @@
 """From a table to a model that is handed over: fitted, saved without pickle, checked, exported."""
 
-from ._cards import model_card
+from ._cards import model_card, who_may_see
 from ._defaults import (
     COVARIANCE_TOLERANCE,
     approximation_for,
