@@ -47,7 +47,7 @@ ENOUGH_ROWS, FEWEST_READERS = 4000, 1 / 8
 RIDGE = 0.01
 """What is added to the covariance of the features, in units of their average variance."""
 
-STEPS, BATCH = 600, 2048
+STEPS, BATCH = 1200, 2048
 """Steps of the search, and rows that are looked at in each."""
 
 ANGLE = 0.1
@@ -626,7 +626,7 @@ class _Search:
         usual, _ = self.aim.kept(A)
         way, size, trend, null = xp.zeros_like(A), 0.0, 0.0, 0.0
         batches = self.batches(rng, BATCH)
-        steps = round(STEPS * self.share**0.5)
+        steps = round(STEPS * self.share)
         for step in range(steps):
             Z, compared = next(batches)
             V = self.aim.white(A)
