@@ -32,6 +32,9 @@ SHIFT_INVARIANT = ("rbf", "laplacian")
 DECIDED_AT_FIRST = ("kernel", "gamma", "degree", "coef0", "approximation", "n_landmarks")
 """Parameters that cannot change once features are drawn."""
 
+MATCHES = ("means", "covariances", "distributions")
+"""What can be made equal between groups; only the last looks at rows more than once."""
+
 FLOATS = (np.float64, np.float32)
 MANY_CLASSES = 50
 
@@ -41,6 +44,11 @@ def check_choice(name: str, value: Any, allowed: tuple[str, ...], *, or_else: st
     if not isinstance(value, str) or value not in allowed:
         choices = ", ".join(repr(a) for a in allowed) + (f", or {or_else}" if or_else else "")
         raise UsageError(f"{name}={value!r} is not an option. Use one of {choices}.")
+
+
+def reads_once(estimator: Any) -> bool:
+    """Tell whether what an estimator matches is in moments, so that rows may come in batches."""
+    return bool(estimator.match != "distributions")
 
 
 def check_bool(name: str, value: Any) -> None:

@@ -27,15 +27,14 @@ def draw_rows(
     as any other. At least `fewest` are drawn, however long rows are.
     """
     most = SAMPLE_ROWS if most is None else most
+    columns = columns_of(rows.head.X if isinstance(rows, LazyRows) else rows.X)
+    n = max(fewest, min(most, SAMPLE_NUMBERS // max(1, columns.n)))
     if isinstance(rows, LazyRows):
-        columns = columns_of(rows.head.X)
-        n = max(fewest, min(most, SAMPLE_NUMBERS // max(1, columns.n)))
         drawn: Sample | None = rows.fold(_DrawRows(reader, columns, n, seed))
         if drawn is None:
             raise UsageError(NO_ROWS.format(type(rows).__name__))
         X, weight, told = drawn.rows
         return Rows(X, None if (weight == 1).all() else weight, _attributes(told))
-    n = max(fewest, min(most, SAMPLE_NUMBERS // max(1, int(rows.X.shape[1]))))
     if rows.n_rows <= n:
         return replace(rows.materialized(), everyone=None)
     chosen = np.sort(np.random.default_rng(seed).permutation(rows.n_rows)[:n])

@@ -39,6 +39,7 @@ from ..solvers import (
     mean_gap,
 )
 from ._checks import (
+    MATCHES,
     check_bool,
     check_choice,
     check_covariance_tol,
@@ -48,6 +49,7 @@ from ._checks import (
     check_penalty,
     check_tradeoff,
     check_what_all_have,
+    reads_once,
 )
 from ._contract import FairTransformer
 from ._drawn_rows import draw_rows
@@ -61,8 +63,6 @@ from ._learned import (
 )
 from ._reader import HOST, Reader
 from ._transform import available_where
-
-MATCHES = ("means", "covariances", "distributions")
 
 DEFAULT_PENALTY = 0.5
 """Chosen on held-out rows of six data sets: see docs/explanation/covariances.md."""
@@ -86,10 +86,6 @@ _UNAVAILABLE = {
         "and moments know means and covariances only. Use fit."
     ),
 }
-
-
-def _reads_once(estimator: Any) -> bool:
-    return bool(estimator.match != "distributions")
 
 
 class FairPCA(FairTransformer):
@@ -355,11 +351,11 @@ class FairPCA(FairTransformer):
             self._begin()
             reader = self._reader()
             rows = reader.rows(X, y, sensitive_features, sample_weight, self._validated)
-            drawn = [] if _reads_once(self) else [draw_rows(reader, rows, self._start())]
+            drawn = [] if reads_once(self) else [draw_rows(reader, rows, self._start())]
             self._learn_from_rows(reader, rows, *drawn)
         return self
 
-    @available_where(_reads_once)
+    @available_where(reads_once)
     def partial_fit(
         self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
     ) -> Self:
@@ -383,7 +379,7 @@ class FairPCA(FairTransformer):
             X, y, sensitive_features=sensitive_features, sample_weight=sample_weight
         )
 
-    @available_where(_reads_once)
+    @available_where(reads_once)
     def fit_moments(self, moments: GroupMoments) -> Self:
         """Learn the fair representation of rows known only through their moments.
 

@@ -42,6 +42,7 @@ from ..solvers import (
 )
 from ._checks import (
     DECIDED_AT_FIRST,
+    MATCHES,
     NYSTROEM,
     check_bool,
     check_choice,
@@ -49,6 +50,7 @@ from ._checks import (
     check_features_of_kernel,
     check_number,
     check_what_all_have,
+    reads_once,
 )
 from ._contract import FairTransformer
 from ._drawn_rows import SAMPLE_ROWS, draw_rows
@@ -62,8 +64,6 @@ from ._learned import (
 )
 from ._reader import HOST, Reader
 from ._transform import available_where
-
-MATCHES = ("means", "covariances", "distributions")
 
 COVARIANCE_PENALTY, DISTRIBUTION_PENALTY = 0.1, 1000.0
 """Chosen on held-out rows: see docs/explanation/fair_pls.md."""
@@ -86,12 +86,8 @@ _UNAVAILABLE = {
 }
 
 
-def _reads_once(estimator: Any) -> bool:
-    return estimator.match != "distributions"
-
-
 def _is_linear(estimator: Any) -> bool:
-    return _reads_once(estimator) and estimator.kernel is None
+    return reads_once(estimator) and estimator.kernel is None
 
 
 @dataclass(frozen=True)
@@ -450,13 +446,13 @@ class FairPLS(FairTransformer):
             if self.kernel is not None:
                 reader = self._see_through_kernel(reader, rows, complete=True)
             held, passes = rows, []
-            if not _reads_once(self):
+            if not reads_once(self):
                 held = reader.cached(rows)
                 passes = [partial(_Passes, reader, rows, held, self._start())]
             self._learn_from_rows(reader, held, *passes, given=rows)
         return self
 
-    @available_where(_reads_once)
+    @available_where(reads_once)
     def partial_fit(
         self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
     ) -> Self:
