@@ -105,13 +105,18 @@ class Evidence:
         """Return the key of what a model that rescales its inputs reads: above lambda 0, PCA."""
         return "pca" if option.tradeoff else option.representation
 
-    def carried(self, attribute: str) -> list[str]:
+    def proxies(self, attribute: str) -> list[str]:
         """Return the columns without which an attribute is recognised less, beyond chance."""
         return [
             one.column
             for one in self.audit.proxy_importance
             if one.attribute == attribute and one.auc_drop.low > 0
         ]
+
+    def label(self, column: str) -> str:
+        """Return what a column means, with its name; just the name where nobody said."""
+        said = (self.audit.data.labels or {}).get(column)
+        return column if said in (None, column) else f"{said} ({column})"
 
     def spoken_option(self, option: Option) -> str:
         """Return the name of a setting for the middle of a sentence."""

@@ -136,6 +136,8 @@ class Question:
             target=self.target,
             reading=Reading(**told) if self.table.reading else None,
             n_rows_table=len(self.table.frame),
+            title=self.table.title,
+            labels=dict(self.table.labels) or None,
         )
 
 

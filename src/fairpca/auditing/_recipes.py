@@ -72,6 +72,8 @@ def audit_again(audit: Audit) -> str:
         n_components=settings.n_components or None,
         seed=settings.seed,
         quick=settings.quick,
+        owner=data.owner or None,
+        note=data.note or None,
         **_reading(data),
     )
     if data.source:

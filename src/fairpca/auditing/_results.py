@@ -168,6 +168,10 @@ class Data:
     target: Target | None = doc("The target, if one was named.")
     reading: Reading | None = doc("What had to be said about the file; null if nothing.", None)
     n_rows_table: Count | None = doc("Rows of the table, with those left out or not drawn.", None)
+    title: str = doc("What the rows are, where and when collected; empty if not given.", "")
+    owner: str = doc("Who answers for the data or the model; empty if not given.", "")
+    note: str = doc("What readers should know, such as source and use; empty if not given.", "")
+    labels: dict[str, str] | None = doc("Readable names of columns; null if none is known.", None)
 
 
 @dataclass(frozen=True)

@@ -33,12 +33,14 @@ from ._measures import (
     measure_curve,
     measure_existing,
 )
+from ._phrases import joined
 from ._question import Question, prepare
 from ._representations import METHODS, PROJECTIONS, name_of
 from ._results import (
     EXISTING,
     SCHEMA_VERSION,
     Advice,
+    Data,
     DecisionImportance,
     Notice,
     ProxyImportance,
@@ -87,6 +89,10 @@ def audit(
     seed: int = 0,
     n_jobs: int | None = None,
     progress: Progress | None = None,
+    title: str = "",
+    owner: str = "",
+    note: str = "",
+    labels: Mapping[str, str] | None = None,
 ) -> Audit:
     """Measure what a table reveals about sensitive attributes, and what it costs to remove it.
 
@@ -163,6 +169,14 @@ def audit(
         Number of processes; by default, and at most, one per core.
     progress : callable, optional
         Called with jobs done, jobs in all, and a description.
+    title : str, default=""
+        What the rows are, where and when they were collected: the title of the report.
+    owner : str, default=""
+        Who answers for the data or the model.
+    note : str, default=""
+        What readers of the report should know: source, purpose, who is missing.
+    labels : dict of str to str, optional
+        Readable names of columns, by name: ``{"loanprc": "loan-to-price ratio"}``.
 
     Returns
     -------
@@ -222,6 +236,7 @@ def audit(
         effort=effort,
         seed=seed,
     )
+    data = _described(question, title, owner, note, labels)
     by_rows = max(effort.least_rounds, effort.many_rows // len(question.features))
     effort = replace(effort, most_rounds=min(effort.most_rounds, by_rows))
     if not question.roles.features:  # nothing is fitted, so one round says all
@@ -266,7 +281,7 @@ def audit(
         seconds=0.0,
         versions=versions,
         settings=settings,
-        data=question.described(),
+        data=data,
         notices=notices,
         summary=Summary("", []),
         advice=Advice(settings.aim, decision.verdict, None, None, [], [], [], "", "", []),
@@ -282,6 +297,21 @@ def audit(
     found = replace(found, summary=summarise(Evidence(found), decision))
     work.finish("summary")
     return replace(found, seconds=perf_counter() - start)
+
+
+def _described(
+    question: Question, title: str, owner: str, note: str, labels: Mapping[str, str] | None
+) -> Data:
+    """Return the table with what its people say about it; labels of no column are rejected."""
+    data = question.described()
+    unknown = [name for name in labels or {} if name not in question.table.frame]
+    if unknown:
+        raise AuditError(
+            f"labels names {joined(list(map(repr, unknown[:5])))}, but the table has no such "
+            f"column. It has: {', '.join(map(repr, question.table.frame.columns[:20]))}."
+        )
+    known = {**(data.labels or {}), **(labels or {})}
+    return replace(data, title=title or data.title, owner=owner, note=note, labels=known or None)
 
 
 class _Work:

@@ -39,6 +39,8 @@ class Dataset:
         What to cite when results on these data are published.
     licence : str
         Terms under which the data are distributed.
+    title : str, default=""
+        What a row is, where and when, in a few words.
     labels : dict of str to str, default={}
         What columns mean, for people: ``{"loanprc": "loan-to-price ratio"}``.
 
@@ -78,6 +80,7 @@ class Dataset:
     description: str
     citation: str
     licence: str
+    title: str = ""
     labels: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

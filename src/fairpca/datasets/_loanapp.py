@@ -62,6 +62,7 @@ DROPPED = {
 }
 """Every column of the table that is not a feature, and why; `ATTRIBUTES` are made of some."""
 
+TITLE = "Mortgage applications, Boston 1990"
 DESCRIPTION = (
     "Mortgage applications in the Boston metropolitan area, 1990, from the Federal Reserve's "
     "survey of lenders: was the loan approved, and what was known about applicant, loan and "
@@ -227,7 +228,8 @@ def load_loanapp(
     features = known.drop(columns=[name for name in known if name in hidden])
     target = table["approve"].astype(int)
     labels = {name: LABELS[name] for name in [*attributes, *features, "approve"]}
-    loans = Dataset("loanapp", features, target, attributes, DESCRIPTION, CITATION, LICENCE, labels)
+    about = (DESCRIPTION, CITATION, LICENCE, TITLE, labels)
+    loans = Dataset("loanapp", features, target, attributes, *about)
     if not split:
         return loans
     strata = 2 * (known["black"] + 2 * known["hispan"]) + target

@@ -141,6 +141,8 @@ def _built_in() -> Table:
         fingerprint=fingerprint_of_values(frame),
         sensitive=tuple(loans.sensitive.columns),
         target="approve",
+        title=loans.title,
+        labels=loans.labels,
     )
 
 

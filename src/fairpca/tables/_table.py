@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,6 +40,10 @@ class Table:
         The target of a built-in data set.
     reading : dict
         What `read_table` had to be told to read a text file: columns, header, skip_lines, encoding.
+    title : str
+        What the rows are, where and when they were collected; empty if that is not known.
+    labels : dict of str to str
+        What columns mean, for people.
 
     Examples
     --------
@@ -57,6 +61,8 @@ class Table:
     sensitive: tuple[str, ...] = field(default=())
     target: str | None = None
     reading: dict[str, Any] = field(default_factory=dict)
+    title: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def from_frame(cls, frame: Any, name: str = "table") -> Table:

@@ -13,17 +13,18 @@ from typing import Any
 from ...errors import UsageError
 from .._audit_result import Audit
 from .._evidence import Evidence
+from .._overview import STATES, Overview
 from .._phrases import decimal, joined, named, significant, whole
 from .._recipes import audit_again
 from .._templates import source, template
 from .figures import page_figures
-from .tables import given_away, leakage_tables, page_tables, plain_table
-from .words import SPOKEN, Units, level, model_name, percent, with_models
+from .tables import leakage_tables, page_tables, plain_table
+from .words import SPOKEN, Units, interval, level, model_name, multiline, percent, with_models
 
 LARGEST = 1_500_000
 """Bytes of a page that can be sent by mail and opened on a phone."""
 
-LEFT_OUT = ("groups", "curves", "parity", "leakage")
+LEFT_OUT = ("groups", "parity", "leakage")
 """Left out one after the other, tables and plots, while a page is too large; the JSON has all."""
 
 DIGITS = 6
@@ -39,10 +40,12 @@ ESCAPED = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 WRITERS = {
     "decimal": decimal,
+    "interval": interval,
     "joined": joined,
     "level": level,
     "model": model_name,
     "models": with_models,
+    "multiline": multiline,
     "named": named,
     "percent": percent,
     "significant": significant,
@@ -70,7 +73,8 @@ def render_page(audit: Audit) -> str:
             audit=audit,
             evidence=evidence,
             units=Units(audit.data.target),
-            tiles=given_away(evidence),
+            overview=Overview(evidence),
+            states=STATES,
             command=audit_again(audit),
             write=WRITERS,
             policy=POLICY.format(base64.b64encode(digest).decode()),
@@ -93,7 +97,7 @@ def render_page(audit: Audit) -> str:
 def render_summary(audit: Audit) -> str:
     """Return the findings of an audit as a small piece of HTML without scripts.
 
-    It has the headline, the findings, and how well probes recognise each attribute before and
+    It has the headline, the findings, and how well probes predict each attribute before and
     after.
     """
     evidence = Evidence(audit)

@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 from .._phrases import decimal, shortened
 from .._results import Estimate
 
-WIDTHS = {"wide": 720, "narrow": 330}
+WIDTHS = {"wide": 960, "narrow": 330}
 """Each is drawn for wide screens and paper, and for phones, in pixels where nothing is scaled."""
 
 TYPE, SMALL, LANE = 13, 12, 15
@@ -32,7 +32,7 @@ _Box = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Mark:
-    """A number with its interval, as a shape or a bar; in a plane it has a height and a label.
+    """A number with its interval, as a shape; in a plane it has a height and a label.
 
     Without a height it lies below the plane; `chance` is how far chance alone reaches.
     """
@@ -40,7 +40,7 @@ class Mark:
     x: Estimate
     hover: str
     look: str
-    shape: str = ""
+    shape: str = CIRCLE
     chance: float | None = None
     y: Estimate | None = None
     label: str = ""
@@ -57,7 +57,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Frame:
-    """What stands around marks; `limit` is a line across the plane, `joined` joins them."""
+    """What stands around marks; `limit` is a line across the plane."""
 
     title: str
     words: str
@@ -66,7 +66,6 @@ class Frame:
     origin: float = 0.0
     limit: float | None = None
     limit_words: str = ""
-    joined: bool = False
 
 
 @dataclass(frozen=True)
@@ -173,11 +172,11 @@ def drawings(
 
 
 def draw_rows(name: str, rows: Sequence[Row], frame: Frame) -> _Drawing:
-    """Draw marks in rows: shapes, or bars from the origin."""
+    """Draw marks with intervals in rows."""
     lanes = max(len(row.marks) for row in rows)
     named = 21.0 if name == "narrow" else 0.0  # names stand above their marks
     height = named + max(LANE * lanes + 8.0, 0 if named else 23.0)
-    top, left = 8.0, 22.0 if named else 255.0
+    top, left = 8.0, 22.0 if named else 330.0
     drawing = _Drawing(name, top + height * len(rows), frame)
     marks = [mark for row in rows for mark in row.marks]
     ends = [frame.origin, *(mark.chance for mark in marks if mark.chance is not None)]
@@ -208,14 +207,8 @@ def _draw_mark(drawing: _Drawing, mark: Mark, x: _Scale, y: float, origin: float
     if mark.chance is not None and mark.chance > origin:
         drawing.line("chance", x(origin), y, x(mark.chance), y)
     ends = [x(end) for end in _ends(mark.x)]
-    if mark.shape:
-        drawing.line(f"reach {mark.look}", min(ends), y, max(ends), y)
-        drawing.mark(mark, x(mark.x.value), y)
-    else:
-        start, end = sorted((x(origin), x(mark.x.value)))
-        look, width = f"mark bar {mark.look}", end - start
-        drawing.put("rect", look, mark.hover, x=start, y=y - 6, width=width, height=12)
-        drawing.put("path", "reach over", d=f"M{min(ends):g} {y:g}H{max(ends):g}")
+    drawing.line(f"reach {mark.look}", min(ends), y, max(ends), y)
+    drawing.mark(mark, x(mark.x.value), y)
 
 
 def draw_plane(name: str, marks: Sequence[Mark], frame: Frame) -> _Drawing:
@@ -243,9 +236,6 @@ def draw_plane(name: str, marks: Sequence[Mark], frame: Frame) -> _Drawing:
         drawing.line("origin", left, bottom + 4, right, bottom + 4)
         drawing.write(left - 6, bottom + 23, "n/a", "tick", "end")
     placed = [(m, x(m.x.value), y(m.y.value) if m.y else bottom + 19) for m in marks]
-    if frame.joined:
-        way = "L".join(f"{at_x:g} {at_y:g}" for _, at_x, at_y in placed)
-        drawing.put("path", "way", d=f"M{way}")
     for mark, at_x, at_y in placed:
         across, along = [x(end) for end in _ends(mark.x)], [y(end) for end in _ends(mark.y)]
         drawing.line(f"reach {mark.look}", min(across), at_y, max(across), at_y)

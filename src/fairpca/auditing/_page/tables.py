@@ -8,7 +8,17 @@ from functools import partial
 from string import ascii_uppercase
 from typing import Any
 
-from .._evidence import Evidence, largest, parity_of
+from .._evidence import Evidence, parity_of
+from .._overview import (
+    FOUR_FIFTHS,
+    MET,
+    NOT_MET,
+    NOT_SETTLED,
+    STATES,
+    Overview,
+    Rates,
+    status,
+)
 from .._phrases import NOT_MEASURED, decimal, of_groups, p_value, significant, whole
 from .._results import (
     EXISTING,
@@ -24,16 +34,12 @@ from .._results import (
     Representation,
 )
 from .words import (
-    FOUR_FIFTHS,
-    SPOKEN,
     UNBROKEN,
     Units,
     interval,
     level,
     model_name,
-    of_a_hundred,
-    pairs,
-    recognised,
+    percent,
 )
 
 Decided = Downstream | CurvePoint
@@ -79,120 +85,232 @@ def plain_table(caption: str, heads: list[str], rows: Iterable[Iterable[str]]) -
 
 
 def page_tables(evidence: Evidence) -> dict[str, Any]:
-    """Return all tables of the page by name: for most, one for each setting of the choosers."""
+    """Return all tables of the page by name: for some, one for each setting of the choosers."""
+    overview = Overview(evidence)
     return {
+        "first": _first_table(overview),
+        "rates": [_rates_table(overview, name) for name in evidence.singles],
         "options": _options_table(evidence),
+        "costs": _cost_table(overview),
+        "recovery": _recovery_table(overview),
         "leakage": leakage_tables(evidence),
-        "curves": _curve_tables(evidence),
         "parity": _parity_tables(evidence),
         "groups": _group_tables(evidence),
         "left_out": _left_out_table(evidence),
-        "own": _own_tables(evidence),
-        "certificates": _certificate_tables(evidence),
-        "deciders": _decider_table(evidence),
+        "influence": _influence_table(evidence),
         "compared": _representation_table(evidence),
     }
 
 
-@dataclass(frozen=True)
-class _Tile:
-    """What is given away of one attribute: from the raw features, after the advice, by models."""
-
-    attribute: str
-    lines: list[Cell]
-    sentence: str
-    carriers: str
-
-
-def given_away(evidence: Evidence) -> list[_Tile]:
-    """Return a tile for each single attribute, with the best probe of each line."""
-    shown = [
-        one
-        for one in evidence.audit.advice.options
-        if badge(evidence, one) in ("as it is", "yours") or one is evidence.audit.advice.option
+def _first_table(overview: Overview) -> Table:
+    """Return what the groups of one attribute get, in whole numbers, and the gaps of all."""
+    shown = overview.columns()
+    rates = overview.rates(overview.attribute)
+    rows = [
+        [
+            Cell(line.label, (f"{whole(line.n_people)} people",)),
+            *(Cell(_rate_text(rate, overview)) for rate in line.rates),
+        ]
+        for line in rates.groups
+        if line.compared
     ]
-    tiles = []
-    for name in evidence.singles:
-        lines, first = [], None
-        for option in shown:
-            leaks = evidence.leaks(evidence.readable(option), name)
-            if not leaks:
-                continue
-            leak = largest(leaks)
-            first = first or leak
-            seen = "above chance" if leak.above_chance else "not told from chance"
-            lines.append(
-                Cell(
-                    option.name,
-                    (of_a_hundred(leak.auc.value), f"AUC {decimal(leak.auc.value)} "
-                     f"({interval(leak.auc)}), {SPOKEN.get(leak.probe, leak.probe)}, {seen}"),
-                    tone="seen" if leak.above_chance else "hidden",
-                )
-            )  # fmt: skip
-        if first is None:
+    label = overview.label(rates.attribute)
+    rows.append([Cell(f"Largest gap by {label}", tone="total"), *_gap_cells(rates, overview)])
+    if any(rates.ratios):
+        rows.append([Cell("Four-fifths ratio", tone="ratio"), *map(_first_ratio, rates.ratios)])
+    for name in overview.evidence.singles:
+        if name != rates.attribute:
+            cells = _gap_cells(overview.rates(name), overview)
+            rows.append([Cell(f"Gap by {overview.label(name)}", tone="other"), *cells])
+    what = "Mean prediction" if overview.number else f"{overview.selected.capitalize()}, of 100"
+    return _filled(f"{what}, by {label}", [what, *(one.head for one in shown)], rows)
+
+
+def _rate_text(rate: Estimate | None, overview: Overview) -> str:
+    if rate is None:
+        return NONE.text
+    return significant(rate.value) if overview.number else decimal(100 * rate.value, 0)
+
+
+def _gap_cells(rates: Rates, overview: Overview) -> list[Cell]:
+    """Return gaps in whole points, with the interval where one is known, and the verdict."""
+    limit, units = overview.settings.max_gap, Units(overview.target)
+    digits = 2 if overview.number else 0
+    cells = []
+    for shown, gap in zip(overview.columns(), rates.gaps, strict=True):
+        if gap is None:
+            cells.append(NONE)
             continue
-        words = recognised(name, first.auc.value, several=evidence.several(name))
-        sentence = f"{words[0].upper()}{words[1:]}; 50 is guessing."
-        tiles.append(_Tile(name, lines, sentence, ", ".join(evidence.carried(name)[:3])))
-    return tiles
+        text = decimal(units.scale * gap.value, digits)
+        if shown.option is None or not overview.has_limit:
+            cells.append(Cell(text))
+            continue
+        state = status(gap, limit)
+        ends = interval(gap, units.scale, digits)
+        cells.append(Cell(text, (ends,), STATES[state].removeprefix("Limit "), TONES[state]))
+    return cells
+
+
+def _first_ratio(ratio: Estimate | None) -> Cell:
+    if ratio is None:
+        return NONE
+    fails = ratio.value < FOUR_FIFTHS
+    ends = () if ratio.low == ratio.high else (interval(ratio),)
+    return Cell(decimal(ratio.value), ends, "below 0.80" if fails else "", "seen" if fails else "")
+
+
+TONES = {MET: "hidden", NOT_MET: "seen", NOT_SETTLED: "open"}
+"""How verdicts look."""
+
+
+def _rates_table(overview: Overview, attribute: str) -> Table:
+    """Return what each group of an attribute gets, with intervals, and whom it moves."""
+    rates, shown = overview.rates(attribute), overview.columns()
+    share = _number if overview.number else _share
+    rows = []
+    for line in rates.groups:
+        few = () if line.compared else ("too few people to compare",)
+        more = NONE if line.more is None else Cell(f"{line.more:+,.0f}")
+        cells = [
+            share(rate) if one.option else _plain(share(rate))
+            for one, rate in zip(shown, line.rates, strict=True)
+        ]
+        rows.append([Cell(line.label, few), Cell(whole(line.n_people)), *cells, more])
+    units = Units(overview.target)
+    for name, cells in (
+        ("Largest gap", [_gap(gap, units) if gap else NONE for gap in rates.gaps]),
+        ("Four-fifths ratio", [_ratio(one) for one in rates.ratios]),
+    ):
+        past = [
+            cell if one.option else _plain(cell) for one, cell in zip(shown, cells, strict=True)
+        ]
+        if any(cell != NONE for cell in cells):
+            rows.append([Cell(name, tone="total"), Cell(""), *past, NONE])
+    what = "Mean prediction" if overview.number else f"Share {overview.selected}"
+    return _filled(
+        f"{what} by {overview.label(attribute)}",
+        ["Group", "People", *(one.head for one in shown), "Change in people"],
+        rows,
+    )
+
+
+def _plain(cell: Cell) -> Cell:
+    """Return a number of the table itself, which has no interval."""
+    return replace(cell, details=())
+
+
+def _cost_table(overview: Overview) -> Table:
+    """Return what the recommended option costs each group: precision and calibration."""
+    share = _number if overview.number else _share
+    return _filled(
+        f"By {overview.label(overview.attribute)}, before (all columns) and after "
+        f"({overview.evidence.spoken_option(overview.recommended)})"
+        if overview.recommended
+        else "",
+        [
+            "Group",
+            "Precision before",
+            "Precision after",
+            "Mean prediction before",
+            "Mean prediction after",
+            "Mean outcome",
+        ],
+        [
+            [
+                Cell(cost.label),
+                *map(_share, cost.precision),
+                *map(share, cost.mean_score),
+                share(cost.mean_outcome),
+            ]
+            for cost in overview.costs()
+        ],
+    )
+
+
+def _recovery_table(overview: Overview) -> Table:
+    """Return how well each attribute is predicted, from what, and by which proxies."""
+    options = list(overview.advice.options)
+    shown = [o for o in options if o in (overview.today, overview.raw, overview.recommended)]
+    return _filled(
+        "AUC for predicting each attribute on held-out data, by the best probe (0.50 is chance; "
+        "more than two groups: mean of each against the rest)",
+        ["Attribute", *(one.name for one in shown), "Strongest proxies"],
+        [
+            [
+                Cell(overview.label(name)),
+                *(_recovered(overview.leak(one, name)) for one in shown),
+                Cell(", ".join(overview.proxies(name)) or NONE.text, tone="prose"),
+            ]
+            for name in overview.evidence.singles
+        ],
+    )
+
+
+def _recovered(leak: Leak | None) -> Cell:
+    if leak is None:
+        return NONE
+    mark, tone = ("above chance", "seen") if leak.above_chance else ("at chance", "hidden")
+    return Cell(decimal(leak.auc.value), (interval(leak.auc),), mark, tone)
 
 
 def badge(evidence: Evidence, option: Option) -> str:
     """Return what an option is to the reader, in a word or two."""
     advice = evidence.audit.advice
     if evidence.audit.advice.option is option:
-        return "one of a tie" if advice.verdict == "tie" else "recommended"
+        return "recommended"
     if option.name in advice.ties:
-        return "one of a tie"
+        return "tied"
     return {"features": "as it is", "score": "yours", "decision": "yours"}.get(
         evidence.representations[option.representation].kind, ""
     )
 
 
 def _options_table(evidence: Evidence) -> Table:
-    """Return what can be done, one row per setting, models of all kinds alike."""
+    """Return what can be done, one row per option."""
     units = Units(evidence.audit.data.target)
-    models = [one for one in evidence.models if one != EXISTING]
     own = {one.name for one in evidence.fitted if one.kind in ("score", "decision")}
-    heads = ["Setting", units.gap_name, "Ratio of selection rates", units.utility_name]
-    heads += ["Still recognised (AUC)", *(f"{model_name(one)}: gap" for one in models)]
-    rows = [
-        [
-            Cell(
-                option.name,
-                (columns(option.n_columns or 1),),
-                badge(evidence, option),
-                LETTERS[place],
-            ),
-            _gap(
-                option.gap,
-                gap_units(evidence, option.representation),
-                option.gap_attribute or "",
-                groups_compared(evidence, option.gap_groups),
-                SPOKEN.get(option.gap_model, ""),
-            ),
-            _ratio(option.ratio),
-            _utility(option.utility, units, SPOKEN.get(option.utility_model, "")),
-            Cell(
-                decimal(option.leak.value),
-                (
-                    of_a_hundred(option.leak.value),
-                    option.leak_attribute,
-                    SPOKEN.get(option.leak_probe, ""),
+    measured = evidence.audit.advice.verdict == "only measured"
+    rows = []
+    for place, option in enumerate(evidence.audit.advice.options):
+        chosen = ("",)
+        if option.name not in own and place and not measured:
+            chosen = (f"selected in {percent(option.selection_frequency, 0)} of resamples",)
+        mark, tone = (
+            ("above chance", "seen") if option.leak_above_chance else ("at chance", "hidden")
+        )
+        rows.append(
+            [
+                Cell(
+                    option.name,
+                    ("" if option.name in own else columns(option.n_columns or 1), *chosen),
+                    badge(evidence, option),
+                    LETTERS[place],
                 ),
-                "above chance" if option.leak_above_chance else "",
-                "seen" if option.leak_above_chance else "hidden",
-            ),
-            *(_model_numbers(option, model, units) for model in models),
-            NONE if option.name in own else Cell(of_a_hundred(option.selection_frequency)),
-        ]
-        for place, option in enumerate(evidence.audit.advice.options)
-    ]
+                _gap(
+                    option.gap,
+                    gap_units(evidence, option.representation),
+                    f"by {option.gap_attribute}" if option.gap_attribute else "",
+                    groups_compared(evidence, option.gap_groups),
+                ),
+                _ratio(option.ratio),
+                _utility(option.utility, units),
+                Cell(
+                    decimal(option.leak.value),
+                    (interval(option.leak), option.leak_attribute),
+                    mark,
+                    tone,
+                ),
+            ]
+        )
     return _filled(
-        f"Each setting with {level(evidence.audit.settings.confidence)} confidence intervals, and "
-        "with every AUC as how many of 100 pairs of people are told apart rightly (of several "
-        "groups or classes: on average over each and the others)",
-        [*heads, "Would be taken"],
+        f"Options with {level(evidence.audit.settings.confidence)} confidence intervals",
+        [
+            "Option",
+            units.gap_name,
+            "Four-fifths ratio",
+            units.accuracy_name,
+            "Attribute recovery (AUC)",
+        ],
         rows,
     )
 
@@ -200,16 +318,6 @@ def _options_table(evidence: Evidence) -> Table:
 def columns(count: int | None) -> str:
     """Write how many columns there are."""
     return "1 column" if count == 1 else f"{whole(count)} columns"
-
-
-def _model_numbers(option: Option, model: str, units: Units) -> Cell:
-    found = next((one for one in option.models if one.model == model), None)
-    if found is None:
-        return NONE
-    short = {"number": "R²", "none": ""}.get(units.kind, "AUC")
-    utility = units.utility(found.utility.value if found.utility else None)
-    gap = units.gap(found.gap.value if found.gap else None)
-    return Cell(gap, (found.attribute if found.gap else "", f"{short} {utility}"))
 
 
 def gap_units(evidence: Evidence, key: str) -> Units:
@@ -236,21 +344,17 @@ def _ratio(estimate: Estimate | None) -> Cell:
     return Cell(
         decimal(estimate.value),
         (interval(estimate),),
-        "below 0.8" if low else "",
+        "below 0.80" if low else "",
         "seen" if low else "",
     )
 
 
-def _utility(estimate: Estimate | None, units: Units, *more: str) -> Cell:
+def _utility(estimate: Estimate | None, units: Units) -> Cell:
     if estimate is None:
         return NONE
     if units.kind == "none":
         return _share(estimate)
-    words = f"{'explains ' if units.kind == 'number' else ''}{units.useful(estimate.value)}"
-    return Cell(
-        units.utility(estimate.value),
-        (interval(estimate), words, *more),
-    )
+    return Cell(units.utility(estimate.value), (interval(estimate),))
 
 
 def _cell(estimate: Estimate | None, scale: float, digits: int, unit: str = "") -> Cell:
@@ -287,9 +391,8 @@ def leakage_tables(evidence: Evidence) -> list[Table]:
     """Return a table for each attribute: representations are rows, probes are columns."""
     return [
         Table(
-            f"AUC of recognising {attribute.name} on held-out rows; 0.50 is guessing, times 100 it "
-            f"is how often, of 100 times, {pairs(attribute.name, several=several)} are told apart"
-            f"{', on average over the groups' if several else ''}",
+            f"AUC for predicting {attribute.name} on held-out data; 0.50 is chance"
+            f"{'; mean of each group against the rest' if several else ''}",
             ["Representation", "Columns", *map(model_name, evidence.probes)],
             [
                 [
@@ -320,26 +423,9 @@ def _leak(leak: Leak | None) -> Cell:
             interval(leak.auc, digits=3),
             f"chance: up to {decimal(leak.chance, 3)}; p {p_value(leak.p_value)}",
         ),
-        "above chance" if leak.above_chance else "",
+        "above chance" if leak.above_chance else "at chance",
         "seen" if leak.above_chance else "hidden",
     )
-
-
-def _curve_tables(evidence: Evidence) -> list[Table]:
-    """Return a table for each curve and attribute, one row per lambda."""
-    return [
-        _decided(
-            evidence,
-            f"{evidence.representations[curve.representation].name} at lambda, "
-            f"{model_name(curve.model).lower()}",
-            "Lambda",
-            [([Cell(significant(point.tradeoff))], point) for point in curve.points],
-            attribute,
-            {"curve": str(place), "attribute": str(position)},
-        )
-        for place, curve in enumerate(evidence.audit.curves)
-        for position, attribute in enumerate(evidence.audit.data.attributes)
-    ]
 
 
 def _parity_tables(evidence: Evidence) -> list[Table]:
@@ -399,14 +485,14 @@ def _decided(
         )
     heads = [head, "Columns"][: len(found[0][0]) if found else 1]
     return _filled(
-        f"{what}: decisions{level_of} compared between the groups of {attribute.name}",
+        f"{what}: decisions{level_of} compared by {attribute.name}",
         [
             *heads,
             units.utility_name,
             units.gap_name,
-            "Ratio of selection rates",
+            "Four-fifths ratio",
             *_GAPS.values(),
-            "Groups told apart by the score, AUC",
+            "Groups ranked by the score, AUC",
         ],
         rows,
         choice,
@@ -414,10 +500,10 @@ def _decided(
 
 
 _GAPS = {
-    "true_positive_gap": "Gap of true positive rates, points",
-    "false_positive_gap": "Gap of false positive rates, points",
-    "precision_gap": "Gap of precisions, points",
-    "distribution_gap": "Gap of distributions, points",
+    "true_positive_gap": "Gap in true positive rates, points",
+    "false_positive_gap": "Gap in false positive rates, points",
+    "precision_gap": "Gap in precision, points",
+    "distribution_gap": "Gap in distributions, points",
 }
 
 
@@ -426,13 +512,12 @@ def _group_tables(evidence: Evidence) -> list[Table]:
     share = _number if Units(evidence.audit.data.target).kind == "number" else _share
     return [
         _filled(
-            f"{'What' if model == EXISTING else f'{model_name(model)}: what'} each group of "
-            f"{attribute.name} gets",
-            ["Group", "Setting", "People", "Selected", "True positive rate",
+            f"{model_name(model)}: rates by {attribute.name}",
+            ["Group", "Option", "People", "Selected", "True positive rate",
              "False positive rate", "Precision", "Mean prediction", "Mean outcome"],
             [
                 [
-                    Cell(label.label, () if group.compared else ("too few to be compared",)),
+                    Cell(label.label, () if group.compared else ("too few people to compare",)),
                     Cell(option.name),
                     Cell(whole(group.n_rows)),
                     *(_share(one) for one in (group.selection_rate, group.true_positive_rate,
@@ -449,17 +534,6 @@ def _group_tables(evidence: Evidence) -> list[Table]:
         )
         for model, attribute, choice in _models_and_attributes(evidence)
     ]  # fmt: skip
-
-
-def _own_tables(evidence: Evidence) -> list[Table]:
-    """Return what each group of the single attributes gets from models that exist, at one sight."""
-    return [
-        replace(table, choice={})
-        for table, (model, attribute, _) in zip(
-            _group_tables(evidence), _models_and_attributes(evidence), strict=True
-        )
-        if model == EXISTING and attribute.name in evidence.singles
-    ]
 
 
 def groups_compared(evidence: Evidence, found: Parity | Comparison | None) -> str:
@@ -489,7 +563,7 @@ def _left_out_table(evidence: Evidence) -> Table:
     what = "Mean prediction" if number else "Selected"
     heads = [f"{what}, {evidence.spoken_option(option)}" for option in options]
     return Table(
-        "Groups of too few people to be compared: no gap on this page includes them",
+        "Groups with too few people to compare: no gap in this report includes them",
         ["Attribute", "Group", "People", *heads],
         rows,
     )
@@ -505,26 +579,8 @@ def _group(parity: Parity | None, label: str) -> GroupRates | None:
     return next((one for one in groups if one.label == label), None)
 
 
-def _certificate_tables(evidence: Evidence) -> list[Table]:
-    """Return the bounds that say something in one table."""
-    rows = [
-        [
-            Cell(evidence.representations[one.representation].name),
-            Cell(one.attribute),
-            Cell(decimal(100 * one.bound, 1)),
-            Cell(decimal(100 * one.observed, 1)),
-            Cell(level(one.confidence)),
-            Cell(whole(one.n_rows)),
-        ]
-        for one in evidence.certified()
-    ]
-    heads = ["Threshold on", "Between the groups of", "At most", "Seen here", "Confidence", "Rows"]
-    caption = "Largest gap of selection rates of any threshold, in points"
-    return [Table(caption, heads, rows)] if rows else []
-
-
-def _decider_table(evidence: Evidence) -> Table:
-    """Return what each unit or level of the columns that decide adds, where a model is linear."""
+def _influence_table(evidence: Evidence) -> Table:
+    """Return what each unit or level of a column adds, where a model is linear."""
     number = Units(evidence.audit.data.target).kind == "number"
     return _filled(
         "What columns add to the score of a linear model",
@@ -545,10 +601,10 @@ def _decider_table(evidence: Evidence) -> Table:
 
 
 def _representation_table(evidence: Evidence) -> Table:
-    """Return what was compared: what each representation promises, or why it is missing."""
+    """Return what was compared: what each representation guarantees, or why it is missing."""
     return Table(
-        "What was compared, what it promises and what it keeps",
-        ["Representation", "What it promises", "Columns", "Variance kept", "Seconds to fit"],
+        "What was compared, what each method guarantees on training data, and what it keeps",
+        ["Representation", "What it guarantees", "Columns", "Variance kept"],
         [_compared(one) for one in evidence.audit.representations],
     )
 
@@ -556,11 +612,10 @@ def _representation_table(evidence: Evidence) -> Table:
 def _compared(one: Representation) -> list[Cell]:
     if one.failure:
         why = Cell(f"Could not be fitted: {one.failure}", tone="prose")
-        return [Cell(one.name), why, *[Cell("")] * 3]
+        return [Cell(one.name), why, *[Cell("")] * 2]
     return [
         Cell(one.name),
         Cell(one.guarantee, (one.note,), tone="prose"),
         Cell(whole(one.n_columns)),
         _share(one.variance_kept),
-        NONE if one.fit_seconds is None else Cell(significant(one.fit_seconds)),
     ]

@@ -5,6 +5,7 @@ A number and its unit stay on one line.
 
 from __future__ import annotations
 
+import shlex
 from functools import partial
 
 from ...metrics import PROBES
@@ -16,8 +17,6 @@ UNBROKEN = "\u00a0"
 
 SPOKEN: dict[str | None, str] = {name: probe.one for name, probe in PROBES.items()}
 """What probes and downstream models are called in the middle of a sentence."""
-
-FOUR_FIFTHS = 0.8
 
 percent = partial(_phrases.percent, space=UNBROKEN)
 
@@ -45,6 +44,26 @@ def with_models(model: str) -> str:
     return f"with {PROBES[model].several}" if model in PROBES else model
 
 
+def multiline(command: str) -> str:
+    r"""Return a command with one option a line, so that it can be typed from paper.
+
+    >>> print(multiline("fairpca audit loans.csv --sensitive race --quick"))
+    fairpca audit loans.csv \\
+        --sensitive race \\
+        --quick
+    >>> multiline("import fairpca\nfairpca.audit(frame)")
+    'import fairpca\nfairpca.audit(frame)'
+    """
+    if not command.startswith("fairpca "):
+        return command
+    lines: list[list[str]] = [[]]
+    for word in shlex.split(command):
+        if word.startswith("-") and lines[-1]:
+            lines.append([])
+        lines[-1].append(shlex.quote(word))
+    return " \\\n    ".join(" ".join(line) for line in lines)
+
+
 def interval(estimate: Estimate | None, scale: float = 1, digits: int = 2) -> str:
     r"""Write the confidence interval of an estimate; empty if there is none.
 
@@ -55,34 +74,6 @@ def interval(estimate: Estimate | None, scale: float = 1, digits: int = 2) -> st
         return ""
     ends = (decimal(scale * end, digits) for end in (estimate.low, estimate.high))
     return f"{UNBROKEN}to{UNBROKEN}".join(ends)
-
-
-def of_a_hundred(auc: float | None) -> str:
-    r"""Write an AUC as how many of a hundred pairs are told apart rightly.
-
-    >>> of_a_hundred(0.838)
-    '84\xa0of\xa0100'
-    """
-    return NOT_MEASURED if auc is None else f"{100 * auc:.0f} of 100".replace(" ", UNBROKEN)
-
-
-def pairs(attribute: str, *, several: bool) -> str:
-    """Say of which pairs of people an AUC of an attribute is; of several groups it is a mean.
-
-    >>> pairs("sex", several=False)
-    'two people of different sex'
-    """
-    if several:
-        return f"a person of one group of {named(attribute)} and one of the others"
-    return f"two people of different {named(attribute)}"
-
-
-def recognised(attribute: str, auc: float | None, *, several: bool) -> str:
-    """Say what an AUC of recognising an attribute means."""
-    return (
-        f"given {pairs(attribute, several=several)}, such a model says which is which rightly in "
-        f"{of_a_hundred(auc)} cases{', on average over the groups' if several else ''}"
-    )
 
 
 class Units:
@@ -97,11 +88,16 @@ class Units:
         number = self.kind == "number"
         self.scale, self.digits = (1.0, 2) if number else (100.0, 1)
         rates = {"number": "mean predictions", "classes": "shares of a class"}
-        self.gap_name = f"Gap of {rates.get(self.kind, 'selection rates')}"
-        unit = "standard deviations" if number else "points"
+        self.gap_name = f"Gap in {rates.get(self.kind, 'selection rates')}"
+        unit = "standard deviations" if number else "percentage points"
         self.gap_axis = f"{self.gap_name.lower()}, {unit} (left is fairer)"
         names = {"number": "R²", "none": "Variance kept", "classes": "AUC, mean of the classes"}
         self.utility_name = names.get(self.kind, "AUC")
+        self.accuracy_name = {
+            "number": "Accuracy (R²)",
+            "none": "Variance kept",
+            "classes": "Accuracy (AUC, mean of the classes)",
+        }.get(self.kind, "Accuracy (AUC)")
 
     def gap(self, value: float | None) -> str:
         """Write a gap with its unit."""
@@ -109,6 +105,17 @@ class Units:
             return NOT_MEASURED
         short = "sd" if self.kind == "number" else "points"
         return f"{self.bare_gap(value)}{UNBROKEN}{short}"
+
+    def short(self, value: float | None) -> str:
+        """Write a gap in whole points, as headlines do, with its unit."""
+        if value is None or self.kind == "number":
+            return self.gap(value)
+        digits = 0 if round(100 * value, 6) == round(100 * value) or value >= 0.01 else 1
+        return f"{decimal(100 * value, digits)}{UNBROKEN}points"
+
+    def short_ends(self, estimate: Estimate) -> str:
+        """Write an interval of a gap in whole points."""
+        return interval(estimate, self.scale, self.digits if self.kind == "number" else 0)
 
     def bare_gap(self, value: float | None) -> str:
         """Write a gap without its unit, which stands elsewhere."""
@@ -124,29 +131,3 @@ class Units:
     def utility(self, value: float | None) -> str:
         """Write how useful something is."""
         return percent(value) if self.kind == "none" else decimal(value)
-
-    def useful(self, value: float | None) -> str:
-        """Write the same as a share of all differences, of a hundred pairs, or of the variance."""
-        if self.kind in ("number", "none") or value is None:
-            return percent(None if value is None else max(value, 0.0), 0)
-        return of_a_hundred(value)
-
-    def usefulness(self, value: float | None) -> str:
-        """Say what it means, as the end of a sentence."""
-        target = self.target
-        if target is None:
-            return f"{self.useful(value)} of the variance of the columns can be recovered"
-        if self.kind == "number":
-            return (
-                f"such a model explains {self.useful(value)} of the differences in "
-                f"{named(target.name)} between people"
-            )
-        if target.pos_label is None:
-            whom, over = (
-                f"a person of one class of {named(target.name)} and one of the others",
-                (", on average over the classes"),
-            )
-        else:
-            yes = f"{named(target.name)} = {named(target.pos_label)}"
-            whom, over = f"one person with {yes} and one without", ""
-        return f"given {whom}, such a model ranks them rightly in {self.useful(value)} cases{over}"

@@ -1,4 +1,4 @@
-// The page: choosers of attribute, model and curve, theme, copying, downloading, opening details.
+// The page: choosers of attribute and model, theme, copying, downloading, opening details.
 
 const root = document.documentElement;
 const themeButton = document.getElementById("theme");
@@ -6,9 +6,9 @@ const darkSystem = matchMedia("(prefers-color-scheme: dark)");
 const choosers = [...document.querySelectorAll("select[data-choice]")];
 const choices = Object.fromEntries(choosers.map((one) => [one.dataset.choice, one.value]));
 
-/** Show what was made for the chosen attribute, model and curve; hide what was made for others. */
+/** Show what was made for the chosen attribute and model; hide what was made for others. */
 function showChosen() {
-  for (const name of ["attribute", "model", "curve"]) {
+  for (const name of ["attribute", "model"]) {
     for (const chooser of choosers) {
       if (chooser.dataset.choice === name) chooser.value = choices[name];
     }
@@ -25,7 +25,9 @@ function isDark() {
 }
 
 function showTheme() {
-  themeButton.setAttribute("aria-pressed", String(isDark()));
+  const other = isDark() ? "Light" : "Dark";
+  themeButton.textContent = other;
+  themeButton.setAttribute("aria-label", `Switch to the ${other.toLowerCase()} theme`);
 }
 
 function say(text) {

@@ -1,0 +1,328 @@
+"""What an audit comes to, for the first screen of the page and for the terminal.
+
+All of it is read from the numbers of the audit: is the limit met, what does each group get now and
+with the recommended option, whom does that move, what does it cost, why, and who is not covered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ._evidence import Evidence, largest, parity_of, widest_gap
+from ._phrases import decimal, in_words, joined, named
+from ._results import EXISTING, Estimate, GroupRates, Leak, Option, Parity
+
+MET, NOT_MET, NOT_SETTLED = "met", "not met", "not settled"
+
+STATES = {
+    MET: "Limit met",
+    NOT_MET: "Limit not met",
+    NOT_SETTLED: "Not settled by these data",
+}
+"""Of a gap against the limit, in words."""
+
+FOUR_FIFTHS = 0.8
+
+_MOST_NAMED = 3  # groups or columns that a sentence names
+_FEW_PEOPLE = 0.5  # fewer are nobody
+
+
+def status(gap: Estimate | None, limit: float) -> str:
+    """Return whether a gap is within a limit: with its whole interval, or not settled.
+
+    >>> status(Estimate(0.03, 0.01, 0.04), 0.05), status(Estimate(0.09, 0.02, 0.15), 0.05)
+    ('met', 'not settled')
+    """
+    if gap is None or gap.low <= limit < gap.high:
+        return NOT_SETTLED
+    return MET if gap.high <= limit else NOT_MET
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A column of the table of rates: what it is, its option, and a word about its role."""
+
+    head: str
+    option: Option | None
+    role: str
+
+
+@dataclass(frozen=True)
+class GroupLine:
+    """A group with its people and what it gets by each column; None where that is unknown."""
+
+    label: str
+    n_people: int
+    rates: list[Estimate | None]
+    compared: bool
+    more: float | None
+    """People that the recommended option selects in addition to the model on all columns."""
+
+
+@dataclass(frozen=True)
+class Rates:
+    """What the groups of one attribute get by each column, with gap and four-fifths ratio."""
+
+    attribute: str
+    groups: list[GroupLine]
+    gaps: list[Estimate | None]
+    ratios: list[Estimate | None]
+
+
+@dataclass(frozen=True)
+class GroupCost:
+    """What the recommended option costs a group: before and after, and the outcome."""
+
+    label: str
+    precision: tuple[Estimate | None, Estimate | None]
+    mean_score: tuple[Estimate | None, Estimate | None]
+    mean_outcome: Estimate | None
+
+
+class Overview:
+    """The first screen, in parts; `today` is the option that stands for how things are."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self.evidence, self.audit = evidence, evidence.audit
+        self.settings, self.target = self.audit.settings, self.audit.data.target
+        self.advice = self.audit.advice
+        self.number = self.target is not None and self.target.kind == "number"
+        own = [one for one in self.advice.options if _exists(one)]
+        self.today = next(iter(own or self.advice.options), None)
+        self.recommended = self.advice.option
+        self.raw = next((one for one in self.advice.options if not _exists(one)), None)
+        self.has_limit = bool(self.today and self.today.gap) and (
+            self.settings.aim == "decide" or self.advice.verdict == "only measured"
+        )
+
+    def status(self, option: Option | None) -> str:
+        """Return whether an option meets the limit; empty where there is none to meet."""
+        if not self.has_limit or option is None:
+            return ""
+        return status(option.gap, self.settings.max_gap)
+
+    @property
+    def selected(self) -> str:
+        """What is done to people who are selected, in a word: the target's, if it is one."""
+        if self.target is None or self.target.pos_label not in ("1", "True", "true", "yes", "Yes"):
+            return "selected"
+        for text in ((self.audit.data.labels or {}).get(self.target.name, ""), self.target.name):
+            word = text.replace("_", " ").split()[-1:] or [""]
+            if word[0].endswith("ed"):
+                return word[0].lower()
+        return "selected"
+
+    @property
+    def what(self) -> str:
+        """What differs between groups: approval rates, say, or mean predictions."""
+        if self.number:
+            return "mean predictions"
+        if self.target is not None and self.target.kind == "classes":
+            return "shares of a class"
+        return "selection rates" if self.selected == "selected" else f"shares {self.selected}"
+
+    def columns(self) -> list[Shown]:
+        """Return what rates are shown of: the past, what exists, all columns, what is advised."""
+        found = []
+        if self.target is not None and self.target.kind != "classes":
+            found.append(Shown("In the table", None, "past decisions or outcomes"))
+        found += [Shown(o.name, o, "yours") for o in self.advice.options if _exists(o)]
+        if self.raw is not None and self.target is not None:
+            found.append(Shown("Model on all columns", self.raw, "no method applied"))
+        if self.recommended is not None and self.target is not None:
+            name = self.evidence.spoken_option(self.recommended)
+            found.append(Shown(f"Model with {name}", self.recommended, "recommended"))
+        return found
+
+    def rates(self, attribute: str) -> Rates:
+        """Return what each group of an attribute gets."""
+        found = next(one for one in self.audit.data.attributes if one.name == attribute)
+        shown = self.columns()
+        parities = [
+            self.evidence.worst_parity(one.option, attribute) if one.option else None
+            for one in shown
+        ]
+        compared = {g.label for p in parities if p for g in p.groups if g.compared}
+        lines = []
+        for group in found.groups:
+            rates = [
+                self._rate(parity, group.label) if one.option else _exactly(group.outcome)
+                for one, parity in zip(shown, parities, strict=True)
+            ]
+            kept = group.label in compared or not compared
+            more = self._more(attribute, group.label, group.n_rows)
+            lines.append(GroupLine(group.label, group.n_rows, rates, kept, more))
+        past = [line.rates[0] for line in lines if line.compared]
+        gaps = [
+            widest_gap([p.gap for p in self.evidence.parities(one.option, attribute)])
+            if one.option
+            else self._spread(past)
+            for one in shown
+        ]
+        ratios = [parity.ratio if parity else None if one.option else self._ratio(past)
+                  for one, parity in zip(shown, parities, strict=True)]  # fmt: skip
+        return Rates(attribute, lines, gaps, ratios)
+
+    def _rate(self, parity: Parity | None, label: str) -> Estimate | None:
+        group = _group(parity, label)
+        if group is None:
+            return None
+        return group.mean_score if self.number else group.selection_rate
+
+    def _more(self, attribute: str, label: str, n_people: int) -> float | None:
+        """Return how many more people of a group the recommended option selects."""
+        if self.number or self.settings.weight or self.raw is None or self.recommended is None:
+            return None
+        before, after = (
+            self._rate(self.evidence.worst_parity(option, attribute), label)
+            for option in (self.raw, self.recommended)
+        )
+        if before is None or after is None or self.recommended is self.raw:
+            return None
+        return n_people * (after.value - before.value)
+
+    def _spread(self, rates: Sequence[Estimate | None]) -> Estimate | None:
+        values = [one.value for one in rates if one is not None]
+        if len(values) < 2:
+            return None
+        scale = self.target.deviation if self.number and self.target else 1.0
+        return _exactly((max(values) - min(values)) / (scale or 1.0))
+
+    def _ratio(self, rates: Sequence[Estimate | None]) -> Estimate | None:
+        values = [one.value for one in rates if one is not None]
+        if self.number or len(values) < 2 or max(values) <= 0:
+            return None
+        return _exactly(min(values) / max(values))
+
+    @property
+    def attribute(self) -> str:
+        """The attribute that the first screen is about: the one of the largest gap, or leakage."""
+        if self.today is not None and self.today.gap_attribute is not None:
+            return self.today.gap_attribute
+        if self.today is not None:
+            return self.today.leak_attribute
+        return self.settings.sensitive[0]
+
+    def people(self) -> str:
+        """Say whom the recommended option moves, in people; empty where nobody can say."""
+        moved = [one for one in self.rates(self.attribute).groups if one.more is not None]
+        said = [
+            f"{abs(one.more or 0.0):,.0f} {'more' if (one.more or 0.0) > 0 else 'fewer'} "
+            f"{named(one.label)}"
+            for one in moved
+            if abs(one.more or 0.0) >= _FEW_PEOPLE
+        ]
+        if not said:
+            return ""
+        return f"about {joined(said)} {self.selected}, compared with a model on all columns"
+
+    def costs(self) -> list[GroupCost]:
+        """Return precision and calibration of each group, before and with the recommendation."""
+        if self.raw is None or self.recommended is None or self.target is None:
+            return []
+        model = str(self.recommended.gap_model or self.recommended.utility_model)
+        found = [
+            parity_of(self.evidence.decisions(option, model), self.attribute)
+            for option in (self.raw, self.recommended)
+        ]
+        costs = []
+        for label in (group.label for group in found[1].groups) if found[1] else ():
+            before, after = (_group(parity, label) for parity in found)
+            if before is None or after is None:
+                continue
+            costs.append(
+                GroupCost(
+                    label,
+                    (before.precision, after.precision),
+                    (before.mean_score, after.mean_score),
+                    after.mean_outcome,
+                )
+            )
+        return costs
+
+    def dearest(self) -> GroupCost | None:
+        """Return the group whose precision falls most."""
+        known = [c for c in self.costs() if c.precision[0] and c.precision[1]]
+        fall = {c.label: c.precision[0].value - c.precision[1].value  # type: ignore[union-attr]
+                for c in known}  # fmt: skip
+        worst = max(known, key=lambda c: fall[c.label], default=None)
+        return worst if worst is not None and fall[worst.label] > 0 else None
+
+    def leak(self, option: Option | None, attribute: str | None = None) -> Leak | None:
+        """Return how well an attribute is recovered from an option, by the best probe."""
+        if option is None:
+            return None
+        key = self.evidence.readable(option)
+        leaks = self.evidence.leaks(key, attribute or self.attribute)
+        return largest(leaks) if leaks else None
+
+    def label(self, attribute: str) -> str:
+        """Return what people call an attribute."""
+        return (self.audit.data.labels or {}).get(attribute, attribute)
+
+    def proxies(self, attribute: str | None = None) -> list[str]:
+        """Return the columns through which an attribute is predicted, readable, strongest first."""
+        found = self.evidence.proxies(attribute or self.attribute)[:_MOST_NAMED]
+        return [self.evidence.label(one) for one in found]
+
+    def not_covered(self) -> list[str]:
+        """Say which groups no gap compares, which rows are left out, and what was not asked."""
+        said = []
+        option = self.recommended or self.today
+        seen = set()
+        for attribute, of in (
+            (option.gap_attribute, option.gap_groups) if option else (None, None),
+            (option.joint_attribute, option.joint_groups) if option else (None, None),
+        ):
+            if attribute is None or of is None or not of.left_out or attribute in seen:
+                continue
+            seen.add(attribute)
+            few = sorted(of.left_out, key=_lowest)[:_MOST_NAMED]
+            groups = "; ".join(self._named(group) for group in few)
+            rest = len(of.left_out) - len(few)
+            more = f"; and {in_words(rest)} more" if rest else ""
+            said.append(
+                f"{len(of.left_out)} of {of.n_groups} groups of {named(attribute)} have too few "
+                f"people to compare: {groups}{more}"
+            )
+        unknown = [
+            f"{one.name} ({one.n_missing:,} rows)"
+            for one in self.audit.data.attributes
+            if one.n_missing and one.kind != "intersection"
+        ]
+        if unknown:
+            said.append(f"Rows in which an attribute is missing: {joined(unknown)}")
+        said.append(f"Attributes other than {joined(self.settings.sensitive)} were not measured")
+        return said
+
+    def _named(self, group: GroupRates) -> str:
+        rate = group.mean_score if self.number else group.selection_rate
+        people = "1 person" if group.n_rows == 1 else f"{group.n_rows:,} people"
+        if rate is None:
+            return f"{named(group.label)} ({people})"
+        ends = [decimal(x if self.number else 100 * x, 2 if self.number else 0)
+                for x in (rate.value, rate.low, rate.high)]  # fmt: skip
+        unit = "mean prediction " if self.number else ""
+        percent = "" if self.number else f" % {self.selected}"
+        said = f"{unit}{ends[0]}{percent}, {ends[1]} to {ends[2]}"
+        return f"{named(group.label)} ({people}, {said})"
+
+
+def _exists(option: Option) -> bool:
+    return any(one.model == EXISTING for one in option.models)
+
+
+def _exactly(value: float | None) -> Estimate | None:
+    """Return a number of the table itself, which has no interval."""
+    return None if value is None else Estimate(value, value, value)
+
+
+def _group(parity: Parity | None, label: str) -> GroupRates | None:
+    groups = parity.groups if parity else []
+    return next((one for one in groups if one.label == label), None)
+
+
+def _lowest(group: GroupRates) -> float:
+    rate = group.selection_rate or group.mean_score
+    return rate.value if rate else 1.0
