@@ -37,11 +37,11 @@ def options_of(found):
     return raw, others[0]
 
 
-def decided(found, verdict="take", *, chosen=None, tied=(), sure=0.9, **changes):
+def decided(found, verdict="recommended", *, chosen=None, tied=(), sure=0.9, **changes):
     """Return a decision about the options of an audit, changed as said."""
     raw, other = options_of(found)
     chosen = dataclasses.replace(chosen or other, **changes)
-    taken = verdict in ("take", "tie")
+    taken = verdict in ("recommended", "tie")
     options = [raw, chosen, *(o for o in found.advice.options[1:] if o.name != chosen.name)]
     return Decision(verdict, chosen if taken else None, list(tied), options, raw, 5, sure)
 
@@ -54,12 +54,12 @@ def said(some, decision):
 @pytest.mark.parametrize(
     ("verdict", "aim", "start"),
     [
-        ("nothing to do", "decide", "Nothing to do: decisions differ by"),
-        ("nothing helps", "decide", "Nothing here helps: decisions differ by"),
-        ("cannot tell", "decide", "These data cannot tell: decisions differ by"),
-        ("out of reach", "decide", "Nothing tried reaches the limit: decisions differ by"),
-        ("nothing to do", "hide", "Nothing to do: from these 16 columns no probe guesses"),
-        ("nothing helps", "hide", "Nothing here helps: from these 16 columns a model guesses"),
+        ("no action needed", "decide", "Nothing to do: decisions differ by"),
+        ("no method helps", "decide", "Nothing here helps: decisions differ by"),
+        ("not settled", "decide", "These data cannot tell: decisions differ by"),
+        ("limit not reached", "decide", "Nothing tried reaches the limit: decisions differ by"),
+        ("no action needed", "hide", "Nothing to do: from these 16 columns no probe guesses"),
+        ("no method helps", "hide", "Nothing here helps: from these 16 columns a model guesses"),
     ],
 )
 def test_where_nothing_is_advised_there_is_nothing_to_copy(found, verdict, aim, start):
@@ -70,12 +70,12 @@ def test_where_nothing_is_advised_there_is_nothing_to_copy(found, verdict, aim, 
     assert advice.code == advice.command == ""
     words = " ".join([*advice.reasons, *advice.caveats, *summary.sentences])
     assert "Take" not in words
-    assert ("83 of 100 resamples" in words) == (verdict in ("nothing to do", "cannot tell"))
+    assert ("83 of 100 resamples" in words) == (verdict in ("no action needed", "not settled"))
     assert "Audit again" in advice.caveats[-1]
 
 
 def test_one_setting_that_does_not_help_is_not_called_none_of_the_one(found):
-    decision = dataclasses.replace(decided(found, "nothing helps"), n_settings=1)
+    decision = dataclasses.replace(decided(found, "no method helps"), n_settings=1)
     reasons = " ".join(advise(evidence(found), decision).reasons)
     assert "the one setting tried does not make the gap" in reasons
     decision = dataclasses.replace(decision, n_settings=0)
@@ -269,7 +269,7 @@ def test_nothing_is_called_a_guess_that_chance_explains(found):
     some = with_parts(evidence(found, aim="hide"), leakage=quiet)
     raw, _ = options_of(found)
     decision = dataclasses.replace(
-        decided(found, "nothing to do"), raw=dataclasses.replace(raw, leak_above_chance=False)
+        decided(found, "no action needed"), raw=dataclasses.replace(raw, leak_above_chance=False)
     )
     summary, advice = said(some, decision)
     assert "no probe guesses sex or race better than chance" in summary.headline
@@ -312,7 +312,7 @@ def test_the_code_and_the_command_of_the_advice_run(audited, people, tmp_path, m
     monkeypatch.chdir(tmp_path)
     people[["sex", "height", "skill", "luck", "paid"]].to_csv("some people.csv", index=False)
     found = audited("some people.csv", "sex", "paid", n_components=2)
-    assert found.advice.verdict in ("take", "tie")
+    assert found.advice.verdict in ("recommended", "tie")
     program, *arguments = shlex.split(found.advice.command)
     result = invoke(arguments)
     assert program == "fairpca"

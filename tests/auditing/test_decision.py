@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from fairpca.auditing._decision import (
-    CANNOT_TELL,
+    LIMIT_NOT_REACHED,
     MOST_OPTIONS,
-    NOTHING_HELPS,
-    NOTHING_TO_DO,
-    OUT_OF_REACH,
+    NO_ACTION_NEEDED,
+    NO_METHOD_HELPS,
+    NOT_SETTLED,
     _Candidate,
     _Contest,
     _listed,
@@ -93,7 +93,7 @@ def test_where_nothing_reaches_the_limit_nothing_is_taken():
     """Seen: 24.7 points recommended, though 21.6 stood beside it, where 5 are accepted."""
     near, as_near, far = candidate(0.12, 0.70), candidate(0.13, 0.74), candidate(0.17, 0.80)
     raw = candidate(0.4, 0.82)
-    assert chosen(near, as_near, far, raw=raw) == OUT_OF_REACH
+    assert chosen(near, as_near, far, raw=raw) == LIMIT_NOT_REACHED
     hiding = _Contest(raw, [near, as_near, far], Z, to_limit=False)  # as much as can be had
     assert hiding.choose() == hiding.verdict() == 1
 
@@ -101,10 +101,10 @@ def test_where_nothing_reaches_the_limit_nothing_is_taken():
 @pytest.mark.parametrize(
     ("gap", "error", "verdict"),
     [
-        (0.02, 0.01, NOTHING_TO_DO),
-        (0.04, 0.01, CANNOT_TELL),  # within the limit as measured; 6 points may be true
-        (0.055, 0.06, CANNOT_TELL),
-        (0.228, 0.11, CANNOT_TELL),
+        (0.02, 0.01, NO_ACTION_NEEDED),
+        (0.04, 0.01, NOT_SETTLED),  # within the limit as measured; 6 points may be true
+        (0.055, 0.06, NOT_SETTLED),
+        (0.228, 0.11, NOT_SETTLED),
         (0.228, 0.05, 0),
     ],
 )
@@ -120,9 +120,9 @@ def test_of_equally_useful_settings_the_one_that_hides_more_is_taken():
 
 
 def test_raw_features_within_the_limit_leave_nothing_to_do():
-    assert chosen(candidate(0.01, 0.8), raw=candidate(0.038, 0.82)) == NOTHING_TO_DO
+    assert chosen(candidate(0.01, 0.8), raw=candidate(0.038, 0.82)) == NO_ACTION_NEEDED
     counted = taken(candidate(0.01, 0.8), raw=candidate(0.02, 0.82, x_error=0.005))
-    assert counted == {NOTHING_TO_DO: N_RESAMPLES}
+    assert counted == {NO_ACTION_NEEDED: N_RESAMPLES}
 
 
 @pytest.mark.parametrize(
@@ -136,14 +136,14 @@ def test_raw_features_within_the_limit_leave_nothing_to_do():
     ],
 )
 def test_what_does_nothing_or_harms_is_not_taken(x, y, given):
-    """Seen: 'take' with .58 -> .58 recognised and gap 3.8 -> 4.4; and below the constant guess."""
+    """Seen: recommended at AUC .58 -> .58 and gap 3.8 -> 4.4; and below the constant baseline."""
     raw = candidate(0.22, 0.82, **given)
-    assert chosen(candidate(x, y, **given), raw=raw) == NOTHING_HELPS
+    assert chosen(candidate(x, y, **given), raw=raw) == NO_METHOD_HELPS
 
 
 def test_nothing_helps_where_nothing_competes():
-    assert chosen() == NOTHING_HELPS
-    assert taken() == {NOTHING_HELPS: N_RESAMPLES}
+    assert chosen() == NO_METHOD_HELPS
+    assert taken() == {NO_METHOD_HELPS: N_RESAMPLES}
 
 
 def test_a_reduction_is_of_the_same_people():
@@ -288,7 +288,7 @@ def test_another_seed_does_not_change_what_is_taken_where_settings_are_apart():
             fair_kernel_pca=[(1.0, 0.06)] * 3,
         )
         found = decide(some, settings(seed=seed), [0])
-        assert (found.verdict, found.chosen.representation) == ("take", "fair_kernel_pca")
+        assert (found.verdict, found.chosen.representation) == ("recommended", "fair_kernel_pca")
         assert found.chosen.selection_frequency == found.sure > 0.9
         assert found.chosen.utility.value > 0.8
 
@@ -319,7 +319,7 @@ def test_what_trees_undo_is_taken_for_linear_models_only():
     trees = {m.model: m.gap.low for m in linear.chosen.models}
     assert trees["boosting"] > 0.15 > trees["linear"]
     alone = decide(measured(0, raw=RAW_SEES, leace=TREES_KEEP_IT), settings(), [0])
-    assert (alone.verdict, alone.chosen) == ("nothing helps", None)
+    assert (alone.verdict, alone.chosen) == ("no method helps", None)
     boosting = decide(some, settings(model="boosting"), [0])
     assert boosting.chosen.representation == "fair_pls"
 

@@ -31,7 +31,7 @@ def test_the_column_is_in_the_headline_and_nothing_is_recommended(audited, birth
     """Seen: 'Take Fair PLS', 'at AUC 1.00 instead of 1.00'."""
     found = audited(births, "race", "low", n_components=2)
     advice = found.advice
-    assert advice.verdict == "given away"
+    assert advice.verdict == "target leak"
     assert (advice.representation, advice.code, advice.command, advice.ties) == (None, "", "", [])
     assert "weight alone tells low (AUC 1.00)" in found.summary.headline
     assert "--ignore" in " ".join(advice.reasons)
@@ -44,20 +44,20 @@ def test_the_column_is_in_the_headline_and_nothing_is_recommended(audited, birth
 @pytest.mark.parametrize("given", [{"ignore": ["weight"]}, {"scores": "weight"}])
 def test_once_it_is_named_or_ignored_there_is_advice_again(audited, births, given):
     found = audited(births, "race", "low", n_components=2, **given)
-    assert found.advice.verdict != "given away"
+    assert found.advice.verdict != "target leak"
     assert "alone tells" not in found.summary.headline
 
 
 def test_a_number_that_another_gives_away_is_treated_alike(audited, births):
     table = births.drop(columns="low").assign(log_weight=np.log(births["weight"].clip(1)))
     found = audited(table, "race", "weight", n_components=2)
-    assert found.advice.verdict == "given away"
+    assert found.advice.verdict == "target leak"
     assert "log_weight alone tells weight" in found.summary.headline
 
 
 def test_who_hides_an_attribute_gets_advice_all_the_same(audited, births):
     found = audited(births, "race", "low", n_components=2, aim="hide")
-    assert found.advice.verdict != "given away"
+    assert found.advice.verdict != "target leak"
 
 
 def test_columns_that_tell_it_together_are_noticed(audited, births):
@@ -69,7 +69,7 @@ def test_columns_that_tell_it_together_are_noticed(audited, births):
     found = audited(table, "race", "weight", n_components=2)
     (notice,) = [n for n in found.notices if n.kind == "leak" and not n.column]
     assert "together tell 'weight' nearly perfectly (R2 1.00)" in notice.text
-    assert found.advice.verdict != "given away"
+    assert found.advice.verdict != "target leak"
 
 
 def test_only_what_is_nearly_certain_counts():

@@ -99,9 +99,9 @@ def test_where_sex_does_not_matter_there_is_nothing_to_do(audited):
     table = pd.DataFrame(rng.normal(size=(400, 2)), columns=["a", "b"])
     table["sex"] = rng.choice(["f", "m"], size=400)
     table["paid"] = np.where(table["a"] + rng.normal(size=400) > 0, "yes", "no")
-    assert audited(table, "sex", "paid", max_gap=0.1).advice.verdict == "cannot tell"
+    assert audited(table, "sex", "paid", max_gap=0.1).advice.verdict == "not settled"
     found = audited(table, "sex", "paid", max_gap=0.25)
-    assert found.advice.verdict == "nothing to do"
+    assert found.advice.verdict == "no action needed"
     assert found.summary.headline.startswith("Nothing to do: decisions differ by")
     assert (found.advice.code, found.advice.command) == ("", "")
     assert found.advice.representation is None
@@ -115,7 +115,7 @@ def test_where_the_outcome_is_the_attribute_nothing_helps(audited):
     badges = {f"badge {i}": np.where(rng.random(400) < 0.05, 1 - m, m) for i in range(3)}
     table = pd.DataFrame({"sex": m, **badges, "paid": np.where(rng.random(400) < 0.1, 1 - m, m)})
     found = audited(table, "sex", "paid")
-    assert found.advice.verdict == "nothing helps"
+    assert found.advice.verdict == "no method helps"
     assert found.summary.headline.startswith("Nothing here helps: decisions differ by 9")
     assert (found.advice.code, found.advice.command) == ("", "")
     assert len(found.advice.options) > 1  # what was tried is shown
@@ -145,7 +145,7 @@ def test_a_person_met_before_is_not_a_guess(audited, panel):
     seen = [leak for leak in rows.leakage if leak.representation == "raw"]
     assert max(leak.auc.value for leak in seen if leak.above_chance) > 0.62
     assert not any(leak.above_chance for leak in people.leakage if leak.representation == "raw")
-    assert people.advice.verdict == "nothing to do"
+    assert people.advice.verdict == "no action needed"
     assert (rows.data.n_people, people.data.n_people) == (720, 120)
     (told,) = [notice for notice in rows.notices if notice.kind == "person"]
     assert told.column == "who"
@@ -436,7 +436,7 @@ def test_the_columns_behind_both_are_named(of_wages):
     assert of_wages.proxy_importance[0].auc_drop.low > 0.2
     deciders = {d.column: d for d in of_wages.decision_importance}
     assert [d.column for d in of_wages.decision_importance][:2] == ["years", "grade"]
-    if of_wages.advice.verdict in ("take", "tie"):
+    if of_wages.advice.verdict in ("recommended", "tie"):
         chosen = option(of_wages, of_wages.advice.representation)
         if chosen.utility_model == "linear" and chosen.representation in ("leace", "fair_pca"):
             (years,) = deciders["years"].weights

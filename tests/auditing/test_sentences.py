@@ -76,11 +76,11 @@ def decisions_about(found):
     settings = [option for option in rest if ":" not in option.representation]
     kept = {"options": found.advice.options, "raw": raw, "n_settings": 7, "sure": 0.83}
     for one in settings:
-        yield Decision("take", one, [], **kept)
+        yield Decision("recommended", one, [], **kept)
     for one, other in pairwise([*settings, settings[0]]):
         if one.name != other.name:
             yield Decision("tie", one, [other.name], **{**kept, "sure": 0.41})
-    for verdict in ("nothing to do", "nothing helps", "cannot tell", "out of reach"):
+    for verdict in ("no action needed", "no method helps", "not settled", "limit not reached"):
         if found.data.target is not None or verdict.startswith("nothing"):
             yield Decision(verdict, None, [], **kept)
 
@@ -193,7 +193,7 @@ def test_every_sentence_about_a_target_that_is_given_away_is_true_of_the_json(de
                      other="paid", value=0.9973)  # fmt: skip
     found = replace(decided, notices=[notice])
     raw = decided.advice.options[0]
-    decision = withheld(Decision("take", raw, [], decided.advice.options, raw, 7, 0.9))
+    decision = withheld(Decision("recommended", raw, [], decided.advice.options, raw, 7, 0.9))
     used = assert_all_read(found, [decision])
     assert {said_by.given_away, said_by.why_given_away} <= used
 
@@ -212,7 +212,7 @@ def shown(request):
     found = request.getfixturevalue(request.param)
     pages = []
     for decision in decisions_about(found):
-        if decision.verdict == "take":
+        if decision.verdict == "recommended":
             advice = advise(Evidence(found), decision)
             audited = replace(found, advice=advice, summary=summarise(Evidence(found), decision))
             pages.append((Measured(found), decision.chosen, words_of(audited.to_html())))

@@ -85,7 +85,7 @@ def made_up(**given):
         "summary": Summary("The headline.", ["The headline.", "A finding."]),
         "advice": Advice(
             "decide",
-            "take",
+            "recommended",
             "leace",
             None,
             [],

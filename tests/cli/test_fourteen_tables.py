@@ -20,7 +20,13 @@ from optional_libraries import pandas as pd
 QUICK = ("--quick", "--jobs", "1", "--json", "found.json")
 MODELS = {*PROBES}
 LARGEST_PAGE = 1_500_000
-WITHOUT_ADVICE = {"nothing to do", "nothing helps", "cannot tell", "out of reach", "given away"}
+WITHOUT_ADVICE = {
+    "no action needed",
+    "no method helps",
+    "not settled",
+    "limit not reached",
+    "target leak",
+}
 
 
 @cache
@@ -105,7 +111,7 @@ def assert_can_be_defended(found):
         if (option["representation"], option["tradeoff"])
         == (advice["representation"], advice["tradeoff"])
     ]
-    if advice["verdict"] not in ("take", "tie"):
+    if advice["verdict"] not in ("recommended", "tie"):
         assert advice["verdict"] in WITHOUT_ADVICE
         assert (taken, advice["code"], advice["command"]) == ([], "", "")
         return

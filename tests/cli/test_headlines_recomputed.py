@@ -416,7 +416,9 @@ def assert_names_what_it_counts(found):
     assert said[1] == max(by_attribute, key=by_attribute.get)
     key = found["advice"]["representation"]
     after = re.search(rf"with .+? by ([\d.]+) {unit}(?:, between those of (\w+))?", headline)
-    assert (after is not None) == (found["advice"]["verdict"] in ("take", "tie", "out of reach"))
+    assert (after is not None) == (
+        found["advice"]["verdict"] in ("recommended", "tie", "limit not reached")
+    )
     if after and key:
         (taken,) = [o for o in others if o["representation"] == key]
         attribute = after[2] or said[1]
@@ -452,7 +454,7 @@ def test_a_headline_is_what_many_divisions_by_others_come_to(audited, name, seed
 def test_nothing_is_recommended_where_columns_tell_the_target(audited, name):
     """Once it was 'Take Fair PLS', 'at AUC 1.00 instead of 1.00'."""
     found = audited(name, "--quick", naive=True)
-    assert found["advice"]["verdict"] == "given away"
+    assert found["advice"]["verdict"] == "target leak"
     assert found["advice"]["representation"] is None
     named = re.search(r"recommended: (.+?)(?: alone| each)? tells? ", found["summary"]["headline"])
     assert set(re.split(", | and ", named[1])) <= set(TABLES[name].given_away)

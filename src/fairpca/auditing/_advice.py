@@ -94,7 +94,7 @@ def _facts(evidence: Evidence, decision: Decision) -> dict[str, Any]:
         **{"evidence": evidence, "decision": decision, "raw": raw, "chosen": chosen},
         **{"option": option, "shown": evidence.representations[option.representation]},
         "deciding": settings.aim == "decide",
-        "given_away": decision.verdict == "given away",
+        "given_away": decision.verdict == "target leak",
         "telling": telling_columns(audit.notices, settings.target),
         "only_measured": decision.verdict == "only measured",
         "what": "predictions" if number else "decisions",

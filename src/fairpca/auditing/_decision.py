@@ -38,12 +38,12 @@ MOST_OPTIONS = 4
 _SURE = 2 / 3  # of the resamples: from here on a recommendation stands alone
 _CONTENDER = 0.1  # of the resamples: from here on another setting is named beside it
 
-NOTHING_TO_DO, NOTHING_HELPS, CANNOT_TELL, OUT_OF_REACH = -1, -2, -3, -4
+NO_ACTION_NEEDED, NO_METHOD_HELPS, NOT_SETTLED, LIMIT_NOT_REACHED = -1, -2, -3, -4
 _VERDICTS = {
-    NOTHING_TO_DO: "nothing to do",
-    NOTHING_HELPS: "nothing helps",
-    CANNOT_TELL: "cannot tell",
-    OUT_OF_REACH: "out of reach",
+    NO_ACTION_NEEDED: "no action needed",
+    NO_METHOD_HELPS: "no method helps",
+    NOT_SETTLED: "not settled",
+    LIMIT_NOT_REACHED: "limit not reached",
 }
 
 
@@ -114,16 +114,16 @@ def decide(findings: Findings, settings: Settings, singles: Sequence[int]) -> De
         for i, c in enumerate(competing)
     ]
     sure = taken.get(chosen, 0.0)
-    if chosen == CANNOT_TELL:
-        sure = 1.0 - taken.get(NOTHING_TO_DO, 0.0)
+    if chosen == NOT_SETTLED:
+        sure = 1.0 - taken.get(NO_ACTION_NEEDED, 0.0)
     tied = contest.tied(chosen, counted) if sure < _SURE else []
     shown = _listed(contest, frontier, eligible, [chosen, *tied])
     return Decision(
-        verdict=_VERDICTS.get(chosen, "tie" if tied else "take"),
+        verdict=_VERDICTS.get(chosen, "tie" if tied else "recommended"),
         chosen=every[chosen] if chosen >= 0 else None,
         ties=[every[i].name for i in tied],
         options=[
-            replace(raw.option, selection_frequency=taken.get(NOTHING_TO_DO, 0.0)),
+            replace(raw.option, selection_frequency=taken.get(NO_ACTION_NEEDED, 0.0)),
             *existing,
             *(every[i] for i in shown),
         ],
@@ -153,7 +153,7 @@ def withheld(decision: Decision) -> Decision:
     means nothing.
     """
     options = [replace(option, selection_frequency=0.0) for option in decision.options]
-    return replace(decision, verdict="given away", chosen=None, ties=[], options=options, sure=0.0)
+    return replace(decision, verdict="target leak", chosen=None, ties=[], options=options, sure=0.0)
 
 
 def _settings(
@@ -333,8 +333,8 @@ class _Contest:
         if not self.to_limit:
             return self.choose()
         if self.raw.x.high <= self.raw.limit:
-            return NOTHING_TO_DO
-        return CANNOT_TELL if self.raw.x.low <= self.raw.limit else self.choose()
+            return NO_ACTION_NEEDED
+        return NOT_SETTLED if self.raw.x.low <= self.raw.limit else self.choose()
 
     def choose(self, draw: int = 0) -> int:
         """Return the setting to take, or why there is none.
@@ -343,10 +343,10 @@ class _Contest:
         gives away least.
         """
         if self._raw[draw] <= self.raw.limit:
-            return NOTHING_TO_DO
+            return NO_ACTION_NEEDED
         _, eligible = self.standing(draw)
         if not eligible:
-            return OUT_OF_REACH if self._helps(draw).any() else NOTHING_HELPS
+            return LIMIT_NOT_REACHED if self._helps(draw).any() else NO_METHOD_HELPS
         y, leak = self.y[:, draw], self.leak[:, draw]
         apart = self.y[:, 1:]
         best = max(eligible, key=lambda i: y[i])

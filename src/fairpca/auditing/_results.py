@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from ..metrics import PROBES
 
-SCHEMA_VERSION = "3.0"
+SCHEMA_VERSION = "4.0"
 """Changes of the first number break readers; changes of the second add fields."""
 
 
@@ -453,11 +453,11 @@ class Advice:
 
     aim: str = doc("What was asked for: 'hide', 'decide' or 'keep'.")
     verdict: str = doc(
-        "'take', 'tie' (of several), 'nothing to do' (the whole interval is within the limit), "
-        "'cannot tell' (the limit is inside it), 'out of reach' (no setting comes to the limit) or "
-        "'nothing helps'; 'only measured' where there are no features, but scores or decisions of "
-        "a model that exists; 'given away' where a column alone tells the target, so that nothing "
-        "is recommended before it is named."
+        "'recommended', 'tie' (of several), 'no action needed' (the whole interval is within the "
+        "limit), 'not settled' (the interval includes the limit), 'limit not reached' (no option "
+        "reaches it) or 'no method helps'; 'only measured' for scores or decisions of an existing "
+        "model without features; 'target leak' where one column alone predicts the target: nothing "
+        "is recommended until that column is declared or ignored."
     )
     representation: str | None = doc("Key of the recommended one; null if none is.")
     tradeoff: Number | None = doc("Recommended lambda, where there is a choice.")

@@ -65,7 +65,14 @@ TARGETS = {
 
 
 def made_up_audit(
-    groups=GROUPS, *, target="approve", table="loans", n_columns=41, own=(), verdict="take", seed=0
+    groups=GROUPS,
+    *,
+    target="approve",
+    table="loans",
+    n_columns=41,
+    own=(),
+    verdict="recommended",
+    seed=0,
 ):
     """Return an audit as a dictionary; `groups` maps attributes to the labels of their groups."""
     rng = np.random.default_rng(seed)
@@ -122,7 +129,7 @@ def made_up_audit(
             ("fair_pca_covariances", None, 0.12),
         ]
     ]
-    taken = verdict in ("take", "tie")
+    taken = verdict in ("recommended", "tie")
     audit = Audit(
         SCHEMA_VERSION,
         "0.1.0",
@@ -183,7 +190,7 @@ def made_up_audit(
             "fair_kernel_pca" if taken else None,
             None,
             [options[-1].name] if verdict == "tie" else [],
-            options if verdict != "nothing helps" else options[:-1],
+            options if verdict != "no method helps" else options[:-1],
             ["The gap cannot be told from what you allow, and nothing that helps is better."],
             "from fairpca import FairKernelPCA\nFairKernelPCA(15)" if taken else "",
             "fairpca fit loans.csv --sensitive race --out model.fairpca" if taken else "",
@@ -283,7 +290,7 @@ def wage_audit():
 
 def classes_audit():
     """Return an audit of a target of several classes."""
-    return made_up_audit(target="party", table="anes", verdict="nothing helps")
+    return made_up_audit(target="party", table="anes", verdict="no method helps")
 
 
 def own_model_audit():
@@ -293,7 +300,7 @@ def own_model_audit():
 
 def nothing_to_do_audit():
     """Return an audit that finds nothing to change."""
-    return made_up_audit({"sex": ["male", "female"]}, verdict="nothing to do")
+    return made_up_audit({"sex": ["male", "female"]}, verdict="no action needed")
 
 
 def render_page(audit):

@@ -44,7 +44,7 @@ AUDITS = {
     "wage": wage_audit,
     "bare": bare_audit,
     "classes": classes_audit,
-    "nothing to do": nothing_to_do_audit,
+    "no action needed": nothing_to_do_audit,
     "many groups": many_groups_audit,
 }
 """What the checks run on; any function that returns the dictionary of an audit can be added."""
