@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from itertools import product
@@ -30,7 +30,7 @@ from .terminal import (
 )
 
 if TYPE_CHECKING:
-    from ..auditing import Audit, Estimate, Leak
+    from ..auditing import Audit, Estimate, Leak, Overview
     from ..auditing import Option as Choice
 
 EXAMPLES = [
@@ -133,6 +133,22 @@ def audit(
     n_jobs: options.Jobs = None,
     force: options.Force = False,
     quiet: options.Quiet = False,
+    verbose: Annotated[
+        bool, Option("--verbose", "-v", help="Print all findings, not only the summary.")
+    ] = False,
+    title: Annotated[
+        str, Option(metavar="TEXT", help="Title of the report: what the rows are, where and when.")
+    ] = "",
+    owner: Annotated[
+        str, Option(metavar="TEXT", help="Who answers for the data or the model.")
+    ] = "",
+    note: Annotated[
+        str, Option(metavar="TEXT", help="What readers should know: source, purpose.")
+    ] = "",
+    labels: Annotated[
+        Path | None,
+        Option(metavar="FILE", help="Readable names of columns: a CSV file with name and label."),
+    ] = None,
 ) -> None:
     """Ask what a table gives away about people, and what it costs to stop that.
 
@@ -180,6 +196,10 @@ def audit(
                 seed=seed,
                 n_jobs=n_jobs,
                 progress=report and last.after(report),
+                title=title,
+                owner=owner,
+                note=note,
+                labels=_labels(labels),
             )
             page = found.to_html()
             last.is_done("page")
@@ -189,11 +209,26 @@ def audit(
     if printed:
         echo(json.dumps(found.to_dict(), indent=1, allow_nan=False))  # ASCII on a terminal
     console = Console(quiet=quiet, stderr=printed)
-    _print_audit(console, found)
-    for path in filter(None, (json_file, out)):
-        console.print()
-        what = "report" if path == out else "JSON"
-        print_line(f"The {what} is in {path}", quiet=quiet, stderr=printed)
+    _print_audit(console, found, verbose=verbose)
+    for what, said in {"Report": out, "Numbers": json_file, "Apply": found.advice.command}.items():
+        if said:
+            print_line(f"{what:8}{said}", quiet=quiet, stderr=printed)
+
+
+def _labels(file: Path | None) -> dict[str, str] | None:
+    """Return readable names of columns from a table with the columns name and label."""
+    if file is None:
+        return None
+    from ..tables import read_table
+
+    frame = read_table(file).frame
+    if list(frame.columns) != ["name", "label"]:
+        given = ", ".join(map(str, frame.columns[:5]))
+        raise Refusal(
+            f"--labels {file} has the columns {given}, but needs two: name and label. Write "
+            f"'name,label' into its first line."
+        )
+    return dict(zip(frame["name"].astype(str), frame["label"].astype(str), strict=True))
 
 
 def _fraction(points: float) -> float:
@@ -208,15 +243,151 @@ def _fraction(points: float) -> float:
     return points / 100
 
 
-def _print_audit(console: Console, audit: Audit) -> None:
-    """Print the summary, the settings to choose from, what is recognised, and what to do."""
+def _print_audit(console: Console, audit: Audit, *, verbose: bool) -> None:
+    """Print the verdict, what groups get, and what to do; if `verbose`, all findings, too."""
+    from ..auditing import Overview
+
+    overview = Overview(audit)
+    name, state = audit.data.title or audit.data.name, overview.state
+    console.print(Text(printable(f"{name}: {state[0].lower()}{state[1:]}"), style="bold"))
     console.print()
-    console.print(Text(printable(audit.summary.headline), style="bold"))
-    for sentence in audit.summary.sentences:
-        if sentence != audit.summary.headline:
-            console.print(Text(f"• {printable(sentence)}"))
+    if overview.columns():
+        console.print(_rates(overview))
+    else:
+        console.print(_recovered(overview))
+    console.print()
+    people = overview.people()
+    if people:
+        console.print(Text(printable(f"In people: {people}.")))
+    console.print(Text(printable(_recommended(overview)), style="bold"))
+    for one in audit.representations:
+        if one.failure is not None:
+            said = f"! {one.name} could not be fitted: {one.failure}"
+            console.print(Text(printable(said), style="yellow"))
+    for attribute, few, n_groups in overview.too_small():
+        said = f"Not covered: {len(few)} of {n_groups} groups of {attribute} (too few people)."
+        console.print(Text(printable(said)))
+    warnings = [notice.text for notice in audit.notices if notice.severity == "warning"]
+    if verbose:
+        _print_findings(console, audit)
+        print_notices(console, warnings, "report")
+    elif warnings:
+        count = "1 data warning" if len(warnings) == 1 else f"{len(warnings)} data warnings"
+        console.print(Text(f"{count} in the report; --verbose prints them here.", style="yellow"))
+
+
+def _rates(overview: Overview) -> Table:
+    """Return what groups get by each column, gaps and ratio, accuracy and recovery."""
+    shown = overview.columns()
+    rates = overview.rates(overview.attribute)
+    number = overview.number
+    what = "Mean prediction" if number else f"{overview.selected.capitalize()}, of 100"
+    heads = [one.head.removeprefix("Model on ").removeprefix("Model with ") for one in shown]
+    table = _headed(*map(printable, heads), first=what)
+
+    def add(name: str, cells: Iterable[str], style: str = "") -> None:
+        table.add_row(Text(printable(name), style=style), *(Text(c, style=style) for c in cells))
+
+    for line in rates.groups:
+        if line.compared:
+            values = (_rate(rate, number=number) for rate in line.rates)
+            add(f"  {line.label} ({line.n_people:,})", values)
+    label = overview.label(rates.attribute)
+    add(f"Largest gap by {label}", _gaps(overview, rates.gaps), "bold")
+    if overview.has_limit:
+        limit = f"Limit of {overview.spoken_gap(overview.settings.max_gap)}"
+        add(limit, _against_limit(overview, rates.gaps), "bold")
+    if any(rates.ratios):
+        add("Four-fifths ratio", (_ratio(one) for one in rates.ratios))
+    for name in overview.evidence.singles:
+        if name != rates.attribute:
+            gaps = _gaps(overview, overview.rates(name).gaps)
+            add(f"Gap by {overview.label(name)}", gaps)
+    options = [one.option for one in shown]
+    if any(one is not None and one.utility for one in options):
+        add(
+            f"Accuracy ({'R2' if number else 'AUC'})",
+            ("-" if one is None else _number(one.utility) or "-" for one in options),
+        )
+    leaks = [overview.leak(one) for one in options]
+    if any(leaks):
+        add(f"AUC for predicting {label}", ("-" if k is None else _leak(k) for k in leaks))
+    return table
+
+
+def _recovered(overview: Overview) -> Table:
+    """Return how well each attribute is predicted, where there is no target."""
+    options = [one for one in (overview.raw, overview.recommended) if one is not None]
+    names = ["all columns", *(overview.evidence.spoken_option(one) for one in options[1:])]
+    table = _headed(*map(printable, names), first="AUC for predicting (0.50: chance)")
+    for name in overview.evidence.singles:
+        leaks = [overview.leak(one, name) for one in options]
+        cells = ["-" if leak is None else _leak(leak) for leak in leaks]
+        table.add_row(printable(f"  {overview.label(name)}"), *cells)
+    kept = [f"{100 * one.utility.value:.0f} %" if one.utility else "-" for one in options]
+    table.add_row("Variance kept", *kept)
+    return table
+
+
+def _rate(rate: Estimate | None, *, number: bool) -> str:
+    if rate is None:
+        return "-"
+    return f"{rate.value:.3g}" if number else f"{100 * rate.value:.0f}"
+
+
+def _ratio(ratio: Estimate | None) -> str:
+    return "-" if ratio is None else f"{ratio.value:.2f}{' fails' if ratio.value < 0.8 else ''}"
+
+
+def _against_limit(overview: Overview, gaps: Sequence[Estimate | None]) -> Iterator[str]:
+    for one, gap in zip(overview.columns(), gaps, strict=True):
+        yield "-" if gap is None or one.option is None else overview.compared_to_limit(gap)
+
+
+def _gaps(overview: Overview, gaps: Sequence[Estimate | None]) -> Iterator[str]:
+    """Yield gaps with their intervals."""
+    scale, digits = (1, 2) if overview.number else (100, 0)
+    for one, gap in zip(overview.columns(), gaps, strict=True):
+        if gap is None:
+            yield "-"
+            continue
+        value, low, high = (f"{scale * x:.{digits}f}" for x in (gap.value, gap.low, gap.high))
+        if one.option is None:
+            yield value
+        else:
+            yield f"{value} ({low} to {high})"
+
+
+def _leak(leak: Leak) -> str:
+    return f"{leak.auc.value:.2f}{'' if leak.above_chance else ' (at chance)'}"
+
+
+def _recommended(overview: Overview) -> str:
+    """Say what is recommended, and how stable that is; or why nothing is."""
+    option, advice = overview.recommended, overview.advice
+    if option is None:
+        return {
+            "no action needed": "No action needed.",
+            "not settled": "Nothing is recommended: these data cannot settle whether the limit is "
+            "met.",
+            "limit not reached": "Nothing is recommended: no tested option reaches the limit.",
+            "target leak": "Nothing is recommended: a column reveals the target; name or ignore "
+            "it.",
+            "only measured": "Only measured: there are no features to train other models on.",
+        }.get(advice.verdict, "Nothing is recommended: no tested method helps.")
+    ties = f"; not significantly different: {', '.join(advice.ties)}" if advice.ties else ""
+    name = overview.evidence.spoken_option(option)
+    share = f"selected in {100 * option.selection_frequency:.0f} % of resamples"
+    return f"Recommended: {name} ({share}{ties})."
+
+
+def _print_findings(console: Console, audit: Audit) -> None:
+    """Print all findings: sentences, options, leakage of every representation, reasons."""
+    console.print()
     for line in _not_reached(audit):
         console.print(Text(f"! {printable(line)}", style="yellow"))
+    for sentence in [audit.summary.headline, *audit.summary.sentences]:
+        console.print(Text(f"• {printable(sentence)}"))
     console.print()
     for part in _options(audit):
         console.print(part)
@@ -227,20 +398,16 @@ def _print_audit(console: Console, audit: Audit) -> None:
         if not audit.leakage_of(attribute.name):
             continue
         console.print()
-        title = f"How well {attribute.name} is recognised (AUC on held-out rows; 0.50 is guessing)"
+        title = f"AUC for predicting {attribute.name} on held-out data (0.50 is chance)"
         console.print(Text(printable(title), style="italic"))
         if attribute.note:
             console.print(Text(printable(attribute.note), style="yellow"))
         for part in _leakage(audit, attribute.name):
             console.print(part)
-    warnings = [notice.text for notice in audit.notices if notice.severity == "warning"]
-    if warnings:
-        console.print()
-    print_notices(console, warnings, "report")
     console.print()
     for reason in audit.advice.reasons:
         console.print(Text(f"→ {printable(reason)}"))
-    for caveat in audit.advice.caveats[:1]:
+    for caveat in audit.advice.caveats:
         console.print(Text(printable(caveat), style="italic"))
 
 
@@ -337,9 +504,9 @@ def _compared(option: Choice) -> str:
     return f", {of.n_compared} of {of.n_groups} compared"
 
 
-def _headed(*heads: str) -> Table:
+def _headed(*heads: str, first: str = "") -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("", no_wrap=True)
+    table.add_column(first, no_wrap=True)
     for head in heads:
         table.add_column(head, justify="right")
     return table

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ._audit_result import Audit
 from ._evidence import Evidence, largest, parity_of, widest_gap
 from ._phrases import decimal, in_words, joined, named
 from ._results import EXISTING, Estimate, GroupRates, Leak, Option, Parity
@@ -26,6 +27,8 @@ FOUR_FIFTHS = 0.8
 
 _MOST_NAMED = 3  # groups or columns that a sentence names
 _FEW_PEOPLE = 0.5  # fewer are nobody
+_SMALL = 0.01  # gaps below one point are written with a decimal
+_ROUNDING = 1e-6
 
 
 def status(gap: Estimate | None, limit: float) -> str:
@@ -83,8 +86,8 @@ class GroupCost:
 class Overview:
     """The first screen, in parts; `today` is the option that stands for how things are."""
 
-    def __init__(self, evidence: Evidence) -> None:
-        self.evidence, self.audit = evidence, evidence.audit
+    def __init__(self, audit: Audit) -> None:
+        self.evidence, self.audit = Evidence(audit), audit
         self.settings, self.target = self.audit.settings, self.audit.data.target
         self.advice = self.audit.advice
         self.number = self.target is not None and self.target.kind == "number"
@@ -101,6 +104,60 @@ class Overview:
         if not self.has_limit or option is None:
             return ""
         return status(option.gap, self.settings.max_gap)
+
+    def compared_to_limit(self, gap: Estimate | None) -> str:
+        """Return whether a gap is within the limit; empty where there is none."""
+        return status(gap, self.settings.max_gap) if self.has_limit else ""
+
+    @property
+    def state(self) -> str:
+        """The verdict on how things are, in words; of leakage where there is no limit."""
+        now = self.status(self.today)
+        if now:
+            return STATES[now] + (" today" if self.recommended else "")
+        if self.advice.verdict == "no action needed":
+            return "No action needed"
+        found = self.today is not None and self.today.leak_above_chance
+        return "Leakage found" if found else "No significant leakage"
+
+    def spoken_gap(self, value: float) -> str:
+        """Write a gap as headlines do: in whole points."""
+        if self.number:
+            return f"{decimal(value)} standard deviations"
+        whole = abs(100 * value - round(100 * value)) < _ROUNDING or value >= _SMALL
+        return f"{decimal(100 * value, 0 if whole else 1)} points"
+
+    def statement(self) -> str:
+        """Say how things are today, against the limit; empty where there is none."""
+        today = self.today
+        if not self.has_limit or today is None or today.gap is None:
+            return ""
+        gap, limit = map(self.spoken_gap, (today.gap.value, self.settings.max_gap))
+        who = f"{today.name}:" if _exists(today) else "Models trained on all columns:"
+        label = self.label(self.attribute)
+        ends = self._ends(today)
+        if self.number or not ends:
+            return f"{who} {self.what} differ by {gap} by {label}. Your limit is {limit}."
+        (most, high), (least, low) = ends
+        return (
+            f"{who} {high} of 100 {named(most)} and {low} of 100 {named(least)} people "
+            f"{self.selected}, a gap of {gap} by {label}. Your limit is {limit}."
+        )
+
+    def _ends(self, option: Option) -> list[tuple[str, str]]:
+        """Return the groups of the highest and the lowest rate, with it; none if two are not known.
+
+        Each is of 100, as the table of rates has it.
+        """
+        parity = self.evidence.worst_parity(option, self.attribute)
+        rates = [
+            (group.selection_rate.value, group.label)
+            for group in (parity.groups if parity and parity.level is None else [])
+            if group.compared and group.selection_rate is not None
+        ]
+        if len(rates) < 2:
+            return []
+        return [(label, decimal(100 * rate, 0)) for rate, label in (max(rates), min(rates))]
 
     @property
     def selected(self) -> str:
@@ -126,7 +183,7 @@ class Overview:
         """Return what rates are shown of: the past, what exists, all columns, what is advised."""
         found = []
         if self.target is not None and self.target.kind != "classes":
-            found.append(Shown("In the table", None, "past decisions or outcomes"))
+            found.append(Shown("Past data", None, "decisions or outcomes in the table"))
         found += [Shown(o.name, o, "yours") for o in self.advice.options if _exists(o)]
         if self.raw is not None and self.target is not None:
             found.append(Shown("Model on all columns", self.raw, "no method applied"))
@@ -215,7 +272,7 @@ class Overview:
         ]
         if not said:
             return ""
-        return f"about {joined(said)} {self.selected}, compared with a model on all columns"
+        return f"about {joined(said)} {self.selected} than with all columns"
 
     def costs(self) -> list[GroupCost]:
         """Return precision and calibration of each group, before and with the recommendation."""
@@ -266,25 +323,31 @@ class Overview:
         found = self.evidence.proxies(attribute or self.attribute)[:_MOST_NAMED]
         return [self.evidence.label(one) for one in found]
 
+    def too_small(self) -> list[tuple[str, list[GroupRates], int]]:
+        """Return attributes, the groups of each that no gap compares, and how many there are."""
+        option = self.recommended or self.today
+        if option is None:
+            return []
+        found = {
+            option.gap_attribute: option.gap_groups,
+            option.joint_attribute: option.joint_groups,
+        }
+        return [
+            (name, sorted(of.left_out, key=_lowest), of.n_groups)
+            for name, of in found.items()
+            if name is not None and of is not None and of.left_out
+        ]
+
     def not_covered(self) -> list[str]:
         """Say which groups no gap compares, which rows are left out, and what was not asked."""
         said = []
-        option = self.recommended or self.today
-        seen = set()
-        for attribute, of in (
-            (option.gap_attribute, option.gap_groups) if option else (None, None),
-            (option.joint_attribute, option.joint_groups) if option else (None, None),
-        ):
-            if attribute is None or of is None or not of.left_out or attribute in seen:
-                continue
-            seen.add(attribute)
-            few = sorted(of.left_out, key=_lowest)[:_MOST_NAMED]
-            groups = "; ".join(self._named(group) for group in few)
-            rest = len(of.left_out) - len(few)
-            more = f"; and {in_words(rest)} more" if rest else ""
+        for attribute, small, n_groups in self.too_small():
+            groups = "; ".join(map(self._named, small[:_MOST_NAMED]))
+            rest = len(small) - _MOST_NAMED
+            more = f"; and {in_words(rest)} more" if rest > 0 else ""
             said.append(
-                f"{len(of.left_out)} of {of.n_groups} groups of {named(attribute)} have too few "
-                f"people to compare: {groups}{more}"
+                f"{len(small)} of {n_groups} groups of {named(attribute)} have too few people to "
+                f"compare: {groups}{more}"
             )
         unknown = [
             f"{one.name} ({one.n_missing:,} rows)"

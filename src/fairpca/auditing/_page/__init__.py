@@ -13,7 +13,7 @@ from typing import Any
 from ...errors import UsageError
 from .._audit_result import Audit
 from .._evidence import Evidence
-from .._overview import STATES, Overview
+from .._overview import Overview
 from .._phrases import decimal, joined, named, significant, whole
 from .._recipes import audit_again
 from .._templates import source, template
@@ -73,8 +73,7 @@ def render_page(audit: Audit) -> str:
             audit=audit,
             evidence=evidence,
             units=Units(audit.data.target),
-            overview=Overview(evidence),
-            states=STATES,
+            overview=Overview(audit),
             command=audit_again(audit),
             write=WRITERS,
             policy=POLICY.format(base64.b64encode(digest).decode()),

@@ -14,7 +14,6 @@ from .._overview import (
     MET,
     NOT_MET,
     NOT_SETTLED,
-    STATES,
     Overview,
     Rates,
     status,
@@ -86,7 +85,7 @@ def plain_table(caption: str, heads: list[str], rows: Iterable[Iterable[str]]) -
 
 def page_tables(evidence: Evidence) -> dict[str, Any]:
     """Return all tables of the page by name: for some, one for each setting of the choosers."""
-    overview = Overview(evidence)
+    overview = Overview(evidence.audit)
     return {
         "first": _first_table(overview),
         "rates": [_rates_table(overview, name) for name in evidence.singles],
@@ -147,7 +146,7 @@ def _gap_cells(rates: Rates, overview: Overview) -> list[Cell]:
             continue
         state = status(gap, limit)
         ends = interval(gap, units.scale, digits)
-        cells.append(Cell(text, (ends,), STATES[state].removeprefix("Limit "), TONES[state]))
+        cells.append(Cell(text, (ends,), state, TONES[state]))
     return cells
 
 
