@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ._audit_result import Audit
 from ._evidence import Evidence, largest, parity_of, widest_gap
-from ._phrases import decimal, in_words, joined, named
+from ._phrases import decimal, in_words, joined, named, shortened
 from ._results import EXISTING, Estimate, GroupRates, Leak, Option, Parity
 
 MET, NOT_MET, NOT_SETTLED = "met", "not met", "not settled"
@@ -184,7 +184,7 @@ class Overview:
         found = []
         if self.target is not None and self.target.kind != "classes":
             found.append(Shown("Past data", None, "decisions or outcomes in the table"))
-        found += [Shown(o.name, o, "yours") for o in self.advice.options if _exists(o)]
+        found += [Shown(shortened(o.name), o, "yours") for o in self.advice.options if _exists(o)]
         if self.raw is not None and self.target is not None:
             found.append(Shown("Model on all columns", self.raw, "no method applied"))
         if self.recommended is not None and self.target is not None:
@@ -209,8 +209,9 @@ class Overview:
             ]
             kept = group.label in compared or not compared
             more = self._more(attribute, group.label, group.n_rows)
-            lines.append(GroupLine(group.label, group.n_rows, rates, kept, more))
-        past = [line.rates[0] for line in lines if line.compared]
+            label = shortened(group.label)
+            lines.append(GroupLine(label, group.n_rows, rates, kept, more))
+        past = [line.rates[0] for line in lines if line.compared and line.rates]
         gaps = [
             widest_gap([p.gap for p in self.evidence.parities(one.option, attribute)])
             if one.option
@@ -316,12 +317,12 @@ class Overview:
 
     def label(self, attribute: str) -> str:
         """Return what people call an attribute."""
-        return (self.audit.data.labels or {}).get(attribute, attribute)
+        return shortened((self.audit.data.labels or {}).get(attribute, attribute))
 
     def proxies(self, attribute: str | None = None) -> list[str]:
         """Return the columns through which an attribute is predicted, readable, strongest first."""
         found = self.evidence.proxies(attribute or self.attribute)[:_MOST_NAMED]
-        return [self.evidence.label(one) for one in found]
+        return [shortened(self.evidence.label(one), 60) for one in found]
 
     def too_small(self) -> list[tuple[str, list[GroupRates], int]]:
         """Return attributes, the groups of each that no gap compares, and how many there are."""

@@ -27,6 +27,8 @@ CIRCLE = "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0 -10 0z"
 SQUARE = "M-4.5 -4.5h9v9h-9z"
 DIAMOND = "M0 -6.2l6.2 6.2l-6.2 6.2l-6.2 -6.2z"
 
+_LONGEST = 260.0  # pixels of a label in a plane
+
 _Box = tuple[float, float, float]
 
 
@@ -243,7 +245,7 @@ def draw_plane(name: str, marks: Sequence[Mark], frame: Frame) -> _Drawing:
             drawing.line(f"reach {mark.look}", at_x, min(along), at_x, max(along))
     for one in placed:
         drawing.mark(*one)
-    _label(drawing, placed, right)
+    _label(drawing, placed, left, right)
     return drawing
 
 
@@ -253,22 +255,30 @@ def _padded(values: Sequence[float], start: float, end: float) -> _Scale:
     return _Scale(0.0 if low >= 0 > low - pad else low - pad, high + pad, start, end)
 
 
-def _label(drawing: _Drawing, placed: Sequence[tuple[Mark, float, float]], right: float) -> None:
-    """Write the letter or word of each mark beside it: on the first side where nothing else is."""
+def _label(
+    drawing: _Drawing, placed: Sequence[tuple[Mark, float, float]], left: float, right: float
+) -> None:
+    """Write the label of each mark beside it, where nothing else is; its letter if none fits."""
     taken = [(x - 6.0, y + 6.0, 12.0) for _, x, y in placed]
     for mark, x, y in placed:
-        width = text_width(mark.label) + 2
-        ahead, behind = x + 9, x - 9 - width
-        spots = [(left, base, width) for base in (y - 7, y + 17) for left in (ahead, behind)]
-        free = [
-            spot
-            for spot in spots
-            if 0 <= spot[0] <= right - width and not any(_meet(spot, other) for other in taken)
+        letter = mark.label.split(" ")[0]
+        texts = [letter] if drawing.narrow else [fitting(mark.label, _LONGEST), letter]
+        spots = [
+            (text, (at, base, width))
+            for text in texts
+            for width in [text_width(text) + 2]
+            for base in (y - 7, y + 17)
+            for at in (x + 9, x - 9 - width)
         ]
-        left, base, _ = (free or spots)[0]
-        taken.append((left, base, width))
-        if mark.label:
-            drawing.write(left, base, mark.label, f"label {mark.look}")
+        free = [
+            (text, spot)
+            for text, spot in spots
+            if left < spot[0] <= right - spot[2] and not any(_meet(spot, t) for t in taken)
+        ]
+        text, spot = (free or spots[-4:])[0]
+        taken.append(spot)
+        if text:
+            drawing.write(spot[0], spot[1], text, f"label {mark.look}")
 
 
 def _meet(one: _Box, other: _Box) -> bool:

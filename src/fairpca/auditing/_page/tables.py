@@ -43,6 +43,9 @@ from .words import (
 
 Decided = Downstream | CurvePoint
 
+MOST_GROUPS = 8
+"""Groups on the first screen; the table of rates has all."""
+
 LETTERS = ascii_uppercase
 """By which figure and table name options."""
 
@@ -110,8 +113,7 @@ def _first_table(overview: Overview) -> Table:
             Cell(line.label, (f"{whole(line.n_people)} people",)),
             *(Cell(_rate_text(rate, overview)) for rate in line.rates),
         ]
-        for line in rates.groups
-        if line.compared
+        for line in [one for one in rates.groups if one.compared][:MOST_GROUPS]
     ]
     label = overview.label(rates.attribute)
     rows.append([Cell(f"Largest gap by {label}", tone="total"), *_gap_cells(rates, overview)])
