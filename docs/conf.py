@@ -29,10 +29,12 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
-exclude_patterns = [  # the Markdown here is included by pages
+exclude_patterns = [
     "_build",
-    "benchmarks/*.md",
+    "benchmarks/*.md",  # tables: pages include some of them
     "reproduced/*.md",
+    "testing/*.md",  # for maintainers: in the repository only
+    "project/decisions.md",
 ]
 suppress_warnings = ["config.cache"]  # the gallery's settings contain a function, on purpose
 

@@ -171,5 +171,5 @@ assert task.iloc[4:].max() < task.iloc[:4].max()
 #   Look at the triangles on *your* data.
 # - If you need only decisions, use reductions, if a lottery among classifiers is acceptable.
 #
-# What each guarantees: :doc:`/research/README`. Next, when equal means are not enough:
+# What each guarantees: :doc:`/research/baselines`. Next, when equal means are not enough:
 # :ref:`sphx_glr_gallery_05_matched_covariances.py`.

@@ -313,4 +313,4 @@ for name, T in versions.items():
 # - Use a non-linear probe, too.
 #
 # Where this goes in a pipeline: :doc:`/howto/language_models`. What the alternatives promise:
-# :doc:`/research/README`.
+# :doc:`/research/baselines`.

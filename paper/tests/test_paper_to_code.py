@@ -13,7 +13,7 @@ from fairpca_paper.experiments import EXPERIMENTS
 from reproduced_pages import page, text_page
 
 ROOT = Path(__file__).parents[2]
-TEXT = (ROOT / "docs" / "paper_to_code.md").read_text(encoding="utf-8")
+TEXT = (ROOT / "docs" / "research" / "paper_to_code.md").read_text(encoding="utf-8")
 REPRODUCED = ROOT / "docs" / "reproduced"
 
 SPANS = re.findall(r"(?<!`)`([^`\n]+)`(?!`)", TEXT)

@@ -1,6 +1,6 @@
 """The tables of the page "The methods of fairpca, with proofs", made of measured files.
 
-``python tests/documentation/method_tables.py`` writes them into ``docs/method.md``, between its
+``python tests/documentation/method_tables.py`` writes them into ``docs/research/method.md``, between its
 ``<!-- NAME -->`` and ``<!-- end -->``.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGE = DOCS / "method.md"
+PAGE = DOCS / "research" / "method.md"
 PLACE = "<!-- {name} -->\n.*?<!-- end -->\n"
 
 DIGITS = {"explained_variance_pct": 2, "mmd2": 3}  # that the paper prints; of all others 2

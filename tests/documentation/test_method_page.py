@@ -8,7 +8,7 @@ import pytest
 from documentation.names_in_files import names_defined_in
 
 ROOT = Path(__file__).parents[2]
-TEXT = (ROOT / "docs" / "method.md").read_text(encoding="utf-8")
+TEXT = (ROOT / "docs" / "research" / "method.md").read_text(encoding="utf-8")
 SPANS = re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", TEXT, flags=re.DOTALL))
 FOLDERS = ("src/", "tests/", "docs/")
 FILES = sorted({span for span in SPANS if span.startswith(FOLDERS)})
@@ -70,5 +70,5 @@ def test_the_citation_is_that_of_the_paper_and_of_this_page():
     software, _, paper = citation.partition("preferred-citation:")
     title = TEXT.splitlines()[0].removeprefix("# ")
     assert f"title: {title}\n" in software
-    assert "filename: docs/method.md\n" in software
+    assert "filename: docs/research/method.md\n" in software
     assert "Efficient fair PCA for fair representation learning" in paper

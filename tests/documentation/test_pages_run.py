@@ -15,7 +15,6 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = [
     DOCS / "start.md",
-    DOCS / "method.md",
     *(
         page
         for folder in ("howto", "explanation", "erasers", "research")
@@ -39,13 +38,15 @@ def test_the_pages_have_code_to_run():
 
 
 KINDS = {"howto": "*How-to guide: ", "explanation": "*Explanation: "}
-REFERENCE = ("erasers/README", "research/README", "paper_to_code", "reproduction", "benchmarks")
+REFERENCE = ("erasers/README", "benchmarks")
+RESEARCH = ("method", "baselines", "certificate", "paper_to_code", "reproduction", "distributions")
 
 
-def test_every_page_knows_which_of_the_four_kinds_it_is():
-    """A tutorial, a how-to guide, an explanation or a reference: one line below the title."""
-    begins = {DOCS / "start.md": "*Tutorial: ", DOCS / "method.md": "*Explanation: "}
+def test_every_page_knows_which_of_the_five_kinds_it_is():
+    """Tutorial, how-to guide, explanation, reference or research: one line below the title."""
+    begins = {DOCS / "start.md": "*Tutorial: "}
     begins |= {DOCS / f"{name}.md": "*Reference: " for name in REFERENCE}
+    begins |= {DOCS / "research" / f"{name}.md": "*Research: " for name in RESEARCH}
     for folder, kind in KINDS.items():
         pages = set((DOCS / folder).glob("*.md")) - {DOCS / folder / "index.md"}
         assert len(pages) >= 5
@@ -73,10 +74,10 @@ OF_OTHERS = {
     "docs/howto/audit.md": {"20"},  # certificates that are shown
     "docs/howto/choosing.md": {"20", "7"},  # OFP
     "docs/reference/audit.md": {"2", "3"},  # simulated populations
-    "docs/explanation/certificate.md": {"5.5", "13.7"},  # Adult
+    "docs/research/certificate.md": {"5.5", "13.7"},  # Adult
     "docs/explanation/fair_pls.md": {"3.5", "1.7", "12"},  # Adult and Bank; what luck may do
     "docs/research/balanced.md": {"0.06", "0.4"},  # accuracies of the paper
-    "docs/reproduction.md": {"0.1", "0.06"},
+    "docs/research/reproduction.md": {"0.1", "0.06"},
 }
 """Points that are not of the demo, by page."""
 
