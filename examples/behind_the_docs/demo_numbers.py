@@ -8,7 +8,6 @@ does, and ``... demo_numbers.py demo/audit.json`` takes what that wrote. Either 
 import json
 import re
 import sys
-import textwrap
 from pathlib import Path
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -17,13 +16,12 @@ DIGITS = 6  # more than any page shows, so that nothing is rounded twice
 SHOWN = {
     "raw": "all columns",
     "pca": "PCA",
-    "fair_pca": "fair PCA",
-    "fair_pca_covariances": "fair PCA, covariances",
-    "fair_pca_distributions": "fair PCA, distributions",
-    "fair_pls": "fair PLS",
+    "fair_pca": "FairPCA",
+    "fair_pca_distributions": 'FairPCA, `match="distributions"`',
+    "fair_pls": "FairPLS",
 }
 README, START = DOCS.parent / "README.md", DOCS / "start.md"
-FIRST, BELOW, QUOTE = "| held-out applicants |", "An AUC of 0.50 ", "> "
+FIRST = "| held-out mortgage applicants |"
 PRINTED = "pca      linear "
 
 
@@ -49,30 +47,8 @@ def parts(numbers):
     """Return the paragraphs that consist of numbers of the demo: page, beginning and text."""
     return [
         (README, FIRST, table(numbers)),
-        (README, BELOW, below(numbers)),
-        (README, QUOTE, advice(numbers)),
         (START, PRINTED, printed(numbers)),
     ]
-
-
-def below(numbers):
-    """Return how the table was measured."""
-    words = (
-        f"{BELOW}is guessing, and below {numbers['chance']:.2f} it may be luck. The three kinds of "
-        "models are linear, boosted trees and kernel. Every number is of held-out people, from "
-        f"`fairpca audit`: a mean over {numbers['decision_splits']} random splits into halves "
-        f"({numbers['splits']} for what is recognised)."
-    )
-    return textwrap.fill(words, 110)
-
-
-def advice(numbers):
-    """Return what the page advises, word by word, as a quotation in Markdown."""
-    headline = f"**{numbers['headline']}**"
-    lines = [*textwrap.wrap(headline, 108, initial_indent="> ", subsequent_indent="> "), ">"]
-    for reason in numbers["reasons"]:
-        lines += textwrap.wrap(reason, 108, initial_indent="> - ", subsequent_indent=">   ")
-    return "\n".join(lines)
 
 
 def quoted(audit):
@@ -102,14 +78,14 @@ def quoted(audit):
 
 
 def _option(option):
-    """Return a setting as the advice has it: its worst gap, its best model, how often taken."""
+    """Return an option as the audit has it: largest gap, best model, how often it is selected."""
     numbers = {name: _interval(option[name]) for name in ("gap", "utility", "leak", "ratio")}
     words = ("representation", "name", "n_columns", "gap_attribute", "selection_frequency")
     return {name: option[name] for name in words} | numbers
 
 
 def _representation(audit, one):
-    """Return what is recognised from a representation, and what models on it decide."""
+    """Return what probes predict from a representation, and what models on it decide."""
     models = [d for d in audit["downstream"] if d["representation"] == one["key"]]
     predicted = {}
     for leak in audit["leakage"]:
@@ -133,23 +109,19 @@ def _interval(estimate):
 
 
 def table(numbers):
-    """Return the table of the README, in Markdown."""
+    """Return the table of the README, in Markdown; every row is of the best or worst model."""
     shown = [numbers["representations"][key] for key in SHOWN]
-    rows = {"columns": [str(one["n_columns"]) for one in shown]}
-    for attribute in ("race", "sex"):
-        by = [{m: auc for m, (auc, _, _) in one["predicted"][attribute].items()} for one in shown]
-        rows[f"{attribute} recognised by a linear model (AUC)"] = [f"{m['linear']:.2f}" for m in by]
-        rows[f"{attribute} recognised by the best of three kinds of models (AUC)"] = [
-            f"{max(m.values()):.2f}" for m in by
+    rows = {
+        f"AUC for predicting {attribute} (0.50 is chance)": [
+            f"{max(auc for auc, _, _ in one['predicted'][attribute].values()):.2f}" for one in shown
         ]
-    rows["approval gap between races, the worst of the three (points)"] = [
+        for attribute in ("race", "sex")
+    }
+    rows["approval gap between races, percentage points"] = [
         f"{100 * max(gaps['race'][0] for gaps in one['gap'].values()):.0f}" for one in shown
     ]
-    rows["agreement with the lenders' decisions, the best of the three (AUC)"] = [
+    rows["AUC for predicting approval"] = [
         f"{max(auc for auc, _, _ in one['utility'].values()):.2f}" for one in shown
-    ]
-    rows["variance kept"] = [
-        f"{100 * one['variance_kept'][0]:.0f} %" if one["variance_kept"] else "–" for one in shown
     ]
     head = [f"{FIRST} {' | '.join(SHOWN.values())} |", "|---|" + "--:|" * len(SHOWN)]
     return "\n".join([*head, *(f"| {what} | {' | '.join(row)} |" for what, row in rows.items())])
