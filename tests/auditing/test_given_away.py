@@ -37,8 +37,8 @@ def test_the_column_is_in_the_headline_and_nothing_is_recommended(audited, birth
     assert "--ignore" in " ".join(advice.reasons)
     assert all(option.selection_frequency == 0 for option in advice.options)
     page = found.to_html()
-    assert "Take <strong>" not in page
-    assert "Nothing is recommended before the columns that tell low are named" in page
+    assert "Recommended:" not in page
+    assert "Nothing is recommended before the columns that reveal low are named" in page
 
 
 @pytest.mark.parametrize("given", [{"ignore": ["weight"]}, {"scores": "weight"}])

@@ -110,7 +110,7 @@ def test_decisions_are_in_points_beside_predicted_numbers(found):
     words = " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page)).split())
     assert f"{100 * option.gap.value:.1f} points" in words
     assert f"{option.gap.value:.2f} sd" not in words
-    (figure,) = re.findall(r"<title[^>]*>What can be done.*?</svg>", page, flags=re.DOTALL)[:1]
+    (figure,) = re.findall(r"<title[^>]*>Options.*?</svg>", page, flags=re.DOTALL)[:1]
     assert "Decision 'hired'" not in html.unescape(figure)
 
 
@@ -128,4 +128,4 @@ def test_rows_left_out_stand_in_the_header_and_in_a_notice(audited, wages):
     assert notice.severity == "warning"
     header = found.to_html().split("</header>")[0]
     words = " ".join(html.unescape(re.sub(r"<[^>]+>", " ", header)).split())
-    assert "200 of 500 (40 %) left out: no wage" in words
+    assert "200 of 500 (40 %) excluded: no wage" in words

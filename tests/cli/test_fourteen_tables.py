@@ -90,7 +90,7 @@ def audited(command):
             TABLES[name]().to_csv(f"{name}.csv", index=False)
         given = f"{name}.csv" if name in TABLES else name
         few = ["--max-rows", ROWS.get(name, 400), *["--n-components", 4] * (name in FEW)]
-        shown = command("audit", given, *ASKED[name].split(), *QUICK, *few)
+        shown = command("audit", given, *ASKED[name].split(), *QUICK, *few, "--verbose")
         assert shown.exit_code == 0, shown.output
         return json.loads(Path("found.json").read_text(encoding="utf-8")), shown.output
 
@@ -170,9 +170,10 @@ def of_anes96(found):
 
 def of_loanapp(found):
     """Groups of race and sex together are part of what one chooses from."""
-    assert [a["name"] for a in found["data"]["attributes"]] == ["race", "sex", "race × sex"]
+    names = [a["name"] for a in found["data"]["attributes"]]
+    assert names[:5] == ["race", "sex", "married", "old", "race × sex"]
     for option in found["advice"]["options"]:
-        assert option["joint_attribute"] == "race × sex"
+        assert " × " in option["joint_attribute"]
         assert 0 <= option["ratio"]["value"] <= 1
 
 

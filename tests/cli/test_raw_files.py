@@ -275,7 +275,7 @@ def test_json_can_be_printed_alone(fairpca):
     result = fairpca("audit", "people.csv", "-s", "sex", "--quick", "--jobs", "1", "--json", "-")
     assert result.exit_code == 0
     jsonschema.validate(json.loads(result.stdout), audit_schema())
-    assert "How well sex is recognised" in result.stderr
+    assert "AUC for predicting" in result.stderr
     assert not os.path.exists("-")
 
 

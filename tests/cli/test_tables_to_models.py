@@ -38,8 +38,8 @@ def fairpca(command):
 def test_an_audit_writes_a_page_and_valid_json_and_says_where(fairpca):
     result = fairpca(*AUDIT, "--target", "paid", "--json", "found.json")
     assert result.exit_code == 0, result.output
-    assert "The report is in report.html" in result.output
-    assert "How well sex is recognised" in result.output
+    assert "Report  report.html" in result.output
+    assert "AUC for predicting sex" in result.output
     found = json.loads(Path("found.json").read_text(encoding="utf-8"))
     jsonschema.validate(found, audit_schema())
     assert found["data"]["source"] == "people.csv"
@@ -312,7 +312,7 @@ def test_the_command_works_from_a_shell(tmp_path):
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "Auditing: " in done.stderr  # word of how far it is, not among the results
-    assert "The report is in r.html" in done.stdout
+    assert "Report  r.html" in done.stdout
 
 
 def test_whole_numbers_are_groups_unless_said_otherwise_and_both_is_said(fairpca):

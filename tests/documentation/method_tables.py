@@ -1,7 +1,7 @@
 """The tables of the page "The methods of fairpca, with proofs", made of measured files.
 
-``python tests/documentation/method_tables.py`` writes them into ``docs/research/method.md``, between its
-``<!-- NAME -->`` and ``<!-- end -->``.
+``python tests/documentation/method_tables.py`` writes them into ``docs/research/method.md``,
+between its ``<!-- NAME -->`` and ``<!-- end -->``.
 """
 
 from __future__ import annotations

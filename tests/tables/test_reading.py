@@ -369,7 +369,9 @@ def test_arguments_for_text_files_are_refused_for_others(tmp_path):
 def test_the_built_in_name_is_known_where_no_file_is_called_so(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     loans = read_table("loanapp")
-    assert loans.sensitive == ("race", "sex")
+    assert loans.sensitive == ("race", "sex", "married", "old")
+    assert loans.labels["loanprc"] == "loan-to-price ratio"
+    assert loans.title
     assert loans.target == "approve"
     assert {"race", "sex", "approve"} < set(loans.frame.columns)
     assert loans.fingerprint == read_table("loanapp").fingerprint

@@ -264,8 +264,11 @@ def _print_audit(console: Console, audit: Audit, *, verbose: bool) -> None:
         if one.failure is not None:
             said = f"! {one.name} could not be fitted: {one.failure}"
             console.print(Text(printable(said), style="yellow"))
-    for attribute, few, n_groups in overview.too_small():
-        said = f"Not covered: {len(few)} of {n_groups} groups of {attribute} (too few people)."
+    for attribute in audit.data.attributes:
+        if attribute.note and attribute.kind != "intersection":
+            console.print(Text(f"! {printable(attribute.note)}", style="yellow"))
+    for whose, few, n_groups in overview.too_small():
+        said = f"Not covered: {len(few)} of {n_groups} groups of {whose} (too few people)."
         console.print(Text(printable(said)))
     warnings = [notice.text for notice in audit.notices if notice.severity == "warning"]
     if verbose:

@@ -91,13 +91,18 @@ class Overview:
         self.settings, self.target = self.audit.settings, self.audit.data.target
         self.advice = self.audit.advice
         self.number = self.target is not None and self.target.kind == "number"
-        own = [one for one in self.advice.options if _exists(one)]
+        own = [one for one in self.advice.options if self._compares(one)]
         self.today = next(iter(own or self.advice.options), None)
         self.recommended = self.advice.option
         self.raw = next((one for one in self.advice.options if not _exists(one)), None)
         self.has_limit = bool(self.today and self.today.gap) and (
             self.settings.aim == "decide" or self.advice.verdict == "only measured"
         )
+
+    def _compares(self, option: Option) -> bool:
+        """Whether an option exists, and is of the target's unit: no decision beside numbers."""
+        decided = self.evidence.representations[option.representation].kind == "decision"
+        return _exists(option) and not (self.number and decided)
 
     def status(self, option: Option | None) -> str:
         """Return whether an option meets the limit; empty where there is none to meet."""
@@ -184,7 +189,8 @@ class Overview:
         found = []
         if self.target is not None and self.target.kind != "classes":
             found.append(Shown("Past data", None, "decisions or outcomes in the table"))
-        found += [Shown(shortened(o.name), o, "yours") for o in self.advice.options if _exists(o)]
+        own = filter(self._compares, self.advice.options)
+        found += [Shown(shortened(one.name), one, "yours") for one in own]
         if self.raw is not None and self.target is not None:
             found.append(Shown("Model on all columns", self.raw, "no method applied"))
         if self.recommended is not None and self.target is not None:
