@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -43,9 +43,48 @@ ROUNDING = 1e-12
 """What rounding leaves of the inner products of orthonormal columns, in double precision."""
 
 
+class AffineMap:
+    """Base of maps of rows that are a matrix of shape (d, k) and constants."""
+
+    matrix: Array
+    mean: Array
+    scale: Array | None = None
+    offset: Array | None = None
+
+    def __call__(self, X: Array) -> Array:
+        """Map rows where they are, in their precision."""
+        raise NotImplementedError
+
+    def converted(self, convert: Callable[[Array], Array]) -> Self:
+        """Return the same map with every array converted, such as to another device."""
+        raise NotImplementedError
+
+    @property
+    def n_inputs(self) -> int:
+        """How many columns rows have."""
+        return int(self.matrix.shape[0])
+
+    @property
+    def n_outputs(self) -> int:
+        """How many columns the result has."""
+        return int(self.matrix.shape[1])
+
+    @property
+    def scaled_matrix(self) -> Array:
+        """What centred rows are multiplied with."""
+        return self.matrix if self.scale is None else self.matrix / self.scale[:, None]
+
+    def column_weights(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return what weights of the outputs, of shape (..., k), are for rows, and the constant."""
+        there = self.converted(to_numpy)
+        weights = coef @ there.scaled_matrix.T
+        shift = 0.0 if there.offset is None else coef @ there.offset
+        return weights, shift - weights @ there.mean
+
+
 @record()
 @dataclass(frozen=True)
-class LinearMap:
+class LinearMap(AffineMap):
     """Rows to ``((x - mean) / scale) @ matrix + offset``, with a matrix of shape (d, k)."""
 
     matrix: Array
@@ -79,18 +118,6 @@ class LinearMap:
                 T = _about(mean, X, matrix)
         return T if self.offset is None else T + like(self.offset, X)
 
-    @property
-    def scaled_matrix(self) -> Array:
-        """What centred rows are multiplied with."""
-        return self.matrix if self.scale is None else self.matrix / self.scale[:, None]
-
-    def column_weights(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return what weights of the outputs, of shape (..., k), are for rows, and the constant."""
-        there = self.converted(to_numpy)
-        weights = coef @ there.scaled_matrix.T
-        shift = 0.0 if there.offset is None else coef @ there.offset
-        return weights, shift - weights @ there.mean
-
     def streamed(self, rows: StreamedRows) -> np.ndarray:
         """Map rows in host memory on the device that their blocks are sent to."""
         T = np.empty((rows.n_rows, self.matrix.shape[1]), dtype=rows.X.dtype)
@@ -116,6 +143,83 @@ class LinearMap:
             T = T - like(self.offset, T)
         with full_precision(T):
             return T @ like(back, T) + like(self.mean, T)
+
+
+@record()
+@dataclass(frozen=True)
+class Removal(AffineMap):
+    """Rows to ``x - ((x - mean) @ along) @ away.T``, of shapes (d, r); columns `gone` to `mean`.
+
+    It is stored and applied as what it is, a change of rank r: never as a matrix of shape (d, d).
+    """
+
+    along: Array
+    away: Array
+    gone: Array
+    mean: Array
+
+    def _fits_together(self) -> bool:
+        if not is_array(self.along, None, None):
+            return False
+        d, r = self.along.shape
+        told = isinstance(self.gone, np.ndarray) and self.gone.dtype == bool
+        paired = is_array(self.away, d, r) and is_array(self.mean, d)
+        return told and paired and self.gone.shape == (d,)
+
+    @property
+    def n_inputs(self) -> int:
+        """How many columns rows have, before and after."""
+        return int(self.mean.shape[0])
+
+    n_outputs = n_inputs
+
+    @property
+    def offset(self) -> Array:  # type: ignore[override]
+        """What is added to the products of centred rows."""
+        return self.mean
+
+    @property
+    def matrix(self) -> Array:
+        """The oblique projection, of shape (d, d), made when it is asked for."""
+        xp = array_namespace(self.along)
+        kept = xp.eye(self.n_inputs, dtype=self.along.dtype, device=device(self.along))
+        kept = kept - self.along @ self.away.T
+        return xp.where(self.gone[None, :], xp.zeros_like(kept), kept)
+
+    def __call__(self, X: Array) -> Array:
+        """Change rows where they are, in their precision, with one product of r columns."""
+        if is_sparse(X):
+            there = self.converted(on_the_host)
+            along, away = there.along, there.away
+            T = X.toarray() - (X @ along - there.mean @ along) @ away.T
+            return np.where(there.gone, there.mean, T).astype(X.dtype, copy=False)
+        found = LinearMap(self.along, self.mean)(X)
+        away, mean = like(self.away, X), like(self.mean, X)
+        with full_precision(X):
+            T = _less(X, found, away)
+        gone = to_numpy(self.gone)
+        if not gone.any():
+            return T
+        return array_namespace(X).where(placed(gone, X)[None, :], mean, T)
+
+    def converted(self, convert: Callable[[Array], Array]) -> Removal:
+        """Return the same map with every array converted, such as to another device."""
+        parts = (self.along, self.away, self.gone, self.mean)
+        return Removal(*(convert(part) for part in parts))
+
+
+def _less(X: Array, found: Array, away: Array) -> Array:
+    """Return rows less what was found of them along r directions."""
+    if not is_numpy(X):
+        return X - found @ away.T
+    T = np.empty(X.shape, dtype=X.dtype)
+
+    def subtract(rows: slice) -> None:
+        np.matmul(found[rows], away.T, out=T[rows])
+        np.subtract(X[rows], T[rows], out=T[rows])
+
+    each_item(subtract, row_blocks(X.shape[0], rows_per_block(X)))
+    return T
 
 
 def _near_zero(X: Array, matrix: Array, mean: Array) -> bool:
@@ -177,6 +281,11 @@ class FeatureMap:
     def matrix(self) -> Array:
         """What the centred features are multiplied with."""
         return self.linear.matrix
+
+    @property
+    def n_outputs(self) -> int:
+        """How many columns the result has."""
+        return self.linear.n_outputs
 
     def __call__(self, X: Any) -> np.ndarray:
         """Map rows; a large X never builds the features of all its rows."""

@@ -1,9 +1,11 @@
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from assertions import assert_equal_group_means
 from devices.people import fitted, people, projector, to_numpy
 from fairpca import FairPCA, FairPLS
+from fairpca.erasers import LEACE, SAL, SPLINCE, MeanProjection
 from fairpca.moments import collect_moments
 
 CASES = {
@@ -236,3 +238,28 @@ def test_integers_are_fitted_as_numbers(place):
     ours = FairPCA(n_components=2).fit(place.put(X), sensitive_features=place.put(sex))
     theirs = FairPCA(n_components=2).fit(X, sensitive_features=sex)
     np.testing.assert_allclose(projector(ours), projector(theirs), atol=1e-8)
+
+
+ERASERS = {
+    "leace": LEACE(),
+    "mean projection": MeanProjection(),
+    "sal": SAL(),
+    "sal, one direction": SAL(1),
+    "splince": SPLINCE(),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("case", ERASERS)
+def test_erasers_return_the_library_device_and_type_of_the_rows(place, case, dtype):
+    rows = people()
+    X, z = rows.X.astype(dtype), {name: rows.sensitive[name] for name in ("origin", "sex")}
+    expected = clone(ERASERS[case]).fit(X, rows.y, sensitive_features=z).transform(X)
+    there = clone(ERASERS[case]).fit(
+        place.put(X), place.put(rows.y), sensitive_features={n: place.put(z[n]) for n in z}
+    )
+    T = there.transform(place.put(X))
+    assert place.holds(T)
+    assert T.dtype == place.put(X).dtype
+    atol = 1e-9 if dtype is np.float64 else 1e-4
+    np.testing.assert_allclose(to_numpy(T), expected, atol=atol)

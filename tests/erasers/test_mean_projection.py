@@ -9,7 +9,7 @@ from sklearn.linear_model import LinearRegression
 
 from assertions import assert_equal_group_means
 from fairpca import FairPCA, erasers
-from fairpca.erasers import KernelSAL, MeanProjection
+from fairpca.erasers import LEACE, SAL, KernelSAL, MeanProjection
 from fairpca.errors import InfeasibleError, SingleGroupError
 from oracles import fair_null_space, indicator_matrix
 from registry import ESTIMATORS
@@ -185,3 +185,22 @@ def test_two_groups_lose_the_line_through_their_means():
     line /= np.linalg.norm(line)
     T = MeanProjection().fit_transform(X, sensitive_features=z)
     np.testing.assert_allclose(T, X - np.outer((X - X.mean(axis=0)) @ line, line), atol=1e-12)
+
+
+@pytest.mark.parametrize("method", [MeanProjection, LEACE, SAL])
+def test_a_change_of_rank_r_is_kept_and_applied_as_one(method):
+    """What is learned grows with d, not with d * d, and no matrix of d * d is there to apply it."""
+    rng = np.random.default_rng(0)
+    n, d = 2_000, 300
+    z = rng.integers(0, 3, n)
+    X = rng.normal(size=(n, d)) + z[:, None] * rng.normal(size=d)
+    eraser = method().fit(X, sensitive_features=z)
+    stored = [a for name, a in vars(eraser).items() if isinstance(a, np.ndarray)]
+    stored += [a for a in vars(eraser._map).values() if isinstance(a, np.ndarray)]
+    assert max(a.size for a in stored) <= 2 * d
+    assert eraser.components_.shape == (d, d)
+    expected = (X - eraser.mean_) @ eraser.components_.T + eraser.mean_
+    for rows in (slice(None), slice(5)):
+        np.testing.assert_allclose(eraser.transform(X[rows]), expected[rows], atol=1e-10)
+    sparse = scipy.sparse.csr_array(X)
+    np.testing.assert_allclose(eraser.transform(sparse), expected, atol=1e-10)

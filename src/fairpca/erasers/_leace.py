@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from .._moments import GroupMoments
-from .._numerics import Array
 from ._projections import (
     Eraser,
+    Factors,
     learned_by_an_eraser,
     removed_along,
     scatter_inverse_times,
@@ -15,8 +15,8 @@ from ._projections import (
 )
 
 
-def leace(moments: GroupMoments) -> Array:
-    r"""Return the projection that removes all covariance with the attributes at the least change.
+def leace(moments: GroupMoments) -> Factors:
+    r"""Return the factors of the least change that removes all covariance with the attributes.
 
     Of all :math:`x'` affine in x without covariance with z,
     :math:`x - W^+ (W \Sigma_{xz})(W \Sigma_{xz})^+ W (x - \mu)` with :math:`W = \Sigma^{-1/2}`

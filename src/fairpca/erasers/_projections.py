@@ -7,16 +7,19 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin
 
-from .._maps import LinearMap
+from .._maps import Removal
 from .._moments import GroupMoments, RowScatter, noise_along
 from .._numerics import Array, array_namespace, device, graded_basis, like
 from ..errors import InfeasibleError
-from ..estimators import FairTransformer, learned_from
+from ..estimators import FairTransformer, Reader, learned_from
 from ..solvers import check_dimension, mean_constraint
 
+Factors = tuple[Array, Array]
+"""L and A of shape (d, r): the centred row x becomes x - A L^T x."""
 
-def mean_projection(moments: GroupMoments) -> Array:
-    r"""Return :math:`I - QQ^\top`, Q an orthonormal basis of where group means differ."""
+
+def mean_projection(moments: GroupMoments) -> Factors:
+    r"""Return the factors of :math:`I - QQ^\top`, Q a basis of where group means differ."""
     A, unit = where_means_differ(moments)[1], moments.spread[:, None]
     return removed_along(A, unit * graded_basis(A * unit), moments)
 
@@ -38,14 +41,14 @@ def in_units_of_spread(moments: GroupMoments) -> GroupMoments:
     return moments.rescaled(xp.where(moments.varies, moments.spread, constant))
 
 
-def removed_along(A: Array, B: Array, moments: GroupMoments) -> Array:
-    r"""Return the matrix of :math:`x - A (B^\top A)^{-1} B^\top x`, A and B in units of spread."""
+def removed_along(A: Array, B: Array, moments: GroupMoments) -> Factors:
+    r"""Return the factors of :math:`x - A (B^\top A)^{-1} B^\top x`, A and B in units of spread."""
     # Whatever B is, all covariance in the span of A is removed; along B is where rows move.
     try:
-        kept = identity(A) - B @ array_namespace(A).linalg.solve(A.T @ B, A.T)
+        away = array_namespace(A).linalg.solve(A.T @ B, A.T).T
     except (np.linalg.LinAlgError, RuntimeError) as reason:  # the second is torch's
         raise nothing_but_rounding() from reason
-    return kept * moments.spread / moments.spread[:, None]
+    return B / moments.spread[:, None], away * moments.spread[:, None]
 
 
 def nothing_but_rounding() -> InfeasibleError:
@@ -69,7 +72,16 @@ class Eraser(OneToOneFeatureMixin, FairTransformer):
     An eraser is a class with `_solve`: from moments to what `learned_by_an_eraser` returns.
     """
 
-    _learned = FairTransformer._learned | {"n_directions_"}
+    _learned = FairTransformer._learned - {"components_"} | {"n_directions_"}
+
+    @property
+    def components_(self) -> Array:
+        """The projection, of shape (d, d), made of its factors when it is asked for."""
+        self._check_solved()
+        return self._map.matrix.T
+
+    def _reader(self) -> Reader:
+        return Reader.of(self, takes_device_arrays=True)
 
     def fit(
         self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
@@ -100,25 +112,20 @@ class Eraser(OneToOneFeatureMixin, FairTransformer):
         return self
 
 
-def learned_by_an_eraser(projection: Array, moments: GroupMoments) -> dict[str, Any]:
-    """Return the projection of what a row differs from the mean by, in scikit-learn's words.
+def learned_by_an_eraser(factors: Factors, moments: GroupMoments) -> dict[str, Any]:
+    """Return the change of rows, as it is applied, in scikit-learn's words.
 
     What rounding leaves of a feature that is gone as a whole, such as a copy of the attribute, is a
     copy still, if a small one: such a column is the mean, in every row.
     """
-    xp = array_namespace(projection)
-    rank = round(float(xp.linalg.trace(projection)))
-    projection = xp.where(moments.varies, without_noise(projection, moments), projection)
-    linear = LinearMap(projection, moments.mean, offset=moments.mean)
-    return learned_from(linear, moments) | {"n_directions_": moments.n_features - rank}
-
-
-def without_noise(matrix: Array, moments: GroupMoments) -> Array:
-    """Return a map to features, with zeros for the columns in which rows vary by rounding only."""
-    noise = moments.scatter.along(matrix) <= noise_along(moments, matrix)
-    if bool(array_namespace(matrix).any(noise & moments.varies)):
+    along, away = factors
+    projection = identity(along) - along @ away.T
+    noise = moments.scatter.along(projection) <= noise_along(moments, projection)
+    gone = noise & moments.varies
+    if bool(array_namespace(projection).any(gone)):
         moments.need_all_digits()
-    return array_namespace(matrix).where(noise, 0.0 * matrix, matrix)
+    learned = learned_from(Removal(along, away, gone, moments.mean), moments)
+    return learned | {"n_directions_": int(along.shape[1])}
 
 
 def scatter_inverse_times(work: GroupMoments, A: Array) -> Array:

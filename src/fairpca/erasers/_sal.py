@@ -11,7 +11,7 @@ from .._numerics import Array, array_namespace, like
 from ..errors import InfeasibleError
 from ..estimators import check_count
 from ..solvers import check_dimension, mean_constraint, names_of
-from ._projections import Eraser, identity, learned_by_an_eraser, mean_projection
+from ._projections import Eraser, learned_by_an_eraser, mean_projection
 
 
 def covarying_directions(moments: GroupMoments) -> tuple[Array, Array]:
@@ -114,8 +114,8 @@ class SAL(Eraser):
         n_directions = checked_directions(self.n_directions)
         U, values = covarying_directions(moments)
         if n_directions is None or n_directions == U.shape[1]:
-            projection = mean_projection(moments)
+            factors = mean_projection(moments)
         else:
             U = first_directions(U, n_directions, moments)
-            projection = identity(U) - U @ U.T
-        return learned_by_an_eraser(projection, moments) | {"singular_values_": values}
+            factors = U, U
+        return learned_by_an_eraser(factors, moments) | {"singular_values_": values}

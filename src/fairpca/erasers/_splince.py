@@ -16,6 +16,7 @@ from ..estimators import Reader, check_choice
 from ..solvers import mean_constraint, names_of
 from ._projections import (
     Eraser,
+    Factors,
     in_units_of_spread,
     learned_by_an_eraser,
     nothing_but_rounding,
@@ -36,8 +37,8 @@ MANY_CLASSES = 20
 
 def _splince(
     moments: GroupMoments, target: GroupMoments, *, partly: bool = False
-) -> tuple[Array, int, float]:
-    r"""Return the matrix, the number of directions to keep that had to go, and the largest overlap.
+) -> tuple[Factors, int, float]:
+    r"""Return the factors, how many directions to keep had to go, and the largest overlap.
 
     Holstege et al. project obliquely, :math:`x' = x - A (B^\top A)^{-1} B^\top (x - \mu)`, with A a
     basis of the range of :math:`\Sigma_{xz}` as in LEACE. In the whitened space B is what a
@@ -181,15 +182,16 @@ class SPLINCE(Eraser):
             check_choice("target_kind", self.target_kind, KINDS, or_else="None")
 
     def _reader(self) -> Reader:
-        return Reader.of(self, attribute_of_y=partial(_read_target, kind=self.target_kind))
+        read = partial(_read_target, kind=self.target_kind)
+        return Reader.of(self, attribute_of_y=read, takes_device_arrays=True)
 
     def _solve(self, moments: GroupMoments) -> dict[str, Any]:
         kept = tuple(a for a in moments.attributes if a.name == TARGET)
         gone = tuple(a for a in moments.attributes if a.name != TARGET)
         sensitive = replace(moments, attributes=gone)
         target = replace(moments, attributes=kept)
-        projection, lost, overlap = _splince(sensitive, target, partly=self.keep == "possible")
-        return learned_by_an_eraser(projection, sensitive) | {"overlap_": overlap, "n_lost_": lost}
+        factors, lost, overlap = _splince(sensitive, target, partly=self.keep == "possible")
+        return learned_by_an_eraser(factors, sensitive) | {"overlap_": overlap, "n_lost_": lost}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from .._maps import LinearMap
+from .._maps import AffineMap, LinearMap
 from .._moments import AttributeMoments, GroupMoments, LevelMoments
 from .._numerics import is_single
 from ..errors import ResidualWarning, warn_user
@@ -29,13 +29,14 @@ def say(line: str) -> None:
     print(line, file=sys.stderr)  # noqa: T201  (asked for with verbose=True)
 
 
-def learned_from(linear: LinearMap, moments: GroupMoments) -> dict[str, Any]:
-    """Return a linear map in scikit-learn's words."""
+def learned_from(fitted: AffineMap, moments: GroupMoments) -> dict[str, Any]:
+    """Return an affine map in scikit-learn's words."""
+    matrix = {"components_": fitted.matrix.T} if isinstance(fitted, LinearMap) else {}
     return {
-        "_map": linear,
-        "components_": linear.matrix.T,
-        "mean_": linear.mean,
-        "n_components_": int(linear.matrix.shape[1]),
+        "_map": fitted,
+        **matrix,
+        "mean_": fitted.mean,
+        "n_components_": fitted.n_outputs,
         "n_samples_seen_": moments.n_rows,
         "groups_": groups_of(moments.attributes),
     }

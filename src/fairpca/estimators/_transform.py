@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
 from .._attributes import Columns, as_columns, dates_refused, indexable, split_columns
-from .._maps import FeatureMap, LinearMap
+from .._maps import AffineMap, FeatureMap, LinearMap
 from .._numerics import Array, is_foreign, is_numpy, quiet_overflow, unmasked
 from .._rows import LazyRows, as_lazy_rows, checked_rows, in_numpy
 from ..errors import UsageError
@@ -40,7 +40,7 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
     sensitive_columns: Sequence[Any] | None = None
 
-    _map: LinearMap | FeatureMap
+    _map: AffineMap | FeatureMap
     n_components_: int
     n_features_in_: int
 
@@ -205,7 +205,7 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         """
         self._check_solved()
         linear = vars(self).get("_map")
-        if not isinstance(linear, LinearMap):
+        if not isinstance(linear, AffineMap):
             raise UsageError(
                 f"What this {type(self).__name__} returns is no linear function of the columns "
                 f"alone, so a model on it has no weights of theirs. Ask how much each column "
@@ -228,7 +228,7 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
     @property
     def _n_features_out(self) -> int:
-        return int(self._map.matrix.shape[1])
+        return self._map.n_outputs
 
     def _checked_representation(self, T: Any) -> Array:
         """Return what `inverse_transform` was given, if it has as many columns as it should."""

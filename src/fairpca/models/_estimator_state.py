@@ -13,7 +13,7 @@ from .. import erasers
 from .._attributes import as_columns
 from .._files import Packer, RationedArrays, is_array, is_count, is_label, unplain
 from .._kernels import Features
-from .._maps import FeatureMap, LinearMap
+from .._maps import AffineMap, FeatureMap, LinearMap
 from .._moments import DenseScatter, GroupMoments, LevelMoments
 from ..errors import ExportError, ModelFileError
 from ..estimators import FairKernelPCA, FairPCA, FairPLS, PlainPCA
@@ -97,10 +97,10 @@ def made_estimator(header: Mapping[str, Any], tensors: Mapping[str, np.ndarray])
     return estimator
 
 
-def n_columns(fitted: LinearMap | FeatureMap) -> int:
+def n_columns(fitted: AffineMap | FeatureMap) -> int:
     """Return how many columns rows have that a map takes."""
-    if isinstance(fitted, LinearMap):
-        return int(fitted.matrix.shape[0])
+    if isinstance(fitted, AffineMap):
+        return fitted.n_inputs
     if isinstance(fitted.features, Features):
         return fitted.features.n_columns
     return int(fitted.linear.matrix.shape[0])  # given kernel values
@@ -131,7 +131,7 @@ def _names(value: Any) -> bool:
 
 
 _RELIED_ON: dict[str, Any] = {
-    "_map": LinearMap | FeatureMap,
+    "_map": AffineMap | FeatureMap,
     "_inverse": LinearMap,
     "_feature_map": Features,
     "moments_": GroupMoments,
@@ -177,7 +177,7 @@ def _check_sizes(estimator: Any) -> None:
     learned, linear = vars(estimator), estimator._map
     sensitive = estimator.sensitive_columns
     d = learned["n_features_in_"] - len(as_columns(sensitive))
-    k = linear.matrix.shape[1]
+    k = linear.n_outputs
     names = learned.get("feature_names_in_")
     moments, features = learned.get("moments_"), learned.get("_feature_map")
     p = d if features is None else features.n_features

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._kernels import Kernel, KernelColumns, RandomFeatures, RowsAndKernel
-from .._maps import FeatureMap, LinearMap
+from .._maps import AffineMap, FeatureMap
 from .._numerics import is_sparse
 from ..errors import ExportError
 
@@ -51,15 +51,15 @@ class MapParts:
     degree: float = 1.0
 
 
-def map_parts(fitted: LinearMap | FeatureMap) -> MapParts:
+def map_parts(fitted: AffineMap | FeatureMap) -> MapParts:
     """Return the parts of a map, in double precision, or say why it cannot be exported."""
-    linear = fitted if isinstance(fitted, LinearMap) else fitted.linear
+    linear = fitted if isinstance(fitted, AffineMap) else fitted.linear
     ends: dict[str, Any] = {
         "matrix": np.asarray(linear.scaled_matrix, dtype=float),
         "mean": np.asarray(linear.mean, dtype=float),
         "offset": None if linear.offset is None else np.asarray(linear.offset, dtype=float),
     }
-    if isinstance(fitted, LinearMap):
+    if isinstance(fitted, AffineMap):
         return MapParts("linear", **ends)
     features = fitted.features
     if isinstance(features, RowsAndKernel):

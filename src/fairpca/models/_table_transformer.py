@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._attributes import check_frames
 from .._files import Packer, RationedArrays, keep_existing, library_versions, unplain
-from .._maps import FeatureMap, LinearMap
+from .._maps import AffineMap, FeatureMap
 from .._numerics import is_foreign, to_numpy
 from ..errors import ExportError, ModelFileError, UsageError
 from ..estimators import FLOATS
@@ -316,11 +316,11 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
         return alone if self.encoder_ is None else len(self.feature_names_in_)
 
     @property
-    def _map(self) -> LinearMap | FeatureMap:
+    def _map(self) -> AffineMap | FeatureMap:
         """The map on encoded rows, in NumPy arrays; a `FeatureMap` is one of kernel values."""
         check_is_fitted(self)
-        fitted: LinearMap | FeatureMap = self.estimator_._map
-        if isinstance(fitted, LinearMap) and is_foreign(fitted.matrix):
+        fitted: AffineMap | FeatureMap = self.estimator_._map
+        if isinstance(fitted, AffineMap) and is_foreign(fitted.mean):
             return fitted.converted(to_numpy)
         return fitted
 

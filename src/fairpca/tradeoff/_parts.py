@@ -36,7 +36,7 @@ class TradeoffParts:
             whole = clone(estimator).set_params(tradeoff=1.0)
             return cls(whole.fit(X, y, sensitive_features=sensitive_features))
         eraser = clone(estimator).fit(X, y, sensitive_features=sensitive_features)
-        return cls(eraser, np.eye(eraser.components_.shape[1]))
+        return cls(eraser, np.eye(eraser.n_components_))
 
     @property
     def k(self) -> int:
