@@ -71,7 +71,6 @@ OF_OTHERS = {
         "5.5",
         "3.8",
     },  # own splits
-    "docs/howto/audit.md": {"20"},  # certificates that are shown
     "docs/howto/choosing.md": {"20", "7"},  # OFP
     "docs/reference/audit.md": {"2", "3"},  # simulated populations
     "docs/research/certificate.md": {"5.5", "13.7"},  # Adult
