@@ -71,8 +71,7 @@ OF_OTHERS = {
         "5.5",
         "3.8",
     },  # own splits
-    "docs/howto/audit.md": {"20"},  # certificates that are shown
-    "docs/howto/choosing.md": {"20", "7"},  # OFP
+    "docs/howto/choosing.md": {"7"},  # OFP
     "docs/reference/audit.md": {"2", "3"},  # simulated populations
     "docs/research/certificate.md": {"5.5", "13.7"},  # Adult
     "docs/explanation/fair_pls.md": {"3.5", "1.7", "12"},  # Adult and Bank; what luck may do
