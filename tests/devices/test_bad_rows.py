@@ -53,7 +53,7 @@ def test_squares_that_overflow_or_underflow_are_refused(place, size):
     ("X", "message"),
     [
         (np.ones(40), "Expected 2D array, got 1D"),
-        (np.ones((40, 3, 2)), "Expected 2D array, got 3D"),
+        (np.ones((40, 3, 2, 2)), "Expected 2D array, got 4D"),
         (np.ones((40, 3), complex), "Complex data not supported"),
         (np.ones((0, 3)), r"0 sample\(s\)"),
         (np.ones((1, 3)), r"1 sample\(s\)"),
@@ -70,8 +70,8 @@ def test_rows_of_another_length_are_refused(place):
     assert fair.n_features_in_ == 4
     with pytest.raises(ValueError, match=r"3 features.*4 features"):
         fair.transform(place.put(np.ones((5, 3))))
-    with pytest.raises(ValueError, match="2D"):
-        fair.transform(place.put(np.ones(4)))
+    with pytest.raises(ValueError, match=r"3 features.*4 features"):
+        fair.transform(place.put(np.ones(3)))
     with pytest.raises(ValueError, match="T has 3 columns"):
         fair.inverse_transform(place.put(np.ones((5, 3))))
 
@@ -87,7 +87,7 @@ def torch_place(name):
 
 @pytest.mark.parametrize("name", ["torch", "torch-cuda"])
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
-def test_short_floats_are_fitted_as_float32(name, dtype):
+def test_short_floats_are_fitted_as_float32_and_come_back_as_they_were(name, dtype):
     put = torch_place(name).put
     torch = pytest.importorskip("torch")
     rows = people()
@@ -95,7 +95,7 @@ def test_short_floats_are_fitted_as_float32(name, dtype):
     ours = FairPCA(3).fit(X, sensitive_features=X[:, 0] > 0)
     theirs = FairPCA(3).fit(X.float().cpu().numpy(), sensitive_features=(X[:, 0] > 0).cpu().numpy())
     np.testing.assert_allclose(projector(ours), projector(theirs), atol=2e-5)
-    assert ours.transform(X).dtype == torch.float32
+    assert ours.transform(X).dtype == X.dtype
 
 
 @pytest.mark.parametrize("name", ["torch", "torch-cuda"])

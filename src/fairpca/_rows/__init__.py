@@ -1,12 +1,13 @@
 """Where rows come from, and how they are cut into blocks."""
 
+from .batches import flat, is_cube
 from .devices import (
     DeviceRows,
     StreamedRows,
     check_all_finite,
     checked_rows,
     example_on,
-    in_numpy,
+    in_place_of,
     streamed,
 )
 from .in_memory import BLOCK_ROWS, MappedRows, Rows, block_rows, row_blocks, rows_per_block

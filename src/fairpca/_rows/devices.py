@@ -20,11 +20,12 @@ from .._numerics import (
     device,
     float64,
     in_host_memory,
+    is_foreign,
     is_numpy,
     like,
+    placed,
     pool_of,
     quiet_overflow,
-    to_numpy,
     without_history,
 )
 from ..errors import UsageError, needing
@@ -225,12 +226,9 @@ def check_all_finite(X: Array) -> None:
         raise UsageError(f"Input X contains infinity or a value too large for {X.dtype}.")
 
 
-def in_numpy(X: Any, name: str) -> Any:
-    """Return a host array of another library as NumPy; refuse to fetch rows from a device."""
-    if in_host_memory(X):
-        return to_numpy(X)
-    raise UsageError(
-        f"X is on the device {device(X)}, but {name} computes with NumPy in host memory, and rows "
-        f"are not copied unasked. Pass a NumPy array, such as X.cpu().numpy(); FairPCA takes "
-        f"arrays on devices as they are."
-    )
+def in_place_of(T: Any, X: Any) -> Any:
+    """Return what was computed from X in the library, on the device and in the precision of X."""
+    if not is_foreign(X):
+        return T
+    floats = array_namespace(X).isdtype(X.dtype, "real floating")
+    return like(T, X) if floats else placed(T, X)

@@ -7,7 +7,7 @@ and to add up what it returns.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,6 +92,8 @@ def as_lazy_rows(
                 f"{', '.join(given)} came too. Name the columns where you made it."
             )
         return X
+    if yields_batches(X):
+        return _batch_rows(X, [name for name, value in others.items() if value is not None])
     engine = _engine(X)
     if engine is None:
         for name, value in others.items():
@@ -110,6 +112,23 @@ def as_lazy_rows(
     from .spark import SparkRows
 
     return SparkRows(X, **others)
+
+
+def yields_batches(X: Any) -> bool:
+    """Tell whether X is an iterator, or a DataLoader of torch, rather than rows."""
+    loader = type(X).__module__.partition(".")[0] == "torch" and hasattr(X, "batch_sampler")
+    return isinstance(X, Iterator) or loader
+
+
+def _batch_rows(X: Any, given: list[str]) -> LazyRows:
+    if given:
+        raise UsageError(
+            f"X yields batches, which have their own attributes, labels and weights, but "
+            f"{', '.join(given)} came too. Yield them with each batch: (X, sensitive_features)."
+        )
+    from .batches import BatchRows
+
+    return BatchRows(X)
 
 
 def _engine(value: Any) -> str | None:

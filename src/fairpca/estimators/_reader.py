@@ -35,7 +35,7 @@ from .._moments import (
     moments_at,
     shares_below,
 )
-from .._numerics import Array, is_foreign, is_sparse, unmasked
+from .._numerics import Array, is_foreign, is_sparse, to_numpy, unmasked
 from .._rows import (
     Batch,
     DeviceRows,
@@ -44,7 +44,7 @@ from .._rows import (
     Rows,
     as_lazy_rows,
     checked_rows,
-    in_numpy,
+    flat,
     streamed,
 )
 from ..errors import UsageError
@@ -150,6 +150,7 @@ class Reader:
         With `complete`, no more rows follow, so some of these must count. Who reads a batch does
         not `advise` on attributes that look like others: it does not know enough.
         """
+        X, y, sensitive_features, sample_weight = flat(X, y, sensitive_features, sample_weight)
         given = (X, y, sensitive_features, sample_weight)
         if not all(value is None or type(value) is np.ndarray for value in given):
             source = as_lazy_rows(*given)
@@ -261,10 +262,10 @@ class Reader:
         return self.array(features, **checks), columns
 
     def in_reach(self, X: Any) -> Any:
-        """Return X where this method computes, or refuse to fetch it from elsewhere."""
+        """Return X where this method computes: of many, in host memory."""
         X = unmasked(X)
         if is_foreign(X) and not self.takes_device_arrays:
-            X = in_numpy(X, self.name)
+            X = to_numpy(X)
         check_frames(X=X)
         return X
 

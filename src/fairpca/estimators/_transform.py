@@ -17,8 +17,16 @@ from sklearn.utils.validation import validate_data
 
 from .._attributes import Columns, as_columns, dates_refused, indexable, split_columns
 from .._maps import AffineMap, FeatureMap, LinearMap
-from .._numerics import Array, is_foreign, is_numpy, quiet_overflow, unmasked
-from .._rows import LazyRows, as_lazy_rows, checked_rows, in_numpy
+from .._numerics import (
+    Array,
+    array_namespace,
+    is_foreign,
+    is_numpy,
+    quiet_overflow,
+    to_numpy,
+    unmasked,
+)
+from .._rows import LazyRows, as_lazy_rows, checked_rows, flat, in_place_of, is_cube
 from ..errors import UsageError
 from ._checks import FLOATS
 from ._reader import Reader, canonical
@@ -58,11 +66,14 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         Parameters
         ----------
         X : array-like, frame or sparse matrix of shape (n_samples, n_features)
-            Features; with ``kernel="precomputed"``, kernel values with the training rows.
+            Features; with ``kernel="precomputed"``, kernel values with the training rows. Also an
+            array of shape (batch, tokens, n_features), or a single vector as a tensor.
 
         Returns
         -------
         T : ndarray of shape (n_samples, n_components)
+            Of tensors and CuPy arrays: the same library, device and precision, also of float16 and
+            bfloat16. Of three dimensions: three.
             With ``tradeoff > 0``, twice as many columns. Computed in blocks: no copy of X, and no
             kernel matrix, is ever there as a whole. Of a Dask or Spark collection: a lazy
             collection of the same engine; `set_output` is for rows in memory.
@@ -71,8 +82,15 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         source = as_lazy_rows(X)
         if source is not None:
             return _transformed_lazily(self, source)
+        if is_cube(X):
+            T = self.transform(*flat(X))
+            return array_namespace(T).reshape(T, (*X.shape[:2], T.shape[1]))
         T = self._of_plain_array(X)
-        return self._represent(self._features(X)) if T is None else T
+        if T is not None:
+            return T
+        if is_foreign(X) and X.ndim == 1:
+            return self.transform(X[None, :])[0, :]
+        return in_place_of(self._represent(self._features(X)), X)
 
     def _of_plain_array(self, X: Any) -> np.ndarray | None:
         """Return the representation of finite floats with the columns seen; None of all else."""
@@ -236,7 +254,7 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         if is_foreign(T) and self._reader().takes_device_arrays:
             T = checked_rows(T)
         else:
-            T = in_numpy(T, type(self).__name__) if is_foreign(T) else unmasked(T)
+            T = to_numpy(T) if is_foreign(T) else unmasked(T)
             T = check_array(T, dtype=FLOATS)
         if T.shape[1] != self._n_features_out:
             raise UsageError(

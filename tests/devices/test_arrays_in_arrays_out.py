@@ -1,0 +1,76 @@
+"""What goes in comes out: library, device, precision and shape, for every estimator."""
+
+import numpy as np
+import pytest
+
+from devices.people import to_numpy
+from registry import ESTIMATORS
+
+N, TOKENS, D = 60, 3, 8
+KNOWN = [
+    name
+    for name, known in ESTIMATORS.items()
+    if getattr(known.estimator, "kernel", None) != "precomputed"
+]
+
+
+def rows(dtype=np.float64):
+    rng = np.random.default_rng(0)
+    sex = rng.integers(0, 2, N)
+    X = rng.normal(size=(N, D)) + np.outer(sex, rng.normal(size=D))
+    y = (X[:, 0] + rng.normal(size=N) > X[:, 0].mean()).astype(int)
+    return X.astype(dtype), sex, y
+
+
+@pytest.mark.filterwarnings("ignore")  # of few rows
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", KNOWN)
+def test_every_estimator_returns_the_library_device_and_type_of_the_rows(place, name, dtype):
+    X, sex, y = rows(dtype)
+    there = place.put(X)
+    found = ESTIMATORS[name].made().fit(there, place.put(y), sensitive_features=place.put(sex))
+    T = found.transform(there)
+    assert place.holds(T)
+    assert T.dtype == there.dtype
+    assert T.shape[0] == N
+    one = found.transform(place.put(X[3]))
+    assert place.holds(one)
+    atol = 1e-9 if dtype is np.float64 else 1e-3
+    np.testing.assert_allclose(to_numpy(one), to_numpy(T)[3], atol=atol)
+    cube = found.transform(place.put(X.reshape(N // TOKENS, TOKENS, D)))
+    assert cube.shape == (N // TOKENS, TOKENS, T.shape[1])
+    np.testing.assert_allclose(to_numpy(cube).reshape(N, -1), to_numpy(T), atol=atol)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+@pytest.mark.parametrize("name", KNOWN)
+def test_half_precision_comes_back_in_half_precision(name, dtype):
+    torch = pytest.importorskip("torch")
+    X, sex, y = rows()
+    there = torch.asarray(X, dtype=getattr(torch, dtype))
+    T = ESTIMATORS[name].made().fit(there, y, sensitive_features=sex).transform(there)
+    assert T.dtype == there.dtype
+    assert T.isfinite().all()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", KNOWN)
+def test_activations_of_a_batch_are_rows_of_their_tokens(name):
+    """Attributes come for each row of the batch, or for each token."""
+    X, sex, y = rows()
+    cube, of_rows = X.reshape(N // TOKENS, TOKENS, D), sex[::TOKENS]
+    expected = (
+        ESTIMATORS[name]
+        .made()
+        .fit(X, np.repeat(y[::TOKENS], TOKENS), sensitive_features=np.repeat(of_rows, TOKENS))
+    )
+    for z in (of_rows, np.repeat(of_rows, TOKENS).reshape(-1, TOKENS), {"sex": list(of_rows)}):
+        found = ESTIMATORS[name].made().fit(cube, y[::TOKENS], sensitive_features=z)
+        np.testing.assert_array_equal(found.transform(X), expected.transform(X))
+
+
+def test_attributes_that_fit_neither_rows_nor_tokens_raise():
+    X, sex, _ = rows()
+    with pytest.raises(ValueError, match=r"20 x 3 tokens.*shape \(60,\).*one entry for each"):
+        ESTIMATORS["fair pca"].made().fit(X.reshape(20, 3, D), sensitive_features=sex)
