@@ -16,7 +16,7 @@ def half(value):
     return {"half": value / 2}
 
 
-def refuse(value):
+def fail(value):
     raise InfeasibleError("no way")
 
 
@@ -32,8 +32,8 @@ def experiment(name, run):
 
 @pytest.fixture
 def reproduce(monkeypatch, tmp_path):
-    """Run the command line on two made-up experiments, in an empty folder."""
-    experiments = [experiment("table-halves", half), experiment("table-refused", refuse)]
+    """Run the command line on two small experiments, in an empty folder."""
+    experiments = [experiment("table-halves", half), experiment("table-failed", fail)]
     monkeypatch.setattr("fairpca_paper.experiments.EXPERIMENTS", {e.name: e for e in experiments})
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("FAIRPCA_DATA", raising=False)
@@ -44,7 +44,7 @@ def test_list_shows_every_name_with_its_title(reproduce):
     shown = reproduce("--list")
     assert shown.exit_code == 0
     assert "table-halves" in shown.output
-    assert "The title of table-refused" in shown.output
+    assert "The title of table-failed" in shown.output
 
 
 def test_a_table_is_printed_and_written(reproduce, tmp_path):
@@ -83,7 +83,7 @@ def test_failures_are_told_on_standard_error_and_by_the_exit_code(reproduce):
     assert "Traceback" not in shown.output
 
 
-def test_a_data_folder_that_is_not_there_is_refused(reproduce):
+def test_a_data_folder_that_is_not_there_is_an_error(reproduce):
     shown = reproduce("table-halves", "--data", "nowhere")
     assert shown.exit_code == 2
     assert "nowhere" in shown.output

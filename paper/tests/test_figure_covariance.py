@@ -16,7 +16,7 @@ def values():
 def test_equal_means_do_not_hide_the_groups_from_trees(values):
     # The groups' means are equal to begin with; trees see that one group is 17 times as wide.
     assert values[PLAIN]["boosting_probe_auc"] > 0.95
-    # 1,000 rows: an AUC of pure guessing has a standard deviation of 0.018.
+    # 1,000 rows: an AUC of pure chance has a standard deviation of 0.018.
     assert values[PLAIN]["linear_probe_auc"] == pytest.approx(0.5, abs=4 * 0.018)
 
 

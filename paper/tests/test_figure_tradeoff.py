@@ -153,7 +153,7 @@ def test_reductions_are_fairlearns_with_the_papers_classifier(rows):
 
 
 def results_of(tasks, value=lambda key, metric, parameter: parameter):
-    """Made-up results for all tasks."""
+    """Synthetic results for all tasks."""
     for task in tasks:
         parameters = task.arguments["parameters"]
         values = {f"{m} at {p:.6g}": value(task.key, m, p) for m in METRICS for p in parameters}

@@ -19,7 +19,7 @@ def square(value, log=None):
     return {"square": value**2}
 
 
-def refuse(value):
+def fail(value):
     raise InfeasibleError(f"{value} cannot be")
 
 
@@ -85,7 +85,7 @@ def test_progress_counts_what_was_done_before(tmp_path):
 
 
 def test_a_task_that_fails_is_told_and_tried_again(tmp_path):
-    made = run_experiment(squares(refuse), Settings(quick=True), tmp_path)
+    made = run_experiment(squares(fail), Settings(quick=True), tmp_path)
     assert [f.reason for f in made.failures[:2]] == [
         "InfeasibleError: 0 cannot be",
         "InfeasibleError: 1 cannot be",

@@ -1,4 +1,4 @@
-"""The page "The methods of fairpca" quotes files as they are, and names tests that exist."""
+"""The page "Methods with proofs" quotes files as they are, and names tests that exist."""
 
 import re
 from pathlib import Path
@@ -68,7 +68,7 @@ def test_every_section_that_it_links_to_exists():
 def test_the_citation_is_that_of_the_paper_and_of_this_page():
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     software, _, paper = citation.partition("preferred-citation:")
-    title = TEXT.splitlines()[0].removeprefix("# ")
-    assert f"title: {title}\n" in software
+    title = re.search(r"- type: report\n +title: (.+)\n", software)[1]
+    assert f"*{title}*, technical note" in TEXT
     assert "filename: docs/research/method.md\n" in software
     assert "Efficient fair PCA for fair representation learning" in paper

@@ -73,10 +73,7 @@ OF_OTHERS = {
     },  # own splits
     "docs/howto/choosing.md": {"7"},  # OFP
     "docs/reference/audit.md": {"2", "3"},  # simulated populations
-    "docs/research/certificate.md": {"5.5", "13.7"},  # Adult
     "docs/explanation/fair_pls.md": {"3.5", "1.7", "12"},  # Adult and Bank; what luck may do
-    "docs/research/balanced.md": {"0.06", "0.4"},  # accuracies of the paper
-    "docs/research/reproduction.md": {"0.1", "0.06"},
 }
 """Points that are not of the demo, by page."""
 

@@ -335,7 +335,7 @@ def linear_inseparability(
 
     The classifier is scikit-learn's LogisticRegression on standardised columns. The error rate
     depends on the group sizes: always answering the larger group errs only on the smaller one,
-    so a rare group looks fairly treated in any representation that lets few rows be told apart.
+    so a rare group looks fairly treated in any representation that separates few rows.
     `fairpca.metrics.leakage` does not depend on them, and says what chance gives.
 
     Parameters
@@ -350,7 +350,7 @@ def linear_inseparability(
     Returns
     -------
     error_rate : float
-        Share of the rows whose group is not recognised.
+        Share of the rows whose group is predicted wrongly.
 
     Examples
     --------

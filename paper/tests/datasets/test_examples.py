@@ -11,7 +11,7 @@ from fairpca_paper.datasets import faces, lee2022, people
 def test_examples_that_need_data_run_where_the_data_are(module, data_folder):
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     for test in doctest.DocTestFinder().find(module):
-        if test.name.endswith("load_celeba"):  # may not be given away
+        if test.name.endswith("load_celeba"):  # its licence forbids sharing it
             continue
         for example in test.examples:
             example.options.pop(doctest.SKIP, None)

@@ -166,7 +166,7 @@ def test_no_nearby_basis_keeps_more_variance_at_the_price_of_the_penalty():
 
 
 def test_a_bound_that_penalties_do_not_reach_is_met_from_within():
-    """Few rows, far apart: some components must do without variance, and say so."""
+    """Few rows, far apart: some components must do without variance, with a warning."""
     rng = np.random.default_rng(0)
     z = np.arange(30) % 2
     X = rng.normal(size=(30, 6)) * 3.0 + z[:, None]

@@ -164,7 +164,7 @@ class OfTwoGroups(Reductions):
 
 WHY_NOT = {
     "check_classifiers_classes": "labels that are words need pos_label",
-    "check_classifier_data_not_an_array": "the made-up groups need a length",
+    "check_classifier_data_not_an_array": "the synthetic groups need a length",
     "check_supervised_y_2d": "a column of labels is taken without a warning",
 }
 

@@ -103,13 +103,13 @@ def load_celeba(
     >>> celeba  # doctest: +SKIP
     <Dataset celeba: 1000 rows, 6400 features, no target, sensitive: eyeglasses>
 
-    The pictures may not be given away, so the folder has to be there:
+    The licence forbids sharing the pictures, so the folder has to be there:
 
     >>> from fairpca_paper.datasets import MissingDataError
     >>> try:
     ...     load_celeba(data="no-such-folder")
-    ... except MissingDataError as refusal:
-    ...     print(str(refusal).split(".")[0])
+    ... except MissingDataError as error:
+    ...     print(str(error).split(".")[0])
     data='no-such-folder' is not a folder
     """
     celeba = source("celeba")

@@ -101,7 +101,7 @@ def require(data: DataFolder, folder: str, name: str, *, how_to_get: str) -> Pat
 
 
 def _check_sha256(path: Path, sha256: str) -> None:
-    """Refuse a file whose bytes are not the published ones."""
+    """Reject a file whose bytes are not the published ones."""
     with path.open("rb") as stream:
         found = hashlib.file_digest(stream, "sha256").hexdigest()
     if found != sha256:
@@ -223,7 +223,7 @@ def _listed(paths: tuple[Path, ...]) -> str:
 
 @dataclass(frozen=True)
 class Derived:
-    """An attribute that is computed from columns of the table, which would give it away."""
+    """An attribute that is computed from columns of the table, which would leak it."""
 
     sources: tuple[str, ...]
     values: Callable[[DataFrame], Series]

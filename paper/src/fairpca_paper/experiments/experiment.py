@@ -161,8 +161,8 @@ class Experiment:
     ...     return [Task({"draw": draw}, accuracy, {"draw": draw}) for draw in range(3)]
     >>> def summarize(results):
     ...     mean = sum(result.values["accuracy"] for result in results) / len(results)
-    ...     return [Summary("mine", None, "guess", "accuracy", mean, std=0.0)]
-    >>> experiment = Experiment("mine", "How good is a guess?", tasks, summarize)
+    ...     return [Summary("mine", None, "coin", "accuracy", mean, std=0.0)]
+    >>> experiment = Experiment("mine", "How good is a coin?", tasks, summarize)
     >>> [task.key for task in experiment.tasks(Settings())]
     [{'draw': 0}, {'draw': 1}, {'draw': 2}]
     """
@@ -193,12 +193,12 @@ def by_protocol(results: Iterable[Result]) -> list[Result]:
 def summarize_draws(
     results: Sequence[Result], published: Published = lambda key, metric: None
 ) -> list[Summary]:
-    """Average over the key ``draw``; all other keys tell rows apart."""
+    """Average over the key ``draw``; all other keys identify a row."""
     values: dict[tuple[Any, str], list[float]] = {}
     for result in results:
-        told_apart = tuple(sorted(item for item in result.key.items() if item[0] != "draw"))
+        others = tuple(sorted(item for item in result.key.items() if item[0] != "draw"))
         for metric, value in result.values.items():
-            values.setdefault((told_apart, metric), []).append(value)
+            values.setdefault((others, metric), []).append(value)
     rows = []
     for (items, metric), numbers in values.items():
         key: dict[str, Any] = dict(items)

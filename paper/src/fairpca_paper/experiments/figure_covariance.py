@@ -43,7 +43,7 @@ def _fitted(method: str, draw: int) -> tuple[FairPCA, np.ndarray, np.ndarray]:
 
 
 def _measure(method: str, draw: int) -> dict[str, float]:
-    """Return what a representation of new rows keeps, and what it gives away."""
+    """Return what a representation of new rows keeps, and what it leaks."""
     fair, X_new, z_new = _fitted(method, draw)
     T = fair.transform(X_new)
     values = {
@@ -86,8 +86,8 @@ def _draw(results: Sequence[Result], settings: Settings) -> Any:
             figure,
             f"Two Gaussians in ten dimensions, reduced to two. Fitted to 1,000 rows, drawn and "
             f"measured on 1,000 others:\nmeans and standard deviations over {n_draws} such samples;"
-            f" AUC 0.5 is guessing. Ellipses: two standard deviations.\nScales differ: whatever is "
-            f"large here tells the groups apart, so hiding them leaves little variance.",
+            f" AUC 0.5 is chance. Ellipses: two standard deviations.\nScales differ: what is "
+            f"large here separates the groups, so hiding them leaves little variance.",
         )
     return figure
 

@@ -1,4 +1,4 @@
-"""The paper's Figure 5: faces from which an attribute has been taken, and what is left of it."""
+"""The paper's Figure 5: faces from which an attribute is removed, and what is left of it."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def _draw(results: Sequence[Result], settings: Settings) -> Any:
         list(faces.words[shown]),
         f"Fair PCA fitted to {len(faces.fitted):,} faces ({faces.name}); shown are others, chosen "
         f"by a rule that has not seen them. AUC: probes trained and scored\n(five folds) on "
-        f"{len(faces.held_out):,} held-out faces with k = {k}; 0.5 is guessing. Means are equal on "
+        f"{len(faces.held_out):,} held-out faces with k = {k}; 0.5 is chance. Means are equal on "
         f"the faces fitted, on new ones up to sampling error.",
     )
 

@@ -163,7 +163,7 @@ def _caption(results: Sequence[Result], boxes: Boxes) -> str:
 
     return (
         f"Two Gaussians of 240 rows each ({origin}), reduced to k = {K}; boxes over {n_splits} "
-        f"random splits, 70 % for training; dotted: guessing.\nPCA is off the scale of two panels: "
+        f"random splits, 70 % for training; dotted: chance.\nPCA is off the scale of two panels: "
         f"MMD² {of_plain(MMD2)}, inseparability {of_plain(INSEPARABILITY)} (medians, by d). Fair "
         f"kernel PCA has no directions in the\ndata, so neither variance nor MMD². The last panel "
         f"shows what a non-linear model still finds."

@@ -294,7 +294,7 @@ def _draw(results: Sequence[Result], settings: Settings) -> Any:
             f"Means over {_how_many_draws(results)} of {n_rows} training and {n_rows} test rows; "
             f"bars: standard errors. Up and to the left is better. Markers along a curve: "
             f"$\\lambda$ from\n0 to 1, or for reductions difference bounds from 0.001 to 0.2. "
-            f"Reductions decide by lot: their rates are over rows and lots. Solid: methods of this "
+            f"Reductions decide at random: their rates are expectations. Solid: methods of this "
             f"package.",
         )
     return figure

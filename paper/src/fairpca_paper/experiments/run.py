@@ -40,7 +40,7 @@ TOLD_BY_NUMBERS = (
     ConvergenceWarning,
     ResidualWarning,
 )
-"""A method that does not reach its aim warns. In a table its numbers say so, row by row."""
+"""A method that does not reach its aim warns. In a table its numbers show it, row by row."""
 
 
 @dataclass(frozen=True)
@@ -136,8 +136,8 @@ def run_experiment(
     ...     return [Task({"draw": draw}, accuracy, {"draw": draw}) for draw in range(3)]
     >>> def summarize(results):
     ...     mean = sum(result.values["accuracy"] for result in results) / len(results)
-    ...     return [Summary("mine", None, "guess", "accuracy", mean, std=0.0)]
-    >>> experiment = Experiment("mine", "How good is a guess?", tasks, summarize)
+    ...     return [Summary("mine", None, "coin", "accuracy", mean, std=0.0)]
+    >>> experiment = Experiment("mine", "How good is a coin?", tasks, summarize)
     >>> with TemporaryDirectory() as folder:
     ...     made = run_experiment(experiment, Settings(), Path(folder))
     >>> [file.name for file in made.files], round(made.rows[0].mean, 2)

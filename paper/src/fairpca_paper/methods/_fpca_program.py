@@ -179,7 +179,7 @@ def _project_below_a_cap(
 ) -> tuple[np.ndarray, float]:
     r"""Return the nearest P in the fantope with :math:`e^\top P e \le` cap, and the cap's price."""
     # It is the projection of A - price e e^T, with price 0 where the cap is not attained; `start`
-    # is a guess of it, e a unit vector, and the rank at most d - 1 + cap.
+    # is an estimate of it, e a unit vector, and the rank at most d - 1 + cap.
     ee = np.outer(direction, direction)
 
     def at(multiplier: float) -> tuple[np.ndarray, float]:

@@ -87,7 +87,7 @@ class OracleLEACE(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     and no method, linear or not, that achieves this changes the rows less; LEACE is the best
     without knowing the attributes of new rows.
 
-    **It needs the attributes of every row that it transforms, and can give them away**: where
+    **It needs the attributes of every row that it transforms, and can reveal them**: where
     features are counts, or zeros and ones, each group is shifted by a fraction of its own, from
     which a decision tree reads the group without error. Use it in front of linear models only, and
     not where decisions must not depend on the attribute.

@@ -13,7 +13,7 @@ class PCA(LinearMethod):
 
     `sensitive_features` are accepted, so that methods can be swapped, and **ignored**: nothing here
     is fair. The same as scikit-learn's PCA, with weights; but more components than the rows vary
-    along are refused, where scikit-learn returns directions of rounding.
+    along raise an error, where scikit-learn returns directions of rounding.
 
     Parameters
     ----------

@@ -184,7 +184,7 @@ class RLACE(LinearMethod):
         up to the judges' own errors.
     accuracy_, majority_ : float
         Accuracy of the judges, of all judgements the one nearest to the largest group's share; and
-        that share. If it is exceeded by `tol`, a `ConvergenceWarning` says so.
+        that share. If it is exceeded by `tol`, there is a `ConvergenceWarning`.
     mean_, groups_, n_components_, n_features_in_, feature_names_in_, n_samples_seen_
         As in `fairpca.FairPCA`.
 

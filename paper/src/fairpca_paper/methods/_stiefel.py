@@ -75,7 +75,7 @@ def minimize_on_stiefel(
             if new_value <= value + SUFFICIENT * step * slope:
                 break
             step *= 0.5
-            if step < SHORTEST:  # rounding: nothing better can be told apart
+            if step < SHORTEST:  # rounding: no improvement is visible
                 return Minimum(V, evaluations, decrement)
         new_gradient = tangent(moved, G)
         history.carry_to(moved)
