@@ -461,7 +461,7 @@ DECIDERS = [
 
 def halves(seed):
     """Return a training half and a new half, in columns that the former has standardised."""
-    loans = load_loanapp()
+    loans = load_loanapp(sensitive=["race", "sex"])
     race, y = loans.sensitive["race"].astype(str).to_numpy(), loans.target.to_numpy()
     half, other = train_test_split(
         np.arange(len(y)), test_size=0.5, random_state=seed, stratify=joint(y, race)
