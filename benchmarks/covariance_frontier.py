@@ -53,7 +53,7 @@ KEYS = ["dataset", "k", "method", "setting"]
 TITLES = ["Adult: sex", "German Credit: age", "COMPAS: race"]
 TITLES += ["Boston mortgages: race", "Face pixels: gender", "Two Gaussians: group"]
 HEADLINE = "At equal variance, a penalty leaks less than leaving out directions"
-DETAIL = "AUC of boosted trees for the group, held-out: 0.5 is chance; lower and to the right is better"
+DETAIL = "Held-out AUC of boosted trees for the group: 0.5 is chance; lower right is better"
 # Colours of Okabe and Ito, marker, line width, and a label with its panel and place.
 STYLES = {
     "exact, directions": ("#56B4E9", ".", 1, "equal covariances, directions", 3, (2, 0.79)),

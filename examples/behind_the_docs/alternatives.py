@@ -318,7 +318,8 @@ class Method:
     @property
     def settings(self):
         return [
-            dict(zip(self.choices, values, strict=True)) for values in product(*self.choices.values())
+            dict(zip(self.choices, values, strict=True))
+            for values in product(*self.choices.values())
         ]
 
 
