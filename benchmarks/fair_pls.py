@@ -77,8 +77,7 @@ STYLES = {
     "FairPLS rbf, covariances": ("#0072B2", "D", False, "FairPLS rbf, covariances"),
     "FairPLS rbf, distributions": ("#0072B2", "*", True, "FairPLS rbf, distributions"),
 }
-FEW = ["features", "PLS", "FairPCA", "FairPCA, covariances", "FairPLS, distributions"]
-FEW += ["FairPLS rbf, covariances", "FairPLS rbf, distributions"]
+FEW = ["features", "PLS", "FairPCA", "FairPLS, distributions", "FairPLS rbf, distributions"]
 PENALTIES = {
     "FairPLS rbf, covariances": 1.0,  # what None stands for there
     "FairPLS rbf, distributions": FairPLS().distribution_penalty,
