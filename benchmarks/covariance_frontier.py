@@ -1,4 +1,4 @@
-"""How much of the group can non-linear models read from new rows, for the variance that is kept?
+"""How well do non-linear models predict the group on held-out rows, for the variance kept?
 
 Run ``python -m benchmarks.covariance_frontier --data DIR --out docs``; a quarter of an hour on two
 cores. DIR holds lee2022/ and fairface/. Probes learn from the training rows ("boosting", "svm",
@@ -52,8 +52,8 @@ PROBES = {
 KEYS = ["dataset", "k", "method", "setting"]
 TITLES = ["Adult: sex", "German Credit: age", "COMPAS: race"]
 TITLES += ["Boston mortgages: race", "Face pixels: gender", "Two Gaussians: group"]
-HEADLINE = "At equal variance, a penalty hides more than leaving out directions"
-DETAIL = "AUC of boosted trees on held-out rows: 0.5 is guessing; lower and to the right is better"
+HEADLINE = "At equal variance, a penalty leaks less than leaving out directions"
+DETAIL = "Held-out AUC of boosted trees for the group: 0.5 is chance; lower right is better"
 # Colours of Okabe and Ito, marker, line width, and a label with its panel and place.
 STYLES = {
     "exact, directions": ("#56B4E9", ".", 1, "equal covariances, directions", 3, (2, 0.79)),
@@ -97,7 +97,7 @@ def measure(data: Path, name: str, i: int) -> pd.DataFrame:
 
 def load(data: Path, name: str, k: int, i: int) -> Split:
     if name == "loanapp":
-        loans = load_loanapp()
+        loans = load_loanapp(sensitive=["race", "sex"])
         return held_out_third(loans.features, loans.sensitive["race"] == "white", i)
     if name == "fairface":
         labels = pd.read_csv(data / name / "fairface_label_val.csv")
@@ -128,14 +128,14 @@ def bases(split: Split, k: int) -> Iterator[tuple[dict, np.ndarray]]:
     """Yield method and setting, and orthonormal columns, of every fit that has a solution."""
     moments = collect_moments(split.X, split.z, with_scatters=True)
     yield {"method": "fair PCA", "setting": 0.0}, FairPCA(k).fit_moments(moments).components_.T
-    knobs = [("directions", d) for d in DIRECTIONS] + [("penalty", p) for p in PENALTIES]
-    for method, (knob, value) in product(("spectral", "exact"), knobs):
+    options = [("directions", d) for d in DIRECTIONS] + [("penalty", p) for p in PENALTIES]
+    for method, (option, value) in product(("spectral", "exact"), options):
         fair = FairPCA(k, match="covariances", covariance_method=method)
         fair.set_params(covariance_directions=1.0, covariance_penalty=0.0)
-        fair.set_params(**{f"covariance_{knob}": value})
+        fair.set_params(**{f"covariance_{option}": value})
         with suppress(InfeasibleError):
             U = fair.fit_moments(moments).components_.T
-            yield {"method": f"{method}, {knob}", "setting": value}, U
+            yield {"method": f"{method}, {option}", "setting": value}, U
     for name, loadings in split.published.items():
         method, setting = name.split("_")
         yield {"method": PUBLISHED[method], "setting": float(setting)}, np.linalg.qr(loadings)[0]

@@ -1,4 +1,4 @@
-"""Made-up rows of two groups, with a flat spectrum or one that decays."""
+"""Synthetic rows of two groups, with a flat spectrum or one that decays."""
 
 from functools import lru_cache
 

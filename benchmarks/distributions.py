@@ -1,4 +1,4 @@
-"""What attackers read from new rows, and what is left to predict, for every strength of `match`.
+"""How well attackers predict attributes on held-out rows, and what is left for other tasks.
 
 Run ``python -m benchmarks.distributions --data DIR --out docs/data``: two hours on two cores, eight
 minutes on sixteen. DIR holds adult/, bank/ and german/; ``--sentences FILE`` adds embeddings, an
@@ -116,7 +116,7 @@ def real_tables(folder: str) -> dict[str, Table]:
         "adult, sex and race": load_adult(data=folder),
         "bank": load_bank(data=folder, sensitive=["age_group"]),
         "german": load_german(data=folder, sensitive=["sex"]),
-        "loanapp": load_loanapp(),
+        "loanapp": load_loanapp(sensitive=["race", "sex"]),
     }
     tables = {}
     for name, data in loaded.items():

@@ -1,8 +1,8 @@
-"""How much of the group can be read from new rows, and how well is the target predicted?
+"""How well do probes predict the group on held-out rows, and how well the target?
 
 Run ``python -m benchmarks.fair_pls --data DIR``; ten to fifteen minutes on two cores (``--quick``:
 one split of the small sets). DIR holds adult/, bank/, german/, compas/ and fairface/. Half of the
-rows fits, a quarter trains the readers, a quarter judges; nothing is chosen on either quarter.
+rows fits, a quarter trains the probes, a quarter tests them; nothing is chosen on either quarter.
 """
 
 import os
@@ -41,7 +41,7 @@ from fairpca_paper.datasets import load_adult, load_bank, load_compas, load_germ
 
 SPLITS = {"adult": 6, "bank": 6, "german": 30, "loanapp": 30, "compas": 30, "fairface": 3}
 SPLITS |= {"adult, two": 6, "adult, hours": 6}
-WITH_DIALS = list(SPLITS)[:6]
+WITH_PENALTIES = list(SPLITS)[:6]
 QUICK = {"german": 1, "loanapp": 1, "compas": 1}
 TITLES = {
     "adult": "Adult: sex",
@@ -59,9 +59,8 @@ MATCHES = ("means", "covariances", "distributions")
 DISTRIBUTION_PENALTIES = (30.0, 300.0, 3_000.0, 30_000.0)
 SPREAD_PENALTIES = (0.1, 0.3, 3.0, 10.0)
 KEYS = ["dataset", "target", "attribute", "method", "setting"]
-HEADLINE = "One column made for the target tells little else"
-DETAIL = "Held-out rows. Across: how well the group is read (AUC; 0.5 is guessing). "
-DETAIL += "Up: how well the target is predicted (AUC; of hours: R²)."
+HEADLINE = "One column made for the target reveals little else"
+DETAIL = "Held-out rows. Across: AUC for the group (0.5 is chance). Up: AUC for the target{}."
 # Colours of Okabe and Ito, marker, filled, and how a method is called.
 STYLES = {
     "features": ("#000000", "X", True, "all features"),
@@ -78,12 +77,19 @@ STYLES = {
     "FairPLS rbf, covariances": ("#0072B2", "D", False, "FairPLS rbf, covariances"),
     "FairPLS rbf, distributions": ("#0072B2", "*", True, "FairPLS rbf, distributions"),
 }
-FEW = ["features", "PLS", "FairPCA", "FairPCA, covariances", "FairPLS, distributions"]
-FEW += ["FairPLS rbf, covariances", "FairPLS rbf, distributions"]
+FEW = ["features", "PLS", "FairPCA", "FairPLS, distributions", "FairPLS rbf, distributions"]
 PENALTIES = {
     "FairPLS rbf, covariances": 1.0,  # what None stands for there
     "FairPLS rbf, distributions": FairPLS().distribution_penalty,
 }
+SKETCH = {
+    "features": "all features",
+    "PLS": "PLS (1 column)",
+    "FairPCA": "FairPCA (10 columns)",
+    "FairPLS, distributions": "FairPLS (1 column)",
+    "FairPLS rbf, distributions": "FairPLS, rbf kernel (1 column)",
+}
+"""The methods of the small figure, and what they are called there."""
 FAINT = "#666666"
 SPAN = 0.22  # of every panel, so that distances compare
 People = namedtuple("People", "features target groups")
@@ -105,12 +111,13 @@ def report(measured: pd.DataFrame, out: Path | None) -> None:
         for folder in ("data", "images"):
             (out / folder).mkdir(parents=True, exist_ok=True)
         means.to_csv(out / "data" / "fair_pls.csv", index=False)
-        draw(means, out / "images" / "fair_pls.png")
-    print(*(f"{name}\n\n{table}\n" for name, table in tables(means).items()), sep="\n")
+        draw(means, out / "images")
+    every = tables(means) | {"means by penalty": by_penalty(means)}
+    print(*(f"{name}\n\n{table}\n" for name, table in every.items()), sep="\n")
 
 
 def measure(data: Path, name: str, i: int) -> pd.DataFrame:
-    """Fit every method to half of the rows, and judge it by readers who never saw that half."""
+    """Fit every method to half of the rows; judge it by probes that never saw that half."""
     people = load(data, name)
     rows = np.random.default_rng(SEED + i).permutation(len(people.target))
     fit, train, judge = np.split(rows, [len(rows) // 2, 3 * len(rows) // 4])
@@ -119,7 +126,7 @@ def measure(data: Path, name: str, i: int) -> pd.DataFrame:
     split = Split(X, y, people.groups, fit, train, judge)
     found = []
     with threadpool_limits(1):
-        for (method, setting), make in methods(with_dials=name in WITH_DIALS):
+        for (method, setting), make in methods(with_penalties=name in WITH_PENALTIES):
             started = time.process_time()
             T = represented(make, split)
             seconds = time.process_time() - started
@@ -158,7 +165,7 @@ def load(data: Path, name: str) -> People:
 Made = Callable[[int], BaseEstimator]
 
 
-def methods(*, with_dials: bool) -> Iterator[tuple[tuple[str, float], Made]]:
+def methods(*, with_penalties: bool) -> Iterator[tuple[tuple[str, float], Made]]:
     """Yield name and setting (0: the default) of a method, and what makes it for k components."""
     yield ("features", 0), lambda k: FunctionTransformer()
     yield ("PCA", 0), lambda k: PCA(k, svd_solver="covariance_eigh")
@@ -170,7 +177,7 @@ def methods(*, with_dials: bool) -> Iterator[tuple[tuple[str, float], Made]]:
     yield ("FairPCA, covariances", 0), lambda k: FairPCA(k, match="covariances")
     for kernel, match in ((kernel, match) for kernel in (None, "rbf") for match in MATCHES):
         yield (f"FairPLS{' rbf' * bool(kernel)}, {match}", 0), pls(match=match, kernel=kernel)
-    if with_dials:
+    if with_penalties:
         for value in DISTRIBUTION_PENALTIES:
             yield ("FairPLS rbf, distributions", value), pls(distribution_penalty=value)
         for value in SPREAD_PENALTIES:
@@ -201,7 +208,7 @@ def represented(make: Made, split: Split) -> np.ndarray:
 
 
 def judged(T: np.ndarray, split: Split) -> Iterator[dict[str, Any]]:
-    """Yield, for each attribute, what readers find on the last quarter."""
+    """Yield, for each attribute, what probes find on the last quarter."""
     (train, judge), y = (split.train, split.judge), split.y.to_numpy()
     number = is_number(split.y)
     kind = regressors() if number else classifiers()
@@ -272,14 +279,13 @@ def tables(means: pd.DataFrame) -> dict[str, str]:
         "leak / util": crossed(usual[first], "leak / util"),
         "leak / util, other questions": crossed(usual[~first], "leak / util"),
         "gap of selection rates": crossed(usual[few], "rates"),
-        "seen → certified": crossed(one, "certificate", "data", "method"),
-        "means by penalty": dials(means),
+        "observed → certified": crossed(one, "certificate", "data", "method"),
     }
 
 
-def dials(means: pd.DataFrame) -> str:
-    """Return the means over the six sets with a yes or no and one attribute, by penalty."""
-    some = means[means.dataset.isin(WITH_DIALS) & means.method.isin(list(PENALTIES))]
+def by_penalty(means: pd.DataFrame) -> str:
+    """Return the means over the six sets with a binary target and one attribute, by penalty."""
+    some = means[means.dataset.isin(WITH_PENALTIES) & means.method.isin(list(PENALTIES))]
     by_setting = some.groupby(["method", "setting"])[["leak", "util", "gap"]].mean().reset_index()
     usual = by_setting.setting == 0
     by_setting["penalty"] = by_setting.setting.where(~usual, by_setting.method.map(PENALTIES))
@@ -305,20 +311,33 @@ def markdown(frame: pd.DataFrame) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines + frame.to_numpy().tolist())
 
 
-def draw(means: pd.DataFrame, file: Path) -> None:
-    figure = Figure(figsize=(9, 6.2), dpi=200)
-    panels = figure.subplots(2, 4, sharex=True).flat
-    figure.subplots_adjust(left=0.05, right=0.985, bottom=0.205, top=0.85, wspace=0.26, hspace=0.28)
-    figure.text(0.012, 0.98, HEADLINE, size=14, weight="bold", va="top")
-    figure.text(0.012, 0.92, DETAIL, size=8.8, color=FAINT, va="top")
-    shown = means[means.setting == 0]
-    for panel, (name, title) in zip(panels, TITLES.items(), strict=True):
+def draw(means: pd.DataFrame, folder: Path) -> None:
+    """Draw all methods on eight tasks, and five of them on four."""
+    everything = {method: style[3] for method, style in STYLES.items()}
+    draw_panels(means, folder / "fair_pls_eight_tasks.png", list(TITLES), everything, height=6.2)
+    few = ["adult", "bank", "loanapp", "compas"]
+    draw_panels(means, folder / "fair_pls.png", few, SKETCH, height=3.3)
+
+
+def draw_panels(
+    means: pd.DataFrame, file: Path, tasks: list[str], names: dict[str, str], height: float
+) -> None:
+    figure = Figure(figsize=(9, height), dpi=200)
+    panels = figure.subplots(len(tasks) // 4, 4, sharex=True).flat
+    below = 0.23 + 0.26 * -(-len(names) // 4)
+    edges = {"bottom": below / height, "top": 1 - 0.93 / height, "left": 0.05, "right": 0.985}
+    figure.subplots_adjust(**edges, wspace=0.26, hspace=0.28)
+    figure.text(0.012, 1 - 0.12 / height, HEADLINE, size=14, weight="bold", va="top")
+    detail = DETAIL.format(" (of hours: R²)" if "adult, hours" in tasks else "")
+    figure.text(0.012, 1 - 0.5 / height, detail, size=8.8, color=FAINT, va="top")
+    shown = means[(means.setting == 0) & means.method.isin(list(names))]
+    for panel, name in zip(panels, tasks, strict=True):
         points = shown[shown.dataset == name].groupby("method", sort=False)
         points = points.agg({"leak": "max", "util": "max"})
-        for method, (colour, marker, filled, _) in STYLES.items():
+        for method in names:
             these = points[points.index == method]
-            panel.plot("leak", "util", data=these, **look(colour, marker, filled))
-        panel.set_title(title, loc="left", size=9, weight="bold")
+            panel.plot("leak", "util", data=these, **look(*STYLES[method][:3]))
+        panel.set_title(TITLES[name], loc="left", size=9, weight="bold")
         panel.axvline(0.5, color="#D9D9D9", zorder=0)
         panel.set(xlim=(0.48, 0.98))
         middle = (points.util.min() + points.util.max()) / 2
@@ -329,10 +348,10 @@ def draw(means: pd.DataFrame, file: Path) -> None:
     place: Any = {"xycoords": "axes fraction", "textcoords": "axes fraction", "color": FAINT}
     first = figure.axes[0]
     first.annotate("better", (0.13, 0.3), (0.2, 0.12), arrowprops=arrow, size=9, **place)
-    marks = [first.plot([], [], **look(*style[:3]))[0] for style in STYLES.values()]
-    names = [style[3] for style in STYLES.values()]
-    legend = {"loc": "lower left", "bbox_to_anchor": (0.005, 0.0), "ncols": 4, "frameon": False}
-    figure.legend(marks, names, fontsize=8.8, handletextpad=0.3, columnspacing=1.6, **legend)
+    marks = [first.plot([], [], **look(*STYLES[method][:3]))[0] for method in names]
+    legend = {"loc": "lower left", "bbox_to_anchor": (0.005, 0.0), "frameon": False}
+    legend |= {"ncols": 4 if len(names) > 5 else 5, "columnspacing": 1.6, "handletextpad": 0.3}
+    figure.legend(marks, list(names.values()), fontsize=8.8, **legend)
     figure.savefig(file)
     Image.open(file).convert("RGB").quantize(128).save(file, optimize=True)  # a third of the size
 

@@ -1,6 +1,7 @@
 """The tables of the documentation, from the runs kept there: ``python -m benchmarks.publish``.
 
-Every ``docs/benchmarks/NAME.json`` becomes ``NAME.md``, which a page includes. No number is typed.
+Every ``docs/benchmarks/NAME.json`` becomes ``NAME.md``, and some rows of two of them the main table
+of the page, ``main.md``. No number is typed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,10 +10,26 @@ from pathlib import Path
 from . import growth
 from .lines import ALONE, ALTERNATING, DECAYING, FLAT
 from .results import ROOT, Row, Run
-from .table import NAMES, cells, markdown_table, means, noise, ratio
+from .table import NAMES, cells, markdown_table, means, noise, number, ratio
 
 PUBLISHED = ROOT / "docs" / "benchmarks"
 PICTURE = ROOT / "docs" / "images" / "growth.png"
+TWO_MACHINES = ("two-cores", "sixteen-cores")
+MAIN = {
+    "fit": ("40,000 x 100", "60,000 x 500", "500,000 x 64", "2,000 x 10,000"),
+    "transform": ("1 x 20", "40,000 x 100"),
+    "exact kernel fit": ("1,000 x 20", "10,000 x 20"),
+    "kernel fit, 500 landmarks": ("100,000 x 20",),
+    "fair PLS of covariances": ("40,000 x 20",),
+    "fair PLS of distributions": ("40,000 x 20",),
+    "equal covariances": ("20,000 x 100",),
+    "a point of a curve": ("40,000 x 99",),
+    "selection rate gap": ("100,000",),
+    "leakage": ("2,000 x 10",),
+    "import the class": ("",),
+    "memory of a kernel fit": ("6,000 x 20",),
+}
+"""What the main table has, by name and rows."""
 CROSSED = [(mode, spectrum) for mode in (ALONE, ALTERNATING) for spectrum in (FLAT, DECAYING)]
 
 
@@ -48,6 +65,30 @@ def _section(what: str, rows: Sequence[Row]) -> Iterator[str]:
             yield from (f"{row.note}.", "")
 
 
+def main_table(few: Run, many: Run) -> str:
+    """Return one row for each question of `MAIN`, of a run on few cores and one on many."""
+    names = ["what", "rows x features", "against", "ours", "ratio"]
+    names = [*names[:4], *(f"ratio, {run.cores} cores" for run in (few, many))]
+    there = {_asked(row): row for row in reversed(many.rows)}
+    lines, seen = [], set()
+    for row in few.rows:
+        if row.shape in MAIN.get(row.what, ()) and row.spectrum != FLAT and row.ratio is not None:
+            if _asked(row) in seen:
+                continue
+            seen.add(_asked(row))
+            other = there.get(_asked(row))
+            ours = number(row.ours, row.unit)
+            ratios = [ratio(row.ratio), ratio(other.ratio) if other else ""]
+            lines.append([row.what, row.shape, row.against, ours, *ratios])
+    table = markdown_table(names, lines, texts=names[:3])
+    return "\n".join([*table, f"Measured {few.described}", f"Measured {many.described}", ""])
+
+
+def _asked(row: Row) -> tuple:
+    """Return what tells a question, but for modes: the first of them counts."""
+    return row.what, row.n, row.d, row.k, row.dtype, row.spectrum, row.rivals
+
+
 def tables(folder: Path = PUBLISHED) -> dict[Path, str]:
     """Return what the Markdown files should contain."""
     found = {}
@@ -55,6 +96,9 @@ def tables(folder: Path = PUBLISHED) -> dict[Path, str]:
         grown = path.stem == "growth"
         text = growth.markdown(growth.Growth.read(path)) if grown else markdown(Run.read(path))
         found[path.with_suffix(".md")] = text
+    files = [folder / f"{name}.json" for name in TWO_MACHINES]
+    if all(path.exists() for path in files):
+        found[folder / "main.md"] = main_table(*map(Run.read, files))
     return found
 
 

@@ -141,7 +141,7 @@ def _threads() -> int:
 
 
 def measured(line: Line, mode: str, pace: Pace = FULL, patience: float = ANSWER) -> Row:
-    """Return the row of a line in a mode; where something fails, a row that says so."""
+    """Return the row of a line in a mode; where something fails, a row with the reason."""
     ends = time.monotonic() + patience
     row = Row.of(line, mode)
     names = [OURS, *line.against]

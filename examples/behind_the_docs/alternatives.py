@@ -57,13 +57,13 @@ REPRESENTED = (
     "| race, linear | race, trees |"
 )
 DECIDED = (
-    "| decisions | approved, % | gap by luck | gap, linear | gap, trees "
+    "| decisions | approved, % | gap by chance | gap, linear | gap, trees "
     "| balanced accuracy, linear | balanced accuracy, trees |"
 )
-NEEDED = "| method | race at prediction | groups | attributes | batches | model on top |"
+NEEDED = "| method | race at prediction | groups | attributes | batches |"
 MEASURED = "Measured on"
 ON_OURS = ("FairPCA", "FairPLS", 'FairPLS, kernel="rbf"')
-GIVEN_AWAY = 0.85
+LEAKED = 0.85
 
 
 # Representations: functions of training rows and new rows that return both in new columns. --------
@@ -300,26 +300,26 @@ def threshold(scores, rows):
 
 @dataclass(frozen=True)
 class Method:
-    """A method: how it is called and run, its knobs, and what it needs.
+    """A method: how it is called and run, its hyperparameters, and what it needs.
 
-    `library` names what has to be installed, `models` those that are put on top, or that it wraps.
+    `library` names what has to be installed, `models` the downstream models, or those it wraps.
     """
 
     name: str
     run: Callable
-    knobs: dict = field(default_factory=dict)
+    choices: dict = field(default_factory=dict)
     library: tuple[str, ...] = ("scikit-learn",)
     models: tuple[str, ...] = tuple(MODELS)
     at_prediction: str = "no"
     groups: str = "any number"
     attributes: str = "several"
     batches: str = "no"
-    on_top: str = "any model"
 
     @property
     def settings(self):
         return [
-            dict(zip(self.knobs, values, strict=True)) for values in product(*self.knobs.values())
+            dict(zip(self.choices, values, strict=True))
+            for values in product(*self.choices.values())
         ]
 
 
@@ -404,14 +404,13 @@ REPRESENTATIONS = [
         batches="files; no `partial_fit`",
     ),
 ]
-DECIDERS = [
+CLASSIFIERS = [
     Method("a model of all columns", plain_model),
     Method(
         "AIF360 Reweighing",
         reweighed,
         {},
         AIF360,
-        on_top="one that you train, with weights",
         **JOINT,
     ),
     Method(
@@ -419,7 +418,6 @@ DECIDERS = [
         exponentiated_gradient,
         {"difference_bound": (0.001, 0.01, 0.02, 0.05)},
         FAIRLEARN,
-        on_top="one that you train, with weights, 20 to 50 times",
         **JOINT,
     ),
     *(
@@ -429,7 +427,6 @@ DECIDERS = [
             {"tol": (None, 0.02, 0.05)},
             FAIRLEARN,
             at_prediction="**yes**",
-            on_top="one that you have",
             **JOINT,
         )
         for objective in ("accuracy", "balanced accuracy")
@@ -442,7 +439,6 @@ DECIDERS = [
         at_prediction="**yes**",
         groups="two",
         attributes="one",
-        on_top="one that you have",
     ),
     Method(
         "AIF360 AdversarialDebiasing",
@@ -450,7 +446,6 @@ DECIDERS = [
         {"adversary_loss_weight": (0.05, 0.1, 0.15, 0.2, 0.3, 0.5)},
         ("aif360", "tensorflow"),
         models=("network",),
-        on_top="its own network",
         **JOINT,
     ),
 ]
@@ -461,7 +456,7 @@ DECIDERS = [
 
 def halves(seed):
     """Return a training half and a new half, in columns that the former has standardised."""
-    loans = load_loanapp()
+    loans = load_loanapp(sensitive=["race", "sex"])
     race, y = loans.sensitive["race"].astype(str).to_numpy(), loans.target.to_numpy()
     half, other = train_test_split(
         np.arange(len(y)), test_size=0.5, random_state=seed, stratify=joint(y, race)
@@ -523,7 +518,7 @@ def validated(method, base, rows, seed, setting):
 
 
 def measure(method, seed):
-    """Choose a setting for each model, fit and judge in one split; return plain numbers."""
+    """Choose options for each model, fit and judge in one split; return plain numbers."""
     rows, new = halves(seed)
     found = {"seed": seed}
     for base in method.models:
@@ -540,13 +535,13 @@ def measure(method, seed):
             found[base] |= {"columns": T_new.shape[1], "race": read.auc}
         else:
             rng = np.random.default_rng(seed)
-            by_lot = [rng.permutation(decisions[0]) for _ in range(200)]
-            found[base]["luck"] = judged(by_lot, new)["gap"]
+            at_random = [rng.permutation(decisions[0]) for _ in range(200)]
+            found[base]["chance"] = judged(at_random, new)["gap"]
     return found
 
 
-def luck():
-    """Return what no model at all does: gap and AUCs of race where race is drawn by lot."""
+def chance():
+    """Return what chance does: gap and AUCs of race where race is drawn at random."""
     gaps, aucs, sizes = [], [], []
     for seed in SEEDS:
         rows, new = halves(seed)
@@ -556,8 +551,7 @@ def luck():
             gaps.append(
                 selection_rate_difference(None, drawn.astype(int), sensitive_features=new.race)
             )
-        chance = leakage(new.X, new.race, random_state=seed).chance_interval
-        aucs.append(chance[1])
+        aucs.append(leakage(new.X, new.race, random_state=seed).chance_interval[1])
         sizes.append(int(np.bincount(codes(new)).min()))
     return {"gap": np.mean(gaps), "auc": np.mean(aucs), "smallest": min(sizes)}
 
@@ -596,7 +590,7 @@ def rounded(value):
 def main(*words):
     numbers = json.loads(NUMBERS.read_text(encoding="utf-8")) if NUMBERS.exists() else {}
     methods = numbers.setdefault("methods", {})
-    for method in [] if words == ("tables",) else [*REPRESENTATIONS, *DECIDERS]:
+    for method in [] if words == ("tables",) else [*REPRESENTATIONS, *CLASSIFIERS]:
         if words and not any(word in method.name for word in words):
             continue
         if lacking(method.library):
@@ -615,7 +609,7 @@ def main(*words):
         )
         print(method.name, json.dumps(mean(methods[method.name])), flush=True)
         if method.name == "all columns":
-            numbers["luck"] = rounded(luck())
+            numbers["chance"] = rounded(chance())
         if method.name == "concept-erasure LeaceEraser":
             numbers["leace_difference"] = float(f"{leace_difference():.1e}")
         write(numbers)
@@ -630,7 +624,7 @@ def main(*words):
 
 
 def write(numbers):
-    known = [method.name for method in [*REPRESENTATIONS, *DECIDERS]]
+    known = [method.name for method in [*REPRESENTATIONS, *CLASSIFIERS]]
     numbers["made_by"] = "examples/behind_the_docs/alternatives.py"
     found = numbers["methods"]
     in_order = {name: found[name] for name in known if name in found}
@@ -654,7 +648,7 @@ def mean(one):
 
 def parts(numbers):
     """Return the paragraphs of the page that are made of numbers."""
-    return [representations(numbers), deciders(numbers), facts(), how_measured(numbers)]
+    return [representations(numbers), classifiers(numbers), facts(), how_measured(numbers)]
 
 
 def representations(numbers):
@@ -670,16 +664,17 @@ def representations(numbers):
     return table(REPRESENTED, len(MODELS) * 3 + 1, rows)
 
 
-def deciders(numbers):
+def classifiers(numbers):
     """Return the table of methods that are a model, and of three columns of ours below a model."""
     ours = [method for method in REPRESENTATIONS if method.name in ON_OURS]
     rows = []
-    for method in [*DECIDERS, *ours]:
+    for method in [*CLASSIFIERS, *ours]:
         found = mean(numbers["methods"][method.name])
-        name = method.name if method in DECIDERS else f"a model on {method.name}"
+        name = method.name if method in CLASSIFIERS else f"a model on {method.name}"
         approved = span([round(100 * one["approved"]) for one in found.values()])
-        luck = max(one.get("luck", numbers["luck"]["gap"]) for one in found.values())
-        cells = [approved, cell({"gap": luck}, "gap")]
+        usual = numbers["chance"]["gap"]
+        by_chance = max(one.get("chance", usual) for one in found.values())
+        cells = [approved, cell({"gap": by_chance}, "gap")]
         for what in ("gap", "balanced"):
             cells += [cell(one, what) for one in found.values()] + ["-"] * (2 - len(found))
         rows.append([name, *cells])
@@ -687,26 +682,25 @@ def deciders(numbers):
 
 
 def facts():
-    """Return what methods need and take, those of one class in one row."""
+    """Return what methods need and take, those of one class in one row; not PCA, or less."""
     rows = {
         one.name.partition(",")[0]: [
             one.at_prediction,
             one.groups,
             one.attributes,
             one.batches,
-            one.on_top,
         ]
-        for one in [*REPRESENTATIONS[1:], *DECIDERS[1:]]
+        for one in [*REPRESENTATIONS[3:], *CLASSIFIERS[1:]]
     }
     return table(NEEDED, 0, [[name, *row] for name, row in rows.items()])
 
 
 def cell(found, what):
-    """Return points of a gap, or an AUC; in bold, an AUC of race that gives it away."""
+    """Return percentage points of a gap, or an AUC; in bold, an AUC for race that is a leak."""
     if what == "gap":
         return f"{100 * found[what]:.1f}"
     text = f"{found[what]:.2f}"
-    return f"**{text}**" if what == "race" and found[what] > GIVEN_AWAY else text
+    return f"**{text}**" if what == "race" and found[what] > LEAKED else text
 
 
 def span(values):
@@ -735,13 +729,12 @@ def how_measured(numbers):
     }
     words = (
         f"{MEASURED} {' to '.join(dict.fromkeys((days[0], days[-1])))} with "
-        f"{', '.join(f'{name} {number}' for name, number in sorted(versions.items()))}. Luck "
-        f"alone, with decisions by lot, makes a gap of {100 * numbers['luck']['gap']:.1f} points, "
-        f"since the smallest group of a half has {numbers['luck']['smallest']} applicants; it "
-        f"reads race with an AUC of up to {numbers['luck']['auc']:.2f}. Standard errors of the "
-        f"means over five splits are at most "
-        f"{100 * errors['gap']:.1f} points for a gap, {errors['auc']:.2f} for the AUC of approval "
-        f"and {errors['race']:.2f} for that of race."
+        f"{', '.join(f'{name} {number}' for name, number in sorted(versions.items()))}. Random "
+        f"decisions have a gap of {100 * numbers['chance']['gap']:.1f}, since the smallest group "
+        f"of a half has {numbers['chance']['smallest']} applicants, and chance reaches an AUC of "
+        f"{numbers['chance']['auc']:.2f} for race. Standard errors of the means are at most "
+        f"{100 * errors['gap']:.1f} percentage points for a gap, {errors['auc']:.2f} for approval "
+        f"and {errors['race']:.2f} for race."
     )
     return textwrap.fill(words, 118, break_on_hyphens=False)
 

@@ -33,6 +33,6 @@ def test_the_tables_of_fair_pls_are_those_of_its_numbers(monkeypatch):
     pandas = pytest.importorskip("pandas")
     monkeypatch.syspath_prepend(ROOT)
     benchmark = importlib.import_module("benchmarks.fair_pls")
-    page = (ROOT / "docs" / "explanation" / "fair_pls.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "research" / "fair_pls.md").read_text(encoding="utf-8")
     tables = benchmark.tables(pandas.read_csv(ROOT / "docs" / "data" / "fair_pls.csv"))
     assert [name for name, table in tables.items() if table not in page] == []

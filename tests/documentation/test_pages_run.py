@@ -62,25 +62,12 @@ NUMBERS = json.loads(DEMO["NUMBERS"].read_text(encoding="utf-8"))
 
 IN_POINTS = re.compile(r"(\d+(?:\.\d+)?) points(?: \(([\d.]+) to ([\d.]+)\))?")
 OF_OTHERS = {
-    "docs/explanation/alternatives.md": {
-        "4.4",
-        "9.1",
-        "8.2",
-        "8.1",
-        "10",
-        "5.5",
-        "3.8",
-    },  # own splits
     "docs/howto/choosing.md": {"7"},  # OFP
-    "docs/reference/audit.md": {"2", "3"},  # simulated populations
-    "docs/explanation/fair_pls.md": {"3.5", "1.7", "12"},  # Adult and Bank; what luck may do
 }
 """Points that are not of the demo, by page."""
 
 OTHER_PROTOCOLS = (
-    "docs/explanation/alternatives.md",
     "docs/howto/tradeoff.md",
-    "docs/explanation/fair_pls.md",
     "examples/02_pipeline_and_grid_search.py",
     "examples/03_choosing_components_and_tradeoff.py",
     "examples/04_comparing_with_every_peer.py",

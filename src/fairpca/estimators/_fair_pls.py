@@ -66,7 +66,7 @@ from ._reader import HOST, Reader
 from ._transform import available_where
 
 COVARIANCE_PENALTY, DISTRIBUTION_PENALTY = 0.1, 1000.0
-"""Chosen on held-out rows: see docs/explanation/fair_pls.md."""
+"""Chosen on held-out rows: see docs/research/fair_pls.md."""
 
 FEWEST_ROWS_EACH, MOST_CODES = 10, 1000
 """If so many rows have each value of a score, or there are no more values, they are codes."""
