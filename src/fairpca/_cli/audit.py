@@ -56,7 +56,7 @@ def audit(
         Argument(
             metavar="DATA",
             help="CSV (any delimiter, also .gz), Parquet or Feather file, - for standard input, or "
-            "loanapp, the built-in mortgage applications",
+            "loanapp, the built-in mortgage data",
             show_default="loanapp",
         ),
     ] = None,
@@ -76,7 +76,7 @@ def audit(
         Option(
             metavar="COLUMN",
             rich_help_panel=COLUMNS,
-            help="Scores of a model to audit (higher: positive class); may be repeated",
+            help="Model scores to audit: higher is the positive class (repeatable)",
         ),
     ] = None,
     decision: Annotated[
@@ -84,7 +84,7 @@ def audit(
         Option(
             metavar="COLUMN",
             rich_help_panel=COLUMNS,
-            help="Binary decisions to audit; may be repeated",
+            help="Binary decisions to audit (repeatable)",
         ),
     ] = None,
     person: Annotated[
@@ -152,7 +152,7 @@ def audit(
         Option(
             metavar="TEXT",
             rich_help_panel=OUTPUT,
-            help="Title of the report, such as what the data are, where and when",
+            help="Title of the report: what, where and when",
         ),
     ] = "",
     owner: Annotated[
@@ -176,7 +176,7 @@ def audit(
         Option(
             metavar="FILE",
             rich_help_panel=OUTPUT,
-            help="Readable column names for the report: a CSV file with columns name and label",
+            help="Readable column names: a CSV file with columns name and label",
         ),
     ] = None,
     quick: Annotated[
@@ -203,8 +203,7 @@ def audit(
     """Audit a table or a model: one HTML report with leakage, rates by group and a recommendation.
 
     Measures on held-out data how well models predict the sensitive attributes and how decisions
-    differ between groups, before and after fair PCA, fair PLS and others. Sensitive columns never
-    become features.
+    differ between groups, before and after fair PCA, fair PLS and others.
     """
     with one_clear_line():
         printed = json_file == Path("-")

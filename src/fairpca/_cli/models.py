@@ -307,7 +307,7 @@ def transform(
         Option(
             metavar="COLUMN",
             rich_help_panel=OUTPUT,
-            help="Column to copy to the output, such as an id; may be repeated",
+            help="Column to copy to the output, such as an id (repeatable)",
         ),
     ] = None,
     double: Annotated[

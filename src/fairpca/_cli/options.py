@@ -19,7 +19,7 @@ Sensitive = Annotated[
         "-s",
         metavar="COLUMN",
         rich_help_panel=COLUMNS,
-        help="Sensitive attribute; may be repeated",
+        help="Sensitive attribute, never a feature (repeatable)",
     ),
 ]
 Target = Annotated[
@@ -29,8 +29,7 @@ Target = Annotated[
         "-t",
         metavar="COLUMN",
         rich_help_panel=COLUMNS,
-        help="Outcome: binary; audits and fair PLS also take classes or a continuous target. Never "
-        "a feature",
+        help="Binary outcome; audits and fair PLS also take classes or a continuous target",
     ),
 ]
 PosLabel = Annotated[
@@ -50,7 +49,7 @@ Ignore = Annotated[
     Option(
         metavar="COLUMN",
         rich_help_panel=COLUMNS,
-        help="Column to leave out, such as an id; may be repeated",
+        help="Column to leave out, such as an id (repeatable)",
     ),
 ]
 Numeric = Annotated[
@@ -58,7 +57,7 @@ Numeric = Annotated[
     Option(
         metavar="COLUMN",
         rich_help_panel=COLUMNS,
-        help="Sensitive column or target that is a quantity, such as age; may be repeated",
+        help="Sensitive column or target that is a quantity, such as age (repeatable)",
     ),
 ]
 Categorical = Annotated[
@@ -66,7 +65,7 @@ Categorical = Annotated[
     Option(
         metavar="COLUMN",
         rich_help_panel=COLUMNS,
-        help="Sensitive column or target whose numbers are codes; may be repeated",
+        help="Sensitive column or target whose numbers are codes (repeatable)",
     ),
 ]
 Missing = Annotated[
@@ -74,7 +73,7 @@ Missing = Annotated[
     Option(
         metavar="NUMBER",
         rich_help_panel=FILES,
-        help="Number that means a missing value, such as 99999; may be repeated",
+        help="Number that means a missing value, such as 99999 (repeatable)",
     ),
 ]
 Scale = StrEnum("Scale", ["standard", "rank"])
