@@ -173,7 +173,9 @@ def test_what_predicts_a_target_is_fitted_saved_and_applied(fairpca, arguments, 
     card = Path("model.md").read_text(encoding="utf-8")
     assert f"made to predict: {target}, " in card
     assert ("the yes is" in card) == (targets[target] == [0, 1])
-    assert ("share below a threshold left" in result.output) == ("--match" not in arguments)
+    assert ("gap at any threshold on the training data" in result.output) == (
+        "--match" not in arguments
+    )
     assert ("rows of the training data" in card) == ("--linear" not in arguments)
     new = made_up_people(n=50, seed=1).assign(shoe=40)
     new.to_csv("new.csv", index=False)

@@ -237,7 +237,7 @@ def _facts(model: FairTableTransformer) -> list[str]:
     unknown = model.info_.get("unknown_levels", {})
     if unknown:
         listed = ", ".join(f"{name} ({rows:,} rows)" for name, rows in unknown.items())
-        lines.append(f"levels that were not in the sample count as unknown: {printable(listed)}")
+        lines.append(f"categories not in the sample count as unknown: {printable(listed)}")
     lines += [printable(note) for note in model.info_.get("group_notes", [])]
     compared = vars(estimator).get("criterion", "demographic_parity")
     if compared != "demographic_parity":
@@ -255,7 +255,7 @@ def _facts(model: FairTableTransformer) -> list[str]:
             lines.append(f"largest difference of group means left: {gap:.1e} standard deviations")
     if "median_gap" in model.info_:
         gap = model.info_["median_gap"]
-        lines.append(f"largest distance of a group's median: {gap:.2g} of the middle half's range")
+        lines.append(f"largest distance of a group's median: {gap:.2g} interquartile ranges")
     if hasattr(estimator, "covariance_gap_"):
         gap = estimator.covariance_gap_
         lines.append(f"largest relative difference of covariances left: {gap:.2g}")
@@ -267,9 +267,7 @@ def _facts(model: FairTableTransformer) -> list[str]:
     if "distribution_gap_" in vars(estimator):
         gap = estimator.distribution_gap_
         among = "" if estimator.criterion == "demographic_parity" else " within classes"
-        lines.append(
-            f"largest difference of a group's share below a threshold left{among}: {gap:.2g}"
-        )
+        lines.append(f"largest gap at any threshold on the training data{among}: {gap:.2g}")
         left = "On new data the groups differ by more"
         if n_columns > 1:
             left = "Several columns together may still reveal the group"
